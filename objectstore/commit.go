@@ -252,7 +252,7 @@ func (u *upload) settle(ctx context.Context, c condition, token string, p verify
 			if u.heading.Upload != "" {
 				u.abort(u.heading.Upload)
 			}
-			return nil
+			return u.store.lease.Confirm(ctx) // the evidence is that of the worker which has the job
 		}
 	}
 	switch code := codeOf(failed); code {
