@@ -31,7 +31,7 @@ func TestMeasured(t *testing.T) {
 	for _, l := range loads {
 		s := newSim(shape{
 			feeds: 1, files: l.jobs, hosts: 1, groups: 1, workers: 6, length: time.Minute, rate: l.pace, write: time.Millisecond / 2,
-			lease: ShortestLease, poll: time.Second, answer: 100 * time.Millisecond, requests: 2, took: 600 * time.Millisecond,
+			single: true, lease: ShortestLease, poll: time.Second, answer: 100 * time.Millisecond, requests: 1, took: 600 * time.Millisecond,
 		}, 1)
 		random, at, before := rand.New(rand.NewPCG(1, 1)), begin, 0
 		s.at(begin, func() { before = s.writes })

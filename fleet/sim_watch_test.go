@@ -16,6 +16,7 @@ type group struct {
 	pending map[int][]entry // by feed: what is in it that its watcher has not stored as seen
 	overdue []int           // feeds that were to be polled while there was no leader
 	flying  map[int]bool    // feeds whose poll is not stored yet
+	told    map[entry]bool  // what this leader has reported
 }
 
 type entry struct {
@@ -27,7 +28,7 @@ func (s *sim) groupOf(feed int) *group { return s.groups[feed%len(s.groups)] }
 
 func (s *sim) addWatchers() {
 	for i := range s.shape.groups {
-		g := &group{s: s, pending: map[int][]entry{}, flying: map[int]bool{}}
+		g := &group{s: s, pending: map[int][]entry{}, flying: map[int]bool{}, told: map[entry]bool{}}
 		for _, which := range "ab" {
 			g.members = append(g.members, &process{name: fmt.Sprintf("watcher %d%c", i, which)})
 		}
@@ -102,12 +103,20 @@ func (g *group) poll(feed int) {
 	g.flying[feed] = true
 	g.s.as(p, g.s.now+g.s.answer, func() {
 		news := slices.Clone(g.pending[feed])
+		told := 0
 		for _, e := range news {
-			g.s.report(p, e.file)
+			if !g.told[e] {
+				g.told[e] = true
+				told++
+				g.s.report(p, e.file)
+			}
 		}
 		// What was reported is stored as seen a second later. Until then a new watcher reports it again.
 		g.s.as(p, g.s.now+flush, func() {
-			g.s.store(p, 1, func() {
+			g.s.store(p, 1+told, func() {
+				for _, e := range news {
+					delete(g.told, e)
+				}
 				g.pending[feed] = slices.DeleteFunc(g.pending[feed], func(e entry) bool { return slices.Contains(news, e) })
 			}, func() { delete(g.flying, feed) })
 		})
@@ -135,6 +144,7 @@ func (s *sim) report(p *process, f *file) {
 		}
 		if news == Duplicate || news == Again {
 			s.stats.known++
+			s.writes-- // nothing changes
 			return
 		}
 		s.stats.fresh++
@@ -157,6 +167,7 @@ func (s *sim) killWatcher(n int) {
 	g.leader = nil
 	g.overdue = append(g.overdue, slices.Sorted(maps.Keys(g.flying))...)
 	clear(g.flying)
+	clear(g.told)
 	s.after(backAfter, func() {
 		p.down = false
 		g.await(p)

@@ -69,6 +69,8 @@ func (l load) measure(t *testing.T) {
 	for _, w := range workers {
 		f.await("a worker is ready", 40*time.Second, func() bool { return strings.Contains(w.log.String(), "msg=ready") })
 	}
+	f.publish(1000, false, "first") // a feed without files is polled less often
+	f.await("the first file", 20*time.Second, func() bool { return f.right("first") })
 	time.Sleep(2 * time.Second) // what is stored in the beginning is not of the jobs
 	before := c.stored()
 	names, published := numbered("j", l.jobs), map[string]time.Time{}
@@ -90,6 +92,7 @@ func (l load) measure(t *testing.T) {
 			killing--
 		}
 		done = told(workers, "done", "")
+		delete(done, "first")
 		return len(done) == l.jobs
 	})
 	l.print(f, published, told(watchers, "job", "queued"), done, c.stored()-before)
@@ -162,6 +165,9 @@ func (c *natsCluster) stored() (n uint64) {
 	list := js.ListStreams(ctx)
 	for s := range list.Info() {
 		n += s.State.LastSeq
+		if testing.Verbose() {
+			c.t.Log(s.Config.Name, s.State.LastSeq)
+		}
 	}
 	if list.Err() != nil {
 		c.t.Fatal(list.Err())

@@ -50,7 +50,8 @@ type fleetRig struct {
 type fleetFile struct {
 	body  []byte
 	at    time.Time
-	wrong bool // its digest is that of another file
+	seen  time.Time // when it was published
+	wrong bool      // its digest is that of another file
 }
 
 func newFleetRig(t *testing.T, queue ...string) *fleetRig {
@@ -136,7 +137,7 @@ func (p *paced) Read(b []byte) (int, error) {
 
 func (f *fleetRig) feed(w io.Writer) {
 	for name, file := range f.files {
-		fmt.Fprintf(w, "LIRS,%d,%d,0,%d,%s/files/%s,%s,0,http://agent.example/,\n", file.at.Unix(), time.Now().Unix(), len(file.body), f.server.URL, name, name)
+		fmt.Fprintf(w, "LIRS,%d,%d,0,%d,%s/files/%s,%s,0,http://agent.example/,\n", file.at.Unix(), file.seen.Unix(), len(file.body), f.server.URL, name, name)
 	}
 }
 
@@ -155,7 +156,7 @@ func (f *fleetRig) publish(size int, wrong bool, names ...string) {
 			f.announce(body)
 		}
 		f.mirror(name, body, at)
-		f.files[name] = fleetFile{body, at, wrong}
+		f.files[name] = fleetFile{body, at, time.Now(), wrong}
 		f.gates[name] = make(chan struct{})
 	}
 }
