@@ -219,6 +219,7 @@ func (w *delegate) get(ctx context.Context, u antenna.Update, prepare func(end f
 	c := &handover{prepare: prepare, idle: make(chan struct{}, 1), stopped: make(chan stopped, 1)}
 	e := queue.Entry{GID: gidOf(&u), URIs: []string{maskWord(u.URL)}, Watch: u.Watch}
 	if r := w.current.Load().updater.Rules[u.Watch]; r != nil {
+		e.Priority = map[watch.Priority]int{"high": 1, "low": -1}[r.Watch.Priority]
 		if x, err := r.Report(u); err == nil {
 			e.Path = filepath.Join(r.Dir, filepath.FromSlash(x.Name))
 		}
@@ -264,7 +265,7 @@ func (w *delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *ha
 			if err := drop(q, now, old); err != nil {
 				return err
 			}
-			e.Priority, e.Options = old.Priority, old.Options
+			e.Options = old.Options
 		}
 		if _, err := q.Add(now, e, -1); err != nil {
 			return err

@@ -30,7 +30,7 @@ type getCommand struct {
 	MaxConcurrentDownloads parallel
 	Mirror, Select         cli.StringSlice
 	outputFlags
-	Require                       choice
+	Require, Priority             choice
 	MaxConnectionPerServer, Split number
 	MinSplitSize                  size
 	FileAllocation                choice
@@ -100,6 +100,7 @@ func (g *getCommand) check(words []string) error {
 	several := len(words) > 1 || g.Input.InputFile != ""
 	return firstMisuse(append(g.objects.misuses(g), []wrongUse{
 		{len(words) == 0 && g.Input.InputFile == "", "get", "no URL", "braid get --help"},
+		{g.Priority.Word != "" && g.Fleet.Queue == "", "--priority", "is that of jobs in a queue", "--queue embedded"},
 		{g.NoMetalink && len(g.Select.Value()) > 0, "--select", "contradicts --no-metalink", ""},
 		{several && g.Out != "", "-o", "one name for several files", "-d FOLDER takes them all; out=NAME in a list (-i) names one"},
 		{several && g.digested() != "", g.digested(), "one digest for several files", "--checksums LIST has one for each, or checksum=sha-256=HEX in a list (-i)"},

@@ -41,6 +41,7 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"no-referer":  func(e *entry, v string) error { return choose(&e.NoReferer, v) },
 	"user":        (*entry).user,
 	"require":     (*entry).require,
+	"priority":    (*entry).prioritize,
 	"overwrite":   func(e *entry, v string) error { return choose(&e.Overwrite, v) },
 	"rename":      func(e *entry, v string) error { return choose(&e.Rename, v) },
 	"limit-rate":  (*entry).limit,
@@ -241,6 +242,15 @@ func (e *entry) require(v string) error {
 	err := c.Set(v)
 	e.Require, e.required = requirement(v, false), true
 	return err
+}
+
+// prioritize refuses what would be passed over. The job has the word itself.
+func (e *entry) prioritize(v string) error {
+	if e.get.Fleet.Queue == "" {
+		return misuse("", "is that of jobs in a queue", "braid get --queue embedded")
+	}
+	c := choice{Words: option.WordsOf("priority")}
+	return c.Set(v)
 }
 
 var errChoice = errors.New("write true or false")

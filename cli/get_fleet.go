@@ -19,7 +19,7 @@ import (
 )
 
 // enqueueing are the flags that make sense where others download.
-var enqueueing = []string{"queue", "queue-creds", "queue-ca", "queue-cert", "queue-key", "input-file", "quiet", "verbose", "json"}
+var enqueueing = []string{"queue", "queue-creds", "queue-ca", "queue-cert", "queue-key", "input-file", "priority", "quiet", "verbose", "json"}
 
 // An enqueuing puts files into the queue of a fleet in place of downloading them.
 type enqueuing struct{ *getCommand }
@@ -102,6 +102,9 @@ func (g enqueuing) jobs(ctx context.Context, client *download.Client, words []st
 		if err := names.add(&r, place, who); err != nil {
 			return err
 		}
+		if g.Priority.Word != "" { // that of a line is the last word
+			e.Options = append([]option.Setting{{Name: "priority", Value: g.Priority.Word}}, e.Options...)
+		}
 		j, err := jobOfEntry(e, &r)
 		if err == nil {
 			jobs = append(jobs, j)
@@ -149,7 +152,11 @@ func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
 		if option == "user" || option == "header" && !web.ForAnyServer(strings.TrimSpace(field)) {
 			return j, misuse(place+": "+o.Name, "passwords do not go into the queue", "[site] in the settings of the workers")
 		}
-		if option != "out" && option != "dir" {
+		switch option {
+		case "out", "dir":
+		case "priority":
+			j.Priority = fleet.ParsePriority(o.Value)
+		default:
 			j.Options = append(j.Options, fleet.Option{Name: o.Name, Value: o.Value})
 			fmt.Fprintf(sum, "%q %q\n", o.Name, o.Value)
 		}

@@ -126,6 +126,9 @@ func (c *queueCommand) write(v any) error {
 // jobLine is a job in a line, with what is worth knowing in its state.
 func jobLine(r *fleet.Record) string {
 	line := fmt.Sprintf("%-7s  %s", r.State, shorten(r.Job.Name, 200))
+	if r.Job.Priority != fleet.Normal {
+		line += "  " + r.Job.Priority.String() + " priority"
+	}
 	switch {
 	case r.State == fleet.Running:
 		line += fmt.Sprintf("  at %s, %s", r.Lease.Holder, progressText(r.Progress))
@@ -178,6 +181,11 @@ func (c *queueCommand) status(ctx context.Context) error {
 func statusLines(s *fleet.Status) (lines []string) {
 	for _, state := range queueStates {
 		lines = append(lines, fmt.Sprintf("%-7s  %s", state, grouped(s.Jobs[state])))
+	}
+	for _, p := range []fleet.Priority{fleet.High, fleet.Low} {
+		if n := s.Queued[p.String()]; n > 0 {
+			lines[0] += fmt.Sprintf(", %s of %s priority", grouped(n), p)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Workers)) {
 		line := name + "  " + count(s.Workers[name], "job")

@@ -89,6 +89,11 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	if v.Fleet.Queue != "" {
 		return v.watchFor(ctx, c)
 	}
+	for i := range c.Watches {
+		if c.Watches[i].Priority != "" {
+			return misuse("watch."+c.Watches[i].Name+".priority", "is that of jobs in a queue", "braid watch --queue, or braid daemon --watch")
+		}
+	}
 	return v.watch(ctx, c, nil)
 }
 

@@ -237,7 +237,7 @@ func (c *loaded) jobOf(rule *watch.Rule, u antenna.Update) (fleet.Job, error) {
 	if err != nil {
 		return fleet.Job{}, err
 	}
-	job := fleet.Job{Name: path.Join(folder, x.Name), Watch: w.Name, Version: x.Version, Modified: x.Modified, URIs: append([]string{u.URL}, w.Mirrors...)}
+	job := fleet.Job{Name: path.Join(folder, x.Name), Watch: w.Name, Version: x.Version, Modified: x.Modified, Priority: fleet.ParsePriority(string(w.Priority)), URIs: append([]string{u.URL}, w.Mirrors...)}
 	add := func(name, value string) {
 		if value != "" {
 			job.Options = append(job.Options, fleet.Option{Name: name, Value: value})

@@ -262,3 +262,19 @@ func Example() {
 	// the lease is that of b
 	// <nil> done
 }
+
+// TestPriority: the last word about a job that is queued counts, and is none of its identity.
+func TestPriority(t *testing.T) {
+	var r Record
+	low := job("1")
+	low.Priority = Low
+	r.Report(low, t0)
+	if news, err := r.Report(job("1"), t0); news != Again || err != nil || r.Job.Priority != Normal || r.Job.ID() != low.ID() {
+		t.Errorf("%v, %v, %s", news, err, r.Job.Priority)
+	}
+	for _, p := range Priorities {
+		if got := ParsePriority(p.String()); got != p {
+			t.Errorf("%s is read as %s", p, got)
+		}
+	}
+}

@@ -53,6 +53,8 @@ type Status struct {
 	// Workers are those that answer or have a job, and how many each has. Those in Silent did not answer.
 	Workers map[string]int `json:"workers"`
 	Silent  []string       `json:"silent,omitempty"`
+	// Queued are the jobs that wait for a worker, by the words for priorities.
+	Queued map[string]int `json:"queued,omitempty"`
 	// Oldest is since when the first one waits for a worker.
 	Oldest  time.Time `json:"oldest,omitzero"`
 	Drained bool      `json:"drained"` // no worker takes a job
@@ -61,7 +63,7 @@ type Status struct {
 
 // Status is how the queue stands, with what workers say of what they do.
 func (b *Board) Status(workers []Worker, now time.Time) Status {
-	s := Status{Now: now, Jobs: map[State]int{}, Workers: map[string]int{}, Running: []Record{}}
+	s := Status{Now: now, Jobs: map[State]int{}, Queued: map[string]int{}, Workers: map[string]int{}, Running: []Record{}}
 	doing := map[string]Doing{}
 	for _, w := range workers {
 		s.Workers[w.Name] = 0
@@ -79,8 +81,11 @@ func (b *Board) Status(workers []Worker, now time.Time) Status {
 				r.Progress = d.Progress
 			}
 			s.add(r)
-		case r.State == Queued && (s.Oldest.IsZero() || r.Since.Before(s.Oldest)):
-			s.Oldest = r.Since
+		case r.State == Queued:
+			s.Queued[r.Job.Priority.String()]++
+			if s.Oldest.IsZero() || r.Since.Before(s.Oldest) {
+				s.Oldest = r.Since
+			}
 		}
 	}
 	slices.SortFunc(s.Running, byName)

@@ -14,7 +14,7 @@ func TestBoard(t *testing.T) {
 		b.Put(KeyOf(name), &r)
 	}
 	put("old", func(r *Record) { r.Since = t0.Add(-time.Hour) })
-	put("new", func(*Record) {})
+	put("new", func(r *Record) { r.Job.Priority = High })
 	put("dropped", func(r *Record) { r.Since = t0.Add(-24 * time.Hour) })
 	b.Put(KeyOf("dropped"), nil)
 	put("good", func(r *Record) { r.State = Running })
@@ -42,6 +42,9 @@ func TestBoard(t *testing.T) {
 	}
 	if s.Done != 7 || s.Size != 30 || s.Speed != 9 || !s.Oldest.Equal(t0.Add(-time.Hour)) || s.Running[0].Progress.Sources != 2 || s.Running[1].Progress.Done != 1 {
 		t.Errorf("the status is %+v", s)
+	}
+	if s.Queued["high"] != 1 || s.Queued["normal"] != 1 {
+		t.Errorf("queued are %v", s.Queued)
 	}
 	if dead := b.In(Dead, 1); len(dead) != 1 || dead[0].Job.Name != "e" {
 		t.Errorf("dead are %v", dead)

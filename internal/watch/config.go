@@ -69,6 +69,8 @@ type Watch struct {
 	AllowOlder bool
 	// Require is none, digest or signature; empty is digest, and signature if there are trusted keys.
 	Require Require
+	// Priority is high, normal or low, among the jobs of a queue; empty is normal.
+	Priority Priority
 	// Keyrings, Pins and Authorities are the trusted keys (files, fingerprints), Signatures where signatures are.
 	Keyrings, Pins, Authorities, Signatures []string
 	AllowExpiredKey                         bool
@@ -79,6 +81,9 @@ type Watch struct {
 	// AllowLessProof takes a file whose server offers less to verify it with than before.
 	AllowLessProof, NoMetalink bool
 }
+
+// A Priority says what is begun first.
+type Priority string
 
 // A Require says what must be proven before a file takes the place of the one before.
 type Require string

@@ -99,6 +99,7 @@ max-size = "2G"
 allow-older = true
 allow-less-proof = true
 no-metalink = true
+priority = "high"
 title = "Disk"
 author = "Us"
 zone = "-01:30"
@@ -158,7 +159,7 @@ func TestEverything(t *testing.T) {
 		},
 		Dir: "/etc/srv", Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"},
 		HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true,
-		Require: RequireSignature, Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
+		Require: RequireSignature, Priority: "high", Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
 		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"},
 		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Rate: ratesOf("1M"), AllowLessProof: true, NoMetalink: true,
 	}

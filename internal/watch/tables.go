@@ -69,6 +69,7 @@ type watchTable struct {
 	To              string   `toml:"to"`
 	Name            string   `toml:"name"`
 	Require         Require  `toml:"require"`
+	Priority        Priority `toml:"priority"`
 	Keyring         []string `toml:"keyring"`
 	Pin             []string `toml:"pin"`
 	SMIMECA         []string `toml:"smime-ca"`
@@ -157,6 +158,14 @@ func (r *Require) UnmarshalText(text []byte) error {
 	choice := option.ChoiceValue{Words: option.WordsOf("require")}
 	err := choice.Set(string(text))
 	*r = Require(choice.Word)
+	return err
+}
+
+// UnmarshalText reads one of the words.
+func (p *Priority) UnmarshalText(text []byte) error {
+	choice := option.ChoiceValue{Words: option.WordsOf("priority")}
+	err := choice.Set(string(text))
+	*p = Priority(choice.Word)
 	return err
 }
 

@@ -31,7 +31,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		},
 		Dir: b.path(t.Dir), To: t.To, Keep: t.Keep, Run: b.program(t.Run), OnFailure: b.program(t.OnFailure), HookTime: time.Duration(t.HookTime),
 		Size: int64(t.MaxSize), AllowOlder: t.AllowOlder,
-		Require: t.Require, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
+		Require: t.Require, Priority: t.Priority, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
 		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: t.LimitRate, AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
 	}
 	for _, s := range t.Signature { // .asc and URLs are as they are

@@ -4,8 +4,10 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -145,4 +147,35 @@ func TestRealFleetWrong(t *testing.T) {
 	}
 	f.braid("queue", "drain", "--end")
 	f.await("taken again", 30*time.Second, func() bool { return f.jobs()["kept.iso"].State == "done" })
+}
+
+// TestRealFleetPriorities: a worker takes the job that matters most, whatever the order in which they came.
+func TestRealFleetPriorities(t *testing.T) {
+	t.Parallel()
+	f := newFleetRig(t)
+	f.publish(1000, false, "a.iso", "b.iso", "c.iso", "d.iso")
+	lines := ""
+	for i, priority := range []string{"low", "normal", "low", "high"} {
+		lines += fmt.Sprintf("%s/files/%c.iso\n  priority=%s\n", f.server.URL, 'a'+i, priority)
+	}
+	list := filepath.Join(f.dir, "list")
+	if err := os.WriteFile(list, []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.braid("get", "-i", list)
+	f.start("work", "--to", f.to, "-j", "1")
+	var all map[string]fleetJob
+	f.await("all are done", 30*time.Second, func() bool {
+		all = f.jobs()
+		for _, j := range all {
+			if j.State != "done" {
+				return false
+			}
+		}
+		return true
+	})
+	order := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return all[a].Since.Compare(all[b].Since) })
+	if want := "[d.iso b.iso a.iso c.iso]"; fmt.Sprint(order) != want {
+		t.Errorf("done in the order %v, want %s", order, want)
+	}
 }
