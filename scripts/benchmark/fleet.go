@@ -273,8 +273,8 @@ func (f *fleetRig) awaitHolder(ctx context.Context, s *service, known map[string
 		if err := json.Unmarshal(out, &status); err != nil {
 			return 0, err
 		}
-		for name := range status.Workers {
-			if !known[name] && strings.Contains(name, fmt.Sprintf("/%d/", s.cmd.Process.Pid)) {
+		for name, jobs := range status.Workers { // those without a job are listed, too
+			if jobs > 0 && !known[name] && strings.Contains(name, fmt.Sprintf("/%d/", s.cmd.Process.Pid)) {
 				known[name] = true
 				return time.Since(began), nil
 			}
