@@ -32,6 +32,7 @@ type fleetJobs struct {
 	whole   bool // all records have come that there were
 	board   fleet.Board
 	own     map[string]daemon.Job // by the keys of their records
+	told    map[queue.GID]string  // the versions that workers were told of
 	workers []fleet.Worker        // as they answered last
 	asked   time.Time
 }
@@ -72,7 +73,7 @@ func (d *daemonCommand) openFleet(ctx context.Context, token string) error {
 	}
 	d.jobs = &fleetJobs{
 		queue: q, job: d.jobOf, asker: fmt.Sprintf("daemon %.6x ", sha256.Sum256([]byte(d.State+"\x00"+token))),
-		changed: make(chan struct{}, 1), own: map[string]daemon.Job{},
+		changed: make(chan struct{}, 1), own: map[string]daemon.Job{}, told: map[queue.GID]string{},
 	}
 	q.Follow(d.jobs.hear)
 	return nil
@@ -92,12 +93,14 @@ func (f *fleetJobs) hear(key string, r *fleet.Record) {
 		f.whole = true
 	} else {
 		f.board.Put(key, r)
-		_, was := f.own[key]
+		before, was := f.own[key]
 		delete(f.own, key)
 		if j, own := f.jobIn(r); own {
 			f.own[key] = j
 		} else if !was {
 			return
+		} else {
+			delete(f.told, before.GID)
 		}
 	}
 	f.tell()
@@ -122,6 +125,8 @@ func (f *fleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
 	}
 	j = daemon.Job{GID: gid, Name: r.Job.Name, Version: r.Job.Version}
 	switch e := r.Last; {
+	case r.State == fleet.Queued:
+		j.Untold = true // unless All knows better
 	case r.State == fleet.Running:
 		j.Status, j.Live = queue.Active, liveOf(r.Lease.Holder, r.Progress)
 	case r.State == fleet.Done && r.Good != nil:
@@ -170,6 +175,7 @@ func (f *fleetJobs) All() (jobs []daemon.Job, ok bool) {
 		if d, told := doing[key]; told && j.Status == queue.Active {
 			j.Live = liveOf(j.Live.Worker, d.Progress)
 		}
+		j.Untold = j.Untold && f.told[j.GID] != j.Version
 		jobs = append(jobs, j)
 	}
 	return jobs, f.whole
@@ -213,7 +219,11 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 		case e.Priority < 0:
 			j.Priority = fleet.Low
 		}
-		_, err = f.queue.Report(ctx, j)
+		if _, err = f.queue.Report(ctx, j); err == nil {
+			f.mu.Lock()
+			f.told[e.GID] = version
+			f.mu.Unlock()
+		}
 	}
 	if taken, ok := errors.AsType[*fleet.TakenError](err); ok {
 		err = misuse(j.Name, taken.Error(), "another name (out), or wait for that one")

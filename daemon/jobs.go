@@ -20,7 +20,7 @@ type Jobs interface {
 	All() (jobs []Job, ok bool)
 	// Put stores the job of an entry. A version is one job, however often it is put. Of a *RefusedError no later try is better.
 	Put(ctx context.Context, e queue.Entry, version string) error
-	// Drop forgets a job, also one that a worker has. One that is not there is no error.
+	// Drop forgets a job, also one that a worker has, unless it is done. One that is not there is no error.
 	Drop(ctx context.Context, j Job) error
 }
 
@@ -33,6 +33,8 @@ type Job struct {
 	Status  queue.Status
 	Live    queue.Live
 	Outcome queue.Outcome
+	// Untold: a daemon that was killed may have stored the job and told no worker. Then it is put again.
+	Untold bool
 }
 
 // A RefusedError says that an entry cannot be a job.
@@ -127,14 +129,14 @@ func (d *Daemon) compare(ctx context.Context) error {
 	return nil
 }
 
-// A wanted entry is one that is no job yet.
+// A wanted entry is one that is to be put.
 type wanted struct {
 	queue.Entry
 	version string
 }
 
-// settle gives entries the states of their jobs. It returns the entries that are no jobs yet, and the jobs that no entry wants. An entry whose
-// job is tried again in the queue itself is tried again, too.
+// settle gives entries the states of their jobs. It returns the entries that are no jobs yet, or of which no worker may know, and the jobs that no
+// entry wants. An entry whose job is tried again in the queue itself is tried again, too.
 func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job) {
 	of := map[queue.GID]Job{}
 	for _, j := range jobs {
@@ -153,12 +155,14 @@ func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job
 	for _, list := range [][]queue.Entry{q.Active(), q.Waiting(0, 1<<30)} {
 		for _, e := range list {
 			j, is := of[e.GID]
-			switch {
-			case e.Status == queue.Paused:
-			case !is:
-				put = append(put, wanted{e, versionOf(&e)})
-			default:
+			if e.Status == queue.Paused {
+				continue
+			}
+			if is {
 				adopt(q, now, &e, j)
+			}
+			if !is || j.Untold {
+				put = append(put, wanted{e, versionOf(&e)})
 			}
 		}
 	}

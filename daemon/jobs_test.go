@@ -21,12 +21,14 @@ type works struct {
 	mu      sync.Mutex
 	records map[string]*fleet.Record // by the GID
 	done    map[string]int           // by GID and version
+	message map[string]bool          // by the GID, what workers were told of
+	told    map[string]string        // by the GID, the version that this daemon has put
 	away    error                    // of all that is asked
 	changed chan struct{}
 }
 
 func newWorks() *works {
-	return &works{records: map[string]*fleet.Record{}, done: map[string]int{}, changed: make(chan struct{}, 1)}
+	return &works{records: map[string]*fleet.Record{}, done: map[string]int{}, message: map[string]bool{}, told: map[string]string{}, changed: make(chan struct{}, 1)}
 }
 
 var workTime = time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
@@ -40,6 +42,8 @@ func (w *works) All() (jobs []Job, ok bool) {
 		g, _ := queue.ParseGID(gid)
 		j := Job{GID: g, Name: gid, Version: r.Job.Version}
 		switch r.State {
+		case fleet.Queued:
+			j.Untold = w.told[gid] != j.Version
 		case fleet.Running:
 			j.Status, j.Live = queue.Active, queue.Live{Done: 1, Size: 2, Worker: r.Lease.Holder}
 		case fleet.Done:
@@ -53,6 +57,17 @@ func (w *works) All() (jobs []Job, ok bool) {
 }
 
 func (w *works) Put(_ context.Context, e queue.Entry, version string) error {
+	err := w.store(e, version)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		w.message[e.GID.String()], w.told[e.GID.String()] = true, version
+	}
+	return err
+}
+
+// store is the half of Put that one that is killed may have done.
+func (w *works) store(e queue.Entry, version string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.away != nil {
@@ -74,7 +89,9 @@ func (w *works) Put(_ context.Context, e queue.Entry, version string) error {
 func (w *works) Drop(_ context.Context, j Job) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.records, j.GID.String())
+	if r := w.records[j.GID.String()]; r != nil && r.State != fleet.Done { // else its evidence stays
+		delete(w.records, j.GID.String())
+	}
 	w.tell()
 	return w.away
 }
@@ -97,6 +114,15 @@ func (w *works) do(g queue.GID, f func(r *fleet.Record)) {
 }
 
 func take(r *fleet.Record) { r.Take("w", workTime, time.Hour) }
+
+// take has the worker take a job that it was told of.
+func (w *works) take(g queue.GID) {
+	w.do(g, func(r *fleet.Record) {
+		if w.message[g.String()] {
+			take(r)
+		}
+	})
+}
 
 // end has the worker end a job, if it has it.
 func (w *works) end(g queue.GID, k fleet.Kind) {
@@ -229,13 +255,17 @@ func FuzzJobs(f *testing.F) {
 				}
 			}
 			for i := range put {
-				if random.IntN(10) > 0 {
+				switch random.IntN(10) {
+				case 0:
+				case 1:
+					w.store(put[i].Entry, put[i].version)
+				default:
 					w.Put(t.Context(), put[i].Entry, put[i].version)
 				}
 			}
 		}
 		var late []Job
-		for range 120 {
+		for step := range 120 {
 			if len(gids) < 4 {
 				g, _ := q.Add(workTime, queue.Entry{URIs: []string{"https://example.org/"}}, -1)
 				gids = append(gids, g)
@@ -251,16 +281,17 @@ func FuzzJobs(f *testing.F) {
 					q.Remove(workTime, g)
 				}
 			case 4, 5:
-				w.do(g, take)
+				w.take(g)
 			case 6:
 				w.end(g, []fleet.Kind{fleet.Right, fleet.Wrong, fleet.Useless, fleet.Failed}[random.IntN(4)])
 			case 7:
 				drain()
+				clear(w.told)
 				q = queue.Restore(seed+random.Uint64(), slices.Collect(maps.Values(stored)), nil)
 			case 8:
 				late, _ = w.All()
 			case 9:
-				q.ChangeURIs(g, []string{fmt.Sprint("https://example.org/", random.IntN(3))})
+				q.ChangeURIs(g, []string{fmt.Sprint("https://example.org/", step)})
 			default:
 				compare(nil)
 			}
@@ -283,7 +314,8 @@ func FuzzJobs(f *testing.F) {
 				}
 			}
 			for _, g := range gids {
-				w.do(g, func(r *fleet.Record) { r.Retry(workTime); take(r) })
+				w.do(g, func(r *fleet.Record) { r.Retry(workTime) })
+				w.take(g)
 				w.end(g, fleet.Right)
 			}
 		}

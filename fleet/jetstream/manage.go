@@ -110,7 +110,7 @@ func (q *Queue) Waiting(ctx context.Context) (uint64, error) {
 	return s.CachedInfo().State.Msgs, nil
 }
 
-// Retry queues a job again that is dead or waits, and reports whether it was one.
+// Retry queues a job again that is dead or waits, and reports whether it was one. A queued one may lack its message: it is sent again.
 func (q *Queue) Retry(ctx context.Context, key string) (bool, error) {
 	r, err := change(ctx, q.jobs, key, func(r *fleet.Record) error {
 		if !r.Retry(q.now()) {
@@ -118,13 +118,14 @@ func (q *Queue) Retry(ctx context.Context, key string) (bool, error) {
 		}
 		return nil
 	})
-	if err == errSame {
+	same := err == errSame
+	if same && r.State != fleet.Queued {
 		return false, nil
 	}
-	if err == nil {
+	if err == nil || same {
 		err = q.wake(ctx, &r)
 	}
-	return err == nil, err
+	return err == nil && !same, err
 }
 
 // Drop forgets a job that no worker has. Its evidence goes with it. It reports whether there was one.
@@ -141,11 +142,12 @@ func (q *Queue) Drop(ctx context.Context, key string) (bool, error) {
 	}
 }
 
-// Withdraw forgets the job that a watch has asked for, also while a worker has it: that one finds out when it prolongs its lease, and ends nothing.
+// Withdraw forgets the job that a watch has asked for, unless it is done, also while a worker has it: that one finds out when it prolongs its lease, and
+// ends nothing.
 func (q *Queue) Withdraw(ctx context.Context, key, watch string) error {
 	for {
 		r, revision, err := read[fleet.Record](ctx, q.jobs, key)
-		if err != nil || revision == 0 || r.Job.Watch != watch {
+		if err != nil || revision == 0 || r.Job.Watch != watch || r.State == fleet.Done {
 			return err
 		}
 		if err := q.jobs.Delete(ctx, key, jetstream.LastRevision(revision)); !errors.Is(err, jetstream.ErrKeyExists) {
