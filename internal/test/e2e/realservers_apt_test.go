@@ -24,6 +24,7 @@ import (
 // TestRealApt: apt updates its lists and installs 60 packages from a server and three mirrors: one is slow, one has older packages, one has
 // packages with a byte changed.
 func TestRealApt(t *testing.T) {
+	t.Parallel()
 	var names []string
 	for i := range 60 {
 		names = append(names, fmt.Sprintf("p%02d", i))
@@ -49,6 +50,7 @@ func TestRealApt(t *testing.T) {
 
 // TestRealAptPage: what the page says to paste makes apt fetch by braid, and braid serve has what a flat repository is asked for.
 func TestRealAptPage(t *testing.T) {
+	t.Parallel()
 	r := newAptRepository(t, 5000)
 	flat := publicDir(t)
 	for _, name := range []string{"main/binary-amd64/Packages", "Release", "InRelease"} {
@@ -88,6 +90,7 @@ func TestRealAptPage(t *testing.T) {
 // TestRealAptTampered: a package that is not the signed one is refused with a sentence, and apt tries its next source. A list of mirrors of apt's form
 // is such a source, too.
 func TestRealAptTampered(t *testing.T) {
+	t.Parallel()
 	r := newAptRepository(t, 30_000, 2<<20)
 	bad := *r
 	bad.dir = r.copy(func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
@@ -119,6 +122,7 @@ const large = 6 << 20
 // TestRealAptKilled: after a kill braid goes on with its own file and with that of apt's own transport, and braid leaves none that misleads that one.
 // Meanwhile the file has the length that apt's progress is about.
 func TestRealAptKilled(t *testing.T) {
+	t.Parallel()
 	r := newAptRepository(t, large)
 	for _, tt := range []struct{ first, second string }{{"braid+http", "braid+http"}, {"http", "braid+http"}, {"braid+http", "http"}} {
 		t.Run(tt.first+" then "+tt.second, func(t *testing.T) {
@@ -191,6 +195,7 @@ func (a *aptRoot) methods() (pids []int) {
 
 // TestRealAptSandbox: while it fetches, every thread of the transport is of the user that apt's sandbox has, in no other group.
 func TestRealAptSandbox(t *testing.T) {
+	t.Parallel()
 	r := newAptRepository(t, large)
 	server := nginx.start(t, site{root: r.dir, rate: 2 << 20})
 	a := newAptRoot(t, r, "braid+http://"+server, "")
@@ -232,6 +237,7 @@ func TestRealAptSandbox(t *testing.T) {
 
 // TestRealAptNoSandbox: where root cannot become that user, the transport ends and asks no server.
 func TestRealAptNoSandbox(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ user, want string }{
 		{"nobody-there", "401 General Failure\nMessage: braid: the sandbox: there is no user nobody-there, so root's rights cannot be dropped\n"},
 		{"nobody", "401 General Failure\nMessage: braid: the sandbox: the groups of nobody: operation not permitted\n"},
@@ -248,6 +254,7 @@ func TestRealAptNoSandbox(t *testing.T) {
 
 // TestRealAptInterrupted: SIGINT, by which apt ends its transports, ends this one without a word while a server is silent.
 func TestRealAptInterrupted(t *testing.T) {
+	t.Parallel()
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

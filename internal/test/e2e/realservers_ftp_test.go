@@ -104,6 +104,7 @@ func proftpdConfig(s site, dir, addr string) string {
 // TestRealFTPRanges: real servers are left in the middle of a file, and stay in order: one control connection serves all
 // ranges (rule 38).
 func TestRealFTPRanges(t *testing.T) {
+	t.Parallel()
 	root := publicDir(t)
 	file := mirrortest.Generate(32<<20, 1)
 	if err := os.WriteFile(filepath.Join(root, "a.iso"), file.Bytes(), 0o644); err != nil {

@@ -113,6 +113,7 @@ func (w *lfsWorld) complete(dir string, but ...string) {
 
 // TestRealLFS: git-lfs has braid bring 40 objects, with a clone and with a pull. BRAID_LFS_MIB is how much they are.
 func TestRealLFS(t *testing.T) {
+	t.Parallel()
 	mib := 40
 	if word := os.Getenv("BRAID_LFS_MIB"); word != "" {
 		mib, _ = strconv.Atoi(word)
@@ -134,6 +135,7 @@ func TestRealLFS(t *testing.T) {
 
 // TestRealLFSKilled: what came before git-lfs and its agents were killed does not come again.
 func TestRealLFSKilled(t *testing.T) {
+	t.Parallel()
 	w := newLFSWorld(t, 3, 8<<20)
 	w.agent("")
 	dir := w.clone()
@@ -160,6 +162,7 @@ func TestRealLFSKilled(t *testing.T) {
 
 // TestRealLFSFolder: a remote that is a folder comes as doc/git-lfs.md says, and as the error does.
 func TestRealLFSFolder(t *testing.T) {
+	t.Parallel()
 	w := newLFSWorld(t, 1, 1000)
 	w.agent("")
 	dir := w.clone()
@@ -184,6 +187,7 @@ func TestRealLFSFolder(t *testing.T) {
 
 // TestRealLFSTwice: two runs at once in one repository end well, and leave nothing.
 func TestRealLFSTwice(t *testing.T) {
+	t.Parallel()
 	w := newLFSWorld(t, 3, 2<<20)
 	w.agent("")
 	w.server.pace = 5 * time.Millisecond
@@ -202,6 +206,7 @@ func TestRealLFSTwice(t *testing.T) {
 
 // TestRealLFSAnswers: what servers do wrong, what they say no to, and what they want to see.
 func TestRealLFSAnswers(t *testing.T) {
+	t.Parallel()
 	const helper = `!f() { cat >>"$HOME/asked"; echo "= $1" >>"$HOME/asked"; test "$1" = get && printf 'username=me\npassword=s3cret\n'; }; f`
 	for _, tt := range []struct {
 		name    string
@@ -277,6 +282,7 @@ func TestRealLFSAnswers(t *testing.T) {
 
 // TestRealLFSMirrors: what the server does not have, a mirror has, which is a copy of .git/lfs/objects; one that has it wrong does no harm.
 func TestRealLFSMirrors(t *testing.T) {
+	t.Parallel()
 	w := newLFSWorld(t, 3, 1<<20)
 	mirror := httptest.NewServer(http.FileServer(http.Dir(w.server.objects)))
 	t.Cleanup(mirror.Close)
@@ -293,6 +299,7 @@ func TestRealLFSMirrors(t *testing.T) {
 
 // TestRealLFSLinks: a slow server of objects names a mirror, which brings most.
 func TestRealLFSLinks(t *testing.T) {
+	t.Parallel()
 	w := newLFSWorld(t, 1, 8<<20)
 	mirror := httptest.NewServer(http.FileServer(http.Dir(w.server.objects)))
 	t.Cleanup(mirror.Close)
@@ -308,6 +315,7 @@ func TestRealLFSLinks(t *testing.T) {
 
 // TestRealLFSOverSSH: the server of a remote over SSH is asked there what to show to the LFS server.
 func TestRealLFSOverSSH(t *testing.T) {
+	t.Parallel()
 	w := newLFSWorld(t, 3, 100_000)
 	w.agent("")
 	w.server.user = "me:s3cret"
@@ -331,6 +339,7 @@ echo '{"href": "`+w.server.URL+`/repo.git/info/lfs", "header": {"Authorization":
 
 // TestRealLFSUploads are left to git-lfs, while braid is the agent of all transfers.
 func TestRealLFSUploads(t *testing.T) {
+	t.Parallel()
 	w := newLFSWorld(t, 3, 100_000)
 	w.agent("")
 	w.git(w.dir, "clone", "-q", "--bare", "origin", "bare.git")

@@ -29,6 +29,7 @@ const downloadName = "ä 日.iso"
 // TestRealMeta4 lets other programs follow documents that are written here: what they download, they check against
 // the digests of whole and pieces that they read in the document.
 func TestRealMeta4(t *testing.T) {
+	t.Parallel()
 	body := make([]byte, 3<<20+12345)
 	for i := range body {
 		body[i] = byte(rand.Uint32())
@@ -67,6 +68,7 @@ func TestRealMeta4(t *testing.T) {
 // TestRealMetaCommand lets them follow what braid meta writes and what braid serve makes. Both write where the file lies with
 // escapes; wget2 1.99 escapes those of characters outside of ASCII once more, so there is none.
 func TestRealMetaCommand(t *testing.T) {
+	t.Parallel()
 	body := make([]byte, 3<<20+12345)
 	for i := range body {
 		body[i] = byte(rand.Uint32())

@@ -77,6 +77,7 @@ func TestRealObjectsKilled_Rule71_Rule72(t *testing.T) {
 
 // TestRealObjectsPage runs what stands in doc/objects.md, as it stands there.
 func TestRealObjectsPage(t *testing.T) {
+	t.Parallel()
 	page := readFile(t, filepath.Join("doc", "objects.md"))
 	script, _ := blocks(page)
 	w, store := newWorld(t), s3test.New(t)

@@ -30,6 +30,7 @@ import (
 // TestRealRecipes runs what stands in doc/recipes.md, as it stands there. The names of its examples are those of servers behind
 // a proxy, which the command finds in its environment.
 func TestRealRecipes(t *testing.T) {
+	t.Parallel()
 	page := readFile(t, filepath.Join("doc", "recipes.md"))
 	world := newWorld(t)
 	for _, section := range strings.Split(page, "\n## ")[1:] {

@@ -16,6 +16,7 @@ import (
 // Proves S3 and rule 40 for files on disk: two damaged pieces of a file that nginx has cost two pieces on the wire, whoever
 // brings them. What else goes there is the document that has the digests of the pieces, and header sections.
 func TestRealRepairCostsPieces_S3_Rule40(t *testing.T) {
+	t.Parallel()
 	const size, piece, headers = 32 << 20, 256 << 10, 8 << 10
 	root, dir := publicDir(t), t.TempDir()
 	data := make([]byte, size)

@@ -63,6 +63,7 @@ func TestRealShells(t *testing.T) {
 
 // TestRealFish asks fish, which can say what it would offer.
 func TestRealFish(t *testing.T) {
+	t.Parallel()
 	dir := shellFolder(t)
 	for _, c := range completions {
 		if strings.HasPrefix(c.typed, "help=") {
@@ -85,6 +86,7 @@ func TestRealFish(t *testing.T) {
 
 // TestRealManPages: man and mandoc find nothing to complain of.
 func TestRealManPages(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if out, err := exec.Command(binary, "man", "--date", "2026-11-21", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -16,6 +16,7 @@ import (
 // TestRealSites shows that the configurations give what the scripts count on: ranges, one ETag for all nginx
 // sites over a folder, MirrorBrain's and mirrorbits' redirects, https.
 func TestRealSites(t *testing.T) {
+	t.Parallel()
 	root := publicDir(t)
 	data := []byte(strings.Repeat("0123456789", 1000))
 	if err := os.WriteFile(filepath.Join(root, "a.iso"), data, 0o644); err != nil {

@@ -19,6 +19,7 @@ import (
 // TestRealTorrent lets other programs read what braid meta --torrent writes: Transmission shows it, and aria2 downloads from
 // its web seed alone, piece by piece.
 func TestRealTorrent(t *testing.T) {
+	t.Parallel()
 	body := make([]byte, 3<<20+12345)
 	for i := range body {
 		body[i] = byte(rand.Uint32())

@@ -36,6 +36,7 @@ func pageOf(t *testing.T, section string) map[string]string {
 // TestRealWebservers runs the configurations of doc/webservers.md as they stand there, but for names and folders: what they say is
 // enough for a verified download from all mirrors, and they say nothing of a file that they have no digest of.
 func TestRealWebservers(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		section, language string
 		program           program
@@ -74,6 +75,7 @@ func TestRealWebservers(t *testing.T) {
 
 // TestRealBehindNginx runs the page's nginx before a server that answers like mirrorbits, which names mirrors and no digest.
 func TestRealBehindNginx(t *testing.T) {
+	t.Parallel()
 	srv := publicDir(t)
 	pub := filepath.Join(srv, "pub")
 	if err := os.MkdirAll(pub, 0o755); err != nil {

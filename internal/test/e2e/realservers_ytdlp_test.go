@@ -19,6 +19,7 @@ import (
 
 // TestRealYtDlp: yt-dlp has braid download a video of a page, one that it had begun itself, one in fragments, and one that is not there.
 func TestRealYtDlp(t *testing.T) {
+	t.Parallel()
 	video, fragments := mirrortest.Generate(3<<20, 7).Bytes(), [][]byte{}
 	list := "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-MEDIA-SEQUENCE:0\n"
 	site := http.NewServeMux()
