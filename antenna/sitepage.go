@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -23,9 +24,12 @@ var (
 	//go:embed style.css
 	style string
 
-	pageTemplate = template.Must(template.New(filePage).Funcs(template.FuncMap{
-		"style": func() template.CSS { return template.CSS(style) },
-	}).Parse(pageSource))
+	// pageTemplate is read when a page is made: most runs make none.
+	pageTemplate = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New(filePage).Funcs(template.FuncMap{
+			"style": func() template.CSS { return template.CSS(style) },
+		}).Parse(pageSource))
+	})
 )
 
 // A view is what the page shows.
@@ -83,7 +87,7 @@ func (c *composer) page() error {
 		last.Sites = append(last.Sites, s)
 	}
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, v); err != nil {
+	if err := pageTemplate().Execute(&b, v); err != nil {
 		return err
 	}
 	c.documents = append(c.documents, document{filePage, b.Bytes()})

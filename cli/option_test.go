@@ -49,6 +49,8 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	queueing := *g
+	queueing.Fleet.Queue = "embedded"
 	for o := range option.All() {
 		for _, c := range allCommands() {
 			if len(c.Commands) > 0 || c.Name == "complete" || c.Name == "completion" || c.Name == "apt" {
@@ -65,7 +67,11 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 		at(t, o, "a site", mayStand(o, option.InSite), err, "no such key")
 		for _, name := range []string{o.Name(), o.ListName} {
 			if name != "" {
-				at(t, o, "a list, as "+name, mayStand(o, option.InLine), listLine(g, name, sampleOf(o)), "no such option")
+				list := g
+				if name == "priority" { // of jobs
+					list = &queueing
+				}
+				at(t, o, "a list, as "+name, mayStand(o, option.InLine), listLine(list, name, sampleOf(o)), "no such option")
 			}
 		}
 		if !slices.Contains([]string{"url", "check-every"}, o.Name()) { // a watch has these of its own

@@ -43,7 +43,7 @@ func (r *Recorder) Draw(at time.Time) []byte {
 		s["Table"] = d.ranked
 	}
 	var b bytes.Buffer
-	if err := pageTemplate.ExecuteTemplate(&b, "section", s); err != nil {
+	if err := pageTemplate().ExecuteTemplate(&b, "section", s); err != nil {
 		panic("report: " + err.Error()) // the template and its data are of this package
 	}
 	return b.Bytes()

@@ -21,6 +21,7 @@ import (
 	"embed"
 	"html/template"
 	"slices"
+	"sync"
 	"time"
 
 	"braid/internal/option"
@@ -33,9 +34,12 @@ const Magic = "<!DOCTYPE html>\n<!-- braid report -->\n"
 //go:embed page.html style.css charts.css
 var files embed.FS
 
-var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"size": option.SizeText, "rate": option.RateText, "time": option.TimeText, "clock": clock, "share": share,
-}).ParseFS(files, "*"))
+// pageTemplate is read when a page is made: most runs make none.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page.html").Funcs(template.FuncMap{
+		"size": option.SizeText, "rate": option.RateText, "time": option.TimeText, "clock": clock, "share": share,
+	}).ParseFS(files, "*"))
+})
 
 const (
 	maxSections = 12   // downloads that are drawn
@@ -114,7 +118,7 @@ func (p *Page) HTML() []byte {
 	}
 	var b bytes.Buffer
 	b.WriteString(Magic)
-	if err := pageTemplate.Execute(&b, view); err != nil {
+	if err := pageTemplate().Execute(&b, view); err != nil {
 		panic("report: " + err.Error()) // the template and its data are of this package
 	}
 	return b.Bytes()
