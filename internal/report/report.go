@@ -21,7 +21,6 @@ import (
 	"embed"
 	"html/template"
 	"slices"
-	"sync"
 	"time"
 
 	"braid/internal/option"
@@ -34,12 +33,12 @@ const Magic = "<!DOCTYPE html>\n<!-- braid report -->\n"
 //go:embed page.html style.css charts.css
 var files embed.FS
 
-// pageTemplate is read when a page is made: most runs make none.
-var pageTemplate = sync.OnceValue(func() *template.Template {
+// pageTemplate reads the template when a page is made: most runs make none.
+func pageTemplate() *template.Template {
 	return template.Must(template.New("page.html").Funcs(template.FuncMap{
 		"size": option.SizeText, "rate": option.RateText, "time": option.TimeText, "clock": clock, "share": share,
 	}).ParseFS(files, "*"))
-})
+}
 
 const (
 	maxSections = 12   // downloads that are drawn
