@@ -49,8 +49,10 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queueing := *g
-	queueing.Fleet.Queue = "embedded"
+	queueing, _, err := parse(t, "--queue", "embedded", "https://example.org/other")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for o := range option.All() {
 		for _, c := range allCommands() {
 			if len(c.Commands) > 0 || c.Name == "complete" || c.Name == "completion" || c.Name == "apt" {
@@ -69,7 +71,7 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 			if name != "" {
 				list := g
 				if name == "priority" { // of jobs
-					list = &queueing
+					list = queueing
 				}
 				at(t, o, "a list, as "+name, mayStand(o, option.InLine), listLine(list, name, sampleOf(o)), "no such option")
 			}
