@@ -63,7 +63,7 @@ type Claim struct {
 	seenDone int64
 }
 
-// Next waits for a job, and takes it.
+// Next waits for a job, and takes it. The error is that of ctx. The queue was opened with Works.
 func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -170,14 +170,14 @@ func (q *Queue) free(key string) {
 // Fence is the fence that the job is held under.
 func (c *Claim) Fence() uint64 { return c.Record.Lease.Fence }
 
-// Tell says how far the job is, for those that ask. It is stored when the lease is prolonged.
+// Tell takes down how far the job is: answers to Workers have it at once, and the record when the lease is prolonged.
 func (c *Claim) Tell(p fleet.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.progress = p
 }
 
-func (c *Claim) now() fleet.Progress {
+func (c *Claim) progressNow() fleet.Progress {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.progress
@@ -185,36 +185,18 @@ func (c *Claim) now() fleet.Progress {
 
 // beat prolongs the lease until the claim ends. When that has failed for as long as the lease lasts, another worker may have the job.
 func (c *Claim) beat() {
-	ticker := time.NewTicker(c.q.lease / 3)
-	defer ticker.Stop()
-	until := c.Record.Lease.Until
-	for {
-		select {
-		case <-c.Context.Done():
-			return
-		case <-ticker.C:
-		}
-		now, err := c.prolong(c.Context)
-		_, lost := errors.AsType[*fleet.LostError](err)
-		switch {
-		case err == nil:
-			until = now.Add(c.q.lease)
-		case lost || !c.q.now().Before(until):
-			c.cancel(fmt.Errorf("the job is given up: %w", err))
-			return
-		}
+	if err := c.q.keepLease(c.Context, c.Record.Lease.Until, c.prolong); err != nil {
+		c.cancel(fmt.Errorf("the job is given up: %w", err))
 	}
 }
 
-func (c *Claim) prolong(ctx context.Context) (at time.Time, err error) {
-	ctx, stop := context.WithTimeout(ctx, min(oneCall, c.q.lease/3))
-	defer stop()
-	_, err = c.change(ctx, func(r *fleet.Record) error {
-		at = c.q.now()
-		return r.Prolong(c.q.name, c.Fence(), c.now(), at, c.q.lease)
+// prolong prolongs the lease, and returns until when.
+func (c *Claim) prolong(ctx context.Context) (until time.Time, err error) {
+	r, err := c.change(ctx, func(r *fleet.Record) error {
+		return r.Prolong(c.q.name, c.Fence(), c.progressNow(), c.q.now(), c.q.lease)
 	})
 	c.msg.InProgress() // should it be lost, another worker finds the lease
-	return at, err
+	return r.Lease.Until, err
 }
 
 // change changes the record of the job.
@@ -233,8 +215,8 @@ func (c *Claim) change(ctx context.Context, f func(*fleet.Record) error) (fleet.
 	return now.value, err
 }
 
-// Confirm makes sure that the job is this process's still. It is for the moment before what cannot be undone. While the queue does not answer it
-// asks again, as long as ctx allows.
+// Confirm makes sure that the job is this process's still; else the error is a *fleet.LostError. It is for the moment before what cannot be undone.
+// While the queue does not answer it asks again, as long as ctx allows.
 func (c *Claim) Confirm(ctx context.Context) error {
 	for {
 		err := c.confirm(ctx)
@@ -247,22 +229,23 @@ func (c *Claim) Confirm(ctx context.Context) error {
 // confirm asks whether the job is this process's, and prolongs the lease if it ends soon. One of several servers may not know of the last change
 // when it is asked, but cannot store another one.
 func (c *Claim) confirm(ctx context.Context) error {
+	once, stop := context.WithTimeout(ctx, oneCall)
+	defer stop()
 	if !c.q.clustered() {
-		once, stop := context.WithTimeout(ctx, oneCall)
-		defer stop()
-		now, _, err := read[fleet.Record](once, c.q.jobs, c.Record.Job.Key())
+		r, _, err := read[fleet.Record](once, c.q.jobs, c.Record.Job.Key())
 		if err == nil {
-			err = now.Lease.Check(c.q.name, c.Fence())
+			err = r.Lease.Check(c.q.name, c.Fence())
 		}
-		if err != nil || now.Lease.Until.Sub(c.q.now()) > c.q.lease/2 {
+		if err != nil || r.Lease.Until.Sub(c.q.now()) > c.q.lease/2 {
 			return err
 		}
 	}
-	_, err := c.prolong(ctx)
+	_, err := c.prolong(once)
 	return err
 }
 
-// Opened stores which upload the file goes into, before a part of it is sent.
+// Opened stores the id of the upload that the file goes into, before a part of it is sent. The error is a *fleet.LostError if another worker has
+// the job.
 func (c *Claim) Opened(ctx context.Context, upload string) error {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
@@ -277,7 +260,8 @@ func (c *Claim) Drop() {
 	c.q.free(c.Record.Job.Key())
 }
 
-// Finish stores how the job ended. Until that is stored it tries, as long as ctx allows; after that the job is nobody's.
+// Finish stores how the job ended, and returns its record. It tries until that is stored, or ctx ends. In both cases the claim is over. The error is
+// a *fleet.LostError if another worker has the job.
 func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error) {
 	return c.end(ctx, func(r *fleet.Record) error {
 		if r.Last != nil && r.Last.Worker == c.q.name && r.Last.Fence == c.Fence() { // the answer to an earlier try was lost
@@ -287,7 +271,7 @@ func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error
 	})
 }
 
-// Release gives the job back: this process ends.
+// Release gives the job back, for this or another worker to take. It is no try.
 func (c *Claim) Release(ctx context.Context) error {
 	_, err := c.end(ctx, func(r *fleet.Record) error { return r.Release(c.q.name, c.Fence(), c.q.now()) })
 	return err

@@ -11,9 +11,8 @@ import (
 	"braid/fleet"
 )
 
-// A server that is killed may forget which messages it has delivered, and was not told the end of: they stay in the stream, and come to no worker any
-// more. What delivers them is made anew then, and delivers all that are there. One that a worker works at comes to another one, too, which
-// finds the lease.
+// A server that is killed may forget messages that it has delivered and whose end it was not told: they stay in the stream, and come to no worker
+// any more. A new consumer delivers all that are there. The message of a job that a worker has comes to another one, too, which finds the lease.
 
 // seenForgotten is how many looks in a row must find such messages: between the questions of one look some come and go.
 const seenForgotten = 3
@@ -39,7 +38,7 @@ func (q *Queue) keepDelivered(ctx context.Context) {
 	}
 }
 
-// forgotten is how many messages are in the stream that are neither to be delivered nor to be ended.
+// forgotten returns how many messages of a priority are in the stream that its consumer neither has to deliver nor waits for the end of.
 func (q *Queue) forgotten(ctx context.Context, p fleet.Priority) (int64, error) {
 	stream, err := q.js.Stream(ctx, streamName)
 	if err != nil {
@@ -62,7 +61,7 @@ func (q *Queue) forgotten(ctx context.Context, p fleet.Priority) (int64, error) 
 	return int64(there) - int64(c.CachedInfo().NumPending) - int64(c.CachedInfo().NumAckPending), nil
 }
 
-// deliverAnew makes the consumer of a priority anew. One process does.
+// deliverAnew makes the consumer of a priority anew. A lease keeps the other workers from the same.
 func (q *Queue) deliverAnew(ctx context.Context, p fleet.Priority) error {
 	if _, err := change(ctx, q.leases, "deliver", func(l *fleet.Lease) error { return l.Take(q.name, q.now(), min(q.lease, 10*time.Second)) }); err != nil {
 		return err
@@ -70,5 +69,5 @@ func (q *Queue) deliverAnew(ctx context.Context, p fleet.Priority) error {
 	if err := q.js.DeleteConsumer(ctx, streamName, nameFor(consumerName, "-", p)); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return err
 	}
-	return q.makeStream(ctx, 0)
+	return q.makeConsumers(ctx)
 }

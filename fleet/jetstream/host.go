@@ -19,7 +19,7 @@ import (
 )
 
 // A Host is a server for the processes of one machine. All of them have one: the first runs it, and when that process ends another does, with
-// what is stored in the folder. It has no port: who may enter the folder may use the socket in it.
+// what is stored in the folder. It has no port: a user that may enter the folder may use the socket in it.
 type Host struct {
 	dir    string
 	socket Socket
@@ -31,8 +31,8 @@ type Host struct {
 	lost  chan struct{} // one of them ended
 }
 
-// A Socket is how the processes of a machine find each other by a folder. The one that listens has the folder for itself: what it finds there is
-// of a process that has ended.
+// A Socket is how the processes of a machine find each other by a folder. Listen is called by one process at a time: a socket that it finds there
+// is of a process that has ended.
 type Socket struct {
 	Listen func(dir string) (net.Listener, error)
 	Dial   func(ctx context.Context, dir string) (net.Conn, error)
@@ -44,6 +44,8 @@ const (
 	// the server.
 	lookEvery, lookRarely = 200 * time.Millisecond, 10 * time.Second
 	startTime             = 20 * time.Second
+	// mostPayload is how many bytes a stored value may have.
+	mostPayload = 8 << 20
 )
 
 // NewHost has this process run the server of a folder, whenever no other does, until Close.
@@ -108,7 +110,7 @@ func (h *Host) serve(ctx context.Context) error {
 	}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "braid", DontListen: true, JetStream: true, StoreDir: h.dir, JetStreamMaxMemory: 64 << 20,
-		SyncAlways: true, MaxPayload: 8 << 20, NoLog: true, NoSigs: true, DisableJetStreamBanner: true,
+		SyncAlways: true, MaxPayload: mostPayload, NoLog: true, NoSigs: true, DisableJetStreamBanner: true,
 	})
 	if err != nil {
 		return err
@@ -129,19 +131,14 @@ func (h *Host) serve(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { listener.Close() })()
 	for {
 		c, err := listener.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err != nil {
-			return unless(ctx, err)
+			return err
 		}
 		lines.Go(func() { connect(ctx, s, c) })
 	}
-}
-
-// unless is err, unless ctx has ended.
-func unless(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // connect is the line of a client to the server in this process.

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"braid/fleet"
@@ -19,7 +19,7 @@ import (
 // A Leader is what one process of several does for all: poll the feeds of a configuration, say.
 type Leader struct {
 	fleet.Lease
-	// Print tells what the leader does from what one with another configuration of that name would.
+	// Print tells configurations of one name apart.
 	Print string `json:"print,omitempty"`
 }
 
@@ -37,19 +37,20 @@ type Lead struct {
 	flushing sync.Mutex
 }
 
-// Lead waits until this process is the one of a group that leads, and is told of each other leader that it finds.
-func (q *Queue) Lead(ctx context.Context, group, printed string, found func(Leader)) (*Lead, error) {
+// Lead waits until this process is the one of a group that leads, under a fingerprint of its configuration. It calls found with each other leader
+// that it finds meanwhile.
+func (q *Queue) Lead(ctx context.Context, group, print string, found func(Leader)) (*Lead, error) {
 	key := "watch." + hex.EncodeToString([]byte(group))
 	for told := uint64(0); ; {
-		now, err := change(ctx, q.leases, key, func(l *Leader) error {
+		leader, err := change(ctx, q.leases, key, func(l *Leader) error {
 			if err := l.Take(q.name, q.now(), q.lease); err != nil {
 				return err
 			}
-			l.Print = printed
+			l.Print = print
 			return nil
 		})
 		if err == nil {
-			return q.leads(ctx, key, group, now), nil
+			return q.leads(ctx, key, group, leader), nil
 		}
 		held, ok := errors.AsType[*fleet.HeldError](err)
 		switch {
@@ -59,7 +60,7 @@ func (q *Queue) Lead(ctx context.Context, group, printed string, found func(Lead
 			q.log.Debug("queue", "lead", err)
 		case held.Lease.Fence != told:
 			told = held.Lease.Fence
-			found(now)
+			found(leader)
 		}
 		if err := q.awaitKey(ctx, key, held); err != nil {
 			return nil, err
@@ -93,7 +94,7 @@ func (q *Queue) awaitKey(ctx context.Context, key string, held *fleet.HeldError)
 	}
 }
 
-// outer is err, unless it is that of a wait that is over.
+// outer returns err, but nil for the end of a wait.
 func outer(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
@@ -101,34 +102,44 @@ func outer(err error) error {
 	return err
 }
 
-func (q *Queue) leads(ctx context.Context, key, group string, now Leader) *Lead {
-	l := &Lead{q: q, group: hex.EncodeToString([]byte(group)), fence: now.Fence, pending: map[string]kept{}}
+func (q *Queue) leads(ctx context.Context, key, group string, leader Leader) *Lead {
+	l := &Lead{q: q, group: hex.EncodeToString([]byte(group)), fence: leader.Fence, pending: map[string]kept{}}
 	l.Context, l.cancel = context.WithCancelCause(ctx)
-	l.ending.Go(func() { l.beat(key, now.Until) })
+	l.ending.Go(func() { l.beat(key, leader.Until) })
 	l.ending.Go(l.write)
 	return l
 }
 
-// beat prolongs the lease, and ends what the leader does when another may lead.
+// beat prolongs the lease, and ends what the leader does when another may lead. In the end it gives the lease back.
 func (l *Lead) beat(key string, until time.Time) {
-	ticker := time.NewTicker(l.q.lease / 3)
+	if err := l.q.keepLease(l.Context, until, func(ctx context.Context) (time.Time, error) {
+		leader, err := change(ctx, l.q.leases, key, func(n *Leader) error { return n.Prolong(l.q.name, l.fence, l.q.now(), l.q.lease) })
+		return leader.Until, err
+	}); err != nil {
+		l.cancel(fmt.Errorf("another process may lead now: %w", err))
+	}
+	l.giveBack(key)
+}
+
+// keepLease prolongs a lease that lasts until a time, three times in its length, until ctx ends. An error says that another process may have it.
+func (q *Queue) keepLease(ctx context.Context, until time.Time, prolong func(context.Context) (time.Time, error)) error {
+	ticker := time.NewTicker(q.lease / 3)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-l.Context.Done():
-			l.giveBack(key)
-			return
+		case <-ctx.Done():
+			return nil
 		case <-ticker.C:
 		}
-		once, stop := context.WithTimeout(l.Context, min(oneCall, l.q.lease/3))
-		now, err := change(once, l.q.leases, key, func(n *Leader) error { return n.Prolong(l.q.name, l.fence, l.q.now(), l.q.lease) })
+		once, stop := context.WithTimeout(ctx, min(oneCall, q.lease/3))
+		longer, err := prolong(once)
 		stop()
 		_, lost := errors.AsType[*fleet.LostError](err)
 		switch {
 		case err == nil:
-			until = now.Until
-		case lost || !l.q.now().Before(until):
-			l.cancel(fmt.Errorf("another process may lead now: %w", err))
+			until = longer
+		case lost || !q.now().Before(until):
+			return err
 		}
 	}
 }
@@ -147,14 +158,15 @@ func (l *Lead) Resign(ctx context.Context) error {
 	return err
 }
 
-// A kept value is one of the leader, for the next one. Without a Value it is gone.
+// A kept value is one of the leader, for the next one. Without a Value it was removed.
 type kept struct {
 	Bucket string `json:"b"`
 	Key    string `json:"k"`
 	Value  []byte `json:"v"`
 }
 
-// Keep has a value of the leader's stored for the next leader, soon. What comes too late is found out again by that one.
+// Keep stores a value of this leader for the next one, within a second or so; an empty one is removed. What was not stored when this process dies
+// is for the next leader to find out again.
 func (l *Lead) Keep(bucket, key string, value []byte) {
 	name := l.group + "." + fleet.KeyOf(bucket+"\x00"+key)
 	l.mu.Lock()
@@ -176,25 +188,26 @@ func (l *Lead) flush(ctx context.Context) error {
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
 	l.mu.Lock()
-	now := l.pending
+	values := l.pending
 	l.pending = map[string]kept{}
 	l.mu.Unlock()
-	for name, k := range now {
+	for name, k := range values {
 		if l.Context.Err() != nil {
 			return l.Context.Err()
 		}
 		if err := l.store(ctx, name, k); err != nil {
 			l.mu.Lock()
-			maps.Copy(now, l.pending) // what is newer counts
-			l.pending = now
+			maps.Copy(values, l.pending) // what is newer counts
+			l.pending = values
 			l.mu.Unlock()
 			return err
 		}
-		delete(now, name)
+		delete(values, name)
 	}
 	return nil
 }
 
+// store stores a value. One that is larger than the server takes stays what it was before.
 func (l *Lead) store(ctx context.Context, name string, k kept) error {
 	if len(k.Value) == 0 {
 		return l.q.feeds.Delete(ctx, name)
@@ -203,29 +216,14 @@ func (l *Lead) store(ctx context.Context, name string, k kept) error {
 	if err == nil {
 		_, err = l.q.feeds.Put(ctx, name, data)
 	}
+	if errors.Is(err, nats.ErrMaxPayload) {
+		l.q.log.Warn("queue", "not kept", err, "bytes", len(data), "key", k.Key)
+		return nil
+	}
 	return err
 }
 
-// Kept calls f with each value that leaders of the group have kept.
+// Kept calls f with each value that leaders of the group have stored.
 func (l *Lead) Kept(ctx context.Context, f func(bucket, key string, value []byte)) error {
-	w, err := l.q.feeds.Watch(ctx, l.group+".>", jetstream.IgnoreDeletes())
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
-	for {
-		select {
-		case e := <-w.Updates():
-			if e == nil {
-				return nil
-			}
-			var k kept
-			if err := json.Unmarshal(e.Value(), &k); err != nil || !strings.HasPrefix(e.Key(), l.group) {
-				return fmt.Errorf("what a watcher has kept cannot be read: %w", err)
-			}
-			f(k.Bucket, k.Key, k.Value)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return each(ctx, l.q.feeds, l.group+".>", func(k kept) { f(k.Bucket, k.Key, k.Value) })
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -15,33 +14,15 @@ import (
 
 // All returns all records.
 func (q *Queue) All(ctx context.Context) (all []fleet.Record, err error) {
-	w, err := q.jobs.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, err
-	}
-	defer w.Stop()
-	for {
-		select {
-		case e := <-w.Updates():
-			if e == nil {
-				return all, nil
-			}
-			var r fleet.Record
-			if err := json.Unmarshal(e.Value(), &r); err != nil {
-				return nil, fmt.Errorf("job %s: %w", e.Key(), err)
-			}
-			all = append(all, r)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
+	err = each(ctx, q.jobs, jetstream.AllKeys, func(r fleet.Record) { all = append(all, r) })
+	return all, err
 }
 
-// Follow has a function called with each record and its key, and with each that changes, until the queue is closed. A record that was dropped is
-// nil. When all have come that there were, it is called with an empty key.
+// Follow calls f, from one goroutine, with each record and its key, and with each that changes, until the queue is closed. A record that was dropped
+// is nil. An empty key says that all records have come that there were.
 func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 	q.running.Go(func() {
-		q.watchingAll(q.jobs, ">", func(e jetstream.KeyValueEntry) {
+		q.watchingAll(q.jobs, jetstream.AllKeys, func(e jetstream.KeyValueEntry) {
 			var r fleet.Record
 			switch {
 			case e == nil:
@@ -90,7 +71,7 @@ func (q *Queue) answer(msg *nats.Msg) {
 	q.mu.Lock()
 	for key, c := range q.mine {
 		if c != nil {
-			w.Doing = append(w.Doing, fleet.Doing{Key: key, Fence: c.Fence(), Progress: c.now()})
+			w.Doing = append(w.Doing, fleet.Doing{Key: key, Fence: c.Fence(), Progress: c.progressNow()})
 		}
 	}
 	q.mu.Unlock()
@@ -130,28 +111,25 @@ func (q *Queue) Retry(ctx context.Context, key string) (bool, error) {
 
 // Drop forgets a job that no worker has. Its evidence goes with it. It reports whether there was one.
 func (q *Queue) Drop(ctx context.Context, key string) (bool, error) {
+	return q.remove(ctx, key, func(r *fleet.Record) bool { return r.State != fleet.Running })
+}
+
+// Withdraw forgets the job that a watch has asked for, unless it is done. A worker that has it finds out when it prolongs its lease, and ends nothing.
+func (q *Queue) Withdraw(ctx context.Context, key, watch string) error {
+	_, err := q.remove(ctx, key, func(r *fleet.Record) bool { return r.Job.Watch == watch && r.State != fleet.Done })
+	return err
+}
+
+// remove removes a record if it may be removed, and reports whether it did.
+func (q *Queue) remove(ctx context.Context, key string, may func(*fleet.Record) bool) (bool, error) {
 	for {
 		r, revision, err := read[fleet.Record](ctx, q.jobs, key)
-		if err != nil || revision == 0 || r.State == fleet.Running {
+		if err != nil || revision == 0 || !may(&r) {
 			return false, err
 		}
 		err = q.jobs.Delete(ctx, key, jetstream.LastRevision(revision))
 		if !errors.Is(err, jetstream.ErrKeyExists) {
 			return err == nil, err
-		}
-	}
-}
-
-// Withdraw forgets the job that a watch has asked for, unless it is done, also while a worker has it: that one finds out when it prolongs its lease, and
-// ends nothing.
-func (q *Queue) Withdraw(ctx context.Context, key, watch string) error {
-	for {
-		r, revision, err := read[fleet.Record](ctx, q.jobs, key)
-		if err != nil || revision == 0 || r.Job.Watch != watch || r.State == fleet.Done {
-			return err
-		}
-		if err := q.jobs.Delete(ctx, key, jetstream.LastRevision(revision)); !errors.Is(err, jetstream.ErrKeyExists) {
-			return err
 		}
 	}
 }

@@ -20,8 +20,8 @@ const (
 	skipEmpty = 100 * time.Millisecond
 )
 
-// pulls are the requests of a process for messages. Those that wait for one stay open when a message of another priority comes: who ends them may
-// lose what is on its way. What they bring while the process wants no job goes back at once.
+// pulls are the requests of a process for messages. Those that wait for one stay open when a message of another priority comes: to end them could
+// lose a message on its way. What they bring while the process wants no job goes back at once.
 type pulls struct {
 	conn  *nats.Conn
 	inbox string

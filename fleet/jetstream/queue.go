@@ -36,25 +36,25 @@ import (
 type Options struct {
 	// URL is nats://HOST:PORT, which must be on this machine, or tls://HOST:PORT; several are separated by commas.
 	URL string
-	// Name is that of this process, for the others.
+	// Name tells this process from all others of the queue.
 	Name string
-	// Credentials is a file with credentials of NATS. It may be empty.
+	// Credentials is the path of a file with credentials of NATS. If empty, there are none.
 	Credentials string
 	// TLS is for tls:// URLs. If nil, the roots of the system count.
 	TLS *tls.Config
-	// Lease is how long what this process has stays its own when it is heard of no more. If zero, it is fleet.UsualLease.
+	// Lease is how long a job, or the lead, stays with this process after it was heard of last. If zero, it is fleet.UsualLease.
 	Lease time.Duration
-	// Works says that the process takes jobs: its Lease is how long the stream waits, too. What another one says counts for those after it.
+	// Works: the process takes jobs. The stream delivers a message again after its Lease; of several processes the last one's counts.
 	Works bool
-	// Host, if not nil, has the server; then URL and Credentials count for nothing.
+	// Host, if not nil, has the server; then URL, Credentials and TLS are not used.
 	Host *Host
-	// Log gets what goes wrong meanwhile. It may be nil.
+	// Log gets what goes wrong meanwhile. If nil, it is discarded.
 	Log *slog.Logger
 
 	clock func() time.Time // of this machine; nil: time.Now
 }
 
-// A Queue is a connection to one. Its methods may be called by several goroutines.
+// A Queue is a connection to a queue. Its methods may be called by several goroutines.
 type Queue struct {
 	name    string
 	clock   func() time.Time
@@ -124,7 +124,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Open connects to a queue, and makes what is missing there.
+// Open connects to a queue, and makes what is missing there. Refused, Untrusted and Lacking sort its errors. The queue outlives ctx, until Close.
 func Open(ctx context.Context, o Options) (*Queue, error) {
 	q := &Queue{name: o.Name, lease: o.Lease, works: o.Works, here: o.Host != nil && o.clock == nil, log: o.Log, mine: map[string]*Claim{}, back: make(chan struct{})}
 	if q.clock = o.clock; q.clock == nil {
@@ -248,10 +248,13 @@ func (q *Queue) prepare(ctx context.Context) (err error) {
 func (q *Queue) clustered() bool { return q.conn.ConnectedClusterName() != "" }
 
 func (q *Queue) make(ctx context.Context, replicas int) error {
-	if err := q.makeStream(ctx, replicas); err != nil {
+	err := q.makeStream(ctx, replicas)
+	if err == nil && q.works {
+		err = q.makeConsumers(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	var err error
 	for name, bucket := range map[string]*jetstream.KeyValue{"jobs": &q.jobs, "leases": &q.leases, "pace": &q.pace, "feeds": &q.feeds} {
 		if *bucket, err = q.bucket(ctx, "braid_"+name, replicas); err != nil {
 			return err
@@ -260,8 +263,7 @@ func (q *Queue) make(ctx context.Context, replicas int) error {
 	return nil
 }
 
-// makeStream makes the stream, and what takes messages of each priority from it. Where there is one of a queue without priorities, its messages are
-// those of the usual one.
+// makeStream makes the stream. One of a queue without priorities gets the subjects of the others.
 func (q *Queue) makeStream(ctx context.Context, replicas int) error {
 	var subjects []string
 	for _, p := range fleet.Priorities {
@@ -269,19 +271,21 @@ func (q *Queue) makeStream(ctx context.Context, replicas int) error {
 	}
 	stream, err := q.js.Stream(ctx, streamName)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		stream, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
+		_, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: streamName, Subjects: subjects, Retention: jetstream.WorkQueuePolicy, Duplicates: duplicates, Replicas: replicas,
 		})
 	} else if err == nil && len(stream.CachedInfo().Config.Subjects) < len(subjects) {
 		c := stream.CachedInfo().Config
 		c.Subjects = subjects
-		stream, err = q.js.UpdateStream(ctx, c)
+		_, err = q.js.UpdateStream(ctx, c)
 	}
-	if err != nil || !q.works {
-		return err
-	}
+	return err
+}
+
+// makeConsumers makes what delivers the messages of each priority.
+func (q *Queue) makeConsumers(ctx context.Context) error {
 	for _, p := range []fleet.Priority{fleet.Normal, fleet.High, fleet.Low} { // the first was of all before
-		if _, err := stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		if _, err := q.js.CreateOrUpdateConsumer(ctx, streamName, jetstream.ConsumerConfig{
 			Durable: nameFor(consumerName, "-", p), FilterSubject: nameFor(subject, ".", p), AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
 			MaxDeliver: -1, MaxAckPending: -1,
 		}); err != nil {

@@ -295,6 +295,22 @@ func TestLead(t *testing.T) {
 	<-second.Context.Done()
 }
 
+// TestKeepLarge: a value that is larger than the server takes is passed over, and keeps none of the others.
+func TestKeepLarge(t *testing.T) {
+	t.Parallel()
+	l, err := opened(t, hosted(t, t.TempDir()), "a", 0).Lead(t.Context(), "isos", "1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 9 {
+		l.Keep("feeds", fmt.Sprint(i), []byte("x"))
+	}
+	l.Keep("feeds", "large", make([]byte, mostPayload))
+	if err := l.Resign(t.Context()); err != nil || len(l.pending) > 0 {
+		t.Errorf("%v; %d values are not stored", err, len(l.pending))
+	}
+}
+
 // TestHosts: when the process with the server ends, another one runs it, with everything that is stored.
 func TestHosts(t *testing.T) {
 	dir := t.TempDir()

@@ -68,6 +68,33 @@ func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (va
 	return value, e.Revision(), nil
 }
 
+// each calls f with each value of some keys.
+func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f func(T)) error {
+	w, err := bucket.Watch(ctx, keys, jetstream.IgnoreDeletes())
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	for {
+		select {
+		case e, more := <-w.Updates():
+			if !more {
+				return errors.New("the connection was closed")
+			}
+			if e == nil {
+				return nil
+			}
+			var value T
+			if err := json.Unmarshal(e.Value(), &value); err != nil {
+				return fmt.Errorf("%s %s: %w", bucket.Bucket(), e.Key(), err)
+			}
+			f(value)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // rest waits, unless ctx ends.
 func rest(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
