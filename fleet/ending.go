@@ -2,7 +2,7 @@ package fleet
 
 import "time"
 
-// A Kind is how a try ended.
+// A Kind is the way in which a try ended.
 type Kind string
 
 // The kinds.
@@ -22,23 +22,23 @@ type Ending struct {
 	// Why says why the file is not there, and Code is the exit code for that.
 	Why  string `json:"why,omitempty"`
 	Code int    `json:"code,omitempty"`
-	// Version is the version of the job that ended. What follows is of a file that is there.
+	// Version is the version of the job that ended. What follows is of the file that is there, but for URL, Fetched and Took.
 	Version      string    `json:"version,omitempty"`
-	URL          string    `json:"url,omitempty"` // masked
-	Path         string    `json:"path,omitempty"`
+	URL          string    `json:"url,omitempty"`  // without secrets
+	Path         string    `json:"path,omitempty"` // or s3://BUCKET/KEY
 	Size         int64     `json:"size,omitempty"`
-	SHA256       string    `json:"sha256,omitempty"`
-	Proof        string    `json:"proof,omitempty"`
+	SHA256       string    `json:"sha256,omitempty"` // in hexadecimal digits
+	Proof        string    `json:"proof,omitempty"`  // in words; empty if nothing proved the file
 	ETag         string    `json:"etag,omitempty"`
 	LastModified time.Time `json:"last_modified,omitzero"`
 	Host         string    `json:"host,omitempty"`
 	// ModTime is the date of the file on disk, so that a later try sees whether it is still that file.
 	ModTime time.Time `json:"mod_time,omitzero"`
-	// Unchanged: it was there already.
+	// Unchanged: the file was there already.
 	Unchanged bool          `json:"unchanged,omitempty"`
-	Fetched   int64         `json:"fetched,omitempty"`
-	Took      time.Duration `json:"took,omitempty"`
-	// Sources are the hosts that bytes came from, and how many.
+	Fetched   int64         `json:"fetched,omitempty"` // bytes
+	Took      time.Duration `json:"took,omitempty"`    // nanoseconds
+	// Sources are how many bytes came from which host.
 	Sources map[string]int64 `json:"sources,omitempty"`
 }
 
@@ -50,7 +50,7 @@ const (
 	// failedBase and failedMost bound the waits after failures, each twice as long as the one before.
 	failedBase = 30 * time.Second
 	failedMost = 6 * time.Hour
-	// mostFailures is how many there may be: some twenty hours.
+	// mostFailures is how many there may be, in some fifteen hours.
 	mostFailures = 12
 )
 

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// The bounds of how long a lease lasts, and what it is if nothing is said. It is prolonged three times in that.
+// How long a lease may last, and lasts if nothing is said. It is prolonged three times in that.
 const (
 	ShortestLease = 5 * time.Second
 	LongestLease  = 10 * time.Minute
 	UsualLease    = 45 * time.Second
 )
 
-// A Lease is the right of one process to something until a moment that it puts off again and again. Its times are those of one clock, that of
-// the queue, as clocks of machines may differ by minutes. The zero Lease is free.
+// A Lease is the right of one process to something until a time that it puts off again and again. All its times are by the clock of the queue, as
+// clocks of machines may differ by minutes. The zero Lease is free.
 type Lease struct {
-	// Holder is the process that has it, or that had it last.
+	// Holder is the process that has the lease, or that had it last.
 	Holder string `json:"holder,omitempty"`
 	// Fence counts how often it was taken. What a holder does under an earlier number is late, and must not count.
 	Fence uint64 `json:"fence,omitempty"`

@@ -2,16 +2,16 @@ package fleet
 
 import "time"
 
-// A Line is in which order jobs begin at a host that has a limit, each with a number, so that those that have begun need no more than the host gives.
-// What one will need is what those before it needed.
+// A Line is the order in which jobs begin at a host that has a limit, each with a number, so that those that have begun need no more than the host
+// gives. A job is expected to need what those before it did.
 type Line struct {
-	// Limit is that of the host, as the worker said that asked last for a number.
+	// Limit is that of the host, as given by the worker that asked for a number last.
 	Limit Limit `json:"limit,omitzero"`
 	// Last is the number that was given last, and Called the one whose turn it was at At.
 	Last   uint64    `json:"last,omitempty"`
 	Called float64   `json:"called,omitempty"`
 	At     time.Time `json:"at,omitzero"`
-	// Requests are those of so many Jobs, lately, and Bytes those of so many that are Over.
+	// Requests are how many the last Jobs made, and Bytes what the last Over brought that have ended.
 	Jobs     float64 `json:"jobs,omitempty"`
 	Requests float64 `json:"requests,omitempty"`
 	Over     float64 `json:"over,omitempty"`
@@ -27,7 +27,7 @@ type Place struct {
 const (
 	// Soon is how long a job may wait for a host in a worker.
 	Soon = time.Second
-	// guessedRequests and guessedBytes are what a job needs as long as none is over, and fewJobs after how many those of before count half.
+	// guessedRequests and guessedBytes are what a job is expected to need while none has ended. After fewJobs those before count half.
 	guessedRequests = 3
 	guessedBytes    = 1 << 20
 	fewJobs         = 128
@@ -43,7 +43,7 @@ func (p *Pace) Enter(l Limit, now time.Time) (number uint64) {
 	return p.Line.Last
 }
 
-// Wait returns how long it is until the turn of a number, as it looks now. A number that was never given stands for the next one.
+// Wait estimates how long it is until the turn of a number. A number that was never given stands for the next one.
 func (p *Pace) Wait(number uint64, now time.Time) time.Duration {
 	first := max(0, p.callsFrom().Sub(now))
 	if p.full(now) {
@@ -54,7 +54,7 @@ func (p *Pace) Wait(number uint64, now time.Time) time.Duration {
 	return first + max(0, time.Duration(ahead*max(requests, bytes)*float64(time.Second)))
 }
 
-// call takes down whose turn it is.
+// call takes down which number's turn it is.
 func (p *Pace) call(now time.Time) {
 	p.Line.Called = p.called(now)
 	if now.After(p.Line.At) {

@@ -2,22 +2,22 @@ package fleet
 
 import "time"
 
-// mostHeld is how long a host is left alone that wants more: its word may be a mistake.
+// mostHeld is how long a host is left alone at most: a longer Retry-After may be a mistake.
 const mostHeld = time.Hour
 
 // A Pace is what the whole fleet has to keep to at one host.
 type Pace struct {
-	// Until is until when the host is left alone, as it said, and Status that of its answer.
+	// Until is the time until which the host is left alone, as it asked for, and Status that of its answer.
 	Until  time.Time `json:"until,omitzero"`
 	Status int       `json:"status,omitempty"`
 	// Turn is the first free turn for a request.
 	Turn time.Time `json:"turn,omitzero"`
-	// Line is of the jobs that are to begin there, and Shares are what workers have of its bytes a second.
+	// Line has the jobs that are to begin there, and Shares, by worker, what each has of its bytes a second.
 	Line   Line             `json:"line,omitzero"`
 	Shares map[string]Share `json:"shares,omitempty"`
 }
 
-// A Limit is how many requests and bytes a second a host gets and sends. Zero is no limit.
+// A Limit is how many requests a second a host gets, and how many bytes a second it sends. Zero is no limit.
 type Limit struct {
 	Requests float64 `json:"requests,omitempty"`
 	Bytes    int64   `json:"bytes,omitempty"`

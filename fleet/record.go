@@ -1,9 +1,9 @@
 // Package fleet decides what a queue of downloads does that watchers fill and workers empty, on many machines: what becomes of a report, which
 // worker has a job and until when, when a failed one is tried again, and at what pace hosts are asked.
 //
-// It is made of values and times: a [Record] is what is known of one target, and its methods say how it changes. A shell (fleet/jetstream) keeps
-// records where all can see them, and stores a change only if the record is still what the change was made from. So of two workers that think to
-// have a job one fails to end it: the end of a job and its lease are one value.
+// It is made of values and times: a [Record] is what is known of one file, and its methods say how it changes. A shell (fleet/jetstream) keeps
+// records where all processes see them, and stores a change only if the record is still what the change was made from. The end of a job and its lease
+// are one value, so of two workers that both take a job for theirs one fails to end it.
 //
 //	var r fleet.Record
 //	r.Report(job, now)                    // queued
@@ -20,14 +20,14 @@ import (
 	"time"
 )
 
-// A Job is one file that is to be downloaded. It is what all workers may know: secrets are theirs.
+// A Job is one file that is to be downloaded. It has no secrets: each worker has its own.
 type Job struct {
-	// Name is the path of the file below the place that workers put files in, with slashes. There is one record for each.
+	// Name is the path of the file below the place that workers put files in, with slashes. Each name has one record.
 	Name string `json:"name"`
-	// Watch is what asks for it; empty if it is of a list. Version tells reports of it apart.
+	// Watch is the watch that asks for the file; empty for one of a list. Version tells its reports apart.
 	Watch   string `json:"watch,omitempty"`
 	Version string `json:"version,omitempty"`
-	// URIs are where the file is, and Options what a list of files would say of it.
+	// URIs are where the file is, at least one, and Options what a list of files would say of it.
 	URIs    []string `json:"uris"`
 	Options []Option `json:"options,omitempty"`
 	// Modified is when the file was modified as a feed reports it, if it does.
@@ -36,7 +36,7 @@ type Job struct {
 	Priority Priority `json:"priority,omitempty"`
 }
 
-// A Priority says which of the jobs that may be taken is taken first. Those of a lower one wait as long as there are others.
+// A Priority says which of the jobs that may be taken is taken first. Those of a lower priority wait as long as there are others.
 type Priority string
 
 // The priorities.
@@ -69,16 +69,16 @@ func ParsePriority(word string) Priority {
 // An Option is one of a list of files.
 type Option struct{ Name, Value string }
 
-// Key is what the record of the job is found by.
+// Key is the key of the job's record.
 func (j *Job) Key() string { return KeyOf(j.Name) }
 
-// KeyOf is the key of the record for a name.
+// KeyOf is the key of the record for a name: 24 hexadecimal digits.
 func KeyOf(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:12])
 }
 
-// ID tells a job from all others, also those of the same file: it is of the watch, the first place and the version.
+// ID tells a job from all others, also those of the same file. It is made of the watch, the first of the URIs and the version: 24 hexadecimal digits.
 func (j *Job) ID() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", j.Watch, j.URIs[:min(1, len(j.URIs))], j.Version))
 	return hex.EncodeToString(sum[:12])
@@ -106,7 +106,7 @@ type Record struct {
 	Lease Lease     `json:"lease"`
 	// Place is that of the job in the line of its host, until it is done or dead.
 	Place Place `json:"place,omitzero"`
-	// Upload is the unfinished upload of the last try that opened one. Who takes the job over ends it, so that it cannot be completed.
+	// Upload is the id of the unfinished upload of the last try that opened one. The worker that takes the job over ends it or goes on with it.
 	Upload string `json:"upload,omitempty"`
 	// Tries counts how often the job was taken; Wrong and Failed count its ends by what they were.
 	Tries  int `json:"tries,omitempty"`
@@ -121,11 +121,11 @@ type Record struct {
 	Good *Ending `json:"good,omitempty"`
 }
 
-// A Progress is how far a download is.
+// A Progress is how far a download is, in bytes.
 type Progress struct {
 	Done    int64 `json:"done"`
-	Size    int64 `json:"size"` // -1: not known yet
-	Speed   int64 `json:"speed"`
+	Size    int64 `json:"size"`              // -1: not known yet
+	Speed   int64 `json:"speed"`             // a second
 	Sources int   `json:"sources,omitempty"` // that bring bytes
 }
 
@@ -152,7 +152,8 @@ func (e *TakenError) Error() string {
 	return "its name is that of a file of the watch " + e.Job.Watch
 }
 
-// Report takes a report. What was reported before changes nothing, unless it is dead: then it is tried again.
+// Report takes a report. What was reported before changes nothing but the priority, unless it is dead: then it is tried again. The error is a
+// *TakenError, and the record unchanged, while the name is that of another job which is not over.
 func (r *Record) Report(j Job, now time.Time) (News, error) {
 	same := r.Job.ID() == j.ID()
 	active := r.State == Queued || r.State == Running || r.State == Waiting
@@ -180,7 +181,7 @@ func (r *Record) queue(j Job, now time.Time) {
 	r.Lease.Until = time.Time{}
 }
 
-// Retry queues a job again that is dead or waits. It reports whether it was one.
+// Retry queues a job again that is dead or waits, and reports whether it was.
 func (r *Record) Retry(now time.Time) bool {
 	if r.State != Dead && r.State != Waiting {
 		return false
@@ -202,13 +203,13 @@ func (e *OverError) Error() string { return "it is " + string(e.State) }
 // elsewhere is for how long the worker at which a job failed leaves it to others.
 const elsewhere = 10 * time.Second
 
-// Due reports whether the job may be taken, but for what its host says, and what that of a worker at which it failed is to others.
+// Due reports whether it is time to take the job. Take may leave it to other workers for a while, and its host may want it to wait.
 func (r *Record) Due(now time.Time) bool {
 	return r.State == Queued || r.State == Waiting && !now.Before(r.Next)
 }
 
-// Take gives the job to a worker. The error is a *HeldError while another one has it, an *EarlyError before it is to be tried again, and
-// an *OverError if nothing is left to do.
+// Take gives the job to a worker for a time, under the next fence. The error is a *HeldError while another worker has it, an *EarlyError before it
+// is to be tried again, and an *OverError if nothing is left to do.
 func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
 	next := r.Next
 	switch {
@@ -230,7 +231,7 @@ func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
 	return nil
 }
 
-// Prolong keeps the job for its worker, and says how far it is. The error is a *LostError if it has it no more.
+// Prolong keeps the job for its worker for a time from now on, and takes down how far it is. The error is a *LostError if the worker has it no more.
 func (r *Record) Prolong(worker string, fence uint64, p Progress, now time.Time, lasts time.Duration) error {
 	if err := r.check(worker, fence); err != nil {
 		return err
@@ -248,7 +249,8 @@ func (r *Record) Opened(worker string, fence uint64, upload string) error {
 	return nil
 }
 
-// Release gives the job back: nothing was wrong with it, but the worker ends, or its host is to be left alone.
+// Release gives the job back, as the worker ends or its hosts are to be left alone: it was no try. The error is a *LostError if the worker has the
+// job no more.
 func (r *Record) Release(worker string, fence uint64, now time.Time) error {
 	if err := r.check(worker, fence); err != nil {
 		return err

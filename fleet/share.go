@@ -6,26 +6,27 @@ import (
 	"time"
 )
 
-// A Share is how many bytes a second of a host are those of one worker. All together are never more than the host is to send.
+// A Share is how many of the bytes that a host may send are one worker's. All shares together are never more than the host may send.
 type Share struct {
-	Rate  int64     `json:"rate"`
-	Want  int64     `json:"want"`
-	Users int       `json:"users"` // downloads
-	Until time.Time `json:"until"` // else it has ended without giving it back
+	Rate  int64     `json:"rate"`  // bytes a second
+	Want  int64     `json:"want"`  // bytes a second that the worker can use
+	Users int       `json:"users"` // its downloads there
+	Until time.Time `json:"until"` // then the share is free, unless the worker has asked again
 }
 
 const (
 	// shareTime is for how long a worker keeps to its share before it asks again. Those of one host ask ten times a second at most.
 	shareTime   = 2 * time.Second
 	betweenAsks = 100 * time.Millisecond
-	// unheard is how many times that long a share is kept for a worker that does not ask.
+	// unheard is how many such times a share is kept for a worker that does not ask.
 	unheard = 3
-	// enough are so many downloads as can make use of all that a host may send.
+	// enough downloads make use of all that a host may send.
 	enough = 8
 )
 
-// TakeShare gives a worker with so many downloads its share of so many bytes a second, and says when it is to ask again. It wants no more than want. All get the same, but
-// for what others leave. A worker that is new gets what is free, and more when the others have asked again.
+// TakeShare gives a worker its share of the perSecond bytes that a host may send, and returns after how long it is to ask again. The worker has users
+// downloads there, and can use want bytes a second. All workers get the same, and what some do not want goes to the others. A new worker gets what is
+// free, and more when the others have asked again.
 func (p *Pace) TakeShare(worker string, users int, want, perSecond int64, now time.Time) (rate int64, again time.Duration) {
 	p.call(now)
 	maps.DeleteFunc(p.Shares, func(name string, s Share) bool { return name == worker || !now.Before(s.Until) })
@@ -47,7 +48,7 @@ func (p *Pace) TakeShare(worker string, users int, want, perSecond int64, now ti
 	return rate, again
 }
 
-// full reports whether what the host may send is divided between so many downloads that more would be no faster.
+// full reports whether so many downloads share what the host may send that one more would make it no faster.
 func (p *Pace) full(now time.Time) bool {
 	n, sum := 0, int64(0)
 	for _, s := range p.Shares {
@@ -66,7 +67,7 @@ func (p *Pace) LeaveShare(worker string, now time.Time) bool {
 	return ok
 }
 
-// level is how much of an amount each may have at most, so that all of it is used if they want that much.
+// level is the most that each may have of an amount, so that all of it is used if they want that much together.
 func level(wants []int64, amount int64) int64 {
 	slices.Sort(wants)
 	left := amount

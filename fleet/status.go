@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Worker is what one says of itself to those that ask.
+// A Worker is the answer of a worker that was asked what it does.
 type Worker struct {
 	Name  string  `json:"name"`
 	Doing []Doing `json:"doing,omitempty"`
@@ -19,7 +19,7 @@ type Doing struct {
 	Progress
 }
 
-// A Board has what is known of all jobs, for those who look on: of those that are done it has only their number.
+// A Board has all records, to show them. Of those that are done it has only the state.
 type Board struct {
 	states map[string]State
 	open   map[string]Record
@@ -50,18 +50,18 @@ type Status struct {
 	Speed int64 `json:"speed"`
 	Done  int64 `json:"done"`
 	Size  int64 `json:"size"`
-	// Workers are those that answer or have a job, and how many each has. Those in Silent did not answer.
+	// Workers are how many jobs each worker has that answers or has one. Those in Silent have one and did not answer.
 	Workers map[string]int `json:"workers"`
 	Silent  []string       `json:"silent,omitempty"`
-	// Queued are the jobs that wait for a worker, by the words for priorities.
+	// Queued are how many jobs wait for a worker, by the words for priorities.
 	Queued map[string]int `json:"queued,omitempty"`
-	// Oldest is since when the first one waits for a worker.
+	// Oldest is since when the first of them waits; zero if there is none.
 	Oldest  time.Time `json:"oldest,omitzero"`
 	Drained bool      `json:"drained"` // no worker takes a job
 	Running []Record  `json:"running"`
 }
 
-// Status is how the queue stands, with what workers say of what they do.
+// Status is how the queue stands at a time of the queue, with what workers answered.
 func (b *Board) Status(workers []Worker, now time.Time) Status {
 	s := Status{Now: now, Jobs: map[State]int{}, Queued: map[string]int{}, Workers: map[string]int{}, Running: []Record{}}
 	doing := map[string]Doing{}
@@ -104,7 +104,7 @@ func (s *Status) add(r Record) {
 	s.Size += max(0, r.Progress.Size)
 }
 
-// In returns the records of a state other than Done, by name, but for what is beyond a number.
+// In returns the first records of a state other than Done, by name, and no more than most.
 func (b *Board) In(state State, most int) []Record {
 	list := []Record{}
 	for _, r := range b.open {
