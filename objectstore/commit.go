@@ -42,7 +42,7 @@ type Evidence struct {
 	Ended        time.Time         `json:"ended"`
 }
 
-// A Signer is one whose signature is good.
+// A Signer made a signature that is good.
 type Signer struct {
 	Kind string    `json:"kind"`
 	Key  string    `json:"key"`
@@ -51,7 +51,7 @@ type Signer struct {
 	From string    `json:"from,omitempty"`
 }
 
-// A Source is one that brought bytes in the last run.
+// A Source brought bytes in the last run.
 type Source struct {
 	URL   string `json:"url"` // masked
 	Host  string `json:"host,omitempty"`
@@ -103,7 +103,7 @@ func (u *upload) Commit(ctx context.Context, f download.UploadFinal) error {
 	return errors.Join(u.journal.Clear(), u.journal.Close())
 }
 
-// A condition is that under which an object may be made.
+// A condition says under which an object may be made.
 type condition struct {
 	match string // the ETag of the one that is replaced; "" if there must be none
 }
@@ -123,8 +123,8 @@ func (u *upload) condition(replace bool) condition {
 	return condition{}
 }
 
-// guard is the condition of a request, which the lease must allow. A store that is not known to obey conditions is asked what is there, too, and the
-// error is what it should have answered.
+// guard prepares a request that makes the object: the lease must allow it, and it gets its condition. A store that is not known to obey conditions is
+// asked what is there, too; then the error is the answer that it should have given.
 func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptions) error {
 	obeys, known := u.store.probed.hold(ctx, u.key)
 	if l := u.store.lease; l != nil {
@@ -238,8 +238,8 @@ func (u *upload) size() (size int64) {
 	return size
 }
 
-// settle is the result of a request that makes the object. After an error the object may be there all the same: its answer was lost, it was
-// the answer to a repeated request, or an earlier try of the job, which is late, has made it. The metadata tell.
+// settle returns the result of a request that makes the object. After an error the object may be there all the same: the answer was lost, it was
+// the answer to a repeated request, or an earlier try of the job, which is late, has made the object. The metadata tell.
 func (u *upload) settle(ctx context.Context, c condition, token string, p verify.Proof, failed error) error {
 	if failed == nil {
 		return nil
@@ -273,7 +273,7 @@ func isOf(info *minio.ObjectInfo, p verify.Proof) bool {
 	})
 }
 
-// putEvidence puts the evidence beside the object, which is there. That it cannot is told.
+// putEvidence puts the evidence beside the object, which is there. A failure is noted.
 func (u *upload) putEvidence(ctx context.Context, data []byte) {
 	o := minio.PutObjectOptions{ContentType: "application/json", DisableContentSha256: true}
 	sum := sha256.Sum256(data)
@@ -283,7 +283,7 @@ func (u *upload) putEvidence(ctx context.Context, data []byte) {
 	}
 }
 
-// finish ends what a run left that was killed after Complete: the object is of its upload.
+// finish ends what a run left that was killed after Complete, if the object is of its upload: it puts the evidence, and clears the journal.
 func (u *upload) finish(ctx context.Context, info minio.ObjectInfo) {
 	token := info.UserMetadata["Braid-Upload"]
 	if token == "" || u.open() != nil { // another process is at it

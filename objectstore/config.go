@@ -2,6 +2,7 @@ package objectstore
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,15 +27,15 @@ type config struct {
 
 // readConfig reads AWS_* and the files in ~/.aws.
 func readConfig(getenv func(string) string) (c config, err error) {
-	profile := first(getenv("AWS_PROFILE"), getenv("AWS_DEFAULT_PROFILE"), "default")
-	home := homeFolder(getenv)
-	settings, err := readProfile(first(getenv("AWS_CONFIG_FILE"), filepath.Join(home, "config")), profile)
+	profile := cmp.Or(getenv("AWS_PROFILE"), getenv("AWS_DEFAULT_PROFILE"), "default")
+	folder := awsFolder(getenv)
+	settings, err := readProfile(cmp.Or(getenv("AWS_CONFIG_FILE"), filepath.Join(folder, "config")), profile)
 	if err != nil {
 		return c, err
 	}
-	c.region = first(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), settings["region"])
-	c.bundle = first(getenv("AWS_CA_BUNDLE"), settings["ca_bundle"])
-	word := first(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"), settings["s3.endpoint_url"], settings["endpoint_url"], "https://s3.amazonaws.com")
+	c.region = cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), settings["region"])
+	c.bundle = cmp.Or(getenv("AWS_CA_BUNDLE"), settings["ca_bundle"])
+	word := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"), settings["s3.endpoint_url"], settings["endpoint_url"], "https://s3.amazonaws.com")
 	if c.endpoint, err = url.Parse(word); err != nil || c.endpoint.Host == "" || c.endpoint.User != nil || strings.Trim(c.endpoint.Path, "/") != "" || c.endpoint.Scheme != "http" && c.endpoint.Scheme != "https" {
 		return c, errors.New("the endpoint (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, endpoint_url in ~/.aws/config) is no https://HOST")
 	}
@@ -47,27 +48,17 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	default:
 		return c, fmt.Errorf("addressing_style = %.20q in ~/.aws/config: write path, virtual or auto", style)
 	}
-	c.credentials, err = readCredentials(getenv, first(getenv("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(home, "credentials")), profile)
+	c.credentials, err = readCredentials(getenv, cmp.Or(getenv("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(folder, "credentials")), profile)
 	return c, err
 }
 
-func homeFolder(getenv func(string) string) string {
-	home := first(getenv("HOME"), getenv("USERPROFILE"))
-	return filepath.Join(home, ".aws")
-}
-
-func first(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
+func awsFolder(getenv func(string) string) string {
+	return filepath.Join(cmp.Or(getenv("HOME"), getenv("USERPROFILE")), ".aws")
 }
 
 var errNoCredentials = errors.New("no credentials")
 
-// readCredentials finds the user's: of the environment, else of the files, else those that a container or a role gives to its programs.
+// readCredentials finds credentials in the environment, else in the user's files, else asks where a container or a role has them for its programs.
 func readCredentials(getenv func(string) string, file, profile string) (*credentials.Credentials, error) {
 	id, secret := getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY")
 	if id != "" && secret != "" {
@@ -94,7 +85,7 @@ func readCredentials(getenv func(string) string, file, profile string) (*credent
 	return nil, errNoCredentials
 }
 
-// readProfile reads the settings of a profile: "s3.addressing_style" is a setting below s3. A file that is not there has none.
+// readProfile reads the settings of a profile, by name: "s3.addressing_style" is addressing_style below s3. A file that is not there has none.
 func readProfile(path, profile string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,14 +1,15 @@
 package objectstore
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"io/fs"
 	"time"
 
-	"braid/download"
-
 	"github.com/minio/minio-go/v7"
+
+	"braid/download"
 )
 
 // Existing implements download.Upload.
@@ -18,7 +19,7 @@ func (u *upload) Existing(ctx context.Context) (*download.Existing, error) {
 		info, err = u.beingMade(ctx)
 	}
 	if err != nil || info == nil {
-		return nil, either(err, fs.ErrNotExist)
+		return nil, cmp.Or(err, fs.ErrNotExist)
 	}
 	u.existing = info
 	u.finish(ctx, *info)
@@ -28,8 +29,8 @@ func (u *upload) Existing(ctx context.Context) (*download.Existing, error) {
 // makingTime is how long an object is waited for that the store is still making of its parts.
 const makingTime = 20 * time.Second
 
-// beingMade waits for the object of a run that was killed in its Complete: the store goes on with that, and has neither all parts nor the object for a
-// while. A new upload begun then would be one too many.
+// beingMade waits for the object of a run that was killed in its Complete: the store goes on with that, and for a while it has neither all parts nor
+// the object. To begin another upload then would be wrong.
 func (u *upload) beingMade(ctx context.Context) (info *minio.ObjectInfo, err error) {
 	if u.open() != nil { // another process is at it
 		return nil, nil
@@ -57,13 +58,6 @@ func (u *upload) beingMade(ctx context.Context) (info *minio.ObjectInfo, err err
 	}
 }
 
-func either(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
-}
-
 // head looks for the object; it is nil if there is none.
 func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
 	if err := u.checkKey(); err != nil {
@@ -81,7 +75,7 @@ func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
 	return nil, u.fault(ctx, err)
 }
 
-// read reads an object of which nothing must change meanwhile.
+// read reads the object that info is of: one that was replaced since is an error.
 func (u *upload) read(ctx context.Context, info minio.ObjectInfo) (io.ReadCloser, error) {
 	var o minio.GetObjectOptions
 	o.SetMatchETag(info.ETag)
@@ -92,7 +86,7 @@ func (u *upload) read(ctx context.Context, info minio.ObjectInfo) (io.ReadCloser
 	return &reader{body, ctx, u, info.Size}, nil
 }
 
-// A reader reads an object, and gives errors as those of the store.
+// A reader reads an object. Its errors are those of the store.
 type reader struct {
 	io.ReadCloser
 	ctx  context.Context

@@ -60,7 +60,7 @@ func configFault(place string, err error) *download.Error {
 	return e
 }
 
-// fault is the error of a request about key, with whose fault it is; nil if there is none.
+// fault is the error of a request about key as a *download.Error, which says whose fault it is; the cause of ctx if that has ended; nil if err is.
 func (s *Store) fault(ctx context.Context, key string, err error) error {
 	if err == nil {
 		return nil
@@ -88,7 +88,7 @@ func (s *Store) fault(ctx context.Context, key string, err error) error {
 	return e
 }
 
-// masked is what a store says without the secrets that it was sent, or should not know.
+// masked is a text of the store without the credentials that requests are signed with.
 func (s *Store) masked(text string) string {
 	if s.access == nil || s.access.IsExpired() {
 		return text
@@ -105,7 +105,7 @@ func (s *Store) masked(text string) string {
 	return text
 }
 
-// judge is the kind of an answer, and the next step.
+// judge returns the kind of an answer, and the hint for its user.
 func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.Hint) {
 	switch r.Code {
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
@@ -167,7 +167,7 @@ func isTLS(err error) bool {
 	return errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) || errors.As(err, &record)
 }
 
-// hidden keeps what an error is made of to itself: an error of a store says nothing of the file or its sources.
+// A hidden error does not show what it wraps: an error of a store says nothing of the file or its sources.
 type hidden struct{ error }
 
 // lost is the error of an upload that another process has ended.

@@ -19,8 +19,8 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Journal keeps lines about the upload of one key: what goes on with it after a kill. It has no secrets.
-type Journal interface {
+// A journal keeps lines about the upload of one key: what another process needs to go on with it. It has no secrets.
+type journal interface {
 	// Read returns the lines that were appended since the last Clear, each with its end. What follows the last whole line does not count.
 	Read() ([]byte, error)
 	Append(line []byte) error
@@ -29,7 +29,7 @@ type Journal interface {
 	Close() error
 }
 
-// A heading is the first line of a journal: which upload it is of.
+// A heading is the first line of a journal: the upload that the journal is of.
 type heading struct {
 	Version  int       `json:"v"`
 	Endpoint string    `json:"endpoint"`
@@ -41,8 +41,8 @@ type heading struct {
 	Began    time.Time `json:"began"`
 }
 
-// An entry is another line: a part that is uploaded; the evidence of a file whose Complete is asked for, if the number is negative; or, if it
-// is 0, that no more than the first Start parts count, as those behind them are uploaded again.
+// An entry is another line: an uploaded part, if Number is positive; the evidence of a file whose Complete was asked for, if it is negative; or,
+// if it is 0, that only the first Start parts count, as those after them are uploaded again.
 type entry struct {
 	Number   int             `json:"n"`
 	Start    int64           `json:"start"`
@@ -65,28 +65,30 @@ func (r record) none() bool { return r.heading.Upload == "" }
 
 const journalVersion = 1
 
-// readRecord reads a journal. What cannot be read ends it.
-func readRecord(j Journal) (r record, err error) {
+// readRecord reads a journal.
+func readRecord(j journal) (record, error) {
 	data, err := j.Read()
-	if err != nil {
-		return r, err
-	}
+	return parseRecord(data), err
+}
+
+// parseRecord reads the lines of a journal, up to the first that is torn or wrong.
+func parseRecord(data []byte) (r record) {
 	r.parts = map[int]entry{}
 	lines := bufio.NewReader(bytes.NewReader(data))
 	for first := true; ; first = false {
 		line, err := lines.ReadBytes('\n')
-		if err != nil { // the last one may be torn
-			return r, nil
+		if err != nil {
+			return r
 		}
 		if first {
 			if json.Unmarshal(line, &r.heading) != nil || r.heading.Version != journalVersion {
-				return record{}, nil
+				return record{}
 			}
 			continue
 		}
 		var e entry
 		if json.Unmarshal(line, &e) != nil {
-			return r, nil
+			return r
 		}
 		r.apply(e)
 	}
@@ -103,7 +105,7 @@ func (r *record) apply(e entry) {
 	}
 }
 
-func appendLine(j Journal, line any) error {
+func appendLine(j journal, line any) error {
 	data, err := json.Marshal(line)
 	if err != nil {
 		return err
@@ -112,10 +114,7 @@ func appendLine(j Journal, line any) error {
 }
 
 // journal opens the journal of a key.
-func (s *Store) journal(key string) (Journal, error) {
-	if s.options.Journal != nil {
-		return s.options.Journal(key)
-	}
+func (s *Store) journal(key string) (journal, error) {
 	if s.options.Folder == "" {
 		return noJournal{}, nil
 	}
@@ -146,7 +145,7 @@ type fileJournal struct {
 }
 
 // openFile opens a journal, or makes it.
-func openFile(folder, name string) (Journal, error) {
+func openFile(folder, name string) (journal, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -169,8 +168,8 @@ func openFile(folder, name string) (Journal, error) {
 
 var errBusy = errors.New("the journal of the upload comes and goes")
 
-// claim opens and locks the file. Again reports whether it was removed meanwhile.
-func claim(dir fsys.Dir, name string) (j Journal, again bool, err error) {
+// claim opens and locks a journal. If again is true, it was removed meanwhile.
+func claim(dir fsys.Dir, name string) (j journal, again bool, err error) {
 	f, err := dir.Create(name, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		f, err = dir.Open(name)
@@ -203,7 +202,7 @@ func inUse(f fsys.File) error {
 	return &download.Error{Kind: download.Local, What: "upload", Where: "", Err: fmt.Errorf("is in use by %s", by), Hint: "that one ends in good order with Ctrl-C"}
 }
 
-// Read implements Journal.
+// Read implements journal.
 func (j *fileJournal) Read() ([]byte, error) {
 	data, err := io.ReadAll(io.NewSectionReader(j.file, 0, j.size))
 	if err != nil {
@@ -214,7 +213,7 @@ func (j *fileJournal) Read() ([]byte, error) {
 	return data, j.file.Truncate(j.size)
 }
 
-// Append implements Journal.
+// Append implements journal.
 func (j *fileJournal) Append(line []byte) error {
 	n, err := j.file.WriteAt(line, j.size)
 	if err != nil {
@@ -224,13 +223,13 @@ func (j *fileJournal) Append(line []byte) error {
 	return nil
 }
 
-// Clear implements Journal.
+// Clear implements journal.
 func (j *fileJournal) Clear() error {
 	j.size = 0
 	return j.file.Truncate(0)
 }
 
-// Close implements Journal. A journal without lines is removed.
+// Close implements journal. A journal without lines is removed.
 func (j *fileJournal) Close() error {
 	defer j.dir.Close()
 	defer j.file.Close()

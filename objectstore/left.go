@@ -10,16 +10,16 @@ import (
 
 // A Left upload is one that was not ended.
 type Left struct {
-	Endpoint, Bucket, Key, Upload string
-	URL                           string // that was fetched from, masked; "" if no journal is here
-	Size                          int64  // that is uploaded and can be gone on with; -1 if that is not known
+	Endpoint, Bucket, Key, Upload string // Upload is its id
+	URL                           string // that was fetched from, without secrets; "" if no journal is here
+	Size                          int64  // bytes that are uploaded and need not be again; -1 if that is not known
 	Began                         time.Time
 }
 
-// Path is what the object would be called.
+// Path is what the object would be called: s3://BUCKET/KEY.
 func (l Left) Path() string { return "s3://" + l.Bucket + "/" + l.Key }
 
-// Left lists the uploads below the prefix of the store, whatever program has opened them.
+// Left lists the uploads below the prefix of the store that were not ended, whatever program has opened them.
 func (s *Store) Left(ctx context.Context) ([]Left, error) { return s.left(ctx, s.prefix) }
 
 func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error) {
@@ -57,8 +57,8 @@ func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error)
 	return all, s.fault(ctx, prefix, errEndless)
 }
 
-// Sweep ends the uploads of a name or, if it is empty, all below the prefix, and removes their journals. One that a process here works at is
-// an error. It returns those that are gone.
+// Sweep ends the uploads of a name or, if name is empty, all below the prefix, and removes their journals. It returns those that are gone. An upload
+// at which a process of this machine works ends it with an error.
 func (s *Store) Sweep(ctx context.Context, name string) (gone []Left, err error) {
 	return s.sweep(ctx, name, func(Left) bool { return true })
 }
@@ -96,7 +96,7 @@ func (s *Store) end(ctx context.Context, l Left) error {
 	return u.journal.Clear()
 }
 
-// Journaled lists the uploads that journals in a folder are of. No store is asked.
+// Journaled lists the uploads that have a journal in a folder ([Options].Folder). No store is asked.
 func Journaled(folder string) (all []Left, err error) {
 	names, err := journals(folder)
 	for _, name := range names {
@@ -109,8 +109,8 @@ func Journaled(folder string) (all []Left, err error) {
 		if err != nil {
 			return all, err
 		}
-		r, err := readRecord(copied(data))
-		if err != nil || r.none() {
+		r := parseRecord(data)
+		if r.none() {
 			continue
 		}
 		l := Left{r.heading.Endpoint, r.heading.Bucket, r.heading.Key, r.heading.Upload, r.heading.URL, 0, r.heading.Began}
@@ -121,11 +121,3 @@ func Journaled(folder string) (all []Left, err error) {
 	}
 	return all, err
 }
-
-// copied is what a journal says that another process may have open.
-type copied []byte
-
-func (j copied) Read() ([]byte, error) { return j, nil }
-func (copied) Append([]byte) error     { return os.ErrInvalid }
-func (copied) Clear() error            { return os.ErrInvalid }
-func (copied) Close() error            { return nil }

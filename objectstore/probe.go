@@ -2,6 +2,8 @@ package objectstore
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"os"
@@ -9,9 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"crypto/sha256"
-	"encoding/hex"
 
 	"github.com/minio/minio-go/v7"
 
@@ -22,11 +21,9 @@ import (
 type conditions struct {
 	store *Store
 	mu    sync.Mutex
-	found bool // what obeys says
+	found bool // obeys is known
 	obeys bool
 }
-
-func newConditions(s *Store) *conditions { return &conditions{store: s} }
 
 // hold reports whether the store obeys conditions, and whether that is known. It is found out with an object of one byte beside key, once, and
 // remembered for a month.
@@ -41,7 +38,7 @@ func (c *conditions) hold(ctx context.Context, key string) (obeys, known bool) {
 	return c.obeys, c.found
 }
 
-// remembered is how long the answer counts.
+// remembered is how long a good answer counts.
 const remembered = 30 * 24 * time.Hour
 
 func (c *conditions) find(ctx context.Context, key string) (obeys bool, err error) {
@@ -75,7 +72,7 @@ func (c *conditions) find(ctx context.Context, key string) (obeys bool, err erro
 	return obeys, nil
 }
 
-// file is where a good answer is remembered; a bad one is told each time.
+// file is where a good answer is remembered; a bad one is found out, and noted, each time. It is "" without a folder.
 func (c *conditions) file() string {
 	if c.store.options.Folder == "" {
 		return ""
@@ -94,13 +91,13 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		return err
 	}
 	if err := put(); err != nil && codeOf(err) != preconditioned {
-		return false, unless(unsupported, err)
+		return false, unlessUnsupported(err)
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 	defer cancel()
 	defer s.core.RemoveObject(after, s.bucket, key, minio.RemoveObjectOptions{})
 	if err := put(); codeOf(err) != preconditioned {
-		return false, unless(unsupported, err)
+		return false, unlessUnsupported(err)
 	}
 	upload, err := s.core.NewMultipartUpload(ctx, s.bucket, key, minio.PutObjectOptions{})
 	if err != nil {
@@ -123,19 +120,13 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 	if code := codeOf(err); code == preconditioned || code == conflict {
 		return true, nil
 	}
-	return false, unless(unsupported, err)
+	return false, unlessUnsupported(err)
 }
 
-// unless is err if it is not as which says.
-func unless(which func(error) bool, err error) error {
-	if which(err) {
+// unlessUnsupported returns err, but nil if the store refused the request for its condition.
+func unlessUnsupported(err error) error {
+	if r, ok := errors.AsType[minio.ErrorResponse](err); ok && r.StatusCode == http.StatusNotImplemented {
 		return nil
 	}
 	return err
-}
-
-// unsupported reports whether a store refuses a request for its condition.
-func unsupported(err error) bool {
-	r, ok := errors.AsType[minio.ErrorResponse](err)
-	return ok && r.StatusCode == http.StatusNotImplemented
 }

@@ -2,7 +2,7 @@
 // its protocol.
 //
 // A file goes into a multipart upload while it is fetched. Nothing is visible before Complete, which is asked for with a proof of the whole
-// file only, and with If-None-Match: * or the If-Match of the object that is replaced. A [Journal] keeps for each uploaded part what another
+// file only, and with If-None-Match: * or the If-Match of the object that is replaced. A journal keeps for each uploaded part what another
 // process needs to go on with the upload, as uploaded bytes cannot be read back.
 //
 // It refuses to be a client for everything that a store can do: buckets, policies and versions are for other programs.
@@ -35,12 +35,9 @@ import (
 
 // Options are what a Store does beside what the environment says.
 type Options struct {
-	// Folder is where journals are, and what was found out about stores. If empty, killed uploads begin anew, and are asked for by
-	// `ListMultipartUploads` only.
+	// Folder has the journals of uploads, and what was found out about stores. If empty, nothing is kept: a killed upload begins anew.
 	Folder string
-	// Journal keeps the journal of the upload of a key. If nil, it is a file in Folder.
-	Journal func(key string) (Journal, error)
-	// Note takes what a user should know and nothing fails for. It may be nil.
+	// Note is called with what a user should know although nothing failed, by any goroutine. It may be nil.
 	Note func(text string)
 	// Timeout is how long the store may be silent. If zero, a minute.
 	Timeout time.Duration
@@ -54,9 +51,9 @@ type Options struct {
 type Lease struct {
 	// Job names the download. It stands in the metadata of the object, so that a later try knows what an earlier one has made.
 	Job string
-	// Opened is told the id of an upload before a part is sent: who has the lease next ends that upload. An error ends the download.
+	// Opened is called with the id of an upload before a part is sent: the process that has the lease next ends that upload. An error ends the download.
 	Opened func(ctx context.Context, upload string) error
-	// Confirm is asked right before an object is made. An error ends the download, and no object is made.
+	// Confirm is called right before an object is made. An error ends the download, and no object is made.
 	Confirm func(ctx context.Context) error
 }
 
@@ -75,8 +72,8 @@ type Store struct {
 // IsURL reports whether a word names a place in an object store.
 func IsURL(word string) bool { return strings.HasPrefix(word, "s3://") }
 
-// Split reads s3://bucket/key. The key may be empty. The error says what is wrong.
-func Split(word string) (bucket, key string, err error) {
+// split reads s3://bucket/key. The key may be empty. The error says what is wrong.
+func split(word string) (bucket, key string, err error) {
 	u, err := url.Parse(word)
 	switch {
 	case !IsURL(word) || err != nil:
@@ -106,10 +103,10 @@ func validKey(key string) bool {
 	return len(key) <= 1024 && utf8.ValidString(key) && !strings.ContainsFunc(key, unicode.IsControl)
 }
 
-// Open prepares a store for files below s3://bucket/prefix/. Endpoint, region, credentials and the way to name buckets are those that
-// other programs are told: AWS_* in the environment, and the files in ~/.aws. Nothing is asked of the store yet. The error is a *download.Error.
+// Open prepares a store for files below s3://bucket/prefix/. Endpoint, region, credentials and the way to name buckets are read where other programs
+// read them: AWS_* in the environment, and the files in ~/.aws. Nothing is asked of the store yet. The error is a *download.Error.
 func Open(place string, o Options) (*Store, error) {
-	bucket, prefix, err := Split(place)
+	bucket, prefix, err := split(place)
 	if err != nil {
 		return nil, &download.Error{Kind: download.Usage, What: "store", Where: "s3://", Err: err}
 	}
@@ -133,7 +130,7 @@ func Open(place string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, configFault(place, err)
 	}
-	s.probed = newConditions(s)
+	s.probed = &conditions{store: s}
 	return s, nil
 }
 
@@ -208,28 +205,28 @@ func (s *Store) Path(name string) string { return "s3://" + s.bucket + "/" + s.p
 // Upload implements download.Store.
 func (s *Store) Upload(name string) download.Upload { return newUpload(s, s.prefix+name) }
 
-// Existing is what is there of a name; see download.Upload.
+// Existing is the object of a name. If there is none, the error is fs.ErrNotExist; see download.Upload.
 func (s *Store) Existing(ctx context.Context, name string) (*download.Existing, error) {
 	return newUpload(s, s.prefix+name).Existing(ctx)
 }
 
-// Leased is the store for a download with a lease. What another process of this machine works at does not keep it waiting: that one has the
-// lease no more. Its journal stays its own, and the download has none.
+// Leased is the store for a download with a lease. Another process of this machine that works at the same object is no error: it has the lease no
+// more. It keeps its journal, and the download has none.
 func (s *Store) Leased(l Lease) *Store {
 	own := *s
 	own.lease = &l
 	return &own
 }
 
-// Abort ends an upload of a name: its Complete will fail. It is no error if there is none. Without a lease it is one if a process of this machine works
-// at the file.
+// Abort ends the upload of a name that has an id: its Complete will fail. An upload that is not there is no error. Without a lease it is an error if a
+// process of this machine works at the object.
 func (s *Store) Abort(ctx context.Context, name, upload string) error {
 	return s.end(ctx, Left{Key: s.prefix + name, Upload: upload})
 }
 
-// TakeOver ends the uploads of a name as Abort does: the one that an earlier try told of, if any, and those that were opened by one that was killed before
-// it told. It leaves the one that this process can go on with, whose journal is here, and no other process has that open. It reports whether an
-// earlier try has made the object.
+// TakeOver ends the uploads of a name, as Abort does: the one with the id that an earlier try stored, if it did, and all others, as a try may have been
+// killed before it stored its own. The upload of that id stays if its journal is here and no other process has it open: this process can go on with it.
+// TakeOver reports whether an earlier try of the lease's Job has made the object.
 func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, err error) {
 	u := newUpload(s, s.prefix+name)
 	if err := u.open(); err != nil {
@@ -248,7 +245,7 @@ func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, e
 	if _, err := s.sweep(ctx, name, func(l Left) bool { return !here || l.Upload != upload }); err != nil && ctx.Err() == nil {
 		s.options.Note(fmt.Sprintf("%s: an upload may be left; braid parts shows it: %v", s.Path(name), err))
 	}
-	info, err := newUpload(s, s.prefix+name).head(ctx)
+	info, err := u.head(ctx)
 	return err == nil && info != nil && s.ours(info), err
 }
 

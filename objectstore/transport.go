@@ -17,7 +17,7 @@ var (
 	errEndless    = errors.New("the listing has no end")
 )
 
-// A bounded transport cuts what is no object.
+// A bounded transport ends answers that are no objects after mostAnswer bytes.
 type bounded struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

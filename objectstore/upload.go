@@ -1,6 +1,7 @@
 package objectstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -44,11 +45,11 @@ func partEnd(off, size int64) int64 {
 	return off + min(max(n, minPart), maxPart)
 }
 
-// An upload is one of a key. The methods that download.Upload has are called one after the other; parts are sent by goroutines.
+// An upload is that of one key. The methods that download.Upload has are called one after the other; parts are sent by goroutines.
 type upload struct {
 	store    *Store
 	key      string
-	journal  Journal // nil: it is not open yet
+	journal  journal // nil: it is not open yet
 	existing *minio.ObjectInfo
 
 	heading heading // Upload is "" before the first part
@@ -169,7 +170,7 @@ func inBase64(sum string) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// begin prepares to send parts. They are sent also while no session of the download is at work.
+// begin prepares to send parts. They are sent on after the end of ctx, until stop.
 func (u *upload) begin(ctx context.Context) {
 	if u.cancel == nil {
 		u.ctx, u.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -204,7 +205,7 @@ func (u *upload) Put(ctx context.Context, p download.UploadPart) error {
 		if err := u.send(u.ctx, number, p); err != nil {
 			u.mu.Lock()
 			defer u.mu.Unlock()
-			u.failed = either(u.failed, err)
+			u.failed = cmp.Or(u.failed, err)
 		}
 	})
 	return nil
@@ -238,7 +239,7 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	return appendLine(u.journal, h)
 }
 
-// opened tells the lease, if there is one, which upload is of it.
+// opened has the lease, if there is one, store the id of its upload.
 func (s *Store) opened(ctx context.Context, upload string) error {
 	if s.lease == nil {
 		return nil
@@ -252,7 +253,7 @@ func newToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// metadata is what an object says of itself: which upload and job it is of, where it is from and, if that is known by then, its digest.
+// metadata is what is stored with an object: the token of its upload, its job, the URL that it is from and, if that is known by then, its digest.
 func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
 	m := map[string]string{"braid-upload": h.Token, "braid-url": inASCII(h.URL)}
 	if s.lease != nil && s.lease.Job != "" {
@@ -266,7 +267,7 @@ func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
 	return m
 }
 
-// inASCII is a masked URL as a field of a header; it is cut off where it is longer than metadata may be.
+// inASCII is a masked URL for a field of a header, cut off after 1,024 bytes, as stores bound metadata.
 func inASCII(u string) string {
 	if p, err := url.Parse(u); err == nil {
 		u = p.String()
@@ -304,7 +305,7 @@ func (u *upload) send(ctx context.Context, number int, p download.UploadPart) er
 	return nil
 }
 
-// sent waits for the parts that are on their way, and returns all.
+// sent waits for the parts that are on their way, and returns all parts in order. The error is that of the first part that failed.
 func (u *upload) sent() ([]minio.CompletePart, error) {
 	u.wg.Wait()
 	u.mu.Lock()
@@ -319,7 +320,7 @@ func (u *upload) sent() ([]minio.CompletePart, error) {
 	return all, nil
 }
 
-// stop ends the sending of parts, after a time. Nothing is read after it.
+// stop waits for the parts that are on their way, and gives them up after a time. No part is read after it.
 func (u *upload) stop(after time.Duration) {
 	if u.cancel == nil {
 		return
