@@ -6,10 +6,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,19 +23,19 @@ import (
 type fleetJobs struct {
 	queue   *fleetQueue
 	job     func(e queue.Entry) (fleet.Job, error)
-	asker   string        // what stands before the GID in the Watch of its jobs
+	prefix  string        // of the Watch of its jobs; the GID follows
 	changed chan struct{} // has room for one
 
 	mu      sync.Mutex
 	whole   bool // all records have come that there were
 	board   fleet.Board
 	own     map[string]daemon.Job // by the keys of their records
-	told    map[queue.GID]string  // the versions that workers were told of
+	sent    map[queue.GID]string  // the versions that have a message
 	workers []fleet.Worker        // as they answered last
 	asked   time.Time
 }
 
-// askEvery is how often workers are asked while one has a job of the daemon, and at most how often for those who look on.
+// askEvery is how often workers are asked while one has a job of the daemon. For the page they are asked twice as often at most.
 const askEvery = 2 * time.Second
 
 // enqueueingDaemon are the flags of a daemon that make sense where others download.
@@ -53,16 +51,13 @@ func (d *daemonCommand) checkFleet(ctx context.Context) error {
 	if d.Watch != "" {
 		return misuse("--queue "+d.Fleet.text(), "contradicts --watch", "braid watch --queue "+d.Fleet.text()+" makes jobs of updates")
 	}
-	line := configurationOf(ctx).line
-	for _, name := range slices.Sorted(maps.Keys(line)) {
-		if line[name] && !slices.Contains(enqueueingDaemon, name) {
-			return misuse("--"+name, "is for those that download, which others do with --queue", "braid work --help; clients give downloads options of their own")
-		}
+	if err := refuseOthers(ctx, enqueueingDaemon, "braid work --help; clients give downloads options of their own"); err != nil {
+		return err
 	}
 	return d.Fleet.check("daemon")
 }
 
-// openFleet connects to the queue, if there is one. The asker is this daemon for as long as it has its token.
+// openFleet connects to the queue, if there is one. The prefix of its jobs is that of this daemon for as long as it has its token.
 func (d *daemonCommand) openFleet(ctx context.Context, token string) error {
 	if d.Fleet.Queue == "" {
 		return nil
@@ -72,10 +67,10 @@ func (d *daemonCommand) openFleet(ctx context.Context, token string) error {
 		return err
 	}
 	d.jobs = &fleetJobs{
-		queue: q, job: d.jobOf, asker: fmt.Sprintf("daemon %.6x ", sha256.Sum256([]byte(d.State+"\x00"+token))),
-		changed: make(chan struct{}, 1), own: map[string]daemon.Job{}, told: map[queue.GID]string{},
+		queue: q, job: d.jobOf, prefix: fmt.Sprintf("daemon %.6x ", sha256.Sum256([]byte(d.State+"\x00"+token))),
+		changed: make(chan struct{}, 1), own: map[string]daemon.Job{}, sent: map[queue.GID]string{},
 	}
-	q.Follow(d.jobs.hear)
+	q.Follow(d.jobs.apply)
 	return nil
 }
 
@@ -85,40 +80,43 @@ func (f *fleetJobs) close() {
 	}
 }
 
-// hear takes what a record is now.
-func (f *fleetJobs) hear(key string, r *fleet.Record) {
+// apply takes a record that has changed; see [jetstream.Queue.Follow].
+func (f *fleetJobs) apply(key string, r *fleet.Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if key == "" {
-		f.whole = true
-	} else {
+	before, was := f.own[key]
+	j, own := f.jobIn(r)
+	if key != "" {
 		f.board.Put(key, r)
-		before, was := f.own[key]
-		delete(f.own, key)
-		if j, own := f.jobIn(r); own {
-			f.own[key] = j
-		} else if !was {
-			return
-		} else {
-			delete(f.told, before.GID)
-		}
 	}
-	f.tell()
+	switch {
+	case key == "":
+		f.whole = true
+	case own:
+		f.own[key] = j
+	case was:
+		delete(f.own, key)
+		delete(f.sent, before.GID)
+	default:
+		return
+	}
+	f.signal()
 }
 
-func (f *fleetJobs) tell() {
+// signal has the daemon compare its entries with All.
+func (f *fleetJobs) signal() {
 	select {
 	case f.changed <- struct{}{}:
 	default:
 	}
 }
 
-// jobIn is the job of a record, if it is one of this daemon's.
+// jobIn returns the job of a record, which may be nil, if it is one of this daemon's.
 func (f *fleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
 	if r == nil {
 		return j, false
 	}
-	word, own := strings.CutPrefix(r.Job.Watch, f.asker)
+	word, own := strings.CutPrefix(r.Job.Watch, f.prefix)
 	gid, ok := queue.ParseGID(word)
 	if !own || !ok {
 		return j, false
@@ -126,7 +124,7 @@ func (f *fleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
 	j = daemon.Job{GID: gid, Name: r.Job.Name, Version: r.Job.Version}
 	switch e := r.Last; {
 	case r.State == fleet.Queued:
-		j.Untold = true // unless All knows better
+		j.Unsent = true // unless All knows better
 	case r.State == fleet.Running:
 		j.Status, j.Live = queue.Active, liveOf(r.Lease.Holder, r.Progress)
 	case r.State == fleet.Done && r.Good != nil:
@@ -175,7 +173,7 @@ func (f *fleetJobs) All() (jobs []daemon.Job, ok bool) {
 		if d, told := doing[key]; told && j.Status == queue.Active {
 			j.Live = liveOf(j.Live.Worker, d.Progress)
 		}
-		j.Untold = j.Untold && f.told[j.GID] != j.Version
+		j.Unsent = j.Unsent && f.sent[j.GID] != j.Version
 		jobs = append(jobs, j)
 	}
 	return jobs, f.whole
@@ -199,7 +197,7 @@ func (f *fleetJobs) Retry(ctx context.Context, name string) (bool, error) {
 	return f.queue.Retry(ctx, fleet.KeyOf(name))
 }
 
-// page is how the page answers.
+// page returns the options of the page.
 func (d *daemonCommand) page(admit func(http.ResponseWriter, *http.Request) bool) page.Options {
 	o := page.Options{Admit: admit, Token: d.tokenFrom}
 	if d.jobs != nil {
@@ -212,7 +210,7 @@ func (d *daemonCommand) page(admit func(http.ResponseWriter, *http.Request) bool
 func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) error {
 	j, err := f.job(e)
 	if err == nil {
-		j.Watch, j.Version = f.asker+e.GID.String(), version
+		j.Watch, j.Version = f.prefix+e.GID.String(), version
 		switch {
 		case e.Priority > 0:
 			j.Priority = fleet.High
@@ -221,7 +219,7 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 		}
 		if _, err = f.queue.Report(ctx, j); err == nil {
 			f.mu.Lock()
-			f.told[e.GID] = version
+			f.sent[e.GID] = version
 			f.mu.Unlock()
 		}
 	}
@@ -239,7 +237,7 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 
 // Drop implements daemon.Jobs.
 func (f *fleetJobs) Drop(ctx context.Context, j daemon.Job) error {
-	return f.queue.Withdraw(ctx, fleet.KeyOf(j.Name), f.asker+j.GID.String())
+	return f.queue.Withdraw(ctx, fleet.KeyOf(j.Name), f.prefix+j.GID.String())
 }
 
 // follow asks workers how far they are, while one of them has a job of this daemon's.
@@ -254,7 +252,7 @@ func (f *fleetJobs) follow(ctx context.Context) {
 		}
 		if f.active() {
 			f.ask(ctx)
-			f.tell()
+			f.signal()
 		}
 	}
 }
@@ -287,7 +285,7 @@ func (f *fleetJobs) ask(ctx context.Context) {
 	f.workers, f.asked = workers, time.Now()
 }
 
-// jobOf is an entry as a job. Its name is its path below the root, which is the folder of the workers.
+// jobOf makes a job of an entry. Its name is its path below the root, which stands for the folder of the workers.
 func (d *daemonCommand) jobOf(e queue.Entry) (fleet.Job, error) {
 	listed := option.Entry{URIs: e.URIs, Options: option.Aria2Settings(e.Options)}
 	switch {

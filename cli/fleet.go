@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +60,17 @@ func (f *fleetFlags) check(command string) error {
 		{!here && !strings.Contains(f.Queue, "tls://") && f.QueueCA+f.QueueCert != "", "--queue " + f.text(), "certificates are for TLS", "tls://HOST:4222"},
 		{lease != 0 && (lease < fleet.ShortestLease || lease > fleet.LongestLease), "--lease", "write a time from 5s to 10m", ""},
 	})
+}
+
+// refuseOthers refuses flags of the command line that say how to download: with --queue other processes do that.
+func refuseOthers(ctx context.Context, allowed []string, hint string) error {
+	line := configurationOf(ctx).line
+	for _, name := range slices.Sorted(maps.Keys(line)) {
+		if line[name] && !slices.Contains(allowed, name) {
+			return misuse("--"+name, "is for those that download, which others do with --queue", hint)
+		}
+	}
+	return nil
 }
 
 // A fleetQueue is a connection, with the server in this process, if there is one.

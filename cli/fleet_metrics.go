@@ -10,7 +10,7 @@ import (
 	"braid/internal/watch"
 )
 
-// counts are how often things happened, by their names.
+// counts are numbers of what happened, by name. They may be used by several goroutines.
 type counts struct {
 	mu sync.Mutex
 	of map[string]int64

@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"braid/download"
@@ -21,15 +19,13 @@ import (
 // enqueueing are the flags that make sense where others download.
 var enqueueing = []string{"queue", "queue-creds", "queue-ca", "queue-cert", "queue-key", "input-file", "priority", "quiet", "verbose", "json"}
 
-// An enqueuing puts files into the queue of a fleet in place of downloading them.
+// An enqueuing is a get that puts files into the queue of a fleet in place of downloading them.
 type enqueuing struct{ *getCommand }
 
 // run puts what the operands and the list name into the queue of a fleet, and returns when it is stored there.
 func (g enqueuing) run(ctx context.Context, words []string) error {
-	for _, name := range slices.Sorted(maps.Keys(configurationOf(ctx).line)) {
-		if configurationOf(ctx).line[name] && !slices.Contains(enqueueing, name) {
-			return misuse("--"+name, "is for those that download", "braid work --help; a list (-i) has options of its files")
-		}
+	if err := refuseOthers(ctx, enqueueing, "braid work --help; a list (-i) has options of its files"); err != nil {
+		return err
 	}
 	if err := g.Fleet.check("get"); err != nil {
 		return err
@@ -69,6 +65,7 @@ func (g enqueuing) run(ctx context.Context, words []string) error {
 	return nil
 }
 
+// tell shows what became of a report.
 func (g enqueuing) tell(j *fleet.Job, news fleet.News) error {
 	if g.JSON {
 		data, err := json.Marshal(map[string]string{"event": "queued", "name": j.Name, "key": j.Key(), "news": news.String()})
@@ -81,7 +78,7 @@ func (g enqueuing) tell(j *fleet.Job, news fleet.News) error {
 	return nil
 }
 
-// jobs makes jobs of operands and list. What makes no sense is told before the first is in the queue.
+// jobs makes jobs of operands and list. What makes no sense is an error before the first is in the queue.
 func (g enqueuing) jobs(ctx context.Context, client *download.Client, words []string) (jobs []fleet.Job, err error) {
 	if err := g.check(words); err != nil {
 		return nil, err
@@ -94,12 +91,12 @@ func (g enqueuing) jobs(ctx context.Context, client *download.Client, words []st
 	}
 	l := &worklist{get: g.getCommand}
 	names := namesakes{}
-	add := func(e option.Entry, place string, who int) error {
+	add := func(e option.Entry, place string, line int) error {
 		r, wrong := l.read(e)
 		if wrong != nil {
 			return g.Input.at(max(wrong.Line, e.Line), wrong.Name, wrong.err)
 		}
-		if err := names.add(&r, place, who); err != nil {
+		if err := names.add(&r, place, line); err != nil {
 			return err
 		}
 		if g.Priority.Word != "" { // that of a line is the last word
@@ -137,7 +134,7 @@ func (g enqueuing) jobs(ctx context.Context, client *download.Client, words []st
 	return jobs, nil
 }
 
-// jobOfEntry is what workers need to know of an entry. Its name is below their folder, and no secret is in it.
+// jobOfEntry is the job of an entry, whose request is r. Its name is below the folder of the workers, and no secret is in it.
 func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
 	place := maskWord(e.URIs[0])
 	name, err := r.Path()

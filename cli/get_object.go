@@ -47,7 +47,7 @@ func objectAt(word string, timeout time.Duration, note func(string)) (download.S
 	return store, word[cut:], nil
 }
 
-// objectOptions are those of a store for a command. Note is told what its user should know.
+// objectOptions are those of a store for a command. Note is called with what the user should know.
 func objectOptions(timeout time.Duration, note func(string)) objectstore.Options {
 	o := objectstore.Options{Timeout: timeout, UserAgent: "braid/" + thisBuild().version, Note: note}
 	if state := stateFolder(); state != "" {
@@ -56,14 +56,14 @@ func objectOptions(timeout time.Duration, note func(string)) objectstore.Options
 	return o
 }
 
-// note keeps what is told when the downloads have ended: others write on the screen meanwhile.
+// note keeps a text for tell, as other goroutines write on the screen while downloads run.
 func (p *objectPlace) note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.notes = append(p.notes, text)
 }
 
-// tell warns of what there was.
+// tell shows the notes as warnings. It is called when the downloads have ended.
 func (p *objectPlace) tell(to *screen) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,7 +17,7 @@ func (p *hostPace) set(requests number, bytes int64) {
 	p.bytes.Store(bytes)
 }
 
-// paceHosts has a client keep to a pace, and to those of sites.
+// paceHosts makes a client keep to the requests a second of a pace, and to those of sites.
 func (s *sites) paceHosts(c *httpsource.Client, p *hostPace) error {
 	paces, err := s.ofHosts("host-rate", &p.requests, func(word string) (int64, error) {
 		var n number
@@ -28,7 +28,7 @@ func (s *sites) paceHosts(c *httpsource.Client, p *hostPace) error {
 	return err
 }
 
-// limitHosts returns the limits of what hosts send.
+// limitHosts returns the limits of what hosts send: the bytes a second of a pace, and those of sites.
 func (s *sites) limitHosts(p *hostPace) (*download.HostLimits, error) {
 	limits, err := s.ofHosts("host-limit-rate", &p.bytes, func(word string) (int64, error) {
 		var n rate

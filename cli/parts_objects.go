@@ -22,7 +22,7 @@ type uploadEvent struct {
 	Began  time.Time `json:"began"`
 }
 
-// uploads are those that were begun from here or, if word is a place, those below it.
+// uploads are the unfinished uploads that were begun from here or, if word is a place in a store, those below it.
 func (v *partsList) uploads(ctx context.Context, word string) ([]objectstore.Left, error) {
 	if word == "" {
 		folder := stateFolder()

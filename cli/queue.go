@@ -156,7 +156,7 @@ func progressText(p fleet.Progress) string {
 	return line
 }
 
-// status is how the queue stands, with what workers say of themselves now.
+// status shows how the queue stands, with what workers answer now.
 func (c *queueCommand) status(ctx context.Context) error {
 	workers, err := c.queue.Workers(ctx)
 	if err != nil {
@@ -234,7 +234,7 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 	return nil
 }
 
-// drainEvery is how often is looked whether a worker has a job still.
+// drainEvery is how often drain looks whether a worker still has a job.
 const drainEvery = 200 * time.Millisecond
 
 // drain has workers take no more jobs, and waits until none has one.

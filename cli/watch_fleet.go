@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"braid/antenna"
 	"braid/fleet"
 	"braid/fleet/jetstream"
-	"braid/internal/mask"
 	"braid/internal/watch"
 )
 
@@ -39,15 +39,11 @@ func (v *watchCommand) watchFor(ctx context.Context, c *loaded) (err error) {
 	defer v.fleet.Close()
 	v.counted = newMetrics()
 	v.counted.More = v.expose
-	if c.Metrics != "" {
-		var serving sync.WaitGroup
-		defer serving.Wait()
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		if err := serveMetrics(ctx, &serving, c.Metrics, v.counted, log.Logger); err != nil {
-			return err
-		}
+	end, err := serveMetrics(ctx, c.Metrics, v.counted, log.Logger)
+	if err != nil {
+		return err
 	}
+	defer end()
 	for {
 		if v.lead, err = v.standBy(ctx, c, log); err != nil {
 			return nil // it ends
@@ -73,10 +69,12 @@ func (v *watchCommand) standBy(ctx context.Context, c *loaded, log *watchLog) (*
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
 	notify := watch.NotifierOf(os.Getenv)
+	var beats sync.WaitGroup
+	defer beats.Wait()
 	beating, stop := context.WithCancel(ctx)
 	defer stop()
 	if every := notify.Watchdog() / 4; every > 0 {
-		go func() {
+		beats.Go(func() {
 			for beating.Err() == nil {
 				notify.Alive()
 				select {
@@ -84,12 +82,12 @@ func (v *watchCommand) standBy(ctx context.Context, c *loaded, log *watchLog) (*
 				case <-time.After(every):
 				}
 			}
-		}()
+		})
 	}
-	group, printed := c.group()
-	return v.fleet.Lead(ctx, group, printed, func(l jetstream.Leader) {
+	group, fingerprint := c.group()
+	return v.fleet.Lead(ctx, group, fingerprint, func(l jetstream.Leader) {
 		log.Info("standing by", "group", group, "for", l.Holder)
-		if l.Print != printed {
+		if l.Print != fingerprint {
 			log.Warn("that watcher has another configuration of this name; those of two fleets need two names", "group", group)
 		}
 		if err := notify.Ready("standing by for " + l.Holder); err != nil {
@@ -110,8 +108,8 @@ func (v *watchCommand) reread(c *loaded) (*loaded, error) {
 	return next, err
 }
 
-// group is what the watchers of a configuration call themselves, and what tells its content from that of others. A file is called by its name.
-func (c *loaded) group() (name, printed string) {
+// group is what the watchers of a configuration have in common, the name of its file, and a fingerprint of its feeds and watches.
+func (c *loaded) group() (name, fingerprint string) {
 	sum := sha256.New()
 	for _, f := range c.Feeds {
 		fmt.Fprintf(sum, "%q %q\n", f.Name, f.URL)
@@ -119,14 +117,14 @@ func (c *loaded) group() (name, printed string) {
 	for _, w := range c.Watches {
 		fmt.Fprintf(sum, "%q %q\n", w.Name, w.URL)
 	}
-	printed = fmt.Sprintf("%.8x", sum.Sum(nil))
+	fingerprint = fmt.Sprintf("%.8x", sum.Sum(nil))
 	if c.file == "" {
-		return "flags-" + printed, printed
+		return "flags-" + fingerprint, fingerprint
 	}
-	return strings.TrimSuffix(filepath.Base(c.file), filepath.Ext(c.file)), printed
+	return strings.TrimSuffix(filepath.Base(c.file), filepath.Ext(c.file)), fingerprint
 }
 
-// checkForFleet refuses what workers cannot know of a watch: it would be passed over, and some of it is there to protect.
+// checkForFleet refuses settings of a watch that workers do not get: they would be passed over, and some of them protect.
 func (c *loaded) checkForFleet() error {
 	for i := range c.Watches {
 		w := &c.Watches[i]
@@ -173,7 +171,7 @@ func (c *loaded) folderOf(w *watch.Watch) (string, error) {
 	return filepath.ToSlash(below), nil
 }
 
-// adopt takes what the watcher before has seen, or leaves what is known here to the next.
+// adopt fills the store with what the watcher before has seen. If the queue has nothing of the group, it gets what is in the store.
 func (s *service) adopt(ctx context.Context) error {
 	values, n := map[string]map[string][]byte{}, 0
 	err := s.lead.Kept(ctx, func(bucket, key string, value []byte) {
@@ -226,7 +224,7 @@ func (s *service) handler(now *setup) antenna.Handler {
 	}
 }
 
-// jobOf is what workers need to know of an update.
+// jobOf makes a job of an update.
 func (c *loaded) jobOf(rule *watch.Rule, u antenna.Update) (fleet.Job, error) {
 	w := rule.Watch
 	folder, err := c.folderOf(w)
@@ -244,19 +242,11 @@ func (c *loaded) jobOf(rule *watch.Rule, u antenna.Update) (fleet.Job, error) {
 		}
 	}
 	add("if-newer", "true")
-	add("require", requireWord(w.Require))
+	add("require", string(cmp.Or(w.Require, watch.RequireDigest)))
 	add("user-agent", c.UserAgent)
 	add("not-host", strings.Join(c.NotHosts, ","))
 	if w.NoMetalink {
 		add("no-metalink", "true")
 	}
 	return job, nil
-}
-
-// requireWord is what a watch wants proven, which is a digest if it does not say.
-func requireWord(r watch.Require) string {
-	if r == "" {
-		r = watch.RequireDigest
-	}
-	return string(mask.Escape(string(r)))
 }

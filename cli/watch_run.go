@@ -174,10 +174,12 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 			s.log.Error("control", "error", err)
 		}
 	})
-	if c.Metrics != "" && s.lead == nil { // else they are served while it stands by, too
-		if err := serveMetrics(ctx, &wg, c.Metrics, s.metrics, s.log.Logger); err != nil {
+	if s.lead == nil { // else they are served while it stands by, too
+		end, err := serveMetrics(ctx, c.Metrics, s.metrics, s.log.Logger)
+		if err != nil {
 			return err
 		}
+		defer end()
 	}
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx)) // to the very end: programs may take half a minute to it
 	defer stop()
@@ -334,22 +336,27 @@ func (s *service) pulse(ctx context.Context) {
 	}
 }
 
-// serveMetrics answers Prometheus until ctx ends.
-func serveMetrics(ctx context.Context, wg *sync.WaitGroup, address string, m *watch.Metrics, log *slog.Logger) error {
+// serveMetrics answers Prometheus until ctx ends or end is called, if there is an address.
+func serveMetrics(ctx context.Context, address string, m *watch.Metrics, log *slog.Logger) (end func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return &failure{code: exitOther, what: "listen", where: address, why: listenReason(err), hint: "--metrics ADDRESS names another"}
+		return nil, &failure{code: exitOther, what: "listen", where: address, why: listenReason(err), hint: "--metrics ADDRESS names another"}
 	}
 	log.Info("metrics", "url", localURL("http", l.Addr())+"metrics")
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", m)
 	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	wg.Go(func() {
+	ctx, stop := context.WithCancel(ctx)
+	var serving sync.WaitGroup
+	serving.Go(func() {
 		if err := serveUntil(ctx, server, l, log); err != nil {
 			log.Error("metrics", "error", err)
 		}
 	})
-	return nil
+	return func() { stop(); serving.Wait() }, nil
 }
 
 // Status says how feeds and watches stand.

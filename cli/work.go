@@ -15,7 +15,7 @@ import (
 	"braid/internal/watch"
 )
 
-// A workCommand is one run of braid work. What it has of getCommand counts for all downloads.
+// A workCommand is one run of braid work. The flags of its getCommand count for all downloads.
 type workCommand struct {
 	*getCommand
 	To        string
@@ -34,7 +34,7 @@ type workCommand struct {
 	tasks map[int]*workTask // by number, from 0
 }
 
-// usualWork is how many downloads a worker has at once, if nothing is said. It has no job that it does not work at.
+// usualWork is how many downloads a worker has at once, if nothing is said. It takes no job before there is room for one.
 const usualWork = 4
 
 func newWork(s streams) (action, targets) {
@@ -69,17 +69,13 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	if away := w.queue.Offset(); away.Abs() > time.Second {
 		w.log.Info("clock", "queue-ahead", away)
 	}
-	var serving sync.WaitGroup
-	defer serving.Wait()
-	if w.Metrics != "" {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		m := newMetrics()
-		m.More = w.expose
-		if err := serveMetrics(ctx, &serving, w.Metrics, m, w.log.Logger); err != nil {
-			return err
-		}
+	m := newMetrics()
+	m.More = w.expose
+	end, err := serveMetrics(ctx, w.Metrics, m, w.log.Logger)
+	if err != nil {
+		return err
 	}
+	defer end()
 	w.log.Info("ready", "queue", w.Fleet.text(), "to", w.To, "at-once", int(w.MaxConcurrentDownloads))
 	w.notified(w.notify.Ready("at work for " + w.Fleet.text()))
 	w.work(ctx, client)
@@ -185,7 +181,7 @@ func (w *workCommand) take(ctx context.Context, jobs chan<- download.Job, room c
 	}
 }
 
-// task is the one of a number, which has ended.
+// task removes the task of a number from those at work, and returns it.
 func (w *workCommand) task(n int) *workTask {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,14 +13,14 @@ import (
 
 // A workplace is where the workers of a queue put files.
 type workplace interface {
-	// prepare has a request bring the file of a task there. What an earlier try has left is gone on with, or cannot be put in place any more. It returns
-	// the file that is there, or nil.
+	// prepare makes a request bring the file of a task there. The request goes on with what an earlier try has left, or that try can put nothing in
+	// place any more. It returns the file that is there, or nil.
 	prepare(t *workTask, r *download.Request) (*placedFile, error)
-	// place puts a file that is right in its place, if it is another one than is there.
+	// place puts a file that is right in its place if changed is true, else the right one is there. It returns the one that is there then.
 	place(ctx context.Context, t *workTask, r *download.Request, changed bool) (placedFile, error)
-	// clear removes what the tries of a job have left that is over.
+	// clear removes what the tries of a job have left. The job is over, and now is its record.
 	clear(ctx context.Context, t *workTask, now *fleet.Record)
-	// lost is told of a job that is another worker's now.
+	// lost is called when a job is another worker's.
 	lost(t *workTask)
 	close()
 }
@@ -43,15 +43,15 @@ type placedFile struct {
 	modTime time.Time
 }
 
-// is reports whether a file is the one of an ending.
+// is reports whether a file, which may be nil, is the one of an ending.
 func (f *placedFile) is(e *fleet.Ending) bool {
 	return f != nil && f.size == e.Size && f.modTime.Equal(e.ModTime)
 }
 
 func misuseOfName(j *fleet.Job) error { return misuse("job "+j.Name, "no name for a file", "") }
 
-// A workStore is an object store that workers put files in. The record of a job has the id of its upload. The worker that takes the job over ends
-// that upload, so a worker that is late has nothing to complete.
+// A workStore is an object store that workers put files in. The record of a job has the id of its upload. Another worker that takes the job over
+// ends that upload, so a worker that is late has nothing to complete.
 type workStore struct {
 	store *objectstore.Store // without a lease
 	log   func(text string, args ...any)

@@ -19,8 +19,8 @@ import (
 	"braid/internal/partfile"
 )
 
-// A workFolder is the folder that workers put files in. Unfinished ones are in folders of their own below it, one for each fence: who takes a
-// job over gives that of the worker before the name of its own. So a worker that is late finds nothing to put in place.
+// A workFolder is the folder that workers put files in. Unfinished ones are in folders of their own below it, one for each fence: a worker that takes
+// a job over renames the folder of the worker before it. So a worker that is late finds nothing to put in place.
 type workFolder struct {
 	root *os.Root
 	dir  string
@@ -97,7 +97,7 @@ func (p *workFolder) stage(j *fleet.Job, fence uint64) (*stage, error) {
 	return s, nil
 }
 
-// inherit takes what the last worker has left. If its process is still there, though it was not heard of, that begins anew: it has the files open.
+// inherit gives a stage what the last worker has left. If that process still has the part file open, the stage begins empty.
 func (p *workFolder) inherit(s *stage, prefix string) error {
 	names, err := fs.ReadDir(p.root.FS(), stages)
 	if err != nil {
@@ -184,7 +184,7 @@ func (p *workFolder) showWhatIsThere(s *stage) error {
 	return nil
 }
 
-// put gives the file of a stage its name, if it is another one than is there. One that came there meanwhile is replaced only if that was asked for.
+// put gives the file of a stage its name, if changed is true. A file that came there meanwhile is replaced only if replace is true.
 func (p *workFolder) put(s *stage, changed, replace bool) (f placedFile, err error) {
 	f.path = filepath.Join(p.dir, filepath.FromSlash(s.file))
 	if changed {
@@ -238,5 +238,5 @@ func (p *workFolder) clear(_ context.Context, t *workTask, _ *fleet.Record) {
 	}
 }
 
-// lost implements workplace: who has the job now has the folder.
+// lost implements workplace: the folder is that of the worker which has the job now.
 func (*workFolder) lost(*workTask) {}

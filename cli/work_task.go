@@ -41,7 +41,7 @@ func newWorkTask(w *workCommand, c *jetstream.Claim) *workTask {
 	return t
 }
 
-// request makes the request. What is there of the file, and of an earlier try, is beside it.
+// request makes the request of the job, in the place that was prepared for this try.
 func (t *workTask) request() (download.Request, error) {
 	job := &t.claim.Record.Job
 	listed := option.Entry{URIs: job.URIs}
@@ -92,7 +92,7 @@ func (t *workTask) observe(ev download.Event) {
 	}
 }
 
-// endTime is how long a worker tries to tell the queue what became of a job. After that another one finds out.
+// endTime is how long a worker tries to store what became of a job. After that another worker finds out.
 const endTime = 30 * time.Second
 
 // end puts the file in place, and stores what became of the job.
@@ -117,7 +117,7 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 	e.Took, e.Fetched = time.Since(t.began).Round(time.Millisecond), res.Fetched
 	if r.URL != nil {
 		e.URL = source.Mask(r.URL)
-		t.pacer.Ended(ctx, r.URL, broughtBy(source.HostPort(r.URL), res))
+		t.pacer.Ended(ctx, r.URL, bytesByHost(res)[source.HostPort(r.URL)])
 	}
 	now, err := t.claim.Finish(ctx, e)
 	if t.lost(err) {
@@ -130,14 +130,15 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 	}
 }
 
-// broughtBy is how many bytes a host has brought.
-func broughtBy(host string, res download.Result) (n int64) {
+// bytesByHost is how many bytes each host has brought.
+func bytesByHost(res download.Result) map[string]int64 {
+	hosts := map[string]int64{}
 	for _, s := range res.Sources {
-		if s.Host == host {
-			n += s.Bytes
+		if s.Bytes > 0 {
+			hosts[cmp.Or(s.Host, s.URL)] += s.Bytes
 		}
 	}
-	return n
+	return hosts
 }
 
 // lost reports whether the job is another worker's now. Then nothing of it is touched any more.
@@ -210,7 +211,7 @@ func (t *workTask) settle(ctx context.Context, r download.Request, res download.
 	}
 	e := fleet.Ending{
 		Kind: fleet.Right, Unchanged: unchanged, Path: info.path, Size: info.size, ModTime: info.modTime,
-		ETag: res.ETag, LastModified: res.LastModified, Host: res.Host,
+		ETag: res.ETag, LastModified: res.LastModified, Host: res.Host, Sources: bytesByHost(res),
 	}
 	if res.Proof.Verified() {
 		e.Proof = res.Proof.String()
@@ -218,14 +219,6 @@ func (t *workTask) settle(ctx context.Context, r download.Request, res download.
 	for _, d := range res.Proof.Digests() {
 		if d.Algorithm() == verify.SHA256 {
 			e.SHA256 = d.Hex()
-		}
-	}
-	for _, s := range res.Sources {
-		if s.Bytes > 0 {
-			if e.Sources == nil {
-				e.Sources = map[string]int64{}
-			}
-			e.Sources[cmp.Or(s.Host, s.URL)] += s.Bytes
 		}
 	}
 	return e, nil

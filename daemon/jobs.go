@@ -14,17 +14,17 @@ import (
 
 // Jobs are a queue that other processes work at, in which each entry is a job. Put and Drop may block, the others do not.
 type Jobs interface {
-	// Changed is told when All has changed.
+	// Changed returns a channel that receives when All has changed.
 	Changed() <-chan struct{}
 	// All returns the jobs of this daemon's entries; ok is false until all are known that there were.
 	All() (jobs []Job, ok bool)
-	// Put stores the job of an entry. A version is one job, however often it is put. Of a *RefusedError no later try is better.
+	// Put stores the job of an entry. A version is one job, however often it is put. After a *RefusedError no later try can be better.
 	Put(ctx context.Context, e queue.Entry, version string) error
 	// Drop forgets a job, also one that a worker has, unless it is done. One that is not there is no error.
 	Drop(ctx context.Context, j Job) error
 }
 
-// A Job is what is known of one.
+// A Job is what is known of the job of an entry.
 type Job struct {
 	GID     queue.GID
 	Name    string
@@ -33,8 +33,8 @@ type Job struct {
 	Status  queue.Status
 	Live    queue.Live
 	Outcome queue.Outcome
-	// Untold: a daemon that was killed may have stored the job and told no worker. Then it is put again.
-	Untold bool
+	// Unsent: a daemon that was killed may have stored the job and sent no message to workers. Then the entry is put again.
+	Unsent bool
 }
 
 // A RefusedError says that an entry cannot be a job.
@@ -44,7 +44,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Outcome.Message }
 
-// versionOf tells what an entry asks for from what it asked for before, and a try that the user asked for from the one that failed. It is made of what
+// versionOf is another one when an entry asks for something else than before, or the user wants another try of one that failed. It is made of what
 // is on disk, so that a job that was put before the daemon was killed is found again.
 func versionOf(e *queue.Entry) string {
 	sum := sha256.New()
@@ -56,9 +56,9 @@ func versionOf(e *queue.Entry) string {
 }
 
 const (
-	// collectTime is for how long news are collected before entries and jobs are compared.
+	// collectTime is for how long changes are collected before entries and jobs are compared.
 	collectTime = 100 * time.Millisecond
-	// putAgain is how long is waited when the jobs cannot be reached, and mostPut how many are put before the others are looked at again.
+	// putAgain is the wait after a failure to reach the jobs. mostPut is how many entries are put before all are compared again.
 	putAgain = 2 * time.Second
 	mostPut  = 500
 )
@@ -67,16 +67,14 @@ const (
 // does; one that is paused or removed is none. It goes by what both are and not by what happened, so that nothing is lost whenever it is killed.
 func (d *Daemon) follow(ctx context.Context) {
 	for {
-		wait := time.Duration(-1)
-		if err := d.compare(ctx); errors.Is(err, errMore) {
-			wait = 0
-		} else if err != nil {
-			d.log.Warn("the jobs of entries cannot be reached, which is tried again", "error", d.config.Hide(err.Error()))
-			wait = putAgain
-		}
 		var again <-chan time.Time
-		if wait >= 0 {
-			again = time.After(wait)
+		more, err := d.compare(ctx)
+		switch {
+		case err != nil:
+			d.log.Warn("the jobs of entries cannot be reached, which is tried again", "error", d.config.Hide(err.Error()))
+			again = time.After(putAgain)
+		case more:
+			again = time.After(0)
 		}
 		select {
 		case <-again:
@@ -93,40 +91,34 @@ func (d *Daemon) follow(ctx context.Context) {
 	}
 }
 
-var errMore = errors.New("there are more")
-
-// compare has both be alike once.
-func (d *Daemon) compare(ctx context.Context) error {
+// compare makes entries and jobs alike once. It reports whether more entries are to be put.
+func (d *Daemon) compare(ctx context.Context) (more bool, err error) {
 	jobs, known := d.config.Jobs.All()
 	if !known {
-		return nil
+		return false, nil
 	}
 	var put []wanted
 	var drop []Job
-	err := d.Do(ctx, func(q *queue.Queue) error {
+	if d.Do(ctx, func(q *queue.Queue) error {
 		put, drop = settle(q, time.Now(), jobs)
 		for i := range put {
 			put[i].Options = optionsOf(q, &put[i].Entry)
 		}
 		return nil
-	})
-	if err != nil {
-		return nil // the end
+	}) != nil {
+		return false, nil // the daemon ends
 	}
 	for _, j := range drop {
 		if err := d.config.Jobs.Drop(ctx, j); err != nil {
-			return err
+			return false, err
 		}
 	}
-	for i := range put {
-		if i == mostPut {
-			return errMore
-		}
+	for i := range put[:min(mostPut, len(put))] {
 		if err := d.put(ctx, &put[i]); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return len(put) > mostPut, nil
 }
 
 // A wanted entry is one that is to be put.
@@ -161,7 +153,7 @@ func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job
 			if is {
 				adopt(q, now, &e, j)
 			}
-			if !is || j.Untold {
+			if !is || j.Unsent {
 				put = append(put, wanted{e, versionOf(&e)})
 			}
 		}
@@ -183,7 +175,7 @@ func adopt(q *queue.Queue, now time.Time, e *queue.Entry, j Job) {
 	}
 }
 
-// put makes a job of an entry. One that cannot be one has failed, unless something else is wanted by now.
+// put makes a job of an entry. An entry that cannot be a job has failed, unless it has changed meanwhile.
 func (d *Daemon) put(ctx context.Context, w *wanted) error {
 	err := d.config.Jobs.Put(ctx, w.Entry, w.version)
 	refused, ok := errors.AsType[*RefusedError](err)

@@ -43,7 +43,7 @@ func (w *works) All() (jobs []Job, ok bool) {
 		j := Job{GID: g, Name: gid, Version: r.Job.Version}
 		switch r.State {
 		case fleet.Queued:
-			j.Untold = w.told[gid] != j.Version
+			j.Unsent = w.told[gid] != j.Version
 		case fleet.Running:
 			j.Status, j.Live = queue.Active, queue.Live{Done: 1, Size: 2, Worker: r.Lease.Holder}
 		case fleet.Done:

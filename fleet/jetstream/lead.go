@@ -39,14 +39,14 @@ type Lead struct {
 
 // Lead waits until this process is the one of a group that leads, under a fingerprint of its configuration. It calls found with each other leader
 // that it finds meanwhile.
-func (q *Queue) Lead(ctx context.Context, group, print string, found func(Leader)) (*Lead, error) {
+func (q *Queue) Lead(ctx context.Context, group, fingerprint string, found func(Leader)) (*Lead, error) {
 	key := "watch." + hex.EncodeToString([]byte(group))
 	for told := uint64(0); ; {
 		leader, err := change(ctx, q.leases, key, func(l *Leader) error {
 			if err := l.Take(q.name, q.now(), q.lease); err != nil {
 				return err
 			}
-			l.Print = print
+			l.Print = fingerprint
 			return nil
 		})
 		if err == nil {
