@@ -1,16 +1,17 @@
 package download
 
 import (
-	"braid/internal/fsys"
-	"braid/internal/partfile"
-	"braid/source"
-	"braid/verify"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
+
+	"braid/internal/fsys"
+	"braid/internal/partfile"
+	"braid/source"
+	"braid/verify"
 )
 
 // A storing is the part of a getter that is about its Store.
@@ -23,12 +24,8 @@ func (g storing) commit(ctx context.Context) error {
 		return g.inTheWay("")
 	}
 	g.result.Due = g.req.Due && err == nil
-	return errors.Join(err, g.closeWindow(err == nil))
-}
-
-func (g storing) closeWindow(do bool) error {
-	if !do {
-		return nil
+	if err != nil {
+		return err
 	}
 	return g.part.Close()
 }

@@ -1,10 +1,11 @@
 package jetstream
 
 import (
-	"braid/fleet"
 	"context"
 	"testing"
 	"time"
+
+	"braid/fleet"
 )
 
 // TestWorkersAnswer: those that work say what they do, whenever they are asked, and without them nothing is waited for.
