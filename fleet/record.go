@@ -17,6 +17,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -83,6 +84,9 @@ func (j *Job) ID() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", j.Watch, j.URIs[:min(1, len(j.URIs))], j.Version))
 	return hex.EncodeToString(sum[:12])
 }
+
+// first is the first place; what another program has stored may have none.
+func (j *Job) first() string { return strings.Join(j.URIs[:min(1, len(j.URIs))], "") }
 
 // A State is what a record is in.
 type State string
@@ -158,7 +162,7 @@ func (r *Record) Report(j Job, now time.Time) (News, error) {
 	same := r.Job.ID() == j.ID()
 	active := r.State == Queued || r.State == Running || r.State == Waiting
 	switch {
-	case active && r.Job.Watch != j.Watch, active && j.Watch == "" && r.Job.URIs[0] != j.URIs[0]:
+	case active && r.Job.Watch != j.Watch, active && j.Watch == "" && r.Job.first() != j.first():
 		return Duplicate, &TakenError{r.Job}
 	case r.State == Running && (same && r.Newer == nil || r.Newer != nil && r.Newer.ID() == j.ID()):
 		return Duplicate, nil

@@ -46,6 +46,7 @@ func TestReports(t *testing.T) {
 		{"the first", func(*Record) {}, job("1"), Fresh, false, Queued},
 		{"twice", func(r *Record) { r.Report(job("1"), t0) }, job("1"), Again, false, Queued},
 		{"a newer one of a queued one", func(r *Record) { r.Report(job("1"), t0) }, job("2"), Fresh, false, Queued},
+		{"where another program has stored one", func(r *Record) { *r = Record{State: Queued} }, Job{Name: "isos/disk.iso", URIs: []string{"x"}}, Duplicate, true, Queued},
 		{"of another watch", func(r *Record) { r.Report(job("1"), t0) }, other, Duplicate, true, Queued},
 		{"of a running one", func(r *Record) { run(r) }, job("1"), Duplicate, false, Running},
 		{"a newer one of a running one", func(r *Record) { run(r) }, job("2"), Later, false, Running},

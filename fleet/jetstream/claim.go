@@ -101,7 +101,7 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 	c := &Claim{q: q, msg: msg}
 	var wait time.Duration // for its host
 	r, err := changeFrom(ctx, q.jobs, key, nil, func(r *fleet.Record) error {
-		if r.State == "" {
+		if r.State == "" || r.Job.Key() != key {
 			return &fleet.OverError{State: "forgotten"}
 		}
 		c.TakenOver = r.State == fleet.Running && r.Lease.Holder != q.name
@@ -141,6 +141,10 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 	}
 	if _, ok := errors.AsType[*fleet.OverError](err); ok {
 		return nil, msg.Ack()
+	}
+	if errors.Is(err, errUnreadable) || errors.Is(err, jetstream.ErrInvalidKey) { // is of another program: what is the queue's own must not wait for it
+		q.log.Warn("queue", "message", key, "error", err)
+		return nil, msg.NakWithDelay(q.lease)
 	}
 	return nil, errors.Join(err, msg.NakWithDelay(time.Second))
 }
@@ -305,6 +309,13 @@ func (c *Claim) settle(ctx context.Context, r *fleet.Record) error {
 		return c.msg.Ack() // should it be lost, the record says that nothing is left to do
 	case fleet.Waiting:
 		return c.q.later(c.msg, r.Next)
+	case fleet.Queued:
+		if c.msg.Subject != nameFor(subject, ".", r.Job.Priority) { // what was reported meanwhile has another one
+			if err := c.q.wake(ctx, r); err != nil {
+				return errors.Join(err, c.msg.Nak())
+			}
+			return c.msg.Ack()
+		}
 	}
 	return c.msg.Nak()
 }

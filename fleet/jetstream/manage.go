@@ -37,9 +37,10 @@ func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 }
 
 const (
-	// answerTime is how long workers may take to answer, and lastAnswer how long after one answer another may come.
+	// answerTime is how long workers may take to answer, lastAnswer how long after one answer another may come, and allAnswers how long all may take.
 	answerTime = 500 * time.Millisecond
 	lastAnswer = 100 * time.Millisecond
+	allAnswers = 2 * time.Second
 )
 
 // Workers asks all workers what they do. Those that do not answer at once are not among them.
@@ -53,16 +54,18 @@ func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
 	if err := q.conn.PublishRequest(subjectAsk, inbox, nil); err != nil {
 		return nil, err
 	}
-	for wait := answerTime; ; wait = lastAnswer {
+	began := time.Now()
+	for wait := answerTime; wait > 0; wait = min(lastAnswer, allAnswers-time.Since(began)) {
 		msg, err := answers.NextMsg(wait)
 		if err != nil || msg.Header.Get("Status") != "" { // none listens
-			return all, ctx.Err()
+			break
 		}
 		var w fleet.Worker
 		if json.Unmarshal(msg.Data, &w) == nil {
 			all = append(all, w)
 		}
 	}
+	return all, ctx.Err()
 }
 
 // answer says what this worker does.

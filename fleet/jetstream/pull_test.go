@@ -41,6 +41,26 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
+// TestPriorityOfNewer: what is reported while a worker has the job has its own priority, and comes in its turn.
+func TestPriorityOfNewer(t *testing.T) {
+	a := opened(t, hosted(t, t.TempDir()), "a", 0)
+	first, second := disk("1"), disk("2")
+	first.Priority, second.Priority = fleet.Low, fleet.High
+	report(t, a, first, fleet.Fresh)
+	c := next(t, a)
+	report(t, a, second, fleet.Later)
+	report(t, a, prior("other", fleet.Normal), fleet.Fresh)
+	if _, err := c.Finish(t.Context(), fleet.Ending{Kind: fleet.Right}); err != nil {
+		t.Fatal(err)
+	}
+	if err := rest(t.Context(), 2*skipEmpty); err != nil {
+		t.Fatal(err)
+	}
+	if c := next(t, a); c.Record.Job.Version != "2" {
+		t.Errorf("%s was taken before what is high", c.Record.Job.Name)
+	}
+}
+
 // TestWaiting: what comes for a worker that does not wait any more goes to another one, at once.
 func TestWaiting(t *testing.T) {
 	h := hosted(t, t.TempDir())

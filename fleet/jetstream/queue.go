@@ -260,7 +260,10 @@ func (q *Queue) make(ctx context.Context, replicas int) error {
 			return err
 		}
 	}
-	return nil
+	if replicas > 1 {
+		q.jobs, err = newSure(ctx, q.js, q.jobs)
+	}
+	return err
 }
 
 // makeStream makes the stream. One of a queue without priorities gets the subjects of the others.

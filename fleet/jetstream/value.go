@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -63,12 +64,14 @@ func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (va
 		return value, 0, err
 	}
 	if err := json.Unmarshal(e.Value(), &value); err != nil {
-		return value, 0, fmt.Errorf("%s %s: %w", bucket.Bucket(), key, err)
+		return value, 0, fmt.Errorf("%s %s %w: %w", bucket.Bucket(), key, errUnreadable, err)
 	}
 	return value, e.Revision(), nil
 }
 
-// each calls f with each value of some keys.
+var errUnreadable = errors.New("cannot be read")
+
+// each calls f with each value of some keys, but for those that another program has stored and cannot be read.
 func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f func(T)) error {
 	w, err := bucket.Watch(ctx, keys, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -85,15 +88,54 @@ func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f 
 				return nil
 			}
 			var value T
-			if err := json.Unmarshal(e.Value(), &value); err != nil {
-				return fmt.Errorf("%s %s: %w", bucket.Bucket(), e.Key(), err)
+			if json.Unmarshal(e.Value(), &value) == nil {
+				f(value)
 			}
-			f(value)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
+
+// A sure bucket is read at the server that stores it. Of several servers any one answers else, also one that does not know of the last change: a worker that
+// saw a job done which is queued anew would end its message, and the job would wait for ever.
+type sure struct {
+	jetstream.KeyValue
+	stream jetstream.Stream
+}
+
+func newSure(ctx context.Context, js jetstream.JetStream, bucket jetstream.KeyValue) (jetstream.KeyValue, error) {
+	stream, err := js.Stream(ctx, "KV_"+bucket.Bucket())
+	if err != nil {
+		return nil, err
+	}
+	stream.CachedInfo().Config.AllowDirect = false // of this process: then it asks the server that leads
+	return sure{bucket, stream}, nil
+}
+
+// Get implements jetstream.KeyValue. The entry has a value and a revision.
+func (b sure) Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
+	if strings.ContainsAny(key, "*> ") || key == "" {
+		return nil, jetstream.ErrInvalidKey
+	}
+	m, err := b.stream.GetLastMsgForSubject(ctx, "$KV."+b.Bucket()+"."+key)
+	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Header.Get("KV-Operation") != "" {
+		return nil, jetstream.ErrKeyNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return entry{value: m.Data, revision: m.Sequence}, nil
+}
+
+type entry struct {
+	jetstream.KeyValueEntry
+	value    []byte
+	revision uint64
+}
+
+func (e entry) Value() []byte    { return e.value }
+func (e entry) Revision() uint64 { return e.revision }
 
 // rest waits, unless ctx ends.
 func rest(ctx context.Context, d time.Duration) error {
