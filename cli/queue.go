@@ -106,7 +106,7 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 		if c.JSON {
 			err = c.write(r)
 		} else {
-			_, err = fmt.Fprintln(c.out, jobLine(&r))
+			err = printLines(c.out, []string{jobLine(&r)})
 		}
 		if err != nil {
 			return outputFailure(err)
@@ -237,7 +237,7 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 // drainEvery is how often drain looks whether a worker still has a job.
 const drainEvery = 200 * time.Millisecond
 
-// drain has workers take no more jobs, and waits until none has one.
+// drain has workers take no more jobs, and waits until none has one. The job of a worker that was killed waits for the end of the drain.
 func (c *queueCommand) drain(ctx context.Context) error {
 	if err := c.queue.Pause(ctx, !c.End); err != nil || c.End {
 		return err
@@ -246,7 +246,9 @@ func (c *queueCommand) drain(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		running, err := c.records(ctx, fleet.Running)
-		if err != nil || len(running) == 0 {
+		now := time.Now().Add(c.queue.Offset())
+		had := func(r fleet.Record) bool { return now.Before(r.Lease.Until) } // else its worker is heard of no more
+		if err != nil || !slices.ContainsFunc(running, had) {
 			return err
 		}
 		select {
