@@ -181,7 +181,7 @@ func (f *fleetJobs) All() (jobs []daemon.Job, ok bool) {
 
 // Look implements page.Fleet.
 func (f *fleetJobs) Look(ctx context.Context, most int) (s fleet.Status, waiting, dead []fleet.Record, err error) {
-	if _, err := f.queue.Waiting(ctx); err != nil {
+	if _, err := f.queue.Unfinished(ctx); err != nil {
 		return s, nil, nil, err
 	}
 	f.ask(ctx)

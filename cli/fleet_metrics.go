@@ -43,7 +43,7 @@ const (
 // expose writes how the queue stands.
 func (q *fleetQueue) expose(e *watch.Exposition) {
 	up := 1.0
-	waiting, err := q.Waiting(context.Background())
+	unfinished, err := q.Unfinished(context.Background())
 	if err != nil {
 		up = 0
 	}
@@ -51,7 +51,7 @@ func (q *fleetQueue) expose(e *watch.Exposition) {
 	e.Sample(up)
 	if err == nil {
 		e.Family("braid_queue_jobs", "gauge", "Jobs that are neither done nor dead.")
-		e.Sample(float64(waiting))
+		e.Sample(float64(unfinished))
 	}
 }
 
@@ -67,7 +67,7 @@ func (w *workCommand) expose(e *watch.Exposition) {
 	for _, result := range []string{string(fleet.Done), countUnchanged, string(fleet.Waiting), string(fleet.Dead), countGivenBack, countLost} {
 		e.Sample(float64(now[result]), "result", result)
 	}
-	e.Family("braid_work_takeovers_total", "counter", "Jobs that were taken from a worker that was heard of no more.")
+	e.Family("braid_work_takeovers_total", "counter", "Jobs that were taken over from a worker whose lease had run out.")
 	e.Sample(float64(now[countTakenOver]))
 	e.Family("braid_work_bytes_total", "counter", "Bytes that downloads brought.")
 	e.Sample(float64(now[countBytes]))

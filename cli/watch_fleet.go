@@ -57,8 +57,10 @@ func (v *watchCommand) watchFor(ctx context.Context, c *loaded) (err error) {
 		if err != nil || ctx.Err() != nil || v.Once {
 			return err
 		}
-		if next, wrong := v.reread(c); wrong == nil {
+		if next, err := v.reread(c); err == nil {
 			c = next
+		} else {
+			log.Error("the configuration stays as it was", "error", err)
 		}
 	}
 }

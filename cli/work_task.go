@@ -157,7 +157,7 @@ func (t *workTask) lost(err error) bool {
 		t.log.Warn("another worker has the job now", "fence", t.claim.Fence())
 	}
 	t.place.lost(t)
-	t.claim.Drop()
+	t.claim.Abandon()
 	return true
 }
 

@@ -14,8 +14,8 @@ import (
 type HostLimits struct {
 	// Rate is how many bytes a second the host of a URL may send. Zero is no limit.
 	Rate func(*url.URL) int64
-	// Share, if not nil, has l be the part of perSecond that this process may have, as several together may have no more, until it is told
-	// that nothing comes from the host (host:port) any more.
+	// Share, if not nil, keeps l at the part of perSecond that is this process's, as several processes together may have no more, until end is
+	// called: nothing comes from the host (host:port) any more.
 	Share func(host string, perSecond int64, l *Limiter) (end func())
 
 	mu    sync.Mutex
@@ -93,7 +93,7 @@ func (t *throttle) Answer(a source.Answer) error {
 	return err
 }
 
-// end gives back what Answer has taken.
+// end releases the limit that Answer has found.
 func (t *throttle) end() {
 	if t.release != nil {
 		t.release()

@@ -48,7 +48,7 @@ type Claim struct {
 	Record fleet.Record // as it was taken
 	// Context ends when the job is this process's no more, and with that of Next.
 	Context context.Context
-	// TakenOver: another worker had it that was heard of no more.
+	// TakenOver: another worker had the job, and its lease had run out.
 	TakenOver bool
 
 	q        *Queue
@@ -257,8 +257,8 @@ func (c *Claim) Opened(ctx context.Context, upload string) error {
 	return err
 }
 
-// Drop ends the claim of a job that is another process's now.
-func (c *Claim) Drop() {
+// Abandon ends the claim of a job that is another process's, or was dropped: nothing is stored.
+func (c *Claim) Abandon() {
 	c.cancel(nil)
 	c.beating.Wait()
 	c.q.free(c.Record.Job.Key())

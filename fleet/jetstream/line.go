@@ -13,7 +13,7 @@ import (
 	"braid/fleet"
 )
 
-// oneLook is how often at least it is looked whether the turn of a job has come earlier than it seemed.
+// oneLook is the shortest time until the next look whether the turn of a job has come, unless the turn is sooner.
 const oneLook = 2 * time.Second
 
 // admit decides whether a job may be taken. It may not as long as none of its hosts has room for it: then it keeps its place in the line of one,
@@ -105,7 +105,7 @@ func (p *Pacer) began(host string) {
 	p.begun[host]++
 }
 
-// Ended tells how many bytes a job has brought from the host of its first place, if that is bounded.
+// Ended stores how many bytes a job has brought from the host of a URL, if that has a limit. It takes a second at most.
 func (p *Pacer) Ended(ctx context.Context, u *url.URL, bytes int64) {
 	if p.limit(u).Bytes == 0 {
 		return
@@ -120,7 +120,7 @@ func (p *Pacer) Ended(ctx context.Context, u *url.URL, bytes int64) {
 	}
 }
 
-// HostsHeld reports whether none of the hosts of the job is to be asked for a while.
+// HostsHeld reports whether all hosts of the job are to be left alone for a while.
 func (c *Claim) HostsHeld() bool {
 	hosts := 0
 	for _, word := range c.Record.Job.URIs {
@@ -136,8 +136,7 @@ func (c *Claim) HostsHeld() bool {
 	return hosts > 0
 }
 
-// yield ends the contexts of jobs that wait for hosts that are to be left alone, so that they are given back: they would have a room here, and do
-// nothing with it.
+// yield ends the contexts of jobs that only wait for hosts which are to be left alone, so that they are given back and make room for others.
 func (p *Pacer) yield() {
 	for rest(p.q.open, fleet.Soon) == nil {
 		p.q.mu.Lock()

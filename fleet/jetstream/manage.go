@@ -83,8 +83,8 @@ func (q *Queue) answer(msg *nats.Msg) {
 	}
 }
 
-// Waiting asks the server how many jobs are not over.
-func (q *Queue) Waiting(ctx context.Context) (uint64, error) {
+// Unfinished asks the server how many jobs are neither done nor dead.
+func (q *Queue) Unfinished(ctx context.Context) (uint64, error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
 	s, err := q.js.Stream(ctx, streamName)

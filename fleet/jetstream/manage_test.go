@@ -53,8 +53,8 @@ func TestWorkersAnswer(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Name != "a" || len(all[0].Doing) != 1 || all[0].Doing[0] != (fleet.Doing{Key: fleet.KeyOf("disk.iso"), Fence: c.Fence(), Progress: fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4}}) {
 		t.Fatalf("workers say %+v, %v", all, err)
 	}
-	if n, err := asks.Waiting(t.Context()); n != 1 || err != nil {
-		t.Errorf("%d jobs wait, %v", n, err)
+	if n, err := asks.Unfinished(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d jobs are unfinished, %v", n, err)
 	}
 	if _, err := c.Finish(t.Context(), fleet.Ending{Kind: fleet.Right}); err != nil {
 		t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 	"braid/fleet"
 )
 
-// A Pacer keeps to what hosts want of the whole fleet: one that asked one worker to be left alone is left alone by all, requests
-// take turns that the fleet has together, and so are the bytes a second divided that a host is to send. While the queue does not answer, this
-// process keeps the pace for itself, and to its share of the bytes.
+// A Pacer keeps to what hosts want of the whole fleet: a host that asked one worker to be left alone is left alone by all, requests take turns that
+// the fleet has together, and the bytes a second that a host may send are divided. While the queue does not answer, this process keeps the pace for
+// itself, and to its share of the bytes. Hosts are host:port. Methods may be called by several goroutines.
 type Pacer struct {
 	q     *Queue
 	limit func(*url.URL) fleet.Limit
@@ -54,8 +54,8 @@ const (
 	oneTurn = time.Second
 )
 
-// Pacer begins to follow what hosts want, until the queue is closed. Limit is what this process knows of the host of a URL. From then on, of its
-// jobs (AtOnce) no more than half are at a host for which others wait.
+// Pacer begins to follow what hosts want, until the queue is closed. It is called before Next. Limit returns the limit that this process knows for the
+// host of a URL. Of the jobs that this process has, atOnce at most, no more than half are at a host for which others wait.
 func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 	p := &Pacer{
 		q: q, limit: limit, most: max(1, atOnce/2),
@@ -67,7 +67,7 @@ func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 	return p
 }
 
-// learn takes what the queue says of a host.
+// learn takes the pace of a host that has changed in the queue.
 func (p *Pacer) learn(e jetstream.KeyValueEntry) {
 	host, err := hex.DecodeString(e.Key())
 	var pace fleet.Pace
@@ -126,7 +126,8 @@ func (p *Pacer) change(ctx context.Context, host string, f func(*fleet.Pace) err
 	return err
 }
 
-// Turn takes the next free turn of the fleet at a host that gets so many requests a second, and returns how far off it is.
+// Turn takes the next free turn of the fleet at a host that gets perSecond requests a second, and returns how far off it is. It may ask the queue, for a
+// second at most.
 func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now time.Time) time.Duration {
 	p.taking.Lock()
 	defer p.taking.Unlock()

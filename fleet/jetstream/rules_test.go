@@ -128,7 +128,7 @@ func TestForgotten_Rule76(t *testing.T) {
 	report(t, q, disk("1"), fleet.Fresh)
 	c := next(t, q)
 	c.cancel(nil)
-	c.Drop()
+	c.Abandon()
 	for n := int64(0); n == 0; rest(t.Context(), 100*time.Millisecond) {
 		var err error
 		if n, err = q.forgotten(t.Context(), fleet.Normal); err != nil {

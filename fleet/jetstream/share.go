@@ -7,7 +7,7 @@ import (
 	"braid/fleet"
 )
 
-// A Limited is what holds this process to so many bytes a second, and counts how many have passed.
+// A Limited holds this process to a number of bytes a second, which Set changes, and counts the bytes that have passed. Its methods do not block.
 type Limited interface {
 	Set(bytes int64)
 	Passed() int64
@@ -23,8 +23,8 @@ type sharer struct {
 	to        Limited
 }
 
-// Share has to be set to the share of this process of the bytes a second that a host may send to all, as long as something comes from there: until end
-// is called.
+// Share keeps a limit at the share of this process of the perSecond bytes that a host may send to all, until end is called. Each download from the host
+// calls it.
 func (p *Pacer) Share(host string, perSecond int64, to Limited) (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +73,7 @@ func (p *Pacer) share(host string, s *sharer) {
 	}
 }
 
-// leave gives the share back. If that fails it ends by itself.
+// leave gives the share back. If that fails, it runs out.
 func (p *Pacer) leave(host string) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(p.q.open), oneTurn)
 	defer stop()
@@ -101,7 +101,7 @@ func (p *Pacer) ask(host string, users int, rate *int64, want, perSecond int64) 
 	return again, nil
 }
 
-// users is for how many something comes from the host.
+// users is how many downloads bring something from the host.
 func (p *Pacer) users(s *sharer) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -51,7 +51,7 @@ var ofOthers = []Option{
 	{Names: "queue-key", Of: Fleet, Group: RequestsGroup, Kind: Word,
 		Usage: "the key of --queue-cert, in `FILE`"},
 	{Names: "lease", Of: Watch | Work, Group: RequestsGroup, Kind: Time, Default: "45s",
-		Usage: "others take over what this process has when it is heard of no more for `TIME`, 5s to 10m"},
+		Usage: "another process takes over what this one has when the queue has not heard of it for `TIME`, 5s to 10m"},
 	{Names: "to", Of: Work, First: Work, Group: FileGroup, Kind: Word,
 		Usage: "put files in `PLACE`, which all workers of the queue share: a folder, or an object store as in --to s3://BUCKET/PREFIX/"},
 	{Names: "all", Of: Queue, Group: FileGroup, Kind: Switch,
