@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,7 +35,14 @@ func (f *fleetFlags) text() string {
 	if strings.HasPrefix(f.Queue, embedded) {
 		return f.Queue
 	}
-	return maskWord(f.Queue)
+	var places []string
+	for word := range strings.SplitSeq(f.Queue, ",") {
+		if _, err := url.Parse(word); err != nil { // a comma may be one of a password
+			return maskWord(f.Queue[strings.LastIndexByte(f.Queue, '@')+1:])
+		}
+		places = append(places, maskWord(word))
+	}
+	return strings.Join(places, ",")
 }
 
 // check refuses what makes no sense, before anything is asked for.

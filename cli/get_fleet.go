@@ -146,7 +146,7 @@ func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
 	for _, o := range e.Options {
 		option, _ := option.InList(o.Name)
 		field, _, _ := strings.Cut(o.Value, ":")
-		if option == "user" || option == "header" && !web.ForAnyServer(strings.TrimSpace(field)) {
+		if option == "user" || option == "header" && !web.ForAnyServer(strings.TrimSpace(field)) || hasUser(o.Value) {
 			return j, misuse(place+": "+o.Name, "passwords do not go into the queue", "[site] in the settings of the workers")
 		}
 		switch option {
@@ -159,7 +159,7 @@ func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
 		}
 	}
 	for _, word := range e.URIs {
-		if u, err := url.Parse(word); err == nil && u.User != nil {
+		if hasUser(word) {
 			return j, misuse(place, "passwords do not go into the queue", "[site] in the settings of the workers")
 		}
 		fmt.Fprintf(sum, "%q\n", word)
@@ -169,4 +169,10 @@ func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
 		return j, misuse(place, "its name below the folder of the workers is not known", "out=NAME, and dir=FOLDER without a / before it")
 	}
 	return j, nil
+}
+
+// hasUser reports whether a word is a URL with a name, or with a password, too.
+func hasUser(word string) bool {
+	u, err := url.Parse(word)
+	return err == nil && u.User != nil
 }

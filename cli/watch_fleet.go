@@ -5,11 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"net/url"
 	"os"
 	"os/signal"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -130,12 +130,11 @@ func (c *loaded) group() (name, fingerprint string) {
 func (c *loaded) checkForFleet() error {
 	for i := range c.Watches {
 		w := &c.Watches[i]
-		at, err := url.Parse(w.URL)
 		key := "watch." + w.Name + "."
 		if err := firstMisuse([]wrongUse{
 			{len(w.Keyrings)+len(w.Pins)+len(w.Authorities)+len(w.Signatures) > 0, key + "keyring", "who is trusted is what each worker says", "braid work --keyring FILE, or [site] in its settings"},
 			{len(w.Run)+len(w.OnFailure) > 0, key + "run", "programs run where the file is", ""},
-			{len(w.Header) > 0 || err == nil && at.User != nil && !w.Glob, key + "header", "passwords do not go into the queue", "[site] in the settings of the workers"},
+			{len(w.Header) > 0 || hasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, hasUser), key + "header", "passwords do not go into the queue", "[site] in the settings of the workers"},
 			{w.Keep > 0, key + "keep", "workers keep no old versions", ""},
 			{w.Rate.Any(), key + "limit-rate", "limits are those of workers", "braid work --limit-rate"},
 			{w.Size > 0, key + "max-size", "limits are those of workers", "braid work --max-size"},
