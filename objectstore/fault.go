@@ -2,8 +2,6 @@ package objectstore
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +13,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"braid/download"
+	"braid/source"
 )
 
 // The codes of answers that decide something.
@@ -82,7 +81,7 @@ func (s *Store) fault(ctx context.Context, key string, err error) error {
 		err = u.Err
 	}
 	e.Kind, e.Err = download.Network, fmt.Errorf("%s: %w", s.endpoint, hidden{err})
-	if isTLS(err) {
+	if fault, _ := source.NetworkFault(err); fault == source.FaultTLS || err.Error() == "http: server gave HTTP response to HTTPS client" {
 		e.Kind, e.Hint = download.TLS, "AWS_CA_BUNDLE names a file with the certificates that count"
 	}
 	return e
@@ -154,17 +153,6 @@ func plainly(r minio.ErrorResponse) string {
 // for the message.
 func foreign(r minio.ErrorResponse) bool {
 	return strings.HasPrefix(r.Code, strconv.Itoa(r.StatusCode)+" ")
-}
-
-func isTLS(err error) bool {
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	var record tls.RecordHeaderError
-	if err.Error() == "http: server gave HTTP response to HTTPS client" {
-		return true
-	}
-	return errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) || errors.As(err, &record)
 }
 
 // A hidden error does not show what it wraps: an error of a store says nothing of the file or its sources.

@@ -33,6 +33,24 @@ func against(t *testing.T, h http.HandlerFunc) *Store {
 	return s
 }
 
+// A store whose certificate is not trusted, and one that does not speak TLS, are told from one that is not there.
+func TestFaultOfTLS(t *testing.T) {
+	t.Parallel()
+	secure, plain := httptest.NewTLSServer(http.NotFoundHandler()), httptest.NewServer(http.NotFoundHandler())
+	defer secure.Close()
+	defer plain.Close()
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	for url, want := range map[string]download.Kind{
+		secure.URL: download.TLS, strings.Replace(plain.URL, "http", "https", 1): download.TLS, gone.URL: download.Network,
+	} {
+		_, err := (&http.Client{Transport: &http.Transport{}}).Get(url) // the library would ask ten times
+		if e, ok := errors.AsType[*download.Error]((&Store{}).fault(t.Context(), "x", err)); !ok || e.Kind != want {
+			t.Errorf("%s: %v, want kind %v", url, err, want)
+		}
+	}
+}
+
 // A listing that goes on for ever, or has no end in one answer, is an error, and one of parts that says the same again ends.
 func TestHostileListing(t *testing.T) {
 	t.Parallel()

@@ -14,16 +14,16 @@ import (
 
 // A Fleet is a queue whose jobs other processes do.
 type Fleet interface {
-	// Look returns how it stands, with so many of what waits to be tried again and of what is dead.
+	// Look returns how the queue stands, with the jobs that wait to be tried again and those that are dead: the first most of each, by name.
 	Look(ctx context.Context, most int) (s fleet.Status, waiting, dead []fleet.Record, err error)
-	// Retry queues the job of a name again that waits or is dead, and reports whether it was one.
+	// Retry queues the job of a name again if it waits or is dead, and reports whether it was.
 	Retry(ctx context.Context, name string) (bool, error)
 }
 
 // mostJobs is how many jobs of a state are shown.
 const mostJobs = 200
 
-// A view is what the page shows of a fleet. Texts from outside are escaped, but for Key, by which a job is retried.
+// A view is what the page shows of a fleet. Texts from outside are escaped, but for Key, the job's name, which retry takes.
 type view struct {
 	Jobs    map[fleet.State]int `json:"jobs"`
 	Speed   int64               `json:"speed"`
@@ -46,7 +46,7 @@ type job struct {
 	Name    string `json:"name"`
 	Worker  string `json:"worker,omitempty"`
 	Tries   int    `json:"tries"`
-	Since   int64  `json:"since"` // seconds that it is so
+	Since   int64  `json:"since"` // seconds since its state began
 	Next    int64  `json:"next"`  // seconds until it is tried again
 	Why     string `json:"why,omitempty"`
 	Done    int64  `json:"done"`
