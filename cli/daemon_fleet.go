@@ -15,6 +15,7 @@ import (
 	"braid/daemon"
 	"braid/daemon/page"
 	"braid/daemon/queue"
+	"braid/download"
 	"braid/fleet"
 	"braid/internal/option"
 )
@@ -132,10 +133,8 @@ func (f *fleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
 		j.Outcome = queue.Outcome{Verified: r.Good.Proof}
 	case r.State == fleet.Dead && e != nil:
 		j.Status, j.Live = queue.Failed, queue.Live{Size: -1}
-		j.Outcome = queue.Outcome{
-			Kind: kindOfCode(e.Code), Code: cmp.Or(aria2Codes[e.Code], 1), Message: fmt.Sprintf("%s (%s, the last at %s)", e.Why, count(r.Tries, "try"), e.Worker),
-			Hint: "braid queue retry, or resume it here, when that is mended",
-		}
+		why := fmt.Sprintf("%s (%s, the last at %s)", e.Why, count(r.Tries, "try"), e.Worker)
+		j.Outcome = outcomeOf(e.Code, why, "braid queue retry, or resume it here, when that is mended")
 	}
 	return j, true
 }
@@ -146,14 +145,15 @@ func liveOf(worker string, p fleet.Progress) queue.Live {
 	}
 }
 
-// kindOfCode is the kind of the failures that have an exit code.
-func kindOfCode(code int) string {
+// outcomeOf is the outcome of a failure with an exit code.
+func outcomeOf(code int, message, hint string) queue.Outcome {
+	o := queue.Outcome{Kind: download.Other.String(), Code: cmp.Or(aria2Codes[code], 1), Message: message, Hint: hint}
 	for kind, c := range kindCodes {
 		if c == code {
-			return kind.String()
+			o.Kind = kind.String()
 		}
 	}
-	return "other"
+	return o
 }
 
 // Changed implements daemon.Jobs.
@@ -230,9 +230,7 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	if !ok {
 		return err
 	}
-	return &daemon.RefusedError{Outcome: queue.Outcome{
-		Kind: kindOfCode(own.code), Code: cmp.Or(aria2Codes[own.code], 1), Message: strings.Trim(own.where+": "+own.why, ": "), Hint: own.hint,
-	}}
+	return &daemon.RefusedError{Outcome: outcomeOf(own.code, strings.Trim(own.where+": "+own.why, ": "), own.hint)}
 }
 
 // Drop implements daemon.Jobs.
