@@ -273,14 +273,56 @@ func isOf(info *minio.ObjectInfo, p verify.Proof) bool {
 	})
 }
 
-// putEvidence puts the evidence beside the object, which is there. A failure is noted.
+// putEvidence puts the evidence beside the object, which is there. Another object of that name stays. That it cannot is told.
 func (u *upload) putEvidence(ctx context.Context, data []byte) {
-	o := minio.PutObjectOptions{ContentType: "application/json", DisableContentSha256: true}
-	sum := sha256.Sum256(data)
-	_, err := u.store.core.PutObject(ctx, u.store.bucket, u.key+evidenceEnding, bytes.NewReader(data), int64(len(data)), "", hex.EncodeToString(sum[:]), o)
-	if err != nil {
-		u.store.options.Note(fmt.Sprintf("%s is in place, and its evidence could not be put beside it: %v", u.path(), u.store.fault(ctx, u.key+evidenceEnding, err)))
+	beside := newUpload(u.store, u.key+evidenceEnding)
+	obeys, _ := u.store.probed.hold(ctx, u.key)
+	var c condition
+	err := error(minio.ErrorResponse{StatusCode: http.StatusPreconditionFailed})
+	if obeys && u.existing == nil { // most often there is none
+		err = beside.putJSON(ctx, data, &c)
 	}
+	if code := codeOf(err); code == preconditioned || code == conflict {
+		if c, err = beside.evidenceOf(ctx, u.path()); err == nil && obeys {
+			err = beside.putJSON(ctx, data, &c)
+		} else if err == nil {
+			err = beside.putJSON(ctx, data, nil)
+		}
+	}
+	if err != nil {
+		u.store.options.Note(fmt.Sprintf("%s is in place, and its evidence could not be put beside it: %v", u.path(), beside.fault(ctx, err)))
+	}
+}
+
+func (u *upload) putJSON(ctx context.Context, data []byte, c *condition) error {
+	o := minio.PutObjectOptions{ContentType: "application/json", DisableContentSha256: true}
+	if c != nil {
+		c.options(&o)
+	}
+	sum := sha256.Sum256(data)
+	_, err := u.store.core.PutObject(ctx, u.store.bucket, u.key, bytes.NewReader(data), int64(len(data)), "", hex.EncodeToString(sum[:]), o)
+	return err
+}
+
+// mostEvidence is how long evidence may be.
+const mostEvidence = 4 << 20
+
+// evidenceOf is the condition under which the evidence of an object may be put: there is none, or an earlier one, which is replaced.
+func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, err error) {
+	info, err := u.head(ctx)
+	if err != nil || info == nil {
+		return c, err
+	}
+	body, err := u.read(ctx, *info)
+	if err != nil {
+		return c, err
+	}
+	defer body.Close()
+	var e Evidence
+	if json.NewDecoder(io.LimitReader(body, mostEvidence)).Decode(&e) != nil || e.Object != object {
+		return c, &download.Error{Kind: download.Local, What: "store", Where: u.path(), Err: errors.New("another object has its name")}
+	}
+	return condition{info.ETag}, nil
 }
 
 // finish ends what a run left that was killed after Complete, if the object is of its upload: it puts the evidence, and clears the journal.

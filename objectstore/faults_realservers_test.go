@@ -348,7 +348,7 @@ func TestRealUploadProbeFails_Rule71(t *testing.T) {
 				return
 			case condition:
 				conditions.Add(1)
-			case s3test.Kind(q) == "head":
+			case s3test.Kind(q) == "head" && strings.HasSuffix(q.URL.Path, "x.iso"):
 				looks.Add(1)
 			}
 			store.ServeHTTP(w, q)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"strings"
 	"testing"
 
 	"braid/internal/test/mirrortest"
@@ -102,6 +103,43 @@ func TestRealUploadSwept_Rule75(t *testing.T) {
 	for job, want := range map[string]bool{"job": true, "other": false, "": false} {
 		if made, err := s.Leased(objectstore.Lease{Job: job}).TakeOver(t.Context(), "x.iso", ""); made != want || err != nil {
 			t.Errorf("job %q has made it: %t, %v", job, made, err)
+		}
+	}
+}
+
+// An object that has the name of the evidence, and is none, stays as it is. Evidence of an earlier version is replaced.
+func TestRealUploadEvidence(t *testing.T) {
+	t.Parallel()
+	for _, ignoring := range []bool{false, true} {
+		r := newRun(t, s3test.New(t), mirrortest.New(t, mirrortest.Generate(100, 1), mirrortest.Digest()))
+		if ignoring {
+			r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+				q.Header.Del("If-None-Match")
+				s3test.Sign(q)
+				store.ServeHTTP(w, q)
+			})
+		}
+		r.store.Put("isos/x.iso.evidence.json", []byte(`{"mine":1}`))
+		if _, err := r.get(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(r.store.Object("isos/x.iso.evidence.json")); got != `{"mine":1}` {
+			t.Errorf("the object of another program is %.20s now", got)
+		}
+		if len(r.notes) == 0 || !strings.Contains(r.notes[len(r.notes)-1], "another object has its name") {
+			t.Errorf("told: %q", r.notes)
+		}
+		r.store.Remove("isos/x.iso.evidence.json")
+		r.store.Remove("isos/x.iso")
+		for seed := range 2 {
+			content := mirrortest.Generate(100, uint64(seed))
+			r.req.URL, r.req.Overwrite = parsed(t, mirrortest.New(t, content, mirrortest.Digest()).URL), true
+			if _, err := r.get(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if e := r.has(content); !strings.HasPrefix(r.req.URL.String(), e.URL) {
+				t.Errorf("the evidence is of %s", e.URL)
+			}
 		}
 	}
 }
