@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -61,6 +62,8 @@ type Claim struct {
 	last     stored[fleet.Record] // as this process has seen it last
 	seen     bool                 // by idle, with so much of it
 	seenDone int64
+
+	confirmed atomic.Bool
 }
 
 // Next waits for a job, and takes it. The error is that of ctx. The queue was opened with Works.
@@ -222,6 +225,7 @@ func (c *Claim) change(ctx context.Context, f func(*fleet.Record) error) (fleet.
 // Confirm makes sure that the job is this process's still; else the error is a *fleet.LostError. It is for the moment before what cannot be undone.
 // While the queue does not answer it asks again, as long as ctx allows.
 func (c *Claim) Confirm(ctx context.Context) error {
+	c.confirmed.Store(true)
 	for {
 		err := c.confirm(ctx)
 		if _, lost := errors.AsType[*fleet.LostError](err); err == nil || lost || rest(ctx, 500*time.Millisecond) != nil {
@@ -275,9 +279,16 @@ func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error
 	})
 }
 
-// Release gives the job back, for this or another worker to take. It is no try.
+// Release gives the job back, for this or another worker to take. It is no try, unless the claim was confirmed: then the file may be in place.
 func (c *Claim) Release(ctx context.Context) error {
-	_, err := c.end(ctx, func(r *fleet.Record) error { return r.Release(c.q.name, c.Fence(), c.q.now()) })
+	_, err := c.end(ctx, func(r *fleet.Record) error {
+		tries := r.Tries
+		err := r.Release(c.q.name, c.Fence(), c.q.now())
+		if c.confirmed.Load() {
+			r.Tries = tries
+		}
+		return err
+	})
 	return err
 }
 

@@ -171,3 +171,48 @@ func lateObject(t *testing.T, kind string, size, want int) {
 		return err == nil && len(left) == 0
 	})
 }
+
+// TestRealFleetObjectsGivenBack_Rule76: a worker ends while the store makes the object, and does not hear that it has. Its job is given back, and the next
+// worker finds that the object is that of the job.
+func TestRealFleetObjectsGivenBack_Rule76(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kind string
+		size int
+	}{{"complete", 24 << 20}, {"put", 30_000}} {
+		t.Run(tt.kind, func(t *testing.T) {
+			t.Parallel()
+			f := newFleetRig(t)
+			f.bare = true
+			store := s3test.New(t)
+			f.to, f.env = "s3://bucket/pool/", store.Env()
+			one := f.worker()
+			const key = "pool/big.iso"
+			made := make(chan struct{})
+			var first atomic.Bool
+			store.Faults(func(w http.ResponseWriter, r *http.Request, s http.Handler) {
+				if s3test.Kind(r) != tt.kind || !strings.HasSuffix(r.URL.Path, key) || first.Swap(true) {
+					s.ServeHTTP(w, r)
+					return
+				}
+				s.ServeHTTP(httptest.NewRecorder(), r)
+				close(made)
+				<-r.Context().Done()
+			})
+			f.publish(tt.size, false, "big.iso")
+			f.braid("get", f.server.URL+"/files/big.iso")
+			select {
+			case <-made:
+			case <-time.After(40 * time.Second):
+				t.Fatal("no object")
+			}
+			one.Process.Signal(syscall.SIGTERM)
+			<-one.exited
+			f.worker()
+			f.await("the job has ended", 40*time.Second, func() bool { return slices.Contains([]string{"done", "dead"}, f.jobs()["big.iso"].State) })
+			if j := f.jobs()["big.iso"]; j.State != "done" {
+				t.Errorf("%s: %+v", j.State, j.Last)
+			}
+		})
+	}
+}
