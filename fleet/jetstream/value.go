@@ -97,8 +97,8 @@ func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f 
 	}
 }
 
-// A sure bucket is read at the server that stores it. Of several servers any one answers else, also one that does not know of the last change: a worker that
-// saw a job done which is queued anew would end its message, and the job would wait for ever.
+// A sure bucket is read at the server that leads. Otherwise any of several servers answers, also one that does not know of the last change: a worker
+// that saw a job done which is queued anew would end its message, and the job would wait for ever.
 type sure struct {
 	jetstream.KeyValue
 	stream jetstream.Stream
@@ -109,7 +109,7 @@ func newSure(ctx context.Context, js jetstream.JetStream, bucket jetstream.KeyVa
 	if err != nil {
 		return nil, err
 	}
-	stream.CachedInfo().Config.AllowDirect = false // of this process: then it asks the server that leads
+	stream.CachedInfo().Config.AllowDirect = false // in this process only: then it asks the server that leads
 	return sure{bucket, stream}, nil
 }
 
@@ -128,6 +128,7 @@ func (b sure) Get(ctx context.Context, key string) (jetstream.KeyValueEntry, err
 	return entry{value: m.Data, revision: m.Sequence}, nil
 }
 
+// An entry has a value and its revision, and nothing else of what it embeds.
 type entry struct {
 	jetstream.KeyValueEntry
 	value    []byte
