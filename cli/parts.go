@@ -83,16 +83,25 @@ func partRow(now time.Time, l partfile.Left) []string {
 	}
 	state := "to be resumed"
 	switch {
-	case l.InUse && l.PID > 0:
-		state = fmt.Sprintf("in use by process %d", l.PID)
 	case l.InUse:
-		state = "in use by another process"
+		state = useText(l.InUse, l.PID)
 	case l.Due:
 		state = "in place; its --on-complete is due"
 	case !l.Known:
 		state = "nothing says what it is a part of"
 	}
 	return []string{l.Name, done, ago(l.Changed, now), state, l.Identity.URL}
+}
+
+// useText says which process works at something; "" if none does.
+func useText(inUse bool, pid int) string {
+	switch {
+	case !inUse:
+		return ""
+	case pid > 0:
+		return fmt.Sprintf("in use by process %d", pid)
+	}
+	return "in use by another process"
 }
 
 func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside, uploads []objectstore.Left) error {
@@ -203,10 +212,7 @@ func partFailure(what, word string, err error) *failure {
 		}
 	}
 	if use, ok := errors.AsType[*partfile.InUseError](err); ok {
-		f.why, f.hint = "in use by another process", "that one ends in good order with Ctrl-C"
-		if use.PID > 0 {
-			f.why = fmt.Sprintf("in use by process %d", use.PID)
-		}
+		f.why, f.hint = useText(true, use.PID), "that one ends in good order with Ctrl-C"
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,6 +21,8 @@ type uploadEvent struct {
 	Upload string    `json:"upload"`        // its id at the store
 	Here   *int64    `json:"here,omitempty"`
 	Began  time.Time `json:"began"`
+	InUse  bool      `json:"in_use,omitempty"` // a process of this machine works at it
+	PID    int       `json:"pid,omitempty"`    // of that process
 }
 
 // uploads are the unfinished uploads that were begun from here or, if word is a place in a store, those below it.
@@ -62,7 +65,7 @@ func withoutKept(f *failure) *failure {
 
 func writeUploads(to *lineWriter, left []objectstore.Left) {
 	for _, l := range left {
-		to.write(uploadEvent{newHead(time.Now(), "upload"), l.Path(), l.URL, l.Upload, known(l.Size), l.Began.UTC().Truncate(time.Second)})
+		to.write(uploadEvent{newHead(time.Now(), "upload"), l.Path(), l.URL, l.Upload, known(l.Size), l.Began.UTC().Truncate(time.Second), l.InUse, l.PID})
 	}
 }
 
@@ -71,7 +74,7 @@ func uploadRows(left []objectstore.Left) (rows [][]string) {
 	for _, l := range left {
 		done, state := "", "uploaded by another"
 		if l.Size >= 0 {
-			done, state = sizeText(l.Size), "to be resumed"
+			done, state = sizeText(l.Size), cmp.Or(useText(l.InUse, l.PID), "to be resumed")
 		}
 		rows = append(rows, []string{l.Path(), done, ago(l.Began, now), state, l.URL})
 	}

@@ -135,7 +135,7 @@ func (g *getter) get(ctx context.Context) error {
 	proof, err := g.sessions(ctx)
 	g.kept = 0
 	if err != nil || g.result.NotModified || g.document {
-		return errors.Join(err, g.leave())
+		return errors.Join(err, g.leave(err))
 	}
 	g.keepPin()
 	g.keepVersion(proof, g.result.Host)

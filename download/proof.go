@@ -96,8 +96,13 @@ func (s *session) applySignatures(all []found) {
 		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
 		return
 	}
-	if err := newSignatureSet(all, &s.req.Anchors, time.Now()).doomed(s.req.needsSignature()); err != nil {
+	set := newSignatureSet(all, &s.req.Anchors, time.Now())
+	if err := set.doomed(s.req.needsSignature()); err != nil {
 		s.stop(err)
+		return
+	}
+	if s.req.Store != nil && s.req.needsSignature() && len(set.checkers) == 0 { // what is uploaded cannot be checked later
+		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
 		return
 	}
 	if s.hashing.begun() {

@@ -375,9 +375,9 @@ func (g *getter) open(ctx context.Context) (err error) {
 }
 
 // leave keeps the part file if the next run can resume from it, and discards it if not.
-func (g *getter) leave() error {
+func (g *getter) leave(failed error) error {
 	if g.upload != nil {
-		return storing{g}.leave()
+		return storing{g}.leave(failed)
 	}
 	if !g.req.hasName() || !g.useful && !g.unproven {
 		return g.part.Discard()

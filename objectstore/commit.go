@@ -96,6 +96,8 @@ func (u *upload) Commit(ctx context.Context, f download.UploadFinal) error {
 		return err
 	}
 	u.putEvidence(ctx, evidence)
+	u.endEarlier(ctx)
+	u.store.swept.Do(func() { u.store.sweepAbandoned(ctx) })
 	if u.journal == nil {
 		return nil
 	}

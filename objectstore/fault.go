@@ -81,6 +81,9 @@ func (s *Store) fault(ctx context.Context, key string, err error) error {
 		err = u.Err
 	}
 	e.Kind, e.Err = download.Network, fmt.Errorf("%s: %w", s.endpoint, hidden{err})
+	if errors.Is(err, errEndless) || errors.Is(err, errLongAnswer) {
+		e.Kind, e.Hint = download.Protocol, ""
+	}
 	if fault, _ := source.NetworkFault(err); fault == source.FaultTLS || err.Error() == "http: server gave HTTP response to HTTPS client" {
 		e.Kind, e.Hint = download.TLS, "AWS_CA_BUNDLE names a file with the certificates that count"
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,6 +82,19 @@ func TestHostileListing(t *testing.T) {
 	})
 	if _, err := long.Left(t.Context()); !strings.Contains(fmt.Sprint(err), errLongAnswer.Error()) {
 		t.Error(err)
+	}
+}
+
+// A listing that goes on within the uploads of one key is read to its end.
+func TestListing(t *testing.T) {
+	t.Parallel()
+	s := against(t, func(w http.ResponseWriter, q *http.Request) {
+		n, _ := strconv.Atoi(q.URL.Query().Get("upload-id-marker"))
+		fmt.Fprintf(w, xmlHead+`<ListMultipartUploadsResult><IsTruncated>%t</IsTruncated><NextKeyMarker>isos/x</NextKeyMarker><NextUploadIdMarker>%d</NextUploadIdMarker>`+
+			`<Upload><Key>isos/x</Key><UploadId>%d</UploadId></Upload></ListMultipartUploadsResult>`, n < 4, n+1, n)
+	})
+	if all, err := s.Left(t.Context()); len(all) != 5 || err != nil {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"time"
 
 	"braid/download"
@@ -237,9 +236,4 @@ func (j *fileJournal) Close() error {
 		return j.dir.Remove(j.name)
 	}
 	return nil
-}
-
-// journals lists the files of journals in a folder.
-func journals(folder string) ([]string, error) {
-	return filepath.Glob(filepath.Join(folder, "*"+journalEnding))
 }

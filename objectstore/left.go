@@ -1,11 +1,16 @@
 package objectstore
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
-	"os"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"braid/download"
+	"braid/internal/fsys"
 )
 
 // A Left upload is one that was not ended.
@@ -14,6 +19,10 @@ type Left struct {
 	URL                           string // that was fetched from, without secrets; "" if no journal is here
 	Size                          int64  // bytes that are uploaded and need not be again; -1 if that is not known
 	Began                         time.Time
+	InUse                         bool // a process of this machine works at it
+	PID                           int  // of that; 0 if it is not known
+
+	changed time.Time // of the journal here
 }
 
 // Path is what the object would be called: s3://BUCKET/KEY.
@@ -33,9 +42,9 @@ func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error)
 			known[l.Upload] = l
 		}
 	}
-	key, id := "", ""
-	for range mostPages {
-		page, err := s.core.ListMultipartUploads(ctx, s.bucket, prefix, key, id, "", 1000)
+	for at, seen := (marker{}), map[marker]bool{}; !seen[at] && len(seen) < mostPages; {
+		seen[at] = true
+		page, err := s.core.ListMultipartUploads(ctx, s.bucket, prefix, at.key, at.upload, "", 1000)
 		if err != nil {
 			return all, s.fault(ctx, prefix, err)
 		}
@@ -45,20 +54,23 @@ func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error)
 			}
 			l, ok := known[u.UploadID]
 			if !ok {
-				l = Left{s.endpoint, s.bucket, u.Key, u.UploadID, "", -1, u.Initiated}
+				l = Left{Endpoint: s.endpoint, Bucket: s.bucket, Key: u.Key, Upload: u.UploadID, Size: -1, Began: u.Initiated}
 			}
 			all = append(all, l)
 		}
-		if !page.IsTruncated || page.NextKeyMarker == "" || page.NextKeyMarker == key && page.NextUploadIDMarker == id {
+		if !page.IsTruncated {
 			return all, nil
 		}
-		key, id = page.NextKeyMarker, page.NextUploadIDMarker
+		at = marker{page.NextKeyMarker, page.NextUploadIDMarker}
 	}
 	return all, s.fault(ctx, prefix, errEndless)
 }
 
+// A marker is where a page of a listing begins.
+type marker struct{ key, upload string }
+
 // Sweep ends the uploads of a name or, if name is empty, all below the prefix, and removes their journals. It returns those that are gone. An upload
-// at which a process of this machine works ends it with an error.
+// at which a process of this machine works stays, and is an error.
 func (s *Store) Sweep(ctx context.Context, name string) (gone []Left, err error) {
 	return s.sweep(ctx, name, func(Left) bool { return true })
 }
@@ -72,12 +84,16 @@ func (s *Store) sweep(ctx context.Context, name string, which func(Left) bool) (
 		if name != "" && l.Key != s.prefix+name || !which(l) {
 			continue
 		}
-		if err := s.end(ctx, l); err != nil {
-			return gone, err
+		this := s.end(ctx, l)
+		if this == nil {
+			gone = append(gone, l)
 		}
-		gone = append(gone, l)
+		err = cmp.Or(err, this)
+		if e, ok := errors.AsType[*download.Error](this); this != nil && !(ok && e.Kind == download.Local) { // it is not about this one alone
+			return gone, this
+		}
 	}
-	return gone, nil
+	return gone, err
 }
 
 func (s *Store) end(ctx context.Context, l Left) error {
@@ -98,26 +114,51 @@ func (s *Store) end(ctx context.Context, l Left) error {
 
 // Journaled lists the uploads that have a journal in a folder ([Options].Folder). No store is asked.
 func Journaled(folder string) (all []Left, err error) {
-	names, err := journals(folder)
+	names, err := filepath.Glob(filepath.Join(folder, "*"+journalEnding))
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	dir, err := fsys.OS.OpenDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
 	for _, name := range names {
-		f, err := os.Open(name)
-		if err != nil { // it has just ended
-			continue
-		}
-		data, err := io.ReadAll(f)
-		f.Close()
+		l, err := journaled(dir, filepath.Base(name))
 		if err != nil {
 			return all, err
 		}
-		r := parseRecord(data)
-		if r.none() {
-			continue
+		if l.Upload != "" {
+			all = append(all, l)
 		}
-		l := Left{r.heading.Endpoint, r.heading.Bucket, r.heading.Key, r.heading.Upload, r.heading.URL, 0, r.heading.Began}
-		for n := 1; r.parts[n].Number == n; n++ {
-			l.Size += r.parts[n].Size
-		}
-		all = append(all, l)
 	}
-	return all, err
+	return all, nil
+}
+
+// journaled is the upload of a journal; the zero value if there is none, or none any more.
+func journaled(dir fsys.Dir, name string) (l Left, err error) {
+	f, err := dir.Open(name)
+	if err != nil { // it has just ended
+		return l, nil
+	}
+	defer f.Close()
+	info, err := f.Info()
+	if err != nil {
+		return l, err
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, info.Size))
+	if err != nil {
+		return l, err
+	}
+	r := parseRecord(data)
+	if r.none() {
+		return l, nil
+	}
+	h := r.heading
+	l = Left{Endpoint: h.Endpoint, Bucket: h.Bucket, Key: h.Key, Upload: h.Upload, URL: h.URL, Began: h.Began, changed: info.ModTime}
+	for n := 1; r.parts[n].Number == n; n++ {
+		l.Size += r.parts[n].Size
+	}
+	l.InUse, l.PID, err = fsys.Held(f)
+	return l, err
 }

@@ -23,6 +23,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -67,6 +68,7 @@ type Store struct {
 	bucket   string
 	prefix   string
 	probed   *conditions
+	swept    *sync.Once // sweepAbandoned
 }
 
 // IsURL reports whether a word names a place in an object store.
@@ -122,7 +124,7 @@ func Open(place string, o Options) (*Store, error) {
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
-	s := &Store{options: o, bucket: bucket, prefix: prefix}
+	s := &Store{options: o, bucket: bucket, prefix: prefix, swept: new(sync.Once)}
 	c, err := readConfig(o.Getenv)
 	if err == nil {
 		err = s.connect(c)

@@ -14,7 +14,7 @@ const mostPages = 1000
 
 var (
 	errLongAnswer = errors.New("the answer has no end")
-	errEndless    = errors.New("the listing has no end")
+	errEndless    = errors.New("the listing has no end, or leads back to where it was")
 )
 
 // A bounded transport ends answers that are no objects after mostAnswer bytes.

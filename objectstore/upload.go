@@ -55,6 +55,7 @@ type upload struct {
 	heading heading // Upload is "" before the first part
 	small   *download.UploadPart
 	number  int // of the last part that was put
+	earlier earlier
 
 	ctx    context.Context // of the requests that send parts
 	cancel context.CancelFunc
@@ -127,7 +128,7 @@ func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err erro
 	for {
 		e, ok := r.parts[u.number+1]
 		is, there := listed[u.number+1]
-		if !ok || !there || e.Start != size || e.Size != is.Size || e.ETag != strings.Trim(is.ETag, `"`) || is.ChecksumSHA256 != "" && is.ChecksumSHA256 != inBase64(e.SHA256) {
+		if !ok || !there || e.Start != size || !e.is(is) {
 			break
 		}
 		u.number++
@@ -138,6 +139,11 @@ func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err erro
 		return 0, nil, u.Restart(ctx)
 	}
 	return size, state, appendLine(u.journal, entry{Start: int64(u.number)})
+}
+
+// is reports whether the store has the part.
+func (e entry) is(p minio.ObjectPart) bool {
+	return e.Size == p.Size && e.ETag == strings.Trim(p.ETag, `"`) && (p.ChecksumSHA256 == "" || p.ChecksumSHA256 == inBase64(e.SHA256))
 }
 
 // parts lists the parts of an upload.
@@ -232,7 +238,10 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	}
 	u.heading = h
 	u.begin(ctx)
-	u.wg.Go(func() { u.store.probed.hold(u.ctx, u.key) }) // by the end it is known
+	u.wg.Go(func() { // by the end it is known
+		u.store.probed.hold(u.ctx, u.key)
+		u.earlier = u.findEarlier(u.ctx)
+	})
 	if err := u.journal.Clear(); err != nil {
 		return err
 	}

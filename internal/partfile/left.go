@@ -137,7 +137,7 @@ func (d folder) look(name string) (l Left, ok bool, err error) {
 			l.Have = byterange.NewSet(byterange.Range{End: placed.Size})
 		}
 	}
-	l.InUse, l.PID, err = held(f)
+	l.InUse, l.PID, err = fsys.Held(f)
 	return l, true, err
 }
 
@@ -149,19 +149,6 @@ func (h history) have(size int64) (set byterange.Set) {
 		}
 	}
 	return set
-}
-
-// held reports whether another process has locked f, by asking before trying: a download that begins at this moment is not to be told that
-// its file is in use.
-func held(f fsys.File) (inUse bool, pid int, err error) {
-	pid, sure := fsys.Holder(f)
-	if sure {
-		return true, pid, nil
-	}
-	if locked, err := f.TryLock(); locked || err != nil {
-		return false, 0, err
-	}
-	return true, pid, nil
 }
 
 // regular looks at an entry. It is not ok if there is none, or none of ours.
