@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -65,7 +66,7 @@ func (t *workTask) request() (download.Request, error) {
 		return r, err
 	}
 	r.Rename, r.RemoteName = false, false
-	if good := t.claim.Record.Good; good != nil && there.is(good) {
+	if good := t.claim.Record.Good; r.IfNewer && good != nil && there.is(good) { // else the URL may be that of another file
 		r.Known = &state.Version{ETag: good.ETag, LastModified: good.LastModified, Host: good.Host}
 		if d, err := verify.ParseHex(verify.SHA256, good.SHA256); err == nil {
 			r.Known.Digest = d
@@ -113,6 +114,9 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 			return
 		}
 		e = endingOf(err)
+		if t.stage != nil {
+			e.Why = strings.ReplaceAll(e.Why, filepath.Join(t.stage.dir, t.stage.base), t.claim.Record.Job.Name)
+		}
 	}
 	e.Took, e.Fetched = time.Since(t.began).Round(time.Millisecond), res.Fetched
 	if r.URL != nil {
@@ -234,7 +238,9 @@ var (
 func endingOf(err error) fleet.Ending {
 	f := downloadFailure(context.Background(), err)
 	e := fleet.Ending{Kind: fleet.Failed, Code: f.code, Why: mask.Escape(strings.Trim(f.where+": "+f.why, ": "))}
+	own, _ := errors.AsType[*download.Error](err)
 	switch {
+	case own != nil && own.What == "store": // as the worker's own disk: others may have other credentials
 	case slices.Contains(laterCodes, f.code):
 		e.Kind = fleet.Wrong
 	case slices.Contains(uselessCodes, f.code), errors.Is(err, fs.ErrExist):

@@ -109,8 +109,8 @@ type Request struct {
 	// stays must be proven as Require demands, too.
 	IfNewer, AllowOlder bool
 	// Known, if not nil, is the version that the caller has, and makes the request conditional by its ETag and date; see Result.NotModified.
-	// The answer of another host than Known.Host says nothing of it; if that is empty, each counts. With Known.Digest the file that is
-	// there counts only if it has it, and Known.Over says that it was proven.
+	// With IfNewer the answer of another host than Known.Host says nothing of it; if that is empty, each counts. With IfNewer and Known.Digest
+	// the file that is there counts only if it has it, and Known.Over says that it was proven.
 	Known      *state.Version
 	NoVersions bool // Client.State is neither asked for the version that is there nor told it: the caller keeps versions
 	// RemoteTime gives the file the date that the server says (Last-Modified).
