@@ -69,23 +69,24 @@ func (p *workFolder) place(ctx context.Context, t *workTask, r *download.Request
 
 // A stage is the folder of one try.
 type stage struct {
-	name  string // below that of the place
-	dir   string // of both
-	base  string // the last name of the file
-	file  string // its path below the place
-	there os.FileInfo
-	ours  bool // an earlier try of the job has put it there, and was killed before it told
+	name    string // below that of the place
+	dir     string // of both
+	base    string // the last name of the file
+	placing string
+	file    string // its path below the place
+	there   os.FileInfo
+	ours    bool // an earlier try of the job has put it there, and was killed before it told
 }
 
-// placing is the ending of the name that a file has while it gets its own.
-const placing = ".placing"
+// placing is the name of a file of the job while it gets its own: it says whose file stands there, if the worker is killed then.
+func placing(j *fleet.Job) string { return "." + j.ID() + ".placing" }
 
 // stage makes the folder of a try, with what the try before has left, and with the file that is there.
 func (p *workFolder) stage(j *fleet.Job, fence uint64) (*stage, error) {
 	if strings.HasPrefix(j.Name, stages) {
 		return nil, misuseOfName(j)
 	}
-	s := &stage{name: path.Join(stages, fmt.Sprintf("%s-%d", j.Key(), fence)), base: path.Base(j.Name), file: j.Name}
+	s := &stage{name: path.Join(stages, fmt.Sprintf("%s-%d", j.Key(), fence)), base: path.Base(j.Name), placing: placing(j), file: j.Name}
 	s.dir = filepath.Join(p.dir, s.name)
 	err := p.inherit(s, j.Key()+"-")
 	if err == nil {
@@ -113,9 +114,9 @@ func (p *workFolder) inherit(s *stage, prefix string) error {
 	for i, name := range before {
 		old := path.Join(stages, name)
 		if i == len(before)-1 && p.root.Rename(old, s.name) == nil {
-			s.ours = p.same(path.Join(s.name, s.base+placing), s.file)
+			s.ours = p.same(path.Join(s.name, s.placing), s.file)
 			if p.isFree(s) {
-				return errors.Join(p.dropIfThere(path.Join(s.name, s.base)), p.dropIfThere(path.Join(s.name, s.base+placing)))
+				return errors.Join(p.dropIfThere(path.Join(s.name, s.base)), p.dropIfThere(path.Join(s.name, s.placing)))
 			}
 			old = s.name
 		}
@@ -206,10 +207,11 @@ func (p *workFolder) rename(s *stage, replace bool) error {
 		return err
 	}
 	if !replace {
-		if err := p.root.Rename(from, from+placing); err != nil {
+		to := path.Join(s.name, s.placing)
+		if err := p.root.Rename(from, to); err != nil {
 			return err
 		}
-		from += placing
+		from = to
 		err := p.root.Link(from, s.file)
 		if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, p.sync(above))

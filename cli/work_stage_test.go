@@ -53,3 +53,23 @@ func write(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+// TestStageOfAnother_Rule75: what a worker left that was killed when its job was done does not let another job of that name replace the file.
+func TestStageOfAnother_Rule75(t *testing.T) {
+	p, err := openWorkFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	first, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.org/a.iso"}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(first.dir, first.base), "one")
+	if _, err := p.put(first, true, false); err != nil {
+		t.Fatal(err)
+	}
+	if other, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.net/a.iso"}}, 2); err != nil || other.ours {
+		t.Errorf("another job may replace the file, %v", err)
+	}
+}

@@ -42,7 +42,7 @@ func (e *LostError) Error() string {
 
 // Take makes holder the one that has the lease for a time, under the next fence. While another one has it the error is a *HeldError.
 func (l *Lease) Take(holder string, now time.Time, lasts time.Duration) error {
-	if now.Before(l.Until) {
+	if toCome(l.Until, now, LongestLease) {
 		return &HeldError{*l}
 	}
 	*l = Lease{holder, l.Fence + 1, now.Add(lasts)}
@@ -54,10 +54,15 @@ func (l *Lease) Prolong(holder string, fence uint64, now time.Time, lasts time.D
 	if err := l.Check(holder, fence); err != nil {
 		return err
 	}
-	if until := now.Add(lasts); until.After(l.Until) {
+	if until := now.Add(lasts); !toCome(l.Until, until, LongestLease) {
 		l.Until = until
 	}
 	return nil
+}
+
+// toCome reports whether a time is to come. One that is farther off than most was said by a clock that was put back since then, and is over.
+func toCome(t, now time.Time, most time.Duration) bool {
+	return now.Before(t) && t.Sub(now) <= most
 }
 
 // Release gives the lease back, so that another process may take it at once.

@@ -26,7 +26,7 @@ type Limit struct {
 // Hold keeps requests from the host for a time. It reports whether that is longer than before.
 func (p *Pace) Hold(status int, wait time.Duration, now time.Time) bool {
 	until := now.Add(min(wait, mostHeld))
-	if !until.After(p.Until) {
+	if toCome(p.Until, until, mostHeld) || until.Equal(p.Until) {
 		return false
 	}
 	p.call(now)
@@ -36,7 +36,10 @@ func (p *Pace) Hold(status int, wait time.Duration, now time.Time) bool {
 
 // Held returns how long the host is not to be asked, and the status with which it said so.
 func (p *Pace) Held(now time.Time) (wait time.Duration, status int) {
-	return max(0, p.Until.Sub(now)), p.Status
+	if !toCome(p.Until, now, mostHeld) {
+		return 0, p.Status
+	}
+	return p.Until.Sub(now), p.Status
 }
 
 // Turns takes the next n turns at a host that gets so many requests a second. The first is at first, and the others follow every gap.

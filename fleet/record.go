@@ -209,7 +209,7 @@ const elsewhere = 10 * time.Second
 
 // Due reports whether it is time to take the job. Take may leave it to other workers for a while, and its host may want it to wait.
 func (r *Record) Due(now time.Time) bool {
-	return r.State == Queued || r.State == Waiting && !now.Before(r.Next)
+	return r.State == Queued || r.State == Waiting && !toCome(r.Next, now, failedMost)
 }
 
 // Take gives the job to a worker for a time, under the next fence. The error is a *HeldError while another worker has it, an *EarlyError before it
@@ -224,7 +224,7 @@ func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
 	case r.State == Queued:
 		next = time.Time{}
 	}
-	if r.State != Running && now.Before(next) {
+	if r.State != Running && toCome(next, now, failedMost+elsewhere) {
 		return &EarlyError{next}
 	}
 	if err := r.Lease.Take(worker, now, lasts); err != nil {

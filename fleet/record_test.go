@@ -203,10 +203,10 @@ func TestOpened_Rule75(t *testing.T) {
 // TestLateProlong: a holder that was slow keeps the job if no other has taken it.
 func TestLateProlong(t *testing.T) {
 	r, fence := taken(t, "a", t0)
-	if err := r.Prolong("a", fence, Progress{}, t0.Add(time.Hour), UsualLease); err != nil {
+	if err := r.Prolong("a", fence, Progress{}, t0.Add(5*time.Minute), UsualLease); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Prolong("a", fence, Progress{}, t0, UsualLease); err != nil || !r.Lease.Until.Equal(t0.Add(time.Hour+UsualLease)) {
+	if err := r.Prolong("a", fence, Progress{}, t0, UsualLease); err != nil || !r.Lease.Until.Equal(t0.Add(5*time.Minute+UsualLease)) {
 		t.Fatalf("a clock that went back: %v, until %v", err, r.Lease.Until)
 	}
 }
@@ -277,5 +277,35 @@ func TestPriority(t *testing.T) {
 		if got := ParsePriority(p.String()); got != p {
 			t.Errorf("%s is read as %s", p, got)
 		}
+	}
+}
+
+// TestClockPutBack_Rule74: what was to come by a clock that was put back by a day keeps no job, feed or host for that day.
+func TestClockPutBack_Rule74(t *testing.T) {
+	back := t0.Add(-24 * time.Hour)
+	r, fence := taken(t, "a", t0)
+	if err := r.Prolong("a", fence, Progress{}, back, UsualLease); err != nil || !r.Lease.Until.Equal(back.Add(UsualLease)) {
+		t.Errorf("prolonged until %v, %v", r.Lease.Until, err)
+	}
+	r, fence = taken(t, "a", t0)
+	if err := r.Take("b", back, UsualLease); err != nil {
+		t.Errorf("its worker was killed: %v", err)
+	}
+	if err := r.Prolong("a", fence, Progress{}, back, UsualLease); !is[*LostError](err) {
+		t.Errorf("two workers have it: %v", err)
+	}
+	if err := r.Finish("b", r.Lease.Fence, Ending{Kind: Failed}, t0); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Take("b", back, UsualLease); err != nil {
+		t.Errorf("it waits: %v", err)
+	}
+	var p Pace
+	p.Hold(503, time.Minute, t0)
+	if wait, _ := p.Held(back); wait != 0 {
+		t.Errorf("the host is left alone for %v", wait)
+	}
+	if !p.Hold(503, time.Minute, back) {
+		t.Error("the host cannot ask to be left alone")
 	}
 }
