@@ -213,12 +213,14 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 		do = c.queue.Drop
 	}
 	if c.All {
-		dead, err := c.records(ctx, fleet.Dead)
+		all, err := c.records(ctx, fleet.Dead, fleet.Queued)
 		if err != nil {
 			return err
 		}
-		for _, r := range dead {
-			names = append(names, r.Job.Name)
+		for _, r := range all { // a retry that was killed may have left one that no worker knows of
+			if r.State == fleet.Dead || verb == "retry" && r.Last != nil {
+				names = append(names, r.Job.Name)
+			}
 		}
 	}
 	for _, name := range names {

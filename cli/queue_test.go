@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	natsjs "github.com/nats-io/nats.go/jetstream"
+
 	"braid/fleet"
 	"braid/fleet/jetstream"
 )
@@ -43,4 +46,65 @@ func TestQueueDrain(t *testing.T) {
 	if !strings.Contains(out.String(), "running") || strings.Contains(out.String(), "\x1b") {
 		t.Errorf("the list is %q", &out)
 	}
+}
+
+// TestQueueRetryKilled_Rule76: a job that a retry had stored that was killed before its message comes to a worker with the next retry.
+func TestQueueRetryKilled_Rule76(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h, err := hostIn(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	ctx, stop := context.WithTimeout(t.Context(), 15*time.Second)
+	defer stop()
+	q, err := jetstream.Open(ctx, jetstream.Options{Host: h, Name: "worker", Works: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	j := fleet.Job{Name: "a.iso", URIs: []string{"https://example.org/a.iso"}}
+	if _, err := q.Report(ctx, j); err != nil {
+		t.Fatal(err)
+	}
+	c, err := q.Next(ctx)
+	if err == nil {
+		_, err = c.Finish(ctx, fleet.Ending{Kind: fleet.Useless})
+	}
+	if err == nil {
+		err = queuedOnly(ctx, h, j.Key())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told bytes.Buffer
+	if code := run(ctx, []string{"braid", "queue", "retry", "--all", "--queue", "embedded:" + dir}, streams{out: &told, err: &told}); code != 0 {
+		t.Errorf("retry ends with %d: %s", code, &told)
+	}
+	if c, err := q.Next(ctx); err != nil || c.Record.Job.Name != "a.iso" {
+		t.Errorf("it waits for ever: %v", err)
+	}
+}
+
+// queuedOnly makes a dead job a queued one, without a message.
+func queuedOnly(ctx context.Context, h *jetstream.Host, key string) error {
+	conn, err := nats.Connect(nats.DefaultURL, nats.SetCustomDialer(h))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := natsjs.New(conn)
+	if err != nil {
+		return err
+	}
+	jobs, err := js.KeyValue(ctx, "braid_jobs")
+	if err != nil {
+		return err
+	}
+	e, err := jobs.Get(ctx, key)
+	if err == nil {
+		_, err = jobs.Put(ctx, key, bytes.Replace(e.Value(), []byte(`"dead"`), []byte(`"queued"`), 1))
+	}
+	return err
 }
