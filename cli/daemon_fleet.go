@@ -224,7 +224,11 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 		}
 	}
 	if taken, ok := errors.AsType[*fleet.TakenError](err); ok {
-		err = misuse(j.Name, taken.Error(), "another name (out), or wait for that one")
+		why := taken.Error()
+		if gid, own := strings.CutPrefix(taken.Job.Watch, f.prefix); own {
+			why = "its name is that of the entry " + gid
+		}
+		err = misuse(j.Name, why, "another name (out), or wait for that one")
 	}
 	own, ok := errors.AsType[*failure](err)
 	if !ok {

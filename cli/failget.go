@@ -17,6 +17,7 @@ import (
 	"braid/internal/partfile"
 	"braid/internal/report"
 	"braid/metalink/metainfo"
+	"braid/objectstore"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -270,6 +271,9 @@ var flagHints = map[download.Hint]string{
 func hintOf(e *download.Error) string {
 	if e.Hint == download.HintFolder {
 		return "-d " + filepath.Dir(e.Part) + " goes on from there"
+	}
+	if objectstore.IsURL(e.Where) && (e.Hint == download.HintRepair || e.Hint == download.HintRepairPart || e.Hint == download.HintRepairAll) {
+		return "an object is not repaired; braid get --overwrite -o " + e.Where + " URL replaces it"
 	}
 	if hint, ok := flagHints[e.Hint]; ok {
 		return hint

@@ -127,11 +127,17 @@ func (f *fleetFlags) failure(command string, err error) error {
 		return err
 	}
 	x := &failure{code: exitNetwork, what: command, where: "queue " + f.text(), why: err.Error(), hint: "nats-server -js has to run there; --queue embedded needs none"}
+	if strings.HasPrefix(command, "queue ") {
+		x.where = f.text()
+	}
 	switch {
 	case jetstream.Refused(err):
 		x.code, x.hint = exitAuth, "--queue-creds FILE has the credentials"
 	case jetstream.Untrusted(err):
 		x.code, x.hint = exitTLS, "--queue-ca FILE has the root of its certificate"
+		if _, named := errors.AsType[x509.HostnameError](err); named {
+			x.hint = "--queue tls://NAME:4222 with a name of the certificate"
+		}
 	case jetstream.Lacking(err):
 		x.code, x.why, x.hint = exitRefused, "the server keeps no jobs: JetStream is off", "nats-server -js, or jetstream {} in its configuration"
 	}

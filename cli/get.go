@@ -121,6 +121,7 @@ func (g *getCommand) check(words []string) error {
 		{g.Peers.seeds() && g.Peers.Bittorrent.Word == peersOff, "--seed-time", "contradicts --bittorrent off", ""},
 		{g.Report == "-", "--report", "a page needs a file", "--report FILE.html"},
 		{g.Report != "" && filepath.Clean(g.Report) == g.named(), "--report", "that is the name of the file itself", "--report FILE.html"},
+		{strings.HasSuffix(g.Out, "/") && objectstore.IsURL(g.Out), "-o", "names no object", "--to " + g.Out + " puts files below it"},
 		{strings.HasSuffix(g.Out, "/"), "-o", "names a folder", "-d FOLDER, and -o NAME for the name in it"},
 	}...))
 }

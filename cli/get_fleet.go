@@ -3,12 +3,12 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"braid/download"
 	"braid/fleet"
@@ -24,7 +24,7 @@ type enqueuing struct{ *getCommand }
 
 // run puts what the operands and the list name into the queue of a fleet, and returns when it is stored there.
 func (g enqueuing) run(ctx context.Context, words []string) error {
-	if err := refuseOthers(ctx, enqueueing, "braid work --help; a list (-i) has options of its files"); err != nil {
+	if err := refuseOthers(ctx, enqueueing, "braid work --help; a list (-i) has options of its files: out=NAME, checksum=sha-256=HEX"); err != nil {
 		return err
 	}
 	if err := g.Fleet.check("get"); err != nil {
@@ -65,14 +65,20 @@ func (g enqueuing) run(ctx context.Context, words []string) error {
 	return nil
 }
 
+// queuedEvent is a job that is stored in the queue of a fleet, with --queue.
+type queuedEvent struct {
+	head
+	Name string `json:"name"`
+	Key  string `json:"key"`
+	News string `json:"news"` // queued, known, queued already, or next: a worker has an earlier report of it
+}
+
 // tell shows what became of a report.
 func (g enqueuing) tell(j *fleet.Job, news fleet.News) error {
 	if g.JSON {
-		data, err := json.Marshal(map[string]string{"event": "queued", "name": j.Name, "key": j.Key(), "news": news.String()})
-		if err == nil {
-			_, err = fmt.Fprintf(g.streams.out, "%s\n", data)
-		}
-		return outputFailure(err)
+		lines := lineWriter{w: g.streams.out}
+		lines.write(queuedEvent{newHead(time.Now(), "queued"), j.Name, j.Key(), news.String()})
+		return outputFailure(lines.err)
 	}
 	g.screen.detail("%s: %s", j.Name, news)
 	return nil

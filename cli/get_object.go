@@ -38,7 +38,7 @@ func (p *objectPlace) open(g *getCommand) (err error) {
 func objectAt(word string, timeout time.Duration, note func(string)) (download.Store, string, error) {
 	cut := strings.LastIndexByte(word, '/') + 1
 	if cut <= len("s3://") || cut == len(word) {
-		return nil, "", misuse("s3://", "names no object", "s3://BUCKET/NAME")
+		return nil, "", misuse(word, "names no object", "s3://BUCKET/NAME")
 	}
 	store, err := objectstore.Open(word[:cut], objectOptions(timeout, note))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"braid/download"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
+	"braid/objectstore"
 	"braid/source"
 	"braid/verify"
 )
@@ -59,6 +60,10 @@ func (v *partsResume) find(words []string) (found []resumable, lost []*failure) 
 		}
 	}
 	for _, word := range words {
+		if objectstore.IsURL(word) {
+			lost = append(lost, &failure{code: exitUsage, what: "resume", where: word, why: "an upload goes on with the command that began it", hint: "braid get -o " + word + " URL; braid parts shows the URL"})
+			continue
+		}
 		dir, name := placeOfPart(word)
 		done, err := v.settle(dir, name)
 		if done {

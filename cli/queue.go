@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -41,7 +40,7 @@ func (c *queueCommand) run(ctx context.Context, words []string) (err error) {
 	if err := c.check(verb, rest); err != nil {
 		return err
 	}
-	if c.queue, err = c.Fleet.open(ctx, "queue", slog.New(slog.DiscardHandler)); err != nil {
+	if c.queue, err = c.Fleet.open(ctx, "queue "+verb, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
 	defer c.queue.Close()
@@ -72,7 +71,7 @@ func (c *queueCommand) check(verb string, rest []string) error {
 	named := verb == "retry" || verb == "drop"
 	for _, word := range rest {
 		if verb == "list" && !slices.Contains(queueStates, fleet.State(word)) {
-			return misuse("queue list "+maskWord(word), "no state of jobs", fmt.Sprint("there are ", queueStates))
+			return misuse("queue list "+maskWord(word), "no state of jobs", "there are queued, running, waiting, done and dead")
 		}
 	}
 	return firstMisuse([]wrongUse{
@@ -104,7 +103,7 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 	}
 	for _, r := range all {
 		if c.JSON {
-			err = c.write(r)
+			err = c.write(jobEvent{newHead(time.Now(), "job"), r})
 		} else {
 			err = printLines(c.out, []string{jobLine(&r)})
 		}
@@ -115,12 +114,22 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 	return nil
 }
 
-func (c *queueCommand) write(v any) error {
-	data, err := json.Marshal(v)
-	if err == nil {
-		_, err = fmt.Fprintf(c.out, "%s\n", data)
+// jobEvent and queueEvent are lines of --json. What is in them is said by the types of the fleet.
+type (
+	jobEvent struct {
+		head
+		fleet.Record
 	}
-	return err
+	queueEvent struct {
+		head
+		fleet.Status
+	}
+)
+
+func (c *queueCommand) write(v any) error {
+	lines := lineWriter{w: c.out}
+	lines.write(v)
+	return lines.err
 }
 
 // jobLine is a job in a line, with what is worth knowing in its state.
@@ -131,7 +140,10 @@ func jobLine(r *fleet.Record) string {
 	}
 	switch {
 	case r.State == fleet.Running:
-		line += fmt.Sprintf("  at %s, %s", r.Lease.Holder, progressText(r.Progress))
+		line += "  at " + r.Lease.Holder
+		if r.Progress != (fleet.Progress{}) { // told when the lease is put off
+			line += ", " + progressText(r.Progress)
+		}
 	case r.State == fleet.Done && r.Good != nil:
 		line += fmt.Sprintf("  %s, %s", sizeText(r.Good.Size), cmp.Or(r.Good.Proof, "unverified"))
 	case r.State == fleet.Waiting:
@@ -173,7 +185,7 @@ func (c *queueCommand) status(ctx context.Context) error {
 	s := b.Status(workers, time.Now().Add(c.queue.Offset()))
 	s.Drained = c.queue.Paused()
 	if c.JSON {
-		return outputFailure(c.write(s))
+		return outputFailure(c.write(queueEvent{newHead(time.Now(), "queue"), s}))
 	}
 	return printLines(c.out, statusLines(&s))
 }
@@ -195,7 +207,7 @@ func statusLines(s *fleet.Status) (lines []string) {
 		lines = append(lines, line)
 	}
 	for i := range s.Running {
-		lines = append(lines, jobLine(&s.Running[i])+", since "+option.TimeText(s.Now.Sub(s.Running[i].Since).Round(time.Second)))
+		lines = append(lines, jobLine(&s.Running[i])+", for "+option.TimeText(s.Now.Sub(s.Running[i].Since).Round(time.Second)))
 	}
 	if len(s.Running) > 0 {
 		lines = append(lines, fmt.Sprintf("all together  %s of %s, %s/s", sizeText(s.Done), sizeText(s.Size), sizeText(s.Speed)))

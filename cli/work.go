@@ -13,6 +13,7 @@ import (
 	"braid/fleet"
 	"braid/fleet/jetstream"
 	"braid/internal/watch"
+	"braid/objectstore"
 )
 
 // A workCommand is one run of braid work. The flags of its getCommand count for all downloads.
@@ -96,7 +97,7 @@ func (w *workCommand) checkFlags(words []string) error {
 		{len(words) > 0, "work", "takes no operand", "braid get --queue QUEUE URL puts a file into the queue"},
 		{w.Quiet && w.Verbose, "-q", "contradicts -v", ""},
 		{w.To == "", "work", "no folder for the files", "--to FOLDER, which all workers of the queue share, or --to s3://BUCKET/PREFIX/"},
-		{w.Continue, "-c", "a worker cannot know which files it is right for", ""},
+		{strings.HasPrefix(w.To, "s3:") && !objectstore.IsURL(w.To), "--to", "not a place in an object store", "--to s3://BUCKET/PREFIX/"},
 		{w.Peers.seeds(), "--seed-time", "a worker goes on with the next job", ""},
 	}); err != nil {
 		return err

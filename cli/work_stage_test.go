@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"braid/download"
 	"braid/fleet"
 )
 
@@ -71,5 +73,18 @@ func TestStageOfAnother_Rule75(t *testing.T) {
 	}
 	if other, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.net/a.iso"}}, 2); err != nil || other.ours {
 		t.Errorf("another job may replace the file, %v", err)
+	}
+}
+
+// TestStoreKillsNoJob: what the store of a worker refuses is as a full disk, and not the fault of the file: another worker may have other credentials.
+func TestStoreKillsNoJob(t *testing.T) {
+	for _, kind := range []download.Kind{download.Auth, download.Refused, download.Limit, download.Network, download.Local, download.Usage} {
+		err := &download.Error{Kind: kind, What: "store", Where: "s3://bucket/x", Err: errors.New("no")}
+		if e := endingOf(err); e.Kind != fleet.Failed {
+			t.Errorf("%v: %s", kind, e.Kind)
+		}
+	}
+	if e := endingOf(&download.Error{Kind: download.Auth, What: "download", Err: errors.New("no")}); e.Kind != fleet.Useless {
+		t.Errorf("a server: %s", e.Kind)
 	}
 }

@@ -68,7 +68,10 @@ func ParsePriority(word string) Priority {
 }
 
 // An Option is one of a list of files.
-type Option struct{ Name, Value string }
+type Option struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // Key is the key of the job's record.
 func (j *Job) Key() string { return KeyOf(j.Name) }

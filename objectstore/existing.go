@@ -72,6 +72,13 @@ func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
 			return &info, nil
 		}
 	}
+	// The answer to a HEAD request has no body that says why.
+	body, _, _, reason := u.store.core.GetObject(ctx, u.store.bucket, u.key, minio.GetObjectOptions{})
+	if reason == nil {
+		body.Close()
+	} else if codeOf(reason) != "" {
+		err = reason
+	}
 	return nil, u.fault(ctx, err)
 }
 

@@ -84,7 +84,9 @@ func (s *Store) fault(ctx context.Context, key string, err error) error {
 	if errors.Is(err, errEndless) || errors.Is(err, errLongAnswer) {
 		e.Kind, e.Hint = download.Protocol, ""
 	}
-	if fault, _ := source.NetworkFault(err); fault == source.FaultTLS || err.Error() == "http: server gave HTTP response to HTTPS client" {
+	if err.Error() == "http: server gave HTTP response to HTTPS client" {
+		e.Kind, e.Hint = download.TLS, hintEndpoint
+	} else if fault, _ := source.NetworkFault(err); fault == source.FaultTLS {
 		e.Kind, e.Hint = download.TLS, "AWS_CA_BUNDLE names a file with the certificates that count"
 	}
 	return e

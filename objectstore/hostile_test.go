@@ -176,3 +176,19 @@ func TestHostileName_Rule73(t *testing.T) {
 		t.Errorf("%d requests", asked.Load())
 	}
 }
+
+// TestReasonOfHead: the answer to a HEAD request has no body, and the reason is told all the same.
+func TestReasonOfHead(t *testing.T) {
+	t.Parallel()
+	s := against(t, func(w http.ResponseWriter, q *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		if q.Method != http.MethodHead {
+			io.WriteString(w, xmlHead+`<Error><Code>AuthorizationHeaderMalformed</Code><Message>the region is wrong; expecting us-west-2</Message></Error>`)
+		}
+	})
+	_, err := s.Existing(t.Context(), "x")
+	e, ok := errors.AsType[*download.Error](err)
+	if !ok || e.Kind != download.Usage || !strings.Contains(e.Error(), "expecting us-west-2") || e.Hint != hintEndpoint {
+		t.Errorf("%v", err)
+	}
+}

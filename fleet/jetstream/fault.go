@@ -13,7 +13,7 @@ import (
 // Refused reports whether an error of Open is that the server wants credentials, or others.
 func Refused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrPermissionViolation) ||
-		err != nil && strings.Contains(strings.ToLower(err.Error()), "authorization violation")
+		err != nil && (strings.Contains(strings.ToLower(err.Error()), "authorization violation") || strings.Contains(err.Error(), "signing nonce"))
 }
 
 // Untrusted reports whether an error of Open is that of a certificate, or that the server has none.

@@ -13,6 +13,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -153,7 +154,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	}
 	if err != nil {
 		q.Close()
-		return nil, err
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	if q.works {
 		if _, err := q.conn.Subscribe(subjectAsk, q.answer); err != nil {
@@ -172,6 +173,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 }
 
 func (q *Queue) connect(ctx context.Context, o Options) (err error) {
+	var forbidden atomic.Bool // something is, and the log says so
 	options := []nats.Option{
 		nats.Name("braid " + q.name), nats.Timeout(oneCall), nats.MaxReconnects(-1), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.CustomReconnectDelay(func(int) time.Duration { return 100*time.Millisecond + rand.N(200*time.Millisecond) }),
@@ -190,7 +192,12 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 				q.pulls.renew()
 			}
 		}),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { q.log.Debug("queue", "error", err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) && !forbidden.Swap(true) { // it would be told of each message
+				q.log.Warn("queue", "error", err)
+			}
+			q.log.Debug("queue", "error", err)
+		}),
 	}
 	at := o.URL
 	if o.Host != nil {
@@ -238,6 +245,9 @@ func (q *Queue) prepare(ctx context.Context) (err error) {
 			err = q.setClock(once)
 		}
 		stop()
+		if errors.Is(err, nats.ErrNoResponders) && !q.here && !q.clustered() { // a server that is alone has all of it when it listens
+			err = jetstream.ErrJetStreamNotEnabled
+		}
 		if err == nil || Refused(err) || Lacking(err) || rest(ctx, 500*time.Millisecond) != nil {
 			return err
 		}

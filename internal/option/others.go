@@ -54,6 +54,8 @@ var ofOthers = []Option{
 		Usage: "another process takes over what this one has when the queue has not heard of it for `TIME`, 5s to 10m"},
 	{Names: "to", Of: Work, First: Work, Group: FileGroup, Kind: Word,
 		Usage: "put files in `PLACE`, which all workers of the queue share: a folder, or an object store as in --to s3://BUCKET/PREFIX/"},
+	{Names: "max-concurrent-downloads j", Of: Work, Group: FileGroup, Kind: Word, Default: "4",
+		Usage: "download `N` files at once"},
 	{Names: "all", Of: Queue, Group: FileGroup, Kind: Switch,
 		Usage: "retry, drop: all dead jobs, as in braid queue retry --all"},
 	{Names: "end", Of: Queue, Group: FileGroup, Kind: Switch,
