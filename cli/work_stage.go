@@ -100,16 +100,12 @@ func (p *workFolder) stage(j *fleet.Job, fence uint64) (*stage, error) {
 
 // inherit gives a stage what the last worker has left. If that process still has the part file open, the stage begins empty.
 func (p *workFolder) inherit(s *stage, prefix string) error {
-	names, err := fs.ReadDir(p.root.FS(), stages)
+	before, err := p.namesIn(stages)
 	if err != nil {
 		return err
 	}
-	var before []string
-	for _, e := range names {
-		if strings.HasPrefix(e.Name(), prefix) && path.Join(stages, e.Name()) != s.name {
-			before = append(before, e.Name())
-		}
-	}
+	own := path.Base(s.name)
+	before = slices.DeleteFunc(before, func(name string) bool { return !strings.HasPrefix(name, prefix) || name == own })
 	slices.SortFunc(before, func(a, b string) int { return cmp.Compare(fenceOf(a), fenceOf(b)) })
 	for i, name := range before {
 		old := path.Join(stages, name)
@@ -129,6 +125,16 @@ func (p *workFolder) inherit(s *stage, prefix string) error {
 		err = nil
 	}
 	return err
+}
+
+// namesIn is what is in a folder. fs.ReadDir would look at each entry, too, and most are of other jobs.
+func (p *workFolder) namesIn(dir string) ([]string, error) {
+	f, err := p.root.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
 }
 
 func fenceOf(name string) uint64 {
@@ -203,8 +209,10 @@ func (p *workFolder) put(s *stage, changed, replace bool) (f placedFile, err err
 
 func (p *workFolder) rename(s *stage, replace bool) error {
 	from, above := path.Join(s.name, s.base), path.Dir(s.file)
-	if err := p.root.MkdirAll(above, 0o777); err != nil {
-		return err
+	if above != "." {
+		if err := p.root.MkdirAll(above, 0o777); err != nil {
+			return err
+		}
 	}
 	if !replace {
 		to := path.Join(s.name, s.placing)
