@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -19,7 +21,7 @@ const (
 	fleetJobs    = 2_000
 	fleetSize    = 64 << 10
 	fleetWorkers = 4
-	fleetAtOnce  = "8"
+	fleetAtOnce  = 8
 	fleetIdle    = 20 * time.Second
 	fleetLease   = 5 * time.Second
 )
@@ -136,8 +138,8 @@ func (b *bench) fleetJobs(ctx context.Context) error {
 	defer stop()
 	into := filepath.Join(b.dir, "into")
 	one := command{b.braid, "get", "-q", "-j", "32", "-d", into, "-i", list}
-	four := command{"sh", "-c", fmt.Sprintf("for l in %s; do %s get -q -j %s -d %s -i $l & done; wait", strings.Join(parts, " "), b.braid, fleetAtOnce, into)}
-	var alone, together, enqueued, done series
+	four := command{"sh", "-c", fmt.Sprintf("for l in %s; do %s get -q -j %d -d %s -i $l & done; wait", strings.Join(parts, " "), b.braid, fleetAtOnce, into)}
+	var alone, together, enqueued, done, floor series
 	var rss, hostRSS float64
 	fmt.Printf("fleet: %d files of 64 KiB from one nginx over loopback to %s, in turn; all verify, and sync file and folder\n", fleetJobs, b.where())
 	for range (b.reps + 1) / 2 {
@@ -158,15 +160,22 @@ func (b *bench) fleetJobs(ctx context.Context) error {
 			return err
 		}
 		hostRSS, rss = max(hostRSS, host), max(rss, worker)
+		took, err := b.floorOfFleet(fleetWorkers * fleetAtOnce)
+		if err != nil {
+			return err
+		}
+		floor.seconds, floor.cpu = append(floor.seconds, took.Seconds()), append(floor.cpu, 0)
 	}
 	alone.print("one braid get", one)
 	together.print("four at once", four)
 	enqueued.print("into the queue", command{b.braid, "get", "-i", "list", "--queue", "embedded:FOLDER"})
-	done.print("four workers", command{b.braid, "work", "-j", fleetAtOnce, "--to", "into", "--queue", "embedded:FOLDER"})
+	done.print("four workers", command{b.braid, "work", "-j", strconv.Itoa(fleetAtOnce), "--to", "into", "--queue", "embedded:FOLDER"})
 	rate := func(s *series) float64 { return fleetJobs / s.median() }
 	fmt.Printf("  enqueued: %.0f a second (goal: 1000)\n", rate(&enqueued))
 	fmt.Printf("  done: %.0f a second (goal: 500); one braid get %.0f, four at once %.0f: the time to theirs is %.2f and %.2f\n",
 		rate(&done), rate(&alone), rate(&together), done.median()/alone.median(), done.median()/together.median())
+	fmt.Printf("  the disk alone, with the same files, renames and fsyncs: %.0f a second (%.0f to %.0f)\n",
+		rate(&floor), fleetJobs/slices.Max(floor.seconds), fleetJobs/slices.Min(floor.seconds))
 	fmt.Printf("  memory of a worker: %.0f MiB (goal: 150); of the process that runs the queue, too: %.0f MiB\n", rss, hostRSS)
 	return nil
 }
@@ -185,7 +194,7 @@ func (b *bench) runFleet(ctx context.Context, list string, enqueued, done *serie
 	enqueued.seconds, enqueued.cpu = append(enqueued.seconds, took.Seconds()), append(enqueued.cpu, 0)
 	began := time.Now()
 	for range fleetWorkers {
-		if _, err := f.worker(fleetAtOnce); err != nil {
+		if _, err := f.worker(strconv.Itoa(fleetAtOnce)); err != nil {
 			return 0, 0, err
 		}
 	}

@@ -48,11 +48,11 @@ func startNginx(ctx context.Context, root string, mirrors []mirror) (w *web, err
 	if w.dir, err = os.MkdirTemp("", "braid-bench-nginx-"); err != nil {
 		return nil, err
 	}
-	defer func() {
+	defer func(made *web) {
 		if err != nil {
-			w.stop()
+			made.stop()
 		}
-	}()
+	}(w)
 	for i := range w.mirrors {
 		if err := w.place(&w.mirrors[i]); err != nil {
 			return nil, err
