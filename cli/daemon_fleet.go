@@ -211,6 +211,7 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	j, err := f.job(e)
 	if err == nil {
 		j.Watch, j.Version = f.prefix+e.GID.String(), version
+		j.Name = cmp.Or(f.nameOf(e.GID, version), j.Name)
 		switch {
 		case e.Priority > 0:
 			j.Priority = fleet.High
@@ -235,6 +236,18 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 		return err
 	}
 	return &daemon.RefusedError{Outcome: outcomeOf(own.code, strings.Trim(own.where+": "+own.why, ": "), own.hint)}
+}
+
+// nameOf is the name of the job that an entry is already; another folder of the daemon would give it another one.
+func (f *fleetJobs) nameOf(gid queue.GID, version string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, j := range f.own {
+		if j.GID == gid && j.Version == version {
+			return j.Name
+		}
+	}
+	return ""
 }
 
 // Drop implements daemon.Jobs.

@@ -182,3 +182,26 @@ func TestRealFleetDaemonAlone(t *testing.T) {
 		t.Errorf("seen after %v", took)
 	}
 }
+
+// TestRealFleetDaemonMoved_Rule76: a daemon that begins again with another folder makes no second job of an entry that is one.
+func TestRealFleetDaemonMoved_Rule76(t *testing.T) {
+	t.Parallel()
+	f := newFleetRig(t)
+	f.publish(20_000, false, "a.iso")
+	root := filepath.Join(f.dir, "root")
+	d := f.daemon()
+	gid := f.add(f.server.URL + "/files/a.iso")
+	f.await("it is a job", 10*time.Second, func() bool { return f.jobs()["a.iso"].State == "queued" })
+	d.Process.Kill()
+	<-d.exited
+	d = f.start("daemon", "-d", filepath.Join(root, "sub"), "--root", root, "--state", filepath.Join(f.dir, "daemon"), "--rpc-listen-port", "0")
+	f.await("a daemon is ready", 40*time.Second, func() bool { return strings.Contains(d.log.String(), "msg=ready") })
+	next := f.add(f.server.URL+"/files/a.iso", "-o", "b.iso")
+	f.await("what comes next is a job", 10*time.Second, func() bool { return f.jobs()["sub/b.iso"].State == "queued" })
+	if jobs := f.jobs(); len(jobs) != 2 {
+		t.Errorf("two entries are the jobs %v", jobs)
+	}
+	f.worker()
+	f.awaitEntry(gid, "complete")
+	f.awaitEntry(next, "complete")
+}
