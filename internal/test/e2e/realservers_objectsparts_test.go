@@ -26,20 +26,20 @@ func TestRealObjectsParts(t *testing.T) {
 	r.kill(2, get("a")...)
 	r.kill(2, get("b")...)
 	r.store.Begin("x/foreign", []byte("part"))
-	cmd, goOn := r.begin(1, get("running")...)
+	cmd, goOn := r.begin(1, get("active")...)
 	inUse := fmt.Sprintf("in use by process %d", cmd.Process.Pid)
 
-	want := []string{"s3://bucket/x/a", "s3://bucket/x/b", "s3://bucket/x/running"}
+	want := []string{"s3://bucket/x/a", "s3://bucket/x/active", "s3://bucket/x/b"}
 	if got := r.uploads(); !slices.Equal(got, want) {
 		t.Errorf("of journals: %v", got)
 	}
-	want = slices.Insert(want, 2, "s3://bucket/x/foreign")
+	want = append(want, "s3://bucket/x/foreign")
 	if got := r.uploads("s3://bucket/x/"); !slices.Equal(got, want) {
 		t.Errorf("in the store: %v", got)
 	}
 	out, _ := r.run(0, "parts", "list", "--json", "s3://bucket/x/")
 	for _, e := range objectEvents(t, out, "upload") {
-		running := e.Path == "s3://bucket/x/running"
+		running := e.Path == "s3://bucket/x/active"
 		if e.InUse != running || running && (e.PID != cmd.Process.Pid || e.Here != 8<<20) || e.Path == "s3://bucket/x/a" && e.Here != 16<<20 {
 			t.Errorf("%+v", e)
 		}
@@ -56,7 +56,7 @@ func TestRealObjectsParts(t *testing.T) {
 	if _, told := r.run(3, "parts", "remove", "s3://bucket/x/a"); !strings.Contains(told, "no upload is unfinished there") {
 		t.Errorf("removed twice: %q", told)
 	}
-	if _, told := r.run(3, "parts", "remove", "s3://bucket/x/running"); !strings.Contains(told, inUse) {
+	if _, told := r.run(3, "parts", "remove", "s3://bucket/x/active"); !strings.Contains(told, inUse) {
 		t.Errorf("in use: %q", told)
 	}
 	out, told := r.run(3, "parts", "remove", "--json", "s3://bucket/x/")
@@ -67,14 +67,14 @@ func TestRealObjectsParts(t *testing.T) {
 	if slices.Sort(gone); !slices.Equal(gone, []string{"s3://bucket/x/b", "s3://bucket/x/foreign"}) || !strings.Contains(told, inUse) {
 		t.Errorf("removed: %v; %s", gone, told)
 	}
-	if got := r.uploads("s3://bucket/"); !slices.Equal(got, []string{"s3://bucket/x/running"}) || len(r.journals()) != 1 {
+	if got := r.uploads("s3://bucket/"); !slices.Equal(got, []string{"s3://bucket/x/active"}) || len(r.journals()) != 1 {
 		t.Errorf("left: %v, %v", got, r.journals())
 	}
 	goOn()
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	r.holds("x/running", content)
+	r.holds("x/active", content)
 }
 
 // TestRealObjectsAbandoned: what this machine has left a week ago, by its own clock, is ended with the next object. What it has left since, a process works
