@@ -149,7 +149,7 @@ func TestChangedSinceCompared_Rule6(t *testing.T) {
 	const size = 6 * mib
 	origin := sized(t, size, mirrortest.Digest(other()))
 	r := newRun(t, origin.URL)
-	r.mirrors(sized(t, size))
+	r.mirrors(sized(t, size, mirrortest.Rate(mib))) // which the server is before
 	ctx, cancel := context.WithCancel(t.Context())
 	observe := r.req.Observe
 	r.req.Observe = func(ev download.Event) {
