@@ -187,7 +187,12 @@ func TestJobs(t *testing.T) {
 	if o := entry(g).Outcome; o.Message != "wrong digest" || o.Attempts != 1 {
 		t.Errorf("it failed by %+v", o)
 	}
-	w.do(g, func(r *fleet.Record) { r.Retry(workTime) }) // by braid queue retry
+	before := ""
+	w.do(g, func(r *fleet.Record) { before = r.Job.Version; r.Retry(workTime) }) // by braid queue retry
+	await("it is the job of another try", func() (another bool) {
+		w.do(g, func(r *fleet.Record) { another = r.Job.Version != before })
+		return another
+	})
 	is(g, queue.Waiting, fleet.Queued)
 	w.do(g, take)
 	w.end(g, fleet.Useless)

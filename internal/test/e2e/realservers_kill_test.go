@@ -28,7 +28,6 @@ const (
 // spread over the file, and runs it again. Proves rule 6: the right file each time, nothing under the final
 // name before, and little fetched twice.
 func TestRealKill(t *testing.T) {
-	t.Parallel()
 	s := newKillSet(t)
 	misses, most := 0, int64(0)
 	rounds := killRounds(t, 30)

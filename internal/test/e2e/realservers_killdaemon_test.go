@@ -28,7 +28,6 @@ import (
 // without digests, and large ones. After all of it each download that was accepted is complete and right, under its own name, and none was
 // fetched once more after it was reported complete.
 func TestRealKillDaemon(t *testing.T) {
-	t.Parallel()
 	rounds := killRounds(t, 20)
 	k := newKilledDaemon(t)
 	for round := range rounds {
