@@ -139,6 +139,7 @@ func TestRealFleetWrong(t *testing.T) {
 	if out := f.braid("get", "-i", list); !strings.Contains(out, "1 known already") {
 		t.Errorf("the same entry again: %s", out)
 	}
+	f.await("the feed's own job of it", 30*time.Second, func() bool { return f.jobs()["isos/listed.iso"].State == "done" })
 	f.braid("queue", "drop", "kept.iso")
 	f.braid("queue", "drain")
 	f.braid("get", "-i", list)
