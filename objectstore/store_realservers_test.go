@@ -10,9 +10,12 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
@@ -64,17 +67,31 @@ func (r *run) get(ctx context.Context) (download.Result, error) {
 	return r.client.Get(ctx, r.req)
 }
 
-// interrupted gets the file until its third part is in the store.
+// interrupted gets the file until two parts are in the store and in the journal.
 func (r *run) interrupted() {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(r.t.Context())
 	defer cancel()
-	var parts atomic.Int32
 	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
-		if store.ServeHTTP(w, q); s3test.Kind(q) == "part" && parts.Add(1) == 3 {
-			cancel()
+		if n := q.URL.Query().Get("partNumber"); s3test.Kind(q) == "part" && n != "1" && n != "2" {
+			<-ctx.Done()
 		}
+		store.ServeHTTP(w, q)
 	})
+	noted := func() (lines int) {
+		names, _ := filepath.Glob(filepath.Join(r.o.Folder, "*.upload"))
+		for _, name := range names {
+			data, _ := os.ReadFile(name)
+			lines = max(lines, bytes.Count(data, []byte{'\n'}))
+		}
+		return lines
+	}
+	go func() {
+		for ctx.Err() == nil && noted() < 3 { // the upload and two parts
+			time.Sleep(5 * time.Millisecond)
+		}
+		cancel()
+	}()
 	if _, err := r.get(ctx); err == nil {
 		r.t.Fatal("it came")
 	}
