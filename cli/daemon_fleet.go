@@ -212,12 +212,6 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	if err == nil {
 		j.Watch, j.Version = f.prefix+e.GID.String(), version
 		j.Name = cmp.Or(f.nameOf(e.GID, version), j.Name)
-		switch {
-		case e.Priority > 0:
-			j.Priority = fleet.High
-		case e.Priority < 0:
-			j.Priority = fleet.Low
-		}
 		if _, err = f.queue.Report(ctx, j); err == nil {
 			f.mu.Lock()
 			f.sent[e.GID] = version

@@ -14,18 +14,25 @@ import (
 	"braid/fleet/jetstream"
 )
 
-// TestQueueDrain: a drain ends when no worker has a job, though one was killed that had one. What another program has called a job writes no escapes on
-// the screen.
-func TestQueueDrain(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
+// queueHere runs the server of a queue in a folder, for the time of a test.
+func queueHere(t *testing.T) (ctx context.Context, dir string, h *jetstream.Host) {
+	t.Helper()
+	dir = t.TempDir()
 	h, err := hostIn(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.Close()
+	t.Cleanup(h.Close)
 	ctx, stop := context.WithTimeout(t.Context(), 15*time.Second)
-	defer stop()
+	t.Cleanup(stop)
+	return ctx, dir, h
+}
+
+// TestQueueDrain: a drain ends when no worker has a job, though one was killed that had one. What another program has called a job writes no escapes on
+// the screen.
+func TestQueueDrain(t *testing.T) {
+	t.Parallel()
+	ctx, dir, h := queueHere(t)
 	q, err := jetstream.Open(ctx, jetstream.Options{Host: h, Name: "killed\x1b[31m", Works: true, Lease: time.Second})
 	if err == nil {
 		_, err = q.Report(ctx, fleet.Job{Name: "a\x1b[31m.iso", URIs: []string{"https://example.org/a.iso"}})
@@ -51,14 +58,7 @@ func TestQueueDrain(t *testing.T) {
 // TestQueueRetryKilled_Rule76: a job that a retry had stored that was killed before its message comes to a worker with the next retry.
 func TestQueueRetryKilled_Rule76(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	h, err := hostIn(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	ctx, stop := context.WithTimeout(t.Context(), 15*time.Second)
-	defer stop()
+	ctx, dir, h := queueHere(t)
 	q, err := jetstream.Open(ctx, jetstream.Options{Host: h, Name: "worker", Works: true})
 	if err != nil {
 		t.Fatal(err)

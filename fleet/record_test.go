@@ -264,7 +264,7 @@ func Example() {
 	// <nil> done
 }
 
-// TestPriority: the last word about a job that is queued counts, and is none of its identity.
+// TestPriority: the last word about a job that is queued counts, and the job stays the same.
 func TestPriority(t *testing.T) {
 	var r Record
 	low := job("1")

@@ -55,7 +55,7 @@ type Status struct {
 	Silent  []string       `json:"silent,omitempty"`
 	// Queued are how many jobs wait for a worker, by the words for priorities.
 	Queued map[string]int `json:"queued,omitempty"`
-	// Oldest is since when the first of them waits; zero if there is none.
+	// Oldest is since when the first of them waits; it is zero if no job waits.
 	Oldest  time.Time `json:"oldest,omitzero"`
 	Drained bool      `json:"drained"` // no worker takes a job
 	Running []Record  `json:"running"`

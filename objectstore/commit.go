@@ -281,7 +281,7 @@ func (u *upload) putEvidence(ctx context.Context, data []byte) {
 	obeys, _ := u.store.probed.hold(ctx, u.key)
 	var c condition
 	err := error(minio.ErrorResponse{StatusCode: http.StatusPreconditionFailed})
-	if obeys && u.existing == nil { // most often there is none
+	if obeys && u.existing == nil { // most often a new object has no earlier evidence
 		err = beside.putJSON(ctx, data, &c)
 	}
 	if code := codeOf(err); code == preconditioned || code == conflict {
@@ -309,7 +309,7 @@ func (u *upload) putJSON(ctx context.Context, data []byte, c *condition) error {
 // mostEvidence is how long evidence may be.
 const mostEvidence = 4 << 20
 
-// evidenceOf is the condition under which the evidence of an object may be put: there is none, or an earlier one, which is replaced.
+// evidenceOf is the condition under which the evidence of an object may be put: nothing has that name, or earlier evidence has it and is replaced.
 func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, err error) {
 	info, err := u.head(ctx)
 	if err != nil || info == nil {

@@ -107,7 +107,7 @@ func TestRealUploadSwept_Rule75(t *testing.T) {
 	}
 }
 
-// An object that has the name of the evidence, and is none, stays as it is. Evidence of an earlier version is replaced.
+// An object that has the name of the evidence and is something else stays as it is. Evidence of an earlier version is replaced.
 func TestRealUploadEvidence(t *testing.T) {
 	t.Parallel()
 	for _, ignoring := range []bool{false, true} {

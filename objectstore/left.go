@@ -135,7 +135,7 @@ func Journaled(folder string) (all []Left, err error) {
 	return all, nil
 }
 
-// journaled is the upload of a journal; the zero value if there is none, or none any more.
+// journaled is the upload of a journal; the zero value if the journal names no upload, or has just ended.
 func journaled(dir fsys.Dir, name string) (l Left, err error) {
 	f, err := dir.Open(name)
 	if err != nil { // it has just ended

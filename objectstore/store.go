@@ -207,7 +207,7 @@ func (s *Store) Path(name string) string { return "s3://" + s.bucket + "/" + s.p
 // Upload implements download.Store.
 func (s *Store) Upload(name string) download.Upload { return newUpload(s, s.prefix+name) }
 
-// Existing is the object of a name. If there is none, the error is fs.ErrNotExist; see download.Upload.
+// Existing is the object of a name. Without such an object the error is fs.ErrNotExist; see download.Upload.
 func (s *Store) Existing(ctx context.Context, name string) (*download.Existing, error) {
 	return newUpload(s, s.prefix+name).Existing(ctx)
 }
