@@ -37,7 +37,7 @@ func CheckName(s string) error {
 		return &NameError{What: "contains a backslash or a colon"}
 	case strings.ContainsFunc(s, deceptive):
 		return &NameError{What: "contains control characters"}
-	case s[0] == '.':
+	case Hidden(s):
 		return &NameError{What: "begins with a dot"}
 	case s[0] == '~':
 		return &NameError{What: "begins with a tilde"}
@@ -53,6 +53,10 @@ func CheckName(s string) error {
 	}
 	return nil
 }
+
+// Hidden reports whether some file system takes a name for one that begins with a dot, as files of settings have: HFS+ and ext4 (with folded
+// case) ignore characters that say nothing.
+func Hidden(s string) bool { return strings.HasPrefix(strings.TrimLeftFunc(s, ignored), ".") }
 
 // maxPath is the longest path that Linux has.
 const maxPath = 4096
@@ -120,7 +124,7 @@ func ownEnding(name string) string {
 // spaces at the end (Windows). What it takes for equal beyond that (by compatibility) deceives a reader.
 func fold(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) {
+		if ignored(r) {
 			return -1
 		}
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -131,4 +135,9 @@ func fold(name string) string {
 		return unicode.ToLower(r)
 	}, norm.NFKC.String(name))
 	return strings.TrimRight(strings.ToLower(norm.NFKC.String(name)), ". ")
+}
+
+// ignored reports whether a file system may take a name without r for the same.
+func ignored(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }

@@ -175,6 +175,10 @@ func (w *work) backOff(m *mirror, after time.Duration) {
 func (w *work) completeAnswer(f *fetch) {
 	m := f.src
 	m.noRanges = true
+	if f.pos == 0 && f.end == w.ranges.size && f.end <= minRange { // all was asked for, and no other gets a part of so little
+		f.toEnd, f.whole = true, true
+		return
+	}
 	only := !w.mirrors.ranged(m) &&
 		!slices.ContainsFunc(w.running, func(o *fetch) bool { return o != f && o.src.noRanges && !o.ending })
 	sooner := m.speed > 0 && w.ranges.size > 0 &&

@@ -68,16 +68,26 @@ type answer struct {
 	malformed []*DigestError
 }
 
-// spoil notes a value that is malformed.
+const (
+	maxMalformed = 20      // values of an answer that are told as malformed
+	maxValue     = 1 << 10 // bytes of a value that an error has
+)
+
+// spoil notes a value that is malformed. Errors are kept as long as a download runs, so what they hold of an answer is bounded.
 func (a *answer) spoil(field, value, why string, err error) {
-	a.malformed = append(a.malformed, &DigestError{Field: field, Value: value, Why: why, Err: err})
+	if len(a.malformed) < maxMalformed {
+		a.malformed = append(a.malformed, &DigestError{Field: field, Value: excerpt(value), Why: why, Err: err})
+	}
 }
+
+// excerpt returns the beginning of value. The rest of the field that value is a part of is not kept in memory.
+func excerpt(value string) string { return strings.Clone(value[:min(len(value), maxValue)]) }
 
 // add notes one claim. A second one that says the same is dropped.
 func (a *answer) add(field, value string, d Digest) error {
 	c := Claim{Digest: d, Field: field, Channel: a.over}
 	if err := Agree(a.claims, []Claim{c}); err != nil {
-		return &DigestError{Field: field, Value: value, Why: err.Error(), Err: err}
+		return &DigestError{Field: field, Value: excerpt(value), Why: err.Error(), Err: err}
 	}
 	same := func(o Claim) bool { return o.Digest == d }
 	if !slices.ContainsFunc(a.claims, same) {

@@ -366,3 +366,20 @@ func TestDigestPadding_Rule33(t *testing.T) {
 		}
 	}
 }
+
+// What an answer has of nonsense is remembered in part: each of 200 mirrors may send 256 KiB of it. Proves rule 20.
+func TestMalformedIsBounded_Rule20(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"long": {"sha-256=" + strings.Repeat("x", 200<<10)},
+		"many": {strings.Repeat("x,", 100<<10)},
+	} {
+		_, malformed, err := ReadHeader(map[string][]string{"Digest": lines}, HTTP)
+		n := 0
+		for _, m := range malformed {
+			n += len(m.Value) + 100
+		}
+		if err != nil || len(malformed) == 0 || n > 8<<10 {
+			t.Errorf("%s: %d errors hold %d bytes, %v", name, len(malformed), n, err)
+		}
+	}
+}

@@ -2,6 +2,9 @@ package fsys
 
 import (
 	"errors"
+	"io/fs"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,3 +46,13 @@ func (f osFile) Datasync() error { return f.Sync() }
 
 // SyncAll has what was written to all file systems put on disk. The system need not have done it when that returns.
 func SyncAll(string) error { return unix.Sync() }
+
+// InfoOf returns what package os knows of a file: which one it is, how many names it has, its size and its times. What the system does not say is
+// zero.
+func InfoOf(info fs.FileInfo) Info {
+	known := Info{Size: info.Size(), ModTime: info.ModTime()}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		known.ID, known.Links, known.Changed = ID{uint64(st.Dev), st.Ino}, uint64(st.Nlink), time.Unix(st.Ctimespec.Unix())
+	}
+	return known
+}

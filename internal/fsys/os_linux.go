@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -82,4 +84,14 @@ func SyncAll(path string) error {
 		return &fs.PathError{Op: "sync the file system of", Path: path, Err: err}
 	}
 	return nil
+}
+
+// InfoOf returns what package os knows of a file: which one it is, how many names it has, its size and its times. What the system does not say is
+// zero.
+func InfoOf(info fs.FileInfo) Info {
+	known := Info{Size: info.Size(), ModTime: info.ModTime()}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		known.ID, known.Links, known.Changed = ID{uint64(st.Dev), st.Ino}, uint64(st.Nlink), time.Unix(st.Ctim.Unix())
+	}
+	return known
 }

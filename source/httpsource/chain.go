@@ -88,8 +88,10 @@ func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error
 	switch {
 	case err == nil:
 		return r, x, nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && len(c.hops) == 0:
 		return nil, nil, ctx.Err()
+	case ctx.Err() != nil: // what the answers before it said is known all the same
+		return nil, nil, c.fail(nil, source.FaultNetwork, ctx.Err())
 	}
 	fault, retry := classify(err)
 	e := c.fail(nil, fault, source.Plain(err))
@@ -103,11 +105,11 @@ func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error
 // note keeps an answer as a hop.
 func (c *chain) note(x *web.Exchange) {
 	h := metalink.Hop{
-		URL: c.trail.URL, From: x.From, Status: x.StatusCode, Header: x.Header,
+		URL: c.trail.URL, From: x.From, Status: x.StatusCode, Header: kept(x.Header, c.s.opts.Mirror),
 		Unproven: c.trail.URL.Scheme == "https" && !c.s.client.client().Proven(c.trail.URL),
 	}
 	c.hops = append(c.hops, h)
-	claims, err := verify.FromHeader(h.Header, c.channel())
+	claims, err := verify.FromHeader(x.Header, c.channel())
 	if err != nil {
 		c.digest = errors.Join(c.digest, err)
 	}

@@ -1,0 +1,57 @@
+package httpsource
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
+	"braid/metalink"
+	"braid/source"
+)
+
+// size is how many bytes of fields hops have.
+func size(hops []metalink.Hop) (n int) {
+	for _, h := range hops {
+		for name, values := range h.Header {
+			n += len(name) + len(strings.Join(values, ""))
+		}
+	}
+	return n
+}
+
+// Of an answer those fields are kept that are read later and, of a mirror's, no more than a sane server sends: a download remembers why each
+// of 200 mirrors failed, and each may have led through 10 redirects with 256 KiB of fields. Proves rule 20.
+func TestFieldsKept_Rule20(t *testing.T) {
+	s := mirrortest.New(t, file)
+	long := strings.Repeat("x", 100<<10)
+	link := fmt.Sprintf("<http://m.example/%s>; rel=duplicate", long)
+	redirects := []mirrortest.Option{mirrortest.Digest(), mirrortest.HugeHeader(100 << 10), mirrortest.Link(link)}
+	s.Reset(append(redirects, mirrortest.Choose(func(r *http.Request) []mirrortest.Option {
+		var n int
+		if fmt.Sscanf(r.URL.RawQuery, "%d", &n); n < 10 {
+			return []mirrortest.Option{mirrortest.Redirect(fmt.Sprintf("%s?%d", s.URL, n+1))}
+		}
+		return []mirrortest.Option{mirrortest.Status(404)}
+	}))...)
+	for _, mirror := range []bool{false, true} {
+		_, err := fetch(t, newClient(t), s.URL, Options{Mirror: mirror}, whole)
+		e := sourcetest.Fault(t, err, source.FaultRefused, false)
+		if len(e.Hops) != 11 {
+			t.Fatalf("%d answers, want 11", len(e.Hops))
+		}
+		for _, h := range e.Hops[:10] {
+			if len(h.Header["Digest"]) != 1 || !mirror && h.Header["Link"][0] != link {
+				t.Errorf("mirror %v: not all that is read was kept: %d bytes", mirror, size(e.Hops))
+			}
+		}
+		if n, most := size(e.Hops), 11*(mostKept+1000); mirror && n > most {
+			t.Errorf("%d bytes of a mirror's fields are kept, at most %d", n, most)
+		}
+		if n, most := size(e.Hops), 11*(len(link)+1000); n > most {
+			t.Errorf("%d bytes are kept, at most %d", n, most)
+		}
+	}
+}
