@@ -37,7 +37,7 @@ type Agent struct {
 	// Failure is how an error is told to git-lfs. If nil, it is code 1 with the text of the error.
 	Failure func(error) (code int, text string)
 	// Git runs git with in to read, and returns what it prints. If nil, that is the program of that name.
-	Git func(ctx context.Context, in string, args ...string) (out string, err error)
+	Git func(ctx context.Context, c Command) (out string, err error)
 }
 
 // Settings are what git says of the LFS server of a remote: its URL, and http.* as git-config(1) has them for it.

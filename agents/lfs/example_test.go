@@ -36,7 +36,7 @@ func Example() {
 		Client: func(lfs.Settings) (*download.Client, error) {
 			return new(download.Client), nil
 		},
-		Git: func(context.Context, string, ...string) (string, error) {
+		Git: func(context.Context, lfs.Command) (string, error) {
 			return "Endpoint=https://example.org/repo.git/info/lfs (auth=none)\nLfsStorageDir=" + dir + "\n", nil
 		},
 	}

@@ -8,22 +8,57 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
+
+	"braid/source"
 )
+
+// A Command is a run of git. What a repository may have chosen, such as a URL, is never part of Args with other words around it.
+type Command struct {
+	Args []string // after "git"
+	In   string   // that it reads
+	// Config has the settings of this run alone, names and values. They are passed in the environment (GIT_CONFIG_COUNT of git(1)): of an
+	// argument -c, git takes what is behind the first = as the value, and other users see it.
+	Config [][2]string
+}
 
 // git runs git.
 func (a *Agent) git(ctx context.Context, in string, args ...string) (string, error) {
+	return a.command(ctx, Command{Args: args, In: in})
+}
+
+func (a *Agent) command(ctx context.Context, c Command) (string, error) {
 	if a.Git != nil {
-		return a.Git(ctx, in, args...)
+		return a.Git(ctx, c)
 	}
-	return run(ctx, in, append([]string{"git"}, args...)...)
+	return run(ctx, configured(os.Environ(), c.Config), c.In, append([]string{"git"}, c.Args...)...)
+}
+
+// configured adds settings to an environment, behind those that are there.
+func configured(environment []string, config [][2]string) []string {
+	const count = "GIT_CONFIG_COUNT="
+	n := 0
+	for _, variable := range environment {
+		if word, ok := strings.CutPrefix(variable, count); ok {
+			n, _ = strconv.Atoi(word) // git refuses what is no number
+		}
+	}
+	for _, c := range config {
+		environment = append(environment, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, c[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, c[1]))
+		n++
+	}
+	if len(config) > 0 {
+		environment = append(environment, count+strconv.Itoa(n)) // the last one of a name counts
+	}
+	return environment
 }
 
 // run runs a program, with in to read, and returns what it prints. It may not ask the user: several agents would do it at once.
-func run(ctx context.Context, in string, args ...string) (string, error) {
+func run(ctx context.Context, environment []string, in string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
+	cmd.Env = append(environment, "GIT_TERMINAL_PROMPT=0")
 	cmd.Stdin, cmd.WaitDelay = strings.NewReader(in), 5*time.Second
 	var out, wrong bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &wrong
@@ -52,38 +87,54 @@ func (e *gitError) Unwrap() error { return e.err }
 
 // A place is what git-lfs says of a repository and of a remote.
 type place struct {
-	storage  string   // folder
-	endpoint *url.URL // of the remote's LFS server
-	ssh      string   // the user and host, and path, of a remote that is asked over SSH first; else empty
-	remote   string   // "origin"
-	named    string   // what git-lfs calls it: its name or its URL
+	storage  string      // folder
+	endpoint *url.URL    // of the remote's LFS server
+	ssh      string      // the user and host, and path, of a remote that is asked over SSH first; else empty
+	remote   string      // "origin"
+	config   [][2]string // what git has to hear of a remote that is a URL
+}
+
+// check refuses an endpoint that is no URL of a server or folder. A repository says in .lfsconfig what it is, and it becomes part of the name
+// of a setting.
+func (p *place) check() error {
+	switch p.endpoint.Scheme {
+	case "http", "https", "ssh":
+		if p.endpoint.Host == "" {
+			break
+		}
+		return nil
+	case "file":
+		return nil
+	}
+	return fmt.Errorf("%s is no URL of an LFS server (http, https, ssh or file); git config lfs.url URL in this repository names another",
+		source.Mask(p.endpoint))
 }
 
 // find asks git-lfs, which knows lfs.url, remote.NAME.lfsurl, .lfsconfig, url.BASE.insteadOf and all the rest that make the URL. A remote
 // may be a URL.
 func (a *Agent) find(ctx context.Context, remote string) (p place, err error) {
-	args := []string{"lfs", "env"}
+	c := Command{Args: []string{"lfs", "env"}}
 	if remote == "" {
 		remote = "origin"
 	}
-	named := remote
 	if strings.Contains(remote, ":") {
-		args = append([]string{"-c", "remote." + unnamed + ".url=" + remote}, args...)
+		p.config = [][2]string{{"remote." + unnamed + ".url", remote}}
 		remote = unnamed
 	}
-	out, err := a.git(ctx, "", args...)
+	c.Config = p.config
+	out, err := a.command(ctx, c)
 	if err != nil {
 		return p, err
 	}
-	word := ""
-	if p, word = parseEnv(out, remote); p.storage == "" {
+	said, word := parseEnv(out, remote)
+	if p.storage, p.ssh = said.storage, said.ssh; p.storage == "" {
 		return p, errors.New("git lfs env: no LfsStorageDir")
 	}
 	if p.endpoint, err = url.Parse(word); err != nil || word == "" {
 		return p, fmt.Errorf("the remote %q has no URL at which git-lfs could ask; git config remote.%s.lfsurl URL names one", remote, remote)
 	}
-	p.remote, p.named = remote, named
-	return p, nil
+	p.remote = remote
+	return p, p.check()
 }
 
 // unnamed is the name that a remote gets that has none.

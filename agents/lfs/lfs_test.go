@@ -77,6 +77,7 @@ type talk struct {
 	remote string
 	asked  []string // of git
 	told   string   // to git
+	config [][2]string
 	out    strings.Builder
 }
 
@@ -87,8 +88,9 @@ func newTalk(t *testing.T, handler http.HandlerFunc) *talk {
 	return k
 }
 
-func (k *talk) git(_ context.Context, in string, args ...string) (string, error) {
-	line := strings.Join(args, " ")
+func (k *talk) git(_ context.Context, c Command) (string, error) {
+	line, in := strings.Join(c.Args, " "), c.In
+	k.config = append(k.config, c.Config...)
 	k.asked = append(k.asked, line)
 	k.told += in
 	switch {
@@ -203,21 +205,6 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestUpload: an object is handed back to git-lfs, without this agent.
-func TestUpload(t *testing.T) {
-	k := newTalk(t, answer)
-	said, err := k.say(strings.Replace(first, `"download"`, `"upload"`, 1), `{"event":"upload","oid":"`+oid+`","size":11,"path":"x"}`, last)
-	want := "-c lfs.standalonetransferagent= -c lfs." + k.remote + ".standalonetransferagent= lfs push --object-id origin " + oid
-	if err != nil || said[1] != `{"event":"complete","oid":"`+oid+`"}` || !slices.Contains(k.asked, want) {
-		t.Errorf("%q, %v, %q", said, err, k.asked)
-	}
-	k = newTalk(t, answer)
-	k.say(strings.NewReplacer(`"download"`, `"upload"`, "origin", "https://example.org/r.git").Replace(first), `{"event":"upload","oid":"`+oid+`","size":11,"path":"x"}`, last)
-	if want = "lfs push --object-id https://example.org/r.git " + oid; !strings.HasSuffix(k.asked[len(k.asked)-1], want) {
-		t.Errorf("%q, want %s", k.asked, want)
-	}
-}
-
 // TestCredentials: what git has is sent when the server wants it, and git hears whether it was right.
 func TestCredentials(t *testing.T) {
 	for password, want := range map[string]string{"s3cret": "credential approve", "other": "credential reject"} {
@@ -292,7 +279,7 @@ func TestCredentialsOfHTTPS(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := credential{user: url.UserPassword("me", "s3cret")}
-	agent := Agent{Git: func(context.Context, string, ...string) (string, error) { return "", errors.New("none") }}
+	agent := Agent{Git: func(context.Context, Command) (string, error) { return "", errors.New("none") }}
 	s := &session{agent: &agent, client: &download.Client{}, server: &server{url: &url.URL{}}, asked: map[string]credential{at.Host: known, "https://" + at.Host: known}}
 	if _, err := s.authorized(t.Context(), download.Request{URL: at, Dir: t.TempDir(), Name: "x"}, &action{}); err == nil || shown != "" {
 		t.Errorf("it was shown %q, %v", shown, err)

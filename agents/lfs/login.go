@@ -23,10 +23,21 @@ type login struct {
 // plainPath has what a shell leaves as it is. Only a path of other characters is quoted, as git-lfs quotes none and servers may not expect it.
 const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@"
 
+// plainHost reports whether "user@host" has only what names have: ssh takes a leading dash for an option, and may pass both on to a shell
+// (ProxyCommand). A repository may choose it.
+func plainHost(word string) bool {
+	user, host, named := strings.Cut(word, "@")
+	if !named {
+		user, host = "", word
+	}
+	odd := func(r rune) bool { return !strings.ContainsRune(plainPath+":[]%", r) || r == '/' }
+	return host != "" && !strings.HasPrefix(user, "-") && !strings.HasPrefix(host, "-") && !strings.ContainsFunc(word, odd)
+}
+
 // newLogin finds out how ssh is called.
 func (a *Agent) newLogin(ctx context.Context, p place) (*login, error) {
 	host, path, ok := strings.Cut(p.ssh, ":")
-	if !ok || strings.HasPrefix(host, "-") || strings.ContainsAny(path, "'\\\n\x00") {
+	if !ok || !plainHost(host) || strings.ContainsAny(path, "'\\\n\x00") {
 		return nil, fmt.Errorf("%q: not a remote for SSH", p.ssh)
 	}
 	if strings.ContainsFunc(path, func(r rune) bool { return !strings.ContainsRune(plainPath, r) }) {
@@ -63,7 +74,7 @@ func (s *server) to(ctx context.Context) (*url.URL, http.Header, error) {
 	}
 	l.asked = l.action == nil || l.action.expired(time.Now())
 	if l.asked {
-		out, err := run(ctx, "", l.command...)
+		out, err := run(ctx, os.Environ(), "", l.command...)
 		if err != nil {
 			return nil, nil, fmt.Errorf("git-lfs-authenticate over SSH: %w", err)
 		}

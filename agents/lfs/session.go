@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -266,12 +267,40 @@ func (t *told) progress(done int64) {
 	}
 }
 
-// upload hands an object back to git-lfs, which knows how. It is asked here only because a standalone agent is asked for all.
+// handedBack is a setting that git-lfs has that an object was handed back to, and the agents that it starts nevertheless: with a git that reads
+// no settings from its environment (before 2.31). They are not to hand the object back once more.
+const handedBack = "lfs.braid.handedback"
+
+// upload hands an object back to git-lfs, which knows how. It is asked here only because a standalone agent is asked for all. The agent of
+// the user's settings is for downloads there, as the server may name it for uploads as well.
 func (s *session) upload(ctx context.Context, m message) error {
-	const agent = ".standalonetransferagent="
-	_, err := s.agent.git(ctx, "", "-c", "lfs"+agent, "-c", "lfs."+s.place.endpoint.String()+agent, "lfs", "push", "--object-id", s.place.named, m.OID)
+	const agent = ".standalonetransferagent"
+	if slices.ContainsFunc(os.Environ(), func(variable string) bool { return strings.HasSuffix(variable, "="+handedBack) }) {
+		return errors.New("uploads are left to git-lfs, which asks for this one again; git 2.31 or newer is needed, or another agent for uploads")
+	}
+	config := append(slices.Clone(s.place.config), [2]string{"lfs" + agent}, [2]string{"lfs.customtransfer.braid.direction", "download"},
+		[2]string{handedBack, "true"})
+	if name := settingName(s.place.endpoint); name != "" {
+		config = append(config, [2]string{"lfs." + name + agent})
+	}
+	_, err := s.agent.command(ctx, Command{Args: []string{"lfs", "push", "--object-id", "--", s.place.remote, m.OID}, Config: config})
 	if err != nil {
 		return fmt.Errorf("uploads are left to git-lfs, and it failed: %w", err)
 	}
 	return nil
+}
+
+// settingName is an endpoint as it stands in the name of a setting of git-lfs, without its password and query; empty if it must not. A repository
+// chooses it, and git-lfs splits a setting at the first =, and finds the path of a program (lfs.customtransfer.NAME.path) anywhere in a name.
+func settingName(endpoint *url.URL) string {
+	u := url.URL{Scheme: endpoint.Scheme, Host: endpoint.Host, Path: endpoint.Path, RawPath: endpoint.RawPath}
+	if name := endpoint.User.Username(); name != "" {
+		u.User = url.User(name)
+	}
+	name := u.String()
+	odd := func(r rune) bool { return !strings.ContainsRune(plainPath+":[]%~", r) }
+	if strings.ContainsFunc(name, odd) || strings.Contains(strings.ToLower(name), "customtransfer") {
+		return ""
+	}
+	return name
 }
