@@ -41,6 +41,8 @@ type cachedFile struct {
 	Name string `json:"name"`
 	stamp
 	SHA256    string `json:"sha-256"`
+	Early     bool   `json:"early,omitempty"`  // it was read before the file was quiet
+	Twice     bool   `json:"twice,omitempty"`  // it had other bytes with a time in the same second
 	Pieces    []byte `json:"pieces,omitempty"` // SHA-256 of pieces of verify.PieceLength
 	Signature string `json:"signature,omitempty"`
 	Signer    string `json:"signer,omitempty"` // who made it
@@ -100,17 +102,17 @@ func cacheHeaderOf(rest []byte) string {
 	return fmt.Sprintf(cacheHeader, crc32.Checksum(rest, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// remember takes over what the cache file says of one file, if the file is still there and the same.
+// remember takes over what the cache file says of one file, if the file is still there and has that date.
 func (d *digests) remember(c cachedFile) {
 	info, err := d.root.Stat(filepath.FromSlash(c.Name))
-	if err != nil || stampOf(info) != c.stamp {
+	if err != nil || info.ModTime().Unix() != c.Sec { // else it was another version with that date, which is worth to know, too
 		return
 	}
 	digest, err := verify.ParseHex(verify.SHA256, c.SHA256)
 	if err != nil {
 		return
 	}
-	k := known{stamp: c.stamp, facts: facts{digest: digest}}
+	k := known{stamp: c.stamp, early: c.Early, facts: facts{digest: digest, twice: c.Twice}}
 	if k.pieces, err = piecesFrom(c.Pieces, c.Size); err == nil || c.Size == 0 {
 		k.has.pieces = true
 	}
@@ -122,7 +124,7 @@ func (d *digests) remember(c cachedFile) {
 
 // cached is what the cache file says of k, with pieces if there is room for them.
 func (d *digests) cached(name string, k known, room *int) cachedFile {
-	c := cachedFile{Name: name, stamp: k.stamp, SHA256: k.digest.Hex()}
+	c := cachedFile{Name: name, stamp: k.stamp, SHA256: k.digest.Hex(), Early: k.early, Twice: k.twice}
 	if n := k.pieces.Count(); n <= *room {
 		*room -= n
 		c.Pieces = pieceList(k.pieces)

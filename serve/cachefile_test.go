@@ -151,7 +151,7 @@ func TestCacheFileLies(t *testing.T) {
 	}
 	wrong := strings.Repeat("0", 64)
 	c := cachedFolder{Folder: dir, Files: []cachedFile{
-		{Name: "a", stamp: stampOf(info), SHA256: "short"}, {Name: "a", stamp: stamp{1, 2, 3}, SHA256: wrong},
+		{Name: "a", stamp: stampOf(info), SHA256: "short"}, {Name: "a", stamp: stamp{Size: 1, Sec: 2, Nsec: 3}, SHA256: wrong},
 	}}
 	for _, name := range []string{"../outside", "", "/a", ".", "none", "a\x00"} {
 		c.Files = append(c.Files, cachedFile{Name: name, stamp: stampOf(info), SHA256: wrong})
@@ -199,7 +199,7 @@ func TestCacheFileNotWritable(t *testing.T) {
 
 // FuzzDecodeCache: nothing is read but what was written.
 func FuzzDecodeCache(f *testing.F) {
-	good, err := encodeCache(cachedFolder{Folder: "/srv", Files: []cachedFile{{Name: "a", stamp: stamp{1, 2, 3}, SHA256: strings.Repeat("0", 64)}}})
+	good, err := encodeCache(cachedFolder{Folder: "/srv", Files: []cachedFile{{Name: "a", stamp: stamp{Size: 1, Sec: 2, Nsec: 3}, SHA256: strings.Repeat("0", 64)}}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -115,9 +115,9 @@ func digestOf(t *testing.T, s string) verify.Digest {
 func TestReplacedBeforeHashing(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		hashed     int64
+		hashed     int64 // at most
 	}{
-		{"same size and time", strings.ToUpper(content), 1}, // only the place on the disk tells
+		{"same size and time", strings.ToUpper(content), 1}, // which file it is tells, at the latest after hashing
 		{"other size", "other", 0},
 	} {
 		dir := t.TempDir()
@@ -133,7 +133,7 @@ func TestReplacedBeforeHashing(t *testing.T) {
 		g := &gate{begun: make(chan struct{}, 100), open: make(chan struct{})}
 		close(g.open)
 		w := open(t, dir, Options{}, func(s *Server) { s.digests.sum = g.sum })
-		if d, err := w.s.digests.of(t.Context(), "a", info, wants{}); !errors.Is(err, errChanged) || g.count.Load() != tt.hashed {
+		if d, err := w.s.digests.of(t.Context(), "a", info, wants{}); !errors.Is(err, errChanged) || g.count.Load() > tt.hashed {
 			t.Errorf("%s: digest %v, %v, hashed %d times", tt.name, d, err, g.count.Load())
 		}
 		w.get("/a").want(t, 200, tt.text)

@@ -22,8 +22,8 @@ var errClosed = errors.New("the server is closed")
 // digests knows the SHA-256 of files, and their pieces and signatures where they are wanted, and finds out what
 // it does not know: it reads each version of a file once, however many ask.
 //
-// A version is told by its size and time of change, and by its place on the disk once it has been seen in
-// this run. Whoever rewrites a file in place and sets its clock back deceives it.
+// A version is told by its stamp. A program that writes through a mapping of a file in memory changes it before its stamp, where the file
+// system says so at all: what was hashed soon after it was written is hashed again when it has been quiet.
 type digests struct {
 	root   *os.Root
 	folder string // absolute: what the cache file speaks of
@@ -34,7 +34,8 @@ type digests struct {
 	wg     sync.WaitGroup
 	slots  chan struct{} // one for each file that is read at the same time
 	sum    func(context.Context, io.Reader) (verify.Digest, error)
-	signer *signer // nil: nothing is signed
+	signer *signer       // nil: nothing is signed
+	quiet  time.Duration // quietTime
 
 	mu     sync.Mutex
 	closed bool
@@ -44,13 +45,20 @@ type digests struct {
 	saving bool // a goroutine writes the cache file
 }
 
-// known is a version of a file that was read. Only size and time of change survive a restart; info
-// is nil until the file has been seen in this run.
+// known is a version of a file that was read. Only the stamp survives a restart; info is nil until the file has been seen in this run.
 type known struct {
 	stamp stamp
 	info  fs.FileInfo
+	early bool // it was read before the file was quiet
 	facts
 }
+
+// quietTime is how long after a write the system has brought pages that are written through a mapping to the disk: Linux does within half a
+// minute. After that another write to them shows.
+const quietTime = time.Minute
+
+// isQuiet reports whether the last write to the file of s is long enough ago.
+func (d *digests) isQuiet(s stamp) bool { return time.Since(s.written()) >= d.quiet }
 
 // maxKnown is how much memory is for what is known of files, about: that of 100 000 files of 1 GiB. Files beyond are read again.
 const maxKnown = 256 << 20
@@ -78,13 +86,15 @@ type jobKey struct {
 type job struct {
 	done chan struct{}
 	info fs.FileInfo // of the file that was read
+	// early: it was read before it was quiet.
+	early bool
 	facts
 	err error
 }
 
 func newDigests(root *os.Root, folder, file string, by *signer, log *slog.Logger) *digests {
 	d := &digests{
-		root: root, folder: folder, file: file, signer: by, log: log,
+		root: root, folder: folder, file: file, signer: by, log: log, quiet: quietTime,
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		sum:   sum,
 		known: newRecent[string](maxKnown, known.weight),
@@ -131,7 +141,7 @@ func (d *digests) lookUp(name string, info fs.FileInfo, w wants) (facts, *job, e
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	k, ok := d.known.get(name)
-	if ok && k.stamp == key.stamp && k.has.cover(w) && (k.info == nil || os.SameFile(k.info, info)) {
+	if ok && k.stamp == key.stamp && !(k.early && d.isQuiet(k.stamp)) && k.has.cover(w) && (k.info == nil || os.SameFile(k.info, info)) {
 		k.info = info
 		d.known.put(name, k)
 		return k.facts, nil, nil
@@ -151,12 +161,15 @@ func (d *digests) lookUp(name string, info fs.FileInfo, w wants) (facts, *job, e
 // run does j and wakes all that wait for it.
 func (d *digests) run(key jobKey, j *job) {
 	defer close(j.done)
+	j.early = !d.isQuiet(key.stamp)
 	j.info, j.facts, j.err = d.hash(key)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.jobs, key)
 	if j.err == nil {
-		d.known.put(key.name, known{key.stamp, j.info, j.facts})
+		before, _ := d.known.get(key.name)
+		j.twice = before.stamp.Sec == key.stamp.Sec && (before.twice || !before.digest.IsZero() && before.digest != j.digest)
+		d.known.put(key.name, known{key.stamp, j.info, j.early, j.facts})
 		d.saveSoon()
 	}
 }
@@ -175,6 +188,9 @@ func (d *digests) hash(key jobKey) (fs.FileInfo, facts, error) {
 	}
 	defer f.Close()
 	began := time.Now()
+	if !d.isQuiet(key.stamp) {
+		_ = f.Sync() // so that a further write through a mapping shows; where that cannot be, a second look does it
+	}
 	if err := d.settle(f, key.stamp); err != nil {
 		return nil, facts{}, err
 	}
@@ -200,7 +216,8 @@ func (d *digests) settle(f *os.File, want stamp) error {
 	if err != nil {
 		return err
 	}
-	if wait := unsettled(info.ModTime(), time.Now()); wait > 0 {
+	now := time.Now()
+	if wait := max(unsettled(info.ModTime(), now), unsettled(stampOf(info).written(), now)); wait > 0 {
 		select {
 		case <-time.After(wait):
 		case <-d.ctx.Done():

@@ -23,6 +23,7 @@ type facts struct {
 	pieces    verify.Pieces // zero if the file is empty
 	signature string        // armored; "" if the key could not sign
 	has       wants         // which of them were tried
+	twice     bool          // the file had other bytes before with a time in the same second
 }
 
 // pieceAlgorithm is the one of pieces that are made here. They locate damage, but a stronger one costs nothing more.

@@ -14,22 +14,41 @@ import (
 	"syscall"
 	"time"
 
+	"braid/internal/fsys"
 	"braid/verify"
 )
 
 // errChanged says that a file is not the one any more whose digest is known.
 var errChanged = errors.New("the file is being changed")
 
-// A stamp tells the versions of a file apart, as far as size and time of change can.
+// A stamp tells the versions of a file apart: by its size, when its bytes were changed, which file it is, and when anything about it was
+// changed. Programs set the first time as they like. The last one they cannot set, so that it tells of a file that was rewritten and got its
+// old time back. Where the system does not say the last two they are zero.
 type stamp struct {
-	Size int64 `json:"size"`
-	Sec  int64 `json:"sec"`
-	Nsec int   `json:"nsec"`
+	Size        int64  `json:"size"`
+	Sec         int64  `json:"sec"`
+	Nsec        int    `json:"nsec"`
+	ChangedSec  int64  `json:"changed-sec,omitempty"`
+	ChangedNsec int    `json:"changed-nsec,omitempty"`
+	Device      uint64 `json:"device,omitempty"`
+	Inode       uint64 `json:"inode,omitempty"`
 }
 
 func stampOf(info fs.FileInfo) stamp {
-	t := info.ModTime()
-	return stamp{info.Size(), t.Unix(), t.Nanosecond()}
+	of := fsys.InfoOf(info)
+	s := stamp{Size: of.Size, Sec: of.ModTime.Unix(), Nsec: of.ModTime.Nanosecond(), Device: of.ID.Dev, Inode: of.ID.Ino}
+	if !of.Changed.IsZero() {
+		s.ChangedSec, s.ChangedNsec = of.Changed.Unix(), of.Changed.Nanosecond()
+	}
+	return s
+}
+
+// written is when the file of s was written last, as far as the system says.
+func (s stamp) written() time.Time {
+	if s.ChangedSec != 0 {
+		return time.Unix(s.ChangedSec, int64(s.ChangedNsec))
+	}
+	return time.Unix(s.Sec, int64(s.Nsec))
 }
 
 // A version is one version of a file, open. Its Read gives bytes of that version only.
@@ -49,11 +68,21 @@ func (v *version) Read(p []byte) (int, error) {
 	if statErr != nil {
 		return 0, statErr
 	}
-	if stampOf(info) != stampOf(v.info) {
+	if !sameBytes(v.info, info) {
 		v.changed.Store(true)
 		return 0, errChanged
 	}
 	return n, err
+}
+
+// sameBytes reports whether an open file still has the bytes that it had. What gets or loses a name, as a file does in whose place another
+// one is put, has another time of change then, and the same bytes.
+func sameBytes(before, now fs.FileInfo) bool {
+	a, b := stampOf(before), stampOf(now)
+	if fsys.InfoOf(before).Links != fsys.InfoOf(now).Links {
+		a.ChangedSec, a.ChangedNsec = b.ChangedSec, b.ChangedNsec
+	}
+	return a == b
 }
 
 func (v *version) Seek(offset int64, whence int) (int64, error) { return v.file.Seek(offset, whence) }
@@ -102,7 +131,12 @@ func (s *Server) serveFile(res *response, r *http.Request, name string) {
 	for _, link := range s.links(r, name, v) {
 		h.Add("Link", link)
 	}
-	http.ServeContent(res, withRanges(r, v.info.Size()), path.Base(name), lastModified(v.info), v)
+	now := time.Now()
+	if !dateHolds(r, now) {
+		r = r.Clone(r.Context())
+		r.Header.Del("Range")
+	}
+	http.ServeContent(res, withRanges(r, v.info.Size()), path.Base(name), v.lastModified(now), v)
 	if v.changed.Load() {
 		s.warn(name, "file changed while it was sent")
 		panic(http.ErrAbortHandler) // closes the connection: the client must not take this for the file
@@ -127,11 +161,11 @@ func etag(d verify.Digest) string {
 	return `"sha256-` + base64.RawURLEncoding.EncodeToString(d.Bytes()) + `"`
 }
 
-// lastModified is the zero time where there is nothing to say. "An origin server with a clock MUST NOT
-// generate a Last-Modified date that is later than the server's time of message origination" (RFC 9110,
-// section 8.8.2.1).
-func lastModified(info fs.FileInfo) time.Time {
-	if t := info.ModTime(); !t.After(time.Now()) {
+// lastModified is the zero time where there is nothing to say: there is no field then, and no date that a client has holds. "An origin server
+// with a clock MUST NOT generate a Last-Modified date that is later than the server's time of message origination" (RFC 9110, section
+// 8.8.2.1). Nor does a date tell versions apart if the file had two of them with it.
+func (v *version) lastModified(now time.Time) time.Time {
+	if t := v.info.ModTime(); !v.twice && !t.After(now) {
 		return t
 	}
 	return time.Time{}

@@ -1,13 +1,18 @@
 package serve
 
 import (
-	"braid/internal/mask"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"braid/internal/mask"
 )
 
 // requestPath is the path below the served folder that u asks for, with slashes, "." for the folder itself,
@@ -55,15 +60,42 @@ func prefix(r *http.Request) string {
 	return before
 }
 
-// safeName says that a file or folder of this name is served (rule 10). One dot at the beginning covers
-// hidden files, "." and "..".
+// safeName says that a file or folder of this name is served (rule 10). One dot at the beginning covers hidden files, "." and "..". Some file
+// systems ignore characters that say nothing (HFS+, ext4 with folded case), so that ".git" has other names, too.
 func safeName(s string) bool {
-	if s == "" || s[0] == '.' || !utf8.ValidString(s) {
+	if strings.HasPrefix(strings.TrimLeftFunc(s, isIgnored), ".") || s == "" || !utf8.ValidString(s) {
 		return false
 	}
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return r == '/' || r == '\\' || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 	})
+}
+
+// isIgnored reports whether a file system may take a name without r for the same.
+func isIgnored(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// isAlias reports whether a name may be the short one that file systems of Windows give a file beside its own: GIT~1 is .git there.
+func isAlias(name string) bool {
+	base, ending, _ := strings.Cut(name, ".")
+	tilde := strings.LastIndexByte(base, '~')
+	return tilde > 0 && len(base) <= 8 && len(ending) <= 3 && tilde < len(base)-1 && strings.Trim(base[tilde+1:], "0123456789") == ""
+}
+
+// spelled reports whether the path is written with the names of its folders and of its file, and with no other ones that lead to them.
+func spelled(root *os.Root, name string) bool {
+	folder := "."
+	for segment := range strings.SplitSeq(name, "/") {
+		if isAlias(segment) {
+			entries, err := fs.ReadDir(root.FS(), folder)
+			if err != nil || !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == segment }) {
+				return false
+			}
+		}
+		folder = path.Join(folder, segment)
+	}
+	return true
 }
 
 // escapePath is a path as in a URL. More is escaped than has to be: readers of Link fields that split them

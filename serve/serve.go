@@ -85,6 +85,7 @@ type Server struct {
 	log       *slog.Logger
 	digests   *digests
 	documents documents
+	pages     pages
 }
 
 // New makes a server of the folder dir.
@@ -196,7 +197,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name, slash, ok := requestPath(r.URL)
-	if !ok {
+	if !ok || !spelled(s.root, name) {
 		res.fail(http.StatusNotFound)
 		return
 	}

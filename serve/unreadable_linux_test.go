@@ -24,7 +24,7 @@ func TestUnreadable_V11(t *testing.T) {
 	if err := syscall.Setfsuid(nobody); err != nil {
 		t.Fatal(err)
 	}
-	page, err := w.s.page(".")
+	page, _, err := w.s.page(".")
 	if err := syscall.Setfsuid(os.Geteuid()); err != nil {
 		t.Fatal(err)
 	}
