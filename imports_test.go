@@ -70,18 +70,19 @@ var houses = map[string]house{
 	}},
 
 	"antenna/news": {pure: true, imports: []string{
-		"antenna/feed", "antenna/hinadi", "internal/feedtext",
+		"address", "antenna/feed", "antenna/hinadi", "internal/feedtext",
 		"github.com/mmcdole/gofeed", "github.com/mmcdole/gofeed/atom", "github.com/mmcdole/gofeed/json", "github.com/mmcdole/gofeed/rss",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode",
 		"golang.org/x/text/transform",
 	}},
 
 	"download": {imports: []string{
-		"byterange", "internal/partfile", "download/state", "internal/fsys",
+		"byterange", "internal/partfile", "download/state", "internal/fsys", "internal/version",
 		"address", "internal/web", "metalink", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
+	"internal/version":  {pure: true, imports: []string{"verify"}},
 	"download/state":    {imports: []string{"source", "verify", "internal/fsys"}},
 	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 
@@ -150,6 +151,8 @@ var houses = map[string]house{
 	"internal/test/s3test":     {imports: []string{"github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials", "github.com/minio/minio-go/v7/pkg/signer"}},
 	"internal/test/geoiptest":  {},
 	"internal/test/sourcetest": {imports: []string{"byterange", "source"}},
+	"internal/test/oracle":     {},
+	"internal/test/worlds":     {},
 	"internal/test/torture":    {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/test/ftptest":    {imports: []string{"golang.org/x/time/rate"}},
 }

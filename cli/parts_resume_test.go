@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"crypto/sha256"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"braid/internal/fsys"
 	"braid/internal/partfile"
@@ -23,29 +27,60 @@ func TestResumeOfWhatIsInPlace_Rule8(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	s := httptest.NewServer(http.FileServer(http.Dir(t.TempDir())))
 	defer s.Close()
+	none := func(t *testing.T) {}
+	demanded := []string{"--require", "digest"}
 	for name, tt := range map[string]struct {
 		words  []string
-		sealed bool
+		id     partfile.Identity // what that run knew and demanded
+		sealed string            // how much of the journal is: all, nothing, or all but its end
+		then   func(t *testing.T)
 		code   int
 		says   string
 	}{
-		"as it was":       {nil, true, exitDone, "already complete"},
-		"more demanded":   {[]string{"--require", "digest"}, true, exitLocal, ""},
-		"not this user's": {nil, false, exitLocal, "nothing shows that its journal is of a download of yours"},
+		"as it was":              {nil, partfile.Identity{}, "all", none, exitDone, "already complete"},
+		"more demanded":          {demanded, partfile.Identity{}, "all", none, exitLocal, ""},
+		"not this user's":        {nil, partfile.Identity{}, "nothing", none, exitLocal, "nothing shows that its journal is of a download of yours"},
+		"the end not this one's": {nil, partfile.Identity{}, "all but its end", none, exitLocal, "nothing shows that its journal is of a download of yours"},
+		"proven":                 {demanded, proven("abc", ""), "all", none, exitDone, "already complete"},
+		"demanded before":        {nil, proven("abc", "digest"), "all", none, exitDone, "already complete"},
+		"changed":                {demanded, proven("abc", ""), "all", changeInPlace, exitLocal, ""},
+		"changed, demanded then": {nil, proven("abc", "digest"), "all", changeInPlace, exitLocal, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			leaveJournal(t, s.URL+"/a.iso", tt.sealed)
+			leaveJournal(t, s.URL+"/a.iso", tt.id, tt.sealed)
+			tt.then(t)
 			code, _, stderr := command(t, append(append([]string{"parts", "resume"}, tt.words...), "a.iso")...)
-			if code != tt.code || !strings.Contains(stderr, tt.says) {
+			if code != tt.code || !strings.Contains(stderr, tt.says) || code != exitDone && strings.Contains(stderr, "already complete") {
 				t.Errorf("exit code %d, %s", code, stderr)
 			}
 		})
 	}
 }
 
-// leaveJournal puts a.iso in place, without evidence, as a run that is stopped before it removes the journal.
-func leaveJournal(t *testing.T, from string, sealed bool) {
+// proven is the identity of a file with a digest that its server gave.
+func proven(data, require string) partfile.Identity {
+	sum := sha256.Sum256([]byte(data))
+	d, _ := verify.NewDigest(verify.SHA256, sum[:])
+	return partfile.Identity{Claims: []verify.Claim{{Digest: d, Field: "Digest", Channel: verify.HTTPS}}, Require: require}
+}
+
+// changeInPlace writes other bytes into a.iso, which keeps its size and date.
+func changeInPlace(t *testing.T) {
+	info, err := os.Stat("a.iso")
+	if err == nil {
+		err = os.WriteFile("a.iso", []byte("xyz"), info.Mode())
+	}
+	if err == nil {
+		err = os.Chtimes("a.iso", time.Time{}, info.ModTime())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// leaveJournal puts a.iso in place, with what id has of evidence, as a run that is stopped before it removes the journal.
+func leaveJournal(t *testing.T, from string, id partfile.Identity, sealed string) {
 	t.Helper()
 	u, err := url.Parse(from)
 	if err != nil {
@@ -61,20 +96,28 @@ func leaveJournal(t *testing.T, from string, sealed bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sealed {
+	if sealed != "nothing" {
 		key := partfile.OpenKey(fsys.OS, journalKey())
 		if err := key.Make(); err != nil {
 			t.Fatal(err)
 		}
 		f.SealWith(key)
 	}
-	if err := f.Begin(partfile.Identity{URL: from, URLSum: partfile.SumURL(u), Size: 3}); err != nil {
+	id.URL, id.URLSum, id.Size = from, partfile.SumURL(u), 3
+	if err := f.Begin(id); err != nil {
 		t.Fatal(err)
+	}
+	if sealed == "all but its end" {
+		other := partfile.OpenKey(fsys.OS, filepath.Join(t.TempDir(), "key"))
+		if err := other.Make(); err != nil {
+			t.Fatal(err)
+		}
+		f.SealWith(other)
 	}
 	if _, err := f.WriteAt([]byte("abc"), 0); err != nil {
 		t.Fatal(err)
 	}
-	c := verify.NewChecker(-1, nil)
+	c := verify.NewChecker(-1, id.Claims)
 	c.Write([]byte("abc"))
 	proof, err := c.Proof()
 	if err != nil {

@@ -10,20 +10,25 @@ import (
 	"time"
 
 	"braid/download/state"
+	"braid/internal/partfile"
+	"braid/internal/version"
 	"braid/source"
 	"braid/verify"
 )
 
 // carried is what survives from session to session.
 type carried struct {
-	version
+	revision
 	origin    *url.URL       // the server to ask; not that of the request when it failed and a mirror stands in
 	changes   int            // how often the file changed while it was fetched
 	restarts  int            // how often what came was of no use
 	fallbacks []*url.URL     // mirrors that nothing ties to the origin and that were not asked yet
 	tried     []*url.URL     // those that were
 	fetches   int            // that were begun
+	heads     int            // how often HEAD was asked
 	touched   int            // how often another program changed the part file
+	noRoom    error          // the size that a source gave does not fit; nil: none was given up for that
+	replaces  bool           // a file is there, and only the server says whether another one is newer
 	here      *state.Version // what is known of the file that is there; nil: nothing
 }
 
@@ -45,7 +50,7 @@ func (p *carried) nextFallback() bool {
 
 // again prepares another session after one that failed, if there is a way that another may go; else it gives back the error to end with.
 func (g *getter) again(ctx context.Context, s *session) error {
-	if ctx.Err() == nil && s.how != failed { // on a part file whose void ranges may come back after a kill nothing goes on
+	if ctx.Err() == nil && s.how != failed && !is[*partfile.SpaceError](s.err) { // on a part file whose void ranges may come back after a kill nothing goes on
 		if err := s.disk.last.wait(ctx); err != nil {
 			return err
 		}
@@ -63,6 +68,9 @@ func (g *getter) again(ctx context.Context, s *session) error {
 		case gone:
 			return context.Cause(ctx)
 		}
+	}
+	if s.how == noSource && g.carried.noRoom != nil {
+		return g.carried.noRoom
 	}
 	return s.err
 }
@@ -82,6 +90,8 @@ func (g *getter) happened(s *session) history {
 		changes: p.changes, restarts: p.restarts, tries: g.c.tries(), touched: p.touched,
 		single: p.single, pipe: g.req.inOrder(), out: g.req.Stream != nil && s.streamed(),
 		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(), unsized: g.unsized(),
+		guessed: g.carried.guessed(), contested: g.carried.strong() && g.carried.sizeBy < byUser,
+		digest: s.strong(), recalled: g.recalls(s.err), heads: p.heads, drops: p.drops,
 	}
 }
 
@@ -91,10 +101,18 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case askHead:
 		return true, g.askHead(ctx)
 	case dropSize:
-		return true, g.disown(ctx, s)
+		return g.dropSize(s)
+	case dropRecalled:
+		return true, g.dropRecalled(ctx, s)
 	case nextVersion:
-		g.carried.renew(&g.req)
-		return true, nil
+		other, answers := true, true
+		if errors.Is(s.err, errShrunk) && s.strong() {
+			other, answers = g.announced(ctx)
+		}
+		if other {
+			g.carried.renew(&g.req)
+		}
+		return answers, nil
 	case compareSamples:
 		if err := g.pause(ctx); err != nil {
 			return false, err
@@ -109,7 +127,7 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case singleSource:
 		return g.trySingle(s), nil
 	case standIn:
-		return g.standIn(), nil
+		return g.standIn(ctx), nil
 	case withoutPieces:
 		return g.rejectPieces(s), nil
 	case askPeers:
@@ -125,7 +143,7 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case keepRefuted:
 		return false, g.refute(ctx, s)
 	case discard:
-		return false, errors.Join(cmp.Or(g.carried.wrong, s.err), g.empty(ctx))
+		return false, errors.Join(cmp.Or(g.carried.wrong, s.err), g.discard(ctx, s))
 	}
 	return false, nil
 }
@@ -142,22 +160,21 @@ func (g *getter) anew(ctx context.Context, s *session) error {
 		}
 	}
 	g.observe(Restarted{Reason: s.err.Error()})
-	g.carried.prior, g.result.Resumed = nil, 0
+	g.carried.goesOn, g.result.Resumed = false, 0
 	g.carried.continued, g.result.Continued = false, false
+	g.carried.forgetOthers()
+	g.carried.digests(s.next)
 	return g.empty(ctx)
 }
 
-// standIn takes a mirror of the user's as the origin when the origin failed. With a strong digest from the
-// user they were sources like all others, but for a pipe.
-func (g *getter) standIn() bool {
-	if (!verify.Strong(g.req.Claims) || g.req.Stream != nil) && !g.req.provenByPieces() {
-		for _, u := range g.req.Mirrors {
-			if !g.http.opens(u) { // which is asked for ranges only
-				g.carried.fallBack(u)
-			}
-		}
+// announced asks the server whether it has another version than the one whose range it refused. An answer that is no success says nothing
+// of the file, and takes back no digest.
+func (g *getter) announced(ctx context.Context) (other, answers bool) {
+	x, err := g.req.inquire(ctx, g.http, glance, condition{})
+	if err != nil {
+		return false, false
 	}
-	return g.carried.nextFallback()
+	return version.Compare(g.carried.view(), x.statement().view()).Judgment == version.Other, true
 }
 
 // empty throws away what is here.
@@ -188,9 +205,12 @@ func (g *getter) pause(ctx context.Context) error {
 
 // askHead asks for the header fields once more, as some servers send Digest on HEAD only.
 func (g *getter) askHead(ctx context.Context) error {
-	g.carried.headAsked, g.carried.head = true, source.Answer{}
+	g.carried.head, g.carried.heads = source.Answer{}, g.carried.heads+1
 	a, err := g.http.Head(ctx, g.carried.origin, g.req.originOptions(&g.carried, false))
 	if err == nil {
+		if x, err := g.req.resolve(a.Hops, g.req.role(), g.carried.strong()); err == nil && verify.Strong(x.file.Claims) {
+			g.carried.update(&g.req, inquiry{resolution: x, answer: a}.statement()) // it counts, whatever becomes of GET
+		}
 		g.carried.head = a
 		g.carried.announced(a)
 	}
@@ -217,57 +237,4 @@ func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 	}
 	g.goOn(s)
 	return true, nil
-}
-
-// unsized reports whether one of the sources alone gave the size that all were held to.
-func (g *getter) unsized() bool { return g.req.unsized() || g.carried.sizeByMirror }
-
-// disown lets the next session begin with what is known of the file, without the size that this source gave.
-func (g *getter) disown(ctx context.Context, s *session) error {
-	g.goOn(s)
-	g.carried.prior.Size, g.carried.prior.ETag, g.carried.prior.ETagHost = -1, "", ""
-	if !verify.Strong(s.claims) {
-		g.carried.prior = nil
-	}
-	if g.carried.originFile != nil {
-		known := *g.carried.originFile
-		known.Size, g.carried.originFile = -1, &known
-	}
-	return g.empty(ctx)
-}
-
-// trySingle prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It reports
-// whether there is another one.
-func (g *getter) trySingle(s *session) bool {
-	p := &g.carried
-	if !p.single {
-		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.size, g.unsized(), s.req.described()), s.err
-		if p.originFile == nil { // it is from an earlier run
-			known := s.file
-			known.Size, known.Claims = s.size, s.claims
-			p.originFile = &known
-		}
-		p.past = nil // each source gets another chance
-	}
-	if len(p.candidates) == 0 {
-		return false
-	}
-	p.origin, p.candidateScope = p.candidates[0].url, p.candidates[0].named
-	p.candidates = p.candidates[1:]
-	return true
-}
-
-// refute keeps what is here for such a run. It returns the error to end with.
-func (g *getter) refute(ctx context.Context, s *session) error {
-	wrong, err := wrongOf(s.err), s.err
-	if !slices.Contains(g.req.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {
-		return errors.Join(err, g.empty(ctx))
-	}
-	id := s.identity()
-	id.Refuted = []verify.Claim{wrong.Claim}
-	if begun := g.part.Begin(id); begun != nil {
-		return errors.Join(err, local(begun))
-	}
-	g.refuted = true
-	return err
 }

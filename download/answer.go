@@ -1,10 +1,11 @@
 package download
 
 import (
-	"fmt"
+	"slices"
 	"time"
 
 	"braid/byterange"
+	"braid/internal/version"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -74,9 +75,9 @@ func (s *session) compareAnswer(o *origin, a source.Answer) error {
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 		s.result.NotModified, s.done = true, true
 		return errRefused
-	case !s.known && o.first:
+	case !s.begun && o.first:
 		return s.resolveFile(o, a)
-	case !s.known:
+	case !s.begun:
 		return s.assumeFile(o, a)
 	case o.first:
 		if err := s.checkOrigin(o, a); err != nil {
@@ -88,10 +89,21 @@ func (s *session) compareAnswer(o *origin, a source.Answer) error {
 		}
 	}
 	if s.size < 0 && a.Size >= 0 {
-		s.size = a.Size
+		if err := s.refuseSize(o, a.Size); err != nil && s.strong() {
+			return err
+		}
+		s.learnSize(a.Size, s.sizeRank(o, a), o.url)
 		return s.reserve()
 	}
 	return nil
+}
+
+// sizeRank is the rank of an answer's size.
+func (s *session) sizeRank(o *origin, a source.Answer) rank {
+	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as) == len(a.Hops) {
+		return byServer
+	}
+	return byOther
 }
 
 // checkOrigin compares another answer of the origin with what it said before. A change is another version of the file; an answer
@@ -105,65 +117,108 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		return s.end(gotDocument, errRefused)
 	case x.nature == aDocument:
 		return s.end(fileChanged, changed("it answers with a Metalink document now"))
-	case x.wrong != nil:
-		return mismatch(o, "%w", x.wrong)
 	}
-	file := x.file
-	if err := s.compareWithUser(o, file.Claims); err != nil {
+	st := s.statementOf(o, x, a)
+	if err := s.compareWithUser(o, x.file.Claims); err != nil {
 		return err
 	}
-	if elsewhere(file, a) && differs(a.Size, s.size) { // the mirror has another file (RFC 6249, section 7)
-		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
+	if err := verify.Agree(s.claims, x.file.Claims); err != nil && len(s.recalled) == 0 { // whatever a mirror says to that
+		s.next = x.file.Claims
+		return s.end(fileChanged, changed(err.Error()))
 	}
-	if how, err := s.sameAsBefore(a, file); how != ongoing {
+	if x.wrong != nil {
+		return mismatch(o, "%w", x.wrong)
+	}
+	if differs(a.Size, s.size) && (s.guessed() || st.sizeBy < byServer) {
+		return s.otherSize(o, a)
+	}
+	if how, err := s.sameAsBefore(o, st, a); how != ongoing {
+		s.next = x.file.Claims
 		return s.end(how, err)
 	} else if err != nil {
 		return err
 	}
-	if err := s.checkPin(o, file); err != nil && !s.originAnswered {
+	if err := s.checkPin(o, x.file); err != nil && !s.originAnswered {
 		return s.stop(err)
 	}
 	if !s.originAnswered { // in this run, of a download that goes on or that a mirror began
 		s.originAnswered, s.newMirrors = true, true
-		file.Size = a.Size
-		s.file = file
-		s.corroborate(file.Claims)
-		if tag := tagOf(file, a); tag.etag != "" {
-			s.tag, s.date = tag, dateOf(file, a)
+		if s.roleOf(o) == asOrigin {
+			s.file = x.file
+			s.confirmSize(st)
 		}
+		s.corroborate(x.file.Claims)
+		s.retag(st)
 		s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
-		s.trees.add(file)
-		s.observe(Offered{File: file})
+		s.trees.add(s.file)
+		s.observe(Offered{File: s.offered()})
 		s.askSignatures()
 	}
 	return nil
 }
 
+// retag takes the tag of the first answer of the server to this session. What is here came under another one, or under none.
+func (s *session) retag(st statement) {
+	if st.tag.etag == "" || st.tag == s.tag {
+		return
+	}
+	have := s.part.Have()
+	s.tag, s.date, s.host = st.tag, st.date, st.host
+	s.mixed = s.mixed || have.Len() > 0
+	s.describe()
+}
+
+// confirmSize notes in the journal that the asked server has stated the size that another party gave.
+func (s *session) confirmSize(st statement) {
+	if st.size >= 0 && st.size == s.size && st.sizeBy > s.sizeBy {
+		s.learnSize(st.size, st.sizeBy, st.at)
+		s.describe()
+	}
+}
+
+// otherSize refuses an answer with another size than the one that is fetched. If a party of lower rank gave that one, the answer's
+// becomes the size in another session.
+func (s *session) otherSize(o *origin, a source.Answer) error {
+	o.claimed = a.Size
+	if err := verify.Agree(s.claims, a.Claims); err != nil {
+		return otherDigest(o, err)
+	}
+	if s.guessed() && s.sizeRank(o, a) > s.sizeBy && !slices.Contains(s.tried, a.Size) {
+		return s.end(sizeDisowned, changed("the server says that it has another size than a mirror says"))
+	}
+	if !s.guessed() && s.roleOf(o) == asOrigin && !verify.Strong(s.claims) { // the next request may be led back
+		return &source.Error{URL: o.masked, Host: a.Host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
+	}
+	return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
+}
+
 // sameAsBefore compares an answer with earlier ones of the same server. With an outcome the session has to end; an error without
 // one refuses the answer.
-func (s *session) sameAsBefore(a source.Answer, file metalink.File) (outcome, error) {
-	if differs(a.Size, s.size) {
-		if s.assumed && !s.originAnswered {
-			return notMergeable, noMerge("the mirror that answered before the server has another file", nil)
-		}
-		return fileChanged, changed(fmt.Sprintf("%d bytes instead of %d", a.Size, s.size))
+func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcome, error) {
+	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
+		s.forgetRecalled()
+		s.rehash()
 	}
-	if err := verify.Agree(s.claims, file.Claims); err != nil {
-		return fileChanged, changed(err.Error())
-	}
-	strong := verify.Strong(s.claims) && verify.Strong(file.Claims)
-	tag := tagOf(file, a)
+	known := s.view()
+	v := version.Compare(known, st.view())
+	bothTags := known.ETag != "" && st.tag.etag != ""
 	switch {
-	case strong:
+	case v.Judgment == version.Same:
 		return ongoing, nil
-	case tag == s.tag && tag.etag != "":
-		return s.sameDate(dateOf(file, a))
-	case tag.etag == "" || s.tag.etag == "":
+	case v.Judgment == version.Other && s.roleOf(o) != asOrigin: // of a copy; no authority has spoken
+		return ongoing, mismatch(o, "%w", v.Why)
+	case v.By == version.ByDate && (s.strong() || !bothTags), v.Judgment == version.Unproven && !bothTags:
 		return s.untied(a)
-	case tag.host != s.tag.host:
-		return s.otherHost(tag)
+	case v.Judgment == version.Unproven && s.strong():
+		s.mix()
+		return ongoing, nil
+	case v.Judgment == version.Unproven:
+		return s.otherHost(st.tag)
+	case v.By == version.ByETag && s.digestBy() == byUser: // servers exist that change it with each answer
+		s.mix()
+		return ongoing, nil
 	}
-	return fileChanged, changed("another ETag")
+	return fileChanged, changed(v.Why.Error())
 }
 
 // otherHost checks an answer of another host than the one that gave the known ETag.
@@ -171,6 +226,7 @@ func (s *session) otherHost(t tag) (outcome, error) {
 	have := s.part.Have()
 	switch {
 	case verify.Strong(s.claims): // which decides
+		s.mix()
 		return ongoing, nil
 	case s.fetches.others(): // the next request to the server may be led back
 		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: t.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
@@ -184,11 +240,14 @@ func (s *session) otherHost(t tag) (outcome, error) {
 // untied checks an answer that neither a digest nor an ETag ties to the bytes that are here: they must not be put together.
 func (s *session) untied(a source.Answer) (outcome, error) {
 	have := s.part.Have()
-	switch p := s.carried.prior; {
-	case verify.Strong(s.claims) || have.Len() == 0:
+	switch {
+	case have.Len() == 0:
 		return ongoing, nil
-	case s.carried.continued && p != nil && (s.sources.last == nil || s.fetches.others()): // else its samples come first
-		if a.Host != p.Host || !a.LastModified.Equal(p.Date) {
+	case s.strong():
+		s.mix()
+		return ongoing, nil
+	case s.carried.continued && s.carried.goesOn && (s.sources.last == nil || s.fetches.others()): // else its samples come first
+		if a.Host != s.carried.answeredBy || !a.LastModified.Equal(s.carried.answered) {
 			return fileChanged, changed("another server or Last-Modified")
 		}
 		return ongoing, nil
@@ -196,11 +255,9 @@ func (s *session) untied(a source.Answer) (outcome, error) {
 	return notMergeable, noMerge(unmergeable, s.sources.last)
 }
 
-// ties reports whether a mirror's ETag shows that it has the server's version: both hosts gave the same ETag, or the user typed the
-// URLs of both.
-func (s *session) ties(o *origin, t tag) bool {
-	typed := o.user && s.req.Described == nil && at(t.host, o.url) && at(s.tag.host, s.carried.origin)
-	return t.etag != "" && t.etag == s.tag.etag && (t.host == s.tag.host || typed)
+// typedBoth reports whether the user typed the URLs of both the asked server and a mirror, whose ETags count as shared.
+func (s *session) typedBoth(o *origin, host string) bool {
+	return o.user && s.req.Described == nil && at(host, o.url) && at(s.host, s.carried.origin)
 }
 
 // checkMirror rejects a mirror that has another file, before the first byte of its body (RFC 6249, sections 3.3 and 7).
@@ -208,25 +265,43 @@ func (s *session) checkMirror(o *origin, a source.Answer) error {
 	if s.req.natureOf(a.Hops, s.roleOf(o)) == anotherFile {
 		return mismatch(o, "%w", errInPlace)
 	}
-	if err := sameFile(o, a, s.size, s.claims); err != nil {
-		return err
+	if s.strong() && a.Size >= 0 && !s.bound() {
+		if err := s.refuseSize(o, a.Size); err != nil {
+			return err
+		}
+		if s.guessed() && a.Size != s.size {
+			return s.otherSize(o, a)
+		}
 	}
-	same := verify.Strong(common(s.claims, a.Claims))
-	t := tagOf(metalink.File{}, a)
+	theirs := viewOf(a)
+	theirs.Shares = o.pref || s.typedBoth(o, a.Host)
+	v := version.Compare(s.view(), theirs)
 	switch {
-	case same:
+	case v.Judgment == version.Other && v.By <= version.BySize:
+		return sameFile(o, a, s.view().Size, s.claims)
+	case v.Judgment == version.Same && (s.tied() || !s.otherDate(o, a)):
+		if v.By == version.ByDigest && (theirs.ETag == "" || theirs.ETag != s.tag.etag) {
+			s.mix()
+		}
 		return nil
-	case a.IfMatchFailed:
+	case a.IfMatchFailed, o.pref && v.By == version.ByETag:
 		return mismatch(o, "stale: its ETag is another one and it gives no digest")
-	case o.pref && t.etag != "" && s.tag.etag != "" && t.etag != s.tag.etag:
-		return mismatch(o, "stale: its ETag is another one and it gives no digest")
-	case !s.tied() && (!s.ties(o, t) || s.otherDate(o, a)):
+	case !s.tied():
 		s.carried.fallBack(o.url)
 		return errUntied
 	case s.pipes() && !s.mayFeed(o, a):
 		return errLoose
 	}
+	s.mix()
 	return nil
+}
+
+// mix notes in the journal that a digest alone ties what is here together.
+func (s *session) mix() {
+	if !s.mixed && s.begun && s.tag.etag != "" {
+		s.mixed = true
+		s.describe()
+	}
 }
 
 // dated reports whether a mirror's date contradicts that of the asked server, and nothing else shows that it has the same version.
@@ -266,7 +341,7 @@ func (s *session) mayFeed(o *origin, a source.Answer) bool {
 	switch {
 	case s.lead == nil || s.leader == o || o.swarm || verify.Strong(common(s.claims, a.Claims)):
 		return true
-	case o.pref && t.etag != "" && t.etag == s.tag.etag, s.ties(o, t):
+	case t.etag != "" && t.etag == s.tag.etag && (o.pref || t.host == s.tag.host || s.typedBoth(o, t.host)):
 		return true
 	}
 	sized := a.Size >= 0 && a.Size == s.size
@@ -305,7 +380,7 @@ func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	case s.req.Described != nil:
 		return otherDigest(o, err)
 	}
-	return s.stop(fail(Mismatch, "verify", o.masked, err, "the server has another file than the one that was asked for"))
+	return s.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))
 }
 
 // checkPin compares what the server offers to verify the file with with what the URL offered before.

@@ -58,15 +58,30 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 
 // identity returns what the journal of the part file says of the file.
 func (x *inspection) identity() partfile.Identity {
-	return identityOf(&x.req, x.file, x.size, x.claims, tagOf(x.file, x.answer))
+	k := &known{claims: x.claims, size: x.size, sizeBy: byServer, file: x.file}
+	k.tag = tagOf(x.file, x.answer)
+	return identityOf(&x.req, k)
 }
 
-func identityOf(r *Request, file metalink.File, size int64, claims []verify.Claim, t tag) partfile.Identity {
-	id := partfile.Identity{URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: size, Claims: claims, ETag: t.etag, ETagHost: t.host, Require: r.Require.String()}
+// identityOf is what the journal says of the file: every fact with its giver. The date counts only beside a tag.
+func identityOf(r *Request, k *known) partfile.Identity {
+	id := partfile.Identity{
+		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: k.size, Claims: k.claims,
+		ETag: k.tag.etag, ETagHost: k.tag.host, Mixed: k.mixed, Require: r.Require.String(),
+	}
+	if k.sizeBy == byOther && k.size >= 0 {
+		id.SizeBy = k.sizeAt
+		if u, err := url.Parse(k.sizeAt); err == nil {
+			id.SizeBy = source.HostPort(u)
+		}
+	}
+	if k.tag.etag != "" {
+		id.LastModified = k.date
+	}
 	if r.provenByPieces() {
 		id.PieceSum = partfile.SumPieces(r.Described.Pieces)
 	}
-	for _, m := range file.Mirrors {
+	for _, m := range k.file.Mirrors {
 		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: journalURL(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
 	}
 	return id

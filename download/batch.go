@@ -37,33 +37,26 @@ type Job struct {
 // the mirrors of one serve for the files beside it (RFC 6249, section 3.4). It takes from files one at a time, and at most one before there
 // is room for it. When ctx ends it begins no more, and returns when those that run have ended.
 func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
-	type ending struct {
-		file   int
-		req    Request
-		result Result
-		err    error
+	jobs, told := make(chan Job), o.Ended
+	endings := &endings{news: make(chan struct{}, 1)}
+	if o.Ended = endings.add; told == nil {
+		told = func(int, Request, Result, error) {}
 	}
-	jobs, endings, told := make(chan Job), make(chan ending), o.Ended
-	tell := func(e ending) {
-		if told != nil {
-			told(e.file, e.req, e.result, e.err)
-		}
-	}
-	o.Ended = func(file int, req Request, result Result, err error) { endings <- ending{file, req, result, err} }
+	done := make(chan struct{})
 	go func() {
-		defer close(endings)
+		defer close(done)
 		begun = c.GetEach(ctx, jobs, o)
 	}()
 	put := func(j Job) bool {
 		for {
 			select {
 			case jobs <- j:
+				endings.tell(told) // those that made room for it, at least: they came before
 				return true
-			case e, more := <-endings:
-				if !more {
-					return false
-				}
-				tell(e)
+			case <-endings.news:
+				endings.tell(told)
+			case <-done:
+				return false
 			case <-ctx.Done():
 				return false
 			}
@@ -75,10 +68,44 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 		}
 	}
 	close(jobs)
-	for e := range endings {
-		tell(e)
+	for {
+		select {
+		case <-endings.news:
+			endings.tell(told)
+		case <-done:
+			endings.tell(told)
+			return begun
+		}
 	}
-	return begun
+}
+
+// endings are downloads that ended and that the caller of GetAll has not been told of yet: while its iterator is waited for, the others
+// go on.
+type endings struct {
+	mu   sync.Mutex
+	list []batchMessage
+	news chan struct{} // has a value while list is not empty
+}
+
+func (e *endings) add(file int, req Request, result Result, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.list = append(e.list, batchMessage{id: scheduler.JobID(file), req: req, result: result, err: err})
+	select {
+	case e.news <- struct{}{}:
+	default:
+	}
+}
+
+// tell calls told for each of them, in their order.
+func (e *endings) tell(told func(file int, req Request, result Result, err error)) {
+	e.mu.Lock()
+	list := e.list
+	e.list = nil
+	e.mu.Unlock()
+	for _, m := range list {
+		told(int(m.id), m.req, m.result, m.err)
+	}
 }
 
 // GetEach is GetAll for downloads that come one by one, until jobs is closed. A job is taken when there is room for it.

@@ -54,6 +54,7 @@ type chunk struct {
 	task
 	begun time.Time
 	stop  context.CancelFunc // set when it runs
+	taken bool               // another source has taken all that was left of it
 }
 
 // A board is what the comparing sources share: what is to be compared, by which source, and what was found.
@@ -289,6 +290,10 @@ func (b *board) sample(p *party) *chunk {
 	return nil
 }
 
+// tooYoung is the age below which nothing can be said of a chunk's speed. Two sources would take a range from each other before either has
+// answered.
+const tooYoung = 200 * time.Millisecond
+
 const (
 	portionTime  = 500 * time.Millisecond
 	leastPortion = 256 << 10
@@ -318,14 +323,14 @@ func (b *board) steal(p *party) *chunk {
 	var slow *chunk
 	var late time.Duration
 	for _, c := range b.running {
-		if c.by == p || c.of == p || c.duel != nil {
+		if c.by == p || c.of == p || c.duel != nil || time.Since(c.begun) < tooYoung {
 			continue
 		}
 		if left := c.left(time.Now()); left > late {
 			slow, late = c, left
 		}
 	}
-	if slow == nil || late < 200*time.Millisecond || slow.stop == nil {
+	if slow == nil || late < tooYoung || slow.stop == nil {
 		return nil
 	}
 	slow.writing.Lock()
@@ -335,7 +340,7 @@ func (b *board) steal(p *party) *chunk {
 	cut := end - ours
 	switch {
 	case late > lateAfter && (ours < compareUnit || cut-at < compareUnit): // it is very slow
-		cut = at
+		cut, slow.taken = at, true
 		slow.stop()
 	case ours < compareUnit:
 		return nil

@@ -51,6 +51,10 @@ type Client struct {
 	RetryWait time.Duration
 	// Timeout is how long a source that no other can replace may stay silent. If zero, it is 30 s.
 	Timeout time.Duration
+	// LowestSpeed is how many bytes a second have to come, from all sources together. A download that has less for half a minute ends
+	// (Budget) with what is here kept, so that others have its place. If zero, a download may be as slow as its sources are.
+	LowestSpeed int64
+	lowestTime  time.Duration // for tests; lowestTime if zero
 	// MaxSize limits the size of files. If zero, it is 64 GiB for those whose length is not known beforehand,
 	// and nothing limits the others.
 	MaxSize int64
@@ -276,7 +280,7 @@ func (c *Client) config(s *session) scheduler.Config {
 		}
 	}
 	cfg.Window = s.hashing.upload.window()
-	if s.known {
+	if s.begun {
 		cfg.Size, cfg.Have = s.size, s.part.Have()
 	}
 	return cfg

@@ -104,6 +104,9 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 	case isFinal(err): // which may be made of context.Canceled, where it is a target's
 		b.err = err
 		b.end()
+	case errors.Is(err, context.Canceled) && c.taken && came.Empty(): // it was silent
+		c.by.fails++
+		c.by.out = c.by.out || c.by.fails > mostFails
 	case err == nil, errors.Is(err, context.Canceled):
 		if !came.Empty() {
 			c.by.fails = 0

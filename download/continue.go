@@ -34,10 +34,13 @@ type sampleSink struct {
 	r     byterange.Range
 	at    int64
 	buf   []byte
+
+	received func() // is called for each answer and each write
 }
 
 // Answer implements source.Sink.
 func (k *sampleSink) Answer(a source.Answer) error {
+	k.received()
 	switch {
 	case a.Host != k.prior.Host:
 		return fmt.Errorf("%w: %s answers, and it was %s", errFileReplaced, a.Host, k.prior.Host)
@@ -53,6 +56,7 @@ func (k *sampleSink) Answer(a source.Answer) error {
 
 // WriteAt implements source.Sink.
 func (k *sampleSink) WriteAt(p []byte, off int64) (int, error) {
+	k.received()
 	n := min(int64(len(p)), k.r.End-off)
 	k.buf = append(k.buf[:0], p[:n]...)
 	if m, err := k.here.ReadAt(k.buf, off); int64(m) < n {

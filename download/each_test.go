@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"braid/download"
 )
@@ -132,5 +135,47 @@ func TestGetEachResize(t *testing.T) {
 	close(e.jobs)
 	if n := <-e.begun; n != 3 {
 		t.Errorf("%d were begun", n)
+	}
+}
+
+// Downloads go on while the iterator of GetAll waits for the next file, and the caller is told of what ended when it is back.
+func TestGetAllWaitsForFiles(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	s := newSite(t)
+	urls, dir := many(s, n), t.TempDir()
+	var ended sync.WaitGroup
+	ended.Add(n)
+	client := download.Client{JournalKey: filepath.Join(t.TempDir(), "key")}
+	told := 0
+	client.GetAll(t.Context(), func(yield func(download.Request) bool) {
+		for _, u := range urls {
+			var once sync.Once
+			r := download.Request{URL: parse(t, u), Dir: dir, Observe: func(ev download.Event) {
+				if _, ok := ev.(download.Complete); ok {
+					once.Do(ended.Done)
+				}
+			}}
+			if !yield(r) {
+				return
+			}
+		}
+		all := make(chan bool)
+		go func() {
+			ended.Wait()
+			close(all)
+		}()
+		select {
+		case <-all:
+		case <-time.After(20 * time.Second):
+			t.Error("the downloads do not go on")
+		}
+	}, download.Batch{AtOnce: n, Ended: func(_ int, _ download.Request, _ download.Result, err error) {
+		if told++; err != nil {
+			t.Error(err)
+		}
+	}})
+	if told != n {
+		t.Errorf("told of %d endings, want %d", told, n)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/internal/version"
 	"braid/scheduler"
 	"braid/source"
 	"braid/verify"
@@ -38,7 +39,11 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if errors.As(err, &over) { // it has another file (RFC 6249, section 7)
 		err, o.other = mismatch(o, "%w", over), true
 	}
-	if o.first && s.shrunk(o, err) {
+	if s.endsEarlier(o, err) {
+		s.end(sizeDisowned, errShrunk)
+		return
+	}
+	if o.first && s.shrunk(o, err) && !s.guessed() {
 		s.end(fileChanged, errShrunk)
 		return
 	}
@@ -51,6 +56,9 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		return
 	}
 	fault, after := faultOf(err)
+	if fault == scheduler.FaultNone && err != nil { // it was given up while a place was waited for to which the server leads
+		s.applyRefusal(o, err)
+	}
 	if fault == scheduler.FaultHeld {
 		s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
 		return
@@ -73,7 +81,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if fault == scheduler.FaultTransient {
 		s.brokeOff()
 	}
-	if fault == scheduler.FaultTransient && s.known && !s.proves() && len(s.fetches.running) == 0 {
+	if fault == scheduler.FaultTransient && s.begun && !s.proves() && len(s.fetches.running) == 0 {
 		s.startOver()
 	}
 	s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
@@ -90,6 +98,22 @@ func (s *session) shrunk(o *origin, err error) bool {
 	var e *source.Error
 	return errors.As(err, &e) && e.Status == http.StatusRequestedRangeNotSatisfiable &&
 		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
+}
+
+// endsEarlier reports whether a source says that the file ends where everything that is here does, and not where the guess at its size is:
+// then the digest decides (416; RFC 9110, section 15.5.17). It notes the size that the source gives.
+func (s *session) endsEarlier(o *origin, err error) bool {
+	var e *source.Error
+	if !s.guessed() || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
+		return false
+	}
+	size, bad := byterange.ParseUnsatisfied(http.Header(e.Hops[len(e.Hops)-1].Header).Get("Content-Range"))
+	if bad != nil || size == s.size {
+		return false
+	}
+	o.claimed = size
+	have := s.part.Have()
+	return size == s.part.Front() && have.Len() == size && !slices.Contains(s.tried, size)
 }
 
 // reportDown reports what becomes of a source that failed.
@@ -128,7 +152,7 @@ func noMerge(reason string, cause error) error {
 // section 8.6).
 func (s *session) short(f *flight) error {
 	a, before := f.answer, s.carried.sized
-	if s.size >= 0 || a.Size >= 0 || a.Host != before.Host || f.sink.cut || f.at >= before.Size || otherVersion(before, a) != "" {
+	if s.size >= 0 || a.Size >= 0 || a.Host != before.Host || f.sink.cut || f.at >= before.Size || version.Compare(viewOf(before), viewOf(a)).Judgment == version.Other {
 		return nil
 	}
 	return &source.Error{

@@ -128,7 +128,9 @@ func (g *getter) complete(proof verify.Proof, a source.Answer) {
 // samples of it come again equal. The rest is fetched beside it, and takes its place when it is complete. If it is something else,
 // why says what. The error says that the server did not answer.
 func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (done bool, why string, err error) {
-	prior := identityOf(&g.req, x.file, x.answer.Size, claims, tagOf(x.file, x.answer))
+	k := &known{claims: claims, size: x.answer.Size, sizeBy: byServer, file: x.file}
+	k.tag = tagOf(x.file, x.answer)
+	prior := identityOf(&g.req, k)
 	prior.Host, prior.Date = x.answer.Host, x.answer.LastModified
 	whole, known := info.Size == prior.Size, verify.Strong(claims)
 	switch {
@@ -263,7 +265,7 @@ func (g *getter) confirmed(c *partfile.Committed, x inquiry) bool {
 	}
 	t := tagOf(x.file, x.answer)
 	now := partfile.Identity{URLSum: id.URLSum, Size: x.file.Size, ETag: t.etag, ETagHost: t.host, LastModified: dateOf(x.file, x.answer)}
-	return tagged(now) && now.Continues(id) == nil
+	return tagged(now) && goesOnFrom(now, id) == nil
 }
 
 // same reports whether that was asked for by the same URL.

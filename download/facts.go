@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/download/state"
+	"braid/internal/version"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -45,10 +46,6 @@ func elsewhere(file metalink.File, a source.Answer) bool {
 
 var errOtherHost = errors.New("the server redirects to another host now, and nothing shows that it has the same file")
 
-// A tag is a strong ETag and the host:port that gave it. The same ETag of another host is about another resource (RFC 9110,
-// section 8.8.3) and ties nothing.
-type tag struct{ etag, host string }
-
 // tagOf is the tag of the Metalink server, or of the server that answers if there is none.
 func tagOf(file metalink.File, a source.Answer) tag {
 	t := tag{metalink.StrongETag(a.ETag), a.Host}
@@ -70,13 +67,15 @@ func at(host string, u *url.URL) bool {
 
 // sameFile is an error if a mirror's answer has another size or another digest (RFC 6249, section 7).
 func sameFile(o *origin, a source.Answer, size int64, claims []verify.Claim) error {
-	if differs(a.Size, size) {
+	v := version.Compare(version.View{Size: size, Digests: claims}, version.View{Size: a.Size, Digests: a.Claims})
+	switch {
+	case v.Judgment != version.Other:
+		return nil
+	case v.By == version.BySize:
+		o.claimed = a.Size
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, size)
 	}
-	if err := verify.Agree(claims, a.Claims); err != nil {
-		return otherDigest(o, err)
-	}
-	return nil
+	return otherDigest(o, v.Why)
 }
 
 // otherDigest is short, as it stands in a list of mirrors; the whole digests are in the error behind it.
@@ -129,22 +128,6 @@ func backed(claims []verify.Claim, least, most verify.Channel) bool {
 	})
 }
 
-// earlier are the claims of an earlier run that this one does not make itself. Whoever was trusted then to sign a list may
-// not be now.
-func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
-	for _, c := range prior {
-		same := func(o verify.Claim) bool { return o.Digest == c.Digest && o.Field == c.Field }
-		if slices.ContainsFunc(now, same) {
-			continue
-		}
-		if c.Channel == verify.Signed {
-			c.Channel, c.By = verify.HTTP, verify.SignatureResult{}
-		}
-		claims = append(claims, c)
-	}
-	return claims
-}
-
 // pinOf is what a server offers to verify a file with.
 func pinOf(file metalink.File) state.Pin {
 	var kinds []string
@@ -165,3 +148,5 @@ func (c *Client) checkPin(r *Request, offered state.Pin) error {
 	}
 	return nil
 }
+
+const hintOtherFile Hint = "the server has another file than the one that was asked for"

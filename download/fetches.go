@@ -16,6 +16,7 @@ type fetches struct {
 	running  map[scheduler.FetchID]*flight
 	messages chan message
 	stats    stats
+	pulse    pulse
 	brought  []Piece // not observed yet
 	detail   bool    // which source brought which bytes is observed, too
 	observe  func(Event)

@@ -95,7 +95,7 @@ func newGetter(c *Client, hc network, req Request, shared *mirrorTrees) *getter 
 		c = &own
 	}
 	g := &getter{c: c, http: hc, req: req, asked: req, trees: shared, began: time.Now(), delivery: delivery{to: req.Target}}
-	g.carried.version = newVersion(&g.req)
+	g.carried.revision = newRevision(&g.req)
 	return g
 }
 
@@ -262,7 +262,7 @@ func (g *getter) collectResult(s *session) {
 	g.result.Duplicate += s.fetches.stats.twice()
 	g.result.Size = max(s.part.Front(), s.size)
 	g.useful = s.mayMerge() && s.how != gotDocument
-	g.unproven = !g.useful && s.known && s.how != gotDocument
+	g.unproven = !g.useful && s.begun && s.how != gotDocument
 }
 
 // session prepares the next session.
@@ -270,18 +270,15 @@ func (g *getter) session() *session {
 	s := &session{
 		c: g.c, http: g.http, req: &g.req, part: g.part, carried: &g.carried, result: &g.result, trees: g.trees,
 		fetches: newFetches(&g.req), hashing: newHashing(g.part, g.req.Stream, g.upload),
-		subject: subject{size: -1}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
+		subject: subject{known: g.carried.known}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
 	s.disk = disk{part: g.part, fail: s.hashing.fail, workers: &s.workers}
 	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0 // else the session before ended too early
-	if p := g.carried.prior; p != nil {
-		if s.resume(*p, s.req.Claims, !s.req.NoMetalink); g.carried.file != nil {
-			s.file = *g.carried.file
-		}
+	if s.begun = g.carried.goesOn; s.begun {
 		s.here = s.part.Have()
 	}
-	if s.req.described() {
-		s.takeDescribed()
+	if s.req.described() && s.size >= 0 {
+		s.begun = true
 	}
 	s.sched = scheduler.New(g.c.config(s))
 	return s
@@ -296,6 +293,9 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 		return g.fail(NoEvidence, lackOfSignature(g.carried.signed.all), HintSignature)
 	default:
 		return g.fail(NoEvidence, errNoDigest, HintGiveDigest)
+	}
+	if g.stepsDown(proof) {
+		return g.fail(NoEvidence, errLessProven, HintLessProof)
 	}
 	switch {
 	case g.req.Stream != nil:

@@ -75,7 +75,7 @@ func (x *inspection) ask(ctx context.Context) error {
 func (x *inspection) checkAnswer(file metalink.File) error {
 	where := source.Mask(x.req.URL)
 	if err := verify.Agree(x.req.Claims, file.Claims); err != nil {
-		return fail(Mismatch, "verify", where, err, "the server has another file than the one that was asked for")
+		return fail(Mismatch, "verify", where, err, hintOtherFile)
 	}
 	if d := x.req.Described; d != nil && differs(d.Size, file.Size) {
 		return fail(Mismatch, "verify", where, fmt.Errorf("the file has %d bytes there, and %d in %s", file.Size, d.Size, d.By), "")

@@ -84,7 +84,7 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	if s.sources.has(u) {
 		return
 	}
-	o.url, o.masked, o.host, o.named = u, source.Mask(u), source.HostPort(u), opts.Named
+	o.url, o.masked, o.host, o.named, o.claimed = u, source.Mask(u), source.HostPort(u), opts.Named, -1
 	if o.swarm = source.IsSwarm(u); o.swarm {
 		o.src, o.host = s.swarm.join(s), source.SwarmHost
 	} else {
@@ -141,7 +141,7 @@ func (s *session) begin() {
 
 // addFirst makes the server known that the user asked, or one that stands in for it, or those that a document names.
 func (s *session) addFirst() {
-	if s.known {
+	if s.begun {
 		if s.reserve() != nil {
 			return
 		}
@@ -160,12 +160,12 @@ func (s *session) addFirst() {
 	}
 	s.addOrigin(s.carried.origin, opts, origin{first: true})
 	switch {
-	case s.known && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
+	case s.begun && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
 		s.addMirrors()
 	case verify.Strong(s.req.Claims) && !s.pipes(): // else the server's answer comes first, that others are tied to
 		s.addUserMirrors()
 	}
-	if s.known && verify.Strong(s.claims) { // in a session that goes on with another
+	if s.begun && verify.Strong(s.claims) { // in a session that goes on with another
 		s.addSwarm()
 	}
 }

@@ -41,6 +41,7 @@ func (g *getter) recallVersion(ctx context.Context) error {
 			g.carried.here = &v
 		}
 	}
+	g.carried.replaces = there
 	r.Overwrite, r.Known = true, nil
 	return nil
 }
@@ -89,6 +90,9 @@ func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
 		x, err = g.req.inquire(ctx, g.http, look, condition{})
 	}
 	g.carried.announced(x.answer)
+	if err == nil && x.nature != aDocument && g.req.role() == asOrigin {
+		g.carried.learn(x.statement())
+	}
 	return x, false, err
 }
 
@@ -169,6 +173,14 @@ func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Cl
 	}
 	g.unchanged(a)
 	return true, nil
+}
+
+var errLessProven = errors.New("there is a newer one, and less proves it than proved the one that is here")
+
+// stepsDown reports whether a file that was proven would be replaced by a newer one with less proof (rule 56).
+func (g *getter) stepsDown(proof verify.Proof) bool {
+	here := g.carried.here
+	return g.carried.replaces && here != nil && !g.req.LessProof && channelOfProof(proof) < here.Over
 }
 
 var errUnprovenNewer = errors.New("the server has an older one, and nothing proves the one that is here")

@@ -2,15 +2,18 @@ package download
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"braid/internal/version"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
 )
 
-// resolveFile takes the origin's first answer as what the file is.
+// resolveFile takes the first answer of the server that is asked as what the file is. In the place of the asked server another one may
+// answer, whose word about the file counts for nothing: its size and validators are of its own copy.
 func (s *session) resolveFile(o *origin, a source.Answer) error {
 	x, err := s.readFirst(o, a)
 	switch {
@@ -30,46 +33,32 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		s.result.NotModified, s.result.Older, s.done = true, true, true
 		return errRefused
 	}
-	file, wrong := x.file, error(nil)
-	if x.wrong != nil {
-		wrong = mismatch(o, "%w", x.wrong)
-	}
-	if err := s.compareWithUser(o, file.Claims); err != nil {
+	if err := s.compareWithUser(o, x.file.Claims); err != nil {
 		return err
 	}
-	if err := s.checkVersion(a, &file); err != nil {
+	if err := s.checkFirst(o, x, a); err != nil {
 		return err
 	}
-	if d := s.req.Described; d != nil {
-		if err := sameFile(o, a, d.Size, s.req.Claims); err != nil {
-			return err
-		}
-	}
-	if err := s.checkAgainstOrigin(o, a, &file); err != nil {
-		return err
-	}
-	claims := join(s.req.Claims, file.Claims)
-	if err := verify.Agree(claims, a.Claims); err != nil && wrong == nil {
-		wrong = otherDigest(o, err)
-	}
-	if wrong != nil { // a mirror with another file answered: what the origin said still counts
+	wrong := s.wrongOf(o, x, a)
+	if wrong != nil { // a mirror with another file answered: what the server said still counts
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
 	}
-	_, doc := metalinkOf(file)
-	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, file)) > 0); lacks != nil {
+	claims := join(s.claims, x.file.Claims)
+	_, doc := metalinkOf(x.file)
+	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, x.file)) > 0); lacks != nil {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
 	}
-	if err := s.checkPin(o, file); err != nil {
+	if err := s.checkPin(o, x.file); err != nil {
 		return s.stop(err)
 	}
-	file.Size, s.carried.first = s.sizeOf(a), a
-	s.carried.sizeByMirror = x.decides() && a.Size >= 0 && s.req.Described == nil
+	if a.Size < 0 && !s.carried.single && s.sizeBy < byUser { // an answer without a length may end before the size of an earlier one
+		s.size, s.sizeBy = -1, unstated
+	}
+	s.learn(s.statementOf(o, x, a))
 	s.carried.announced(a)
-	s.tag, s.date = tagOf(file, a), dateOf(file, a)
 	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
 	s.originAnswered, s.newMirrors = true, true
-	s.sizeBy = o
-	if err := s.setFile(file, claims); err != nil {
+	if err := s.beginFile(); err != nil {
 		return err
 	}
 	if wrong != nil {
@@ -78,65 +67,74 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	return wrong
 }
 
-// checkAgainstOrigin compares a stand-in's answer with what the origin said (RFC 6249, section 7). It keeps the digests of the
-// origin where the origin itself says less now.
-func (s *session) checkAgainstOrigin(o *origin, a source.Answer, file *metalink.File) error {
-	before := s.carried.originFile
-	if before == nil || !s.standIn() && (!s.carried.single || verify.Strong(file.Claims)) {
-		return nil
+// statementOf is what an answer of o states. Only the asked server speaks for the file; if the answer is a mirror's to which it led, the
+// size is that mirror's.
+func (s *session) statementOf(o *origin, x resolution, a source.Answer) statement {
+	st := stated(x.file, a, byOther, o.url)
+	if s.roleOf(o) == asOrigin {
+		if st.by = byServer; x.mirror == x.answers {
+			st.sizeBy = byServer
+		}
 	}
-	if err := sameFile(o, a, before.Size, before.Claims); err != nil {
-		return err
+	return st
+}
+
+// checkFirst compares the first answer to a session with what earlier sessions and runs have learned.
+func (s *session) checkFirst(o *origin, x resolution, a source.Answer) error {
+	if s.roleOf(o) == asOrigin {
+		return s.checkVersion(s.statementOf(o, x, a))
 	}
-	if s.standIn() { // a mirror's digest of itself is no evidence
-		file.Claims = nil
+	return sameFile(o, a, s.view().Size, s.claims)
+}
+
+// wrongOf is why the answer is of another file than the one that the server speaks of; nil if it is not.
+func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
+	if x.wrong != nil {
+		return mismatch(o, "%w", x.wrong)
 	}
-	if file.Claims = join(before.Claims, file.Claims); s.carried.single {
-		file.Documents = before.Documents // for signatures
+	claims := join(s.claims, x.file.Claims)
+	if err := verify.Agree(claims, a.Claims); err != nil {
+		return otherDigest(o, err)
+	}
+	st := s.statementOf(o, x, a)
+	if k := (&known{claims: claims, size: a.Size, sizeBy: st.sizeBy}); k.guessed() {
+		return s.refuseSize(o, a.Size)
 	}
 	return nil
 }
 
-// sizeOf is the size of the file by an answer; if that has none, by the document or the origin's earlier answer.
-func (s *session) sizeOf(a source.Answer) int64 {
-	switch d, before := s.req.Described, s.carried.originFile; {
-	case a.Size >= 0:
-		return a.Size
-	case d != nil && d.Size >= 0:
-		return d.Size
-	case before != nil && s.carried.single:
-		return before.Size
+// refuseSize is an error if a size that no authority gave cannot be the file's: it was tried, or is larger than allowed.
+func (s *session) refuseSize(o *origin, size int64) error {
+	switch most := s.c.MaxSize; {
+	case slices.Contains(s.tried, size):
+		o.claimed = size
+		return mismatch(o, "the file has %d bytes there, which did not lead to the right file", size)
+	case most > 0 && size > most:
+		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", size, most)
+		return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultLimit, Err: err}
 	}
-	return -1
+	return nil
 }
 
-// assumeFile begins with a mirror that answered before the origin: the user's digest says what the file is.
+// assumeFile begins with a mirror that answered before the origin: the digest that is known says what the file is.
 func (s *session) assumeFile(o *origin, a source.Answer) error {
-	s.claims = s.req.Claims
 	if err := s.checkMirror(o, a); err != nil {
 		return err
 	}
-	s.assumed, s.sizeBy = true, o
-	return s.setFile(metalink.File{Size: a.Size}, s.claims)
+	s.learnSize(a.Size, byOther, o.url)
+	return s.beginFile()
 }
 
-// setFile takes file as what is downloaded from here on.
-func (s *session) setFile(file metalink.File, claims []verify.Claim) error {
-	s.file, s.claims, s.size = file, claims, file.Size
+// beginFile begins to fetch what is known.
+func (s *session) beginFile() error {
 	if err := s.reserve(); err != nil {
 		return err
 	}
-	s.known = true
+	s.begun = true
+	s.file.Size = s.view().Size
 	if s.originAnswered {
-		if !s.standIn() && s.req.Described == nil {
-			before := file
-			if s.carried.sizeByMirror {
-				before.Size = -1
-			}
-			s.carried.originFile = &before
-		}
-		s.trees.add(file)
-		s.observe(Offered{File: file})
+		s.trees.add(s.file)
+		s.observe(Offered{File: s.offered()})
 	}
 	s.askSignatures()
 	s.askDocument()
@@ -144,14 +142,21 @@ func (s *session) setFile(file metalink.File, claims []verify.Claim) error {
 	return nil
 }
 
+// offered is what the server said of the file, for people.
+func (s *session) offered() metalink.File {
+	f := s.file
+	f.Size = s.size
+	return f
+}
+
 var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only, which prove nothing against its maker")
 
 var errNoDigest = errors.New("the server gives no digest that could be verified")
 
-// readFirst reads the first answer, together with an answer to HEAD if that may have more.
+// readFirst reads the first answer, together with an answer to HEAD if that may have more and is of the same version.
 func (s *session) readFirst(o *origin, a source.Answer) (x resolution, err error) {
 	x, err = s.req.resolve(a.Hops, s.roleOf(o), verify.Strong(s.req.Claims))
-	if err != nil || !s.headMatters(x) || s.wantsHead(x, a) {
+	if err != nil || s.wantsHead(x, a) || s.carried.heads == 0 || s.roleOf(o) != asOrigin || !s.headFits(a) {
 		return x, err
 	}
 	x.file, err = s.fromHead(x.file)
@@ -160,12 +165,22 @@ func (s *session) readFirst(o *origin, a source.Answer) (x resolution, err error
 
 // headMatters reports whether an answer to HEAD may have the digest that this one lacks: some stores send it there only.
 func (s *session) headMatters(x resolution) bool {
-	return x.nature != aDocument && !s.standIn() && x.file.NoDigest && !s.req.NoMetalink
+	needed := s.req.Require == RequireDigest && !s.strong() && !verify.Strong(x.file.Claims)
+	return x.nature != aDocument && s.roleOf(s.sources.first()) == asOrigin && !s.standIn() && (x.file.NoDigest || needed) && !s.req.NoMetalink
 }
 
 // wantsHead reports whether HEAD is to be asked now: it was not, or it spoke of another version than this answer does.
 func (s *session) wantsHead(x resolution, a source.Answer) bool {
-	return s.headMatters(x) && (!s.carried.headAsked || !s.carried.headAskedAgain && otherVersion(s.carried.head, a) != "")
+	return s.headMatters(x) && mayAskHead(s.carried.heads) && (s.carried.heads == 0 || !s.headFits(a))
+}
+
+// headFits reports whether the answer to HEAD may be of the version of a. Where the two were led to different servers, only what the
+// asked server said counts.
+func (s *session) headFits(a source.Answer) bool {
+	head := s.carried.head
+	theirs := viewOf(head)
+	theirs.Digests = nil // a contradiction between the two is an error (fromHead)
+	return s.carried.steady || head.Host != a.Host || version.Compare(theirs, viewOf(a)).Judgment != version.Other
 }
 
 // roleOf is as what a source is asked.
@@ -175,19 +190,18 @@ func (s *session) roleOf(o *origin) role {
 		return asMirror
 	case !s.standIn():
 		return asOrigin
-	case containsURL(s.req.Mirrors, o.url):
-		return asStandIn
 	}
 	return asMirror
 }
 
-// applyRefusal reads the redirects before a mirror's refusal: the origin's fields count all the same, and may name other mirrors.
+// applyRefusal reads the redirects before a mirror's refusal: what the asked server said there counts all the same, and it may have named
+// other places.
 func (s *session) applyRefusal(o *origin, err error) {
 	var e *source.Error
-	if !o.first || s.known || !errors.As(err, &e) {
+	if !o.first || s.begun || !errors.As(err, &e) {
 		return
 	}
-	if x, _ := s.req.resolve(e.Hops, s.roleOf(o), verify.Strong(s.req.Claims)); x.file.Server == nil {
+	if x, _ := s.req.resolve(e.Hops, s.roleOf(o), s.strong()); x.file.Server == nil && !verify.Strong(x.file.Claims) {
 		return
 	}
 	if s.resolveFile(o, source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}) == nil {
@@ -199,21 +213,24 @@ func (s *session) applyRefusal(o *origin, err error) {
 // fromHead prefers the answer to HEAD if that has the digest that the answer to GET lacks. The two must not contradict each other.
 func (s *session) fromHead(file metalink.File) (metalink.File, error) {
 	x, err := s.req.resolve(s.carried.head.Hops, asOrigin, false)
-	if err != nil || x.file.Server == nil {
+	if err != nil || !verify.Strong(x.file.Claims) {
 		return file, nil
 	}
 	err = verify.Agree(file.Claims, x.file.Claims)
-	x.file.Claims = join(x.file.Claims, file.Claims)
-	return x.file, err
+	claims := join(x.file.Claims, file.Claims)
+	if x.file.Server != nil && file.Server == nil {
+		file = x.file
+	}
+	file.Claims, file.NoDigest = claims, false
+	return file, err
 }
 
 // corroborate adds the claims of this run's answer to those of an earlier run.
 func (s *session) corroborate(claims []verify.Claim) {
-	all := join(s.claims, claims)
-	if len(all) == len(s.claims) {
+	before := s.claims
+	if s.digests(claims); len(without(s.claims, before)) == 0 {
 		return
 	}
-	s.claims = all
 	switch {
 	case s.req.Stream != nil:
 	case !s.hashing.begun() || s.hashing.passed() == 0 || s.req.Store == nil:
@@ -223,48 +240,28 @@ func (s *session) corroborate(claims []verify.Claim) {
 	}
 }
 
-// join is a with those claims of b that are not in it.
-func join(a, b []verify.Claim) []verify.Claim {
-	return slices.Concat(a, slices.DeleteFunc(slices.Clone(b), func(c verify.Claim) bool { return slices.Contains(a, c) }))
-}
-
-// takeDescribed begins with the description of the file in a document.
-func (s *session) takeDescribed() {
-	d := s.req.Described
-	s.claims = join(s.req.Claims, s.claims)
-	if d.Size >= 0 {
-		s.known, s.size = true, d.Size
+// checkVersion compares the server's first answer to this session with what it stated before. Another version takes the place of the one
+// that was known. It is an error if the file has changed too often.
+func (s *session) checkVersion(st statement) error {
+	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
+		s.forgetRecalled()
 	}
-	s.file.Size, s.file.Claims, s.file.Documents = d.Size, s.claims, d.Torrents
-}
-
-// checkVersion compares the origin's first answer to this session with its answers to earlier ones. It reports an error if the file
-// has changed too often.
-func (s *session) checkVersion(a source.Answer, file *metalink.File) error {
-	before := s.carried.originFile
-	if before == nil || s.standIn() {
-		return nil
-	}
-	why := ""
-	if err := verify.Agree(before.Claims, file.Claims); err != nil {
-		why = err.Error()
-	} else if !elsewhere(*file, a) && !(verify.Strong(before.Claims) && verify.Strong(file.Claims)) {
-		why = otherVersion(s.carried.first, a)
-	}
-	if why == "" {
+	v := version.Compare(s.view(), st.view())
+	if v.Judgment != version.Other || v.By != version.ByDigest && st.host != s.host || v.By == version.ByETag && s.carried.steady {
 		return nil
 	}
 	if s.carried.changes++; s.carried.changes > 1 && s.carried.single {
-		return s.end(fileChanged, changed(why))
+		return s.end(fileChanged, changed(v.Why.Error()))
 	}
-	s.note("%v", changed(why))
+	s.note("%v", changed(v.Why.Error()))
 	s.carried.renew(s.req)
+	s.known = s.carried.known
 	return nil
 }
 
 // disowned ends the session if the size of the file came from a source that has a document in place of the file.
 func (s *session) disowned(o *origin, err error) {
-	if errors.Is(err, errInPlace) && s.sizeBy == o {
+	if errors.Is(err, errInPlace) && s.sizeAt == o.url.String() {
 		s.end(sizeDisowned, err)
 	}
 }

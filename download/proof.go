@@ -6,6 +6,7 @@ import (
 	"braid/verify"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -53,6 +54,10 @@ func (s *session) applyEvidence(t documentResult) bool {
 	}
 	s.file = t.file
 	s.corroborate(t.file.Claims)
+	if size := t.file.Size; s.guessed() && s.sizeBy < byServer && differs(size, s.size) && !slices.Contains(s.tried, size) {
+		s.stated = size
+		s.end(sizeDisowned, changed(t.from+" says that it has another size than a mirror says"))
+	}
 	s.askSignatures()
 	return true
 }
@@ -170,7 +175,7 @@ func (s *session) startHash() {
 
 // hashHeld begins to hash a stream that waited for signatures.
 func (s *session) hashHeld() {
-	if !s.hashing.begun() && s.known {
+	if !s.hashing.begun() && s.begun {
 		s.startHash()
 	}
 }

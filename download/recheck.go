@@ -3,6 +3,7 @@ package download
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -218,6 +219,30 @@ func move(from, to *byterange.Set, part byterange.Set) {
 		from.Remove(r)
 		to.Add(r)
 	}
+}
+
+// restore puts back what came before bytes of a source were tried that did not lead to the right file, so that they are not taken for
+// those of another one.
+func (x *recheck) restore() error {
+	x.good = byterange.Set{}
+	for _, p := range x.parties {
+		if p.from != nil && x.refuted(p.from.url) {
+			continue
+		}
+		for r := range p.differs.All() {
+			x.good.Add(r)
+		}
+	}
+	if x.good.Count() == 0 {
+		return nil
+	}
+	return x.exchange()
+}
+
+// refuted reports whether all that a source has was compared, so that the digest shows that it has another file.
+func (x *recheck) refuted(u *url.URL) bool {
+	i := slices.IndexFunc(x.parties, func(p *party) bool { return p.from != nil && p.from.url.String() == u.String() })
+	return i >= 0 && x.parties[i].adopted && x.parties[i].asked
 }
 
 // close gives back what the overlay takes.

@@ -15,7 +15,7 @@ const (
 	failed                      // nothing that another attempt would repair
 	wantsHead                   // the first answer names mirrors and gives no digest; an answer to HEAD may have one
 	gotDocument                 // the server answered with a document that describes the file
-	sizeDisowned                // the source that gave the size has a document in place of the file
+	sizeDisowned                // the size that a source gave cannot be right: it has a document in place of the file, or the server says another
 	fileChanged                 // the origin has another version of the file
 	notMergeable                // nothing shows that the rest would belong to what is here
 	partTouched                 // another program wrote to the part file
@@ -54,14 +54,29 @@ type history struct {
 	listed       bool // a document names places of the file and no strong digest: each place serves alone
 	contradicted bool // all pieces of the user's document hold, and its own digest of the whole does not
 	unsized      bool // one of the sources alone gave the size
+	guessed      bool // the digest of a higher authority decides whether the size is right
+	contested    bool // a digest is known, and no authority above the server gave the size
+	digest       bool // an authority has stated a strong digest: all places were sources already, and it decides
+	recalled     bool // the digest that does not hold was given to an earlier run, and not to this one
+	heads        int  // how often HEAD was asked
+	drops        int  // how often a size was given up
 }
+
+// mostDrops is how many sizes are given up for one version of the file.
+const mostDrops = 16
+
+// mostHeads is how often HEAD is asked: a second time where the answer was of another version than that to GET.
+const mostHeads = 2
+
+func mayAskHead(asked int) bool { return asked < mostHeads }
 
 // A way is something that may lead to the file after an attempt that failed. Ways are tried in order until one can be gone.
 type way uint8
 
 const (
 	askHead        way = iota // ask HEAD, and go on
-	dropSize                  // forget the size
+	dropSize                  // try the size that another source gives, or do without one
+	dropRecalled              // forget the digest that the user gave to an earlier run
 	nextVersion               // forget what is known of the version before
 	compareSamples            // if the user allows it, go on when size, date and samples are the same (RFC 9110, section 8.8)
 	beginAnew                 // ask the same sources for all of the file again
@@ -87,11 +102,11 @@ func (h history) ways(o outcome) []way {
 	var all []way
 	switch o {
 	case wantsHead:
-		all = []way{askHead}
-	case sizeDisowned:
-		if !h.out {
-			all = []way{dropSize}
+		if mayAskHead(h.heads) {
+			all = []way{askHead}
 		}
+	case sizeDisowned:
+		all = []way{dropSize}
 	case fileChanged: // once: a file that changes all the time is never whole
 		if h.changes <= 1 {
 			all = []way{nextVersion}
@@ -105,15 +120,31 @@ func (h history) ways(o outcome) []way {
 	case wrongDigest, wrongSize:
 		all = h.afterWrong(o)
 	case noSource:
-		all = []way{withoutPieces, askPeers, standIn}
-		if h.single {
+		all = []way{withoutPieces, askPeers}
+		if h.guessed {
+			all = append(all, dropSize)
+		}
+		if all = append(all, standIn); h.single {
 			all = []way{singleSource, discard}
 		}
 	}
-	if h.out {
-		all = slices.DeleteFunc(all, way.fromStart)
+	return slices.DeleteFunc(all, h.closed)
+}
+
+// closed reports whether a way cannot be gone. What is out of a pipe is not begun again. Where a digest is known, mirrors of the user's
+// were sources like all others, but for those that could not feed a pipe.
+func (h history) closed(w way) bool {
+	switch w {
+	case standIn:
+		if h.digest && !h.pipe && !h.listed {
+			return true
+		}
+	case dropSize:
+		return h.out || h.drops >= mostDrops
+	case dropRecalled:
+		return !h.recalled
 	}
-	return all
+	return h.out && w.fromStart()
 }
 
 // afterBreak is for a server that broke off and shows by nothing that it would go on with the same file.
@@ -132,7 +163,7 @@ func (h history) afterBreak() []way {
 // afterWrong is for a file that is here and is not the right one.
 func (h history) afterWrong(o outcome) (all []way) {
 	if o == wrongDigest && !h.pipe {
-		all = []way{reread}
+		all = []way{reread, dropRecalled}
 	}
 	switch {
 	case h.byPieces:
@@ -141,10 +172,17 @@ func (h history) afterWrong(o outcome) (all []way) {
 		return append(all, blamePlace, standIn, discard)
 	case h.contradicted:
 		return append(all, blameDocument)
-	case o == wrongSize || h.pipe || h.single:
+	case h.pipe || h.single:
 		return append(all, singleSource, discard)
-	case h.unsized: // another place may have a file of another size, and it is not known which one is right
-		return append(all, findWrong, singleSource, discard)
 	}
-	return append(all, findWrong, keepRefuted)
+	if o == wrongDigest {
+		all = append(all, findWrong)
+	}
+	if h.contested { // another place may have a file of another size, and it is not known which one is right
+		all = append(all, dropSize)
+	}
+	if o == wrongSize || h.unsized {
+		return append(all, singleSource, discard)
+	}
+	return append(all, keepRefuted)
 }

@@ -10,7 +10,7 @@ import (
 var (
 	outcomeNames = []string{"ongoing", "failed", "wantsHead", "gotDocument", "sizeDisowned", "fileChanged", "notMergeable", "partTouched",
 		"wrongDigest", "wrongSize", "noSource"}
-	wayNames = []string{"askHead", "dropSize", "nextVersion", "compareSamples", "beginAnew", "reread", "findWrong", "oneAlone", "standIn",
+	wayNames = []string{"askHead", "dropSize", "dropRecalled", "nextVersion", "compareSamples", "beginAnew", "reread", "findWrong", "oneAlone", "standIn",
 		"withoutPieces", "askPeers", "blamePlace", "blameDocument", "keepRefuted", "discard"}
 )
 
@@ -98,15 +98,57 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wrongDigest: reread blameDocument
 			wrongSize: blameDocument
 			noSource: withoutPieces askPeers standIn`},
-		{"a document that gives no size", with(func(h *history) { h.unsized = true }), `
+		{"a size that no authority of the digest gave", with(func(h *history) { h.unsized, h.guessed, h.contested, h.digest = true, true, true, true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			fileChanged: nextVersion
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			wrongDigest: reread findWrong oneAlone discard
+			wrongDigest: reread findWrong dropSize oneAlone discard
+			wrongSize: dropSize oneAlone discard
+			noSource: withoutPieces askPeers dropSize`},
+		{"a digest of an authority", with(func(h *history) { h.digest = true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			wrongDigest: reread findWrong keepRefuted
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers`},
+		{"a digest of an authority, to a stream that has nothing yet", with(func(h *history) { h.digest, h.pipe = true, true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			wrongDigest: oneAlone discard
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
+		{"HEAD was asked twice", with(func(h *history) { h.heads = mostHeads }), `
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			wrongDigest: reread findWrong keepRefuted
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers standIn`},
+		{"many sizes were given up", with(func(h *history) { h.guessed, h.contested, h.digest, h.drops = true, true, true, mostDrops }), `
+			wantsHead: askHead
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			wrongDigest: reread findWrong keepRefuted
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers`},
+		{"a digest that was given to an earlier run", with(func(h *history) { h.digest, h.recalled = true, true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			wrongDigest: reread dropRecalled findWrong keepRefuted
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers`},
 	} {
 		got := ""
 		for o := range outcome(len(outcomeNames)) {
@@ -126,12 +168,12 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 // Whatever happened: what is out of a stream is never begun again, nothing but the end follows what throws away or keeps
 // for another command, and no way is tried twice.
 func TestRecoveryAlways(t *testing.T) {
-	flags := 7
+	flags := 9
 	for bits := range 1 << flags {
 		on := func(i int) bool { return bits>>i&1 == 1 }
 		for count := range 3 {
 			h := history{changes: count, restarts: count, tries: 2, touched: count * mostTouched, single: on(0), pipe: on(1) || on(2), out: on(2),
-				byPieces: on(3), listed: on(4), contradicted: on(5), unsized: on(6)}
+				byPieces: on(3), listed: on(4), contradicted: on(5), unsized: on(6), guessed: on(6), contested: on(6) || on(7), digest: on(7), recalled: on(8), heads: count}
 			for o := range outcome(len(outcomeNames)) {
 				ways := h.ways(o)
 				name := fmt.Sprintf("%+v, %s: %v", h, outcomeNames[o], ways)

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"braid/byterange"
 	"braid/internal/partfile"
-	"braid/metalink"
+	"braid/internal/version"
 	"braid/source"
 	"braid/verify"
 )
@@ -106,7 +105,7 @@ func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 
 // ask finds out what the link says of the file. A document says it without being asked.
 func (r *refresh) ask(ctx context.Context) error {
-	r.link = identityOf(&r.req, metalink.File{}, -1, r.req.Claims, tag{})
+	r.link = identityOf(&r.req, &known{claims: r.req.Claims, size: -1})
 	if d := r.req.Described; d != nil {
 		r.link.Size = d.Size
 	}
@@ -133,19 +132,12 @@ func (r *refresh) ask(ctx context.Context) error {
 
 // contradiction is an error if the link leads to another file, or another version.
 func (r *refresh) contradiction() error {
-	a, b := r.prior, r.link
-	sameHost := a.ETagHost != "" && a.ETagHost == b.ETagHost
-	switch {
-	case a.Size >= 0 && b.Size >= 0 && a.Size != b.Size:
-		return fmt.Errorf("the size was %d and is %d", a.Size, b.Size)
-	case verify.Agree(a.Claims, b.Claims) != nil:
-		return verify.Agree(a.Claims, b.Claims)
-	case r.sameDigest():
-		return nil
-	case sameHost && a.ETag != "" && b.ETag != "" && a.ETag != b.ETag:
-		return fmt.Errorf("the entity tag was %s and is %s", a.ETag, b.ETag)
-	case sameHost && !a.LastModified.IsZero() && !b.LastModified.IsZero() && !a.LastModified.Equal(b.LastModified):
-		return fmt.Errorf("the file was modified at %s", b.LastModified.UTC().Format(time.RFC3339))
+	if r.sameDigest() && !differs(r.prior.Size, r.link.Size) {
+		return verify.Agree(r.prior.Claims, r.link.Claims)
+	}
+	v := version.Compare(identityView(r.prior), identityView(r.link))
+	if v.Judgment == version.Other {
+		return v.Why
 	}
 	return nil
 }

@@ -106,8 +106,10 @@ func wrongOf(err error) *verify.MismatchError {
 
 // goOn lets the next session resume from what is here.
 func (g *getter) goOn(s *session) {
-	id, file := s.identity(), s.file
-	g.carried.prior, g.carried.file = &id, &file
+	g.carried.goesOn = true
+	if s.result.Host != "" {
+		g.carried.answeredBy, g.carried.answered = s.result.Host, s.result.LastModified
+	}
 	if g.carried.past == nil {
 		g.carried.past = map[string]*past{}
 	}
@@ -192,7 +194,7 @@ func (g *getter) share(x *sharing, doc metalink.MetaURL) {
 // rescue lets the next session go on with peers, if no server is left and a torrent of the file is known that was not fetched yet.
 func (g *getter) rescue(ctx context.Context, s *session) bool {
 	if g.carried.sharing != nil || !g.req.Peers.asked() || g.carried.single || !verify.Strong(s.claims) || ctx.Err() != nil ||
-		!s.known && !g.req.described() || g.req.Stream != nil && (s.streamed() || !g.req.described()) {
+		!s.begun && !g.req.described() || g.req.Stream != nil && (s.streamed() || !g.req.described()) {
 		return false
 	}
 	for _, doc := range s.file.Documents {
@@ -207,7 +209,7 @@ func (g *getter) rescue(ctx context.Context, s *session) bool {
 		}
 		g.note("no server is left: peers of %s are asked", source.Mask(doc.URL))
 		g.share(x, doc)
-		if s.known && g.req.Stream == nil {
+		if s.begun && g.req.Stream == nil {
 			g.goOn(s)
 		}
 		return true

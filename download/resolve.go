@@ -30,9 +30,8 @@ import (
 type role uint8
 
 const (
-	asOrigin  role = iota // its URL is that of the request
-	asStandIn             // a mirror that the user named serves in place of the server that failed
-	asMirror              // a Link, a document or the user named it as one place of several
+	asOrigin role = iota // its URL is that of the request
+	asMirror             // a Link, a document or the user named it, also where it stands in for the server that failed
 )
 
 // role is that of the request's own URL: a document's places are mirrors.
@@ -73,11 +72,11 @@ func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolutio
 	x := resolution{mirror: ownAnswers(hops, as), answers: len(hops)}
 	x.nature = r.natureOf(hops, as)
 	file, err := metalink.FromHops(hops[:x.mirror], trusted)
-	if err != nil && file.Server == nil {
+	if err != nil && file.Server == nil { // the asked server contradicts itself
 		return x, err
 	}
 	x.file, x.wrong = file, err
-	if as == asStandIn || r.NoMetalink { // RFC 6249, section 2: links of a mirror are discarded
+	if r.NoMetalink {
 		x.file.Mirrors, x.file.Documents = nil, nil
 	}
 	if x.nature == anotherFile {
@@ -86,7 +85,8 @@ func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolutio
 	for i := x.mirror; i < len(hops) && x.wrong == nil && as != asMirror; i++ {
 		x.wrong = agrees(x.file.Claims, hops[i])
 	}
-	if x.wrong != nil && x.nature != anotherFile && file.Server == nil {
+	// What the asked server said counts, whatever a mirror to which it led says.
+	if x.wrong != nil && x.nature != anotherFile && file.Server == nil && !verify.Strong(file.Claims) {
 		return x, x.wrong
 	}
 	return x, nil
@@ -197,6 +197,15 @@ func otherDigests(hops []metalink.Hop, at int, data []byte) (claims []verify.Cla
 type inquiry struct {
 	resolution
 	answer source.Answer // without what it says of another file
+}
+
+// statement is what the asked server stated, before its bytes are fetched. The size is its own word unless a mirror answered.
+func (x inquiry) statement() statement {
+	st := stated(x.file, x.answer, byServer, nil)
+	if x.mirror < x.answers {
+		st.sizeBy = byOther
+	}
+	return st
 }
 
 // An asker asks the server of a request for the header of its answer: look, glance or head.

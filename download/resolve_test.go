@@ -102,12 +102,13 @@ func TestResolve_C2_C4_Rule64(t *testing.T) {
 		"a mirror":                          {chain: []string{m + sha + link}, as: asMirror},
 		"a mirror's document":               {chain: []string{m + typ}, as: asMirror, nature: anotherFile, wrong: true},
 		"a mirror's, and its URL names one": {typed: a, chain: []string{m + ".meta4" + typ}, as: asMirror, nature: anotherFile, wrong: true},
-		"a stand-in":                        {typed: a, chain: []string{m + sha + link}, as: asStandIn, claims: "sha-256"},
-		"a stand-in's document":             {typed: a, chain: []string{m + typ}, as: asStandIn, nature: anotherFile, wrong: true},
+		"a stand-in":                        {typed: a, chain: []string{m + sha + link}, as: asMirror},
+		"a stand-in's document":             {typed: a, chain: []string{m + typ}, as: asMirror, nature: anotherFile, wrong: true},
 
 		"a mirror's own digest after a Link":     {chain: []string{a + link, m + sha}},
 		"a mirror's own digest after a weak one": {chain: []string{a + md5, m + sha}, claims: "md5"},
 		"a mirror's other digest":                {chain: []string{a + link + sha, m + not}, claims: "sha-256", mirrors: 1, wrong: true},
+		"the same, without a Link":               {chain: []string{a + sha, m + not}, claims: "sha-256", wrong: true},
 		"a digest after a plain redirect":        {chain: []string{a, b + sha}, claims: "sha-256"},
 		"an error page":                          {chain: []string{a + sha, b}, claims: "sha-256"},
 	} {

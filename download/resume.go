@@ -3,11 +3,14 @@ package download
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"braid/byterange"
 	"braid/internal/partfile"
+	"braid/internal/version"
 	"braid/source"
 	"braid/verify"
 )
@@ -44,8 +47,7 @@ func (g *getter) recover(ctx context.Context) error {
 
 // undecided reports whether err says nothing about the bytes of an earlier run. Then they stay.
 func undecided(ctx context.Context, err error) bool {
-	var src *source.Error
-	return errors.As(err, &src) || err != nil && ctx.Err() != nil
+	return is[*source.Error](err) || is[*Error](err) || err != nil && ctx.Err() != nil
 }
 
 // continuable reports whether a digest, a strong ETag or pieces would show that the rest belongs to what an earlier run has left.
@@ -69,16 +71,24 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		want.PieceSum = partfile.SumPieces(g.req.Described.Pieces)
 	}
 	if g.req.described() { // no server will be asked what the file is
-		return takenOver(want, prior, sealed), want.Continues(prior)
+		return takenOver(want, prior, sealed), goesOnFrom(want, prior)
 	}
-	if err := verify.Agree(prior.Claims, g.req.Claims); err != nil {
-		return prior, err
+	if sealed && verify.Strong(g.req.Claims) { // the digest that the user gave before may have been mistyped
+		prior.Claims = slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
+			return c.Channel == verify.User && verify.Agree([]verify.Claim{c}, g.req.Claims) != nil
+		})
+	}
+	if conflict := verify.Agree(prior.Claims, g.req.Claims); conflict != nil {
+		if !sealed {
+			return prior, conflict
+		}
+		return g.contradicted(ctx, prior, want, conflict)
 	}
 	known := verify.Strong(g.req.Claims)
 	if sealed {
-		known = verify.Strong(prior.Claims) || tagged(prior)
+		known = known || verify.Strong(prior.Claims) || tagged(prior)
 	}
-	if want.URLSum == prior.URLSum && known || want.Continues(prior) == nil {
+	if want.URLSum == prior.URLSum && known || goesOnFrom(want, prior) == nil {
 		return takenOver(want, prior, sealed), nil
 	}
 	x, err := g.lookAgain(ctx, prior)
@@ -94,7 +104,44 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	t := tagOf(x.file, x.answer)
 	want.LastModified = dateOf(x.file, x.answer)
 	want.ETag, want.ETagHost, want.Claims = t.etag, t.host, slices.Concat(want.Claims, x.file.Claims)
-	return takenOver(want, prior, sealed), want.Continues(prior)
+	err = goesOnFrom(want, prior)
+	prior.Claims = join(prior.Claims, x.file.Claims)
+	return takenOver(want, prior, sealed), err
+}
+
+// goesOnFrom returns nil if bytes of prior are bytes of want, and says otherwise why they cannot be told to be. One strong digest makes
+// them one file, wherever it is from, and so do the same pieces, each of which is checked. Without it, nothing but the same URL with an
+// unchanged validator will do.
+func goesOnFrom(want, prior partfile.Identity) error {
+	now, then := identityView(want), identityView(prior)
+	if prior.SizeBy != "" || want.SizeBy != "" {
+		then.Size = -1
+	}
+	v := version.Compare(then, now)
+	switch {
+	case v.Judgment == version.Other && v.By == version.BySize:
+		return fmt.Errorf("the size was %d and is %d", prior.Size, want.Size)
+	case v.Judgment == version.Other && v.By == version.ByDigest:
+		return v.Why
+	case v.Judgment == version.Same && v.By == version.ByDigest, want.PieceSum != "" && want.PieceSum == prior.PieceSum:
+		return nil
+	case want.URLSum != prior.URLSum:
+		return fmt.Errorf("it was begun from %s, and no digest says that this is the same file", prior.URL)
+	case v.Judgment == version.Other:
+		return v.Why
+	case v.Judgment == version.Same || len(common(prior.Claims, want.Claims)) > 0:
+		return nil
+	case !want.LastModified.IsZero() && want.LastModified.Equal(prior.LastModified): // the journal has it only where it is a strong validator
+		return nil
+	case want.ETag != "" && want.ETag == prior.ETag:
+		return fmt.Errorf("the entity tag %s is of another server now", want.ETag)
+	}
+	return errors.New("nothing says that the file has not changed since")
+}
+
+// identityView is what a journal shows of a version.
+func identityView(id partfile.Identity) version.View {
+	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
 }
 
 // takenOver returns what is known of a file whose bytes an earlier run has left, if they are those of want.
@@ -212,7 +259,14 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here 
 	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
 	for _, r := range parts {
 		k := &sampleSink{here: here, prior: prior, r: r, at: r.Start}
-		if err := src.Fetch(ctx, r, k); err != nil {
+		err := patiently(ctx, g.http.patience(), func(ctx context.Context, silent *time.Timer) error {
+			k.received = func() { silent.Reset(g.http.patience()) }
+			return src.Fetch(ctx, r, k)
+		})
+		if err == errSilent || err == errSlow {
+			err = &source.Error{URL: source.Mask(g.req.URL), Host: prior.Host, Fault: source.FaultNetwork, Retry: true, Err: err}
+		}
+		if err != nil {
 			return err
 		}
 		if k.at != r.End {
@@ -225,73 +279,18 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here 
 // A complete file without the digest that the request gave is kept, as the digest may have been mistyped. Only a run with another strong
 // digest uses the file, and only if that digest matches.
 
-// resumeRefuted uses a complete file that did not have the digest of an earlier run, if it has the digest that is wanted now. Else it
-// empties the part file.
-func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
-	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
-	again := func(c verify.Claim) bool {
-		return strong(c) && slices.ContainsFunc(prior.Refuted, func(r verify.Claim) bool { return r.Digest == c.Digest })
-	}
-	switch {
-	case slices.ContainsFunc(g.req.Claims, again):
-		return g.part.Restart()
-	case !slices.ContainsFunc(g.req.Claims, strong):
-		return g.part.Reset("it does not have the digest that was given for it, and there is no other now")
-	}
-	if err := g.part.Recover(ctx); err != nil {
-		return err
-	}
-	have := g.part.Have()
-	check, whole := verify.NewChecker(have.Len(), g.req.Claims), have.Contains(byterange.Range{End: have.Len()})
-	if whole {
-		if err := newReading(g.observe, have.Len(), 0).copy(ctx, check, io.NewSectionReader(g.part, 0, have.Len())); err != nil {
-			return err
-		}
-	}
-	if _, err := check.Proof(); err != nil {
-		if wrong := wrongOf(err); whole && wrong != nil {
-			return g.keepRefuted(ctx, prior, wrong)
-		}
-		return g.part.Restart()
-	}
-	g.goOnWith(partfile.Identity{
-		URL: prior.URL, URLSum: prior.URLSum, Size: have.Len(), Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
-	})
-	return nil
-}
-
-// mostRefuted is how many digests are remembered that the part file does not have.
-const mostRefuted = 8
-
-// keepRefuted keeps the part file, which does not have this digest either, unless the server has another file now.
-func (g *getter) keepRefuted(ctx context.Context, prior partfile.Identity, wrong *verify.MismatchError) error {
-	have := g.part.Have()
-	a, err := look(ctx, g.http, &g.req, condition{})
-	if err != nil {
-		g.kept = have.Len()
-		return err
-	}
-	then := source.Answer{Host: a.Host, Size: have.Len(), LastModified: prior.Date}
-	if prior.ETagHost == a.Host {
-		then.ETag = prior.ETag
-	}
-	wanted := slices.ContainsFunc(a.Claims, func(c verify.Claim) bool { return c.Digest == wrong.Claim.Digest })
-	if wanted || otherVersion(then, a) != "" {
-		return g.part.Restart()
-	}
-	prior.Refuted = append(prior.Refuted[max(0, len(prior.Refuted)+1-mostRefuted):], wrong.Claim)
-	if err := g.part.Begin(prior); err != nil {
-		return err
-	}
-	g.refuted, g.kept = true, have.Len()
-	return g.fail(Mismatch, wrong, "")
-}
-
 // goOnWith begins with what is here.
 func (g *getter) goOnWith(id partfile.Identity) {
 	have := g.part.Have()
-	g.result.Resumed, g.carried.prior = have.Len(), &id
+	g.recall(id)
+	g.result.Resumed = have.Len()
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
+}
+
+// recall takes over what a journal, or the request about a file in place, says of the bytes that are here.
+func (g *getter) recall(id partfile.Identity) {
+	g.carried.recall(id, &g.req)
+	g.carried.goesOn, g.carried.answeredBy, g.carried.answered = true, id.Host, id.Date
 }
 
 // beginFromBase begins the part file with the useful bytes of the base file. What an earlier run has left stays.
@@ -301,8 +300,8 @@ func (g *getter) beginFromBase(ctx context.Context) error {
 		return nil
 	}
 	id := s.identity
-	if g.carried.prior != nil {
-		id = *g.carried.prior
+	if prior, ok := g.part.Prior(); ok && g.carried.goesOn {
+		id = prior
 	}
 	err := g.part.Begin(id)
 	if err == nil {
@@ -316,7 +315,10 @@ func (g *getter) beginFromBase(ctx context.Context) error {
 		g.kept = have.Len()
 		return errors.Join(local(err), g.part.Close())
 	}
-	g.carried.prior, g.carried.file, g.result.Resumed = &id, &s.file, have.Len()
+	if !g.carried.goesOn {
+		g.recall(id)
+	}
+	g.carried.known.file, g.result.Resumed = s.file, have.Len()
 	if g.carried.asked = s.asked; !g.req.provenByPieces() { // else they are the document's
 		g.carried.pieces, g.carried.piecesFrom = s.pieces, s.from
 	}

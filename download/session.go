@@ -210,7 +210,10 @@ func (s *session) launch(a scheduler.Fetch) {
 // beat updates the journal and tells the observer the progress.
 func (s *session) beat() {
 	s.fetches.stats.beat()
-	if !s.known {
+	if err := s.fetches.keepsUp(s.c, s.limiter(), time.Now()); err != nil {
+		s.stop(err)
+	}
+	if !s.begun {
 		return
 	}
 	s.disk.record(s.fetches.stats.beats%syncBeats == 0)
@@ -287,15 +290,19 @@ func (s *session) throttled(ctx context.Context, o *origin, k *sink) (to source.
 
 // identity returns what the journal of the part file says of the file.
 func (s *session) identity() partfile.Identity {
-	id := identityOf(s.req, s.file, s.size, s.claims, s.tag)
-	if s.tag.etag != "" {
-		id.LastModified = s.date
-	}
+	id := identityOf(s.req, s.known)
 	id.Host, id.Date = s.result.Host, s.result.LastModified
-	if p := s.carried.prior; p != nil && id.Host == "" { // it has not answered in this run
-		id.Host, id.Date = p.Host, p.Date
+	if id.Host == "" { // it has not answered in this run
+		id.Host, id.Date = s.carried.answeredBy, s.carried.answered
 	}
 	return id
+}
+
+// describe records in the journal what file it is.
+func (s *session) describe() {
+	id := s.identity()
+	s.hashing.upload.describe(id)
+	s.disk.do(func() error { return s.part.Begin(id) })
 }
 
 // reserve checks that there is room for the file, and records in the journal what file it is.
@@ -323,7 +330,13 @@ func (s *session) reserve() error {
 }
 
 // stop ends the session with an error, which it returns to refuse the body that is waiting.
-func (s *session) stop(err error) error { return s.end(outcomeOf(err), err) }
+func (s *session) stop(err error) error {
+	how := outcomeOf(err)
+	if s.guessed() && is[*partfile.SpaceError](err) { // a mirror alone says that the file is so large
+		how = sizeDisowned
+	}
+	return s.end(how, err)
+}
 
 // end ends the session, if it has not ended. It returns err, to refuse the body that is waiting.
 func (s *session) end(how outcome, err error) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"braid/byterange"
 	"braid/metalink/metainfo"
@@ -21,6 +22,7 @@ type sharedPieces struct {
 	proven map[int][]byte
 	order  []int // oldest first
 	size   int64
+	late   map[int]bool // indices of web seeds that a piece did not come from in time: they are asked last
 }
 
 const (
@@ -32,7 +34,7 @@ const (
 var errLargeSharedPiece = errors.New("it has more than 64 MiB or than 200 files, which is too much to fetch for a check")
 
 func newSharedPieces() *sharedPieces {
-	return &sharedPieces{turn: make(chan struct{}, 1), proven: map[int][]byte{}}
+	return &sharedPieces{turn: make(chan struct{}, 1), proven: map[int][]byte{}, late: map[int]bool{}}
 }
 
 // add remembers a piece, and forgets the oldest where there is no room.
@@ -116,7 +118,8 @@ func feasible(parts []metainfo.Part) error {
 	return nil
 }
 
-// fetch asks one web seed after the other for all of a piece, then for what may be put together of several, then the swarm.
+// fetch asks one web seed after the other for all of a piece, then for what may be put together of several, then the swarm. Each has a
+// time for all parts together: a piece may be of 200 files, and all other files of the torrent wait for it.
 func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
 	right := func(all [][]byte) []byte {
 		h := want.Algorithm().New()
@@ -131,23 +134,18 @@ func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, wa
 	var last error
 	found := make([][][]byte, len(parts)) // by part, each once
 	spare := maxSharedBytes               // bytes that may be kept beside the first ones of each part
-	for k := 0; x.req.Peers != PeersOnly && k < min(len(x.torrent.Mirrors(x.file)), maxSharedSeeds) && ctx.Err() == nil; k++ {
-		for j, p := range parts {
-			b, err := x.seedPart(ctx, p, k)
-			if err != nil {
-				last = err
-				continue
-			}
-			if slices.ContainsFunc(found[j], func(o []byte) bool { return bytes.Equal(o, b) }) {
-				continue
-			}
-			if len(found[j]) > 0 {
-				if spare -= len(b); spare < 0 {
-					continue
-				}
-			}
-			found[j] = append(found[j], b)
+	seeds := x.seeds()
+	for n, k := range seeds {
+		if ctx.Err() != nil {
+			break
 		}
+		within := x.http.patience()
+		if n == len(seeds)-1 && !x.req.Peers.asked() {
+			within *= longest // there is no other place
+		}
+		brought, err := x.seedParts(ctx, within, parts, k)
+		last = cmpErr(err, last)
+		addParts(found, brought, &spare)
 		if data := combine(found, nil, right, new(int)); data != nil {
 			return data, nil
 		}
@@ -167,6 +165,21 @@ func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, wa
 		return nil, &source.Error{URL: source.Mask(x.url()), Fault: source.FaultMismatch, Err: err}
 	}
 	return nil, last
+}
+
+// addParts adds what a web seed brought to what was found of each part. Bytes beside the first ones of a part are taken from spare.
+func addParts(found [][][]byte, brought [][]byte, spare *int) {
+	for j, b := range brought {
+		if b == nil || slices.ContainsFunc(found[j], func(o []byte) bool { return bytes.Equal(o, b) }) {
+			continue
+		}
+		if len(found[j]) > 0 {
+			if *spare -= len(b); *spare < 0 {
+				continue
+			}
+		}
+		found[j] = append(found[j], b)
+	}
 }
 
 func cmpErr(a, b error) error {
@@ -194,6 +207,43 @@ func combine(found [][][]byte, chosen [][]byte, right func([][]byte) []byte, tri
 		}
 	}
 	return nil
+}
+
+// seeds returns the indices of the web seeds that are asked for a piece, in their order. Those that were late are the last.
+func (x sharedPieceFetcher) seeds() (list []int) {
+	if x.req.Peers == PeersOnly {
+		return nil
+	}
+	var late []int
+	for k := range x.torrent.Mirrors(x.file) {
+		if x.shared.late[k] {
+			late = append(late, k)
+			continue
+		}
+		list = append(list, k)
+	}
+	list = append(list, late...)
+	return list[:min(len(list), maxSharedSeeds)]
+}
+
+// seedParts brings the parts of a piece from web seed k, which has so long for all of them together. Those that it does not bring are
+// nil.
+func (x sharedPieceFetcher) seedParts(ctx context.Context, within time.Duration, parts []metainfo.Part, k int) (all [][]byte, last error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, within, errSlow)
+	defer cancel()
+	all = make([][]byte, len(parts))
+	for j, p := range parts {
+		b, err := x.seedPart(ctx, p, k)
+		if all[j] = b; err == nil {
+			continue
+		}
+		last = err
+		if slow := context.Cause(ctx) == errSlow; slow || source.IsTimeout(err) {
+			x.shared.late[k] = true
+			return all, &source.Error{URL: source.Mask(x.torrent.Mirrors(p.File)[k]), Fault: source.FaultNetwork, Retry: true, Err: errSlow}
+		}
+	}
+	return all, last
 }
 
 // seedPart brings a part of a piece from web seed k.

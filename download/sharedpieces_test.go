@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -185,5 +186,51 @@ func TestPlanSharedPieces_Rule43(t *testing.T) {
 		if h, err := r.plan(); (err == nil) != (what == "right") || err == nil && h.Pieces == "" {
 			t.Errorf("%s: pieces %q, %v", what, h.Pieces, err)
 		}
+	}
+}
+
+// A web seed that drips has one time for all parts of a piece that files share, and is asked last for the next: the others wait for it.
+// Proves rules 21 and 43.
+func TestPieceOfDrippingSeed_Rule21_Rule43(t *testing.T) {
+	t.Parallel()
+	f := folder{}
+	for i := range 20 { // in two pieces: the file in the middle has a part of both
+		f.names, f.sizes = append(f.names, fmt.Sprintf("f%d", i)), append(f.sizes, piece/10)
+	}
+	f.sizes[9] += 100
+	f.data = made(20*(piece/10)+100, 3)
+	asked := atomic.Int32{} // for neighbours
+	drips := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/root/f9" {
+			asked.Add(1)
+		}
+		var start, end int64
+		fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &start, &end)
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", start, end, piece/10))
+		w.WriteHeader(http.StatusPartialContent)
+		for r.Context().Err() == nil {
+			w.Write([]byte{0})
+			http.NewResponseController(w).Flush()
+			time.Sleep(10 * time.Millisecond) // it drips
+		}
+	}))
+	t.Cleanup(drips.Close)
+	d := readTorrent(t, f.torrent(drips.URL+"/", f.serve(t)))
+	chosen, err := d.Choose([]string{"f9"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(t, "http://unused.example/")
+	r.client.Timeout, r.req.URL = 4*time.Second, nil
+	if r.req, err = d.Request(chosen[0], r.req); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.client.Get(t.Context(), r.req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkedOnly(t, res, byTorrent)
+	if n := asked.Load(); n > 1 {
+		t.Errorf("the seed that drips was asked for %d neighbours", n)
 	}
 }

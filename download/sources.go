@@ -45,6 +45,8 @@ type origin struct {
 	banned bool
 	other  bool // it is, as its own answer is of another file
 
+	claimed int64 // the size of the file by its answer, where that is not the one that is fetched; -1: none
+
 	brought byterange.Set // what only it brought and is here
 	showing showing
 }
@@ -56,6 +58,7 @@ type past struct {
 	busy    time.Duration
 	banned  error // nil, or why it is not asked again
 	other   bool  // it has another file
+	claimed int64 // see origin
 }
 
 // has reports whether there is a source with this URL.
@@ -86,7 +89,7 @@ func (x *sources) add(o *origin, before *past) {
 	o.id = len(x.all)
 	if before != nil {
 		o.brought, o.bytes, o.busy = before.brought, before.bytes, before.busy
-		o.banned, o.err, o.other = before.banned != nil, before.banned, before.other
+		o.banned, o.err, o.other, o.claimed = before.banned != nil, before.banned, before.other, before.claimed
 	}
 	x.all = append(x.all, o)
 }
@@ -100,6 +103,10 @@ func (x *sources) lane(o *origin) scheduler.SourceID {
 
 // failed records why a fetch ended, and excludes a source that has another file or brought wrong bytes.
 func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
+	var e *source.Error
+	if !o.first && errors.As(err, &e) {
+		e.Hops = nil // nothing reads them, and 200 mirrors may have led through 10 redirects each (rule 20)
+	}
 	if o.err = err; x.last == nil || !errors.Is(err, errUntied) { // which is no failure
 		x.last = err
 	}
@@ -145,11 +152,22 @@ func (x *sources) void(r byterange.Range) {
 	}
 }
 
+// contender is another size that a source gives for the file, the asked server's first; tried ones do not count. -1: there is none.
+func (x *sources) contender(size int64, tried []int64) int64 {
+	best := int64(-1)
+	for _, o := range x.all {
+		if o.claimed >= 0 && o.claimed != size && !slices.Contains(tried, o.claimed) && (best < 0 || o.first) {
+			best = o.claimed
+		}
+	}
+	return best
+}
+
 // past is what the next session has to know of the sources.
 func (x *sources) past() map[string]*past {
 	all := map[string]*past{}
 	for _, o := range x.all {
-		p := &past{brought: o.brought, bytes: o.bytes, busy: o.busy, other: o.other}
+		p := &past{brought: o.brought, bytes: o.bytes, busy: o.busy, other: o.other, claimed: o.claimed}
 		if o.banned {
 			p.banned = o.err
 		}

@@ -1,30 +1,29 @@
 package download
 
 import (
-	"net/url"
 	"time"
 
 	"braid/address"
 	"braid/download/state"
 	"braid/internal/partfile"
-	"braid/metalink"
+	"braid/internal/version"
 	"braid/source"
 	"braid/verify"
 )
 
-// A version is what the sessions of a download have learned of one version of the file. When the file changes at its origin, a new
+// A revision is what the sessions of a download have learned of one version of the file. When the file changes at its origin, a new
 // value takes its place: digests, documents, pieces and failures of mirrors say nothing of the new version.
-type version struct {
-	prior *partfile.Identity // of the bytes that are here; nil: none that count
-	file  *metalink.File     // what this run has learned of it; nil: nothing. The journal has no secrets, and so not all mirrors
+type revision struct {
+	*known
+	goesOn bool // bytes of it are here, and known says of which file they are
+	// answeredBy is the host:port that answered last before this session, and answered what it said of when the file was changed.
+	answeredBy string
+	answered   time.Time
 
-	headAsked      bool           // HEAD was asked
-	headAskedAgain bool           // and once more, as the answer to GET was about another version
-	head           source.Answer  // to HEAD
-	first          source.Answer  // of the origin, the first one
-	sized          source.Answer  // the last one with a size
-	originFile     *metalink.File // by the origin; its stand-ins are compared with it
-	sizeByMirror   bool           // the size is of a mirror to which the origin redirected, and the origin itself gave a strong digest only
+	head   source.Answer // the answer to HEAD
+	steady bool          // HEAD gave the same digest twice, so that an ETag that changes with each answer tells no version
+	drops  int           // how many sizes were given up
+	sized  source.Answer // the last one with a size
 
 	sharing        *sharing // the file in a torrent whose peers may be asked; nil: none is known
 	torrentAsked   bool     // for a torrent that the server described
@@ -48,9 +47,9 @@ type version struct {
 	candidateScope address.Scope // of what named the one that is asked alone
 }
 
-// newVersion begins with what the request itself says of the file, which does not change.
-func newVersion(req *Request) version {
-	v := version{signed: signed{done: make(chan []found, 1)}}
+// newRevision begins with what the request itself says of the file, which does not change.
+func newRevision(req *Request) revision {
+	v := revision{known: newKnown(req), signed: signed{done: make(chan []found, 1)}}
 	if d := req.Described; d != nil {
 		v.pieces, v.piecesFrom, v.sharing = d.Pieces, d.By, d.sharing
 	}
@@ -58,10 +57,19 @@ func newVersion(req *Request) version {
 }
 
 // announced remembers an answer that has a size.
-func (v *version) announced(a source.Answer) {
+func (v *revision) announced(a source.Answer) {
 	if a.Size > 0 && !a.NotModified {
 		v.sized = a
 	}
+}
+
+// update learns what the asked server states; of another version than the one that was known, it is all that is known from then on.
+func (p *carried) update(req *Request, st statement) {
+	p.steady = p.strong() && len(common(p.claims, st.file.Claims)) > 0
+	if version.Compare(p.view(), st.view()).Judgment == version.Other {
+		p.renew(req)
+	}
+	p.learn(st)
 }
 
 // renew forgets the version that the file had. No session may still use that version.
@@ -70,64 +78,18 @@ func (p *carried) renew(req *Request) {
 		p.origin = req.URL
 	}
 	p.recheck.close()
-	p.version = newVersion(req)
-}
-
-// otherVersion is how two answers of one server differ if they are about two versions of a file (RFC 9110, section 8.8); else empty.
-func otherVersion(a, b source.Answer) string {
-	tagA, tagB := metalink.StrongETag(a.ETag), metalink.StrongETag(b.ETag)
-	switch {
-	case a.Host != b.Host:
-	case differs(a.Size, b.Size):
-		return "another size"
-	case tagA != "" && tagB != "" && tagA != tagB:
-		return "another ETag"
-	case !a.LastModified.IsZero() && !b.LastModified.IsZero() && !a.LastModified.Equal(b.LastModified):
-		return "another Last-Modified"
-	}
-	return ""
+	p.revision = newRevision(req)
 }
 
 // A subject is what a session knows of the file.
 type subject struct {
-	known          bool // by an answer of this run or an earlier one
-	originAnswered bool // the origin answered, in this run
-	assumed        bool // a mirror answered before the origin; the user's digest counts
-	size           int64
-	sizeBy         *origin // that gave it first; nil: it is from elsewhere
-	claims         []verify.Claim
+	*known
+	begun          bool           // it is known what is fetched, by an answer of this run or an earlier one
+	originAnswered bool           // the origin answered, in this session
 	late           []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
-	tag            tag            // of the origin, or of the server to which it led
-	date           time.Time      // Last-Modified that came with it
 	lead           *source.Answer // the first one that was admitted; nil: none was
 	leader         *origin        // that gave it
-	file           metalink.File
-}
-
-// strong reports whether a strong digest is known.
-func (x *subject) strong() bool { return verify.Strong(x.claims) }
-
-// resume takes over what an earlier run knew of the file, beside the user's claims; its mirrors only if links count.
-func (x *subject) resume(prior partfile.Identity, claims []verify.Claim, links bool) {
-	x.known, x.size, x.tag, x.date = true, prior.Size, tag{prior.ETag, prior.ETagHost}, prior.LastModified
-	x.claims = join(claims, earlier(prior.Claims, claims))
-	if !links {
-		return
-	}
-	for _, m := range prior.Mirrors {
-		if u, err := url.Parse(m.URL); err == nil && u.RawQuery == "" && u.User == nil { // else it was masked
-			x.file.Mirrors = append(x.file.Mirrors, metalink.Mirror{URL: u, Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
-		}
-	}
-}
-
-// sameDate compares the dates of two answers with the same strong ETag: where Last-Modified moves and the ETag stays, only a digest
-// shows that the file is the same.
-func (x *subject) sameDate(date time.Time) (outcome, error) {
-	if x.strong() || date.IsZero() || x.date.IsZero() || date.Equal(x.date) {
-		return ongoing, nil
-	}
-	return fileChanged, changed("the same ETag, and another Last-Modified")
+	next           []verify.Claim // of the version that the server announced in place of this one
 }
 
 // mayEnd reports whether what is here may be the whole file, which its digest would show.

@@ -41,7 +41,7 @@ func Example() {
 		return
 	}
 	defer f.Close()
-	if prior, ok := f.Prior(); !ok || id.Continues(prior) != nil {
+	if prior, ok := f.Prior(); !ok || prior.URLSum != id.URLSum {
 		fmt.Println("another file")
 		return
 	}

@@ -4,10 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"time"
 
 	"braid/address"
@@ -20,14 +18,18 @@ type Identity struct {
 	URL string
 	// URLSum is SumURL of the real one.
 	URLSum string
-	// Size is -1 if it is not known.
-	Size int64
+	// Size is -1 if it is not known. SizeBy is the host:port of the server that gave it, if that is not the one that was asked; then
+	// the digests decide whether it is right.
+	Size   int64
+	SizeBy string
 	// Claims are the digests of the whole file.
 	Claims []verify.Claim
 	// PieceSum is SumPieces of the pieces that are to prove the file, for want of a digest of the whole; else empty.
 	PieceSum string
 	// ETag is a strong entity tag with its quotes, or empty; ETagHost is the host:port that gave it.
 	ETag, ETagHost string
+	// Mixed says that parts of the file are from servers that do not give ETag, so that the digests alone tie them together.
+	Mixed bool
 	// LastModified is zero unless it came beside ETag, or is a strong validator (RFC 9110, section 8.8.2.2).
 	LastModified time.Time
 	// Mirrors are where the file was offered.
@@ -74,51 +76,13 @@ func SumPieces(p verify.Pieces) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// Continues returns nil if bytes of prior are bytes of id, and says otherwise why they cannot be told to be.
-// One strong digest makes them one file, wherever it is from, and so do the same pieces, each of which is checked.
-// Without it, nothing but the same
-// URL with an unchanged strong validator will do.
-func (id Identity) Continues(prior Identity) error {
-	if id.Size >= 0 && prior.Size >= 0 && id.Size != prior.Size {
-		return fmt.Errorf("the size was %d and is %d", prior.Size, id.Size)
-	}
-	if err := verify.Agree(prior.Claims, id.Claims); err != nil {
-		return err
-	}
-	shared := slices.DeleteFunc(slices.Clone(id.Claims), func(c verify.Claim) bool {
-		return !slices.ContainsFunc(prior.Claims, func(p verify.Claim) bool { return p.Digest == c.Digest })
-	})
-	if verify.Strong(shared) || id.PieceSum != "" && id.PieceSum == prior.PieceSum {
-		return nil
-	}
-	if id.URLSum != prior.URLSum {
-		return fmt.Errorf("it was begun from %s, and no digest says that this is the same file", prior.URL)
-	}
-	return id.unchanged(prior, len(shared) > 0)
-}
-
-// unchanged compares the validators of one URL at two times.
-func (id Identity) unchanged(prior Identity, sameDigest bool) error {
-	switch {
-	case id.ETag != "" && id.ETag == prior.ETag && id.ETagHost != prior.ETagHost && !sameDigest:
-		return fmt.Errorf("the entity tag %s is of another server now", id.ETag)
-	case id.ETag != "" && prior.ETag != "" && id.ETag != prior.ETag:
-		return fmt.Errorf("the entity tag was %s and is %s", prior.ETag, id.ETag)
-	case sameDigest, id.ETag != "" && id.ETag == prior.ETag && (id.LastModified.IsZero() || prior.LastModified.IsZero() || id.LastModified.Equal(prior.LastModified)):
-		return nil
-	case id.LastModified.IsZero() || prior.LastModified.IsZero():
-		return errors.New("nothing says that the file has not changed since")
-	case !id.LastModified.Equal(prior.LastModified):
-		return fmt.Errorf("the file was modified at %s", id.LastModified.UTC().Format(time.RFC3339))
-	}
-	return nil
-}
-
 // identityRecord and claimRecord are the durable form. ETag is bytes because it may be no UTF-8
 // (RFC 9110, section 8.8.3, obs-text).
 type identityRecord struct {
 	URL, URLSum  string
 	Size         int64
+	SizeBy       string        `json:",omitempty"`
+	Mixed        bool          `json:",omitempty"`
 	Claims       []claimRecord `json:",omitempty"`
 	PieceSum     string        `json:",omitempty"`
 	ETag         []byte        `json:",omitempty"`
@@ -152,6 +116,7 @@ func (id Identity) encode() ([]byte, error) {
 		ETag: []byte(id.ETag), ETagHost: id.ETagHost, LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors, Require: id.Require,
 	}
 	rec.Host, rec.Date, rec.Asides = id.Host, id.Date.UTC(), id.asides
+	rec.SizeBy, rec.Mixed = id.SizeBy, id.Mixed
 	rec.Claims, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Refuted)
 	p, err := json.Marshal(rec)
 	if err == nil && len(p) > maxPayload {
@@ -174,6 +139,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 		return Identity{}, fmt.Errorf("size %d", id.Size)
 	}
 	id.Host, id.Date, id.asides = rec.Host, rec.Date, rec.Asides
+	id.SizeBy, id.Mixed = rec.SizeBy, rec.Mixed
 	var err error
 	if id.Claims, err = claimsOf(rec.Claims); err == nil {
 		id.Refuted, err = claimsOf(rec.Refuted)

@@ -34,11 +34,13 @@ type Left struct {
 	// Committed: the file itself is in place, by its size and date. Due: something is still to be done with it (Final.Due).
 	Committed, Due bool
 
-	payload []byte // of the identity
+	payload, ending []byte // of the identity, and of the record that says that the file is in place
 }
 
-// SealedBy reports whether Identity was written with this key, for this name.
-func (l *Left) SealedBy(k *Key) bool { return k.fits(l.Name, l.payload) }
+// SealedBy reports whether Identity was written with this key, for this name, and Committed as well, if the file is in place.
+func (l *Left) SealedBy(k *Key) bool {
+	return k.fits(l.Name, l.payload) && (!l.Committed || k.fits(l.Name, l.ending))
+}
 
 // An Aside is a file that was set aside, as it is of another file or cannot be trusted.
 type Aside struct {
@@ -132,7 +134,7 @@ func (d folder) look(name string) (l Left, ok bool, err error) {
 		if err != nil {
 			return l, false, err
 		}
-		l.Committed = ok && h.is(placed)
+		l.Committed, l.ending = ok && h.is(placed), h.ending
 		if l.Due = l.Committed && h.committed.Due; l.Committed {
 			l.Have = byterange.NewSet(byterange.Range{End: placed.Size})
 		}

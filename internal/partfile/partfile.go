@@ -7,7 +7,7 @@
 // the file its final name, and it wants a [verify.Proof].
 //
 // The package decides nothing: not what to fetch, not whether the bytes are the right ones, not whether
-// those of an earlier run are of use ([Identity.Continues] gives advice). It has no goroutine and no clock:
+// those of an earlier run are of use. It has no goroutine and no clock:
 // its user calls Flush every 50 ms or so, and Sync every few seconds.
 //
 //	f, err := partfile.Open(nil, dir, "x.iso")
@@ -16,8 +16,8 @@
 //	}
 //	defer f.Close() // keeps what is there
 //	if prior, ok := f.Prior(); ok {
-//		if err := id.Continues(prior); err != nil {
-//			err = f.Reset(err.Error())
+//		if prior.URLSum != id.URLSum {
+//			err = f.Reset("it is of another file")
 //		} else {
 //			err = f.Recover(ctx)
 //		}

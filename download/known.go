@@ -1,0 +1,224 @@
+package download
+
+import (
+	"net/url"
+	"slices"
+	"time"
+
+	"braid/internal/partfile"
+	"braid/internal/version"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+)
+
+// This file holds what is known of the file, and who stated it. Whatever an answer, a document or a journal says gets into a known by
+// learn, recall or digests, and everything else reads it there.
+//
+// An authority is the user or the asked server: the one of the URL that the user typed, or a server that this one led to before a word of
+// the file was said (metalink.Own). Digests come from authorities only. Sizes, tags and dates of other parties are statements about
+// their own copy, and count until the digest of an authority shows otherwise.
+
+// A rank orders the parties that state facts of the file (rule 64).
+type rank uint8
+
+const (
+	unstated rank = iota // by nobody
+	byOther              // by a mirror, the target of a redirect, or a stand-in: no authority
+	byServer             // by the asked server, in this run or in an earlier one whose sealed journal is here
+	byUser               // by the request: the user, or a document that the user named
+)
+
+// A tag is a strong ETag and the host:port that gave it. The same ETag of another host is about another resource (RFC 9110,
+// section 8.8.3) and ties nothing.
+type tag struct{ etag, host string }
+
+// known is what is known of one version of the file, each fact with who stated it. It lives as long as the version: sessions share it.
+type known struct {
+	claims   []verify.Claim // by authorities; the channel of each is its rank
+	recalled []verify.Claim // those of claims that the user gave to an earlier run, and not to this one
+	size     int64          // -1: unknown
+	sizeBy   rank
+	sizeAt   string        // the URL of the source that gave the size; "" if an authority did that is no source
+	tag      tag           // by the server, or by what stands in for it
+	date     time.Time     // Last-Modified beside tag
+	host     string        // the host:port that gave tag and date
+	file     metalink.File // places and documents, by the asked server
+	mixed    bool          // some of what is here is tied to the rest by a digest alone
+	tried    []int64       // sizes of no authority that did not lead to the file
+	stated   int64         // the size by a document of the server, where a party of lower rank says another; -1: there is none
+}
+
+// A statement is what one answer says of the file, and at which rank.
+type statement struct {
+	by     rank          // of file
+	file   metalink.File // by the asked server; empty if another party answered
+	size   int64
+	sizeBy rank
+	at     *url.URL // the source
+	tag    tag
+	date   time.Time
+	host   string // that gave tag and date
+}
+
+// newKnown begins with what the request says.
+func newKnown(r *Request) *known {
+	k := &known{claims: r.Claims, size: -1, stated: -1, file: metalink.File{Size: -1}}
+	if d := r.Described; d != nil {
+		k.claims, k.file.Documents = slices.Clip(r.Claims), d.Torrents
+		if d.Size >= 0 {
+			k.size, k.sizeBy = d.Size, byUser
+		}
+	}
+	return k
+}
+
+// strong reports whether an authority has stated a strong digest.
+func (k *known) strong() bool { return verify.Strong(k.claims) }
+
+// digestBy is the rank of the best strong digest.
+func (k *known) digestBy() rank {
+	switch {
+	case !k.strong():
+		return unstated
+	case backed(k.claims, verify.Signed, verify.User):
+		return byUser
+	}
+	return byServer
+}
+
+// bound reports whether every place is held to the size. A size of lower rank than the digest is a guess: the digest decides
+// whether it was right.
+func (k *known) bound() bool { return k.size >= 0 && k.sizeBy >= k.digestBy() }
+
+// guessed reports whether the digest of a higher authority decides whether the size is right.
+func (k *known) guessed() bool { return k.size >= 0 && k.sizeBy < k.digestBy() }
+
+// view is what every answer about the file is compared with.
+func (k *known) view() version.View {
+	v := version.View{Size: -1, Digests: k.claims, ETag: k.tag.etag, Host: k.host, Modified: k.date}
+	if k.bound() {
+		v.Size = k.size
+	}
+	return v
+}
+
+// learn adds the statement of an answer about this version. What a party of lower rank says replaces nothing.
+func (k *known) learn(st statement) {
+	if st.by >= byServer {
+		k.claims = join(k.claims, st.file.Claims)
+		k.file = st.file
+	}
+	k.learnSize(st.size, st.sizeBy, st.at)
+	k.tag, k.date, k.host = st.tag, st.date, st.host
+}
+
+// learnSize takes a size, unless one of a higher rank is known.
+func (k *known) learnSize(size int64, by rank, at *url.URL) {
+	if size < 0 || by < k.sizeBy && k.size >= 0 {
+		return
+	}
+	k.size, k.sizeBy, k.sizeAt = size, by, ""
+	if at != nil {
+		k.sizeAt = at.String()
+	}
+}
+
+// digests adds digests of an authority. What the user gave to an earlier run yields to them.
+func (k *known) digests(claims []verify.Claim) {
+	if len(k.recalled) > 0 && verify.Agree(k.recalled, claims) != nil {
+		k.forgetRecalled()
+	}
+	k.claims = join(k.claims, claims)
+}
+
+// forgetRecalled drops what the user gave to an earlier run, and not to this one.
+func (k *known) forgetRecalled() {
+	k.claims = without(k.claims, k.recalled)
+	k.recalled = nil
+}
+
+// forgetOthers drops what parties other than the authorities stated of their copies. It is called before another one is asked for all of
+// the file.
+func (k *known) forgetOthers() {
+	if k.sizeBy <= byOther {
+		k.size, k.sizeBy, k.sizeAt = -1, unstated, ""
+	}
+	k.mixed = false
+}
+
+// recall takes over what an earlier run knew, by its sealed journal; places only if links count. Whoever was trusted then to sign a list
+// may not be now, and the word of the user to that run is not repeated: it holds until an authority of this run says otherwise.
+func (k *known) recall(prior partfile.Identity, r *Request) {
+	prior.Claims = earlier(prior.Claims, r.Claims)
+	for _, c := range prior.Claims {
+		if c.Channel == verify.User {
+			k.recalled = append(k.recalled, c)
+		}
+	}
+	k.claims = join(r.Claims, prior.Claims)
+	if r.Described == nil || r.Described.Size < 0 {
+		k.size, k.sizeBy, k.sizeAt = prior.Size, byServer, prior.SizeBy
+		if prior.SizeBy != "" {
+			k.sizeBy = byOther
+		}
+	}
+	k.tag, k.date, k.mixed = tag{prior.ETag, prior.ETagHost}, prior.LastModified, prior.Mixed
+	if k.host = prior.Host; prior.ETagHost != "" {
+		k.host = prior.ETagHost
+	}
+	if r.NoMetalink {
+		return
+	}
+	for _, m := range prior.Mirrors {
+		if u, err := url.Parse(m.URL); err == nil && u.RawQuery == "" && u.User == nil { // else it was masked
+			k.file.Mirrors = append(k.file.Mirrors, metalink.Mirror{URL: u, Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
+		}
+	}
+}
+
+// earlier are the claims of an earlier run that this one does not make itself. Those of a signer count as the server's.
+func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
+	for _, c := range prior {
+		same := func(o verify.Claim) bool { return o.Digest == c.Digest && o.Field == c.Field }
+		if slices.ContainsFunc(now, same) {
+			continue
+		}
+		if c.Channel == verify.Signed {
+			c.Channel, c.By = verify.HTTP, verify.SignatureResult{}
+		}
+		claims = append(claims, c)
+	}
+	return claims
+}
+
+// join is a with those claims of b that are not in it.
+func join(a, b []verify.Claim) []verify.Claim { return slices.Concat(a, without(b, a)) }
+
+// without is a less the claims of b.
+func without(a, b []verify.Claim) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(a), func(c verify.Claim) bool { return slices.Contains(b, c) })
+}
+
+// stated is what an answer says of the file: file is the asked server's word, and by the rank of the party that sent the answer.
+func stated(file metalink.File, a source.Answer, by rank, at *url.URL) statement {
+	st := statement{by: by, file: file, size: a.Size, sizeBy: by, at: at, tag: tagOf(file, a), date: dateOf(file, a), host: a.Host}
+	if file.Server != nil {
+		st.host = source.HostPort(file.Server)
+	}
+	return st
+}
+
+// view is what the statement shows. The size of another server than the one that speaks for the file is of that server's copy.
+func (st statement) view() version.View {
+	v := version.View{Size: st.size, Digests: st.file.Claims, ETag: st.tag.etag, Host: st.host, Modified: st.date}
+	if st.sizeBy < byServer {
+		v.Size = -1
+	}
+	return v
+}
+
+// viewOf is what a mirror's answer shows of its own copy.
+func viewOf(a source.Answer) version.View {
+	return version.View{Size: a.Size, Digests: a.Claims, ETag: metalink.StrongETag(a.ETag), Host: a.Host, Modified: a.LastModified}
+}

@@ -1,0 +1,135 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"braid/byterange"
+	"braid/internal/partfile"
+	"braid/internal/version"
+	"braid/verify"
+)
+
+// contradicted decides about the bytes of an earlier run where the server stated another digest then than the user gives now. They
+// are of no use if the server has the user's file by now. Otherwise the user may have mistyped the digest, and nothing is thrown away for that.
+func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity, conflict error) (partfile.Identity, error) {
+	x, err := g.lookAgain(ctx, prior)
+	switch {
+	case g.document:
+		return prior, nil
+	case ctx.Err() != nil:
+		return prior, err
+	case err == nil && verify.Agree(withoutUser(prior.Claims), x.file.Claims) != nil: // the file changed
+		return prior, conflict
+	case err == nil && verify.Agree(g.req.Claims, x.file.Claims) != nil:
+		return prior, g.fail(Mismatch, verify.Agree(g.req.Claims, x.file.Claims), hintOtherFile)
+	case err == nil && verify.Strong(x.file.Claims):
+		return prior, conflict
+	case want.URLSum != prior.URLSum:
+		return prior, conflict
+	}
+	prior.Claims = slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
+		return verify.Agree([]verify.Claim{c}, g.req.Claims) != nil
+	})
+	return prior, nil
+}
+
+// withoutUser are the claims that the user did not give.
+func withoutUser(claims []verify.Claim) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
+}
+
+// resumeRefuted uses a complete file that did not have the digest of an earlier run, if it has the digest that is wanted now. Else it
+// empties the part file.
+func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
+	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
+	again := func(c verify.Claim) bool {
+		return strong(c) && slices.ContainsFunc(prior.Refuted, func(r verify.Claim) bool { return r.Digest == c.Digest })
+	}
+	switch {
+	case slices.ContainsFunc(g.req.Claims, again):
+		return g.part.Restart()
+	case !slices.ContainsFunc(g.req.Claims, strong):
+		return g.resumeUntold(ctx, prior)
+	}
+	if err := g.part.Recover(ctx); err != nil {
+		return err
+	}
+	have := g.part.Have()
+	check, whole := verify.NewChecker(have.Len(), g.req.Claims), have.Contains(byterange.Range{End: have.Len()})
+	if whole {
+		if err := newReading(g.observe, have.Len(), 0).copy(ctx, check, io.NewSectionReader(g.part, 0, have.Len())); err != nil {
+			return err
+		}
+	}
+	if _, err := check.Proof(); err != nil {
+		if wrong := wrongOf(err); whole && wrong != nil {
+			return g.keepRefuted(ctx, prior, wrong)
+		}
+		return g.part.Restart()
+	}
+	g.goOnWith(partfile.Identity{
+		URL: prior.URL, URLSum: prior.URLSum, Size: have.Len(), Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
+	})
+	return nil
+}
+
+// resumeUntold uses a complete file that did not have the digest of an earlier run, where no digest is given now: if the server still has
+// the version that it is of. Else it is set aside.
+func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) error {
+	prior.Claims, prior.Refuted = withoutUser(prior.Claims), nil
+	reason := errors.New("it does not have the digest that was given for it, and there is no other now")
+	if !g.part.Sealed() || prior.Mixed || !tagged(prior) && !verify.Strong(prior.Claims) {
+		return g.part.Reset(reason.Error())
+	}
+	x, err := g.lookAgain(ctx, prior)
+	if g.document || undecided(ctx, err) {
+		g.kept = g.part.Inherited()
+		return err
+	}
+	st := x.statement()
+	want := partfile.Identity{URLSum: partfile.SumURL(g.req.URL), Size: st.size, Claims: st.file.Claims, ETag: st.tag.etag, ETagHost: st.tag.host, LastModified: st.date}
+	if st.sizeBy < byServer {
+		want.Size = -1
+	}
+	if err != nil || goesOnFrom(want, prior) != nil {
+		return g.part.Reset(reason.Error())
+	}
+	prior.Claims = join(prior.Claims, want.Claims)
+	if err := g.part.Recover(ctx); err != nil {
+		return err
+	}
+	g.goOnWith(prior)
+	return nil
+}
+
+// mostRefuted is how many digests are remembered that the part file does not have.
+const mostRefuted = 8
+
+// keepRefuted keeps the part file, which does not have this digest either, unless the server has another file now.
+func (g *getter) keepRefuted(ctx context.Context, prior partfile.Identity, wrong *verify.MismatchError) error {
+	have := g.part.Have()
+	a, err := look(ctx, g.http, &g.req, condition{})
+	if err != nil {
+		g.kept = have.Len()
+		return err
+	}
+	then := version.View{Host: a.Host, Size: have.Len(), Modified: prior.Date}
+	if prior.ETagHost == a.Host {
+		then.ETag = prior.ETag
+	}
+	now := viewOf(a)
+	now.Digests = nil // they are compared with the user's
+	wanted := slices.ContainsFunc(a.Claims, func(c verify.Claim) bool { return c.Digest == wrong.Claim.Digest })
+	if wanted || version.Compare(then, now).Judgment == version.Other {
+		return g.part.Restart()
+	}
+	prior.Refuted = append(prior.Refuted[max(0, len(prior.Refuted)+1-mostRefuted):], wrong.Claim)
+	if err := g.part.Begin(prior); err != nil {
+		return err
+	}
+	g.refuted, g.kept = true, have.Len()
+	return g.fail(Mismatch, wrong, "")
+}

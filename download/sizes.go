@@ -1,0 +1,101 @@
+package download
+
+import (
+	"errors"
+	"slices"
+
+	"braid/internal/partfile"
+)
+
+// unsized reports whether no authority that the digest is of gave the size.
+func (g *getter) unsized() bool {
+	return g.req.unsized() || g.carried.guessed() && g.carried.sizeBy < byServer
+}
+
+// dropSize lets the next session try the size that another source gives, or do without one. What is here stays as far as it may be of
+// the file. It reports false if no source could say otherwise.
+func (g *getter) dropSize(s *session) (bool, error) {
+	k, inPlace, noRoom := g.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
+	if k.size < 0 || k.sizeBy == byUser || g.req.inOrder() && g.part.Front() > 0 {
+		return false, nil
+	}
+	before := k.size
+	if noRoom {
+		g.carried.noRoom = s.err
+	}
+	next := k.stated
+	if k.stated = -1; next < 0 || slices.Contains(k.tried, next) {
+		next = s.sources.contender(before, k.tried)
+	}
+	if next < 0 && !inPlace && !(noRoom && g.places(s) > 1) {
+		return false, nil
+	}
+	if noRoom || s.how != sizeDisowned {
+		k.tried = append(k.tried, before)
+	}
+	g.note("%v: %d bytes are not taken for the size of the file any more", s.err, before)
+	g.forgetRecheck()
+	g.carried.drops++
+	k.size, k.sizeBy, k.sizeAt = next, byOther, ""
+	if err := g.cutOff(s, next); err != nil {
+		return false, err
+	}
+	g.goOn(s)
+	for _, p := range g.carried.past {
+		if p.claimed >= 0 {
+			p.other, p.banned, p.claimed = false, nil, -1
+		}
+	}
+	g.carried.goesOn = next >= 0 || k.strong() || g.part.Front() > 0
+	return true, nil
+}
+
+// places is how many places of the file are known.
+func (g *getter) places(s *session) int {
+	n := len(s.sources.all)
+	for _, m := range s.file.Mirrors {
+		if !s.sources.has(m.URL) {
+			n++
+		}
+	}
+	for _, u := range g.req.Mirrors {
+		if !s.sources.has(u) {
+			n++
+		}
+	}
+	return n
+}
+
+// cutOff gives up what lies behind the end of the file; -1: everything, as nothing says what it is.
+func (g *getter) cutOff(s *session, end int64) error {
+	for r := range g.part.Have().All() {
+		if r.Start = max(r.Start, end); r.Start < r.End {
+			g.part.Revoke(r)
+			s.sources.void(r)
+			g.observe(Voided{r})
+		}
+	}
+	if err := g.part.Void(); err != nil {
+		return local(err)
+	}
+	return nil
+}
+
+// trySingle prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It reports
+// whether there is another one.
+func (g *getter) trySingle(s *session) bool {
+	p := &g.carried
+	if !p.single {
+		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.size, g.unsized(), s.req.described()), s.err
+		p.past = nil // each source gets another chance
+	}
+	if len(p.candidates) == 0 {
+		return false
+	}
+	if p.guessed() { // each may have a file of another size
+		p.size, p.sizeBy = -1, unstated
+	}
+	p.origin, p.candidateScope = p.candidates[0].url, p.candidates[0].named
+	p.candidates = p.candidates[1:]
+	return true
+}

@@ -1,0 +1,150 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"braid/byterange"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+)
+
+// recalls reports whether an attempt failed by a digest that the user gave to an earlier run, and not to this one.
+func (g *getter) recalls(err error) bool {
+	wrong := wrongOf(err)
+	return wrong != nil && slices.Contains(g.carried.recalled, wrong.Claim)
+}
+
+// standIn takes a mirror of the user's as the origin when the origin failed, and no digest is known that would make it a source like
+// all others. Its word about the file is no evidence, so it is of no use where some is demanded: by the request, by what the URL offered
+// before, or by the file that is there (rules 30 and 64). It is asked before anything is thrown away for it.
+func (g *getter) standIn(ctx context.Context) bool {
+	if !g.mayStandIn() {
+		return false
+	}
+	if (!g.carried.strong() || g.req.Stream != nil) && !g.req.provenByPieces() {
+		for _, u := range g.req.Mirrors {
+			if !g.http.opens(u) { // which is asked for ranges only
+				g.carried.fallBack(u)
+			}
+		}
+	}
+	for g.carried.nextFallback() {
+		if g.part.Front() == 0 || g.answers(ctx) || ctx.Err() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// mayStandIn reports whether a file without evidence would be taken.
+func (g *getter) mayStandIn() bool {
+	switch {
+	case g.carried.strong() || g.req.listed() || g.req.provenByPieces():
+		return true
+	case g.req.Require != RequireNothing, g.carried.replaces:
+		return false
+	}
+	return g.req.NoMetalink || g.c.checkPin(&g.req, pinOf(metalink.File{})) == nil
+}
+
+// answers reports whether the server that would stand in has the file.
+func (g *getter) answers(ctx context.Context) bool {
+	if !isWeb(g.carried.origin) {
+		return true
+	}
+	_, err := g.http.Head(ctx, g.carried.origin, g.req.originOptions(&g.carried, false))
+	var e *source.Error
+	if errors.As(err, &e) && (e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented || e.Status == http.StatusForbidden) {
+		return true // to GET it may answer
+	}
+	if err != nil {
+		g.note("%s is not used: %v", source.Mask(g.carried.origin), err)
+	}
+	return err == nil
+}
+
+// dropRecalled forgets the digest that the user gave to an earlier run, and lets the next session go on with what is here if something
+// else ties it together.
+func (g *getter) dropRecalled(ctx context.Context, s *session) error {
+	k := g.carried.known
+	g.note("%v: that digest was given to an earlier run, and counts no more", s.err)
+	k.forgetRecalled()
+	if k.strong() || k.tag.etag != "" && !k.mixed {
+		g.goOn(s)
+		return nil
+	}
+	return g.anew(ctx, s)
+}
+
+// discard throws away what is here of a file that is wrong somewhere. Where a digest is known it keeps what may be right: nothing is known
+// against bytes of an earlier run, of the asked server, or of one that was not compared as a whole.
+func (g *getter) discard(ctx context.Context, s *session) error {
+	if g.req.Refresh && g.result.Resumed > 0 {
+		return keepRefreshed(g, s.err)
+	}
+	if x := g.carried.recheck; x != nil && g.carried.strong() {
+		if err := x.restore(); err != nil {
+			return err
+		}
+	}
+	doubtful, parties, earlier := g.doubtful(s)
+	if !g.req.onDisk() || !g.carried.strong() || parties < 2 && !earlier {
+		return g.empty(ctx)
+	}
+	for r := range doubtful.All() {
+		g.part.Revoke(r)
+		g.observe(Voided{r})
+	}
+	if err := g.part.Void(); err != nil {
+		return local(err)
+	}
+	g.forgetRecheck()
+	return nil
+}
+
+// doubtful is what the sources brought of which nothing but doubt is left, parties how many of them brought something, and before whether
+// something is of an earlier run.
+func (g *getter) doubtful(s *session) (doubtful byterange.Set, parties int, before bool) {
+	earlier := g.part.Have()
+	for _, o := range s.sources.all {
+		if o.brought.Len() == 0 {
+			continue
+		}
+		parties++
+		liar := !o.first
+		if x := g.carried.recheck; x != nil {
+			liar = x.refuted(o.url)
+		}
+		for r := range o.brought.All() {
+			earlier.Remove(r)
+			if liar {
+				doubtful.Add(r)
+			}
+		}
+	}
+	return doubtful, parties, earlier.Len() > 0
+}
+
+// refute keeps what is here for such a run. It returns the error to end with.
+func (g *getter) refute(ctx context.Context, s *session) error {
+	wrong, err := wrongOf(s.err), s.err
+	if !slices.Contains(g.req.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {
+		return errors.Join(err, g.discard(ctx, s))
+	}
+	if x := g.carried.recheck; x != nil {
+		if err := x.restore(); err != nil {
+			return err
+		}
+	}
+	id := s.identity()
+	id.Refuted = []verify.Claim{wrong.Claim}
+	if begun := g.part.Begin(id); begun != nil {
+		return errors.Join(err, local(begun))
+	}
+	g.refuted = true
+	return err
+}

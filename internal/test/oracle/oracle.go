@@ -1,0 +1,307 @@
+package oracle
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// A statement is a digest that an authority gave.
+type statement struct {
+	digest string
+	rank   int
+	about  string // the content that its server had then
+}
+
+// A judge goes through a story and remembers what a downloader has to remember.
+type judge struct {
+	Story
+	found []Violation
+	k     int
+	c     *Command
+
+	users  []string    // digests that the user gave so far
+	said   []statement // of authorities, in all commands
+	now    []statement // in this command
+	last   statement   // the newest of the asked server
+	sealed bool        // the journal holds it
+	stored bool        // the version that is kept of the final file holds it
+	proven statement   // of the file in place: by what it was proven
+	pin    int         // the rank of what the URL offered
+	broken bool        // something was damaged: nobody has to keep work any more
+	safe   int         // bytes of the part file that a clean end left, of the authority's content
+}
+
+// Judge returns what contradicts the properties, the first command first.
+func Judge(s Story) []Violation {
+	j := &judge{Story: s}
+	for k := range s.Commands {
+		j.k, j.c = k, &s.Commands[k]
+		j.begin()
+		if j.c.Code == 0 && j.c.Cut == "" {
+			j.right()
+			j.oneVersion()
+		}
+		j.noStepDown()
+		j.kept()
+		j.arrives()
+		j.ends()
+		j.words()
+		j.end()
+	}
+	return j.found
+}
+
+func (j *judge) violated(p int, what string) {
+	j.found = append(j.found, Violation{p, what, j.k})
+}
+
+// begin hears what authorities say in this command.
+func (j *judge) begin() {
+	c := j.c
+	switch c.Damage {
+	case "remove", "final": // the file, not the work
+		j.stored, j.proven = false, statement{}
+	case "state": // the key is lost with it
+		j.stored, j.pin = false, None
+		fallthrough
+	case "key":
+		j.sealed, j.broken = false, true
+	default:
+		j.broken = j.broken || c.Damage != ""
+	}
+	if c.User != "" {
+		j.users = append(j.users, c.User)
+	}
+	j.now = nil
+	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
+	for _, a := range c.Answers {
+		rank, ok := speaks[a.Party]
+		if !ok {
+			continue
+		}
+		if a.To != "" && a.Digest == "" && !a.Links && speaks[a.To] == None && j.channel(a.Party) <= j.channel(a.To) { // else it is not followed
+			speaks[a.To] = min(rank, j.channel(a.To))
+		}
+		if a.Digest != "" {
+			j.now = append(j.now, statement{a.Digest, rank, a.Content})
+		}
+		if a.Party == c.Asked && a.Content != "" && a.Content != j.last.about && a.Digest == "" {
+			j.last, j.sealed, j.stored = statement{}, false, false // it has another version, and says nothing of it
+		}
+	}
+	j.said = append(j.said, j.now...)
+}
+
+func (j *judge) channel(party string) int {
+	if j.HTTPS[party] {
+		return HTTPS
+	}
+	return HTTP
+}
+
+// end remembers for the next command.
+func (j *judge) end() {
+	c := j.c
+	if n := len(j.now); n > 0 {
+		j.last = j.now[n-1]
+		j.sealed, j.stored = false, false
+	}
+	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
+	if len(j.now) > 0 && c.Cut != "kill" {
+		j.sealed = len(c.After.Part) > 0
+	}
+	j.sealed = j.sealed && c.After.Journal
+	j.stored = done && c.After.Final != nil && SHA256(c.After.Final) == j.last.digest || j.stored && same
+	if done && !same {
+		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); c.Rank == User && !c.Newer {
+			j.proven = statement{} // only -N remembers what the user said of a file
+		}
+	}
+	if done && !c.Unchanged && said(j.now, c.Digest, None) {
+		j.pin = max(j.pin, min(c.Rank, j.now[len(j.now)-1].rank))
+	}
+	came := slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Sent > 0 })
+	switch right := j.rightBytes(c.After.Part); {
+	case c.Cut == "kill", j.broken, came && (!j.tied() || j.mingled()):
+		j.safe = 0
+	case c.Pipe:
+	case came:
+		j.safe = right
+	default:
+		j.safe = min(j.safe, right)
+	}
+}
+
+// mingled reports whether nothing but a mistyped digest ties what several servers sent.
+func (j *judge) mingled() bool {
+	c := j.c
+	return c.User != "" && SHA256(j.subject()) != c.User && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Sent > 0 && a.Party != c.Asked })
+}
+
+// bytes of the file that the command made.
+func (j *judge) made() []byte {
+	if j.c.Pipe {
+		return j.c.Output
+	}
+	return j.c.After.Final
+}
+
+// right is P1.
+func (j *judge) right() {
+	c := j.c
+	if c.Do == "verify" || c.Rename || c.Unchanged && !c.Newer && c.Do == "get" && c.Rank == None {
+		return
+	}
+	sum := SHA256(j.made())
+	switch {
+	case c.Rank > None && c.Digest != sum && !c.Unchanged:
+		j.violated(1, "the bytes do not have the digest")
+	case c.User != "" && c.User != sum && !(c.Newer && c.Unchanged):
+		j.violated(1, "the bytes are not what the user named")
+	case c.Rank > None && !j.vouches(c.Digest, c.Rank):
+		j.violated(1, "the digest is that of a stranger"+j.known())
+	case c.Require == "digest" && !j.vouches(sum, None):
+		j.violated(1, "no authority has stated the digest that was required")
+	case j.contradicted(sum, c.Rank):
+		j.violated(1, "the bytes contradict a known digest")
+	case !c.LessProof && !c.Unchanged && j.pin >= HTTPS && c.Rank < j.pin:
+		j.violated(1, "less proof than the URL offered before")
+	}
+}
+
+// known says what an authority has said that a stranger's word was preferred to.
+func (j *judge) known() string {
+	switch {
+	case len(j.now) > 0:
+		return ", and the server gave one"
+	case j.sealed:
+		return ", and the journal has one"
+	case j.stored:
+		return ", and one is remembered"
+	}
+	return ""
+}
+
+// vouches reports whether an authority of that rank or a better one has stated the digest, in this command or before.
+func (j *judge) vouches(digest string, rank int) bool {
+	return slices.Contains(j.users, digest) || said(j.said, digest, rank)
+}
+
+func said(all []statement, digest string, rank int) bool {
+	return slices.ContainsFunc(all, func(s statement) bool { return s.digest == digest && s.rank >= rank })
+}
+
+// contradicted reports whether the newest word of the asked server is about other bytes than these. What it says in this command
+// counts; if it says nothing, what is remembered.
+func (j *judge) contradicted(sum string, rank int) bool {
+	if j.c.User == sum || rank == User {
+		return false
+	}
+	if len(j.now) > 0 {
+		return !slices.ContainsFunc(j.now, func(s statement) bool { return s.digest == sum || s.rank < rank })
+	}
+	remembered := j.sealed && !j.c.Pipe || j.stored && !j.c.Overwrite && !j.c.Pipe
+	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged
+}
+
+// oneVersion is P2.
+func (j *judge) oneVersion() {
+	c := j.c
+	got := j.made()
+	if c.Do == "verify" || c.Rename || c.Continued || c.Unchanged || got == nil || c.User == SHA256(got) {
+		return
+	}
+	for _, content := range j.Contents {
+		if bytes.Equal(content, got) {
+			return
+		}
+	}
+	if !j.falseTag() {
+		j.violated(2, "the bytes are of no version")
+	}
+}
+
+// falseTag reports whether all that came since the part file was begun came under one strong entity-tag, from one server or from
+// servers that were asked themselves.
+func (j *judge) falseTag() bool {
+	tags, parties, led := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for k := j.k; k >= 0; k-- {
+		for _, a := range j.Commands[k].Answers {
+			if a.To != "" && j.channel(a.Party) <= j.channel(a.To) {
+				led[a.To] = true
+			}
+			if a.Sent > 0 && a.Method == "GET" && a.Status < 300 {
+				tags[a.Tag], parties[a.Party] = true, true
+			}
+		}
+		if j.Commands[k].Before.Part == nil {
+			break
+		}
+	}
+	for p := range parties {
+		if led[p] && len(parties) > 1 {
+			return false
+		}
+	}
+	return len(tags) == 1 && !tags[""]
+}
+
+// noStepDown is P3.
+func (j *judge) noStepDown() {
+	c := j.c
+	same := bytes.Equal(c.Before.Final, c.After.Final) && (c.Before.Final == nil) == (c.After.Final == nil)
+	switch {
+	case same:
+	case c.Cut == "" && c.Code != 0:
+		j.violated(3, "the file changed with code "+strconv.Itoa(c.Code))
+	case c.Before.Final == nil:
+	case c.Do == "repair", c.Overwrite:
+	case !c.Newer && !c.Continue:
+		j.violated(3, "a file was replaced that was to stay")
+	case c.Cut == "" && c.Rank < j.proven.rank && !c.LessProof:
+		j.violated(3, "a proven file was replaced by one of less proof")
+	}
+}
+
+const burst = 12 // times that the same may be asked within a second
+
+// ends is P6.
+func (j *judge) ends() {
+	c := j.c
+	if c.Stopped != "" {
+		j.violated(6, c.Stopped)
+		return
+	}
+	type question struct {
+		party, method string
+		from          int64
+	}
+	asked := map[question][]time.Duration{}
+	for _, a := range c.Answers {
+		q := question{a.Party, a.Method, a.From}
+		at := append(asked[q], a.At)
+		if asked[q] = at; len(at) > burst && a.At-at[len(at)-1-burst] < time.Second && c.Cut == "" {
+			j.violated(6, "the same question without a pause")
+			return
+		}
+	}
+}
+
+// words are P7 and P8, as far as files show them.
+func (j *judge) words() {
+	c := j.c
+	if slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Secret && a.Party != c.Asked }) {
+		j.violated(7, "another server saw the password")
+	}
+	switch {
+	case len(c.After.Strange) > 0 && !c.Rename:
+		j.violated(7, "a file of another name was made")
+	case c.Cut != "":
+	case c.Code == 0 && !c.Pipe && c.After.Final == nil && !c.Rename:
+		j.violated(8, "code 0 and no file")
+	case c.Kept > 0 && len(c.After.Part) == 0:
+		j.violated(8, "bytes are said to be kept and are not")
+	}
+}

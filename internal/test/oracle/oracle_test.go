@@ -1,0 +1,106 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	right = []byte(strings.Repeat("right", 10_000))
+	wrong = []byte(strings.Repeat("wrong", 10_000))
+	half  = right[:len(right)/2]
+)
+
+// good is a story without fault: the server gives a digest, and the file has it.
+func good() Story {
+	return Story{
+		Contents: map[string][]byte{"0": right, "1": wrong}, HTTPS: map[string]bool{"a": true},
+		Commands: []Command{{
+			Do: "get", Asked: "a", Rank: HTTPS, Digest: SHA256(right), After: Files{Final: right},
+			Places: map[string]Place{
+				"a": {Content: "0", Digest: SHA256(right), Well: true, Ranges: true, Steady: true}, "m": {Content: "1", Ranges: true},
+			},
+			Answers: []Answer{{Party: "a", Method: "GET", Status: 200, Digest: SHA256(right), Content: "0", Sent: int64(len(right))}},
+		}},
+	}
+}
+
+// second adds a command that begins with what the first has left.
+func (s *Story) second(change func(c *Command)) {
+	c := good().Commands[0]
+	c.Before = s.Commands[0].After
+	change(&c)
+	s.Commands = append(s.Commands, c)
+}
+
+// interrupted ends the first command half way.
+func (s *Story) interrupted() {
+	c := &s.Commands[0]
+	c.Code, c.Rank, c.Cut, c.After = 130, None, "interrupt", Files{Part: half, Journal: true}
+}
+
+// TestJudge: each property finds what contradicts it, and nothing else.
+func TestJudge(t *testing.T) {
+	for want, change := range map[string]func(s *Story, c *Command){
+		"":                             func(*Story, *Command) {},
+		"P1 the bytes do not":          func(s *Story, c *Command) { c.After.Final = wrong },
+		"P1 the bytes are not what":    func(s *Story, c *Command) { c.User = SHA256(wrong) },
+		"P1 the digest is that of a s": func(s *Story, c *Command) { c.Answers[0].Party = "m" },
+		"P1 no authority has stated":   func(s *Story, c *Command) { c.Answers, c.Rank, c.Require = nil, None, "digest" },
+		"P1 the bytes contradict": func(s *Story, c *Command) {
+			c.Rank, c.Digest, c.After.Final = None, "", wrong
+		},
+		"P1 less proof": func(s *Story, c *Command) {
+			s.second(func(c *Command) { c.Before, c.Answers, c.Rank, c.Damage = Files{}, nil, None, "remove" })
+		},
+		"P2 the bytes are of no": func(s *Story, c *Command) {
+			c.Answers, c.Rank, c.After.Final = nil, None, append(half[:len(half):len(half)], wrong...)
+		},
+		"P3 the file changed": func(s *Story, c *Command) { c.Code, c.Before.Final, c.Places = 4, wrong, nil },
+		"P3 a file was replaced": func(s *Story, c *Command) {
+			c.Before.Final = wrong
+		},
+		"P4 work was thrown away": func(s *Story, c *Command) {
+			s.interrupted()
+			s.second(func(c *Command) { c.Code, c.Rank, c.After, c.Cut = 130, None, Files{}, "interrupt" })
+		},
+		"P4 work was done again": func(s *Story, c *Command) {
+			s.interrupted()
+			s.second(func(*Command) {})
+		},
+		"P5 a good place":    func(s *Story, c *Command) { c.Code, c.Rank, c.After = 11, None, Files{} },
+		"P6 endless":         func(s *Story, c *Command) { c.Stopped = "endless requests" },
+		"P7 another server":  func(s *Story, c *Command) { c.Answers = append(c.Answers, Answer{Party: "m", Secret: true}) },
+		"P7 a file of":       func(s *Story, c *Command) { c.After.Strange = []string{"x"} },
+		"P8 bytes are said":  func(s *Story, c *Command) { c.Kept = 5 },
+		"P8 code 0 and no":   func(s *Story, c *Command) { c.After, c.Rank = Files{}, None },
+		"P6 the same questi": func(s *Story, c *Command) { c.Answers = append(c.Answers, make([]Answer, burst+1)...) },
+	} {
+		s := good()
+		change(&s, &s.Commands[0])
+		var got []string
+		for _, v := range Judge(s) {
+			got = append(got, fmt.Sprintf("P%d %s", v.P, v.What))
+		}
+		all := strings.Join(got, "; ")
+		if want == "" && all != "" || !strings.Contains(all, want) {
+			t.Errorf("want %q: %q", want, all)
+		}
+	}
+}
+
+// TestAuthority: a server that is reached by a redirect without a digest speaks for the asked one, and no other does.
+func TestAuthority(t *testing.T) {
+	for digest, want := range map[string]int{"": 0, SHA256(wrong): 1} {
+		s := good()
+		c := &s.Commands[0]
+		c.Rank, c.Answers[0].Party, c.Took = HTTP, "t", time.Second
+		s.HTTPS = map[string]bool{} // what leads from https to http is not followed
+		c.Answers = append([]Answer{{Party: "a", Status: 302, To: "t", Digest: digest}}, c.Answers...)
+		if got := Judge(s); len(got) != want {
+			t.Errorf("digest %.4q: %v", digest, got)
+		}
+	}
+}

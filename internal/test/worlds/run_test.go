@@ -1,0 +1,390 @@
+package worlds
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/download"
+	"braid/download/state"
+	"braid/internal/fsys"
+	"braid/internal/test/fsystest"
+	"braid/internal/test/oracle"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+const (
+	folder   = "/d"
+	fileName = "f.bin"
+	longest  = 6 * time.Hour // that a command may take
+	password = "secret"
+)
+
+// A run is a story as it goes on.
+type run struct {
+	w       *World
+	disk    *fsystest.Disk
+	state   string // folder of the host's own file system, for what is remembered and the key
+	renames bool   // files of other names are to be expected
+	dirs    string // where such folders are
+	kills   int
+}
+
+// tell lets a world's story happen, and returns what happened.
+func tell(t *testing.T, w *World) oracle.Story {
+	dirs, err := os.MkdirTemp(scratch(), "braid-worlds-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dirs)
+	story := oracle.Story{Contents: map[string][]byte{}, HTTPS: map[string]bool{}}
+	for _, p := range w.Parties {
+		story.HTTPS[p.Name] = p.HTTPS
+		for _, f := range p.Faces {
+			story.Contents[f.has()] = w.content(f.has()).data
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)))
+		r := &run{w: w, disk: fsystest.NewDisk(), dirs: dirs, state: filepath.Join(dirs, "0")}
+		if err := errors.Join(os.Mkdir(r.state, 0o700), fsys.MkdirAll(r.disk, folder, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+		for k := range w.Commands {
+			story.Commands = append(story.Commands, r.command(k))
+			time.Sleep(time.Minute)
+		}
+	})
+	return story
+}
+
+// scratch is a folder in memory, if there is one.
+func scratch() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		return "/dev/shm"
+	}
+	return ""
+}
+
+// files looks at what is there.
+func (r *run) files() (f oracle.Files) {
+	d, err := r.disk.OpenDir(folder)
+	if err != nil {
+		return f
+	}
+	defer d.Close()
+	names, _ := d.Names()
+	for _, name := range names {
+		read := func() []byte {
+			data, err := fsys.ReadFile(r.disk, filepath.Join(folder, name), math.MaxInt32)
+			if err != nil || data == nil {
+				return []byte{}
+			}
+			return data
+		}
+		switch name {
+		case fileName:
+			f.Final = read()
+		case fileName + ".part":
+			f.Part = read()
+		case fileName + ".part.journal":
+			f.Journal = true
+		case fileName + ".part.bad", fileName + ".part.journal.bad":
+		default:
+			if r.renames || strings.HasSuffix(name, ".bad") {
+				continue
+			}
+			f.Strange = append(f.Strange, name)
+		}
+	}
+	return f
+}
+
+// A moment is when a command is ended.
+type moment struct {
+	how   string
+	event string
+	n     int
+}
+
+func parseMoment(s string) (m moment) {
+	if parts := strings.Split(s, ":"); len(parts) == 3 {
+		m.how, m.event = parts[0], parts[1]
+		m.n, _ = strconv.Atoi(parts[2])
+	}
+	return m
+}
+
+// A cutter ends a command at a moment.
+type cutter struct {
+	r      *run
+	moment moment
+	cancel context.CancelCauseFunc
+	net    *network
+
+	mu      sync.Mutex
+	left    int
+	killed  *fsystest.Disk
+	state   string
+	ended   string
+	stopped string
+}
+
+var errStopped = errors.New("stopped by the machine")
+
+// tick counts an event, before it takes place.
+func (c *cutter) tick(event string, n int) {
+	c.mu.Lock()
+	if event != c.moment.event || c.ended != "" {
+		c.mu.Unlock()
+		return
+	}
+	if c.left -= n; c.left > 0 {
+		c.mu.Unlock()
+		return
+	}
+	c.ended = c.moment.how
+	if c.ended == "kill" {
+		c.r.kills++
+		c.killed = c.r.disk.Crash(c.r.disk.Changes(), fsystest.Kept)
+		c.state = filepath.Join(c.r.dirs, strconv.Itoa(c.r.kills))
+		copyFolder(c.r.state, c.state)
+	}
+	c.mu.Unlock()
+	if c.ended == "kill" && event != "asked" {
+		c.net.kill()
+	}
+	c.cancel(context.Canceled)
+}
+
+// copyFolder copies what is remembered, which only its owner may read.
+func copyFolder(from, to string) {
+	err := os.CopyFS(to, os.DirFS(from))
+	err = errors.Join(err, filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return errors.Join(err, os.Chmod(path, 0o600))
+	}))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a temporary file may go meanwhile
+		panic(err)
+	}
+}
+
+// stop ends a command that does not end.
+func (c *cutter) stop(why string) {
+	c.mu.Lock()
+	if c.stopped == "" {
+		c.stopped = why
+	}
+	c.mu.Unlock()
+	c.cancel(errStopped)
+}
+
+// command runs the k-th command.
+func (r *run) command(k int) oracle.Command {
+	cmd := r.w.Commands[k]
+	r.damage(cmd.Damage)
+	r.renames = r.renames || cmd.Rename
+	r.disk.Settle()
+	c := oracle.Command{
+		Do: cmd.Do, Asked: "a", Require: cmd.Require, User: r.w.digest(cmd.Sha, ""), Mirrors: list(cmd.Mirrors),
+		Overwrite: cmd.Overwrite, Newer: cmd.Newer, Continue: cmd.Continue, LessProof: cmd.LessProof, Refresh: cmd.Refresh,
+		Rename: cmd.Rename, Pipe: cmd.Pipe, Damage: cmd.Damage,
+		Places: map[string]oracle.Place{}, Before: r.files(),
+	}
+	for i := range r.w.Parties {
+		c.Places[r.w.Parties[i].Name] = r.w.place(&r.w.Parties[i], k)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	cut := &cutter{r: r, moment: parseMoment(cmd.End), cancel: cancel}
+	cut.left = cut.moment.n
+	n := &network{w: r.w, k: k, began: time.Now(), tick: cut.tick, stop: cut.stop, asked: map[string]int{}}
+	cut.net = n
+	files := fsystest.Tap(r.disk, func(op fsystest.Op) error {
+		if op.Changes || op.Syncs {
+			cut.tick(op.Name, 1)
+		}
+		return nil
+	})
+	u := &user{run: r, cmd: cmd, c: &c, files: files, http: &httpsource.Client{Transport: n}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		u.do(fsys.With(ctx, files))
+	}()
+	select {
+	case <-done:
+	case <-time.After(longest):
+		cut.stop("it does not end")
+		select {
+		case <-done:
+		case <-time.After(longest):
+			panic("a command does not end when its context does")
+		}
+	}
+	cancel(nil)
+	u.http.CloseIdle()
+	synctest.Wait()
+	c.Took = time.Since(n.began)
+	c.Answers = n.log()
+	c.Stopped = cut.stopped
+	c.Cut = cut.ended
+	if c.Cut == "interrupt" && c.Code == 0 { // it was through
+		c.Cut = ""
+	}
+	if c.Cut == "kill" {
+		r.disk, r.state = cut.killed, cut.state
+	}
+	c.After = r.files()
+	if r.renames {
+		c.Kept = 0 // of which file is not known
+	}
+	return c
+}
+
+// A user is one command, as the command line makes its requests.
+type user struct {
+	*run
+	cmd    Command
+	c      *oracle.Command
+	files  fsys.FS
+	http   *httpsource.Client
+	client *download.Client
+}
+
+func (u *user) do(ctx context.Context) {
+	u.client = &download.Client{
+		HTTP: u.http, State: &state.Store{Dir: filepath.Join(u.state, "state")},
+		JournalKey: filepath.Join(u.state, "key"), MinSplit: 16 << 10,
+	}
+	if err := os.MkdirAll(u.client.State.Dir, 0o700); err != nil {
+		panic(err)
+	}
+	defer u.client.State.Save()
+	switch u.cmd.Do {
+	case "get":
+		u.get(ctx, u.request())
+	case "resume":
+		u.resume(ctx)
+	case "verify", "repair":
+		u.verify(ctx)
+	}
+}
+
+func (u *user) request() download.Request {
+	q := download.Request{
+		URL: parse(u.w.url("a")), Dir: folder, Require: requirements[u.cmd.Require], Claims: u.claims(),
+		Overwrite: u.cmd.Overwrite, Rename: u.cmd.Rename, Continue: u.cmd.Continue,
+		Refresh: u.cmd.Refresh, LessProof: u.cmd.LessProof, IfNewer: u.cmd.Newer,
+	}
+	if u.cmd.Refresh {
+		q.Name = fileName
+	}
+	if u.cmd.Login {
+		q.User = url.UserPassword("user", password)
+	}
+	for _, m := range list(u.cmd.Mirrors) {
+		q.Mirrors = append(q.Mirrors, parse(u.w.url(m)))
+	}
+	return q
+}
+
+func (u *user) claims() []verify.Claim {
+	if u.c.User == "" {
+		return nil
+	}
+	claim, err := verify.Hex(u.c.User)
+	if err != nil {
+		panic(err)
+	}
+	claim.Field = "--sha256"
+	return []verify.Claim{claim}
+}
+
+var requirements = map[string]download.Require{"": download.RequireNothing, "digest": download.RequireDigest}
+
+func parse(s string) *url.URL {
+	u, err := url.Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+func (u *user) get(ctx context.Context, q download.Request) {
+	var out bytes.Buffer
+	if u.cmd.Pipe {
+		q.Stream, q.Dir = io.Writer(&out), ""
+	}
+	result, err := u.client.Get(ctx, q)
+	u.c.Output = out.Bytes()
+	u.ended(err)
+	if err != nil {
+		return
+	}
+	u.c.Unchanged = result.AlreadyComplete || result.NotModified
+	u.c.Continued, u.c.Compared = result.Continued, result.Compared > 0
+	u.proof(result.Proof)
+}
+
+func (u *user) proof(p verify.Proof) {
+	for _, e := range p.Evidence() {
+		if e.Digest.Algorithm().Strong() {
+			u.c.Rank, u.c.Digest = int(e.Channel), e.Digest.Hex()
+			return
+		}
+	}
+}
+
+func (u *user) verify(ctx context.Context) {
+	q := u.request()
+	q.Name, q.Overwrite, q.IfNewer = fileName, false, false
+	if q.Require == download.RequireNothing {
+		q.Require = download.RequireDigest
+	}
+	v, err := u.client.Verify(ctx, q)
+	if err != nil && u.cmd.Do == "repair" && v.Repairable() && ctx.Err() == nil {
+		var result download.Result
+		result, err = u.client.Repair(ctx, v, nil)
+		u.proof(result.Proof)
+	} else if err == nil {
+		u.c.Unchanged = true
+		u.proof(v.Proof)
+	}
+	u.ended(err)
+}
+
+// codes are the exit codes of kinds.
+var codes = map[download.Kind]int{
+	download.Other: 1, download.Usage: 2, download.Local: 3, download.Network: 4, download.TLS: 5, download.Auth: 6,
+	download.Protocol: 7, download.Refused: 8, download.NoKey: 9, download.BadSignature: 10, download.Mismatch: 11,
+	download.NoEvidence: 12, download.Budget: 13, download.Limit: 14, download.Interrupted: 130,
+}
+
+func (u *user) ended(err error) {
+	if err == nil {
+		return
+	}
+	u.c.Code = 1
+	if e, ok := errors.AsType[*download.Error](err); ok {
+		u.c.Code, u.c.Kept = codes[e.Kind], e.Kept
+		if u.c.Code == 0 {
+			u.c.Code = 1
+		}
+	}
+}
