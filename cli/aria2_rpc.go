@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
-	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +27,7 @@ func (a *aria2c) checkRPC() error {
 	return firstMisuse([]wrongUse{
 		{all && secret == "", "--rpc-listen-all", "without a secret, all on the network could use it", "--rpc-secret WORD"},
 		{all && !secure && !a.is("rpc-insecure"), "--rpc-listen-all", "the secret would go over the network for all to read", "--rpc-secure with --rpc-certificate and --rpc-private-key; " + insecure},
+		{a.is("rpc-allow-origin-all") && secret == "", "--rpc-allow-origin-all", "without a secret, each page that you open could use it", "--rpc-secret WORD"},
 		{secure && a.value("rpc-certificate") == "", "--rpc-secure", "needs a certificate", "--rpc-certificate FILE"},
 		{a.value("rpc-user")+a.value("rpc-passwd") != "", "--rpc-user", "nothing asks for a name and password here", "--rpc-secret WORD"},
 		{a.is("dry-run"), "--dry-run", "contradicts --enable-rpc", ""},
@@ -38,7 +36,7 @@ func (a *aria2c) checkRPC() error {
 
 // serve is --enable-rpc: braid daemon in the foreground, with what is to be downloaded in its queue. Each port has a queue of its own.
 func (a *aria2c) serve(ctx context.Context, documents []string) error {
-	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"), tokenFrom: "--rpc-secret"}
+	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"), tokenFrom: "--rpc-secret", empty: true}
 	if v := a.value("rpc-listen-port"); v != "" {
 		if err := d.RPCListenPort.Set(v); err != nil {
 			return misuse("--rpc-listen-port", err.Error(), "")
@@ -84,6 +82,9 @@ const aria2AtOnce = 5
 // another session.
 func (d *daemonCommand) saveSession(file string, text []byte) error {
 	if file != d.session {
+		if d.isReserved(file) {
+			return errors.New(file + " is in a folder of braid's own")
+		}
 		if _, err := d.inRoot("", filepath.Dir(file), filepath.Base(file)); err != nil {
 			return err
 		}
@@ -96,6 +97,11 @@ func (d *daemonCommand) saveSession(file string, text []byte) error {
 		}
 	}
 	return fsys.WriteFile(nil, file, text, 0o600)
+}
+
+// inSession reports whether a list may have an option: one that another start reads, of aria2's or of braid's lists.
+func inSession(name, value string) bool {
+	return option.InAria2List(name, value) && !rpc.OfAll(name, value)
 }
 
 // headOf returns the first n bytes of a file, or all if there are fewer.
@@ -116,7 +122,7 @@ func headOf(file string, n int) (string, error) {
 // lastSession is the session of an orderly end.
 func (d *daemonCommand) lastSession(q *queue.Queue) {
 	if file := cmp.Or(q.Global()["save-session"], d.session); file != "" {
-		if err := d.saveSession(file, rpc.Session(q)); err != nil {
+		if err := d.saveSession(file, rpc.Session(q, inSession)); err != nil {
 			d.log.Error("the session is not written", "file", file, "error", err)
 		}
 	}
@@ -165,20 +171,11 @@ func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queu
 	return entries, nil
 }
 
-// enqueue adds what is not in the queue already, which an earlier run left.
+// enqueue adds what is to be downloaded.
 func enqueue(q *queue.Queue, entries []queue.Entry) (err error) {
-	there := append(q.Active(), q.Waiting(0, math.MaxInt)...)
 	for _, e := range entries {
-		if _, taken := q.Entry(e.GID); e.GID != 0 && taken {
-			continue
-		}
-		same := func(old queue.Entry) bool {
-			return slices.Equal(old.URIs, e.URIs) && bytes.Equal(old.Document, e.Document) && old.Options["dir"] == e.Options["dir"] && old.Options["out"] == e.Options["out"]
-		}
-		if !slices.ContainsFunc(there, same) {
-			_, wrong := q.Add(time.Now(), e, -1)
-			err = errors.Join(err, wrong)
-		}
+		_, wrong := q.Add(time.Now(), e, -1)
+		err = errors.Join(err, wrong)
 	}
 	return err
 }

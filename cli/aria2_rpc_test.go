@@ -1,38 +1,103 @@
 package cli
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"braid/daemon/queue"
+	"braid/daemon/rpc"
+	"braid/internal/option"
 )
 
-// TestAria2Enqueue: what an earlier run left in the queue, or ended under the same GID, is not added again.
-func TestAria2Enqueue(t *testing.T) {
+// TestAria2Empty: a start on the port of an earlier one begins with what its caller lists, and with nothing else. What the list of a session
+// has, be it the caller's or one that was written, is what it says.
+func TestAria2Empty(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	entry := "http://127.0.0.1:1/%s\n gid=00000000000000a%s\n pause=true\n sha256=" + strings.Repeat("0", 64) + "\n require=digest\n mirror=http://127.0.0.1:1/m\n"
+	for n, want := range []string{"1", "2", "2"} {
+		list := in("list")
+		if n < 2 {
+			if err := os.WriteFile(list, fmt.Appendf(nil, entry, want, want), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			list = in("session")
+		}
+		var log lockedBuffer
+		ctx, end := context.WithCancel(t.Context())
+		code := make(chan int, 1)
+		args := []string{"aria2c", "--no-conf", "--enable-rpc", "--rpc-listen-port=0", "--dir=" + in("d"), "--save-session=" + in("session"), "-i", list}
+		go func() { code <- run(ctx, args, streams{in: strings.NewReader(""), out: io.Discard, err: &log}) }()
+		waitFor(t, "the daemon", func() bool { return readyLine.MatchString(log.String()) })
+		d := &daemonRun{t: t, url: readyLine.FindStringSubmatch(log.String())[1]}
+		for _, method := range []string{"aria2.tellActive", "aria2.tellWaiting", "aria2.tellStopped"} {
+			params := []any{0, 10, []string{"gid"}}
+			if method == "aria2.tellActive" {
+				params = params[2:]
+			}
+			wanted := "[]"
+			if method == "aria2.tellWaiting" {
+				wanted = "[map[gid:00000000000000a" + want + "]]"
+			}
+			if got, failure := d.call(method, params...); fmt.Sprint(got) != wanted {
+				t.Errorf("start %d: %s: %v, want %s, %s", n, method, got, wanted, failure)
+			}
+		}
+		end()
+		<-code
+		session, err := os.ReadFile(in("session"))
+		for _, line := range []string{"sha256=" + strings.Repeat("0", 64), "require=digest", "mirror=http://127.0.0.1:1/m", "pause=true"} {
+			if !strings.Contains(string(session), "\n "+line+"\n") {
+				t.Errorf("start %d: the session lacks %s: %s, %v", n, line, session, err)
+			}
+		}
+	}
+}
+
+// TestAria2Session: a list that was written has nothing that keeps the next start from reading it, whatever a client set, and all that lists have.
+func TestAria2Session(t *testing.T) {
+	names := map[string]bool{"whatever": false, "x-y": false}
+	for _, o := range option.Aria2Options() {
+		names[o.Name] = false
+	}
+	for _, name := range option.ListNames() {
+		names[name] = true
+	}
+	for name, inLists := range names {
+		for _, value := range []string{"true", "false", "1", "x"} {
+			q := queue.New(1)
+			if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"}, Options: map[string]string{name: value}}, -1); err != nil {
+				t.Fatal(err)
+			}
+			text := string(rpc.Session(q, inSession))
+			own, ignored, err := option.Aria2List(text)
+			if err != nil || slices.Contains(ignored, "whatever") {
+				t.Errorf("%s=%s: %v, ignored %q", name, value, err, ignored)
+			}
+			a := &aria2c{results: aria2Results{list: text}}
+			if _, err := a.entriesOf(&daemonCommand{getCommand: newGetCommand(streams{}), Root: "/"}, nil); err != nil {
+				t.Errorf("%s=%s: %v", name, value, err)
+			}
+			if sensible := value == "true" || !option.IsAria2(name); inLists && sensible && !strings.Contains(own, "="+value) {
+				t.Errorf("%s=%s is not in %q", name, value, own)
+			}
+		}
+	}
 	q := queue.New(1)
-	entries := func() []queue.Entry {
-		return []queue.Entry{
-			{URIs: []string{"http://h/a"}, Options: map[string]string{"dir": "/d"}},
-			{URIs: []string{"http://h/a"}, Options: map[string]string{"dir": "/e"}, Status: queue.Paused},
-			{GID: 7, URIs: []string{"http://h/b"}},
-			{Document: []byte("d8:announce0:e")},
-		}
-	}
-	for range 2 {
-		if err := enqueue(q, entries()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := q.Remove(time.Now(), 7); err != nil {
+	if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"}, Options: map[string]string{"http-passwd": "b", "http-user": "a", "dir": "/d"}}, -1); err != nil {
 		t.Fatal(err)
 	}
-	if err := enqueue(q, entries()); err != nil {
-		t.Fatal(err)
-	}
-	if active, waiting, stopped := q.Count(); active != 0 || waiting != 3 || stopped != 1 {
-		t.Errorf("%d are active, %d wait, %d are stopped", active, waiting, stopped)
+	if own, _, err := option.Aria2List(string(rpc.Session(q, inSession))); err != nil || !strings.Contains(own, "user=a:b") {
+		t.Errorf("%q, %v", own, err)
 	}
 }
 

@@ -161,6 +161,7 @@ func TestAria2Misuse(t *testing.T) {
 		"--max-concurrent-downloads=x http://h": "usage --max-concurrent-downloads: write auto",
 		"--checksum=x http://h/a":               "usage --checksum: write ALGORITHM",
 		"--all-proxy=socks9://x:1 http://h/a":   "usage all_proxy: ",
+		"--enable-rpc --rpc-allow-origin-all":   "usage --rpc-allow-origin-all: without a secret",
 	})
 }
 

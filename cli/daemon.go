@@ -3,9 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,7 +25,6 @@ import (
 	"braid/daemon/rpc"
 	"braid/download"
 	"braid/internal/database"
-	"braid/internal/fsys"
 	"braid/internal/watch"
 )
 
@@ -36,6 +33,7 @@ type daemonCommand struct {
 	*getCommand
 	serverTLS
 	Root, State               string
+	rootNamed                 bool // by --root
 	RPCListenPort             port
 	RPCListenAll, RPCInsecure bool
 	RPCAllowOrigin, RPCHost   cli.StringSlice
@@ -53,6 +51,7 @@ type daemonCommand struct {
 	documents *download.Client
 	tokenFrom string                                                 // what gives the token; see page.Options
 	begun     func(ctx context.Context, engine *daemon.Daemon) error // before clients are answered; may be nil
+	empty     bool                                                   // the queue of an earlier start does not go on
 	session   string                                                 // the file of --save-session, if there is one
 	jobs      *fleetJobs                                             // with --queue; nil: it downloads itself
 }
@@ -96,7 +95,7 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 	if err := d.place(); err != nil {
 		return err
 	}
-	token, err := d.token()
+	token, err := tokenOf(d.State)
 	if err != nil {
 		return localFailure("daemon", d.State, err)
 	}
@@ -109,8 +108,11 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 
 // operate downloads and answers clients until ctx ends. Without a token each program on this machine is one.
 func (d *daemonCommand) operate(ctx context.Context, token string) error {
-	if d.inState(d.Dir) {
-		return misuse("-d "+d.Dir, "is in the folder of the daemon's state, where no download goes", "another folder, or --state FOLDER")
+	if !d.rootNamed && holdsHome(d.Root) {
+		return misuse("-d "+d.Dir, "clients could replace what is in your home folder", "-d FOLDER, one for downloads; or --root FOLDER, if that is meant")
+	}
+	if d.isReserved(d.Dir) {
+		return misuse("-d "+d.Dir, "is in a folder of braid's own, where no download goes", "another folder, or --state FOLDER")
 	}
 	certificates, err := d.serverTLS.config()
 	if err != nil {
@@ -156,6 +158,7 @@ func (d *daemonCommand) place() (err error) {
 			return &failure{code: exitLocal, what: "daemon", where: "--root " + d.Root, why: reason(err), hint: "make it, or check the name"}
 		}
 	}
+	d.rootNamed = d.Root != ""
 	d.Dir = cmp.Or(d.Dir, d.Root)
 	if d.Dir, err = filepath.Abs(d.Dir); err != nil {
 		return localFailure("daemon", d.Dir, err)
@@ -181,6 +184,17 @@ func (d *daemonCommand) place() (err error) {
 	return nil
 }
 
+// holdsHome reports whether a folder is the user's home, or one that it is in. The root of the file system is one.
+func holdsHome(folder string) bool {
+	folder = resolved(folder)
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return folder == filepath.Dir(folder)
+	}
+	below, err := filepath.Rel(folder, resolved(home))
+	return err == nil && filepath.IsLocal(below)
+}
+
 // daemonState is the folder of the state, if the user names none.
 func daemonState(named string) (string, error) {
 	if named == "" {
@@ -193,25 +207,6 @@ func daemonState(named string) (string, error) {
 		return "", misuse("daemon", "there is no folder for the queue", "--state FOLDER")
 	}
 	return filepath.Abs(named)
-}
-
-// tokenFile is the name of the file in the folder of the state that has the token.
-const tokenFile = "token"
-
-// token is the word that clients have to show. It is made where it is missing.
-func (d *daemonCommand) token() (string, error) {
-	path := filepath.Join(d.State, tokenFile)
-	data, err := fsys.ReadFile(fsys.OS, path, 1<<10)
-	if word := strings.TrimSpace(string(data)); err == nil && word != "" {
-		return word, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	var b [32]byte
-	rand.Read(b[:])
-	word := hex.EncodeToString(b[:])
-	return word, fsys.WriteFile(fsys.OS, path, []byte(word+"\n"), 0o600)
 }
 
 // open makes the engine, and the client that all downloads have.
@@ -240,7 +235,7 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 	d.documents = client
 	config := daemon.Config{
 		Dir: d.State, Client: client, AtOnce: int(d.MaxConcurrentDownloads), Request: d.request, Limit: d.rate.override, Log: d.log.Logger,
-		Last: d.lastSession, Stopped: d.watching.stopped, Hide: d.log.clean,
+		Empty: d.empty, Last: d.lastSession, Stopped: d.watching.stopped, Hide: d.log.clean,
 	}
 	if d.jobs != nil {
 		config.Jobs = d.jobs
@@ -282,6 +277,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	defer stop()
 	control := rpc.New(engine, rpc.Options{
 		Root: d.Root, Token: token, Hosts: d.RPCHost.Value(), Origins: d.RPCAllowOrigin.Value(), Version: thisBuild().version, Given: d.given(), Shutdown: stop, SaveSession: d.saveSession,
+		Listed: inSession, Limit: d.rate.byTime,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/jsonrpc", control)
@@ -349,8 +345,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 func (d *daemonCommand) given() map[string]string {
 	options := map[string]string{
 		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)), "split": strconv.Itoa(cmp.Or(int(d.Split), 16)),
-		"max-overall-download-limit": strconv.FormatInt(d.rate.byTime(), 10),
-		"allow-overwrite":            strconv.FormatBool(d.Overwrite), "auto-file-renaming": strconv.FormatBool(d.Rename), "continue": strconv.FormatBool(d.Continue),
+		"allow-overwrite": strconv.FormatBool(d.Overwrite), "auto-file-renaming": strconv.FormatBool(d.Rename), "continue": strconv.FormatBool(d.Continue),
 	}
 	if d.session != "" {
 		options["save-session"] = d.session

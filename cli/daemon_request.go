@@ -33,12 +33,17 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	}
 	options := maps.Clone(e.Options)
 	delete(options, daemon.OptionLimit) // it may change while the download runs
+	demanded := options["require"]
+	delete(options, "require")
 	listed := option.Entry{Options: option.Aria2Settings(options)}
 	if len(e.Document) == 0 && !isMagnet(e) {
 		listed.URIs = e.URIs
 	}
 	r, err := d.listed(listed, cmp.Or(options["auto-file-renaming"], strconv.FormatBool(d.Rename)) == "true")
 	if err != nil {
+		return r, err
+	}
+	if err := demandMore(&r, demanded); err != nil {
 		return r, err
 	}
 	r.Continue = r.Continue || options["continue"] == "true"
@@ -58,24 +63,39 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	if r, err = d.described(ctx, e, r); err != nil {
 		return r, err
 	}
-	return r, d.notInState(&r)
+	return r, d.notReserved(&r)
 }
 
-// notInState is an error if a file is to come into the folder of the daemon's state, which may lie in the root: there are the queue and the token.
-func (d *daemonCommand) notInState(r *download.Request) error {
+// notReserved is an error if a file is to come into a folder of braid's own, which may lie in the root: there are the queue and the token, the
+// settings, which name programs, and the key of the journals.
+func (d *daemonCommand) notReserved(r *download.Request) error {
 	path, err := r.Path()
 	if err != nil || path == "" { // its name is not known yet
 		path = filepath.Join(r.Dir, "x")
 	}
-	if !d.inState(path) {
+	if !d.isReserved(path) {
 		return nil
 	}
 	return &failure{code: exitLocal, what: "folder", where: filepath.Dir(path), why: "is the daemon's own", hint: "-d FOLDER, or --root FOLDER, without it"}
 }
 
-func (d *daemonCommand) inState(path string) bool {
-	below, err := filepath.Rel(d.State, path)
-	return err == nil && filepath.IsLocal(below)
+// isReserved reports whether a path leads into the state, the settings or the cache of braid, also by a symbolic link.
+func (d *daemonCommand) isReserved(path string) bool {
+	path = resolved(path)
+	for _, own := range []string{d.State, stateFolder(), cacheFolder(), filepath.Dir(configurationFile("x"))} {
+		if below, err := filepath.Rel(resolved(own), path); filepath.IsAbs(own) && err == nil && filepath.IsLocal(below) {
+			return true
+		}
+	}
+	return false
+}
+
+// resolved is a path without symbolic links, as far as it is there.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil || filepath.Dir(path) == path {
+		return cmp.Or(real, path)
+	}
+	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
 }
 
 // begunBefore reports whether an entry was begun under the name that it is to have, and no file has that name: what goes on is its own
@@ -118,6 +138,19 @@ func (d *daemonCommand) listed(e option.Entry, rename bool) (download.Request, e
 		f.where = strings.TrimSuffix(wrong.Name+": "+f.where, ": ")
 	}
 	return r, f
+}
+
+// demandMore adds what a client demands of the proof, which is never less than what the daemon does.
+func demandMore(r *download.Request, word string) error {
+	if word == "" {
+		return nil
+	}
+	c := choice{Words: option.WordsOf("require")}
+	if err := c.Set(word); err != nil {
+		return misuse("require", err.Error(), "")
+	}
+	r.Require = max(r.Require, requirement(word, false))
+	return requireKeys(r)
 }
 
 // seeding reads the options of peers, which are aria2's: the time is in minutes.

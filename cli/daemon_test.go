@@ -231,7 +231,7 @@ func TestDaemonRefuses(t *testing.T) {
 		{"https://example.org/a.iso", exitUsage, "no operand"},
 		{"-q -v", exitUsage, "contradicts -v"},
 		{"--root " + d.root + " -d " + d.state, exitUsage, "is not in " + d.root},
-		{"--state " + d.root, exitUsage, "is in the folder of the daemon's state"},
+		{"--state " + d.root, exitUsage, "is in a folder of braid's own"},
 		{"--rpc-listen-port 70000", exitUsage, "write a port"},
 		{"--rpc-listen-port " + d.url[strings.LastIndex(d.url, ":")+1:len(d.url)-len("/jsonrpc")], exitOther, "--rpc-listen-port PORT names another"},
 		{"--tls-key k", exitUsage, "--tls-cert"},

@@ -48,6 +48,8 @@ type Config struct {
 	Stopped func(e queue.Entry, res download.Result, err error)
 	// Hide takes secrets out of what is kept of an error. If nil, nothing is taken out.
 	Hide func(string) string
+	// Empty begins without the entries and options of an earlier start. Files and parts of files stay.
+	Empty bool
 	// Last is called in the loop as the last thing of an orderly end, if it is not nil.
 	Last func(q *queue.Queue)
 	// Log gets what is worth telling. If nil, it is slog.Default.
@@ -100,7 +102,22 @@ func Open(c Config) (*Daemon, error) {
 	if lost := d.store.db.Lost; lost != nil {
 		d.log.Error("the queue could not be read, and begins anew", "error", lost, "aside", d.store.db.Aside)
 	}
+	if c.Empty {
+		if err := d.forget(); err != nil {
+			return nil, errors.Join(err, d.store.db.Close())
+		}
+	}
 	return d, nil
+}
+
+// forget empties the store, and removes the journals of files that are in place.
+func (d *Daemon) forget() error {
+	for _, e := range d.store.entries {
+		if e.Outcome.Due {
+			d.clear(e.Path)
+		}
+	}
+	return d.store.empty()
 }
 
 // Close closes a daemon that was never run.

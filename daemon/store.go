@@ -127,6 +127,20 @@ func (s *store) write(b batch) error {
 	})
 }
 
+// empty removes everything.
+func (s *store) empty() error {
+	s.entries, s.global = nil, nil
+	return s.db.Write(func(tx *bbolt.Tx) error {
+		if err := tx.DeleteBucket(bucketEntries); err != nil {
+			return err
+		}
+		if _, err := tx.CreateBucket(bucketEntries); err != nil {
+			return err
+		}
+		return tx.Bucket(bucketMeta).Delete(keyGlobal)
+	})
+}
+
 func put(all *bbolt.Bucket, g queue.GID, e *queue.Entry) error {
 	if e == nil {
 		return all.Delete(key(g))

@@ -144,7 +144,7 @@ func TestRealAdd(t *testing.T) {
 	do(t, ctx, fill("#fdigest", "SHA256:"+strings.Repeat("AB", 32)), chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(row("z.iso", "true")))
 	e.do(func(q *queue.Queue) {
 		x, z := q.Waiting(0, 1)[0], q.Waiting(-1, 1)[0]
-		if len(x.URIs) != 2 || x.Options["max-download-limit"] != "2M" || z.Options["checksum"] != "sha-256="+strings.Repeat("ab", 32) {
+		if len(x.URIs) != 2 || x.Options["max-download-limit"] != "2097152" || z.Options["checksum"] != "sha-256="+strings.Repeat("ab", 32) {
 			t.Errorf("added are %+v and %+v", x, z)
 		}
 	})
@@ -227,7 +227,7 @@ func TestRealFailed(t *testing.T) {
 	do(t, ctx, chromedp.WaitVisible(".trouble"), chromedp.Click(`.trouble [data-act="mirror"]`), chromedp.WaitVisible("#furl"),
 		chromedp.SendKeys("#furl", "https://mirror.example/a.iso"+kb.Enter), until(row("a.iso", `e.classList.contains("waiting")`)))
 	do(t, ctx, chromedp.Click(`[data-act="limit"]`), chromedp.WaitVisible("#fbytesasecond"), chromedp.SendKeys("#fbytesasecond", "500k"+kb.Enter),
-		until(`document.querySelector("#detail dl").textContent.includes("500K a second")`))
+		until(`document.querySelector("#detail dl").textContent.includes("500 KiB/s")`))
 	e.do(func(q *queue.Queue) {
 		if a, _ := q.Entry(g); a.Options["checksum"] != "sha-256="+strings.Repeat("cd", 32) || len(a.URIs) != 2 || a.URIs[1] != "https://mirror.example/a.iso" {
 			t.Errorf("it is %+v", a)

@@ -5,8 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
-	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -112,28 +110,5 @@ func TestHugeSize(t *testing.T) {
 		if n := w.pieces(); n <= 0 || n > mostPieces || w.pieceLength() <= 0 {
 			t.Errorf("%d: %d pieces", size, n)
 		}
-	}
-}
-
-// TestSilentClients_Rule68: clients that send nothing of the body they announced hold up no other.
-func TestSilentClients_Rule68(t *testing.T) {
-	h, url := start(t, newEngine(), Options{Token: secret})
-	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/jsonrpc")
-	for range mostBusy + 1 {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		fmt.Fprintf(c, "POST /jsonrpc HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000000\r\n\r\n{", address)
-	}
-	client := http.Client{Timeout: h.patience / 2}
-	resp, err := client.Post(url, "application/json", strings.NewReader(object("aria2.getVersion", 1, with()...)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if resp.StatusCode != 200 {
-		t.Error(resp.Status)
 	}
 }

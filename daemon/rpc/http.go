@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -99,18 +97,27 @@ func hostname(field string) string {
 var extensions = []string{"chrome-extension://", "moz-extension://", "safari-web-extension://"}
 
 // knownOrigin reports whether a request comes from a program, from a page of this server, or from one that may use it. Some requests of
-// pages have no Origin field, and tell by Sec-Fetch-Site that they come from elsewhere. Without a token this server has no pages.
+// pages have no Origin field, and tell by Sec-Fetch-Site that they come from elsewhere. Without a token this server has no pages; libraries for WebSockets
+// send its own origin all the same.
 func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
 	if slices.Contains(h.Origins, "*") {
 		return true
 	}
 	if origin == "" {
-		site := r.Header.Get("Sec-Fetch-Site")
-		return site == "" || site == "none" || site == "same-origin"
+		return !crossSite(r)
 	}
-	_, host, _ := strings.Cut(origin, "://")
-	return slices.Contains(h.Origins, origin) || h.Token != "" && (strings.EqualFold(host, r.Host) && strings.HasPrefix(origin, "http") ||
-		slices.ContainsFunc(extensions, func(scheme string) bool { return strings.HasPrefix(origin, scheme) }))
+	scheme, host, _ := strings.Cut(origin, "://")
+	own := strings.EqualFold(host, r.Host) && strings.HasPrefix(scheme, "http")
+	if h.Token == "" {
+		return slices.Contains(h.Origins, origin) || own && (scheme == "https") == (r.TLS != nil) && !crossSite(r)
+	}
+	return slices.Contains(h.Origins, origin) || own || slices.ContainsFunc(extensions, func(s string) bool { return strings.HasPrefix(origin, s) })
+}
+
+// crossSite reports whether a browser says that a page of another origin asks.
+func crossSite(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site != "" && site != "none" && site != "same-origin"
 }
 
 // allow tells a browser that the page may read the answer.
@@ -137,12 +144,15 @@ func (h *Handler) allow(w http.ResponseWriter, r *http.Request, origin string) {
 // post answers the request in a body, whatever its type is said to be.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
-	begin := func() { control.SetReadDeadline(time.Now().Add(h.patience)) } // a test's recorder knows none
-	wait := func() { control.SetReadDeadline(time.Time{}) }
-	body, leave, err := h.read(r.Context(), http.MaxBytesReader(w, r.Body, h.MostBytes), begin, wait)
+	control.SetReadDeadline(time.Now().Add(h.patience)) // a test's recorder knows none
+	body, leave, err := h.intake(r.Context()).read(http.MaxBytesReader(w, r.Body, h.MostBytes), func() { control.SetReadDeadline(time.Unix(1, 0)) })
 	defer leave()
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		http.Error(w, "the request has more than "+strconv.FormatInt(h.MostBytes, 10)+" bytes", http.StatusRequestEntityTooLarge)
+		return
+	}
+	if errors.Is(err, errNoRoom) {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	if err != nil {
@@ -153,32 +163,12 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, body, leave)
 }
 
-// short is how many bytes of a request need no room, so that clients who send nothing keep it from no others.
-const short = 16 << 10
-
-// read reads a request. A long one waits for room in memory, which leave gives back. Begin is called when a client has to send, and wait when
-// it has not.
-func (h *Handler) read(ctx context.Context, r io.Reader, begin, wait func()) (body []byte, leave func(), err error) {
-	begin()
-	body, err = io.ReadAll(io.LimitReader(r, short))
-	leave = func() {}
-	if err != nil || len(body) < short {
-		return body, leave, err
+// intake is the one that a request comes through.
+func (h *Handler) intake(ctx context.Context) *intake {
+	if h.Token == "" || isKnown(ctx) {
+		return &h.intakes[1]
 	}
-	wait()
-	busy := h.busy[0]
-	if isKnown(ctx) {
-		busy = h.busy[1]
-	}
-	select {
-	case busy <- struct{}{}:
-	case <-ctx.Done():
-		return nil, leave, ctx.Err()
-	}
-	leave = sync.OnceFunc(func() { <-busy })
-	begin()
-	rest, err := io.ReadAll(r)
-	return append(body, rest...), leave, err
+	return &h.intakes[0]
 }
 
 // large is how many bytes make a request a rare one, whose garbage is given back to the system: ten thousand added downloads leave 40 MiB.

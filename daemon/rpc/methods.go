@@ -118,9 +118,6 @@ func (v *visit) changeURI(p *params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(in) > 0 && hasSecret(e.Options) && !mayHave(g, in, e.URIs) {
-		return nil, refuse("The header fields and passwords of the download are for its servers alone: remove these options first, and set those for the new server then.")
-	}
 	uris, removed := slices.Clone(e.URIs), 0
 	for _, uri := range out {
 		if i := slices.IndexFunc(uris, func(have string) bool { return uri == have || uri == masked(have, g) }); i >= 0 {
@@ -132,6 +129,9 @@ func (v *visit) changeURI(p *params) (any, error) {
 		position = len(uris)
 	}
 	uris = slices.Insert(uris, position, in...)
+	if len(uris) > 0 && hasSecret(e.Options) && !mayHave(g, uris, e.URIs) {
+		return nil, refuse("The header fields and passwords of the download are for the server of its first URI alone, and for no others than those that it has: remove these options first, and set those for the new server then.")
+	}
 	return []int{removed, len(in)}, v.queue.ChangeURIs(g, uris)
 }
 
@@ -149,7 +149,7 @@ func (v *visit) getSessionInfo(*params) (any, error) {
 // saveSession writes the session where an option says so. Nothing is lost without: an answer is sent after what it tells is on disk.
 func (v *visit) saveSession(*params) (any, error) {
 	if file := v.all()[sessionOption]; file != "" && v.handler.SaveSession != nil {
-		text := Session(v.queue)
+		text := Session(v.queue, v.handler.Listed)
 		v.save = func() error { return v.handler.SaveSession(file, text) }
 	}
 	return done, nil

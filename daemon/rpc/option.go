@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -15,14 +16,14 @@ import (
 
 // values are what options of aria2's must look like that braid heeds. Others are kept and given back, and do nothing.
 var values = map[string]func() *regexp.Regexp{
-	"split": number, "max-connection-per-server": number, "max-concurrent-downloads": number,
+	"split": number, "max-connection-per-server": number, "max-concurrent-downloads": count,
 	"max-tries": count, "retry-wait": count, "timeout": number, "connect-timeout": number,
 	"min-split-size": size, "max-download-limit": size, "max-overall-download-limit": size, "lowest-speed-limit": size,
 	"continue": truth, "allow-overwrite": truth, "auto-file-renaming": truth, "remote-time": truth, "conditional-get": truth, "pause": truth,
 	"enable-dht": truth, "check-certificate": truth,
 	"follow-torrent": follow, "follow-metalink": follow,
 	"seed-ratio": fraction, "seed-time": fraction,
-	"checksum":  pattern(`^(?i:md5=[0-9a-f]{32}|sha-1=[0-9a-f]{40}|sha-224=[0-9a-f]{56}|sha-256=[0-9a-f]{64}|sha-384=[0-9a-f]{96}|sha-512=[0-9a-f]{128})$`),
+	"checksum":  pattern(`^(?i:md5=[0-9a-f]{32}|sha-1=[0-9a-f]{40}|sha-256=[0-9a-f]{64}|sha-512=[0-9a-f]{128})$`),
 	"header":    pattern(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
 	"signature": pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`), // braid's own: of the file, in base64
 	"referer":   line, "user-agent": line, "select-file": pattern(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
@@ -31,7 +32,7 @@ var values = map[string]func() *regexp.Regexp{
 var (
 	number   = pattern(`^0*[1-9][0-9]{0,8}$`)
 	count    = pattern(`^[0-9]{1,9}$`)
-	size     = pattern(`^[0-9]{1,15}[KkMm]?$`)
+	size     = pattern(`^([0-9]{1,12}) *(([KkMm])[^\n]*)?$`) // aria2 reads no further than the first letter: "1 MB"
 	fraction = pattern(`^[0-9]{1,9}(\.[0-9]*)?$`)
 	truth    = pattern(`^(true|false)$`)
 	follow   = pattern(`^(true|false|mem)$`)
@@ -57,6 +58,25 @@ var proxies = pattern(`^((all|http|https|ftp)-proxy(-user|-passwd)?|no-proxy)$`)
 
 // OfAll reports whether an option with this value is one that no download has alone.
 func OfAll(name, value string) bool { return value != "" && proxies().MatchString(name) }
+
+// sizes are options that are told in bytes, as by aria2.
+var sizes = []string{"min-split-size", "max-download-limit", "max-overall-download-limit", "lowest-speed-limit"}
+
+// inBytes is the number of bytes of a size.
+func inBytes(text string) string {
+	parts := size().FindStringSubmatch(text)
+	if parts == nil {
+		return text
+	}
+	n, _ := strconv.ParseInt(parts[1], 10, 64) // 12 digits
+	switch strings.ToLower(parts[3]) {
+	case "k":
+		n <<= 10
+	case "m":
+		n <<= 20
+	}
+	return strconv.FormatInt(n, 10)
+}
 
 // mostOptions is how many a download may have.
 const mostOptions = 300
@@ -85,6 +105,9 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 		if form := values[key]; form != nil && value != "" && !form().MatchString(value) {
 			return nil, refuse("We encountered a problem while processing the option '--%s'.", key)
 		}
+		if slices.Contains(sizes, key) {
+			value = inBytes(value)
+		}
 		kept[key] = value
 	}
 	all := maps.Clone(kept)
@@ -108,29 +131,6 @@ func (v *visit) folderOf(e *queue.Entry) string {
 	return cmp.Or(e.Options["dir"], v.folder())
 }
 
-// place checks that the file of a download stays below the root, as far as the names say; links on disk are looked at where it is opened.
-func (h *Handler) place(options map[string]string) error {
-	if dir := options["dir"]; dir != "" {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(cmp.Or(h.Given["dir"], h.Root), dir)
-		}
-		below, err := filepath.Rel(h.Root, dir)
-		if err != nil || !filepath.IsLocal(below) || strings.ContainsRune(dir, 0) {
-			return refuse("dir: %s is not in %s, where all downloads are.", mask.Quote(dir, 200), h.Root)
-		}
-		options["dir"] = filepath.Clean(dir)
-	}
-	if file, err := h.sessionPlace(options[sessionOption]); err != nil {
-		return err
-	} else if file != "" {
-		options[sessionOption] = file
-	}
-	if out := options["out"]; out != "" && (!filepath.IsLocal(out) || strings.HasSuffix(out, "/") || strings.ContainsRune(out, 0)) {
-		return refuse("out: %s is not the name of a file below the folder of the download.", mask.Quote(out, 200))
-	}
-	return nil
-}
-
 // saysNothing reports whether an option is as it would be without: clients add a download once more with all options that they were told.
 func (v *visit) saysNothing(name, value string) bool {
 	now, ok := usual[name]
@@ -141,6 +141,9 @@ func (v *visit) saysNothing(name, value string) bool {
 func (v *visit) all() map[string]string {
 	all := maps.Clone(usual)
 	maps.Copy(all, v.handler.Given)
+	if v.handler.Limit != nil {
+		all[together[1]] = digits(v.handler.Limit())
+	}
 	maps.Copy(all, v.queue.Global())
 	all["dir"] = v.folder()
 	maps.DeleteFunc(all, refused)

@@ -75,16 +75,17 @@ func parse(body []byte) (calls []call, batch bool) {
 	if _, err := d.Token(); err != io.EOF {
 		return []call{{fault: errParse}}, false
 	}
+	left := mostCalls
 	list, ok := top.([]any)
 	if !ok {
-		return []call{parseCall(top)}, false
+		return []call{parseCall(top, &left)}, false
 	}
-	if len(list) > mostCalls {
+	if left -= len(list); left < 0 {
 		return []call{{fault: errTooMany}}, false
 	}
 	calls = make([]call, len(list))
 	for i, one := range list {
-		calls[i] = parseCall(one)
+		calls[i] = parseCall(one, &left)
 	}
 	return calls, true
 }
@@ -112,8 +113,8 @@ func extent(body []byte) (deepest, values int) {
 	return deepest, values
 }
 
-// parseCall reads the object of a call.
-func parseCall(v any) call {
+// parseCall reads the object of a call. Left is how many the request may yet have.
+func parseCall(v any, left *int) call {
 	object, _ := v.(map[string]any)
 	id, ok := object["id"]
 	if !ok {
@@ -131,20 +132,20 @@ func parseCall(v any) call {
 		}
 	}
 	if c.method == "system.multicall" {
-		c.inner, c.fault = parseInner(c.params)
+		c.inner, c.fault = parseInner(c.params, left)
 		c.params, c.many = nil, true // what a wrong token waits with is not kept
 	}
 	return c
 }
 
 // parseInner reads the calls of a system.multicall.
-func parseInner(list []any) (calls []call, f *fault) {
+func parseInner(list []any, left *int) (calls []call, f *fault) {
 	p := params{list: list}
 	inner := p.list0()
 	if p.err != nil {
 		return nil, p.err
 	}
-	if len(inner) > mostCalls {
+	if *left -= len(inner); *left < 0 {
 		return nil, errTooMany
 	}
 	calls = make([]call, len(inner))
@@ -174,30 +175,65 @@ type reply struct {
 	after  func()
 }
 
+// crowded is the answer to a wrong token that cannot wait.
+func crowded() reply {
+	return reply{status: http.StatusServiceUnavailable, body: encode(answer{Version: "2.0", Error: errCrowd})}
+}
+
 // respond carries out a request. It calls parsed when the body is no longer needed.
 func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply {
+	long := len(body) > mostStrange
+	if g := (guess{}); long && h.Token != "" {
+		if g = h.shows(body); !g.right {
+			parsed()
+			return h.turnAway(ctx, body, g)
+		}
+	}
+	if long {
+		select {
+		case h.busy <- struct{}{}:
+		case <-ctx.Done():
+			parsed()
+			return crowded()
+		}
+	}
 	calls, batch := parse(body)
 	body = nil // with a wrong token, much is kept of a request for a while
 	var g guess
 	h.admit(calls, &g)
 	parsed()
+	if long {
+		<-h.busy
+	}
 	switch {
 	case g.wrong:
 		if !h.punish(ctx) {
-			return reply{status: http.StatusServiceUnavailable, body: encode(answer{Version: "2.0", Error: errCrowd})}
+			return crowded()
 		}
 	case g.right:
 		shown(ctx)
 	}
-	v := &visit{handler: h, now: h.Now(), room: mostTold}
+	return h.carryOut(ctx, calls, batch, g.right)
+}
+
+// carryOut does what calls ask for. The queue is visited only if one of them showed the token.
+func (h *Handler) carryOut(ctx context.Context, calls []call, batch, known bool) reply {
+	v := &visit{handler: h, now: h.Now(), room: mostFree}
 	answers := make([]answer, len(calls))
-	err := h.engine.Do(ctx, func(q *queue.Queue) error {
+	each := func(q *queue.Queue) error {
 		v.queue = q
 		for i := range calls {
 			answers[i] = v.answer(&calls[i])
 		}
 		return nil
-	})
+	}
+	var err error
+	if known {
+		v.room = mostTold
+		err = h.engine.Do(ctx, each)
+	} else {
+		err = each(nil)
+	}
 	if err == nil {
 		saved(v.save, calls, answers)
 	}
@@ -260,6 +296,9 @@ func (v *visit) run(c *call) (any, *fault) {
 	method := methods[c.method]
 	if method == nil {
 		return nil, &fault{1, "No such method: " + c.method}
+	}
+	if v.room--; v.room < 0 { // each result takes some room, and its method may take more
+		return nil, errTooLarge
 	}
 	p := &params{list: c.params}
 	result, err := method(v, p)

@@ -50,6 +50,10 @@ type Options struct {
 	// SaveSession writes the session (aria2.saveSession) to the file that --save-session or a client names. A file of a client is in Root,
 	// and what is there and is no session is to be left. If nil, clients may name none, and the method does nothing.
 	SaveSession func(file string, text []byte) error
+	// Listed reports whether the list of a session may have an option. If nil, it may have each.
+	Listed func(name, value string) bool
+	// Limit is how many bytes a second all downloads may have now, where no client has said it; 0 is any. It may be nil.
+	Limit func() int64
 	// Now is the clock. If nil, it is time.Now.
 	Now func() time.Time
 	// Wait holds back the answer to a wrong token. If nil, it waits.
@@ -62,20 +66,23 @@ type Handler struct {
 	Options
 	engine    Engine
 	session   string
-	busy      [2]chan struct{} // one for each long request in memory whose token is still to be looked at; the second is for clients that have shown it before
-	wrong     chan struct{}    // one wrong token waits its second at a time
-	waiting   chan struct{}    // one for each wrong token that waits
+	busy      chan struct{} // one for each long request that is parsed; it shows the token
+	intakes   [2]intake     // of requests; the second is for clients that have shown the token before
+	wrong     chan struct{} // one wrong token waits its second at a time
+	waiting   chan struct{} // one for each wrong token that waits
 	documents documents
 	patience  time.Duration // how long a client may take to send or receive one message
 }
 
 const (
-	mostBusy   = 4
+	mostBusy   = 2
+	mostUnread = 12 << 20 // bytes of long requests that come
 	mostWrong  = 16
-	mostCalls  = 20_000  // of a batch or system.multicall
+	mostCalls  = 20_000  // of a request: in a batch and in each system.multicall of it
 	mostValues = 600_000 // of a request: a call of aria2's has some twenty
 	mostDepth  = 32      // lists and objects in each other
-	mostTold   = 50_000  // entries in one answer
+	mostTold   = 50_000  // entries, results and KiB of long ones in one answer
+	mostFree   = 64      // the same, to who shows no token
 	penalty    = time.Second
 )
 
@@ -94,7 +101,8 @@ func New(engine Engine, o Options) *Handler {
 	rand.Read(id[:]) // never fails
 	return &Handler{
 		Options: o, engine: engine, session: hex.EncodeToString(id[:]),
-		busy: [2]chan struct{}{make(chan struct{}, mostBusy), make(chan struct{}, mostBusy)}, wrong: make(chan struct{}, 1), waiting: make(chan struct{}, mostWrong),
+		busy:    make(chan struct{}, mostBusy),
+		intakes: [2]intake{{most: mostUnread, held: map[*reading]bool{}}, {most: 2 * mostUnread, held: map[*reading]bool{}}}, wrong: make(chan struct{}, 1), waiting: make(chan struct{}, mostWrong),
 		patience: 20 * time.Second,
 	}
 }

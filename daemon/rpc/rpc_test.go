@@ -169,7 +169,7 @@ func TestSlowSender_Rule68(t *testing.T) {
 	if answer, _ := io.ReadAll(conn); !bytes.HasPrefix(answer, []byte("HTTP/1.1 400 ")) {
 		t.Errorf("%.100s", answer)
 	}
-	await(t, "nothing waits", func() bool { return len(h.busy[0]) == 0 && e.listeners() == 0 })
+	await(t, "nothing waits", func() bool { return h.held() == 0 && e.listeners() == 0 })
 }
 
 // TestSlowReceiver_Rule68: a client that does not read its answer is closed.

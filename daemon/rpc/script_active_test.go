@@ -78,7 +78,7 @@ func (s *session) globals() {
 
 func (s *session) multicalls() {
 	s.named("multicall", "system.multicall", []any{
-		inner("aria2.getSessionInfo", with()...), inner("aria2.nope", with()...), inner("aria2.tellStatus", with("1")...),
+		inner("aria2.getSessionInfo", with()...), inner("aria2.nope", with()...), inner("aria2.tellStatus", with("0123456789abcdef")...),
 		inner("system.listNotifications"), map[string]any{"methodName": "system.listNotifications"},
 		inner("system.multicall", []any{}), map[string]any{"params": []any{}}, 3,
 	})

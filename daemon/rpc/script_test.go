@@ -238,7 +238,7 @@ func (s *session) frames() {
 		ask(`"jsonrpc":"2.0","id":7,"method":"system.listNotifications","params":` + params)
 	}
 	s.raw("batch", "["+object("aria2.getSessionInfo", 1, with()...)+","+object("aria2.nope", 2, with()...)+","+
-		object("aria2.tellStatus", 3, with("1")...)+"]")
+		object("aria2.tellStatus", 3, with("0123456789abcdef")...)+"]") // a shorter one is the beginning of some other
 	same := object("aria2.getSessionInfo", "same", with()...)
 	s.raw("batch of one id", "["+same+","+same+"]")
 }

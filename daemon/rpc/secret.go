@@ -8,6 +8,7 @@ import (
 
 	"braid/daemon/queue"
 	"braid/internal/web"
+	"braid/metalink/metainfo"
 )
 
 // A client gets options and URIs back, as it adds a download that failed once more with them. In place of what is secret in them there is
@@ -64,11 +65,17 @@ func secretField(name string) bool {
 
 // masked is a URI without its password, or without a user name that may be a token.
 func masked(uri string, g queue.GID) string {
-	if !strings.Contains(uri, "@") {
+	at := strings.LastIndexByte(uri, '@')
+	if at < 0 {
 		return uri
 	}
 	u, err := url.Parse(uri)
-	if err != nil || u.User == nil {
+	if err != nil || u.Host == "" && !metainfo.IsMagnet(uri) { // another program may read it
+		from := strings.IndexByte(uri, ':') + 1
+		from += len(uri[from:]) - len(strings.TrimLeft(uri[from:], "/"))
+		return uri[:min(from, at)] + placeholder(g) + uri[at:]
+	}
+	if u.User == nil {
 		return uri
 	}
 	if _, ok := u.User.Password(); ok {
@@ -154,15 +161,15 @@ func (v *visit) revealURI(s string, u *url.URL) (string, error) {
 	return uris[i], nil
 }
 
-// mayHave reports whether a download of these URIs may have what is secret in an entry with the others: each server is one of that entry.
-// What is for all downloads has no entry, and is for this one anyway.
+// mayHave reports whether a download of these URIs may have what is secret in an entry with the others: the first one, which gets it, is at the same
+// server, and each of the others at one of that entry. What is for all downloads has no entry, and is for this one anyway.
 func mayHave(g queue.GID, uris, of []string) bool {
 	var known []string
 	for _, uri := range of {
 		known = append(known, server(uri))
 	}
 	foreign := func(uri string) bool { return !slices.Contains(known, server(uri)) }
-	return g == 0 || len(uris) > 0 && !slices.ContainsFunc(uris, foreign)
+	return g == 0 || len(uris) > 0 && len(of) > 0 && server(uris[0]) == known[0] && !slices.ContainsFunc(uris, foreign)
 }
 
 func server(uri string) string {

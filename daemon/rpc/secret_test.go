@@ -120,8 +120,9 @@ func TestOptions_Rule69(t *testing.T) {
 		{"dir", "/srv/files2", folder}, {"dir", "/srv/files/../x", folder}, {"dir", "..", folder}, {"dir", "/", folder}, {"dir", "a/../../x", folder},
 		{"dir", "a\x00b", folder}, {"out", "a.iso", ""}, {"out", "sub/a.iso", ""}, {"out", "/etc/passwd", name}, {"out", "../x", name},
 		{"out", "a/../../x", name}, {"out", "a\x00", name}, {"out", "x/", name},
-		{"split", "16", ""}, {"split", "0", problem}, {"split", "-1", problem}, {"split", "1e3", problem}, {"max-download-limit", "1M", ""},
-		{"max-download-limit", "1MB", problem}, {"continue", "yes", problem}, {"header", "A: b", ""}, {"header", "A: b\nC: d\n", ""},
+		{"split", "16", ""}, {"split", "0", problem}, {"split", "-1", problem}, {"split", "1e3", problem}, {"max-download-limit", "1048576", ""},
+		{"max-download-limit", "M", problem}, {"max-download-limit", "1 B", problem}, {"max-download-limit", "-1M", problem},
+		{"checksum", "sha-224=" + strings.Repeat("0a", 28), problem}, {"checksum", "sha-384=" + strings.Repeat("0a", 48), problem}, {"continue", "yes", problem}, {"header", "A: b", ""}, {"header", "A: b\nC: d\n", ""},
 		{"header", "none", problem}, {"header", "A: b\x00", problem}, {"header", "A b: c", problem}, {"user-agent", "a\nB: c", problem},
 		{"checksum", "sha-256=" + strings.Repeat("0a", 32), ""}, {"checksum", "sha-256=00", problem}, {"select-file", "1,3-5", ""},
 		{"select-file", "a", problem}, {"seed-ratio", "0.5", ""}, {"seed-ratio", "x", problem}, {"whatever", "anything", ""},
@@ -229,6 +230,73 @@ func TestFolder(t *testing.T) {
 		result[string](t, h, "aria2.changeGlobalOption", map[string]string{"dir": "other"})
 		if got := dir(map[string]string{}); got != home+"/other" {
 			t.Errorf("%v: %s after the folder of all was changed", given, got)
+		}
+	}
+}
+
+// TestFirstServer_Rule70: what is secret is for the server of the first URI. A mirror that is left, that comes to the front, or that has a download of
+// its own with what stands for the secret, gets nothing.
+func TestFirstServer_Rule70(t *testing.T) {
+	h := New(newEngine(), Options{Root: "/srv/files"})
+	const refused = "are for the server of its first URI alone"
+	origin, mirror := "http://h/x", "http://mirror.example/x"
+	for _, options := range []map[string]string{{"header": "Cookie: HUSH"}, {"http-user": "anna", "http-passwd": "HUSH"}, {"user": "anna:HUSH"}} {
+		gid := result[string](t, h, "aria2.addUri", []string{origin, mirror}, options)
+		for _, change := range [][]any{
+			{[]string{origin}, []string{}}, {[]string{}, []string{mirror}, 0}, {[]string{origin}, []string{origin}}, {[]string{origin, mirror}, []string{mirror}},
+		} {
+			if _, message := attempt[[]int](t, h, "aria2.changeUri", append([]any{gid, 1}, change...)...); !strings.Contains(message, refused) {
+				t.Errorf("%v: %q", change, message)
+			}
+		}
+		told := result[map[string]string](t, h, "aria2.getOption", gid)
+		result[string](t, h, "aria2.addUri", []string{origin, mirror}, told)
+		for _, uris := range [][]string{{mirror}, {mirror, origin}} {
+			if _, message := attempt[string](t, h, "aria2.addUri", uris, told); !strings.Contains(message, "is for another server") {
+				t.Errorf("%v: %q", uris, message)
+			}
+		}
+		result[[]int](t, h, "aria2.changeUri", gid, 1, []string{mirror}, []string{})
+	}
+}
+
+// TestUnreadable_Rule70: a password is masked also where net/url reads none.
+func TestUnreadable_Rule70(t *testing.T) {
+	for uri, want := range map[string]string{
+		"http://a:HUSH@h/":       "http://a:secret-of-0000000000000000@h/",
+		"http://a:HU%SH@h/x":     "http://secret-of-0000000000000000@h/x",
+		"http://a:HUSH@h:port/x": "http://secret-of-0000000000000000@h:port/x",
+		"http:/a:HUSH@h/":        "http:/secret-of-0000000000000000@h/",
+		"http:a:HUSH@h/":         "http:secret-of-0000000000000000@h/",
+		"a:HUSH@h":               "a:secret-of-0000000000000000@h",
+		"HUSH@h":                 "secret-of-0000000000000000@h",
+		"http://h/@x":            "http://h/@x",
+		"http://h/x":             "http://h/x",
+	} {
+		if got := masked(uri, 0); got != want {
+			t.Errorf("%s: %s, want %s", uri, got, want)
+		}
+	}
+}
+
+// TestSizes: a size is told in bytes, however it was written, and each value that all downloads have can be set as it was told.
+func TestSizes(t *testing.T) {
+	h := New(newEngine(), Options{Root: "/srv/files", Limit: func() int64 { return 12345 }, Given: map[string]string{"max-concurrent-downloads": "0", "split": "5"}})
+	for written, told := range map[string]string{"1M": "1048576", "1 MB": "1048576", "2k": "2048", "3 KiB": "3072", "7": "7", "0": "0"} {
+		gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]string{"min-split-size": written, "max-download-limit": written})
+		for name, got := range result[map[string]string](t, h, "aria2.getOption", gid) {
+			if (name == "min-split-size" || name == "max-download-limit") && got != told {
+				t.Errorf("%s: %s is %q, want %q", written, name, got, told)
+			}
+		}
+	}
+	all := result[map[string]string](t, h, "aria2.getGlobalOption")
+	if all["max-overall-download-limit"] != "12345" || all["max-concurrent-downloads"] != "0" {
+		t.Errorf("%q", all)
+	}
+	for name, value := range all {
+		if _, message := attempt[string](t, h, "aria2.changeGlobalOption", map[string]string{name: value}); message != "" {
+			t.Errorf("%s=%s: %s", name, value, message)
 		}
 	}
 }

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"braid/daemon/queue"
-	"braid/internal/mask"
 )
 
 const sessionOption = "save-session"
@@ -17,9 +15,9 @@ const sessionOption = "save-session"
 // SessionMark begins a session that [Session] wrote, which another one may replace.
 const SessionMark = "# a session of braid\n"
 
-// Session lists what is not complete, as --input-file of aria2c reads it. An entry that came as a document without a link is left out: a list has no
-// word for it. So is one of a watch, which asks for it again.
-func Session(q *queue.Queue) []byte {
+// Session lists what is not complete, as --input-file of aria2c reads it, with the options that a list may have. An entry that came as a document
+// without a link is left out: a list has no word for it. So is one of a watch, which asks for it again.
+func Session(q *queue.Queue, listed func(name, value string) bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(SessionMark)
 	_, waiting, stopped := q.Count()
@@ -31,28 +29,19 @@ func Session(q *queue.Queue) []byte {
 		if e.Status == queue.Paused {
 			b.WriteString(" pause=true\n")
 		}
-		for _, name := range slices.Sorted(maps.Keys(e.Options)) {
+		names := slices.Sorted(maps.Keys(e.Options))
+		if i := slices.Index(names, "http-user"); i > 0 { // a password is that of the name before it
+			names = slices.Insert(slices.Delete(names, i, i+1), 0, "http-user")
+		}
+		for _, name := range names {
 			for value := range strings.SplitSeq(e.Options[name], "\n") { // fields of --header
-				fmt.Fprintf(&b, " %s=%s\n", name, value)
+				if listed == nil || listed(name, value) {
+					fmt.Fprintf(&b, " %s=%s\n", name, value)
+				}
 			}
 		}
 	}
 	return b.Bytes()
-}
-
-// sessionPlace makes the file that a client names for the session absolute. It is in the root, as all that clients have written.
-func (h *Handler) sessionPlace(file string) (string, error) {
-	if file == "" || file == h.Given[sessionOption] {
-		return file, nil
-	}
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(h.Root, file)
-	}
-	below, err := filepath.Rel(h.Root, file)
-	if err != nil || below == "." || !filepath.IsLocal(below) || strings.ContainsRune(file, 0) || h.SaveSession == nil {
-		return "", refuse("save-session: %s is not in %s, where clients may have it written.", mask.Quote(file, 200), h.Root)
-	}
-	return filepath.Clean(file), nil
 }
 
 // saved writes the session that calls asked for, and tells them where it could not be written.

@@ -54,7 +54,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 // answer carries out a request.
 func (s *socket) answer(ctx context.Context, h *Handler, message io.Reader) error {
 	slow := time.AfterFunc(s.patience, func() { s.conn.CloseNow() })
-	body, leave, err := h.read(ctx, message, func() { slow.Reset(s.patience) }, func() { slow.Stop() })
+	body, leave, err := h.intake(ctx).read(message, func() { s.conn.CloseNow() })
 	defer leave()
 	slow.Stop()
 	if err != nil {

@@ -27,10 +27,11 @@ func (v *visit) view(e queue.Entry) view {
 		w.only, _ = strconv.Atoi(e.Options["select-file"])
 	}
 	w.about = v.handler.documents.about(&described)
+	long := len(w.about.files) + len(w.about.uris) // of some hundred bytes
 	if live, ok := v.queue.Live(e.GID); ok && e.Status == queue.Active {
 		w.live = &live
+		long += 3*len(live.Sources) + 20 // and the bitfield
 	}
-	long := len(w.about.files) + len(w.about.uris) // of some hundred bytes
 	for _, uri := range e.URIs {
 		long += len(uri) / 100 // told twice
 	}
@@ -40,12 +41,11 @@ func (v *visit) view(e queue.Entry) view {
 
 // tell answers with the asked keys of entries. It is made outside of the queue.
 func (v *visit) tell(entries []queue.Entry, keys []string) (any, error) {
-	if v.room < len(entries) {
-		return nil, errTooLarge
-	}
 	views := make([]view, len(entries))
 	for i, e := range entries {
-		views[i] = v.view(e)
+		if views[i] = v.view(e); v.room < 0 {
+			return nil, errTooLarge
+		}
 	}
 	return later(func() any {
 		list := make([]map[string]any, len(views))
@@ -68,18 +68,36 @@ func (v *visit) tellStatus(p *params) (any, error) {
 
 func (v *visit) tellActive(p *params) (any, error) {
 	keys := p.strings(0, false)
+	if active, _, _ := v.queue.Count(); active > v.room {
+		return nil, errTooLarge
+	}
 	return v.tell(v.queue.Active(), keys)
 }
 
-func (v *visit) tellWaiting(p *params) (any, error) { return v.page(p, v.queue.Waiting) }
-func (v *visit) tellStopped(p *params) (any, error) { return v.page(p, v.queue.Stopped) }
+func (v *visit) tellWaiting(p *params) (any, error) {
+	_, waiting, _ := v.queue.Count()
+	return v.page(p, v.queue.Waiting, waiting)
+}
 
-func (v *visit) page(p *params, list func(offset, n int) []queue.Entry) (any, error) {
+func (v *visit) tellStopped(p *params) (any, error) {
+	_, _, stopped := v.queue.Count()
+	return v.page(p, v.queue.Stopped, stopped)
+}
+
+// page tells a part of a list of so many entries. What would be too large is not copied.
+func (v *visit) page(p *params, list func(offset, n int) []queue.Entry, count int) (any, error) {
 	offset, n, keys := p.integer(0), p.atLeast(1, 0), p.strings(2, false)
 	if p.err != nil {
 		return nil, p.err
 	}
-	return v.tell(list(offset, min(n, mostTold+1)), keys)
+	reach := count - offset
+	if offset < 0 {
+		reach = count + offset + 1
+	}
+	if min(n, reach) > v.room {
+		return nil, errTooLarge
+	}
+	return v.tell(list(offset, n), keys)
 }
 
 // keys are those of a status, and what makes their values; ok is false if an entry has none.

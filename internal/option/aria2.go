@@ -207,8 +207,13 @@ func Aria2List(list string) (own string, ignored []string, err error) {
 			continue
 		}
 		name, value, ok := strings.Cut(text, "=")
+		name = strings.TrimSpace(name)
+		if _, own := InList(name); ok && own && !IsAria2(name) {
+			b.WriteString(line.text + "\n")
+			continue
+		}
 		var l Aria2Line
-		o, unknown := aria2Named(strings.TrimSpace(name))
+		o, unknown := aria2Named(name)
 		if ok && unknown == nil {
 			if err := l.add(o, line.number, strings.TrimSpace(value)); err != nil {
 				return "", nil, err
@@ -220,12 +225,22 @@ func Aria2List(list string) (own string, ignored []string, err error) {
 		case unknown == nil && stands && setting != "":
 			b.WriteString(" " + setting)
 		case unknown != nil || !stands && o.Fate != Aria2Ignored && !slices.Contains(pace, o.Name):
-			ignored = append(ignored, strings.TrimSpace(name))
+			ignored = append(ignored, name)
 		}
 		b.WriteString("\n")
 	}
 	slices.Sort(ignored)
 	return b.String(), slices.Compact(ignored), nil
+}
+
+// InAria2List reports whether a list for aria2c may have an option: one of aria2's that is not refused, or one of lists here.
+func InAria2List(name, value string) bool {
+	if !IsAria2(name) {
+		_, own := InList(name)
+		return own
+	}
+	_, _, err := Aria2List("x:\n " + name + "=" + value)
+	return err == nil
 }
 
 // pace are options that say of all downloads how they come. Of one file in a list they are passed over without a word: what comes is the same.

@@ -140,7 +140,7 @@ function facts(r) {
   add("Size", r.status !== "complete" && r.done > 0 ? `${size(r.done)} of ${all || "an unknown size"}` : all);
   add("From", (r.url || "a document that was added") + (r.more ? ` and ${count(r.more, "mirror")}` : ""));
   add("To", r.path);
-  add("Limit", r.limit ? r.limit + " a second" : "");
+  add("Limit", rate(Number(r.limit)) || (r.limit ? r.limit + " a second" : ""));
   add("Added", date(r.added) + (r.ended ? `, ended ${date(r.ended)}` : ""));
   add("Watch", r.watch);
   add("Attempts", r.attempts > 1 ? String(r.attempts) : "");

@@ -31,7 +31,7 @@ async function drive(client, socket) {
   assert.strictEqual(await client.call("pause", slow), slow);
   if (socket) await heard(events, "onDownloadPause" + slow);
   await client.call("changeOption", slow, { "max-download-limit": "1K" });
-  assert.strictEqual((await client.call("getOption", slow))["max-download-limit"], "1K");
+  assert.strictEqual((await client.call("getOption", slow))["max-download-limit"], "1024");
   await assert.rejects(client.call("pause", slow), { code: 1, message: `GID#${slow} cannot be paused now` });
   await client.call("unpause", slow);
   await client.call("remove", slow);

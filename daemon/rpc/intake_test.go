@@ -1,0 +1,150 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// held is how many bytes of long requests are in memory.
+func (h *Handler) held() (n int) {
+	for i := range h.intakes {
+		k := &h.intakes[i]
+		k.mu.Lock()
+		n += k.sum
+		k.mu.Unlock()
+	}
+	return n
+}
+
+// TestSilentClients_Rule68: clients that send no more of a long request that they announced hold up no other, neither a short nor a long one.
+func TestSilentClients_Rule68(t *testing.T) {
+	h, url := start(t, newEngine(), Options{Token: secret})
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/jsonrpc")
+	const silent = 20
+	for range silent {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "POST /jsonrpc HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000000\r\n\r\n%s", address, strings.Repeat(" ", 100_000))
+	}
+	await(t, "they send", func() bool { return h.held() >= silent*50_000 })
+	client := http.Client{Timeout: h.patience / 2}
+	for _, name := range []string{"", strings.Repeat("x", 30_000)} {
+		resp, err := client.Post(url, "application/json", strings.NewReader(object("aria2.addUri", 1, with([]string{"http://h/" + name})...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != 200 {
+			t.Error(resp.Status)
+		}
+	}
+}
+
+// TestIntake_Rule68: where there is no room for what comes, the request goes that holds most, and it is told so; the others are whole.
+func TestIntake_Rule68(t *testing.T) {
+	k := intake{most: 10 * short, held: map[*reading]bool{}}
+	cut := make(chan bool, 1)
+	begin := func(n int) (w *io.PipeWriter, done chan error) {
+		r, w := io.Pipe()
+		done = make(chan error, 1)
+		go func() {
+			body, leave, err := k.read(r, func() { cut <- true; r.CloseWithError(io.ErrClosedPipe) })
+			r.Close()
+			if leave(); err == nil && len(body) != n {
+				err = fmt.Errorf("%d bytes", len(body))
+			}
+			done <- err
+		}()
+		w.Write(make([]byte, n))
+		return w, done
+	}
+	large, gone := begin(8 * short)
+	for range 5 {
+		w, done := begin(2 * short)
+		w.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	wide, other := begin(7 * short)
+	if err := <-gone; err != errNoRoom || !<-cut {
+		t.Error(err)
+	}
+	large.Close()
+	wide.Close()
+	if err := <-other; err != nil {
+		t.Errorf("the smaller one: %v", err)
+	}
+	w, last := begin(20 * short)
+	w.Close()
+	if err := <-last; err != errNoRoom {
+		t.Errorf("what has no room at all: %v", err)
+	}
+}
+
+// TestStrangers_Rule68: what shows no token gets little, visits no queue, and a long request is not even parsed.
+func TestStrangers_Rule68(t *testing.T) {
+	e, waits := newEngine(), 0
+	h := New(e, Options{Root: "/srv/files", Token: secret, Wait: func(context.Context, time.Duration) { waits++ }})
+	free := slices.Repeat([]any{inner("system.listMethods")}, mostFree+10)
+	long := strings.Repeat("x", 10_000)
+	for _, tt := range []struct {
+		name, body, want string
+		waits, most      int
+	}{
+		{"no token needed", object("system.listMethods", 1), `"result"`, 0, 2000},
+		{"over and over", object("system.multicall", 1, free[:60]), `"result"`, 0, mostFree << 10},
+		{"once more", "[" + strings.Repeat(object("system.listMethods", 1)+",", 99) + object("system.listMethods", 1) + "]", "Unauthorized", 0, 200},
+		{"a wrong token", object("aria2.getVersion", 1, "token:x"), "Unauthorized", 1, 200},
+		{"long", object("aria2.addUri", 7, []string{long}), `{"id":7,"jsonrpc":"2.0","error":{"code":1,"message":"Unauthorized"}}`, 0, 200},
+		{"long, a guess", object("aria2.addUri", "a", "token:x", []string{long}), `{"id":"a","jsonrpc":"2.0","error"`, 1, 200},
+		{"long, another id", `{"id":"` + long + `","method":"aria2.getVersion"}`, `{"id":null,`, 0, 200},
+		{"no JSON", `{"id":1,"x":"token:` + long, "Unauthorized", 0, 200},
+		{"the token is not the first", object("aria2.addUri", 1, "token:x", []string{long, "token:" + secret}), "Unauthorized", 1, 200},
+	} {
+		waits = 0
+		w := say(h, tt.body)
+		if !strings.Contains(w.Body.String(), tt.want) || waits != tt.waits || w.Body.Len() > tt.most || e.visit > 0 {
+			t.Errorf("%s: %d bytes, held back %d times, %d visits: %.200s", tt.name, w.Body.Len(), waits, e.visit, w.Body)
+		}
+	}
+	escaped := bytes.ReplaceAll([]byte(object("aria2.addUri", 1, with([]string{"http://h/" + long})...)), []byte(secret), []byte(`s3cr\u0065t`))
+	if w := say(h, string(escaped)); w.Code != 200 {
+		t.Errorf("a token that is written in another way: %s", w.Body)
+	}
+}
+
+// TestCallsOfRequest_Rule68: calls are counted over the whole request, and each result takes room in its answer.
+func TestCallsOfRequest_Rule68(t *testing.T) {
+	h := New(newEngine(), Options{Root: "/srv/files", Token: secret})
+	one := object("system.multicall", 1, slices.Repeat([]any{inner("system.listMethods", with()...)}, mostCalls/4))
+	w := say(h, "["+strings.Repeat(one+",", 5)+one+"]")
+	var answers []struct{ Error *fault }
+	if err := json.Unmarshal(w.Body.Bytes(), &answers); err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range answers {
+		if (a.Error != nil) != (i >= 3) {
+			t.Errorf("multicall %d: %v", i, a.Error)
+		}
+	}
+	v := &visit{handler: h, room: 1}
+	if _, f := v.run(&call{method: "system.listMethods"}); f != nil {
+		t.Error(f)
+	}
+	if _, f := v.run(&call{method: "system.listMethods"}); f != errTooLarge {
+		t.Error(f)
+	}
+}

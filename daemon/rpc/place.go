@@ -1,0 +1,77 @@
+package rpc
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"braid/internal/mask"
+	"braid/metalink"
+)
+
+// place checks that the file of a download stays below the root, as far as the names say; links on disk are looked at where it is opened.
+func (h *Handler) place(options map[string]string) error {
+	if dir := options["dir"]; dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(cmp.Or(h.Given["dir"], h.Root), dir)
+		}
+		below, err := filepath.Rel(h.Root, dir)
+		if err != nil || !filepath.IsLocal(below) || strings.ContainsRune(dir, 0) {
+			return refuse("dir: %s is not in %s, where all downloads are.", mask.Quote(dir, 200), h.Root)
+		}
+		if h.hidden(dir) {
+			return refuse("dir: %s has a name that begins with a dot, which clients may not give: such are the folders of settings.", mask.Quote(dir, 200))
+		}
+		options["dir"] = filepath.Clean(dir)
+	}
+	if file, err := h.sessionPlace(options[sessionOption]); err != nil {
+		return err
+	} else if file != "" {
+		options[sessionOption] = file
+	}
+	out := options["out"]
+	if out == "" {
+		return nil
+	}
+	if !filepath.IsLocal(out) || strings.HasSuffix(out, "/") || strings.ContainsRune(out, 0) {
+		return refuse("out: %s is not the name of a file below the folder of the download.", mask.Quote(out, 200))
+	}
+	if dotted(filepath.Clean(out)) {
+		return refuse("out: %s has a name that begins with a dot, which clients may not give: such are the files of settings.", mask.Quote(out, 200))
+	}
+	return nil
+}
+
+// sessionPlace makes the file that a client names for the session absolute. It is in the root, as all that clients have written.
+func (h *Handler) sessionPlace(file string) (string, error) {
+	if file == "" || file == h.Given[sessionOption] {
+		return file, nil
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(h.Root, file)
+	}
+	below, err := filepath.Rel(h.Root, file)
+	if err != nil || below == "." || !filepath.IsLocal(below) || strings.ContainsRune(file, 0) || h.SaveSession == nil {
+		return "", refuse("save-session: %s is not in %s, where clients may have it written.", mask.Quote(file, 200), h.Root)
+	}
+	if h.hidden(file) {
+		return "", refuse("save-session: %s has a name that begins with a dot, which clients may not give.", mask.Quote(file, 200))
+	}
+	return filepath.Clean(file), nil
+}
+
+// hidden reports whether a path below the root has a name that begins with a dot, below the folder that the user gave to downloads.
+func (h *Handler) hidden(path string) bool {
+	for _, folder := range []string{h.Given["dir"], h.Root} {
+		if below, err := filepath.Rel(folder, path); folder != "" && err == nil && filepath.IsLocal(below) {
+			return below != "." && dotted(below)
+		}
+	}
+	return true
+}
+
+// dotted reports whether a part of a clean path begins with a dot.
+func dotted(path string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == filepath.Separator }), metalink.Hidden)
+}
