@@ -14,6 +14,7 @@ type quota struct {
 	handling int // how many there are
 	day      int64
 	left     *atomic.Int64 // bytes, of that day
+	begun    int64         // what left was when the day began, or the first of them
 	// warned is the last day of which a Skipped said that there is no more.
 	warned int64
 }
@@ -28,11 +29,49 @@ func (m *member) mayHave(p *pending) (allowance *atomic.Int64, ok bool) {
 	if !ok || left == 0 {
 		return nil, ok
 	}
-	if m.quota.handling == 0 || m.quota.day != day.Number {
-		m.quota.day, m.quota.left = day.Number, new(atomic.Int64)
-		m.quota.left.Store(left)
+	if m.quota.handling == 0 || m.quota.left == nil {
+		m.quota.left = new(atomic.Int64)
+		m.quota.set(day.Number, left)
 	}
+	m.renew()
 	return m.quota.left, m.quota.left.Load() > 0 // what is being handled may have spent it
+}
+
+// set gives those that are handled so many bytes for a day.
+func (q *quota) set(day, left int64) {
+	q.day, q.begun = day, left
+	q.left.Store(left)
+}
+
+// renew gives the updates that are handled what a day that has begun meanwhile allows: one that runs past the end of a day is not ended by what
+// was left of it.
+func (m *member) renew() {
+	q := &m.quota
+	if q.handling == 0 || q.left == nil || q.day == m.saved.Day.Number {
+		return
+	}
+	left, _ := m.saved.Day.left(-1, m.feed.Limits.DayBytes)
+	q.set(m.saved.Day.Number, left)
+}
+
+// renewAll does so for all feeds.
+func (l *updates) renewAll(now time.Time) {
+	for _, m := range l.polls.members {
+		if m.quota.handling > 0 {
+			m.saved.Day = m.saved.Day.at(now)
+			m.renew()
+		}
+	}
+}
+
+// renewal is when a day ends on which updates are handled whose bytes are limited.
+func (l *updates) renewal() (at time.Time, ok bool) {
+	for _, m := range l.polls.members {
+		if m.quota.handling > 0 && m.quota.left != nil {
+			return dayCount{Number: m.quota.day}.end(), true
+		}
+	}
+	return at, false
 }
 
 // afford reports whether the feed of an update may have one more today, which then begins, and what that may bring.
@@ -57,7 +96,11 @@ func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
 		return
 	}
 	m.saved.Day = m.saved.Day.at(now)
-	m.saved.Day.Bytes += max(h.Outcome.Bytes, 0)
+	cost := max(h.Outcome.Bytes, 0)
+	if q := &m.quota; t.day != m.saved.Day.Number && q.left != nil && q.day == m.saved.Day.Number {
+		cost = min(cost, max(q.begun-q.left.Load(), 0)) // the rest came before this day
+	}
+	m.saved.Day.Bytes += cost
 	m.quota.handling--
 	l.buffer.feed(m, false, now)
 	if h.Err == nil || m.saved.Day.Number != t.day {

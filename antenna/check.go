@@ -48,6 +48,7 @@ func (a *Antenna) newLoop() (*loop, error) {
 	l := &loop{a: a, inbox: make(chan message, a.polls()+a.handlers()+1), buffer: newBuffer(a.Store)}
 	l.polls = polls{loop: l, byID: map[string]*member{}, hosts: hosts{gap: a.hostGap(), names: map[string]*host{}}}
 	l.targets = targets{loop: l, all: map[urlKey]*target{}, globbed: map[*watcher]int{}}
+	l.updates.tries.places = a.handlers()
 	l.updates.loop, l.publisher.loop = l, l
 	for _, f := range a.Feeds {
 		if err := l.addFeed(f); err != nil {
@@ -128,6 +129,7 @@ func (l *loop) addWatch(w Watch) error {
 		}
 	}
 	l.targets.watches = append(l.targets.watches, c)
+	l.updates.tries.lane(c) // whatever has news first, there are others
 	if c.glob != nil {
 		return nil
 	}

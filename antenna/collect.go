@@ -79,6 +79,8 @@ type result struct {
 	partial bool
 	// open: nothing says that the feed is whole, so that what the server calls it must not stand for it.
 	open bool
+	// example is a URL of the feed that no watch has.
+	example string
 	// tooMany are watches of which there are more URLs than are looked at.
 	tooMany []string
 }
@@ -200,6 +202,8 @@ func (c *collector) add(r feed.Record) {
 	})
 	if watched {
 		c.matched++
+	} else if c.example == "" {
+		c.example = strings.Clone(r.URL)
 	}
 	relays := c.relays(r)
 	if relays {
@@ -346,7 +350,11 @@ func (p *poller) read(ctx context.Context, t *task, body io.Reader, received fee
 	}
 	c := newCollector(t.feed, p.match, feed.At(time.Now()))
 	c.hosts, c.near, c.received = p.web.AllowHosts, near, received
-	d := NewDecoder(format, in, feed.Options{Limits: limits, Stop: func() error { return context.Cause(ctx) }})
+	o := feed.Options{Limits: limits, Stop: func() error { return context.Cause(ctx) }}
+	if t.URL != nil {
+		o.Base = t.URL.String()
+	}
+	d := NewDecoder(format, in, o)
 	k, err := c.collect(d.Records())
 	if err != nil {
 		return k, err

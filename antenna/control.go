@@ -192,5 +192,10 @@ func (l *loop) status() Status {
 		}
 		s.Watches = append(s.Watches, w)
 	}
+	for _, w := range l.targets.watches {
+		if unfit, ok := l.targets.unfitStatus(w); ok {
+			s.Watches = append(s.Watches, unfit)
+		}
+	}
 	return s
 }

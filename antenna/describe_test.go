@@ -2,6 +2,7 @@ package antenna_test
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func supersede(records []feed.Record, descriptions []document, key func(string) 
 		for _, i := range group {
 			same = append(same, records[i])
 		}
-		chosen := feed.Choose(same)
+		chosen := feed.Choose(same, math.MaxInt64)
 		for n, i := range group {
 			if n != chosen {
 				descriptions[i]["superseded_by_line"] = same[chosen].Line

@@ -66,6 +66,14 @@ const (
 	TooMany     Why = "too-many"     // a glob has as many URLs as it may have
 )
 
+// NoneFits says that a feed has URLs, and none of them fits the glob of a watch, for which nothing is known either. It is told once.
+type NoneFits struct {
+	Feed, Watch string
+	// URLs is how many there are, and Example one of them, masked.
+	URLs    int
+	Example string
+}
+
 // StoreLost says that the store could not be read, and was set aside, or that it is gone.
 type StoreLost struct {
 	Why string
@@ -86,5 +94,6 @@ func (PollFailed) event() {}
 func (Updated) event()    {}
 func (Handled) event()    {}
 func (Skipped) event()    {}
+func (NoneFits) event()   {}
 func (StoreLost) event()  {}
 func (Published) event()  {}

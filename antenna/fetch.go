@@ -189,12 +189,6 @@ func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) a
 			again.plain = true
 			return answer{again: &again}
 		}
-	case http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		if t.isPage() && !t.get {
-			again := *t
-			again.get = true
-			return answer{again: &again}
-		}
 	case http.StatusUnauthorized:
 		if p.web.Challenged(req, x, t.challenges) {
 			again := *t
@@ -202,9 +196,24 @@ func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) a
 			return answer{again: &again}
 		}
 	}
+	if t.isPage() && !t.get && isAboutHead(resp.StatusCode) {
+		again := *t
+		again.get = true
+		return answer{again: &again}
+	}
 	err := fmt.Errorf("status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	busy, _, _ := web.RetryAfter(resp.Header, time.Now())
 	return answer{err: err, busy: min(busy, maxRetryAfter)}
+}
+
+// isAboutHead reports whether a server may refuse HEAD with that status and answer GET: it does not know the method, as it should say (RFC 9110,
+// section 15.5.6), or what is in front of it knows GET only and says something else. What is said of the client and not of the request is not meant.
+func isAboutHead(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusNotImplemented:
+		return true
+	}
+	return false
 }
 
 // fresh reads a feed that is new. Near is to where URLs may lead that it names.

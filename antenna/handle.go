@@ -17,12 +17,14 @@ const (
 	// wrong is wrong for ever.
 	aheadBase = 5 * time.Minute
 	aheadMost = 8
+	// Of a map that has a date for all of its site, as many do, that is so for each URL.
+	aheadMap = 4
 )
 
 // The updates are those that are handled, or wait for that.
 type updates struct {
 	*loop
-	tries   queue[*target]
+	tries   turns
 	running int
 }
 
@@ -31,6 +33,7 @@ func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
 	allowance, ok := l.afford(p, now)
 	if !ok {
+		l.tries.done(t)
 		l.park(t, now)
 		return
 	}
@@ -45,6 +48,7 @@ func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 		took := time.Since(start)
 		l.inbox <- func(l *loop, now time.Time) {
 			l.updates.running--
+			l.updates.tries.done(t)
 			t.running = false
 			l.updates.handled(t, Handled{Update: u, Outcome: o, Err: err, Took: took}, ctx.Err() != nil, now)
 		}
@@ -109,7 +113,7 @@ func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 	t.saved.Last = h.Outcome
 	l.buffer.acknowledged = true
 	t.saved.Pending = nil
-	if isAhead(p, h.Outcome) && p.Aheads < aheadMost {
+	if isAhead(p, h.Outcome) && p.Aheads < mostAhead(p) {
 		again := *p
 		again.Ahead, again.Failures, again.Err = true, 0, ""
 		again.Aheads++
@@ -122,10 +126,10 @@ func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 // isAhead reports whether a feed knows of something that the origin does not have yet: nothing was new there, and what is there is not
 // what was reported.
 func isAhead(p *pending, o Outcome) bool {
-	if o.Changed || o.Declined || p.Action != feed.Download {
+	r := &p.Record
+	if o.Changed || o.Declined || p.Action != feed.Download && (p.Reason != feed.Modified || o.LastModified.IsZero()) {
 		return false
 	}
-	r := &p.Record
 	switch p.Reason {
 	case feed.Modified, feed.FirstSight:
 		return r.LastModified != 0 && feed.At(o.LastModified) < r.LastModified && !(p.Reason == feed.FirstSight && o.LastModified.IsZero())
@@ -133,4 +137,12 @@ func isAhead(p *pending, o Outcome) bool {
 		return o.Size != r.Size
 	}
 	return p.Reason == feed.MD5Changed
+}
+
+// mostAhead is how often the origin is asked again for what it does not have yet.
+func mostAhead(p *pending) int {
+	if p.Record.Format == feed.Sitemap {
+		return aheadMap
+	}
+	return aheadMost
 }

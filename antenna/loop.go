@@ -137,12 +137,12 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 		}
 		l.polls.poll(ctx, m)
 	}
+	l.updates.renewAll(now)
 	for l.updates.running < l.a.handlers() {
-		t, at, ok := l.updates.tries.first()
-		if !ok || at.After(now) {
+		t := l.updates.tries.next(now)
+		if t == nil {
 			break
 		}
-		l.updates.tries.remove(t)
 		l.updates.try(ctx, t, now)
 	}
 	l.keep(ctx, now)
@@ -162,9 +162,11 @@ func (l *loop) wake() (at time.Time, ok bool) {
 		sooner(t, due)
 	}
 	if l.updates.running < l.a.handlers() {
-		_, t, due := l.updates.tries.first()
+		t, due := l.updates.tries.wake()
 		sooner(t, due)
 	}
+	t, due = l.updates.renewal()
+	sooner(t, due)
 	if l.round == nil {
 		t, due := l.buffer.wake(l.a.round())
 		sooner(t, due)

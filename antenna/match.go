@@ -19,8 +19,12 @@ type watcher struct {
 	// Of a glob: prefix is what keys begin with, up to the first star.
 	glob   *regexp.Regexp
 	prefix string
+	// host is where its files are: a key up to the slash behind the host.
+	host string
 	// useless is why what feeds say of a file that was never downloaded is of no use, as it was told last. It belongs to the loop.
 	useless feed.Reason
+	// unfit: it was told that no URL of a feed fits. It belongs to the loop.
+	unfit bool
 }
 
 // A matcher finds the watches of the URL of a record. It does not change, and is used by all workers at once.
@@ -113,6 +117,8 @@ func newWatcher(w Watch) (*watcher, error) {
 		}
 	}
 	if !w.Glob {
+		key, _ := feed.Key(withoutUser(w.URL))
+		c.host = hostOf(key)
 		return c, checkURL(w.URL)
 	}
 	literal, _, _ := strings.Cut(w.URL, "*")
@@ -123,7 +129,7 @@ func newWatcher(w Watch) (*watcher, error) {
 	if strings.HasSuffix(literal, "/index.html") { // of which a key has nothing
 		prefix += "index.html"
 	}
-	c.prefix = prefix
+	c.prefix, c.host = prefix, hostOf(prefix)
 	c.glob = compileGlob(prefix + respelt(w.URL[len(literal):], strings.Contains(literal, "?")))
 	return c, nil
 }

@@ -108,6 +108,8 @@ func (l *polls) apply(m *member, a answer, now time.Time) (changed bool) {
 		}
 		l.buffer.records(m, a.result.stored)
 		l.targets.report(m, a.result, now)
+		m.saved.URLs, m.saved.Example = a.result.records-a.result.skipped, maskURL(a.result.example)
+		l.targets.tellUnfit(m)
 	}
 	if known {
 		m.saved.Rhythm = m.saved.Rhythm.saw(changed, now)
@@ -162,15 +164,34 @@ func (l *polls) spared(m *member, now time.Time) (until time.Time, ok bool) {
 	return until.Add(time.Second), ok // it is good in that second, too
 }
 
+// mostSpared is for how many times as long as own checks are apart a URL is spared them: what feeds say of it need not be true.
+const mostSpared = 24
+
+// spare is spared, but not for ever.
+func (l *polls) spare(m *member, now time.Time) (until time.Time, ok bool) {
+	if until, ok = l.spared(m, now); !ok {
+		return until, false
+	}
+	if m.saved.Spared.IsZero() || m.saved.Spared.After(now) {
+		m.saved.Spared = now
+		l.buffer.feed(m, false, now)
+	}
+	if end := m.saved.Spared.Add(mostSpared * m.feed.Every); end.Before(until) {
+		until = end
+	}
+	return until, until.After(now)
+}
+
 // begin has m wait for its host, unless a feed has seen its URL lately.
 func (l *polls) begin(m *member, now time.Time) {
-	if until, fresh := l.spared(m, now); fresh && !m.forced {
+	if until, fresh := l.spare(m, now); fresh && !m.forced {
 		l.emit(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})
 		l.later(m, until)
 		return
 	}
 	m.forced = false
 	m.asking = true
+	m.saved.Spared = time.Time{}
 	m.task = task{
 		feed: &m.feed, page: m.page, Trail: web.Trail{URL: m.url}, get: m.saved.Get,
 		etag: m.saved.ETag, modified: m.saved.Modified, of: m.saved.Of, seen: m.saved.Seen,

@@ -126,6 +126,21 @@ func TestOwnChecksSpareTheSite(t *testing.T) {
 	})
 }
 
+// TestOwnChecksGoOn: whatever feeds say, a URL is asked for once in so many times as long as its checks are apart.
+func TestOwnChecksGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, a, j := oneFeed(t)
+		start := time.Now()
+		w.sites["feeds.example"] = siteOfText(func() string { return lirsLine(fileURL, start.Add(-time.Hour), time.Now().Add(30*time.Minute), 100) })
+		w.sites["files.example"] = (&page{text: "file", modified: start.Add(-time.Hour)}).answer
+		a.Watches[0].CheckEvery = time.Hour
+		watchFor(t, a, j, 100*time.Hour)
+		if n := len(w.to(fileURL)); n < 4 || n > 6 {
+			t.Errorf("asked %d times in 100 hours", n)
+		}
+	})
+}
+
 // A page can be a feed, for all who watch its URL.
 func TestPageAsFeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

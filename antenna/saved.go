@@ -23,6 +23,11 @@ type (
 		Seen   observation
 		Failed bool
 		Get    bool
+		// URLs is how many it had, and Example one that no watch has, masked.
+		URLs    int
+		Example string
+		// Spared is since when own checks are left out, as feeds have seen the URL lately.
+		Spared time.Time
 	}
 
 	// The validators are those of what a feed said last.

@@ -116,7 +116,7 @@ func (c *composer) listed() []feed.Record {
 	}
 	list := make([]feed.Record, 0, len(keys))
 	for _, key := range keys {
-		list = append(list, reports[key][feed.Choose(reports[key])])
+		list = append(list, reports[key][feed.Choose(reports[key], c.now)])
 	}
 	rank := func(r *feed.Record) int {
 		switch {

@@ -13,7 +13,7 @@ import (
 
 // A target is one URL of a watch, as the loop has it.
 type target struct {
-	queued // in loop.tries
+	queued // in the lane of its watch
 	w      *watcher
 	url    string
 	saved  savedTarget
@@ -168,12 +168,15 @@ func (l *targets) decide(t *target, now time.Time) {
 	v := feed.Decide(t.saved.State, records, feed.At(now))
 	for m := range t.reports {
 		delete(m.revisit, t)
-		if slices.ContainsFunc(t.reports[m], func(r feed.Record) bool { return useOf(&r, feed.At(now)) == useLater }) {
+		if slices.ContainsFunc(t.reports[m], func(r feed.Record) bool { return useOf(&r, feed.At(now)) == useLater || t.lastOfDay(&r) }) {
 			m.revisit[t] = true
 		}
 	}
 	if v.Action == feed.None {
 		v = t.fetchToSee(v, records, from, now)
+	}
+	if v.Action == feed.None {
+		v = t.askAfterDay(v, records, now)
 	}
 	if v.Action == feed.None {
 		l.noAction(t, v, now)
@@ -186,6 +189,25 @@ func (l *targets) decide(t *target, now time.Time) {
 	l.await(t, &pending{
 		Action: v.Action, Reason: v.Reason, Words: v.Words, Record: records[v.Chosen], Feed: from[v.Chosen].id, Next: v.Next, At: now,
 	}, now)
+}
+
+// lastOfDay reports whether r has the date of a day, and the origin was not asked since that was over. A further change of that day does not
+// show in r.
+func (t *target) lastOfDay(r *feed.Record) bool {
+	over, ok := r.DayOver()
+	last := t.saved.Last.At
+	return ok && t.saved.State.HaveCopy && !last.IsZero() && r.LastModified <= feed.At(last) && feed.At(last) < over
+}
+
+// askAfterDay makes another verdict of v, by which nothing is to be done, if a day is over of which a record says no more than its date.
+func (t *target) askAfterDay(v feed.Verdict, records []feed.Record, now time.Time) feed.Verdict {
+	for i := range records {
+		if over, _ := records[i].DayOver(); t.lastOfDay(&records[i]) && feed.At(now) >= over {
+			v.Action, v.Reason, v.Chosen, v.Words = feed.Recheck, feed.Modified, i, "modified on a day that is over now: it may have been more than once"
+			return v
+		}
+	}
+	return v
 }
 
 // fetchToSee makes another verdict of v, by which nothing is to be done, if the URL itself was asked and said nothing to compare, and the file

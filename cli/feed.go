@@ -45,6 +45,8 @@ type opened struct {
 	// name is what messages call it.
 	name   string
 	format feed.Format
+	// base is where it is on the web, if it is.
+	base string
 	// gzipped: it was compressed on its way, whatever it is by itself.
 	gzipped bool
 	// stop says that nothing more is to be read.
@@ -85,7 +87,7 @@ func (f *feedFlags) openOperand(ctx context.Context, word string) (*opened, erro
 	if err != nil {
 		return nil, err
 	}
-	return &opened{Reader: p, name: source.Mask(u), gzipped: p.gzipped(), close: p.Close}, nil
+	return &opened{Reader: p, name: source.Mask(u), base: p.base(), gzipped: p.gzipped(), close: p.Close}, nil
 }
 
 func openFile(ctx context.Context, name string) (*opened, error) {
@@ -157,7 +159,7 @@ func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 
 // decoder reads the feed, and tells report what is not as it should be.
 func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation)) antenna.Decoder {
-	return antenna.NewDecoder(o.format, o.Reader, feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Report: func(v feed.Violation) {
+	return antenna.NewDecoder(o.format, o.Reader, feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Base: o.base, Report: func(v feed.Violation) {
 		if report != nil && !(o.gzipped && v.Code == "not-gzip") {
 			report(v)
 		}

@@ -78,6 +78,14 @@ func (p *pipe) gzipped() bool {
 	return len(hops) > 0 && http.Header(hops[len(hops)-1].Header).Get("Content-Encoding") != ""
 }
 
+// base is where the server has it, after redirects.
+func (p *pipe) base() string {
+	if p.answer.URL == nil {
+		return ""
+	}
+	return p.answer.URL.String()
+}
+
 func (p *pipe) header() http.Header {
 	if n := len(p.answer.Hops); n > 0 {
 		return p.answer.Hops[n-1].Header

@@ -6,9 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"os/exec"
+	"path"
 
+	"braid/antenna"
 	"braid/internal/web"
+	"braid/metalink"
 	"braid/source"
 )
 
@@ -27,10 +31,19 @@ func (v *watchCommand) runCheck(ctx context.Context, words []string) error {
 		where = "watch"
 	}
 	hide := c.hider()
-	for _, text := range c.warnings() {
+	warnings, found := c.warnings(), "nothing wrong"
+	for _, w := range c.Watches {
+		if w.Priority != "" {
+			warnings = append(warnings, "watch."+w.Name+".priority: is that of jobs in a queue: braid watch refuses it without --queue")
+		}
+	}
+	for _, text := range warnings {
 		fmt.Fprintln(v.err, source.Escape(hide.Replace("braid: warning "+where+": "+text)))
 	}
-	_, err = fmt.Fprintln(v.out, source.Escape(where+": "+c.summary()+", nothing wrong"))
+	if n := len(warnings); n > 0 {
+		found = count(n, "warning")
+	}
+	_, err = fmt.Fprintln(v.out, source.Escape(where+": "+c.summary()+", "+found))
 	return outputFailure(err)
 }
 
@@ -47,6 +60,7 @@ func (c *loaded) warnings() (list []string) {
 			warn("feed.%s.relay: nothing is published ([publish] dir = or --publish FOLDER says where)", f.Name)
 		}
 	}
+	list = append(list, c.idleKeys()...)
 	if c.Publish.Dir == "" && c.Publish.AgentURL+c.Publish.Title != "" {
 		warn("publish: nothing is published without a folder (dir = or --publish FOLDER)")
 	}
@@ -58,6 +72,32 @@ func (c *loaded) warnings() (list []string) {
 			if _, err := exec.LookPath(program[0]); err != nil {
 				warn("watch.%s: %s: there is no such program now", w.Name, program[0])
 			}
+		}
+	}
+	return list
+}
+
+// idleKeys are keys that are read and have no effect, beside those of programs and of what is published as a whole.
+func (c *loaded) idleKeys() (list []string) {
+	idle := func(when bool, key, why string) {
+		if when {
+			list = append(list, key+": "+why)
+		}
+	}
+	idle(c.GeoIPDB != "" && len(c.NotHosts) == 0, "geoip-db", "is for countries in not-hosts, and there are none")
+	for _, f := range c.Feeds {
+		key, lines := "feed."+f.Name+".limits.", f.Kind == antenna.Auto || f.Kind == antenna.HinaDI || f.Kind == antenna.LIRS
+		idle(f.Limits.Line > 0 && !lines, key+"line", "is for hina-di and LIRS, and the feed is of kind "+f.Kind.String())
+		idle(f.Limits.Value > 0 && f.Kind != antenna.Auto && f.Kind != antenna.SOIF, key+"value", "is for SOIF, and the feed is of kind "+f.Kind.String())
+		idle(f.Limits.Relayed > 0 && !f.Relay, key+"relayed", "is for relay, and nothing is passed on")
+	}
+	for _, w := range c.Watches {
+		key := "watch." + w.Name + "."
+		idle(c.Publish.Dir == "" && w.Title+w.Author != "", key+"title, author", "are for what is published, and nothing is ([publish] dir = says where)")
+		idle(c.Publish.Dir == "" && w.Zone != 0, key+"zone", "is for what is published, and nothing is ([publish] dir = says where)")
+		idle(w.Glob && metalink.IsOwn(path.Base(w.URL)) && w.File.String() == "{below}", key+"glob", "files of these names are braid's own, and none is fetched; name = gives others")
+		if info, err := os.Stat(w.Dir); w.Dir != "" && err == nil {
+			idle(!info.IsDir(), key+"dir", w.Dir+" is a file")
 		}
 	}
 	return list

@@ -120,6 +120,8 @@ func (l *watchLog) event(ev antenna.Event) {
 			}
 		}
 		l.Log(context.Background(), level, "skipped", "feed", ev.Feed, "watch", ev.Watch, "why", string(ev.Why), "until", stamp(ev.Until))
+	case antenna.NoneFits:
+		l.Warn("no URL of the feed fits the watch", "feed", ev.Feed, "watch", ev.Watch, "urls", ev.URLs, "example", ev.Example)
 	case antenna.StoreLost:
 		l.Warn("the store was lost", "why", ev.Why, "aside", ev.Aside, "restored", ev.Restored)
 	case antenna.Published:
@@ -211,6 +213,7 @@ func (l *watchLog) round(t *roundTally, s antenna.Status) {
 	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {
 		switch {
+		case w.Reason == antenna.Unfit: // which is told where the feed is asked
 		case w.HaveCopy || w.Pending || !w.Last.At.IsZero(), unread && w.Reason == "":
 		case w.Reason == "" || w.Reason == feed.NotInFeed:
 			l.Info("no feed tells of it", "watch", w.Name, "url", w.URL, "hint", "check-every asks for the URL itself, and braid watch run NAME does so now")

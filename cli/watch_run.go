@@ -31,6 +31,9 @@ type service struct {
 	metrics *watch.Metrics
 	notify  watch.Notifier
 	tally   roundTally
+	// polled judges whether feeds are reached, and unreached has room for one word that they are not. Both are for a fleet.
+	polled    watch.Reach
+	unreached chan struct{}
 	// current is the setup at work. It is another one after each reload.
 	current atomic.Pointer[setup]
 }
@@ -44,7 +47,7 @@ const storeFile = "antenna.db"
 
 // watch watches until ctx ends, or once. With names it is about these feeds or watches only.
 func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) error {
-	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: watch.NotifierOf(os.Getenv)}
+	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: watch.NotifierOf(os.Getenv), unreached: make(chan struct{}, 1)}
 	if s.metrics = v.counted; s.metrics == nil {
 		s.metrics = newMetrics()
 	}
@@ -121,6 +124,9 @@ func (s *service) use(c *loaded) error {
 		s.metrics.Observe(ev)
 		s.log.event(ev)
 		s.tally.add(ev)
+		if s.lead != nil {
+			s.reach(ev)
+		}
 	}
 	s.log.configure(c)
 	if err := adoptState(next.client.State, c.state); err != nil {
@@ -180,6 +186,9 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 			return err
 		}
 		defer end()
+	}
+	if s.lead != nil {
+		wg.Go(func() { s.yield(ctx) })
 	}
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx)) // to the very end: programs may take half a minute to it
 	defer stop()

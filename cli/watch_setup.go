@@ -183,7 +183,7 @@ func watchClient(c *loaded, hosts address.Hosts, at *sites) (client *download.Cl
 		return c.by.share(c, at), nil
 	}
 	client = &download.Client{
-		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size,
+		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size, LowestSpeed: c.Lowest,
 		State:      &state.Store{Dir: c.state},
 		JournalKey: filepath.Join(c.state, "journal-key"), Limit: at.limits.of(c.Rate),
 	}

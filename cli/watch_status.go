@@ -188,6 +188,8 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 		return about + "waits: " + w.Words
 	case w.Last.Declined:
 		return about + "the last version was removed from the queue: braid watch run " + w.Name + " brings it"
+	case w.Reason == antenna.Unfit:
+		return w.Words
 	case !w.HaveCopy && w.Last.At.IsZero():
 		return about + "nothing yet"
 	case isGone(w):

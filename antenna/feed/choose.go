@@ -53,15 +53,15 @@ func (r Record) GoodUntil(now Time) (t Time, ok bool) {
 }
 
 // Choose returns the index of the one record to use of several about the same URL: that with the latest detection, then
-// that which passed the fewest agents, then that with the latest Last-Modified, then the first. News of a day count for nothing beside news
-// that say when on that day. Without records it is -1.
-func Choose(records []Record) int {
+// that which passed the fewest agents, then that with the latest Last-Modified, then the first. A detection ahead of now is one of now. News of a
+// day count for nothing beside news that say when on that day. Without records it is -1.
+func Choose(records []Record, now Time) int {
 	best := -1
 	for i := range records {
 		if records[i].isDay() && slices.ContainsFunc(records, func(r Record) bool { return r.outdoes(&records[i]) }) {
 			continue
 		}
-		if best < 0 || compare(&records[i], &records[best]) > 0 {
+		if best < 0 || compare(&records[i], &records[best], now) > 0 {
 			best = i
 		}
 	}
@@ -83,6 +83,12 @@ func (r *Record) isDay() bool {
 	return r.isNews() && believable(r.LastModified) != 0 && r.LastModified%day == 0
 }
 
+// DayOver returns, of a record with the date of a day, when that day is over wherever it was written.
+func (r Record) DayOver() (end Time, ok bool) {
+	const zones = 12 * 60 * 60 // that of the westernmost zone is over so long after that of UTC
+	return r.LastModified + day + zones, r.isDay()
+}
+
 // spokeOf returns the moment up to which r knows of its URL, for ranking. News and sitemaps detect nothing: they know of what
 // happened up to their own date, and the site was asked after that if another record was detected later.
 func (r *Record) spokeOf(now Time) (t Time, own bool) {
@@ -98,9 +104,10 @@ func (r *Record) spokeOf(now Time) (t Time, own bool) {
 
 // compare is positive if a is to be preferred to b. What stands in for a detection ranks behind every detection, and behind
 // every date of news.
-func compare(a, b *Record) int {
+func compare(a, b *Record, now Time) int {
 	ta, owna := a.spokeOf(0)
 	tb, ownb := b.spokeOf(0)
+	ta, tb = min(ta, now), min(tb, now)
 	if owna != ownb {
 		if owna {
 			return 1

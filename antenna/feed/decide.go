@@ -46,6 +46,8 @@ type State struct {
 	HaveCopy bool
 	// Baselines are what was last believed, one for the URL itself and one for each Virtual from which a report came.
 	Baselines []Baseline
+	// Heard is the latest time of modification for which a report was followed that was not the one to be believed.
+	Heard Time `json:",omitempty"`
 }
 
 // A Baseline is what one record said, whole: what it lacked is unknown (hina-di, section 12).
@@ -82,13 +84,22 @@ func Decide(s State, reports []Record, now Time) Verdict {
 			v.Reason, v.Chosen = why, i
 		}
 	}
-	best := Choose(usable)
+	best := Choose(usable, now)
 	if best < 0 {
 		v.Words = unusableWords(v, reports, now)
 		return v
 	}
 	v.Chosen = indexes[best]
-	seen := baselineOf(&usable[best], now)
+	v.weigh(s, &usable[best], now)
+	if v.Action == None && usable[best].Format != Own {
+		v.hear(usable, indexes, now)
+	}
+	return v
+}
+
+// weigh says what the report means that is to be believed.
+func (v *Verdict) weigh(s State, r *Record, now Time) {
+	seen := baselineOf(r, now)
 	i := slices.IndexFunc(s.Baselines, func(b Baseline) bool { return b.Virtual == seen.Virtual })
 	switch {
 	case !s.HaveCopy:
@@ -100,20 +111,35 @@ func Decide(s State, reports []Record, now Time) Verdict {
 		if known.Detected > now+Skew { // by a clock that was wrong
 			known.Detected = 0
 		}
-		if r := &usable[best]; r.isDay() && known.LastModified > r.LastModified && known.LastModified < r.LastModified+day {
+		if r.isDay() && known.LastModified > r.LastModified && known.LastModified < r.LastModified+day {
 			v.Reason, v.Words = unchanged, "what is known is of the day that is reported"
-			return v
+			return
 		}
 		v.Action, v.Reason, v.Words = known.compare(seen)
-		if v.Action == Download && usable[best].Format == Sitemap { // which often have today's date for everything
+		if v.Action == Download && r.Format == Sitemap { // which often have today's date for everything
 			v.Action = Recheck
 		}
 		if !v.replaces(known, seen) {
-			return v
+			return
 		}
 	}
 	v.Next.Baselines = remember(s.Baselines, seen)
-	return v
+}
+
+// hear has the origin asked where the report that is to be believed has no news, and another one has: of a later time than is known, and than one
+// for which that was done before. An agent that says of each URL that it was seen just now is believed before all others, and does not silence them. The client's own look does: what others say of a
+// time before it is no news.
+func (v *Verdict) hear(usable []Record, indexes []int, now Time) {
+	for i := range usable {
+		seen := baselineOf(&usable[i], now)
+		at := slices.IndexFunc(v.Next.Baselines, func(b Baseline) bool { return b.Virtual == seen.Virtual })
+		if at < 0 || seen.LastModified <= max(v.Next.Baselines[at].LastModified, v.Next.Heard) {
+			continue
+		}
+		v.Action, v.Reason, v.Chosen = Recheck, Modified, indexes[i]
+		v.Words = fmt.Sprintf("modified at %v, known was %v, and an agent that looked later says nothing of it", seen.LastModified, v.Next.Baselines[at].LastModified)
+		v.Next.Heard = seen.LastModified
+	}
 }
 
 // Usable reports whether Decide can use r, and if not, why.
@@ -157,7 +183,8 @@ func unusableWords(v Verdict, reports []Record, now Time) string {
 
 func baselineOf(r *Record, now Time) Baseline {
 	b := Baseline{LastModified: believable(r.LastModified), Size: r.Size, MD5: r.MD5}
-	b.Detected, _ = r.detected(now)
+	detected, _ := r.detected(now)
+	b.Detected = min(detected, now)
 	if b.Virtual = r.Virtual; r.Virtual != "" {
 		if key, ok := Key(r.Virtual); ok {
 			b.Virtual = key

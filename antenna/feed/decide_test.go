@@ -46,7 +46,7 @@ func TestDecide_Rule54(t *testing.T) {
 		{"more than an hour ahead", known(base), []Record{report(func(r *Record) { r.LastModified = noon + Skew + 1 })}, None, ModifiedInFuture, 0, nil},
 		{"detected ahead", known(base), []Record{report(func(r *Record) { r.Detected = noon + Skew + 1 })}, None, DetectedInFuture, 0, nil},
 		{"detected an hour ahead", known(base), []Record{report(func(r *Record) { r.Detected = noon + Skew })}, None, unchanged, 0,
-			[]Baseline{{LastModified: base.LastModified, Detected: noon + Skew, Size: 1000, MD5: base.MD5}}},
+			[]Baseline{{LastModified: base.LastModified, Detected: noon, Size: 1000, MD5: base.MD5}}},
 		{"far ahead", known(base), []Record{report(func(r *Record) { r.Detected = 1<<63 - 1 })}, None, DetectedInFuture, 0, nil},
 		{"far ahead, too", known(base), []Record{report(func(r *Record) { r.LastModified = 1<<63 - 1 })}, None, ModifiedInFuture, 0, nil},
 
@@ -81,13 +81,13 @@ func TestDecide_Rule54(t *testing.T) {
 		}, Recheck, Modified, 1, []Baseline{{LastModified: noon - 12*hour, Detected: noon - 1}}},
 		{"another day, and a look after the map", known(Baseline{LastModified: noon - 50*hour, Detected: noon - hour}), []Record{
 			report(func(r *Record) { r.LastModified, r.Detected, r.Size, r.MD5 = noon-50*hour, noon-hour, 0, "" }), {Format: Sitemap, Received: noon - 2*hour, LastModified: noon - 12*hour},
-		}, None, unchanged, 0, nil},
+		}, Recheck, Modified, 1, nil},
 		{"an hour of a day beside the day", known(Baseline{LastModified: noon - 12*hour, Detected: noon - 9*hour}), []Record{
 			{Format: News, Received: noon, LastModified: noon - 12*hour}, {Format: News, Received: noon, LastModified: noon - 2*hour},
 		}, Download, Modified, 1, []Baseline{{LastModified: noon - 2*hour, Detected: noon}}},
 		{"news of before the last look", known(base), []Record{
 			report(func(r *Record) { r.Detected = noon - hour }), {Format: News, Received: noon, LastModified: noon - 2*hour},
-		}, None, unchanged, 0, []Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
+		}, Recheck, Modified, 1, []Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
 		{"a sitemap is asked about", known(base), []Record{{Format: Sitemap, Received: noon - 9*hour, LastModified: noon - 9*hour}}, Recheck, Modified, 0,
 			[]Baseline{{LastModified: noon - 9*hour, Detected: noon - 9*hour}}},
 		{"a sitemap, and no file", State{}, []Record{{Format: Sitemap, Received: noon, LastModified: noon}}, Download, FirstSight, 0,
@@ -125,7 +125,7 @@ func TestDecide_Rule54(t *testing.T) {
 
 		{"from elsewhere", known(base), []Record{report(func(r *Record) { r.Virtual, r.LastModified = "HTTP://v.example", noon })}, None, baselineRecorded, 0,
 			[]Baseline{base, {Virtual: "http://v.example/", LastModified: noon, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
-		{"from elsewhere again", State{true, []Baseline{base, {Virtual: "http://v.example/", LastModified: noon - 1}}},
+		{"from elsewhere again", State{HaveCopy: true, Baselines: []Baseline{base, {Virtual: "http://v.example/", LastModified: noon - 1}}},
 			[]Record{report(func(r *Record) { r.Virtual, r.LastModified = "http://V.example/", noon })}, Download, Modified, 0,
 			[]Baseline{base, {Virtual: "http://v.example/", LastModified: noon, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
 
@@ -212,9 +212,52 @@ func TestChoose(t *testing.T) {
 		{"the latest change", []Record{{Detected: noon, LastModified: noon - 2}, {Detected: noon, LastModified: noon - 1}}, 1},
 		{"the first", []Record{{Detected: noon, Title: "a"}, {Detected: noon, Title: "b"}}, 0},
 	} {
-		if got := Choose(tt.records); got != tt.want {
+		if got := Choose(tt.records, noon); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestOneFeedMutesNone: an agent that says at each poll that it will look in half an hour, and that nothing has changed, does not keep another
+// one's news from being followed: each once, and without a circle.
+func TestOneFeedMutesNone(t *testing.T) {
+	s, now := known(base), noon
+	news := report(func(r *Record) { r.LastModified = noon - 3*hour })
+	newer := report(func(r *Record) { r.LastModified = noon - 2*hour })
+	backwards := report(func(r *Record) { r.LastModified = noon - 20*hour })
+	for i, tt := range []struct {
+		other  []Record
+		action Action
+		chosen int
+	}{
+		{nil, None, 0},
+		{[]Record{news}, Recheck, 1},
+		{[]Record{news}, None, 0},
+		{[]Record{news, newer}, Recheck, 2},
+		{[]Record{newer, news}, None, 0},
+		{[]Record{backwards}, None, 0},
+		{[]Record{report(func(r *Record) { r.LastModified, r.Expires = noon, 1 })}, None, 0},
+		{[]Record{report(func(r *Record) { r.LastModified = now + 4*Skew })}, None, 0},
+		{[]Record{news}, None, 0},
+	} {
+		now += 600
+		mute := report(func(r *Record) { r.Detected = now + hour/2 })
+		v := Decide(s, append([]Record{mute}, tt.other...), now)
+		if v.Action != tt.action || v.Chosen != tt.chosen {
+			t.Errorf("poll %d: %v for %d, want %v for %d: %s", i, v.Action, v.Chosen, tt.action, tt.chosen, v.Words)
+		}
+		s = v.Next
+	}
+}
+
+// TestNoCreditForTheFuture: a detection ahead of now is one of now, for what is believed and for how long a site is spared.
+func TestNoCreditForTheFuture(t *testing.T) {
+	ahead := report(func(r *Record) { r.Detected = noon + hour/2 })
+	if got := Choose([]Record{ahead, report(func(r *Record) { r.Detected, r.LastModified = noon, noon-1 })}, noon); got != 1 {
+		t.Errorf("%d is believed", got)
+	}
+	if until, ok := ahead.SeenUntil(noon); !ok || until != noon+Validity {
+		t.Errorf("the site is spared until %v, %v", until, ok)
 	}
 }
 

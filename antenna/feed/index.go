@@ -1,10 +1,13 @@
 package feed
 
+import "strings"
+
 // An Index finds the watches of the URL of a record, in a time that does not depend on their number. The zero Index is empty.
 type Index[W any] struct{ exact, folded map[string][]W }
 
-// Add has w watch url. It reports whether url can be watched.
+// Add has w watch url, in which what cannot stand in a URL need not be escaped, as it is in records. It reports whether url can be watched.
 func (x *Index[W]) Add(url string, w W) bool {
+	url = escapeStray(url)
 	key, ok := Key(url)
 	if !ok {
 		return false
@@ -30,4 +33,21 @@ func (x *Index[W]) Find(r Record) []W {
 		found = x.folded[key]
 	}
 	return found
+}
+
+// escapeStray escapes the octets of ASCII that can stand nowhere in a URL (RFC 3986, appendix A).
+func escapeStray(url string) string {
+	const stray = " \"<>\\^`{|}"
+	if !strings.ContainsAny(url, stray) {
+		return url
+	}
+	b := make([]byte, 0, len(url)+8)
+	for i := range len(url) {
+		if strings.IndexByte(stray, url[i]) >= 0 {
+			b = escape(b, url[i])
+		} else {
+			b = append(b, url[i])
+		}
+	}
+	return string(b)
 }

@@ -104,9 +104,9 @@ func pathKey(s string) string {
 // Respell returns part of a path, and of a query behind it, in the spelling that keys have; inQuery says that a query has begun before. Hexadecimal
 // digits are in upper case, and what stands for itself is not escaped (RFC 3986, sections 2.3 and 6.2.2). In a path that is what servers of files
 // take for the same, too: the other characters that a segment may have (section 3.3), but for the plus sign, which some servers take for a space
-// and which is always escaped. What is not ASCII is escaped as browsers do.
+// and which is always escaped. What is not ASCII is escaped as browsers do, and so are brackets, which they leave.
 func Respell(s string, inQuery bool) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return r == '%' || r == '+' || r >= 0x80 }) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r == '%' || r == '+' || r >= 0x80 || r == '[' || r == ']' }) {
 		return s
 	}
 	b := make([]byte, 0, len(s)+8)
@@ -121,7 +121,7 @@ func Respell(s string, inQuery bool) string {
 			} else {
 				b = escape(b, d)
 			}
-		case c == '+' && !inQuery, c >= 0x80:
+		case c == '+' && !inQuery, c >= 0x80, c == '[', c == ']':
 			b = escape(b, c)
 		default:
 			inQuery = inQuery || c == '?'

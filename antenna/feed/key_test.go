@@ -21,8 +21,10 @@ func TestKey(t *testing.T) {
 		{"http://a.example/libstdc++.tar", "http://a.example/libstdc%2B%2B.tar", "http://a.example/libstdc%2B%2B.tar"},
 		{"http://a.example/libstdc%2b%2B.tar", "http://a.example/libstdc%2B%2B.tar", "http://a.example/libstdc%2B%2B.tar"},
 		{"http://a.example/%28a%29%2Cb%3A%40%21%3D%26%24%27%3b%2a", "http://a.example/(a),b:@!=&$';*", "http://a.example/(a),b:@!=&$';*"},
-		{"http://a.example/é[1]", "http://a.example/%C3%A9[1]", "http://a.example/%C3%A9[1]"},
+		{"http://a.example/é[1]", "http://a.example/%C3%A9%5B1%5D", "http://a.example/%C3%A9%5B1%5D"},
 		{"http://a.example/%c3%a9%20%25%5B%3f%23", "http://a.example/%C3%A9%20%25%5B%3F%23", "http://a.example/%C3%A9%20%25%5B%3F%23"},
+		{"http://a.example/a[1].iso?b[]=c", "http://a.example/a%5B1%5D.iso?b%5B%5D=c", "http://a.example/a%5B1%5D.iso?b%5B%5D=c"},
+		{"http://a.example/a%5b1%5D.iso", "http://a.example/a%5B1%5D.iso", "http://a.example/a%5B1%5D.iso"},
 		{"http://a.example/a+b?c+d=%2b%7e%3D&é", "http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9", "http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9"},
 		{"http://a.example/b/%49ndex.html", "http://a.example/b/Index.html", "http://a.example/b/"},
 		{"http://a.example/%4", "http://a.example/%4", "http://a.example/%4"},
@@ -120,4 +122,17 @@ func FuzzKey(f *testing.F) {
 			t.Errorf("%q: the key is %q", url, key)
 		}
 	})
+}
+
+// A watch of a URL that is not escaped is found by the URL as records have it.
+func TestIndexOfStray(t *testing.T) {
+	var x Index[int]
+	for i, url := range []string{"http://a.example/a b.iso", "http://a.example/{a}", "http://a.example/a[1].iso", "http://a.example/a%5B2%5D.iso"} {
+		x.Add(url, i)
+	}
+	for i, url := range []string{"http://a.example/a%20b.iso", "http://a.example/%7Ba%7D", "http://a.example/a%5b1%5d.iso", "http://a.example/a[2].iso"} {
+		if got := x.Find(Record{URL: url}); len(got) != 1 || got[0] != i {
+			t.Errorf("%s: %v", url, got)
+		}
+	}
 }

@@ -55,7 +55,7 @@ func (y Relay) Publish(format Format, own, read []Record, now Time, refused func
 	}
 	list := make([]Record, 0, len(m.candidates))
 	for _, c := range m.candidates {
-		list = append(list, c[Choose(c)])
+		list = append(list, c[Choose(c, now)])
 	}
 	return list
 }

@@ -12,6 +12,9 @@ type Options struct {
 	Report func(Violation)
 	// Stop is asked before each entry; an error ends the feed with it. If nil, nothing does.
 	Stop func() error
+	// Base is the URL where the feed was found. News have relative links, which are meant from there (RFC 3986, section 5.1.3). If empty, they
+	// are discarded.
+	Base string
 }
 
 // Limits bound what a feed may cost. Each has the value that is named here if it is zero.

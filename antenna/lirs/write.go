@@ -2,6 +2,7 @@ package lirs
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -16,7 +17,7 @@ import (
 // a comma behind each. The specification has no other charset, so what EUC-JP lacks becomes a geta mark, as printers set
 // it. Compression is up to the caller.
 //
-// A record that was read from LIRS keeps its extension fields. Of any other the standard fields are written.
+// A record that was read from LIRS keeps its extension fields, and is not altered. Of any other the standard fields are written.
 func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 	out := bufio.NewWriter(w)
 	var line []byte
@@ -32,8 +33,8 @@ func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 	return out.Flush()
 }
 
-// Append appends the line of a record to b. A URL that cannot be written, or a line that readers would not take, is an error,
-// and b is returned as it was.
+// Append appends the line of a record to b. A URL that cannot be written, a line that readers would not take, or a record that was read from LIRS
+// with a character that EUC-JP lacks is an error, and b is returned as it was.
 func Append(b []byte, r feed.Record) ([]byte, error) {
 	if !feed.IsURI(r.URL) || len(r.URL) > feed.MaxURL {
 		return b, fmt.Errorf("lirs: %q is no URL", r.URL)
@@ -51,11 +52,17 @@ func Append(b []byte, r feed.Record) ([]byte, error) {
 		if s == "" || r.Format != feed.LIRS && len(s) > maxText {
 			s = "0"
 		}
-		b = appendText(b, s)
+		var whole bool
+		if b, whole = appendText(b, s); !whole && r.Format == feed.LIRS {
+			return b[:start], fmt.Errorf("lirs: the record of %s has %w", r.URL, errLacking)
+		}
 	}
 	if r.Format == feed.LIRS {
 		for _, f := range r.Fields {
-			b = appendText(b, f.Value)
+			var whole bool
+			if b, whole = appendText(b, f.Value); !whole {
+				return b[:start], fmt.Errorf("lirs: the record of %s has %w", r.URL, errLacking)
+			}
 		}
 	}
 	if n := len(b) - start; n > maxLine {
@@ -71,30 +78,35 @@ const (
 	maxText = feed.MaxURL
 )
 
+var errLacking = errors.New("a character that EUC-JP lacks")
+
 var escapes = strings.NewReplacer(`\`, `\\`, ",", `\,`, "\n", " ", "\r", " ")
 
 // twins are characters that EUC-JP has under one of two names, the other one: decoders of today take Microsoft's, and text
 // from elsewhere has those of the standard.
 var twins = map[rune]string{'〜': "～", '‖': "∥", '−': "－", '¢': "￠", '£': "￡", '¬': "￢"}
 
-// appendText appends a field and the comma behind it.
-func appendText(b []byte, s string) []byte {
+// appendText appends a field and the comma behind it. It reports whether all characters are what they were.
+func appendText(b []byte, s string) (_ []byte, whole bool) {
 	s = escapes.Replace(s)
-	b, ok := feedtext.EUCJP.Encode(b, s)
-	if !ok {
+	b, whole = feedtext.EUCJP.Encode(b, s)
+	if !whole {
+		whole = true
 		for _, r := range s {
-			b = appendRune(b, r)
+			var is bool
+			b, is = appendRune(b, r)
+			whole = whole && is
 		}
 	}
-	return append(b, ',')
+	return append(b, ','), whole
 }
 
-func appendRune(b []byte, r rune) []byte {
+func appendRune(b []byte, r rune) (_ []byte, is bool) {
 	for _, s := range []string{string(r), twins[r], "〓"} {
 		encoded, ok := feedtext.EUCJP.Encode(b, s)
 		if ok && s != "" {
-			return encoded
+			return encoded, s != "〓" || r == '〓'
 		}
 	}
-	return b
+	return b, false
 }

@@ -70,3 +70,23 @@ func TestEncodeRefuses(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// What another agent said is passed on as it was or not at all: a character that EUC-JP lacks is not replaced in it.
+func TestRelayedIsNotAltered(t *testing.T) {
+	for text, want := range map[string]bool{"日本語〓〜": true, "한국어": false, "a😀": false} {
+		for _, r := range []feed.Record{
+			{Format: feed.LIRS, URL: "http://h.example/", LastModified: 1, Title: text},
+			{Format: feed.LIRS, URL: "http://h.example/", LastModified: 1, Author: text},
+			{Format: feed.LIRS, URL: "http://h.example/", LastModified: 1, Fields: []feed.Field{{Value: text}}},
+		} {
+			line, err := Append([]byte("x"), r)
+			if (err == nil) != want || err != nil && string(line) != "x" {
+				t.Errorf("%q: %q, %v", text, line, err)
+			}
+			r.Format, r.Fields = feed.Own, nil
+			if _, err := Append(nil, r); err != nil {
+				t.Errorf("%q of our own: %v", text, err)
+			}
+		}
+	}
+}

@@ -21,8 +21,8 @@ type around struct {
 	sloppy  string            // what is wrong with the tag, if it is not well-formed
 }
 
-// enter is a in the scope of which an element begins.
-func (a around) enter(start xml.StartElement) around {
+// enter is a in the scope of which an element begins. The document is at a URL, if that is known.
+func (a around) enter(start xml.StartElement, document *url.URL) around {
 	next := around{name: start.Name.Local, prefix: start.Name.Space, spaces: maps.Clone(a.spaces), base: a.base}
 	if next.prefix != "" {
 		next.name = next.prefix + ":" + next.name
@@ -37,7 +37,11 @@ func (a around) enter(start xml.StartElement) around {
 		case name.Space == "" && name.Local == "xmlns":
 			next.initial = shortSpace(attr.Value)
 		case name.Space == "xml" && name.Local == "base":
-			next.base = resolved(a.base, attr.Value)
+			outer := a.base
+			if outer == "" && document != nil {
+				outer = document.String()
+			}
+			next.base = resolved(outer, attr.Value)
 		}
 	}
 	return next

@@ -124,7 +124,7 @@ func (x *xmlItems) enter(start xml.StartElement) error {
 	if n := len(x.open); n > 0 {
 		outer = x.open[n-1]
 	}
-	a := outer.enter(start)
+	a := outer.enter(start, x.d.base)
 	if len(a.name) > maxSmall || len(a.base) > maxBase {
 		return codeLargeName.Reject(x.walker.line())
 	}
@@ -290,7 +290,16 @@ func readRSS(r io.Reader) (*gofeed.Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&gofeed.DefaultRSSTranslator{DisableContentImageScan: true}).Translate(f)
+	read, err := (&gofeed.DefaultRSSTranslator{DisableContentImageScan: true}).Translate(f)
+	if err != nil {
+		return nil, err
+	}
+	for i, item := range f.Items { // of which the translator leaves out what the guid is
+		if item.GUID != nil && strings.EqualFold(strings.TrimSpace(item.GUID.IsPermalink), "false") && i < len(read.Items) {
+			read.Items[i].Custom = map[string]string{noPermalink: "false"}
+		}
+	}
+	return read, nil
 }
 
 func readAtom(r io.Reader) (*gofeed.Feed, error) {

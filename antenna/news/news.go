@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"io"
 	"iter"
+	"net/url"
 
 	"braid/antenna/feed"
 	"braid/internal/feedtext"
@@ -72,11 +73,16 @@ func (d *Decoder) open() (feed.Record, error) {
 type reader struct {
 	reading feedtext.Reading
 	in      *input
-	stopped error // why nothing more is read
+	stopped error    // why nothing more is read
+	base    *url.URL // of relative links; nil: there is none
 }
 
 func newReader(r io.Reader, o feed.Options) reader {
-	return reader{reading: feedtext.NewReading(o), in: newInput(r, o.Limits, o.Stop)}
+	d := reader{reading: feedtext.NewReading(o), in: newInput(r, o.Limits, o.Stop)}
+	if u, err := url.Parse(o.Base); err == nil && u.Host != "" {
+		d.base = u
+	}
+	return d
 }
 
 // Input says what the feed looked like on the outside, so far.

@@ -1,6 +1,7 @@
 package news
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
+	"braid/address"
 	"braid/antenna/feed"
 )
 
@@ -26,7 +28,7 @@ func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	seen := map[string]bool{}
 	for _, e := range item.Enclosures {
 		r := base
-		r.URL, r.Size = d.url(e.URL), d.length(e.Length)
+		r.URL, r.Size = d.reader.link(e.URL), d.length(e.Length)
 		if kind := d.text(e.Type); strings.Contains(kind, "/") {
 			r.ContentType = kind
 		}
@@ -34,7 +36,7 @@ func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	}
 	if link != "" || len(item.Enclosures) == 0 {
 		r := base
-		r.URL = d.url(link)
+		r.URL = d.reader.link(link)
 		d.emit(r, "link", link, seen)
 	}
 }
@@ -84,10 +86,13 @@ func (d *Decoder) describe(r *feed.Record, kind string, item *gofeed.Item) {
 	}
 }
 
-// link is what an item links to. A guid that is a URL stands in, as RSS 2.0 has it.
+// noPermalink is what an item has whose guid says that it is no link.
+const noPermalink = "guid isPermaLink"
+
+// link is what an item links to. A guid that is a URL stands in, as RSS 2.0 has it, unless it says that it is none.
 func (d *Decoder) link(item *gofeed.Item) string {
 	guid := strings.TrimSpace(item.GUID)
-	if item.Link != "" || !strings.HasPrefix(guid, "http://") && !strings.HasPrefix(guid, "https://") {
+	if item.Link != "" || item.Custom[noPermalink] != "" || !strings.HasPrefix(guid, "http://") && !strings.HasPrefix(guid, "https://") {
 		return item.Link
 	}
 	d.find(codeGUID, "", "")
@@ -122,14 +127,27 @@ func (d *Decoder) length(text string) int64 {
 	return int64(n)
 }
 
-// url reads a URL. Letters beyond ASCII and a few others are escaped (RFC 3987, section 3.1); nothing is resolved.
+// link reads a URL that may be relative to where the feed is.
+func (d *reader) link(spelled string) string {
+	text := d.text(spelled)
+	ref, err := url.Parse(text)
+	if d.base == nil || text == "" || err != nil || ref.IsAbs() || strings.ContainsAny(text, " \t\r\n") {
+		return d.url(spelled)
+	}
+	return d.url(d.base.ResolveReference(ref).String())
+}
+
+// url reads a URL. A host of other letters than those of ASCII is written in these (RFC 5891); in the rest they and a few others are escaped (RFC 3987,
+// section 3.1).
 func (d *reader) url(spelled string) string {
 	text := d.text(spelled)
 	if text == "" {
 		d.find(codeNoURL, "", "")
 		return ""
 	}
-	uri, foreign, sloppy := escapeURL(text)
+	host, idn := plainHost(text)
+	uri, foreign, sloppy := escapeURL(host)
+	foreign = foreign || idn
 	if !feed.IsURI(uri) || len(uri) > feed.MaxURL {
 		d.find(codeBadURL, "", text)
 		return ""
@@ -141,6 +159,29 @@ func (d *reader) url(spelled string) string {
 		d.find(codeIRI, "", text)
 	}
 	return uri
+}
+
+// plainHost writes the host of a URL in ASCII, where it is not. It may be escaped (RFC 3986, section 3.2.2). What is no such name stays as it is.
+func plainHost(text string) (plain string, changed bool) {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		return text, false
+	}
+	host, after := rest, ""
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		host, after = rest[:end], rest[end:]
+	}
+	if !strings.Contains(host, "%") && !strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
+		return text, false
+	}
+	name, err := url.PathUnescape(host)
+	if err != nil {
+		return text, false
+	}
+	if plain, err = address.ASCII(scheme + "://" + name); err != nil || strings.ContainsAny(name, "/?#@") {
+		return text, false
+	}
+	return plain + after, true
 }
 
 // escapeURL escapes what cannot stand in a URL: letters of other scripts, and what should have been escaped.

@@ -19,6 +19,9 @@ var (
 	logLevels  = []string{"debug", "info", "warn", "error"}
 )
 
+// defaultLowest is less than what a modem brings: whoever sends less keeps a place from others.
+const defaultLowest = 1 << 10
+
 // build makes a Config.
 func (b *builder) build(f *file) (c *Config, err error) {
 	c = &b.config
@@ -26,6 +29,9 @@ func (b *builder) build(f *file) (c *Config, err error) {
 	c.HostRate, c.HostLimit = int(f.HostRate), int64(f.HostLimit)
 	c.NotHosts, c.GeoIPDB = f.NotHosts, b.path(f.GeoIPDB)
 	c.Parallel, c.Polls, c.HostGap = int(f.Parallel), int(f.Polls), time.Duration(f.HostGap)
+	if c.Lowest = defaultLowest; f.Lowest != nil {
+		c.Lowest = int64(*f.Lowest)
+	}
 	c.Rate, c.Size = f.LimitRate, int64(f.MaxSize)
 	c.Log = Log{f.LogFormat, f.LogLevel}
 	if err := b.oneOf(f.LogFormat, logFormats, "log-format"); err != nil {

@@ -41,6 +41,7 @@ host-gap = "2s"
 host-rate = 4
 host-limit-rate = "2M"
 limit-rate = ["09:00-17:00 2M", "20M"]
+lowest-speed-limit = "2K"
 max-size = "8G"
 metrics = "127.0.0.1:9110"
 log-format = "json"
@@ -174,7 +175,7 @@ func TestEverything(t *testing.T) {
 	}
 	c.Feeds, c.Watches = nil, nil
 	rest := &Config{
-		State: "/etc/braid/state", Parallel: 3, Polls: 8, HostGap: 2 * time.Second, HostRate: 4, HostLimit: 2 << 20, Rate: ratesOf("09:00-17:00 2M, 20M"), Size: 8 << 30, Metrics: "127.0.0.1:9110",
+		State: "/etc/braid/state", Parallel: 3, Polls: 8, HostGap: 2 * time.Second, HostRate: 4, HostLimit: 2 << 20, Rate: ratesOf("09:00-17:00 2M, 20M"), Lowest: 2 << 10, Size: 8 << 30, Metrics: "127.0.0.1:9110",
 		Log: Log{"json", "debug"}, UserAgent: "our antenna", Hosts: []string{"10.0.0.0/8"}, NotHosts: []string{"slow.example.net", "xx"}, GeoIPDB: "/etc/braid/where.mmdb",
 		Secrets:     []string{"nightly", "s3cret-inline", "s3cret:word", "bWU6czNjcmV0OndvcmQ=", "Bearer s3cret-token", "s3cret-token", "s3cret-file"},
 		SecretNames: []string{"PAIR", "TOKEN"},

@@ -126,3 +126,36 @@ func TestStopped(t *testing.T) {
 		t.Errorf("%+v", w.hooks)
 	}
 }
+
+// A program that did not end well is run again, also if the bytes that come then are those of the last version for which one did.
+func TestFailedProgramRunsAgain(t *testing.T) {
+	for name, then := range map[string]string{"the file was gone": "one", "another version in between": "two"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.rule.Run = []string{"program"}
+			w.does()
+			if then == "one" {
+				if err := os.Remove(w.path()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.origin.set(func(o *origin) { o.body, o.modified = then, date(2) })
+			w.fail = errors.New("program")
+			if _, err := w.handle(w.update()); err == nil || len(w.hooks) != 2 {
+				t.Fatalf("%v, %d programs", err, len(w.hooks))
+			}
+			w.fail = nil
+			w.origin.set(func(o *origin) { o.body, o.modified = "one", date(3) })
+			w.start()
+			w.does()
+			w.holds(w.path(), "one")
+			if len(w.hooks) != 3 {
+				t.Errorf("%d programs ran", len(w.hooks))
+			}
+			w.does()
+			if len(w.hooks) != 3 {
+				t.Errorf("%d programs ran after it was done", len(w.hooks))
+			}
+		})
+	}
+}

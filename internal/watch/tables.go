@@ -17,6 +17,7 @@ type file struct {
 	HostRate   count    `toml:"host-rate"`
 	HostLimit  bulk     `toml:"host-limit-rate"`
 	LimitRate  rates    `toml:"limit-rate"`
+	Lowest     *floor   `toml:"lowest-speed-limit"`
 	MaxSize    bulk     `toml:"max-size"`
 	Metrics    string   `toml:"metrics"`
 	LogFormat  string   `toml:"log-format"`
@@ -120,6 +121,17 @@ type (
 )
 
 const unlimited = "unlimited"
+
+// A floor is an amount, or "0", which is none.
+type floor int64
+
+func (f *floor) UnmarshalText(text []byte) error {
+	if string(text) == "0" {
+		*f = 0
+		return nil
+	}
+	return (*bulk)(f).UnmarshalText(text)
+}
 
 // A quota is an amount, or "unlimited", which is -1.
 type quota int64

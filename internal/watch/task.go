@@ -28,8 +28,7 @@ func (t *task) place(ctx context.Context) error {
 	if t.path, err = t.rule.path(t.name); err != nil {
 		return err
 	}
-	var placed bool
-	if t.known, placed = t.memory.placed(t.key()); !placed {
+	if t.known, t.unfinished = t.memory.placed(t.key()); !t.unfinished {
 		t.known = t.update.Last
 		t.known.Declined = false
 	}
@@ -85,7 +84,7 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	if !replaced { // it is the one of an earlier try
 		t.tidied(t.findOld())
 	}
-	o.Changed = o.Digest != t.update.Last.Digest || !t.there
+	o.Changed = o.Digest != t.update.Last.Digest || !t.there || t.unfinished
 	if replaced {
 		t.compare(&o)
 	}

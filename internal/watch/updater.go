@@ -181,9 +181,9 @@ type task struct {
 	began      time.Time
 	// known is what is known of the file that was put in place last.
 	known antenna.Outcome
-	// there: there is a file, and here: it is the one that is known.
-	there, here bool
-	modTime     time.Time // of the file that is there
+	// there: there is a file, and here: it is the one that is known. unfinished: a program that waited for it did not end well.
+	there, here, unfinished bool
+	modTime                 time.Time // of the file that is there
 	// old is where the version before was kept.
 	old string
 	attempt

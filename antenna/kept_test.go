@@ -1,0 +1,74 @@
+package antenna
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestKeptLast: what is kept elsewhere is told with the validators of feeds at the end.
+func TestKeptLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, a, j := oneFeed(t)
+		a.Store = storeIn(t, t.TempDir())
+		defer closed(t, a.Store)
+		var told []string
+		for i := range 20 { // the order of a map is another one each time
+			a.Store.Keep(func(bucket, _ string, _ []byte) { told = append(told, bucket) })
+			b := batch{"feeds": {"f": []byte("x")}, "watches": {"w": []byte("x")}, "reports": {"f": []byte("x")}, "gone": {"g": []byte("x")}}
+			a.Store.kept(b)
+			if told[len(told)-1] != LastBucket || len(told) != 4*(i+1) {
+				t.Fatalf("told in the order %v", told)
+			}
+		}
+		a.Store.Keep(nil)
+		watchFor(t, a, j, time.Minute)
+	})
+}
+
+// TestAskAnew: of a copy that has the validators of a feed, and not what the feed said with them, nothing is lost: the feed is asked in full.
+func TestAskAnew(t *testing.T) {
+	for _, part := range [][]string{{"feeds"}, {"feeds", "watches"}, {"feeds", "reports"}, {"feeds", "reports", "watches", "gone"}, {}} {
+		synctest.Test(t, func(t *testing.T) {
+			w, _, a, j := oneFeed(t)
+			a.Store = storeIn(t, t.TempDir())
+			copied := map[string]map[string][]byte{}
+			a.Store.Keep(func(bucket, key string, value []byte) {
+				if slices.Contains(part, bucket) {
+					if copied[bucket] == nil {
+						copied[bucket] = map[string][]byte{}
+					}
+					copied[bucket][key] = value
+				}
+			})
+			watchFor(t, a, j, time.Hour)
+			closed(t, a.Store)
+			if len(j.got()) != 1 {
+				t.Fatalf("%d updates", len(j.got()))
+			}
+			a.Store = storeIn(t, t.TempDir())
+			if err := a.Store.Replace(copied); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.Store.AskAnew(); err != nil {
+				t.Fatal(err)
+			}
+			before := len(w.to("https://feeds.example/antenna.lirs"))
+			j.updates = nil
+			watchFor(t, a, j, 15*time.Minute)
+			closed(t, a.Store)
+			want := 1
+			if slices.Contains(part, "watches") { // it is known
+				want = 0
+			}
+			if got := len(j.got()); got != want {
+				t.Errorf("with %v: %d updates, want %d", part, got, want)
+			}
+			asked := w.to("https://feeds.example/antenna.lirs")[before:]
+			if len(asked) == 0 || asked[0].header.Get("If-None-Match") != "" {
+				t.Errorf("with %v: %d polls, the first not in full", part, len(asked))
+			}
+		})
+	}
+}

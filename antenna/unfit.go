@@ -1,0 +1,42 @@
+package antenna
+
+import (
+	"fmt"
+
+	"braid/antenna/feed"
+)
+
+// Unfit is the Reason of a glob that none of the URLs fits that its feeds have.
+const Unfit feed.Reason = "no-url-fits"
+
+// mayHear reports whether a feed may report the URLs of w.
+func (w *watcher) mayHear(m *member) bool {
+	return m.feed.Kind != Page && (w.feeds == nil || w.feeds[m.feed.Name])
+}
+
+// tellUnfit tells of globs for which nothing is known though m has URLs.
+func (l *targets) tellUnfit(m *member) {
+	if m.saved.URLs == 0 {
+		return
+	}
+	for _, w := range l.watches {
+		if w.glob != nil && !w.unfit && l.globbed[w] == 0 && w.mayHear(m) {
+			w.unfit = true
+			l.emit(NoneFits{Feed: m.feed.Name, Watch: w.Name, URLs: m.saved.URLs, Example: m.saved.Example})
+		}
+	}
+}
+
+// unfitStatus is how a glob stands that no URL fits of what a feed has, if it is one.
+func (l *targets) unfitStatus(w *watcher) (s WatchStatus, ok bool) {
+	if w.glob == nil || l.globbed[w] > 0 {
+		return s, false
+	}
+	for _, m := range l.polls.members {
+		if w.mayHear(m) && m.saved.URLs > 0 {
+			words := fmt.Sprintf("the feed %s reports %d URLs, none fits; for example %s", m.feed.Name, m.saved.URLs, m.saved.Example)
+			return WatchStatus{Name: w.Name, URL: maskURL(w.URL), Reason: Unfit, Words: words}, true
+		}
+	}
+	return s, false
+}
