@@ -38,6 +38,8 @@ const (
 	countLost      = "lost"
 	countTakenOver = "taken-over"
 	countBytes     = "bytes"
+	countPaused    = "paused"
+	countPauses    = "pauses"
 )
 
 // expose writes how the queue stands.
@@ -69,6 +71,10 @@ func (w *workCommand) expose(e *watch.Exposition) {
 	}
 	e.Family("braid_work_takeovers_total", "counter", "Jobs that were taken over from a worker whose lease had run out.")
 	e.Sample(float64(now[countTakenOver]))
+	e.Family("braid_work_paused", "gauge", "Whether this worker takes no job for a while, as what it tries fails.")
+	e.Sample(float64(now[countPaused]))
+	e.Family("braid_work_pauses_total", "counter", "How often it took no job for a while.")
+	e.Sample(float64(now[countPauses]))
 	e.Family("braid_work_bytes_total", "counter", "Bytes that downloads brought.")
 	e.Sample(float64(now[countBytes]))
 }

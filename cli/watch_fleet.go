@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/antenna/feed"
 	"braid/fleet"
 	"braid/fleet/jetstream"
 	"braid/internal/watch"
@@ -87,7 +89,7 @@ func (v *watchCommand) standBy(ctx context.Context, c *loaded, log *watchLog) (*
 		})
 	}
 	group, fingerprint := c.group()
-	return v.fleet.Lead(ctx, group, fingerprint, func(l jetstream.Leader) {
+	return v.fleet.Lead(ctx, group, fingerprint, antenna.LastBucket, func(l jetstream.Leader) {
 		log.Info("standing by", "group", group, "for", l.Holder)
 		if l.Print != fingerprint {
 			log.Warn("that watcher has another configuration of this name; those of two fleets need two names", "group", group)
@@ -189,6 +191,9 @@ func (s *service) adopt(ctx context.Context) error {
 	default:
 		err = s.store.Each(s.lead.Keep)
 	}
+	if err == nil && !s.lead.Whole {
+		err = s.store.AskAnew()
+	}
 	if err != nil {
 		return s.Fleet.failure("watch", err)
 	}
@@ -196,6 +201,39 @@ func (s *service) adopt(ctx context.Context) error {
 	s.log.Info("polling for the fleet", "known", n)
 	s.store.Keep(s.lead.Keep)
 	return nil
+}
+
+// yield leaves the lead to another watcher that stands by, once none of the feeds was reached from this machine.
+func (s *service) yield(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.unreached:
+		}
+		if s.lead.Yield(ctx) {
+			s.log.Warn("no feed was reached: another watcher polls")
+			return
+		}
+	}
+}
+
+// reach takes down whether a poll has reached its feed.
+func (s *service) reach(ev antenna.Event) {
+	switch ev := ev.(type) {
+	case antenna.Polled:
+		s.polled.Reached()
+	case antenna.PollFailed:
+		_, reached := errors.AsType[*feed.RejectError](ev.Err)
+		if reached {
+			s.polled.Reached()
+		} else if s.polled.Failed(ev.Feed, len(s.current.Load().of.Feeds)) {
+			select {
+			case s.unreached <- struct{}{}:
+			default:
+			}
+		}
+	}
 }
 
 // handler is what is done with updates.

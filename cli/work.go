@@ -33,6 +33,8 @@ type workCommand struct {
 
 	mu    sync.Mutex
 	tasks map[int]*workTask // by number, from 0
+	// health is for the mutex, too.
+	health fleet.Health
 }
 
 // usualWork is how many downloads a worker has at once, if nothing is said. It takes no job before there is room for one.
@@ -160,6 +162,9 @@ func (w *workCommand) take(ctx context.Context, jobs chan<- download.Job, room c
 		select {
 		case room <- struct{}{}:
 		case <-ctx.Done():
+			return
+		}
+		if w.fit(ctx, room) != nil {
 			return
 		}
 		claim, err := w.queue.Next(ctx)

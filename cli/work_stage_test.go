@@ -84,7 +84,7 @@ func TestStoreKillsNoJob(t *testing.T) {
 			t.Errorf("%v: %s", kind, e.Kind)
 		}
 	}
-	if e := endingOf(&download.Error{Kind: download.Auth, What: "download", Err: errors.New("no")}); e.Kind != fleet.Useless {
+	if e := endingOf(&download.Error{Kind: download.Auth, What: "download", Err: errors.New("no")}); e.Kind != fleet.Lacks {
 		t.Errorf("a server: %s", e.Kind)
 	}
 }

@@ -127,6 +127,7 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 	if t.lost(err) {
 		return
 	}
+	t.ended(t.claim.Record.Job.Key(), e.Kind, len(t.claim.Record.Tried) > 0)
 	t.queue.tally.add(countBytes, res.Fetched)
 	t.tell(&now, err)
 	if now.State == fleet.Done || now.State == fleet.Dead {
@@ -228,10 +229,11 @@ func (t *workTask) settle(ctx context.Context, r download.Request, res download.
 	return e, nil
 }
 
-// laterCodes are the exit codes of what may be right later at the server, and uselessCodes those of what only the user can mend.
+// The exit codes of what may be right later at the server, of what the worker lacks and another one may have, and of what only the user can mend.
 var (
-	laterCodes   = []int{exitMismatch, exitBadSignature, exitNoKey, exitNoEvidence, exitRefused}
-	uselessCodes = []int{exitUsage, exitAuth, exitLimit}
+	laterCodes   = []int{exitMismatch, exitBadSignature, exitNoEvidence, exitRefused}
+	lacksCodes   = []int{exitAuth, exitNoKey, exitLimit}
+	uselessCodes = []int{exitUsage}
 )
 
 // endingOf says how a try ended that brought no file.
@@ -243,6 +245,8 @@ func endingOf(err error) fleet.Ending {
 	case own != nil && own.What == "store": // as the worker's own disk: others may have other credentials
 	case slices.Contains(laterCodes, f.code):
 		e.Kind = fleet.Wrong
+	case slices.Contains(lacksCodes, f.code):
+		e.Kind = fleet.Lacks
 	case slices.Contains(uselessCodes, f.code), errors.Is(err, fs.ErrExist):
 		e.Kind = fleet.Useless
 	}

@@ -1,6 +1,9 @@
 package fleet
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A Kind is the way in which a try ended.
 type Kind string
@@ -10,6 +13,7 @@ const (
 	Right   Kind = "right"   // the file is in place, verified to the level asked for
 	Wrong   Kind = "wrong"   // a digest or a signature is wrong or missing, or the file is not there yet
 	Failed  Kind = "failed"  // the network, a server or the worker's own disk
+	Lacks   Kind = "lacks"   // the worker has no password or key for it, or may not fetch it; another one may
 	Useless Kind = "useless" // no later try can be better
 )
 
@@ -50,23 +54,70 @@ const (
 	// failedBase and failedMost bound the waits after failures, each twice as long as the one before.
 	failedBase = 30 * time.Second
 	failedMost = 6 * time.Hour
-	// mostFailures is how many there may be, in some fifteen hours.
+	// mostFailures is how many there may be, in some fifteen hours. What several workers say right after each other is one.
 	mostFailures = 12
+	// elsewhere is after what time another worker may try again what failed at one, and mostElsewhere how many workers may in a row.
+	elsewhere     = time.Second
+	mostElsewhere = 3
 )
 
 // wait returns how long after an ending the job is tried again; ok is false if it is not.
-func (r *Record) wait(k Kind) (wait time.Duration, ok bool) {
+func (r *Record) wait(k Kind, worker string) (wait time.Duration, ok bool) {
 	switch k {
 	case Wrong:
 		if r.Wrong < len(wrongWaits) {
 			return wrongWaits[r.Wrong], true
 		}
+	case Lacks: // no more than the worker that was the first to say so
+		if others := len(r.Lackers) > 0 && r.Lackers[0] != worker; !others && r.Wrong < len(wrongWaits) {
+			return wrongWaits[r.Wrong], true
+		}
 	case Failed:
-		if r.Failed+1 < mostFailures {
-			return min(failedBase<<r.Failed, failedMost), true
+		n := r.Failed
+		if len(r.Tried) > 0 { // it is counted
+			n--
+		}
+		if n+1 < mostFailures {
+			return min(failedBase<<n, failedMost), true
 		}
 	}
 	return 0, false
+}
+
+// leave has the job of a try that ended tried by other workers before the one at which it failed, if they may do better.
+func (r *Record) leave(k Kind, worker string, now time.Time) {
+	if k != Failed && k != Lacks {
+		r.Tried = nil
+		return
+	}
+	r.Tried = append(r.Tried, worker)
+	if len(r.Tried) < mostElsewhere {
+		r.Elsewhere = now.Add(elsewhere)
+	}
+}
+
+// Again returns from when on a worker may take a job that waits.
+func (r *Record) Again() time.Time {
+	if !r.Elsewhere.IsZero() && r.Elsewhere.Before(r.Next) {
+		return r.Elsewhere
+	}
+	return r.Next
+}
+
+// againAt returns when a worker may take a job that waits. One at which it failed is told to look again now and then whether others do.
+func (r *Record) againAt(worker string, now time.Time) time.Time {
+	switch past := now.Sub(r.Since); {
+	case !slices.Contains(r.Tried, worker):
+		return r.Again()
+	case r.Elsewhere.IsZero(), past < 0, !now.Before(r.Next):
+		return r.Next
+	default:
+		next := now.Add(max(elsewhere, past/8))
+		if next.After(r.Next) {
+			next = r.Next
+		}
+		return next
+	}
 }
 
 // Finish ends a try. Where the worker has the job no more the error is a *LostError, and nothing changes.
@@ -75,7 +126,7 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 		return err
 	}
 	e.At, e.Worker, e.Fence, e.Version = now, worker, fence, r.Job.Version
-	wait, again := r.wait(e.Kind)
+	wait, again := r.wait(e.Kind, worker)
 	r.Last, r.Since, r.Lease.Until, r.Progress = &e, now, time.Time{}, Progress{}
 	if !again || r.Newer != nil {
 		r.Place = Place{}
@@ -91,12 +142,16 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 	default:
 		r.State = Dead
 	}
-	switch e.Kind {
-	case Wrong:
+	switch {
+	case e.Kind == Wrong:
 		r.Wrong++
-	case Failed:
+	case e.Kind == Lacks:
+		r.Wrong++
+		r.Lackers = append(r.Lackers, worker)
+	case e.Kind == Failed && len(r.Tried) == 0:
 		r.Failed++
 	}
+	r.leave(e.Kind, worker, now)
 	r.overtake(now)
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -121,6 +122,11 @@ type Record struct {
 	Failed int `json:"failed,omitempty"`
 	// Newer is what was reported while a worker had the job.
 	Newer *Job `json:"newer,omitempty"`
+	// Tried are the workers at which the job failed, one right after the other. From Elsewhere on others may take it, and these at Next.
+	Tried     []string  `json:"tried,omitempty"`
+	Elsewhere time.Time `json:"elsewhere,omitzero"`
+	// Lackers are the workers that lacked something for the job.
+	Lackers []string `json:"lackers,omitempty"`
 	// Progress is how far a running job is, and Last how the last try ended.
 	Progress Progress `json:"progress,omitzero"`
 	Last     *Ending  `json:"last,omitempty"`
@@ -207,33 +213,29 @@ type OverError struct{ State State }
 
 func (e *OverError) Error() string { return "it is " + string(e.State) }
 
-// elsewhere is for how long the worker at which a job failed leaves it to others.
-const elsewhere = 10 * time.Second
-
 // Due reports whether it is time to take the job. Take may leave it to other workers for a while, and its host may want it to wait.
 func (r *Record) Due(now time.Time) bool {
-	return r.State == Queued || r.State == Waiting && !toCome(r.Next, now, failedMost)
+	return r.State == Queued || r.State == Waiting && !toCome(r.Again(), now, failedMost)
 }
 
 // Take gives the job to a worker for a time, under the next fence. The error is a *HeldError while another worker has it, an *EarlyError before it
 // is to be tried again, and an *OverError if nothing is left to do.
 func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
-	next := r.Next
 	switch {
 	case r.State == Done || r.State == Dead:
 		return &OverError{r.State}
-	case r.State == Waiting && r.Failed > 0 && r.Lease.Holder == worker:
-		next = next.Add(elsewhere)
-	case r.State == Queued:
-		next = time.Time{}
-	}
-	if r.State != Running && toCome(next, now, failedMost+elsewhere) {
-		return &EarlyError{next}
+	case r.State == Waiting:
+		if next := r.againAt(worker, now); toCome(next, now, failedMost) {
+			return &EarlyError{next}
+		}
 	}
 	if err := r.Lease.Take(worker, now, lasts); err != nil {
 		return err
 	}
-	r.State, r.Since, r.Next, r.Progress = Running, now, time.Time{}, Progress{Size: -1}
+	if slices.Contains(r.Tried, worker) { // the others had their time
+		r.Tried = nil
+	}
+	r.State, r.Since, r.Next, r.Elsewhere, r.Progress = Running, now, time.Time{}, time.Time{}, Progress{Size: -1}
 	r.Tries++
 	return nil
 }

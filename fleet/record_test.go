@@ -109,7 +109,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestFailures: what the network did is tried again later and later, by another worker first, and not for ever.
+// TestFailures: what the network did is tried again later and later, by another worker after a second, and not for ever.
 func TestFailures(t *testing.T) {
 	r, now, waited := &Record{}, t0, time.Duration(0)
 	r.Report(job("1"), now)
@@ -121,18 +121,93 @@ func TestFailures(t *testing.T) {
 		if r.State == Dead {
 			break
 		}
-		if err := r.Take("a", r.Next, UsualLease); !is[*EarlyError](err) {
-			t.Fatalf("the worker that failed gets it first: %v", err)
+		if err := r.Take("b", now.Add(elsewhere-1), UsualLease); !is[*EarlyError](err) {
+			t.Fatalf("another worker gets it at once: %v", err)
 		}
 		twin := *r
-		if err := twin.Take("b", r.Next, UsualLease); err != nil {
+		if err := twin.Take("b", now.Add(elsewhere), UsualLease); err != nil {
 			t.Fatalf("another worker does not get it: %v", err)
 		}
+		looks := 0
+		for at := r.Again(); at.Before(r.Next); looks++ { // as the message comes to the worker that failed
+			var early *EarlyError
+			if err := r.Take("a", at, UsualLease); !errors.As(err, &early) || !early.Next.After(at) {
+				t.Fatalf("the worker that failed gets it first: %v", err)
+			}
+			at = early.Next
+		}
+		if looks > 80 { // each second at first, and of six hours
+			t.Errorf("it comes %d times to the worker that failed, in %v", looks, r.Next.Sub(now))
+		}
 		waited += r.Next.Sub(now)
-		now = r.Next.Add(elsewhere)
+		now = r.Next
 	}
 	if r.Tries != mostFailures || waited < 12*time.Hour || waited > 48*time.Hour {
 		t.Errorf("given up after %d tries and %v", r.Tries, waited)
+	}
+}
+
+// TestElsewhere: three workers try one after the other what failed, and these are one failure. After that it waits for all.
+func TestElsewhere(t *testing.T) {
+	r, now := &Record{}, t0
+	r.Report(job("1"), now)
+	for _, worker := range []string{"a", "b", "c"} {
+		if err := r.Take(worker, now, UsualLease); err != nil {
+			t.Fatal(err)
+		}
+		r.Finish(worker, r.Lease.Fence, Ending{Kind: Failed}, now)
+		if r.Failed != 1 || !r.Next.Equal(now.Add(failedBase)) {
+			t.Fatalf("after %s: %d failures, until %v", worker, r.Failed, r.Next.Sub(now))
+		}
+		now = now.Add(elsewhere)
+	}
+	if err := r.Take("d", now, UsualLease); !is[*EarlyError](err) {
+		t.Fatalf("a fourth worker gets it: %v", err)
+	}
+	now = r.Next
+	if err := r.Take("a", now, UsualLease); err != nil {
+		t.Fatal(err)
+	}
+	if r.Finish("a", r.Lease.Fence, Ending{Kind: Failed}, now); r.Failed != 2 || !r.Next.Equal(now.Add(2*failedBase)) {
+		t.Fatalf("%d failures, until %v", r.Failed, r.Next.Sub(now))
+	}
+}
+
+// TestLacks: a job for which one worker has no password goes to another one, and is dead when that says so, too. With one worker it is after its tries.
+func TestLacks(t *testing.T) {
+	lacks := func(r *Record, worker string, now time.Time) {
+		t.Helper()
+		if err := r.Take(worker, now, UsualLease); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Finish(worker, r.Lease.Fence, Ending{Kind: Lacks}, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &Record{}
+	r.Report(job("1"), t0)
+	lacks(r, "a", t0)
+	alone, has := *r, *r
+	if err := r.Take("a", t0.Add(time.Minute), UsualLease); !is[*EarlyError](err) || r.State != Waiting {
+		t.Fatalf("%s: %v", r.State, err)
+	}
+	if err := has.Take("b", t0.Add(elsewhere), UsualLease); err != nil {
+		t.Fatal(err)
+	}
+	if has.Finish("b", has.Lease.Fence, Ending{Kind: Right}, t0); has.State != Done {
+		t.Errorf("at a worker that has it: %s", has.State)
+	}
+	if lacks(r, "b", t0.Add(elsewhere)); r.State != Dead {
+		t.Errorf("after two workers: %s", r.State)
+	}
+	for range len(wrongWaits) {
+		if alone.State != Waiting {
+			t.Fatalf("one worker alone: %s after %d tries", alone.State, alone.Tries)
+		}
+		lacks(&alone, "a", alone.Next)
+	}
+	if alone.State != Dead || alone.Tries != 4 {
+		t.Errorf("one worker alone: %s after %d tries", alone.State, alone.Tries)
 	}
 }
 

@@ -312,7 +312,7 @@ func (s *sim) ended(f *file, version string, kind Kind) {
 	case Waiting:
 		f.troubled = true
 		f.allowed += f.record.Next.Sub(s.clock()) + elsewhere + time.Second + f.took
-		s.later(f, f.record.Next.Sub(t0))
+		s.later(f, f.record.Again().Sub(t0))
 	default:
 		s.later(f, s.now)
 	}

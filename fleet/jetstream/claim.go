@@ -319,7 +319,7 @@ func (c *Claim) settle(ctx context.Context, r *fleet.Record) error {
 	case fleet.Done, fleet.Dead:
 		return c.msg.Ack() // should it be lost, the record says that nothing is left to do
 	case fleet.Waiting:
-		return c.q.later(c.msg, r.Next)
+		return c.q.later(c.msg, r.Again())
 	case fleet.Queued:
 		if c.msg.Subject != nameFor(subject, ".", r.Job.Priority) { // what was reported meanwhile has another one
 			if err := c.q.wake(ctx, r); err != nil {

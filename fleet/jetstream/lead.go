@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,36 +23,57 @@ type Leader struct {
 	fleet.Lease
 	// Print tells configurations of one name apart.
 	Print string `json:"print,omitempty"`
+	// Whole: the leader has given the lead back, and all that it kept is stored.
+	Whole bool `json:"whole,omitempty"`
 }
 
-// A Lead is held until Resign, or until Context ends.
+// A Lead is held until Resign, or until another process may have it.
 type Lead struct {
+	// Context ends with that of Queue.Lead, when another process may lead, and after Yield.
 	Context context.Context
+	// Whole: what Kept returns is all that the leader before had kept. Otherwise values are of different moments, or missing.
+	Whole bool
 
 	q        *Queue
+	key      string // of the lease
 	group    string
+	last     string // the bucket that is stored after the others
 	fence    uint64
-	cancel   context.CancelCauseFunc
+	end      context.CancelCauseFunc // of Context
+	held     context.Context         // until the lead is given back or lost
+	cancel   context.CancelCauseFunc // of held
 	ending   sync.WaitGroup
 	mu       sync.Mutex
 	pending  map[string]kept
+	partial  bool // something is not stored
 	flushing sync.Mutex
 }
 
 // Lead waits until this process is the one of a group that leads, under a fingerprint of its configuration. It calls found with each other leader
-// that it finds meanwhile.
-func (q *Queue) Lead(ctx context.Context, group, fingerprint string, found func(Leader)) (*Lead, error) {
-	key := "watch." + hex.EncodeToString([]byte(group))
+// that it finds meanwhile. Values of the bucket last are stored after all others that are kept.
+func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found func(Leader)) (*Lead, error) {
+	l := &Lead{q: q, group: hex.EncodeToString([]byte(group)), last: last, pending: map[string]kept{}}
+	l.key = "watch." + l.group
+	end, err := q.standsBy(l.group)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	for told := uint64(0); ; {
-		leader, err := change(ctx, q.leases, key, func(l *Leader) error {
-			if err := l.Take(q.name, q.now(), q.lease); err != nil {
+		leader, err := change(ctx, q.leases, l.key, func(n *Leader) error {
+			if n.Until.IsZero() && q.sinceYield(l.group) < yieldTime {
+				return errYielded
+			}
+			whole := n.Whole && n.Until.IsZero()
+			if err := n.Take(q.name, q.now(), q.lease); err != nil {
 				return err
 			}
-			l.Print = fingerprint
+			l.Whole, n.Whole, n.Print = whole, false, fingerprint
 			return nil
 		})
 		if err == nil {
-			return q.leads(ctx, key, group, leader), nil
+			l.begin(ctx, leader)
+			return l, nil
 		}
 		held, ok := errors.AsType[*fleet.HeldError](err)
 		switch {
@@ -62,7 +85,7 @@ func (q *Queue) Lead(ctx context.Context, group, fingerprint string, found func(
 			told = held.Lease.Fence
 			found(leader)
 		}
-		if err := q.awaitKey(ctx, key, held); err != nil {
+		if err := q.awaitKey(ctx, l.key, held); err != nil {
 			return nil, err
 		}
 	}
@@ -102,23 +125,25 @@ func outer(err error) error {
 	return err
 }
 
-func (q *Queue) leads(ctx context.Context, key, group string, leader Leader) *Lead {
-	l := &Lead{q: q, group: hex.EncodeToString([]byte(group)), fence: leader.Fence, pending: map[string]kept{}}
-	l.Context, l.cancel = context.WithCancelCause(ctx)
-	l.ending.Go(func() { l.beat(key, leader.Until) })
+// begin has the lead of a leader.
+func (l *Lead) begin(ctx context.Context, leader Leader) {
+	l.fence = leader.Fence
+	l.held, l.cancel = context.WithCancelCause(l.q.open)
+	l.Context, l.end = context.WithCancelCause(ctx)
+	context.AfterFunc(l.held, func() { l.end(context.Cause(l.held)) })
+	l.ending.Go(func() { l.beat(leader.Until) })
 	l.ending.Go(l.write)
-	return l
 }
 
 // beat prolongs the lease, and ends what the leader does when another may lead. In the end it gives the lease back.
-func (l *Lead) beat(key string, until time.Time) {
-	if err := l.q.keepLease(l.Context, until, func(ctx context.Context) (time.Time, error) {
-		leader, err := change(ctx, l.q.leases, key, func(n *Leader) error { return n.Prolong(l.q.name, l.fence, l.q.now(), l.q.lease) })
+func (l *Lead) beat(until time.Time) {
+	if err := l.q.keepLease(l.held, until, func(ctx context.Context) (time.Time, error) {
+		leader, err := change(ctx, l.q.leases, l.key, func(n *Leader) error { return n.Prolong(l.q.name, l.fence, l.q.now(), l.q.lease) })
 		return leader.Until, err
 	}); err != nil {
 		l.cancel(fmt.Errorf("another process may lead now: %w", err))
 	}
-	l.giveBack(key)
+	l.giveBack()
 }
 
 // keepLease prolongs a lease that lasts until a time, three times in its length, until ctx ends. An error says that another process may have it.
@@ -144,10 +169,16 @@ func (q *Queue) keepLease(ctx context.Context, until time.Time, prolong func(con
 	}
 }
 
-func (l *Lead) giveBack(key string) {
+func (l *Lead) giveBack() {
 	ctx, stop := context.WithTimeout(context.Background(), oneCall)
 	defer stop()
-	change(ctx, l.q.leases, key, func(n *Leader) error { return n.Release(l.q.name, l.fence) })
+	l.mu.Lock()
+	whole := !l.partial && len(l.pending) == 0
+	l.mu.Unlock()
+	change(ctx, l.q.leases, l.key, func(n *Leader) error {
+		n.Whole = whole
+		return n.Release(l.q.name, l.fence)
+	})
 }
 
 // Resign stores what is kept, and lets another process lead at once.
@@ -176,8 +207,8 @@ func (l *Lead) Keep(bucket, key string, value []byte) {
 
 // write stores what is kept, until the process leads no more.
 func (l *Lead) write() {
-	for rest(l.Context, time.Second) == nil {
-		if err := l.flush(l.Context); err != nil && l.Context.Err() == nil {
+	for rest(l.held, time.Second) == nil {
+		if err := l.flush(l.held); err != nil && l.held.Err() == nil {
 			l.q.log.Warn("queue", "not kept", err)
 		}
 	}
@@ -191,11 +222,12 @@ func (l *Lead) flush(ctx context.Context) error {
 	values := l.pending
 	l.pending = map[string]kept{}
 	l.mu.Unlock()
-	for name, k := range values {
-		if l.Context.Err() != nil {
-			return l.Context.Err()
+	for _, name := range l.inOrder(values) {
+		err := context.Cause(l.held)
+		if err == nil {
+			err = l.store(ctx, name, values[name])
 		}
-		if err := l.store(ctx, name, k); err != nil {
+		if err != nil {
 			l.mu.Lock()
 			maps.Copy(values, l.pending) // what is newer counts
 			l.pending = values
@@ -205,6 +237,20 @@ func (l *Lead) flush(ctx context.Context) error {
 		delete(values, name)
 	}
 	return nil
+}
+
+// inOrder returns the names of values, those of the last bucket at the end.
+func (l *Lead) inOrder(values map[string]kept) []string {
+	return slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		lastA, lastB := values[a].Bucket == l.last, values[b].Bucket == l.last
+		switch {
+		case lastA == lastB:
+			return strings.Compare(a, b)
+		case lastA:
+			return 1
+		}
+		return -1
+	})
 }
 
 // store stores a value. One that is larger than the server takes stays what it was before.
@@ -218,6 +264,9 @@ func (l *Lead) store(ctx context.Context, name string, k kept) error {
 	}
 	if errors.Is(err, nats.ErrMaxPayload) {
 		l.q.log.Warn("queue", "not kept", err, "bytes", len(data), "key", k.Key)
+		l.mu.Lock()
+		l.partial = true
+		l.mu.Unlock()
 		return nil
 	}
 	return err
@@ -226,4 +275,52 @@ func (l *Lead) store(ctx context.Context, name string, k kept) error {
 // Kept calls f with each value that leaders of the group have stored.
 func (l *Lead) Kept(ctx context.Context, f func(bucket, key string, value []byte)) error {
 	return each(ctx, l.q.feeds, l.group+".>", func(k kept) { f(k.Bucket, k.Key, k.Value) })
+}
+
+const (
+	// subjectStandby and the group is what processes that stand by answer to.
+	subjectStandby = "braid.standby."
+	// yieldTime is how long a process that has yielded leaves the lead to others, and yieldAgain how long it does not answer to a leader that
+	// would yield: of two that both cannot lead, neither would lead long.
+	yieldTime  = 2 * time.Second
+	yieldAgain = 30 * time.Minute
+)
+
+var errYielded = errors.New("another process is to lead")
+
+// standsBy answers, until end is called, that this process would lead the group.
+func (q *Queue) standsBy(group string) (end func(), err error) {
+	s, err := q.conn.Subscribe(subjectStandby+group, func(msg *nats.Msg) {
+		if q.sinceYield(group) > yieldAgain {
+			msg.Respond([]byte(q.name))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func() { s.Unsubscribe() }, nil
+}
+
+// sinceYield returns how long ago this process has yielded the lead of a group.
+func (q *Queue) sinceYield(group string) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if at, ok := q.yielded[group]; ok {
+		return q.clock().Sub(at)
+	}
+	return 1 << 62
+}
+
+// Yield ends Context if another process stands by, which leads after Resign. It reports whether there is one.
+func (l *Lead) Yield(ctx context.Context) bool {
+	ctx, stop := context.WithTimeout(ctx, answerTime)
+	defer stop()
+	if _, err := l.q.conn.RequestWithContext(ctx, subjectStandby+l.group, nil); err != nil {
+		return false
+	}
+	l.q.mu.Lock()
+	l.q.yielded[l.group] = l.q.clock()
+	l.q.mu.Unlock()
+	l.end(errYielded)
+	return true
 }

@@ -18,6 +18,25 @@ func (q *Queue) All(ctx context.Context) (all []fleet.Record, err error) {
 	return all, err
 }
 
+// Records returns the records of some keys that there are.
+func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record, err error) {
+	ctx, stop := context.WithTimeout(ctx, oneCall)
+	defer stop()
+	for _, key := range keys {
+		r, revision, err := read[fleet.Record](ctx, q.jobs, key)
+		if err != nil {
+			return all, err
+		}
+		if revision > 0 {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// Name returns the name of this process.
+func (q *Queue) Name() string { return q.name }
+
 // Follow calls f, from one goroutine, with each record and its key, and with each that changes, until the queue is closed. A record that was dropped
 // is nil. An empty key says that all records have come that there were.
 func (q *Queue) Follow(f func(key string, r *fleet.Record)) {

@@ -80,6 +80,8 @@ type Queue struct {
 	mu   sync.Mutex
 	mine map[string]*Claim // by key, the jobs that this process has, or is about to take (nil)
 	back chan struct{}     // closed when there is another connection
+	// yielded is when this process has yielded the lead of a group.
+	yielded map[string]time.Time
 }
 
 const (
@@ -127,7 +129,10 @@ func isLoopback(host string) bool {
 
 // Open connects to a queue, and makes what is missing there. Refused, Untrusted and Lacking sort its errors. The queue outlives ctx, until Close.
 func Open(ctx context.Context, o Options) (*Queue, error) {
-	q := &Queue{name: o.Name, lease: o.Lease, works: o.Works, here: o.Host != nil && o.clock == nil, log: o.Log, mine: map[string]*Claim{}, back: make(chan struct{})}
+	q := &Queue{
+		name: o.Name, lease: o.Lease, works: o.Works, here: o.Host != nil && o.clock == nil, log: o.Log,
+		mine: map[string]*Claim{}, back: make(chan struct{}), yielded: map[string]time.Time{},
+	}
 	if q.clock = o.clock; q.clock == nil {
 		q.clock = time.Now
 	}

@@ -244,7 +244,7 @@ func TestPause(t *testing.T) {
 func TestLead(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	a, b := opened(t, h, "a", time.Second), opened(t, h, "b", time.Second)
-	first, err := a.Lead(t.Context(), "isos", "1", nil)
+	first, err := a.Lead(t.Context(), "isos", "1", "feeds", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestLead(t *testing.T) {
 	first.Keep("feeds", "gone", nil)
 	found, leads := make(chan Leader, 9), make(chan *Lead)
 	follow := func(q *Queue) {
-		l, err := q.Lead(t.Context(), "isos", "2", func(l Leader) { found <- l })
+		l, err := q.Lead(t.Context(), "isos", "2", "feeds", func(l Leader) { found <- l })
 		if err != nil {
 			t.Error(err)
 		}
@@ -298,7 +298,7 @@ func TestLead(t *testing.T) {
 // TestKeepLarge: a value that is larger than the server takes is passed over, and keeps none of the others.
 func TestKeepLarge(t *testing.T) {
 	t.Parallel()
-	l, err := opened(t, hosted(t, t.TempDir()), "a", 0).Lead(t.Context(), "isos", "1", nil)
+	l, err := opened(t, hosted(t, t.TempDir()), "a", 0).Lead(t.Context(), "isos", "1", "feeds", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

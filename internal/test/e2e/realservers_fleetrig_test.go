@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -35,6 +36,7 @@ type fleetRig struct {
 	mirrors  []string // that the server names, with the folder that they serve
 	mirrored string
 	bare     bool              // the server has no digests
+	password string            // that the server wants of root for files
 	answer   time.Duration     // that the server takes for each request of a file
 	pace     time.Duration     // that the server takes for 64 KiB
 	logs     string            // a folder
@@ -73,12 +75,17 @@ func (f *fleetRig) serve(w http.ResponseWriter, r *http.Request) {
 	if name == "/feed.lirs" {
 		f.polls[r.UserAgent()]++
 		defer f.mu.Unlock()
-		f.feed(w)
+		f.feed(w, r)
 		return
 	}
 	f.gets[name]++
 	f.mu.Unlock()
 	time.Sleep(f.answer) // as a server far away
+	if _, password, _ := r.BasicAuth(); password != f.password {
+		w.Header().Set("WWW-Authenticate", "Basic realm=files")
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -135,10 +142,15 @@ func (p *paced) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (f *fleetRig) feed(w io.Writer) {
-	for name, file := range f.files {
-		fmt.Fprintf(w, "LIRS,%d,%d,0,%d,%s/files/%s,%s,0,http://agent.example/,\n", file.at.Unix(), file.seen.Unix(), len(file.body), f.server.URL, name, name)
+// feed answers with all files that there are, or that they are those which the client knows.
+func (f *fleetRig) feed(w http.ResponseWriter, r *http.Request) {
+	var text bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(f.files)) {
+		file := f.files[name]
+		fmt.Fprintf(&text, "LIRS,%d,%d,0,%d,%s/files/%s,%s,0,http://agent.example/,\n", file.at.Unix(), file.seen.Unix(), len(file.body), f.server.URL, name, name)
 	}
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(text.Bytes())))
+	http.ServeContent(w, r, "feed.lirs", time.Time{}, bytes.NewReader(text.Bytes()))
 }
 
 // publish puts new versions of files on the server.

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"braid/fleet"
+)
+
+// ended takes down how a try ended, for what the worker judges of itself.
+func (w *workCommand) ended(key string, k fleet.Kind, others bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.health.Own() && k != fleet.Failed {
+		w.log.Info("what it tries does not fail any more")
+	}
+	w.health.Ended(key, k, others)
+}
+
+// fit waits until the worker is to take another job: while it fails by its own fault it pauses, and tries one job at a time. The caller has a place in
+// room. The error is that of ctx.
+func (w *workCommand) fit(ctx context.Context, room chan struct{}) error {
+	w.mu.Lock()
+	own := w.health.Own()
+	w.mu.Unlock()
+	if own {
+		if err := w.idle(ctx, room); err != nil {
+			return err
+		}
+	}
+	for {
+		w.mu.Lock()
+		pause, keys := w.health.Pause()
+		own := w.health.Own()
+		w.mu.Unlock()
+		if pause == 0 {
+			return nil
+		}
+		if err := w.pause(ctx, pause, own); err != nil {
+			return err
+		}
+		records, err := w.queue.Records(ctx, keys)
+		if err != nil {
+			w.log.Debug("queue", "error", err)
+		}
+		w.mu.Lock()
+		w.health.Judge(w.queue.Name(), records)
+		own = w.health.Own() && !own
+		w.mu.Unlock()
+		if own {
+			w.log.Warn("what failed here is right at other workers: this one takes one job at a time, with pauses")
+		}
+	}
+}
+
+// idle waits until no download is under way but the one that the caller has a place in room for.
+func (w *workCommand) idle(ctx context.Context, room chan struct{}) error {
+	for range cap(room) - 1 {
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// pause takes no job for a time.
+func (w *workCommand) pause(ctx context.Context, d time.Duration, own bool) error {
+	if own {
+		w.log.Warn("takes no job, as what it tries fails", "for", d)
+	} else {
+		w.log.Info("takes no job, as what it tries fails", "for", d)
+	}
+	w.queue.tally.add(countPauses, 1)
+	w.queue.tally.add(countPaused, 1)
+	defer w.queue.tally.add(countPaused, -1)
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
