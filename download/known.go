@@ -87,6 +87,12 @@ func (k *known) digestBy() rank {
 	return byServer
 }
 
+// agreed reports whether the server stated the digest that the user gives, too.
+func (k *known) agreed() bool {
+	others := withoutUser(k.claims)
+	return verify.Strong(common(without(k.claims, others), others))
+}
+
 // bound reports whether every place is held to the size. A size of lower rank than the digest is a guess: the digest decides
 // whether it was right.
 func (k *known) bound() bool { return k.size >= 0 && k.sizeBy >= k.digestBy() }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"braid/byterange"
 	"braid/internal/partfile"
 )
 
@@ -30,6 +31,9 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	if next < 0 && !inPlace && !(noRoom && g.places(s) > 1) {
 		return false, nil
 	}
+	if k.sizeBy == byServer && k.agreed() && next >= 0 && g.reaches(next) { // the server said it of what is here
+		return false, nil
+	}
 	if noRoom || s.how != sizeDisowned {
 		k.tried = append(k.tried, before)
 	}
@@ -48,6 +52,14 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	}
 	g.carried.goesOn = next >= 0 || k.strong() || g.part.Front() > 0
 	return true, nil
+}
+
+// reaches reports whether something is here that lies behind end.
+func (g *getter) reaches(end int64) bool {
+	for range g.part.Have().Covered(byterange.Range{Start: end, End: byterange.Unbounded}) {
+		return true
+	}
+	return false
 }
 
 // places is how many places of the file are known.

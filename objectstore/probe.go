@@ -99,7 +99,8 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 	if err := put(); codeOf(err) != preconditioned {
 		return false, unlessUnsupported(err)
 	}
-	upload, err := s.core.NewMultipartUpload(ctx, s.bucket, key, minio.PutObjectOptions{})
+	// An upload whose answer is not awaited would stay: so this question is not given up with ctx.
+	upload, err := s.core.NewMultipartUpload(after, s.bucket, key, minio.PutObjectOptions{})
 	if err != nil {
 		return false, err
 	}

@@ -50,19 +50,28 @@ func TestTrackerSilent(t *testing.T) {
 	defer tracker.Close()
 	m := torrentOf(t, made(t, pieceLength, 1))
 	m.Trackers = [][]string{{"udp://" + tracker.LocalAddr().String() + "/announce"}}
-	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: time.Minute}})
-	s := c.Source(m, m.Files[0], source.SwarmOptions{})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Fetch(ctx, whole, newSink(t, m.Size)) }()
-	tracker.SetReadDeadline(time.Now().Add(20 * time.Second))
-	if n, _, err := tracker.ReadFrom(make([]byte, 100)); n != 16 || err != nil {
-		t.Fatalf("the tracker is asked with %d bytes: %v", n, err)
+	asked := func() bool {
+		c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: time.Minute}})
+		s := c.Source(m, m.Files[0], source.SwarmOptions{})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Fetch(ctx, whole, newSink(t, m.Size)) }()
+		tracker.SetReadDeadline(time.Now().Add(5 * time.Second))
+		n, _, err := tracker.ReadFrom(make([]byte, 100))
+		if err == nil && n != 16 {
+			t.Errorf("the tracker is asked with %d bytes", n)
+		}
+		cancel()
+		<-ended
+		s.Close()
+		c.Close()
+		return err == nil
 	}
-	cancel()
-	<-ended
-	s.Close()
-	c.Close()
+	for tries := 5; !asked(); tries-- { // the library's own timer may have been set to a later time
+		if tries == 0 {
+			t.Fatal("the tracker is not asked")
+		}
+	}
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		stacks := make([]byte, 1<<20)
 		if stacks = stacks[:runtime.Stack(stacks, true)]; !bytes.Contains(stacks, []byte("tracker/udp.(*Client)")) {

@@ -134,12 +134,6 @@ func (j *judge) end() {
 	}
 }
 
-// mingled reports whether nothing but a mistyped digest ties what several servers sent.
-func (j *judge) mingled() bool {
-	c := j.c
-	return c.User != "" && SHA256(j.subject()) != c.User && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Sent > 0 && a.Party != c.Asked })
-}
-
 // bytes of the file that the command made.
 func (j *judge) made() []byte {
 	if j.c.Pipe {

@@ -60,10 +60,10 @@ func (j *judge) tied() bool {
 func (j *judge) kept() {
 	c := j.c
 	want := j.subject()
-	if j.broken || j.redated() || j.safe < little || want == nil || c.Refresh || c.Pipe || c.Do == "verify" || c.Cut == "kill" {
+	if j.broken || j.restated() || j.safe < little || want == nil || c.Refresh || c.Pipe || c.Do == "verify" || c.Cut == "kill" {
 		return
 	}
-	if c.Do == "resume" && len(j.users) > 0 || j.mistypedBeside() { // the digest was not corrected, or a liar had a part in it
+	if c.Do == "resume" && len(j.users) > 0 || j.mingled() { // the digest was not corrected, or a liar had a part in it
 		return
 	}
 	if j.rightBytes(c.Before.Part) < j.safe || !j.tied() || c.Places[c.Asked].Bad { // of another subject, or nothing shows which
@@ -90,15 +90,26 @@ func (j *judge) kept() {
 	}
 }
 
-// mistypedBeside reports whether the digest of this command is of nothing, and other servers than the asked one answered.
-func (j *judge) mistypedBeside() bool {
+// mingled reports whether nothing but a mistyped digest ties what several servers answered: one of them may be a liar.
+func (j *judge) mingled() bool {
 	c := j.c
 	return c.User != "" && SHA256(j.subject()) != c.User && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
 }
 
-// redated reports whether the asked server gave the file another date than in an earlier command: that is another version, also with the same tag.
-func (j *judge) redated() bool {
-	return slices.ContainsFunc(j.Commands[:j.k], func(c Command) bool { return c.Places[c.Asked].Date != j.c.Places[j.c.Asked].Date })
+// restated reports whether the asked server gives the file another date or tag than in an earlier command: it says that this is another version.
+func (j *judge) restated() bool {
+	tags := map[string]bool{}
+	for _, c := range j.Commands[:j.k+1] {
+		if c.Places[c.Asked].Date != j.c.Places[j.c.Asked].Date {
+			return true
+		}
+		for _, a := range c.Answers {
+			if a.Party == c.Asked && a.Tag != "" {
+				tags[a.Tag] = true
+			}
+		}
+	}
+	return len(tags) > 1
 }
 
 // arrives is P5: a digest is known, and a place that may be asked has the right bytes.
