@@ -113,6 +113,14 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 			g.carried.renew(&g.req)
 		}
 		return answers, nil
+	case withoutServer:
+		o := s.sources.first()
+		if !errors.Is(s.err, errShrunk) || !s.strong() || o == nil || g.places(s) < 2 {
+			return false, nil
+		}
+		s.sources.ban(o, "%w", s.err)
+		g.goOn(s)
+		return true, nil
 	case compareSamples:
 		if err := g.pause(ctx); err != nil {
 			return false, err

@@ -383,11 +383,12 @@ func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	return s.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))
 }
 
-// checkPin compares what the server offers to verify the file with with what the URL offered before.
+// checkPin compares what the server offers to verify the file with, now or by the journal of an earlier run, with what the URL offered before.
 func (s *session) checkPin(o *origin, file metalink.File) error {
 	if !o.first || s.standIn() || s.req.NoMetalink {
 		return nil
 	}
+	file.Claims = join(file.Claims, withoutUser(s.claims))
 	s.carried.offered = pinOf(file)
 	return s.c.checkPin(s.req, s.carried.offered)
 }

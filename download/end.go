@@ -148,10 +148,17 @@ func noMerge(reason string, cause error) error {
 	return &fault{kind: Network, what: reason, cause: cause}
 }
 
-// short is an error if a body without a length ended before the size that the same server gave of the same version (RFC 9110,
-// section 8.6).
+// short is an error if a body without a length ended before the size of the file, or the size that the same server gave of the same
+// version (RFC 9110, section 8.6).
 func (s *session) short(f *flight) error {
 	a, before := f.answer, s.carried.sized
+	if s.size >= 0 && a.Size < 0 && !a.Ranged && !f.sink.cut && f.at < s.size {
+		f.from.claimed = f.at
+		return &source.Error{
+			URL: f.from.masked, Host: f.from.host, Fault: source.FaultNetwork, Retry: true,
+			Err: fmt.Errorf("body ends at byte %d of %d: %w", f.at, s.size, io.ErrUnexpectedEOF),
+		}
+	}
 	if s.size >= 0 || a.Size >= 0 || a.Host != before.Host || f.sink.cut || f.at >= before.Size || version.Compare(viewOf(before), viewOf(a)).Judgment == version.Other {
 		return nil
 	}

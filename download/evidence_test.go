@@ -305,7 +305,7 @@ func TestAllAreWrong_Rule40(t *testing.T) {
 	if e, _ := errors.AsType[*download.Error](err); e == nil || e.Kind != download.Mismatch {
 		t.Fatalf("get: %v", err)
 	}
-	if n := len(saw[download.Restarted](r)); n != 0 || res.Fetched+res.Compared > 5*mib/2 {
+	if n := len(saw[download.Restarted](r)); n != 0 || res.Fetched+res.Compared > 7*mib/2 {
 		t.Errorf("begun again %d times, %d bytes came and %d were compared", n, res.Fetched, res.Compared)
 	}
 }

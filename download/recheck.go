@@ -23,8 +23,9 @@ import (
 type recheck struct {
 	board
 	over  *overlay
-	every bool // what each source brought was compared, as far as others could be asked
-	tried int  // single sources that were asked
+	every bool  // what each source brought was compared, as far as others could be asked
+	tried int   // single sources that were asked
+	extra int64 // bytes that they were asked for although all agreed
 }
 
 // newRecheck begins with which source brought what.
@@ -69,9 +70,8 @@ func (x *recheck) open(files fsys.FS) (err error) {
 	return err
 }
 
-// round compares until something was exchanged that may repair the file; it reports false when nothing is left to compare. If
-// byUser, the digest is the user's and not the server's.
-func (x *recheck) round(ctx context.Context, byUser bool, tell func()) (bool, error) {
+// round compares until something was exchanged that may repair the file; it reports false when nothing is left to compare.
+func (x *recheck) round(ctx context.Context, tell func()) (bool, error) {
 	for !x.every {
 		if err := x.run(ctx, x.verifiers(), tell); err != nil {
 			return false, err
@@ -81,7 +81,7 @@ func (x *recheck) round(ctx context.Context, byUser bool, tell func()) (bool, er
 		}
 		x.every = true
 	}
-	for p := x.next(byUser); p != nil; p = x.next(byUser) {
+	for p := x.next(); p != nil; p = x.next() {
 		if err := x.run(ctx, []*party{p}, tell); err != nil {
 			return false, err
 		}
@@ -147,28 +147,48 @@ func (x *recheck) byTrust() []*party {
 func (x *recheck) own(p *party) bool { return p.agrees.Contains(byterange.Range{End: x.size}) }
 
 // next is the source to be asked alone for all that is not known to be the same there; nil if none is left. If all sources agree on
-// the bytes the digest may be wrong: then only the server that gave it is asked for more.
-func (x *recheck) next(byUser bool) *party {
-	agreed := x.unanimous()
-	for _, p := range x.byTrust() {
-		if p.adopted || x.tried >= mostSingle || agreed && (byUser || p.doubt != doubtAsked || x.own(p)) {
+// the bytes the digest may be wrong, and little is spent on that: the server that gave it is asked for more, and others for as much as
+// the file has, of which least is known first.
+func (x *recheck) next() *party {
+	all, agreed := x.byTrust(), x.unanimous()
+	if agreed {
+		slices.SortStableFunc(all, func(a, b *party) int { return cmp.Compare(x.unknown(b), x.unknown(a)) })
+		slices.SortStableFunc(all, func(a, b *party) int { return cmp.Compare(min(a.doubt, 0), min(b.doubt, 0)) })
+	}
+	for _, p := range all {
+		more := x.unknown(p)
+		if p.adopted || x.tried >= mostSingle || agreed && (x.own(p) || p.doubt != doubtAsked && x.extra+more > x.size) {
 			continue
 		}
-		x.tried++
-		p.adopted, p.out, p.asked, p.fails = true, false, false, 0
-		x.rest = &party{}
-		x.rest.todo.Add(byterange.Range{End: x.size})
-		for _, known := range []*byterange.Set{&p.agrees, &p.differs} {
-			for r := range known.All() {
-				if !x.own(p) {
-					x.rest.todo.Remove(r)
-				}
-			}
+		if x.tried++; agreed && p.doubt != doubtAsked {
+			x.extra += more
 		}
-		p.asked = x.rest.todo.Count() == 0
+		p.adopted, p.out, p.asked, p.fails = true, false, more == 0, 0
+		x.rest = &party{todo: x.rests(p)}
 		return p
 	}
 	return nil
+}
+
+// rests is what is asked of a source alone: what is not known to be the same there, or to differ. One that is known to have all that is here
+// is asked for all of it: its bytes may have been damaged on the way.
+func (x *recheck) rests(p *party) byterange.Set {
+	rest := byterange.NewSet(byterange.Range{End: x.size})
+	if x.own(p) {
+		return rest
+	}
+	for _, known := range []*byterange.Set{&p.agrees, &p.differs} {
+		for r := range known.All() {
+			rest.Remove(r)
+		}
+	}
+	return rest
+}
+
+// unknown is how many bytes that is.
+func (x *recheck) unknown(p *party) int64 {
+	rest := x.rests(p)
+	return rest.Len()
 }
 
 // unanimous reports whether each byte was compared with another source's and none was different.

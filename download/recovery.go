@@ -78,6 +78,7 @@ const (
 	dropSize                  // try the size that another source gives, or do without one
 	dropRecalled              // forget the digest that the user gave to an earlier run
 	nextVersion               // forget what is known of the version before
+	withoutServer             // go on with the other places: the server refuses what the file has, and announces no other version
 	compareSamples            // if the user allows it, go on when size, date and samples are the same (RFC 9110, section 8.8)
 	beginAnew                 // ask the same sources for all of the file again
 	reread                    // read again what is here, and fetch what another program changed
@@ -109,7 +110,7 @@ func (h history) ways(o outcome) []way {
 		all = []way{dropSize}
 	case fileChanged: // once: a file that changes all the time is never whole
 		if h.changes <= 1 {
-			all = []way{nextVersion}
+			all = []way{nextVersion, withoutServer}
 		}
 	case notMergeable:
 		all = h.afterBreak()
@@ -139,6 +140,8 @@ func (h history) closed(w way) bool {
 		if h.digest && !h.pipe && !h.listed {
 			return true
 		}
+	case withoutServer:
+		return h.out
 	case dropSize:
 		return h.out || h.drops >= mostDrops
 	case dropRecalled:

@@ -10,7 +10,7 @@ import (
 var (
 	outcomeNames = []string{"ongoing", "failed", "wantsHead", "gotDocument", "sizeDisowned", "fileChanged", "notMergeable", "partTouched",
 		"wrongDigest", "wrongSize", "noSource"}
-	wayNames = []string{"askHead", "dropSize", "dropRecalled", "nextVersion", "compareSamples", "beginAnew", "reread", "findWrong", "oneAlone", "standIn",
+	wayNames = []string{"askHead", "dropSize", "dropRecalled", "nextVersion", "withoutServer", "compareSamples", "beginAnew", "reread", "findWrong", "oneAlone", "standIn",
 		"withoutPieces", "askPeers", "blamePlace", "blameDocument", "keepRefuted", "discard"}
 )
 
@@ -30,7 +30,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 		{"for the first time", once, `
 			wantsHead: askHead
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
 			wrongDigest: reread findWrong keepRefuted
@@ -46,7 +46,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 		{"one source at a time", with(func(h *history) { h.single = true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
 			wrongDigest: reread oneAlone discard
@@ -62,7 +62,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 		{"to a stream that has nothing yet", with(func(h *history) { h.pipe = true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			wrongDigest: oneAlone discard
 			wrongSize: oneAlone discard
@@ -75,7 +75,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 		{"proven by the user's pieces", with(func(h *history) { h.byPieces = true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
 			wrongDigest: reread
@@ -83,7 +83,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 		{"places of a document without a strong digest", with(func(h *history) { h.listed = true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
 			wrongDigest: reread blamePlace standIn discard
@@ -92,7 +92,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 		{"a document that contradicts itself", with(func(h *history) { h.listed, h.contradicted = true, true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
 			wrongDigest: reread blameDocument
@@ -101,7 +101,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 		{"a size that no authority of the digest gave", with(func(h *history) { h.unsized, h.guessed, h.contested, h.digest = true, true, true, true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
 			wrongDigest: reread findWrong dropSize oneAlone discard
@@ -110,7 +110,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 		{"a digest of an authority", with(func(h *history) { h.digest = true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
 			wrongDigest: reread findWrong keepRefuted
@@ -119,14 +119,14 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 		{"a digest of an authority, to a stream that has nothing yet", with(func(h *history) { h.digest, h.pipe = true, true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			wrongDigest: oneAlone discard
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
 		{"HEAD was asked twice", with(func(h *history) { h.heads = mostHeads }), `
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
 			wrongDigest: reread findWrong keepRefuted
@@ -134,7 +134,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			noSource: withoutPieces askPeers standIn`},
 		{"many sizes were given up", with(func(h *history) { h.guessed, h.contested, h.digest, h.drops = true, true, true, mostDrops }), `
 			wantsHead: askHead
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
 			wrongDigest: reread findWrong keepRefuted
@@ -143,7 +143,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 		{"a digest that was given to an earlier run", with(func(h *history) { h.digest, h.recalled = true, true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
-			fileChanged: nextVersion
+			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
 			wrongDigest: reread dropRecalled findWrong keepRefuted
