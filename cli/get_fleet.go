@@ -174,6 +174,9 @@ func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
 	if !filepath.IsLocal(name) || r.RemoteName && r.Name == "" || r.Rename {
 		return j, misuse(place, "its name below the folder of the workers is not known", "out=NAME, and dir=FOLDER without a / before it")
 	}
+	if err := checkJobName(j.Name); err != nil {
+		return j, misuse(place, err.Error(), "out=NAME in a list names the file")
+	}
 	return j, nil
 }
 

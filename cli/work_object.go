@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
+	"strings"
 	"time"
 
 	"braid/download"
 	"braid/fleet"
+	"braid/internal/partfile"
+	"braid/metalink"
 	"braid/objectstore"
 )
 
@@ -49,6 +53,20 @@ func (f *placedFile) is(e *fleet.Ending) bool {
 }
 
 func misuseOfName(j *fleet.Job) error { return misuse("job "+j.Name, "no name for a file", "") }
+
+// checkJobName says why no worker takes a job of a name, wherever it puts files.
+func checkJobName(name string) error {
+	if err := metalink.CheckPath(name); err != nil {
+		return err
+	}
+	switch {
+	case strings.HasPrefix(name, stages):
+		return errors.New(stages + " is the folder of unfinished files")
+	case objectstore.Reserved(name):
+		return errors.New("a name of that ending is the one of the evidence beside an object")
+	}
+	return partfile.CheckName(path.Base(name))
+}
 
 // A workStore is an object store that workers put files in. The record of a job has the id of its upload. Another worker that takes the job over
 // ends that upload, so a worker that is late has nothing to complete.

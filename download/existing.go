@@ -34,6 +34,7 @@ func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	}
 	if done, err = g.compareExisting(ctx, info, c); done && err == nil && !g.document {
 		g.settle(c)
+		storing{g}.found(ctx)
 	}
 	return done, err
 }

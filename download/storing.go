@@ -30,6 +30,13 @@ func (g storing) commit(ctx context.Context) error {
 	return g.part.Close()
 }
 
+// found tells the store that the file which is there is right, if its bytes were read.
+func (g storing) found(ctx context.Context) {
+	if g.upload != nil && !g.planOnly && len(g.result.Proof.Digests()) > 0 {
+		g.upload.to.Found(ctx, UploadFinal{URL: source.Mask(g.req.URL), Result: g.result})
+	}
+}
+
 // open opens the window of an upload, and goes on with what an earlier run has uploaded if the rest is of the same file.
 func (g storing) open(ctx context.Context) error {
 	var err error

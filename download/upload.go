@@ -38,6 +38,8 @@ type Upload interface {
 	// Commit makes what was put the file: the Result's proof says that it is the right one. A file that is there already, or has come
 	// since Existing was asked, is an fs.ErrExist, unless final replaces the one that Existing has returned.
 	Commit(ctx context.Context, final UploadFinal) error
+	// Found is called where the file that Existing returned is the right one, as it is: what Commit would leave beside it may be missing.
+	Found(ctx context.Context, final UploadFinal)
 	// Close ends an upload that was not committed: what was put is kept for the next Resume, or given up. Nothing is read after it.
 	Close(keep bool) error
 }

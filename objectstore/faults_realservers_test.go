@@ -357,7 +357,8 @@ func TestRealUploadProbeFails_Rule71(t *testing.T) {
 			t.Fatal(code, err)
 		}
 		r.has(content)
-		if looks.Load() != 2 || conditions.Load() > 0 != (want == "") || strings.Join(r.notes, "") == "" != (want == "") {
+		// Before the download, before the object, and before its evidence.
+		if looks.Load() != 3 || conditions.Load() > 0 != (want == "") || strings.Join(r.notes, "") == "" != (want == "") {
 			t.Errorf("%s: %d looks, %d conditions, told %q", code, looks.Load(), conditions.Load(), r.notes)
 		}
 	}

@@ -150,7 +150,7 @@ func TestHostileComplete_Rule71(t *testing.T) {
 		u := newUpload(s, "isos/x")
 		u.journal, u.heading = noJournal{}, heading{Upload: "u", Token: "t"}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // some are asked again
-		if err := u.complete(ctx, download.UploadFinal{}, nil); err == nil {
+		if _, err := u.complete(ctx, download.UploadFinal{}, Evidence{}); err == nil {
 			t.Errorf("%q: an object is there", body)
 		}
 		cancel()

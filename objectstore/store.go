@@ -231,7 +231,7 @@ func (s *Store) Abort(ctx context.Context, name, upload string) error {
 // TakeOver reports whether an earlier try of the lease's Job has made the object.
 func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, err error) {
 	u := newUpload(s, s.prefix+name)
-	if err := u.open(); err != nil {
+	if err := u.openToWrite(); err != nil {
 		return false, err
 	}
 	r, err := readRecord(u.journal)

@@ -103,7 +103,7 @@ func (u *upload) path() string { return "s3://" + u.store.bucket + "/" + u.key }
 
 // Resume implements download.Upload. What the journal says counts as far as the store has the same parts.
 func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err error) {
-	if err := u.open(); err != nil {
+	if err := u.openToWrite(); err != nil {
 		return 0, nil, err
 	}
 	r, err := readRecord(u.journal)
