@@ -97,7 +97,7 @@ func (f *fleetFlags) open(ctx context.Context, command string, log *slog.Logger)
 	q := &fleetQueue{}
 	var err error
 	if rest, here := strings.CutPrefix(f.Queue, embedded); here {
-		q.host, err = hostIn(strings.TrimPrefix(rest, ":"), log)
+		q.host, err = hostIn(strings.TrimPrefix(rest, ":"), strings.HasPrefix(command, "queue "), log)
 	} else {
 		o.TLS, err = f.tls()
 	}
@@ -153,8 +153,8 @@ func processName() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
 }
 
-// hostIn is the server of a folder, or of that of the user.
-func hostIn(dir string, log *slog.Logger) (*jetstream.Host, error) {
+// hostIn is the server of a folder, or of that of the user. A command that only shows or changes what is there makes no queue.
+func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	if dir == "" {
 		if stateFolder() == "" {
 			return nil, misuse("--queue embedded", "there is no folder for the queue", "--queue embedded:FOLDER")
@@ -164,6 +164,9 @@ func hostIn(dir string, log *slog.Logger) (*jetstream.Host, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, localFailure("queue", dir, err)
+	}
+	if there && !jetstream.HasQueue(dir) {
+		return nil, &failure{code: exitLocal, what: "queue", where: dir, why: "no queue is there", hint: "braid work, watch, get and daemon with --queue make one"}
 	}
 	h, err := jetstream.NewHost(dir, jetstream.Socket{Listen: watch.Listen, Dial: watch.Dial}, log)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 func queueHere(t *testing.T) (ctx context.Context, dir string, h *jetstream.Host) {
 	t.Helper()
 	dir = t.TempDir()
-	h, err := hostIn(dir, nil)
+	h, err := hostIn(dir, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,20 +64,23 @@ func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
 		return nil, err
 	}
 	info, err := u.store.core.StatObject(ctx, u.store.bucket, u.key, minio.StatObjectOptions{})
-	switch codeOf(err) {
-	case noSuchKey:
-		return nil, nil
-	case "":
-		if err == nil {
-			return &info, nil
-		}
+	if err == nil {
+		u.store.there.Store(true)
+		return &info, nil
 	}
-	// The answer to a HEAD request has no body that says why.
+	if codeOf(err) == noSuchKey && u.store.there.Load() {
+		return nil, nil
+	}
+	// The answer to a HEAD request has no body that says why: the bucket may be missing.
 	body, _, _, reason := u.store.core.GetObject(ctx, u.store.bucket, u.key, minio.GetObjectOptions{})
 	if reason == nil {
 		body.Close()
 	} else if codeOf(reason) != "" {
+		u.store.there.Store(codeOf(reason) == noSuchKey)
 		err = reason
+	}
+	if codeOf(err) == noSuchKey {
+		return nil, nil
 	}
 	return nil, u.fault(ctx, err)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -174,6 +175,31 @@ func TestHostileName_Rule73(t *testing.T) {
 	}
 	if asked.Load() > 0 {
 		t.Errorf("%d requests", asked.Load())
+	}
+}
+
+// A bucket that is missing is told by the first question, which asks what the answer to HEAD does not say; where it is there, that is asked once.
+func TestBucketMissing(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]int64{"NoSuchBucket": 2, "NoSuchKey": 1} {
+		var gets atomic.Int64
+		s := against(t, func(w http.ResponseWriter, q *http.Request) {
+			w.WriteHeader(http.StatusNotFound)
+			if q.Method == http.MethodGet {
+				gets.Add(1)
+				io.WriteString(w, xmlHead+`<Error><Code>`+code+`</Code></Error>`)
+			}
+		})
+		for range 2 {
+			_, err := s.Existing(t.Context(), "x")
+			e, own := errors.AsType[*download.Error](err)
+			if missing := own && e.Kind == download.Refused; missing != (code == "NoSuchBucket") || !missing && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: %v", code, err)
+			}
+		}
+		if gets.Load() != want {
+			t.Errorf("%s: asked %d times", code, gets.Load())
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -68,7 +69,8 @@ type Store struct {
 	bucket   string
 	prefix   string
 	probed   *conditions
-	swept    *sync.Once // sweepAbandoned
+	swept    *sync.Once   // sweepAbandoned
+	there    *atomic.Bool // the bucket is
 }
 
 // IsURL reports whether a word names a place in an object store.
@@ -124,7 +126,7 @@ func Open(place string, o Options) (*Store, error) {
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
-	s := &Store{options: o, bucket: bucket, prefix: prefix, swept: new(sync.Once)}
+	s := &Store{options: o, bucket: bucket, prefix: prefix, swept: new(sync.Once), there: new(atomic.Bool)}
 	c, err := readConfig(o.Getenv)
 	if err == nil {
 		err = s.connect(c)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,6 +48,12 @@ const (
 	// mostPayload is how many bytes a stored value may have.
 	mostPayload = 8 << 20
 )
+
+// HasQueue reports whether a process has made a queue in a folder.
+func HasQueue(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, lockFile))
+	return err == nil
+}
 
 // NewHost has this process run the server of a folder, whenever no other does, until Close.
 func NewHost(dir string, socket Socket, log *slog.Logger) (*Host, error) {

@@ -279,6 +279,10 @@ func (f *fleetRig) watch(name string) []string {
 func (f *fleetRig) braid(args ...string) string {
 	f.t.Helper()
 	out, err := f.command(args...).CombinedOutput()
+	for late := time.Now().Add(30 * time.Second); err != nil && bytes.Contains(out, []byte("no queue is there")) && time.Now().Before(late); { // what was started last makes it
+		time.Sleep(50 * time.Millisecond)
+		out, err = f.command(args...).CombinedOutput()
+	}
 	if err != nil {
 		f.t.Fatalf("%q: %v\n%s", args, err, out)
 	}
