@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -128,7 +130,7 @@ func hintFor(e *download.Error) string {
 	if e.Kind == download.TLS {
 		return hintForTLS(e)
 	}
-	if hint := hintForSignature(e); hint != "" {
+	if hint := cmp.Or(hintForSignature(e), hintForPlain(e)); hint != "" {
 		return hint
 	}
 	if hint := hintFirst(e); hint != "" {
@@ -171,7 +173,27 @@ func hintFirst(e *download.Error) string {
 		return "it is the proxy that asks: http_proxy and https_proxy may be http://USER:PASSWORD@HOST:PORT"
 	}
 	if e.Kind == download.Auth {
+		if src, ok := errors.AsType[*source.Error](e); ok && src.Told {
+			return "the server was told a name and a password, and takes others: check those of -u, of the URL or of ~/.netrc"
+		}
 		return kindHints[download.Auth]
+	}
+	return ""
+}
+
+// hintForPlain is the next step where http was spoken at a port for TLS. Some servers answer that with status 400, some with an alert
+// of TLS (RFC 8446, section 6: 21 is the type of its record), some with nothing.
+func hintForPlain(e *download.Error) string {
+	src, ok := errors.AsType[*source.Error](e)
+	switch {
+	case !ok || !strings.HasPrefix(e.Where, "http://"):
+		return ""
+	case strings.Contains(src.Error(), `malformed HTTP response "\x15\x03`):
+		return "the server speaks TLS there: is it https://?"
+	case src.Status == http.StatusBadRequest:
+		return "check the URL; a port for https answers so: is it https://?"
+	case src.Status == 0 && errors.Is(src, io.EOF):
+		return "check the address and the network; a port for https may end so: is it https://?"
 	}
 	return ""
 }

@@ -232,7 +232,7 @@ func (g *getCommand) yield(c *configuration) {
 		g.OnComplete.args = nil
 	}
 	if !c.line["seed-time"] && !c.line["seed-ratio"] {
-		g.Peers.SeedRatio, g.Peers.SeedTime = 0, 0
+		g.Peers.SeedRatio, g.Peers.SeedTime = 0, seedTime{}
 	}
 }
 

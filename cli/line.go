@@ -31,6 +31,12 @@ func readLine(words []string) (*line, error) {
 	if len(words) == 0 {
 		return nil, misuse("", "no command", "braid --help; "+thereAre(program.Command))
 	}
+	if words[0] == "version" || words[0] == "-v" && len(words) == 1 {
+		if len(words) > 1 {
+			return nil, misuse("version", "takes no words", "braid --version")
+		}
+		return &line{shows: version()}, nil
+	}
 	if strings.HasPrefix(words[0], "-") {
 		return readRoot(program, words[0])
 	}
@@ -84,17 +90,32 @@ func readRoot(program option.Program, word string) (*line, error) {
 	case err == nil && a.has("help"):
 		return &line{shows: rootHelp(program.Command)}, nil
 	case err == nil:
-		return &line{shows: "braid " + thisBuild().String() + "\n"}, nil
+		return &line{shows: version()}, nil
 	}
 	f := explainFlag(err, program.Command)
+	if hint := option.Foreign(f.where); hint != "" {
+		f.hint = hint
+		return nil, f
+	}
 	for _, c := range program.Commands {
-		if _, err := arrange([]string{word, ""}, shapesOf(c.Options)); err == nil {
-			f.hint = "flags follow the command: braid " + c.Name + " " + f.where
-			break
+		a, err := arrange([]string{word, ""}, shapesOf(c.Options, ignoredBy(c.Name)...))
+		if err != nil {
+			continue
 		}
+		f.hint = "flags follow the command: braid " + c.Name + " " + f.where
+		for _, flag := range a.flags { // letters of curl in one word, the last of which has the rest as its value
+			name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+			if hint := foreignValue(name, value); hint != "" && c.Name == "get" {
+				f.hint = "braid get URL; " + hint
+			}
+		}
+		break
 	}
 	return nil, f
 }
+
+// version is what --version prints.
+func version() string { return "braid " + thisBuild().String() + "\n" }
 
 // ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure.
 var ignoredByGet = []string{"L", "f"}

@@ -168,7 +168,7 @@ func watchKey(o option.Option) error {
 func TestTargetsFitTheTable(t *testing.T) {
 	kinds := map[option.Kind][]any{
 		option.Switch: {new(bool)}, option.Words: {new(cli.StringSlice), new(hosts), new(excluded)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
-		option.Time: {new(duration)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)}, option.Rates: {new(rates)},
+		option.Time: {new(duration), new(seedTime)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)}, option.Rates: {new(rates)},
 		option.Word: {new(string), new(parallel), new(countries), new(ratio), new(listenAddress), new(hook), new(port)},
 	}
 	for _, c := range allCommands() {

@@ -152,7 +152,7 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 		return misuse("parts remove", "no file", "braid parts shows what there is")
 	}
 	lines := &lineWriter{w: v.out}
-	code := exitDone
+	words, code := v.inFolders(words)
 	for _, word := range words {
 		if objectstore.IsURL(word) {
 			code = max(code, v.upload(ctx, word, lines))
@@ -177,6 +177,36 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 		return reported(code)
 	}
 	return outputFailure(lines.err)
+}
+
+// inFolders puts what a folder has of unfinished files in place of its name, as parts list shows it. The code is that of folders that
+// cannot be read.
+func (v *partsRemove) inFolders(words []string) (files []string, code int) {
+	for _, word := range words {
+		if info, err := os.Stat(word); objectstore.IsURL(word) || err != nil || !info.IsDir() {
+			files = append(files, word)
+			continue
+		}
+		left, aside, err := partfile.List(fsys.OS, filepath.Clean(word))
+		if err != nil {
+			fmt.Fprintln(v.err, partFailure("remove", word, err).line())
+			code = exitLocal
+			continue
+		}
+		had := len(files)
+		for _, l := range left {
+			if !l.Committed || l.Due || l.InUse {
+				files = append(files, l.Path)
+			}
+		}
+		for _, a := range aside {
+			files = append(files, a.Path)
+		}
+		if len(files) == had && !v.Quiet {
+			fmt.Fprintln(v.err, source.Escape(word+": nothing is unfinished here"))
+		}
+	}
+	return files, code
 }
 
 // upload removes what was uploaded, and returns the exit code.

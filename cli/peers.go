@@ -20,7 +20,7 @@ const (
 type peerFlags struct {
 	Bittorrent choice
 	SeedRatio  ratio
-	SeedTime   duration
+	SeedTime   seedTime
 	NoDHT      bool
 	PeerListen listenAddress
 }
@@ -35,7 +35,23 @@ func (p *peerFlags) peers() download.Peers {
 	return download.PeersAuto
 }
 
-func (p *peerFlags) seeds() bool { return p.SeedRatio > 0 || p.SeedTime > 0 }
+func (p *peerFlags) seeds() bool {
+	return !p.SeedTime.none && (p.SeedRatio > 0 || p.SeedTime.Duration > 0)
+}
+
+// A seedTime is the value of a flag for how long peers get the file. 0 is not at all, whatever the ratio, as aria2 has it.
+type seedTime struct {
+	time.Duration
+	none bool
+}
+
+func (v *seedTime) Set(s string) error {
+	if n, err := strconv.ParseFloat(strings.TrimRight(s, "smh"), 64); err == nil && n == 0 {
+		*v = seedTime{none: true}
+		return nil
+	}
+	return (*duration)(&v.Duration).Set(s)
+}
 
 // address is where peers may connect to.
 func (p *peerFlags) address() string {
@@ -49,7 +65,9 @@ func (p *peerFlags) address() string {
 }
 
 func (p *peerFlags) apply(r *download.Request) {
-	r.Peers, r.SeedRatio, r.SeedTime = p.peers(), float64(p.SeedRatio), time.Duration(p.SeedTime)
+	if r.Peers = p.peers(); p.seeds() {
+		r.SeedRatio, r.SeedTime = float64(p.SeedRatio), p.SeedTime.Duration
+	}
 }
 
 // A ratio is the value of a flag for how much of something.

@@ -37,8 +37,11 @@ func fileProgress(name string, p download.Progress) progress {
 		q.text += fmt.Sprintf(" of %s (%d %%)", sizeText(p.Size), percent(p.Done, p.Size))
 		q.amount += fmt.Sprintf(" of %-8s", sizeText(p.Size))
 	}
-	if p.Active >= 0 {
+	switch {
+	case p.Active > 0:
 		q.by, q.active = fmt.Sprintf("%-10s", count(p.Active, "mirror")), p.Active
+	case p.Active == 0:
+		q.by = fmt.Sprintf("%-10s", "waiting")
 	}
 	return q
 }

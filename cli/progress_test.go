@@ -20,7 +20,7 @@ func TestProgressSentence(t *testing.T) {
 	}{
 		{fileProgress("a.iso", download.Progress{Done: 120 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}), "a.iso: 120 MiB of 256 MiB (46 %), 12 MiB/s, 11 s left, 4 mirrors"},
 		{fileProgress("a.iso", download.Progress{Done: 120 << 20, Size: -1, Rate: 12 << 20, Active: 1}), "a.iso: 120 MiB, 12 MiB/s, 1 mirror"},
-		{fileProgress("a.iso", download.Progress{Done: 0, Size: 256 << 20, Rate: 0, Active: 0}), "a.iso: 0 B of 256 MiB (0 %), 0 B/s, 0 mirrors"},
+		{fileProgress("a.iso", download.Progress{Done: 0, Size: 256 << 20, Rate: 0, Active: 0}), "a.iso: 0 B of 256 MiB (0 %), 0 B/s, waiting"},
 		{fileProgress("a.iso", download.Progress{Done: 1, Size: 1 << 60, Rate: 1, Active: 1}), "a.iso: 1 B of 1 EiB (0 %), 1 B/s, 1 mirror"},
 		{fileProgress("a.iso", download.Progress{Done: 0, Size: 600, Rate: 1, Active: 1}), "a.iso: 0 B of 600 B (0 %), 1 B/s, 10 min 0 s left, 1 mirror"},
 		{fileProgress("a.iso", download.Progress{Done: 10, Size: 10, Rate: 5, Active: 1}), "a.iso: 10 B of 10 B (100 %), 5 B/s, 1 s left, 1 mirror"},

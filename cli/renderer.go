@@ -194,7 +194,11 @@ func (w *renderer) offered(ev download.Offered) {
 	if len(f.Claims) == 0 {
 		parts = append(parts, "no digest")
 	}
-	parts = append(parts, count(len(f.Mirrors), "mirror"))
+	if len(f.Mirrors) > 0 {
+		parts = append(parts, count(len(f.Mirrors), "mirror"))
+	} else {
+		parts = append(parts, "no mirrors named")
+	}
 	w.detail("%s: %s", who, strings.Join(parts, ", "))
 	if f.IgnoredCount > 0 {
 		w.detail("server: %s ignored%s", count(f.IgnoredCount, "link"), reasons(f.Ignored))

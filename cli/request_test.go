@@ -115,3 +115,20 @@ func TestValues(t *testing.T) {
 		}
 	}
 }
+
+// No time for peers is none at all, as scripts say it to aria2c, also beside a ratio.
+func TestNoSeedTime(t *testing.T) {
+	for _, word := range []string{"0", "0s", "0.0", "0m"} {
+		p := peerFlags{SeedRatio: 1.5}
+		if err := p.SeedTime.Set(word); err != nil || p.seeds() || p.address() != "" {
+			t.Errorf("%s: %v, seeds %t", word, err, p.seeds())
+		}
+	}
+	var p peerFlags
+	if err := p.SeedTime.Set("-1m"); err == nil {
+		t.Error("a time below zero is none")
+	}
+	if err := p.SeedTime.Set("30m"); err != nil || !p.seeds() {
+		t.Errorf("30m: %v", err)
+	}
+}

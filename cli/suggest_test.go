@@ -51,6 +51,15 @@ func TestForeignFlags(t *testing.T) {
 			t.Errorf("%q: %s", line, err)
 		}
 	}
+	// So they are at the root, where get is not named.
+	for line, want := range map[string]string{
+		"-fsSL http://127.0.0.1/a": "braid get URL; -q prints nothing but errors", "-O u": "-o NAME names the file", "-X POST u": "sends no other requests",
+		"-r 0-5 u": "a file is fetched whole", "--compressed u": "without compression", "-v u": "flags follow the command: braid get -v", "-L u": "flags follow the command: braid get -L",
+	} {
+		if code, _, err := command(t, strings.Fields(line)...); code != exitUsage || !strings.Contains(err, want) {
+			t.Errorf("%s: exit %d, %s", line, code, err)
+		}
+	}
 	for _, k := range kindHints {
 		for _, m := range flagWord.FindAllStringSubmatch(k, -1) {
 			if _, ok := known[strings.TrimLeft(m[1], "-")]; !ok {

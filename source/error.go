@@ -50,6 +50,7 @@ type Error struct {
 	Held bool
 
 	Status int            // of the HTTP answer; 0 if there was none
+	Told   bool           // the server, which wants a name and a password, was told some
 	Hops   []metalink.Hop // the answers up to the failure, that included if it is one
 	Err    error          // what went wrong, without the URL
 }

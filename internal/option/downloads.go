@@ -89,7 +89,7 @@ var ofDownloads = []Option{
 	{Names: "seed-ratio", Of: Get | Daemon, Group: PeersGroup, Kind: Word,
 		Usage: "then give the file to peers until they got `N` times its size, as in --seed-ratio 1.5 (default: stop when it is here)"},
 	{Names: "seed-time", Of: Get | Daemon, Group: PeersGroup, Kind: Time,
-		Usage: "then give the file to peers for `TIME`, as in --seed-time 30m; with --seed-ratio until the first of both"},
+		Usage: "then give the file to peers for `TIME`, as in --seed-time 30m; with --seed-ratio until the first of both; 0 is not at all"},
 	{Names: "peer-listen", Of: Get | Daemon, Group: PeersGroup, Kind: Word,
 		Usage: "let peers connect to `[HOST]:PORT`, as in --peer-listen :6881 (default: none may; any port with --bittorrent only, --seed-ratio and --seed-time)"},
 	{Names: "no-dht", Of: Get | Daemon, Group: PeersGroup, Kind: Switch,

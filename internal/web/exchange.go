@@ -46,6 +46,11 @@ type Exchange struct {
 	said   *login // who we are, as the request said
 }
 
+// Told reports whether the request said who we are.
+func (x *Exchange) Told() bool {
+	return x.Request != nil && x.Request.Header.Get("Authorization") != ""
+}
+
 // exchange sends req through a transport and reads the head of the answer. The error is that of the transport.
 func (w *route) exchange(req *http.Request, through http.RoundTripper) (*Exchange, error) {
 	ctx, cancel := context.WithCancel(w.context(req.Context()))

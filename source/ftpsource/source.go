@@ -156,6 +156,7 @@ func (s *Source) judge(ctx context.Context, err error) error {
 func (s *Source) fail(f source.Fault, retry bool, err error) *source.Error {
 	return &source.Error{
 		URL: source.Mask(s.url), Host: s.account.host, Fault: f, Retry: retry, Err: source.Plain(err),
+		Told: f == source.FaultAuth && !s.account.anonymous(),
 	}
 }
 

@@ -139,7 +139,7 @@ func (c *chain) refused(x *web.Exchange) error {
 	e := c.fail(x, source.FaultRefused, fmt.Errorf("status %d %s", status, http.StatusText(status)))
 	switch status {
 	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
-		e.Fault = source.FaultAuth
+		e.Fault, e.Told = source.FaultAuth, x.Told()
 	case http.StatusRequestedRangeNotSatisfiable:
 		c.unsatisfied(x, e)
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests,
