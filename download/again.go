@@ -89,7 +89,7 @@ func (g *getter) happened(s *session) history {
 	return history{
 		changes: p.changes, restarts: p.restarts, tries: g.c.tries(), touched: p.touched,
 		single: p.single, pipe: g.req.inOrder(), out: g.req.Stream != nil && s.streamed(),
-		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(), unsized: g.unsized(),
+		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(),
 		guessed: g.carried.guessed(), contested: g.carried.strong() && g.carried.sizeBy < byUser,
 		digest: s.strong(), recalled: g.recalls(s.err), heads: p.heads, drops: p.drops,
 	}

@@ -388,7 +388,5 @@ func (s *session) checkPin(o *origin, file metalink.File) error {
 	if !o.first || s.standIn() || s.req.NoMetalink {
 		return nil
 	}
-	file.Claims = join(file.Claims, withoutUser(s.claims))
-	s.carried.offered = pinOf(file)
-	return s.c.checkPin(s.req, s.carried.offered)
+	return s.c.checkPin(s.req, s.offers(file))
 }

@@ -62,6 +62,7 @@ type board struct {
 	part    *partfile.File
 	other   *overlay
 	size    int64
+	bound   bool // by an authority of the digest's rank: another size is another file
 	claims  []verify.Claim
 	limit   *Limiter
 	silence time.Duration // how long a source may be silent if no other can replace it

@@ -212,7 +212,7 @@ func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
 	if o.first {
 		if file, err := metalink.FromHops(a.Hops, true); err == nil && !elsewhere(file, a) {
-			if err := verify.Agree(k.b.claims, file.Claims); err != nil || differs(a.Size, k.b.size) {
+			if err := verify.Agree(k.b.claims, file.Claims); err != nil || k.b.bound && differs(a.Size, k.b.size) {
 				return errOtherNow
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"braid/download/state"
 	"braid/internal/partfile"
 	"braid/internal/version"
 	"braid/metalink"
@@ -196,6 +197,12 @@ func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 		claims = append(claims, c)
 	}
 	return claims
+}
+
+// offers is what the server offers to verify the file with: by its answer, and by what is known of it.
+func (k *known) offers(file metalink.File) state.Pin {
+	file.Claims = join(file.Claims, withoutUser(k.claims))
+	return pinOf(file)
 }
 
 // join is a with those claims of b that are not in it.

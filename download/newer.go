@@ -307,11 +307,11 @@ func channelOfProof(p verify.Proof) verify.Channel {
 
 // keepPin remembers what the URL offered, now that it was true.
 func (g *getter) keepPin() {
-	if g.carried.origin != g.req.URL || g.req.NoMetalink {
+	if g.req.NoMetalink || g.req.Described != nil {
 		return
 	}
-	if g.req.LessProof {
+	if g.req.LessProof && g.carried.origin == g.req.URL {
 		g.c.State.ForgetPin(g.req.URL)
 	}
-	g.c.State.KeepPin(g.req.URL, g.carried.offered)
+	g.c.State.KeepPin(g.req.URL, g.carried.offers(g.carried.file))
 }

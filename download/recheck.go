@@ -31,7 +31,7 @@ type recheck struct {
 // newRecheck begins with which source brought what.
 func newRecheck(s *session) *recheck {
 	x := &recheck{board: board{
-		part: s.part, size: s.part.Front(), claims: s.claims, limit: s.limiter(),
+		part: s.part, size: s.part.Front(), bound: s.bound(), claims: s.claims, limit: s.limiter(),
 		silence: cmp.Or(s.c.Timeout, 30*time.Second), pause: cmp.Or(s.c.RetryWait, time.Second), wake: make(chan struct{}, 1),
 	}}
 	x.changed.L = &x.mu

@@ -53,7 +53,6 @@ type history struct {
 	byPieces     bool // the pieces that the user named prove the file; each was checked as it came
 	listed       bool // a document names places of the file and no strong digest: each place serves alone
 	contradicted bool // all pieces of the user's document hold, and its own digest of the whole does not
-	unsized      bool // one of the sources alone gave the size
 	guessed      bool // the digest of a higher authority decides whether the size is right
 	contested    bool // a digest is known, and no authority above the server gave the size
 	digest       bool // an authority has stated a strong digest: all places were sources already, and it decides
@@ -184,7 +183,7 @@ func (h history) afterWrong(o outcome) (all []way) {
 	if h.contested { // another place may have a file of another size, and it is not known which one is right
 		all = append(all, dropSize)
 	}
-	if o == wrongSize || h.unsized {
+	if o == wrongSize {
 		return append(all, singleSource, discard)
 	}
 	return append(all, keepRefuted)

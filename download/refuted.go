@@ -9,6 +9,7 @@ import (
 	"braid/byterange"
 	"braid/internal/partfile"
 	"braid/internal/version"
+	"braid/source"
 	"braid/verify"
 )
 
@@ -41,17 +42,14 @@ func withoutUser(claims []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
 }
 
-// resumeRefuted uses a complete file that did not have the digest of an earlier run, if it has the digest that is wanted now. Else it
-// empties the part file.
+// resumeRefuted uses a complete file that did not have the digest of an earlier run. With the same digest again it is compared with what
+// there is by now.
 func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
 	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
 	again := func(c verify.Claim) bool {
 		return strong(c) && slices.ContainsFunc(prior.Refuted, func(r verify.Claim) bool { return r.Digest == c.Digest })
 	}
-	switch {
-	case slices.ContainsFunc(g.req.Claims, again):
-		return g.part.Restart()
-	case !slices.ContainsFunc(g.req.Claims, strong):
+	if !slices.ContainsFunc(g.req.Claims, strong) {
 		return g.resumeUntold(ctx, prior)
 	}
 	if err := g.part.Recover(ctx); err != nil {
@@ -59,12 +57,13 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	}
 	have := g.part.Have()
 	check, whole := verify.NewChecker(have.Len(), g.req.Claims), have.Contains(byterange.Range{End: have.Len()})
-	if whole {
+	once := whole && slices.ContainsFunc(g.req.Claims, again)
+	if whole && !once {
 		if err := newReading(g.observe, have.Len(), 0).copy(ctx, check, io.NewSectionReader(g.part, 0, have.Len())); err != nil {
 			return err
 		}
 	}
-	if _, err := check.Proof(); err != nil {
+	if _, err := check.Proof(); err != nil && !once {
 		if wrong := wrongOf(err); whole && wrong != nil {
 			return g.keepRefuted(ctx, prior, wrong)
 		}
@@ -72,6 +71,7 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	}
 	g.goOnWith(partfile.Identity{
 		URL: prior.URL, URLSum: prior.URLSum, Size: have.Len(), Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
+		SizeBy: source.HostPort(g.req.URL), // a guess: the server has not said it of this digest
 	})
 	return nil
 }
@@ -82,6 +82,7 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 	prior.Claims, prior.Refuted = withoutUser(prior.Claims), nil
 	reason := errors.New("it does not have the digest that was given for it, and there is no other now")
 	if !g.part.Sealed() || prior.Mixed || !tagged(prior) && !verify.Strong(prior.Claims) {
+		g.remember(prior)
 		return g.part.Reset(reason.Error())
 	}
 	x, err := g.lookAgain(ctx, prior)
@@ -95,6 +96,7 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 		want.Size = -1
 	}
 	if err != nil || goesOnFrom(want, prior) != nil {
+		g.remember(prior)
 		return g.part.Reset(reason.Error())
 	}
 	prior.Claims = join(prior.Claims, want.Claims)
@@ -103,6 +105,15 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 	}
 	g.goOnWith(prior)
 	return nil
+}
+
+// remember keeps what the server said of the file in an earlier run whose bytes are set aside.
+func (g *getter) remember(prior partfile.Identity) {
+	if !g.part.Sealed() || prior.URLSum != partfile.SumURL(g.req.URL) || !verify.Strong(prior.Claims) {
+		return
+	}
+	prior.Mixed = false
+	g.carried.recall(prior, &g.req)
 }
 
 // mostRefuted is how many digests are remembered that the part file does not have.

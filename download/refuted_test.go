@@ -11,8 +11,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 40 for a digest that was mistyped: what came stays, and the corrected one needs no byte. The same one again fetches
-// anew, as does another one that does not fit, and without one what is here is set aside.
+// Proves rule 40 for a digest that was mistyped: what came stays, and the corrected one needs no byte. With the same one again it is
+// compared with what the servers have by now, and without one what is here is set aside.
 func TestMistypedDigest_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -39,8 +39,8 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 	t.Run("the same", func(t *testing.T) {
 		r := begin(t)
 		res, _ := r.get()
-		if res.Fetched < size || res.Resumed != 0 {
-			t.Errorf("%d bytes were fetched, %d resumed", res.Fetched, res.Resumed)
+		if res.Compared < size || res.Resumed != size {
+			t.Errorf("%d bytes were compared, %d resumed", res.Compared, res.Resumed)
 		}
 		r.req.Claims = userClaim(s.Digest())
 		if res := r.right(s.Content); res.Fetched != 0 {
@@ -63,8 +63,18 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 		r := begin(t)
 		r.req.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
 		r.wrong(download.Mismatch)
-		if res, err := r.get(); err == nil || res.Resumed != 0 || res.Fetched < size {
-			t.Errorf("%v: %d bytes were fetched, %d resumed", err, res.Fetched, res.Resumed)
+		if res, err := r.get(); err == nil || res.Resumed != size || res.Compared < size {
+			t.Errorf("%v: %d bytes were compared, %d resumed", err, res.Compared, res.Resumed)
+		}
+	})
+	t.Run("the same, of what the server has by now", func(t *testing.T) {
+		origin := sized(t, size, mirrortest.Corrupt(3*mib))
+		r := newRun(t, origin.URL)
+		r.req.Claims = userClaim(origin.Digest())
+		r.wrong(download.Mismatch)
+		origin.Reset()
+		if res := r.right(origin.Content); res.Resumed != size {
+			t.Errorf("%d bytes resumed", res.Resumed)
 		}
 	})
 	t.Run("another file since", func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"braid/address"
-	"braid/download/state"
 	"braid/internal/partfile"
 	"braid/internal/version"
 	"braid/source"
@@ -35,8 +34,7 @@ type revision struct {
 	continued bool  // see Request.Continue
 	brokenAt  int64 // where the server broke off the last time
 
-	signed  signed
-	offered state.Pin // what the server offers to verify the file with
+	signed signed
 
 	repairs        int      // how often pieces located wrong bytes
 	recheck        *recheck // the search for wrong bytes without pieces; nil: none

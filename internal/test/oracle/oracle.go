@@ -30,7 +30,8 @@ type judge struct {
 	proven statement   // of the file in place: by what it was proven
 	pin    int         // the rank of what the URL offered
 	broken bool        // something was damaged: nobody has to keep work any more
-	safe   int         // bytes of the part file that a clean end left, of the authority's content
+	safe   int         // bytes of the part file that a clean end left, of the authority's content,
+	safeOf []byte      // which is this
 }
 
 // Judge returns what contradicts the properties, the first command first.
@@ -66,7 +67,7 @@ func (j *judge) begin() {
 	case "state": // the key is lost with it
 		j.stored, j.pin = false, None
 		fallthrough
-	case "key":
+	case "key", "journal":
 		j.sealed, j.broken = false, true
 	default:
 		j.broken = j.broken || c.Damage != ""
@@ -81,7 +82,7 @@ func (j *judge) begin() {
 		if !ok {
 			continue
 		}
-		if a.To != "" && a.Digest == "" && !a.Links && speaks[a.To] == None && j.channel(a.Party) <= j.channel(a.To) { // else it is not followed
+		if a.To != "" && a.Digest == "" && !a.Links && speaks[a.To] == None && (c.User != "" || j.channel(a.Party) <= j.channel(a.To)) { // else it is not followed
 			speaks[a.To] = min(rank, j.channel(a.To))
 		}
 		if a.Digest != "" {
@@ -110,19 +111,22 @@ func (j *judge) end() {
 	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
 	if len(j.now) > 0 && c.Cut != "kill" {
-		j.sealed = len(c.After.Part) > 0
+		j.sealed = len(c.After.Part) > 0 && !c.Pipe
 	}
-	j.sealed = j.sealed && c.After.Journal
-	j.stored = done && c.After.Final != nil && SHA256(c.After.Final) == j.last.digest || j.stored && same
+	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0) // else the user named another version
+	j.stored = done && c.Newer && c.After.Final != nil && SHA256(c.After.Final) == j.last.digest || j.stored && same
 	if done && !same {
-		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); c.Rank == User && !c.Newer {
-			j.proven = statement{} // only -N remembers what the user said of a file
+		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); c.Rank != HTTPS && !c.Newer {
+			j.proven = statement{} // only -N remembers that of a file; what came over https the URL has offered
 		}
 	}
 	if done && !c.Unchanged && said(j.now, c.Digest, None) {
 		j.pin = max(j.pin, min(c.Rank, j.now[len(j.now)-1].rank))
 	}
 	came := slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Sent > 0 })
+	if came {
+		j.safeOf = j.subject()
+	}
 	switch right := j.rightBytes(c.After.Part); {
 	case c.Cut == "kill", j.broken, came && (!j.tied() || j.mingled()):
 		j.safe = 0

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -294,6 +295,14 @@ func (u *user) request() download.Request {
 	}
 	if u.cmd.Refresh {
 		q.Name = fileName
+	}
+	if *story != "" {
+		q.Observe = func(ev download.Event) {
+			switch ev.(type) {
+			case download.Note, download.Restarted, download.SourceDown:
+				fmt.Printf("     %T %+v\n", ev, ev)
+			}
+		}
 	}
 	if u.cmd.Login {
 		q.User = url.UserPassword("user", password)
