@@ -24,12 +24,13 @@ type workCommand struct {
 	Metrics   string
 	LogFormat choice
 
-	log    *watchLog
-	notify watch.Notifier
-	queue  *fleetQueue
-	pacer  *jetstream.Pacer
-	place  workplace
-	ending sync.WaitGroup
+	log     *watchLog
+	notify  watch.Notifier
+	running context.Context // of the worker
+	queue   *fleetQueue
+	pacer   *jetstream.Pacer
+	place   workplace
+	ending  sync.WaitGroup
 
 	mu    sync.Mutex
 	tasks map[int]*workTask // by number, from 0
@@ -49,6 +50,7 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	if err := w.checkFlags(words); err != nil {
 		return err
 	}
+	w.running = ctx
 	defer spareMemory()()
 	w.log = commandLog(w.streams.err, w.LogFormat.Word, w.Quiet, w.Verbose)
 	w.notify = watch.NotifierOf(os.Getenv)

@@ -48,23 +48,25 @@ func (p *workFolder) close() { p.root.Close() }
 
 // prepare implements workplace.
 func (p *workFolder) prepare(t *workTask, r *download.Request) (there *placedFile, err error) {
-	if t.stage, err = p.stage(&t.claim.Record.Job, t.claim.Fence()); err != nil {
+	replace := r.Overwrite || r.IfNewer
+	if t.stage, err = p.stage(&t.claim.Record.Job, t.claim.Fence(), replace); err != nil {
 		return nil, err
 	}
+	t.stage.replace = replace || t.stage.ours
 	r.Dir, r.Name, r.MakeDir = t.stage.dir, t.stage.base, false
-	r.Overwrite = r.Overwrite || t.stage.ours
-	if info := t.stage.there; info != nil {
+	r.Overwrite = r.Overwrite || t.stage.ours || t.stage.kept
+	if info := t.stage.there; info != nil && !t.stage.kept {
 		there = &placedFile{size: info.Size(), modTime: info.ModTime()}
 	}
 	return there, nil
 }
 
 // place implements workplace.
-func (p *workFolder) place(ctx context.Context, t *workTask, r *download.Request, changed bool) (placedFile, error) {
+func (p *workFolder) place(ctx context.Context, t *workTask, _ *download.Request, changed bool) (placedFile, error) {
 	if err := t.claim.Confirm(ctx); err != nil {
 		return placedFile{}, err
 	}
-	return p.put(t.stage, changed, r.Overwrite || r.IfNewer)
+	return p.put(t.stage, changed, t.stage.replace)
 }
 
 // A stage is the folder of one try.
@@ -76,13 +78,16 @@ type stage struct {
 	file    string // its path below the place
 	there   os.FileInfo
 	ours    bool // an earlier try of the job has put it there, and was killed before it told
+	kept    bool // an earlier try has fetched the file that is in the stage, and could not put it in place
+	replace bool // the file that is there
 }
 
 // placing is the name of a file of the job while it gets its own: it says whose file stands there, if the worker is killed then.
 func placing(j *fleet.Job) string { return "." + j.ID() + ".placing" }
 
-// stage makes the folder of a try, with what the try before has left, and with the file that is there.
-func (p *workFolder) stage(j *fleet.Job, fence uint64) (*stage, error) {
+// stage makes the folder of a try, with what the try before has left, and with the file that is there. A whole file that was left stands there in its place, if
+// one that is there may be replaced.
+func (p *workFolder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error) {
 	if strings.HasPrefix(j.Name, stages) {
 		return nil, misuseOfName(j)
 	}
@@ -90,7 +95,7 @@ func (p *workFolder) stage(j *fleet.Job, fence uint64) (*stage, error) {
 	s.dir = filepath.Join(p.dir, s.name)
 	err := p.inherit(s, j.Key()+"-")
 	if err == nil {
-		err = p.showWhatIsThere(s)
+		err = p.showWhatIsThere(s, replace)
 	}
 	if err != nil {
 		return nil, localFailure("stage", s.dir, err)
@@ -112,7 +117,7 @@ func (p *workFolder) inherit(s *stage, prefix string) error {
 		if i == len(before)-1 && p.root.Rename(old, s.name) == nil {
 			s.ours = p.same(path.Join(s.name, s.placing), s.file)
 			if p.isFree(s) {
-				return errors.Join(p.dropIfThere(path.Join(s.name, s.base)), p.dropIfThere(path.Join(s.name, s.placing)))
+				return p.keep(s)
 			}
 			old = s.name
 		}
@@ -135,6 +140,22 @@ func (p *workFolder) namesIn(dir string) ([]string, error) {
 	}
 	defer f.Close()
 	return f.Readdirnames(-1)
+}
+
+// keep keeps the whole file that the last worker has fetched: the queue may have been away when it was to get its name. A second name of the file that is
+// there is none.
+func (p *workFolder) keep(s *stage) error {
+	whole, placing := path.Join(s.name, s.base), path.Join(s.name, s.placing)
+	if _, err := p.root.Lstat(placing); err == nil && !s.ours {
+		if err := p.root.Rename(placing, whole); err != nil {
+			return err
+		}
+	}
+	info, err := p.root.Lstat(whole)
+	if s.kept = err == nil && info.Mode().IsRegular() && !p.same(whole, s.file); s.kept {
+		return nil
+	}
+	return errors.Join(p.dropIfThere(whole), p.dropIfThere(placing))
 }
 
 func fenceOf(name string) uint64 {
@@ -171,7 +192,7 @@ func (p *workFolder) dropIfThere(name string) error {
 
 // showWhatIsThere gives the file that is there a second name in the stage: a download there finds it as it would in its place. On a file
 // system without second names the file is fetched whole.
-func (p *workFolder) showWhatIsThere(s *stage) error {
+func (p *workFolder) showWhatIsThere(s *stage, replace bool) error {
 	info, err := p.root.Lstat(s.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -182,6 +203,9 @@ func (p *workFolder) showWhatIsThere(s *stage) error {
 		return &fs.PathError{Op: "open", Path: s.file, Err: errors.New("is no ordinary file")}
 	}
 	s.there = info
+	if s.kept = s.kept && replace; s.kept {
+		return nil
+	}
 	if err := p.dropIfThere(path.Join(s.name, s.base)); err != nil {
 		return err
 	}

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"braid/download"
 	"braid/fleet"
@@ -25,7 +28,7 @@ func TestStageOurs_Rule75(t *testing.T) {
 		}
 		job := &fleet.Job{Name: "a.iso"}
 		stageOf := func(fence uint64) *stage {
-			s, err := p.stage(job, fence)
+			s, err := p.stage(job, fence, false)
 			if err != nil || s.ours == foreign && fence == 2 || s.ours && fence == 1 {
 				t.Fatalf("foreign %t, fence %d: %+v, %v", foreign, fence, s, err)
 			}
@@ -49,6 +52,79 @@ func TestStageOurs_Rule75(t *testing.T) {
 	}
 }
 
+// TestStageKept: a whole file that a worker could not put in place, as the queue was away, is what the next one begins with, and is put in place by it. It takes
+// the place of a file that is there only where that may be replaced.
+func TestStageKept(t *testing.T) {
+	for _, placing := range []bool{false, true} {
+		for _, there := range []bool{false, true} {
+			for _, replace := range []bool{false, true} {
+				p, err := openWorkFolder(t.TempDir())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.close()
+				if there {
+					write(t, filepath.Join(p.dir, "a.iso"), "mine")
+				}
+				job := &fleet.Job{Name: "a.iso"}
+				first, err := p.stage(job, 1, replace)
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := first.base
+				if placing {
+					name = first.placing
+				}
+				os.Remove(filepath.Join(first.dir, name))
+				write(t, filepath.Join(first.dir, name), "whole")
+				second, err := p.stage(job, 2, replace)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := "whole"
+				if there && !replace {
+					want = "mine"
+				}
+				if got, err := os.ReadFile(filepath.Join(second.dir, second.base)); string(got) != want || err != nil || second.kept != (want == "whole") || second.ours {
+					t.Errorf("placing %t, there %t, replace %t: the next worker begins with %q, %v: %+v", placing, there, replace, got, err, second)
+				}
+				if second.kept {
+					if _, err := p.put(second, true, replace); err != nil {
+						t.Error(err)
+					}
+				}
+				if got, _ := os.ReadFile(filepath.Join(p.dir, "a.iso")); string(got) != want {
+					t.Errorf("placing %t, there %t, replace %t: in place is %q", placing, there, replace, got)
+				}
+			}
+		}
+	}
+}
+
+// TestEndContext: what became of a job is stored for as long as the worker runs, and for a while after it was told to end.
+func TestEndContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running, end := context.WithCancel(t.Context())
+		ctx, stop := endContext(running)
+		defer stop()
+		time.Sleep(time.Hour)
+		if ctx.Err() != nil {
+			t.Fatal("the file is thrown away while the queue is away")
+		}
+		end()
+		time.Sleep(endTime - time.Second)
+		if ctx.Err() != nil {
+			t.Error("it has no time to end")
+		}
+		time.Sleep(2 * time.Second)
+		if ctx.Err() == nil {
+			t.Error("the worker never ends")
+		}
+		_, early := endContext(running)
+		early()
+	})
+}
+
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
@@ -63,7 +139,7 @@ func TestStageOfAnother_Rule75(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.close()
-	first, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.org/a.iso"}}, 1)
+	first, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.org/a.iso"}}, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +147,7 @@ func TestStageOfAnother_Rule75(t *testing.T) {
 	if _, err := p.put(first, true, false); err != nil {
 		t.Fatal(err)
 	}
-	if other, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.net/a.iso"}}, 2); err != nil || other.ours {
+	if other, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.net/a.iso"}}, 2, false); err != nil || other.ours {
 		t.Errorf("another job may replace the file, %v", err)
 	}
 }

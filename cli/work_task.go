@@ -93,12 +93,31 @@ func (t *workTask) observe(ev download.Event) {
 	}
 }
 
-// endTime is how long a worker tries to store what became of a job. After that another worker finds out.
+// endTime is how long a worker that ends tries to store what became of a job. After that another worker finds out.
 const endTime = 30 * time.Second
+
+// endContext is for storing what became of a job. The queue may be away for any time, and nothing is to be fetched twice for that: while the worker runs it
+// ends by itself only when the job is another one's, or when the function is called.
+func endContext(running context.Context) (context.Context, func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	var late *time.Timer
+	armed := make(chan struct{})
+	unhook := context.AfterFunc(running, func() {
+		late = time.AfterFunc(endTime, stop)
+		close(armed)
+	})
+	return ctx, func() {
+		if !unhook() {
+			<-armed
+			late.Stop()
+		}
+		stop()
+	}
+}
 
 // end puts the file in place, and stores what became of the job.
 func (t *workTask) end(r download.Request, res download.Result, err error) {
-	ctx, stop := context.WithTimeout(context.Background(), endTime)
+	ctx, stop := endContext(t.running)
 	defer stop()
 	e := fleet.Ending{Kind: fleet.Right}
 	if err == nil {
@@ -203,7 +222,7 @@ func (t *workTask) release() {
 // settle puts a file that is right in its place, while the job is still this worker's.
 func (t *workTask) settle(ctx context.Context, r download.Request, res download.Result) (fleet.Ending, error) {
 	job := &t.claim.Record.Job
-	unchanged := res.AlreadyComplete || res.NotModified
+	unchanged := (res.AlreadyComplete || res.NotModified) && !(t.stage != nil && t.stage.kept)
 	if unchanged && job.Behind(res.LastModified) {
 		return fleet.Ending{
 			Kind: fleet.Wrong, Code: exitRefused,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -226,8 +227,15 @@ func (c *Claim) change(ctx context.Context, f func(*fleet.Record) error) (fleet.
 // While the queue does not answer it asks again, as long as ctx allows.
 func (c *Claim) Confirm(ctx context.Context) error {
 	c.confirmed.Store(true)
+	return c.sure(ctx, c.confirm)
+}
+
+// sure asks the queue until it answers, or ctx ends.
+func (c *Claim) sure(ctx context.Context, ask func(context.Context) error) error {
 	for {
-		err := c.confirm(ctx)
+		once, stop := context.WithTimeout(ctx, oneCall)
+		err := ask(once)
+		stop()
 		if _, lost := errors.AsType[*fleet.LostError](err); err == nil || lost || rest(ctx, 500*time.Millisecond) != nil {
 			return err
 		}
@@ -236,9 +244,7 @@ func (c *Claim) Confirm(ctx context.Context) error {
 
 // confirm asks whether the job is this process's, and prolongs the lease if it ends soon. One of several servers may not know of the last change
 // when it is asked, but cannot store another one.
-func (c *Claim) confirm(ctx context.Context) error {
-	once, stop := context.WithTimeout(ctx, oneCall)
-	defer stop()
+func (c *Claim) confirm(once context.Context) error {
 	if !c.q.clustered() {
 		r, _, err := read[fleet.Record](once, c.q.jobs, c.Record.Job.Key())
 		if err == nil {
@@ -255,10 +261,10 @@ func (c *Claim) confirm(ctx context.Context) error {
 // Opened stores the id of the upload that the file goes into, before a part of it is sent. The error is a *fleet.LostError if another worker has
 // the job.
 func (c *Claim) Opened(ctx context.Context, upload string) error {
-	ctx, stop := context.WithTimeout(ctx, oneCall)
-	defer stop()
-	_, err := c.change(ctx, func(r *fleet.Record) error { return r.Opened(c.q.name, c.Fence(), upload) })
-	return err
+	return c.sure(ctx, func(once context.Context) error {
+		_, err := c.change(once, func(r *fleet.Record) error { return r.Opened(c.q.name, c.Fence(), upload) })
+		return err
+	})
 }
 
 // Abandon ends the claim of a job that is another process's, or was dropped: nothing is stored.
@@ -294,6 +300,7 @@ func (c *Claim) Release(ctx context.Context) error {
 
 func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Record, error) {
 	defer c.q.free(c.Record.Job.Key())
+	level := slog.LevelWarn
 	c.cancel(nil) // else what prolongs the lease meanwhile finds that the job is over, and takes it for lost
 	c.beating.Wait()
 	for {
@@ -306,7 +313,11 @@ func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Rec
 		if err == nil || err == errSame {
 			return r, c.settle(ctx, &r)
 		}
-		c.q.log.Warn("queue", "job", c.Record.Job.Name, "error", err)
+		c.q.log.Log(ctx, level, "queue", "job", c.Record.Job.Name, "error", err)
+		level = slog.LevelDebug // it is told once
+		if errors.Is(err, nats.ErrMaxPayload) {
+			return r, err
+		}
 		if err := rest(ctx, 500*time.Millisecond); err != nil {
 			return r, err
 		}
