@@ -8,6 +8,7 @@ import (
 
 	"braid/byterange"
 	"braid/internal/partfile"
+	"braid/scheduler"
 	"braid/verify"
 )
 
@@ -123,7 +124,10 @@ func (b *board) work(ctx context.Context, p *party) {
 		b.changed.Broadcast()
 		tired := p.fails > 0 && !p.out && !b.ended
 		b.mu.Unlock()
-		if tired {
+		switch fault, turn := faultOf(err); {
+		case fault == scheduler.FaultHeld:
+			sleep(ctx, turn)
+		case tired:
 			sleep(ctx, b.pause)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"braid/byterange"
 	"braid/metalink"
+	"braid/scheduler"
 	"braid/source"
 	"braid/verify"
 )
@@ -81,6 +82,12 @@ func (b *board) landed(ctx context.Context, c *chunk, err error) {
 	b.running = slices.DeleteFunc(b.running, func(o *chunk) bool { return o == c })
 	came := byterange.Range{Start: c.r.Start, End: min(c.at.Load(), c.limit.Load())}
 	b.compared += came.Len()
+	if fault, _ := faultOf(err); fault == scheduler.FaultHeld { // it was not asked: another source may be
+		if c.duel == nil {
+			c.of.todo.Add(byterange.Range{Start: c.r.Start, End: c.limit.Load()})
+		}
+		return
+	}
 	if took := time.Since(c.begun); came.Len() >= leastPortion {
 		c.by.rate = float64(came.Len()) / took.Seconds()
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -223,6 +222,9 @@ func (r *run) command(k int) oracle.Command {
 		return nil
 	})
 	u := &user{run: r, cmd: cmd, c: &c, files: files, http: &httpsource.Client{Transport: n}}
+	if cmd.Slowly {
+		u.http.HostRate = func(*url.URL) float64 { return 0.05 }
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -297,12 +299,7 @@ func (u *user) request() download.Request {
 		q.Name = fileName
 	}
 	if *story != "" {
-		q.Observe = func(ev download.Event) {
-			switch ev.(type) {
-			case download.Note, download.Restarted, download.SourceDown:
-				fmt.Printf("     %T %+v\n", ev, ev)
-			}
-		}
+		q.Observe = show
 	}
 	if u.cmd.Login {
 		q.User = url.UserPassword("user", password)

@@ -63,6 +63,7 @@ type Command struct {
 	Pipe      bool
 	LessProof bool
 	Login     bool   // a password for the server
+	Slowly    bool   // each host gets a request in 20 seconds
 	End       string // interrupt or kill, and when: kill:bytes:30000, interrupt:asked:7, kill:rename to:1
 	Damage    string // before: key, state, part, journal, final, remove, clock
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"braid/download"
 	"braid/internal/test/oracle"
 )
 
@@ -61,6 +62,14 @@ func TestStory(t *testing.T) {
 		t.Fatal(err)
 	}
 	fmt.Print(report(w, tell(t, w)))
+}
+
+// show prints what a download said on its way.
+func show(ev download.Event) {
+	switch ev.(type) {
+	case download.Note, download.Restarted, download.SourceDown:
+		fmt.Printf("     %T %+v\n", ev, ev)
+	}
 }
 
 func report(w *World, s oracle.Story) (text string) {
