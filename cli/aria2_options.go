@@ -75,7 +75,7 @@ func (a *aria2c) own(given *arranged) error {
 	g.RemoteName = true
 	g.Rename = !a.has("auto-file-renaming") || g.Rename
 	g.Newer.IfNewer = g.Overwrite && a.is("conditional-get")
-	g.each = a.value("max-download-limit")
+	g.each, g.integrity = a.value("max-download-limit"), a.is("check-integrity")
 	for _, s := range a.line.Settings {
 		if s.Name == "header" {
 			a.header(s.Value, flag)

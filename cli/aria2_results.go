@@ -19,25 +19,27 @@ import (
 	"braid/source"
 )
 
-// aria2Codes are aria2's exit codes for those of failures that no download ended with.
+// aria2Codes are aria2's exit codes for what no download ended with. That of a download is the one of report.Aria2Code, as in the
+// daemon.
 var aria2Codes = map[int]int{
-	exitDone:         0,
-	exitOther:        1,
-	exitUsage:        28,
-	exitLocal:        1,
-	exitNetwork:      6,
-	exitTLS:          1,
-	exitAuth:         24,
-	exitProtocol:     22,
-	exitRefused:      22,
-	exitNoKey:        32,
-	exitBadSignature: 32,
-	exitMismatch:     32,
-	exitNoEvidence:   32,
-	exitBudget:       6,
-	exitLimit:        5,
-	exitSignal + 2:   7,
-	exitSignal + 15:  7,
+	exitDone:        0,
+	exitUsage:       28,
+	exitLocal:       1, // a list or a configuration that is not there
+	exitSignal + 2:  7,
+	exitSignal + 15: 7,
+}
+
+// aria2Code is that of an exit code, for which there is no error any more.
+func aria2Code(code int) int {
+	if known, ok := aria2Codes[code]; ok {
+		return known
+	}
+	for kind, of := range kindCodes {
+		if of == code {
+			return report.Aria2Code(&download.Error{Kind: kind})
+		}
+	}
+	return report.Aria2Code(errors.New("none of these"))
 }
 
 // aria2Results are what became of the downloads, for the table in the end, the exit code and the session.
@@ -70,16 +72,18 @@ var aria2Failures = map[string]int{"folder": 18, "document": 28, "name": 16}
 func (t *aria2Results) failed(f *failure) {
 	if code, known := aria2Failures[f.what]; known {
 		t.last = code
-		return
+	} else if f.of != nil {
+		t.last = report.Aria2Code(f.of)
+	} else {
+		t.last = aria2Code(f.code)
 	}
-	t.last = aria2Codes[f.code]
 }
 
 // add takes note of the end of a download. A list that cannot be carried out is numbered -1.
 func (t *aria2Results) add(file int, r download.Request, x download.Result, err error) {
 	if f, ok := errors.AsType[*failure](err); ok {
 		if t.failed(f); f.code == exitUsage && strings.Contains(f.where, ":") && !strings.HasPrefix(f.where, "--") { // a URI, and no option
-			t.last = aria2Codes[exitOther]
+			t.last = aria2Code(exitOther)
 		}
 		return
 	}
@@ -117,7 +121,7 @@ func (t *aria2Results) code(err error) int {
 	case slices.ContainsFunc(t.rows, func(r aria2Row) bool { return r.state == aria2Unfinished }):
 		return 7
 	}
-	return aria2Codes[int(code)]
+	return aria2Code(int(code))
 }
 
 // showResults writes the table that aria2c ends with.

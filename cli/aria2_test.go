@@ -5,12 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"braid/download"
+	"braid/internal/report"
+	"braid/source"
 )
 
 func TestCalledAria2c(t *testing.T) {
@@ -27,8 +32,20 @@ func TestCalledAria2c(t *testing.T) {
 // Each exit code of braid has one of aria2's table, and what failed before the first download may have one of its own.
 func TestAria2ExitCodes(t *testing.T) {
 	for code := range exitLimit + 1 {
-		if _, known := aria2Codes[code]; !known {
+		if aria2Code(code) == 0 && code != exitDone {
 			t.Errorf("%d has none", code)
+		}
+	}
+	// What ended a download has one code, whether it is told as an error or as a failure.
+	for _, err := range []error{
+		&download.Error{Kind: download.Local, Err: fs.ErrExist}, &download.Error{Kind: download.Refused, Err: &source.Error{Status: 404}},
+		&download.Error{Kind: download.Network, Err: &net.DNSError{}}, &download.Error{Kind: download.Auth}, &download.Error{Kind: download.Local, Err: syscall.ENOSPC},
+	} {
+		var r, s aria2Results
+		r.add(-1, download.Request{}, download.Result{}, err)
+		s.failed(downloadFailure(t.Context(), err))
+		if want := report.Aria2Code(err); r.last != want || s.last != want {
+			t.Errorf("%v: %d and %d, want %d", err, r.last, s.last, want)
 		}
 	}
 	for _, tt := range []struct {
@@ -54,8 +71,8 @@ func TestAria2ExitCodes(t *testing.T) {
 			t.Errorf("%v: %d, want %d", tt.err, got, tt.want)
 		}
 	}
-	for from, want := range aria2Codes {
-		if got := new(aria2Results).code(reported(from)); got != want {
+	for from := range exitLimit + 1 {
+		if got, want := new(aria2Results).code(reported(from)), aria2Code(from); got != want {
 			t.Errorf("%d: %d", from, got)
 		}
 	}

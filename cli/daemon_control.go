@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -12,8 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -21,7 +18,6 @@ import (
 	"braid/daemon"
 	"braid/internal/watch"
 	"braid/metalink/metainfo"
-	"braid/source"
 	"braid/verify/smime"
 )
 
@@ -273,122 +269,4 @@ func (c *controlCommand) command(ctx context.Context, gids []string) error {
 func (c *controlCommand) absent(err error) bool {
 	f := failureOf(context.Background(), err)
 	return f.hint != "" || strings.HasPrefix(f.why, "GID ") || strings.HasPrefix(f.why, "Invalid GID")
-}
-
-// A listedStatus is what is told of an entry.
-type listedStatus struct {
-	GID, Status                                 string
-	TotalLength, CompletedLength, DownloadSpeed string
-	Dir                                         string
-	Files                                       []struct {
-		Path string
-		URIs []struct{ URI string }
-	}
-	Braid struct{ Verified, Kind, Message, Hint, Watch, Worker string }
-}
-
-var statusKeys = []string{"gid", "status", "totalLength", "completedLength", "downloadSpeed", "dir", "files", "errorCode", "followedBy", "following", "braid"}
-
-// status lists entries: all of them, or those with these GIDs.
-func (c *controlCommand) status(ctx context.Context, gids []string) error {
-	const most = 50_000
-	var raw []json.RawMessage
-	for _, gid := range gids {
-		var one json.RawMessage
-		if err := c.call(ctx, gid, &one, "aria2.tellStatus", gid, statusKeys); err != nil {
-			return err
-		}
-		raw = append(raw, one)
-	}
-	if len(gids) == 0 {
-		for method, page := range map[string][]any{"Active": {statusKeys}, "Waiting": {0, most, statusKeys}, "Stopped": {0, most, statusKeys}} {
-			var some []json.RawMessage
-			if err := c.call(ctx, "", &some, "aria2.tell"+method, page...); err != nil {
-				return err
-			}
-			raw = append(raw, some...)
-		}
-	}
-	if c.JSON {
-		for _, one := range raw {
-			if err := c.tell("", one); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return c.table(raw)
-}
-
-// table prints entries for people: those that are active first, then the others as they will begin and as they ended.
-func (c *controlCommand) table(raw []json.RawMessage) error {
-	list := make([]listedStatus, len(raw))
-	for i := range raw {
-		if err := json.Unmarshal(raw[i], &list[i]); err != nil {
-			return &failure{code: exitProtocol, what: c.verb, why: err.Error()}
-		}
-	}
-	order := []string{"active", "waiting", "paused", "error", "complete", "removed"}
-	slices.SortStableFunc(list, func(a, b listedStatus) int {
-		return cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status))
-	})
-	digits := uniqueDigits(list)
-	var rows [][]string
-	for _, s := range list {
-		rows = append(rows, s.row(digits))
-	}
-	if len(rows) == 0 {
-		fmt.Fprintln(c.err, "the queue is empty")
-	}
-	return printLines(c.out, columns(rows))
-}
-
-// row is a line of the table.
-func (s *listedStatus) row(digits int) []string {
-	size, _ := strconv.ParseInt(s.TotalLength, 10, 64)
-	done, _ := strconv.ParseInt(s.CompletedLength, 10, 64)
-	speed, _ := strconv.ParseFloat(s.DownloadSpeed, 64)
-	name, far, more := "", "", ""
-	if len(s.Files) > 0 {
-		name = s.Files[0].Path
-		if below, err := filepath.Rel(s.Dir, name); err == nil && filepath.IsLocal(below) {
-			name = below
-		}
-		if name == "" && len(s.Files[0].URIs) > 0 {
-			name = maskWord(s.Files[0].URIs[0].URI)
-		}
-	}
-	switch {
-	case s.Status == "complete":
-		far, more = sizeText(size), cmp.Or(s.Braid.Verified, "not verified")
-	case size > 0:
-		far = fmt.Sprintf("%d %% of %s", percent(done, size), sizeText(size))
-	}
-	switch s.Status {
-	case "active":
-		more = rateText(speed)
-		if s.Braid.Worker != "" {
-			more = strings.TrimSpace(more + " at " + s.Braid.Worker)
-		}
-	case "error":
-		more = shorten(strings.Join(slices.DeleteFunc([]string{s.Braid.Message, s.Braid.Hint}, func(t string) bool { return t == "" }), "; "), 160)
-	}
-	if s.Braid.Watch != "" {
-		more = strings.TrimSuffix("watch "+s.Braid.Watch+": "+more, ": ")
-	}
-	return []string{s.GID[:min(digits, len(s.GID))], s.Status, far, source.Escape(name), source.Escape(more)}
-}
-
-// uniqueDigits is how many digits tell the entries apart.
-func uniqueDigits(list []listedStatus) int {
-	for n := 6; n < 16; n++ {
-		seen := map[string]bool{}
-		for _, s := range list {
-			seen[s.GID[:min(n, len(s.GID))]] = true
-		}
-		if len(seen) == len(list) {
-			return n
-		}
-	}
-	return 16
 }

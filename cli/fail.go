@@ -36,6 +36,7 @@ type failure struct {
 	why   string
 	kept  string // what was kept
 	hint  string // the next step
+	of    error  // what ended a download, if one did
 }
 
 // Error is one line: "<what> <where>: <why> (<what was kept>; <next step>)".

@@ -77,7 +77,7 @@ func downloadFailure(ctx context.Context, err error) *failure {
 			code = exitBudget
 		}
 	}
-	f := &failure{code: code, what: e.What, where: e.Where, why: cause(e.Err, e.Where), hint: hintOf(e)}
+	f := &failure{code: code, what: e.What, where: e.Where, why: cause(e.Err, e.Where), hint: hintOf(e), of: e}
 	if e.What == "select" {
 		f.what, f.where = "usage", "--select"
 	}

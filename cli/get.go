@@ -62,6 +62,7 @@ type getCommand struct {
 	documents []*download.Document // of operands
 	folders   folders
 	objects   objectPlace
+	integrity bool                                                             // a file that is there and has not the digest that is given is replaced, as aria2c -V has it
 	each      string                                                           // the limit of each download, as a list has it
 	ended     func(file int, r download.Request, x download.Result, err error) // may be nil
 }

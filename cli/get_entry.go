@@ -98,6 +98,9 @@ func (l *worklist) read(listed option.Entry) (download.Request, *wrongEntry) {
 			return e.Request, &wrongEntry{o.Line, o.Name, err}
 		}
 	}
+	if g.integrity && len(e.Claims) > 0 {
+		e.Overwrite, e.Rename = true, false
+	}
 	if strings.HasSuffix(e.out, "/") || e.out == "-" {
 		return e.Request, &wrongEntry{listed.Line, "out", misuse("", "not the name of a file", "dir=FOLDER, and out=NAME for the name in it")}
 	}

@@ -176,6 +176,9 @@ func (g *getCommand) described(ctx context.Context, d *download.Document, base d
 			g.lost = append(g.lost, downloadFailure(ctx, err))
 			continue
 		}
+		if g.integrity && len(f.Claims)+len(f.Pieces) > 0 {
+			r.Overwrite, r.Rename = true, false
+		}
 		named, err := g.sums.ofFile(r.URL)
 		if err != nil {
 			return nil, err

@@ -30,6 +30,9 @@ func TestRealModules(t *testing.T) {
 		`(() => { const s = (name) => ({ name }), names = (x) => JSON.stringify([x.of.map((y) => y?.name ?? ""), x.left.map((y) => y.name)]);
 			return names(control.pair([s("b.asc"), s("a.sig")], ["a", "b", "c"])) === '[["a.sig","b.asc",""],[]]' && names(control.pair([s("x.asc")], ["y"])) === '[["x.asc"],[]]'
 				&& names(control.pair([s("x.asc")], ["y", "z"])) === '[["",""],["x.asc"]]'; })()`,
+		// no request has more than the daemon takes, and nothing is lost
+		`(() => { const p = control.parts([...Array(20001).keys()].map((i) => ["pause", String(i)])); return p.flat().length === 20001 && p.flat()[20000][1] === "20000" && p.every((x) => x.length <= 5000); })()`,
+		`control.parts([]).length === 0 && control.parts([["a", "x".repeat(3e6)], ["b"], ["c", "y".repeat(6e5)], ["d", "z".repeat(6e5)]]).map((p) => p.length).join() === "1,2,1"`,
 		`control.isSignature("a.iso.ASC", "") && control.isSignature("a", "-----BEGIN PGP SIGNATURE-----\n") && !control.isSignature("a.iso", "sig")`,
 		`["0 B", "1023 B", "1 KiB", "1.5 KiB", "100 KiB", "1 GiB"].join() === [0, 1023, 1024, 1536, 102400, 2 ** 30].map(text.size).join()`,
 		`text.size(-1) === "" && text.rate(0) === "" && text.rate(2048) === "2 KiB/s" && text.time(Infinity) === "Infinity days" && text.time(NaN) === ""`,

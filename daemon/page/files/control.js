@@ -5,10 +5,15 @@ export class Control {
     this.token = token;
   }
 
-  // all does commands, each a method and its parameters, in one request: they are done together, and one that fails stops no other one.
+  // all does commands, each a method and its parameters. Those of one request are done together, and one that fails stops no other one.
   // It returns the errors.
   async all(calls) {
-    if (calls.length === 0) return [];
+    const errors = [];
+    for (const some of parts(calls)) errors.push(...(await this.#request(some)));
+    return errors;
+  }
+
+  async #request(calls) {
     const secret = this.token ? ["token:" + this.token] : [];
     const inner = calls.map(([method, ...params]) => ({ methodName: "aria2." + method, params: [...secret, ...params] }));
     const body = JSON.stringify({ jsonrpc: "2.0", id: "page", method: "system.multicall", params: [inner] });
@@ -21,7 +26,23 @@ export class Control {
   }
 }
 
-const hex = { 32: "md5", 40: "sha-1", 56: "sha-224", 64: "sha-256", 96: "sha-384", 128: "sha-512" };
+// parts are what fits into a request each: the daemon takes 20,000 calls and 4 MiB (rule 68).
+export function parts(calls) {
+  const list = [];
+  let bytes = Infinity;
+  for (const call of calls) {
+    const more = JSON.stringify(call).length;
+    if (bytes + more > 1 << 20 || list.at(-1).length === 5000) {
+      list.push([]);
+      bytes = 0;
+    }
+    list.at(-1).push(call);
+    bytes += more;
+  }
+  return list;
+}
+
+const hex = { 32: "md5", 40: "sha-1", 64: "sha-256", 128: "sha-512" };
 
 // checksum is a digest as the option of that name wants it: TYPE=HEX. It is undefined if the text is no digest.
 export function checksum(text) {
