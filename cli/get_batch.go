@@ -28,6 +28,8 @@ type batch struct {
 	outcomes outcomes
 	speed    report.Speed
 	shown    time.Time // when the progress was shown last
+	inTheWay int       // how many files are there and not known to be the right ones
+	firstWay *failure  // of the first of them
 }
 
 func newBatch(ctx context.Context, g *getCommand, files int) *batch {
@@ -208,10 +210,34 @@ func (b *batch) failed(m moment, f *renderer, e *ending, x *outcome) {
 	}
 	b.count.lost(failure)
 	x.State, x.Why = wasFailed, failure.why
+	if own, ok := errors.AsType[*download.Error](e.err); ok && own.Hint == download.HintExists && !g.Verbose {
+		b.isThere(failure)
+		return
+	}
 	g.screen.fail(failure)
 	if g.Verbose {
 		f.shares(e.result.Sources)
 	}
+}
+
+// isThere takes note of a file that is in the way. A list that was downloaded before from servers without digests has thousands: they are
+// told together, in the end.
+func (b *batch) isThere(f *failure) {
+	if b.inTheWay++; b.inTheWay == 1 {
+		b.firstWay = f
+	}
+}
+
+// thereFailure is what is told of files that are in the way; nil if there is none.
+func (b *batch) thereFailure() *failure {
+	if b.inTheWay < 2 {
+		return b.firstWay
+	}
+	f := *b.firstWay
+	f.what, f.where = "files", ""
+	f.why = grouped(b.inTheWay) + " are there and not known to be the right ones, as " + b.firstWay.where
+	f.hint = "--no-clobber leaves what is there, with exit code 0; -N fetches what is newer; --overwrite replaces each once the new one is verified"
+	return &f
 }
 
 // close shows what became of the batch and returns the exit code.
@@ -226,6 +252,9 @@ func (b *batch) close() int {
 	table := b.outcomes.table(screen.columns())
 	for _, line := range append(table, b.count.summary(elapsed, len(table) > 0)...) {
 		screen.say("%s", line)
+	}
+	if f := b.thereFailure(); f != nil {
+		screen.fail(f)
 	}
 	if f := b.count.unfinishedFailure(b.ctx); f != nil {
 		screen.fail(f)

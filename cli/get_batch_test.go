@@ -95,6 +95,32 @@ func TestGetListAgain_Rule3(t *testing.T) {
 	}
 }
 
+// TestGetListThere: files that an earlier run left, from servers without digests, are told of in one line, also with -q; what its hint
+// names skips them.
+func TestGetListThere(t *testing.T) {
+	var urls []string
+	for i := range 50 {
+		urls = append(urls, mirrortest.New(t, []byte("abc"), mirrortest.Name(fmt.Sprint("f", i))).URL)
+	}
+	dir, list := t.TempDir(), listFile(t, urls...)
+	if code, _, err := get(t, dir, "-q", "-i", list); code != exitDone {
+		t.Fatalf("exit code %d, %s", code, err)
+	}
+	code, _, err := get(t, dir, "-q", "-i", list)
+	if code != exitLocal || strings.Count(err, "\n") != 1 || !strings.HasPrefix(err, "braid: files: 50 are there and not known to be the right ones, as ") || !strings.Contains(err, "--no-clobber leaves") {
+		t.Errorf("exit code %d, %s", code, err)
+	}
+	if code, _, err := get(t, dir, "-i", list); code != exitLocal || strings.Count(err, "--no-clobber") != 1 {
+		t.Errorf("exit code %d, %s", code, err)
+	}
+	if code, _, err := get(t, dir, "-v", "-i", list); code != exitLocal || strings.Count(err, "is not known to be the right file") < 50 {
+		t.Errorf("-v: exit code %d, %s", code, err)
+	}
+	if code, _, err := get(t, dir, "-q", "--no-clobber", "-i", list); code != exitDone || err != "" {
+		t.Errorf("--no-clobber: exit code %d, %s", code, err)
+	}
+}
+
 // TestBatchTable: at the end a line for each file says what became of it, in the order of the list.
 func TestBatchTable(t *testing.T) {
 	a := mirrortest.New(t, []byte("abc"), mirrortest.Name("a"), mirrortest.Digest())
