@@ -122,7 +122,7 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	d.log = commandLog(d.streams.err, d.LogFormat.Word, d.Quiet, d.Verbose)
 	d.notify = watch.NotifierOf(os.Getenv)
 	d.sites = newSites(configurationOf(ctx))
-	if err := d.openFleet(ctx, token); err != nil {
+	if err := d.openFleet(ctx); err != nil {
 		return err
 	}
 	defer d.jobs.close()

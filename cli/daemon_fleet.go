@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -58,17 +57,21 @@ func (d *daemonCommand) checkFleet(ctx context.Context) error {
 	return d.Fleet.check("daemon")
 }
 
-// openFleet connects to the queue, if there is one. The prefix of its jobs is that of this daemon for as long as it has its token.
-func (d *daemonCommand) openFleet(ctx context.Context, token string) error {
+// openFleet connects to the queue, if there is one. The prefix of its jobs is that of this daemon for as long as it has the folder of its state.
+func (d *daemonCommand) openFleet(ctx context.Context) error {
 	if d.Fleet.Queue == "" {
 		return nil
+	}
+	prefix, err := fleetPrefix(d.State)
+	if err != nil {
+		return err
 	}
 	q, err := d.Fleet.open(ctx, "daemon", d.log.Logger)
 	if err != nil {
 		return err
 	}
 	d.jobs = &fleetJobs{
-		queue: q, job: d.jobOf, prefix: fmt.Sprintf("daemon %.6x ", sha256.Sum256([]byte(d.State+"\x00"+token))),
+		queue: q, job: d.jobOf, prefix: prefix,
 		changed: make(chan struct{}, 1), own: map[string]daemon.Job{}, sent: map[queue.GID]string{},
 	}
 	q.Follow(d.jobs.apply)

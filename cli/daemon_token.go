@@ -16,8 +16,25 @@ import (
 const tokenFile = "token"
 
 // tokenOf is the word that clients of the daemon with this folder have to show. It is made where it is missing.
-func tokenOf(state string) (string, error) {
-	path := filepath.Join(state, tokenFile)
+func tokenOf(state string) (string, error) { return randomWord(filepath.Join(state, tokenFile)) }
+
+// fleetIDFile is the name of the file in the folder of the state that tells the jobs of this daemon from those of all others.
+const fleetIDFile = "fleet-id"
+
+// fleetPrefix begins the Watch of the jobs of the daemon with this folder. Daemons of several machines may have the same path and the same token.
+func fleetPrefix(state string) (string, error) {
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		return "", localFailure("state", state, err)
+	}
+	id, err := randomWord(filepath.Join(state, fleetIDFile))
+	if err != nil {
+		return "", localFailure("state", state, err)
+	}
+	return "daemon " + id[:min(12, len(id))] + " ", nil
+}
+
+// randomWord is the word in a file. It is made where it is missing.
+func randomWord(path string) (string, error) {
 	word, err := readToken(path)
 	if word != "" || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return word, err

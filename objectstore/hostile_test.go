@@ -178,6 +178,34 @@ func TestHostileName_Rule73(t *testing.T) {
 	}
 }
 
+// An upload that is opened while the download is given up is ended: nothing else knows of it.
+func TestOpenedWhileGivenUp_Rule72(t *testing.T) {
+	t.Parallel()
+	ctx, giveUp := context.WithCancel(t.Context())
+	var ended atomic.Int64
+	s := against(t, func(w http.ResponseWriter, q *http.Request) {
+		switch {
+		case q.Method == http.MethodPost:
+			giveUp()
+			io.WriteString(w, xmlHead+`<InitiateMultipartUploadResult><Bucket>bucket</Bucket><Key>isos/x</Key><UploadId>u</UploadId></InitiateMultipartUploadResult>`)
+		case q.Method == http.MethodDelete && q.URL.Query().Get("uploadId") == "u":
+			ended.Add(1)
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			io.WriteString(w, xmlHead+`<Error><Code>NoSuchUpload</Code></Error>`)
+		}
+	})
+	u := newUpload(s, "isos/x")
+	if err := u.begun(ctx, download.UploadPart{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if ended.Load() != 1 || u.heading.Upload != "" {
+		t.Errorf("ended %d times, goes on with %q", ended.Load(), u.heading.Upload)
+	}
+	u.Close(true)
+}
+
 // A bucket that is missing is told by the first question, which asks what the answer to HEAD does not say; where it is there, that is asked once.
 func TestBucketMissing(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"braid/download"
+	"braid/verify"
 )
 
 // Options are what a Store does beside what the environment says.
@@ -251,6 +252,28 @@ func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, e
 	}
 	info, err := u.head(ctx)
 	return err == nil && info != nil && s.ours(info), err
+}
+
+// opened has the lease, if there is one, store the id of its upload.
+func (s *Store) opened(ctx context.Context, upload string) error {
+	if s.lease == nil {
+		return nil
+	}
+	return s.lease.Opened(ctx, upload)
+}
+
+// metadata is what is stored with an object: the token of its upload, its job, the URL that it is from and, if that is known by then, its digest.
+func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
+	m := map[string]string{"braid-upload": h.Token, "braid-url": inASCII(h.URL)}
+	if s.lease != nil && s.lease.Job != "" {
+		m["braid-job"] = s.lease.Job
+	}
+	for _, c := range claims {
+		if c.Digest.Algorithm() == verify.SHA256 {
+			m["braid-sha256"] = c.Digest.Hex()
+		}
+	}
+	return m
 }
 
 // ours reports whether an object was made by a download with the same lease.

@@ -3,7 +3,6 @@ package objectstore
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -12,7 +11,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +19,6 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"braid/download"
-	"braid/verify"
 )
 
 const (
@@ -229,8 +226,15 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	o := minio.PutObjectOptions{UserMetadata: u.store.metadata(h, p.Claims)}
 	o.UserMetadata["x-amz-checksum-algorithm"], o.UserMetadata["x-amz-checksum-type"] = "SHA256", "COMPOSITE"
 	var err error
-	if h.Upload, err = u.store.core.NewMultipartUpload(ctx, u.store.bucket, u.key, o); err != nil {
+	opening, stop := outliving(ctx, abortTime) // an upload whose id is not awaited would stay
+	h.Upload, err = u.store.core.NewMultipartUpload(opening, u.store.bucket, u.key, o)
+	stop()
+	if err != nil {
 		return u.fault(ctx, err)
+	}
+	if ctx.Err() != nil {
+		u.abort(h.Upload)
+		return context.Cause(ctx)
 	}
 	if err := u.store.opened(ctx, h.Upload); err != nil {
 		u.abort(h.Upload)
@@ -246,42 +250,6 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 		return err
 	}
 	return appendLine(u.journal, h)
-}
-
-// opened has the lease, if there is one, store the id of its upload.
-func (s *Store) opened(ctx context.Context, upload string) error {
-	if s.lease == nil {
-		return nil
-	}
-	return s.lease.Opened(ctx, upload)
-}
-
-func newToken() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
-
-// metadata is what is stored with an object: the token of its upload, its job, the URL that it is from and, if that is known by then, its digest.
-func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
-	m := map[string]string{"braid-upload": h.Token, "braid-url": inASCII(h.URL)}
-	if s.lease != nil && s.lease.Job != "" {
-		m["braid-job"] = s.lease.Job
-	}
-	for _, c := range claims {
-		if c.Digest.Algorithm() == verify.SHA256 {
-			m["braid-sha256"] = c.Digest.Hex()
-		}
-	}
-	return m
-}
-
-// inASCII is a masked URL for a field of a header, cut off after 1,024 bytes, as stores bound metadata.
-func inASCII(u string) string {
-	if p, err := url.Parse(u); err == nil {
-		u = p.String()
-	}
-	return u[:min(len(u), 1024)]
 }
 
 // send uploads a part and takes note of it.

@@ -1,0 +1,36 @@
+package objectstore
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/url"
+	"time"
+)
+
+func newToken() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// inASCII is a masked URL for a field of a header, cut off after 1,024 bytes, as stores bound metadata.
+func inASCII(u string) string {
+	if p, err := url.Parse(u); err == nil {
+		u = p.String()
+	}
+	return u[:min(len(u), 1024)]
+}
+
+// outliving is a context that ends some time after ctx does, or when the function is called.
+func outliving(ctx context.Context, d time.Duration) (context.Context, func()) {
+	longer, stop := context.WithCancel(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(d, stop)
+		context.AfterFunc(longer, func() { timer.Stop() })
+	})
+	return longer, func() {
+		unhook()
+		stop()
+	}
+}
