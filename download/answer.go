@@ -123,16 +123,22 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		return err
 	}
 	if err := verify.Agree(s.claims, x.file.Claims); err != nil && len(s.recalled) == 0 { // whatever a mirror says to that
+		if !s.mayAnnounce(a.Hops) {
+			return mismatch(o, "%w", err)
+		}
 		s.next = x.file.Claims
 		return s.end(fileChanged, changed(err.Error()))
 	}
 	if x.wrong != nil {
+		s.heed(x.file.Claims)
 		return mismatch(o, "%w", x.wrong)
 	}
 	if differs(a.Size, s.size) && (s.guessed() || st.sizeBy < byServer) {
 		return s.otherSize(o, a)
 	}
-	if how, err := s.sameAsBefore(o, st, a); how != ongoing {
+	if how, err := s.sameAsBefore(o, st, a); how == fileChanged && !s.mayAnnounce(a.Hops) {
+		return mismatch(o, "%w", err)
+	} else if how != ongoing {
 		s.next = x.file.Claims
 		return s.end(how, err)
 	} else if err != nil {

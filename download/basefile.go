@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"io/fs"
 	"net/url"
 
@@ -70,8 +71,8 @@ func identityOf(r *Request, k *known) partfile.Identity {
 		ETag: k.tag.etag, ETagHost: k.tag.host, Mixed: k.mixed, Require: r.Require.String(),
 	}
 	if k.sizeBy == byOther && k.size >= 0 {
-		id.SizeBy = k.sizeAt
-		if u, err := url.Parse(k.sizeAt); err == nil {
+		id.SizeBy = cmp.Or(k.sizeAt, "?")                              // one of several
+		if u, err := url.Parse(k.sizeAt); err == nil && u.Host != "" { // else it is the host already
 			id.SizeBy = source.HostPort(u)
 		}
 	}

@@ -17,6 +17,7 @@ type party struct {
 	from    *origin
 	host    string
 	doubt   float64       // the higher, the more evidence there is against it
+	brought byterange.Set // what only it brought, before anything was replaced
 	todo    byterange.Set // what it brought and no other source has compared
 	agrees  byterange.Set // where it is known to have the bytes of the part file
 	differs byterange.Set // where its bytes are in the overlay, as they differ from the part file

@@ -47,6 +47,7 @@ type known struct {
 	file     metalink.File // places and documents, by the asked server
 	mixed    bool          // some of what is here is tied to the rest by a digest alone
 	tried    []int64       // sizes of no authority that did not lead to the file
+	disowned []int64       // sizes that another source contradicted, once
 	stated   int64         // the size by a document of the server, where a party of lower rank says another; -1: there is none
 }
 
@@ -145,6 +146,13 @@ func (k *known) forgetRecalled() {
 	k.recalled = nil
 }
 
+// forgetGuess drops a size that no authority gave, if there is no digest that would decide whether it is right.
+func (k *known) forgetGuess() {
+	if k.sizeBy <= byOther && !k.strong() {
+		k.size, k.sizeBy, k.sizeAt = -1, unstated, ""
+	}
+}
+
 // forgetOthers drops what parties other than the authorities stated of their copies. It is called before another one is asked for all of
 // the file.
 func (k *known) forgetOthers() {
@@ -168,6 +176,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 		k.size, k.sizeBy, k.sizeAt = prior.Size, byServer, prior.SizeBy
 		if prior.SizeBy != "" {
 			k.sizeBy = byOther
+			k.forgetGuess()
 		}
 	}
 	k.tag, k.date, k.mixed = tag{prior.ETag, prior.ETagHost}, prior.LastModified, prior.Mixed

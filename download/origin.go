@@ -82,7 +82,7 @@ func (s *session) statementOf(o *origin, x resolution, a source.Answer) statemen
 // checkFirst compares the first answer to a session with what earlier sessions and runs have learned.
 func (s *session) checkFirst(o *origin, x resolution, a source.Answer) error {
 	if s.roleOf(o) == asOrigin {
-		return s.checkVersion(s.statementOf(o, x, a))
+		return s.checkVersion(o, s.statementOf(o, x, a), a)
 	}
 	return sameFile(o, a, s.view().Size, s.claims)
 }
@@ -198,10 +198,22 @@ func (s *session) roleOf(o *origin) role {
 // other places.
 func (s *session) applyRefusal(o *origin, err error) {
 	var e *source.Error
-	if !o.first || s.begun || !errors.As(err, &e) {
+	if !o.first || !errors.As(err, &e) {
 		return
 	}
-	if x, _ := s.req.resolve(e.Hops, s.roleOf(o), s.strong()); x.file.Server == nil && !verify.Strong(x.file.Claims) {
+	x, _ := s.req.resolve(e.Hops, s.roleOf(o), s.strong())
+	switch {
+	case s.begun:
+		switch other := verify.Agree(withoutUser(s.claims), x.file.Claims); {
+		case s.roleOf(o) != asOrigin:
+		case other == nil:
+			s.heed(x.file.Claims)
+		case s.mayAnnounce(e.Hops):
+			s.next = x.file.Claims
+			s.end(fileChanged, changed(other.Error()))
+		}
+		return
+	case x.file.Server == nil && !verify.Strong(x.file.Claims):
 		return
 	}
 	if s.resolveFile(o, source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}) == nil {
@@ -240,15 +252,34 @@ func (s *session) corroborate(claims []verify.Claim) {
 	}
 }
 
+// heed adds the claims of the server where what they lead to is of another file. How long theirs is nobody has said.
+func (s *session) heed(claims []verify.Claim) {
+	if s.originAnswered || !verify.Strong(claims) || verify.Strong(common(s.claims, claims)) {
+		return
+	}
+	s.corroborate(claims)
+	s.addMirrors()
+	s.sizeBy = min(s.sizeBy, byOther)
+}
+
+// mayAnnounce reports whether an answer came over channels as trusted as that of the digest which is known. Over http anybody on the way
+// can say that the file is another one by now.
+func (s *session) mayAnnounce(hops []metalink.Hop) bool {
+	return !backed(s.claims, verify.HTTPS, verify.HTTPS) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
+}
+
 // checkVersion compares the server's first answer to this session with what it stated before. Another version takes the place of the one
 // that was known. It is an error if the file has changed too often.
-func (s *session) checkVersion(st statement) error {
+func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
 		s.forgetRecalled()
 	}
 	v := version.Compare(s.view(), st.view())
 	if v.Judgment != version.Other || v.By != version.ByDigest && st.host != s.host || v.By == version.ByETag && s.carried.steady {
 		return nil
+	}
+	if !s.mayAnnounce(a.Hops) {
+		return mismatch(o, "%w", v.Why)
 	}
 	if s.carried.changes++; s.carried.changes > 1 && s.carried.single {
 		return s.end(fileChanged, changed(v.Why.Error()))

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"braid/byterange"
 	"braid/internal/fsys"
-	"braid/internal/partfile"
 )
 
 // A recheck finds the wrong bytes of a complete file whose digest does not hold, where no pieces locate them. What each source
@@ -22,10 +19,15 @@ import (
 // Then a session hashes the whole again.
 type recheck struct {
 	board
-	over  *overlay
-	every bool  // what each source brought was compared, as far as others could be asked
-	tried int   // single sources that were asked
-	extra int64 // bytes that they were asked for although all agreed
+	over   *overlay
+	before *overlay      // what came, where it was replaced
+	saved  byterange.Set // which it has
+	mark   func() error  // notes, before the first replacement, that a digest alone ties what is here
+	mixed  bool          // which was noted
+	files  fsys.FS
+	every  bool  // what each source brought was compared, as far as others could be asked
+	tried  int   // single sources that were asked
+	extra  int64 // bytes that they were asked for although all agreed
 }
 
 // newRecheck begins with which source brought what.
@@ -41,7 +43,7 @@ func newRecheck(s *session) *recheck {
 		for r := range o.brought.All() {
 			earlier.Remove(r)
 		}
-		p := &party{from: o, host: o.host, todo: o.brought.Clone(), agrees: o.brought.Clone(), err: o.err, out: o.banned || o.swarm}
+		p := &party{from: o, host: o.host, brought: o.brought.Clone(), todo: o.brought.Clone(), agrees: o.brought.Clone(), err: o.err, out: o.banned || o.swarm}
 		if o.busy > 0 {
 			p.rate = float64(o.bytes) / o.busy.Seconds()
 		}
@@ -65,6 +67,7 @@ func (x *recheck) open(files fsys.FS) (err error) {
 	if err := x.part.CheckRoom(most); err != nil {
 		return err
 	}
+	x.files = files
 	x.over, err = newOverlay(files, x.part)
 	x.other = x.over
 	return err
@@ -207,6 +210,9 @@ func (x *recheck) exchange() error {
 			}
 		}
 	}
+	if err := x.save(set); err != nil {
+		return local(err)
+	}
 	if err := x.over.swap(set); err != nil {
 		return local(err)
 	}
@@ -241,22 +247,45 @@ func move(from, to *byterange.Set, part byterange.Set) {
 	}
 }
 
-// restore puts back what came before bytes of a source were tried that did not lead to the right file, so that they are not taken for
-// those of another one.
+// save copies bytes of the part file that are about to be replaced for the first time.
+func (x *recheck) save(set byterange.Set) (err error) {
+	fresh := set.Clone()
+	for r := range x.saved.All() {
+		fresh.Remove(r)
+	}
+	if x.before == nil {
+		if err := x.mark(); err != nil {
+			return err
+		}
+		if x.before, err = newOverlay(x.files, x.part); err != nil {
+			return err
+		}
+	}
+	if err := x.part.CheckRoom(fresh.Len()); err != nil {
+		return err
+	}
+	for r := range fresh.All() {
+		if err := x.before.keep(r); err != nil {
+			return err
+		}
+		x.saved.Add(r)
+	}
+	return nil
+}
+
+// restore puts back what came, where bytes of a source were tried that did not lead to the right file. That ends the search.
 func (x *recheck) restore() error {
-	x.good = byterange.Set{}
 	for _, p := range x.parties {
-		if p.from != nil && x.refuted(p.from.url) {
-			continue
-		}
-		for r := range p.differs.All() {
-			x.good.Add(r)
+		if p.from != nil {
+			p.from.brought = p.brought
 		}
 	}
-	if x.good.Count() == 0 {
-		return nil
+	set := x.saved
+	x.saved = byterange.Set{}
+	if err := x.before.swap(set); err != nil {
+		return local(err)
 	}
-	return x.exchange()
+	return nil
 }
 
 // refuted reports whether all that a source has was compared, so that the digest shows that it has another file.
@@ -265,103 +294,14 @@ func (x *recheck) refuted(u *url.URL) bool {
 	return i >= 0 && x.parties[i].adopted && x.parties[i].asked
 }
 
-// close gives back what the overlay takes.
+// close gives back what the overlays take.
 func (x *recheck) close() {
-	if x != nil && x.over != nil {
-		x.over.file.Close() // it has no name
+	if x == nil {
+		return
 	}
-}
-
-// An overlay has other bytes than the part file, at the same offsets: those of another source, or those that were replaced. They
-// lie in a nameless file beside it, so that nothing that came is lost before something better is proven.
-type overlay struct {
-	part *partfile.File
-	file *partfile.Scratch
-}
-
-func newOverlay(files fsys.FS, part *partfile.File) (*overlay, error) {
-	dir := os.TempDir()
-	if part.Path() != "" {
-		dir = filepath.Dir(part.Path())
-	}
-	file, err := partfile.OpenScratch(files, dir)
-	if err != nil {
-		return nil, err
-	}
-	return &overlay{part, file}, nil
-}
-
-const (
-	swapSize  = 1 << 20 // bytes that are moved at a time
-	mostSwaps = 32      // each costs a record in the journal that is on the disk
-)
-
-// swap exchanges the bytes of set with those of the part file.
-func (v *overlay) swap(set byterange.Set) error {
-	for _, hull := range hulls(set, mostSwaps) {
-		for gap := range set.Gaps(hull) { // what lies between stays as it is
-			if err := v.each(gap, func(old, _ []byte, off int64) error {
-				_, err := v.file.WriteAt(old, off)
-				return err
-			}); err != nil {
-				return err
-			}
-		}
-		v.part.Revoke(hull)
-		if err := v.part.Void(); err != nil {
-			return err
-		}
-		err := v.each(hull, func(old, other []byte, off int64) error {
-			if _, err := v.file.ReadAt(other, off); err != nil {
-				return err
-			}
-			if _, err := v.part.WriteAt(other, off); err != nil {
-				return err
-			}
-			_, err := v.file.WriteAt(old, off)
-			return err
-		})
-		if err != nil {
-			return err
+	for _, v := range []*overlay{x.over, x.before} {
+		if v != nil {
+			v.file.Close() // it has no name
 		}
 	}
-	return nil
-}
-
-// each reads a range of the part file in parts, and has a second buffer of the same length for do.
-func (v *overlay) each(r byterange.Range, do func(old, other []byte, off int64) error) error {
-	buf, second := make([]byte, min(swapSize, r.Len())), make([]byte, min(swapSize, r.Len()))
-	for off := r.Start; off < r.End; {
-		n := min(int64(len(buf)), r.End-off)
-		if k, err := v.part.ReadAt(buf[:n], off); int64(k) < n {
-			return err
-		}
-		if err := do(buf[:n], second[:n], off); err != nil {
-			return err
-		}
-		off += n
-	}
-	return nil
-}
-
-// hulls covers a set with at most n ranges, leaving out the widest gaps.
-func hulls(set byterange.Set, n int) (out []byterange.Range) {
-	all := slices.Collect(set.All())
-	if len(all) == 0 {
-		return nil
-	}
-	gaps := make([]int, len(all)-1) // the i-th is before all[i+1]
-	for i := range gaps {
-		gaps[i] = i
-	}
-	wide := func(i int) int64 { return all[i+1].Start - all[i].End }
-	slices.SortStableFunc(gaps, func(a, b int) int { return cmp.Compare(wide(b), wide(a)) })
-	gaps = gaps[:min(n-1, len(gaps))]
-	slices.Sort(gaps)
-	start := all[0].Start
-	for _, i := range gaps {
-		out = append(out, byterange.Range{Start: start, End: all[i].End})
-		start = all[i+1].Start
-	}
-	return append(out, byterange.Range{Start: start, End: all[len(all)-1].End})
 }

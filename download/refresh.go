@@ -173,7 +173,7 @@ func (r *refresh) identity() partfile.Identity {
 	id := takenOver(r.link, r.prior, r.sealed)
 	id.URL, id.URLSum, id.Host, id.Date = r.link.URL, r.link.URLSum, r.link.Host, r.link.Date
 	id.ETag, id.ETagHost, id.LastModified = r.link.ETag, r.link.ETagHost, r.link.LastModified
-	if id.Size < 0 {
+	if id.Claims = join(id.Claims, r.link.Claims); id.Size < 0 {
 		id.Size = r.link.Size
 	}
 	return id

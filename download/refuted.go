@@ -9,7 +9,6 @@ import (
 	"braid/byterange"
 	"braid/internal/partfile"
 	"braid/internal/version"
-	"braid/source"
 	"braid/verify"
 )
 
@@ -52,27 +51,33 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	if !slices.ContainsFunc(g.req.Claims, strong) {
 		return g.resumeUntold(ctx, prior)
 	}
+	sealed := g.part.Sealed()
 	if err := g.part.Recover(ctx); err != nil {
 		return err
 	}
 	have := g.part.Have()
+	id := partfile.Identity{
+		URL: prior.URL, URLSum: prior.URLSum, Size: have.Len(), Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
+	}
 	check, whole := verify.NewChecker(have.Len(), g.req.Claims), have.Contains(byterange.Range{End: have.Len()})
-	once := whole && slices.ContainsFunc(g.req.Claims, again)
-	if whole && !once {
+	if whole && slices.ContainsFunc(g.req.Claims, again) {
+		id = takenOver(id, prior, sealed)
+		id.Claims, id.Refuted = join(withoutUser(id.Claims), g.req.Claims), nil
+		g.goOnWith(id)
+		return nil
+	}
+	if whole {
 		if err := newReading(g.observe, have.Len(), 0).copy(ctx, check, io.NewSectionReader(g.part, 0, have.Len())); err != nil {
 			return err
 		}
 	}
-	if _, err := check.Proof(); err != nil && !once {
+	if _, err := check.Proof(); err != nil {
 		if wrong := wrongOf(err); whole && wrong != nil {
 			return g.keepRefuted(ctx, prior, wrong)
 		}
 		return g.part.Restart()
 	}
-	g.goOnWith(partfile.Identity{
-		URL: prior.URL, URLSum: prior.URLSum, Size: have.Len(), Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
-		SizeBy: source.HostPort(g.req.URL), // a guess: the server has not said it of this digest
-	})
+	g.goOnWith(id)
 	return nil
 }
 

@@ -44,6 +44,7 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 	if x == nil {
 		g.note("some of what came is wrong: it is compared with what other sources have, to find the wrong bytes")
 		x = newRecheck(s)
+		x.mark = func() error { return g.mixes(s) }
 		if err := x.open(g.http.files); err != nil {
 			return false, local(err)
 		}
@@ -57,6 +58,27 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 		err = context.Cause(ctx)
 	}
 	return found, err
+}
+
+// mixes notes in the journal that a digest alone ties what is here together.
+func (g *getter) mixes(s *session) error {
+	if g.carried.mixed || g.carried.tag.etag == "" || !g.req.onDisk() {
+		return nil
+	}
+	g.carried.mixed, g.carried.recheck.mixed = true, true
+	return g.part.Begin(s.identity())
+}
+
+// restore puts back what came, where bytes of a source were tried that did not lead to the right file.
+func (g *getter) restore() error {
+	x := g.carried.recheck
+	if x == nil || x.saved.Count() == 0 {
+		return nil
+	}
+	if x.mixed {
+		g.carried.mixed = false
+	}
+	return x.restore()
 }
 
 // blame names the sources that brought wrong bytes, now that it is proven which bytes are right.

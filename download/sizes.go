@@ -34,10 +34,15 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	if k.sizeBy == byServer && k.agreed() && next >= 0 && g.reaches(next) { // the server said it of what is here
 		return false, nil
 	}
-	if noRoom || s.how != sizeDisowned {
+	if noRoom || s.how != sizeDisowned || slices.Contains(k.disowned, before) {
 		k.tried = append(k.tried, before)
+	} else {
+		k.disowned = append(k.disowned, before)
 	}
 	g.note("%v: %d bytes are not taken for the size of the file any more", s.err, before)
+	if err := g.restore(); err != nil {
+		return false, err
+	}
 	g.forgetRecheck()
 	g.carried.drops++
 	k.size, k.sizeBy, k.sizeAt = next, byOther, ""

@@ -73,6 +73,7 @@ func (g *getter) dropRecalled(ctx context.Context, s *session) error {
 	k := g.carried.known
 	g.note("%v: that digest was given to an earlier run, and counts no more", s.err)
 	k.forgetRecalled()
+	k.forgetGuess()
 	if k.strong() || k.tag.etag != "" && !k.mixed {
 		g.goOn(s)
 		return nil
@@ -86,8 +87,8 @@ func (g *getter) discard(ctx context.Context, s *session) error {
 	if g.req.Refresh && g.result.Resumed > 0 {
 		return keepRefreshed(g, s.err)
 	}
-	if x := g.carried.recheck; x != nil && g.carried.strong() {
-		if err := x.restore(); err != nil {
+	if g.carried.strong() {
+		if err := g.restore(); err != nil {
 			return err
 		}
 	}
@@ -135,10 +136,8 @@ func (g *getter) refute(ctx context.Context, s *session) error {
 	if !slices.Contains(g.req.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {
 		return errors.Join(err, g.discard(ctx, s))
 	}
-	if x := g.carried.recheck; x != nil {
-		if err := x.restore(); err != nil {
-			return err
-		}
+	if err := g.restore(); err != nil {
+		return err
 	}
 	id := s.identity()
 	id.Refuted = []verify.Claim{wrong.Claim}

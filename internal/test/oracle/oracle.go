@@ -12,6 +12,13 @@ type statement struct {
 	digest string
 	rank   int
 	about  string // the content that its server had then
+	by     Answer // in which it was given
+}
+
+// revoked reports whether a later answer without a digest shows that its server has another version by now.
+func (s statement) revoked(a Answer) bool {
+	other := a.Tag != "" && s.by.Tag != "" && a.Tag != s.by.Tag || a.Date != "" && s.by.Date != "" && a.Date != s.by.Date
+	return a.Size > 0 && s.by.Size > 0 && a.Size != s.by.Size || other && a.Party == s.by.Party
 }
 
 // A judge goes through a story and remembers what a downloader has to remember.
@@ -21,17 +28,18 @@ type judge struct {
 	k     int
 	c     *Command
 
-	users  []string    // digests that the user gave so far
-	said   []statement // of authorities, in all commands
-	now    []statement // in this command
-	last   statement   // the newest of the asked server
-	sealed bool        // the journal holds it
-	stored bool        // the version that is kept of the final file holds it
-	proven statement   // of the file in place: by what it was proven
-	pin    int         // the rank of what the URL offered
-	broken bool        // something was damaged: nobody has to keep work any more
-	safe   int         // bytes of the part file that a clean end left, of the authority's content,
-	safeOf []byte      // which is this
+	users  []string       // digests that the user gave so far
+	said   []statement    // of authorities, in all commands
+	now    []statement    // in this command
+	speaks map[string]int // who speaks of the file in this command, at which rank
+	last   statement      // the newest of the asked server
+	sealed bool           // the journal holds it
+	stored bool           // the version that is kept of the final file holds it
+	proven statement      // of the file in place: by what it was proven
+	pin    int            // the rank of what the URL offered
+	broken bool           // something was damaged: nobody has to keep work any more
+	safe   int            // bytes of the part file that a clean end left, of the authority's content,
+	safeOf []byte         // which is this
 }
 
 // Judge returns what contradicts the properties, the first command first.
@@ -76,7 +84,9 @@ func (j *judge) begin() {
 		j.users = append(j.users, c.User)
 	}
 	j.now = nil
+	// The servers that speak of the file: the asked one, and where it leads to before a word.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
+	j.speaks = speaks
 	for _, a := range c.Answers {
 		rank, ok := speaks[a.Party]
 		if !ok {
@@ -85,14 +95,17 @@ func (j *judge) begin() {
 		if a.To != "" && a.Digest == "" && !a.Links && speaks[a.To] == None && (c.User != "" || j.channel(a.Party) <= j.channel(a.To)) { // else it is not followed
 			speaks[a.To] = min(rank, j.channel(a.To))
 		}
-		if a.Digest != "" {
-			j.now = append(j.now, statement{a.Digest, rank, a.Content})
+		if a.Digest == "" && a.Status < 300 {
+			j.now = slices.DeleteFunc(j.now, func(s statement) bool { return s.revoked(a) })
 		}
-		if a.Party == c.Asked && a.Content != "" && a.Content != j.last.about && a.Digest == "" {
+		if a.Digest != "" {
+			j.said = append(j.said, statement{a.Digest, rank, a.Content, a})
+			j.now = append(j.now, statement{a.Digest, rank, a.Content, a})
+		}
+		if a.Content != "" && a.Content != j.last.about && a.Digest == "" {
 			j.last, j.sealed, j.stored = statement{}, false, false // it has another version, and says nothing of it
 		}
 	}
-	j.said = append(j.said, j.now...)
 }
 
 func (j *judge) channel(party string) int {

@@ -64,6 +64,8 @@ type Answer struct {
 	Status               int
 	From, Sent           int64  // the first byte that was asked for, and how many were read
 	Digest, Tag, Content string // sha-256 that it states, in hex; strong entity-tag; what it has
+	Date                 string // of the content; "" if it gives none
+	Size                 int64  // of the content, as it states; 0 if it does not
 	Links, Secret        bool   // it names mirrors; the request had the user's password
 	At                   time.Duration
 }

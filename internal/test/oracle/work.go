@@ -132,7 +132,12 @@ func (j *judge) arrives() {
 	}
 	other := func(s statement) bool { return s.digest != want }
 	stated := statement{digest: cmp.Or(asked.Digest, want)}
-	if want == "" || asked.Bad || !asked.Steady || other(stated) || slices.ContainsFunc(j.now, other) {
+	for p := range j.speaks {
+		if c.Places[p].Bad || !c.Places[p].Steady {
+			return
+		}
+	}
+	if want == "" || other(stated) || slices.ContainsFunc(j.now, other) {
 		return // authorities contradict each other, or there is none
 	}
 	if c.Do == "resume" && !j.resumable(want) {

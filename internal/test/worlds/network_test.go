@@ -203,7 +203,11 @@ func (a *answer) represent(where string) {
 	if a.req.Method == "HEAD" && f.Head == "date" {
 		date = date.Add(time.Hour)
 	}
+	if where != "302" && f.Length == "" {
+		a.log.Size = a.size
+	}
 	if f.Date != "none" {
+		a.log.Date = date.String()
 		a.header.Set("Last-Modified", date.Format(http.TimeFormat))
 	}
 	if f.Digest != "" && (f.On == "" || f.On == where) {
