@@ -19,6 +19,7 @@ type queueCommand struct {
 	streams
 	Fleet          fleetFlags
 	JSON, All, End bool
+	Older          duration
 	queue          *fleetQueue
 }
 
@@ -70,13 +71,15 @@ func (c *queueCommand) check(verb string, rest []string) error {
 	}
 	named := verb == "retry" || verb == "drop"
 	for _, word := range rest {
-		if verb == "list" && !slices.Contains(queueStates, fleet.State(word)) {
-			return misuse("queue list "+maskWord(word), "no state of jobs", "there are queued, running, waiting, done and dead")
+		if (verb == "list" || verb == "drop" && c.All) && !slices.Contains(queueStates, fleet.State(word)) {
+			return misuse("queue "+verb+" "+maskWord(word), "no state of jobs", "there are queued, running, waiting, done and dead")
 		}
 	}
 	return firstMisuse([]wrongUse{
-		{named && (len(rest) > 0) == c.All, "queue " + verb, "which ones?", "braid queue list dead shows them; braid queue " + verb + " NAME, or --all"},
+		{named && !c.All && len(rest) == 0 || verb == "retry" && c.All && len(rest) > 0, "queue " + verb, "which ones?", "braid queue list dead shows them; braid queue " + verb + " NAME, or --all"},
 		{!named && c.All, "--all", "is for retry and drop", ""},
+		{verb == "drop" && c.All && slices.Contains(rest, string(fleet.Running)), "queue drop --all running", "a worker has them", "braid queue drain, or end the workers"},
+		{c.Older != 0 && (verb != "drop" || !c.All), "--older", "is for drop --all", ""},
 		{c.End && verb != "drain", "--end", "is for drain", ""},
 		{c.JSON && verb != "list" && verb != "status", "--json", "is for list and status", ""},
 		{(verb == "status" || verb == "drain") && len(rest) > 0, "queue " + verb, "takes no operand", ""},
@@ -225,27 +228,46 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 		do = c.queue.Drop
 	}
 	if c.All {
-		all, err := c.records(ctx, fleet.Dead, fleet.Queued)
-		if err != nil {
-			return err
-		}
-		for _, r := range all { // a retry that was killed may have left one that no worker knows of
-			if r.State == fleet.Dead || verb == "retry" && r.Last != nil {
-				names = append(names, r.Job.Name)
-			}
-		}
+		return c.all(ctx, verb, names)
 	}
 	for _, name := range names {
 		done, err := do(ctx, fleet.KeyOf(name))
 		if err != nil {
 			return err
 		}
-		if !done && !c.All {
+		if !done {
 			why := map[string]string{"retry": "no job of that name waits or is dead", "drop": "no job of that name, or a worker has it"}[verb]
 			return &failure{code: exitOther, what: "queue " + verb, where: name, why: why, hint: "braid queue list shows them"}
 		}
 	}
 	return nil
+}
+
+// all retries or drops all jobs that are dead or, to drop them, in the states that are said.
+func (c *queueCommand) all(ctx context.Context, verb string, words []string) error {
+	states := []fleet.State{fleet.Dead}
+	if len(words) > 0 {
+		states = nil
+	}
+	for _, w := range words {
+		states = append(states, fleet.State(w))
+	}
+	if verb == "retry" { // one that was killed may have left a job that no worker knows of
+		states = append(states, fleet.Queued)
+	}
+	before := time.Now().Add(c.queue.Offset() - time.Duration(c.Older))
+	all, err := c.records(ctx, states...)
+	for _, r := range all {
+		switch {
+		case err != nil:
+			return err
+		case verb == "drop" && !r.Since.After(before):
+			_, err = c.queue.DropAs(ctx, &r)
+		case verb == "retry" && (r.State == fleet.Dead || r.Last != nil):
+			_, err = c.queue.Retry(ctx, r.Job.Key())
+		}
+	}
+	return err
 }
 
 // drainEvery is how often drain looks whether a worker still has a job.

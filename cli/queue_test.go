@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,79 @@ func TestQueueRetryKilled_Rule76(t *testing.T) {
 	}
 	if c, err := q.Next(ctx); err != nil || c.Record.Job.Name != "a.iso" {
 		t.Errorf("it waits for ever: %v", err)
+	}
+}
+
+// TestQueueDropAll: all dead jobs are dropped, or those of the states that are said, or the old ones of them; those that were reported again since stay.
+func TestQueueDropAll(t *testing.T) {
+	t.Parallel()
+	ctx, dir, h := queueHere(t)
+	q, err := jetstream.Open(ctx, jetstream.Options{Host: h, Name: "worker", Works: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	job := func(name, version string) fleet.Job {
+		return fleet.Job{Name: name, Version: version, URIs: []string{"https://example.org/" + name}}
+	}
+	for name, kind := range map[string]fleet.Kind{"right": fleet.Right, "useless": fleet.Useless, "wrong": fleet.Wrong, "queued": ""} {
+		if _, err = q.Report(ctx, job(name, "1")); err == nil && kind != "" {
+			var c *jetstream.Claim
+			for c == nil || c.Record.Job.Name != name {
+				if c, err = q.Next(ctx); err != nil {
+					t.Fatal(err)
+				}
+				if c.Record.Job.Name != name {
+					c.Release(ctx)
+				}
+			}
+			_, err = c.Finish(ctx, fleet.Ending{Kind: kind})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var done fleet.Record
+	left := func(args ...string) string {
+		t.Helper()
+		var told bytes.Buffer
+		if code := run(ctx, append([]string{"braid", "queue", "drop", "--queue", "embedded:" + dir, "--all"}, args...), streams{out: &told, err: &told}); code != 0 {
+			t.Fatalf("%q ends with %d: %s", args, code, &told)
+		}
+		all, err := q.All(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, r := range all {
+			names = append(names, r.Job.Name)
+			if r.State == fleet.Done {
+				done = r
+			}
+		}
+		slices.Sort(names)
+		return strings.Join(names, " ")
+	}
+	if got := left("--older", "1h", "done", "waiting", "dead", "queued"); got != "queued right useless wrong" {
+		t.Errorf("of those that are an hour old: %s", got)
+	}
+	if got := left(); got != "queued right wrong" {
+		t.Errorf("of the dead: %s", got)
+	}
+	if _, err := q.Report(ctx, job("right", "2")); err != nil {
+		t.Fatal(err)
+	}
+	if dropped, err := q.DropAs(ctx, &done); dropped || err != nil {
+		t.Errorf("what was reported again is dropped: %v", err)
+	}
+	if got := left("waiting", "queued"); got != "" {
+		t.Errorf("of those that wait: %s", got)
+	}
+	for _, args := range [][]string{{"--all", "running"}, {"--all", "x.iso"}, {"--older", "1h", "x.iso"}} {
+		var told bytes.Buffer
+		if code := run(ctx, append([]string{"braid", "queue", "drop", "--queue", "embedded:" + dir}, args...), streams{out: &told, err: &told}); code != exitUsage {
+			t.Errorf("%q ends with %d: %s", args, code, &told)
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ type workCommand struct {
 	Lease     duration
 	Metrics   string
 	LogFormat choice
+	// LowestSpeedLimit is that of each download.
+	LowestSpeedLimit rate
 
 	log     *watchLog
 	notify  watch.Notifier
@@ -42,7 +44,7 @@ type workCommand struct {
 const usualWork = 4
 
 func newWork(s streams) (action, targets) {
-	w := &workCommand{getCommand: newGetCommand(s), tasks: map[int]*workTask{}}
+	w := &workCommand{getCommand: newGetCommand(s), tasks: map[int]*workTask{}, LowestSpeedLimit: watch.DefaultLowest}
 	return w.run, targetsOf(w)
 }
 
@@ -127,7 +129,7 @@ func (w *workCommand) prepareClient(ctx context.Context) (client *download.Clien
 	if client, err = w.client(nil); err != nil {
 		return nil, err
 	}
-	client.HTTP.IdlePerHost = int(w.MaxConcurrentDownloads)
+	client.HTTP.IdlePerHost, client.LowestSpeed = int(w.MaxConcurrentDownloads), int64(w.LowestSpeedLimit)
 	if own, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); own != "" { // a service may have no other folder
 		client.JournalKey, client.State.Dir = filepath.Join(own, "journal-key"), own
 	}

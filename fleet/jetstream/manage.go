@@ -136,6 +136,13 @@ func (q *Queue) Drop(ctx context.Context, key string) (bool, error) {
 	return q.remove(ctx, key, func(r *fleet.Record) bool { return r.State != fleet.Running })
 }
 
+// DropAs is Drop of a job that is in the state in which it was read: one that was reported again since stays.
+func (q *Queue) DropAs(ctx context.Context, was *fleet.Record) (bool, error) {
+	return q.remove(ctx, was.Job.Key(), func(r *fleet.Record) bool {
+		return r.State == was.State && r.State != fleet.Running && r.Since.Equal(was.Since)
+	})
+}
+
 // Withdraw forgets the job that a watch has asked for, unless it is done. A worker that has it finds out when it prolongs its lease, and ends nothing.
 func (q *Queue) Withdraw(ctx context.Context, key, watch string) error {
 	_, err := q.remove(ctx, key, func(r *fleet.Record) bool { return r.Job.Watch == watch && r.State != fleet.Done })

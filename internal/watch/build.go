@@ -19,8 +19,8 @@ var (
 	logLevels  = []string{"debug", "info", "warn", "error"}
 )
 
-// defaultLowest is less than what a modem brings: whoever sends less keeps a place from others.
-const defaultLowest = 1 << 10
+// DefaultLowest is how many bytes a second a download has at least, if nothing is said: less than what a modem brings: whoever sends less keeps a place from others.
+const DefaultLowest = 1 << 10
 
 // build makes a Config.
 func (b *builder) build(f *file) (c *Config, err error) {
@@ -29,7 +29,7 @@ func (b *builder) build(f *file) (c *Config, err error) {
 	c.HostRate, c.HostLimit = int(f.HostRate), int64(f.HostLimit)
 	c.NotHosts, c.GeoIPDB = f.NotHosts, b.path(f.GeoIPDB)
 	c.Parallel, c.Polls, c.HostGap = int(f.Parallel), int(f.Polls), time.Duration(f.HostGap)
-	if c.Lowest = defaultLowest; f.Lowest != nil {
+	if c.Lowest = DefaultLowest; f.Lowest != nil {
 		c.Lowest = int64(*f.Lowest)
 	}
 	c.Rate, c.Size = f.LimitRate, int64(f.MaxSize)

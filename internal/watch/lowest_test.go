@@ -5,7 +5,7 @@ import "testing"
 // A download that is hardly one makes room without being told to, and with "0" it does not.
 func TestLowestSpeedLimit(t *testing.T) {
 	const one = "[watch.a]\nurl = 'https://example.org/a'\ndir = 'a'\ncheck-every = '1h'\n"
-	for text, want := range map[string]int64{"": defaultLowest, "lowest-speed-limit = '0'\n": 0, "lowest-speed-limit = '5K'\n": 5 << 10} {
+	for text, want := range map[string]int64{"": DefaultLowest, "lowest-speed-limit = '0'\n": 0, "lowest-speed-limit = '5K'\n": 5 << 10} {
 		c, err := ParseConfig([]byte(text+one), ConfigOptions{Dir: "/etc"})
 		if err != nil || c.Lowest != want {
 			t.Errorf("%q: %+v, %v", text, c, err)

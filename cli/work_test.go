@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"errors"
+	"testing"
+
+	"braid/download"
+	"braid/fleet"
+	"braid/internal/watch"
+)
+
+// TestWorkLowest: what drips gives its place up unless that is switched off, and is tried again.
+func TestWorkLowest(t *testing.T) {
+	for word, want := range map[string]int64{"": watch.DefaultLowest, "0": 0, "5K": 5 << 10} {
+		_, to := newWork(streams{})
+		w := to.of("lowest-speed-limit").(*rate)
+		if word != "" {
+			if err := w.Set(word); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if int64(*w) != want {
+			t.Errorf("%q: %d", word, *w)
+		}
+	}
+	w := &workCommand{getCommand: newGetCommand(streams{}), LowestSpeedLimit: 7, To: "x"}
+	w.sites = newSites(&configuration{})
+	client, err := w.prepareClient(t.Context())
+	if err != nil || client.LowestSpeed != 7 {
+		t.Errorf("the client has %v, %v", client, err)
+	}
+	if e := endingOf(&download.Error{Kind: download.Budget, What: "download", Err: errors.New("slower than 7 bytes a second")}); e.Kind != fleet.Failed {
+		t.Errorf("it is %s", e.Kind)
+	}
+}
