@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -28,8 +29,9 @@ type Host struct {
 	stop   context.CancelFunc
 	ending sync.WaitGroup
 
-	lines atomic.Int32  // to the server, which may be elsewhere
-	lost  chan struct{} // one of them ended
+	server atomic.Pointer[server.Server] // while it runs here
+	lines  atomic.Int32                  // to the server, which may be elsewhere
+	lost   chan struct{}                 // one of them ended
 }
 
 // A Socket is how the processes of a machine find each other by a folder. Listen is called by one process at a time: a socket that it finds there
@@ -45,6 +47,8 @@ const (
 	// the server.
 	lookEvery, lookRarely = 200 * time.Millisecond, 10 * time.Second
 	startTime             = 20 * time.Second
+	// lookHealthy is how often the process with the server looks whether that can store anything, and beginAgain how long it waits where it cannot.
+	lookHealthy, beginAgain = time.Second, 2 * time.Second
 	// mostPayload is how many bytes a stored value may have.
 	mostPayload = 8 << 20
 )
@@ -92,6 +96,7 @@ func (h *Host) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := h.serve(ctx); err != nil {
 			h.log.Error("queue", "server", err)
+			rest(ctx, beginAgain)
 		}
 		if h.lines.Load() == 0 {
 			rest(ctx, lookEvery)
@@ -133,18 +138,43 @@ func (h *Host) serve(ctx context.Context) error {
 		return err
 	}
 	h.log.Debug("queue", "server", "here", "folder", h.dir)
+	h.server.Store(s)
+	defer h.server.Store(nil)
 	var lines sync.WaitGroup
 	defer lines.Wait()
-	defer context.AfterFunc(ctx, func() { listener.Close() })()
+	well, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	lines.Go(func() { end(whileHealthy(well, s)) })
+	defer context.AfterFunc(well, func() { listener.Close() })()
 	for {
 		c, err := listener.Accept()
 		if ctx.Err() != nil {
 			return nil
 		}
+		if well.Err() != nil {
+			return context.Cause(well)
+		}
 		if err != nil {
 			return err
 		}
-		lines.Go(func() { connect(ctx, s, c) })
+		lines.Go(func() { connect(well, s, c) })
+	}
+}
+
+// whileHealthy returns when a server does not store anything any more, with the reason: after one write that failed, as on a full disk, it takes none until it
+// begins again. The error is nil if ctx ended.
+func whileHealthy(ctx context.Context, s *server.Server) error {
+	ticker := time.NewTicker(lookHealthy)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if now := s.Healthz(&server.HealthzOptions{}); now.StatusCode != http.StatusOK && now.Status != "ok" {
+			return fmt.Errorf("stores nothing any more, as on a full disk, and begins again: %s", now.Error)
+		}
 	}
 }
 
