@@ -35,6 +35,7 @@ type daemonCommand struct {
 	Root, State               string
 	rootNamed                 bool // by --root
 	RPCListenPort             port
+	LowestSpeedLimit          rate
 	RPCListenAll, RPCInsecure bool
 	RPCAllowOrigin, RPCHost   cli.StringSlice
 	LogFormat                 choice
@@ -61,7 +62,7 @@ const mostClients = 256
 
 func newDaemon(s streams) (action, targets) {
 	d := &daemonCommand{getCommand: newGetCommand(s), RPCListenPort: 6800}
-	d.Rename = true
+	d.Rename, d.LowestSpeedLimit = true, 1<<10
 	return d.run, targetsOf(d)
 }
 
@@ -220,7 +221,7 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 		d.watching.pace(d.watching.config)
 	}
 	client.HTTP.IdlePerHost = max(int(d.MaxConcurrentDownloads), download.MostAtOnce)
-	client.Limit = &download.Limiter{}
+	client.Limit, client.LowestSpeed = &download.Limiter{}, int64(d.LowestSpeedLimit)
 	d.limit, d.rate.set = client.Limit, client.Limit.Set
 	d.follow()
 	if own := stateFolder(); own == "" || filepath.Dir(d.State) != own { // a service may have no other folder

@@ -22,7 +22,7 @@ type listedStatus struct {
 		Path string
 		URIs []struct{ URI string }
 	}
-	Braid struct{ Verified, Kind, Message, Hint, Watch, Worker string }
+	Braid struct{ Verified, Kind, Message, Hint, Watch, Worker, Waits string }
 }
 
 var statusKeys = []string{"gid", "status", "totalLength", "completedLength", "downloadSpeed", "dir", "files", "errorCode", "followedBy", "following", "braid"}
@@ -139,6 +139,8 @@ func (s *listedStatus) row(digits int) []string {
 		if s.Braid.Worker != "" {
 			more = strings.TrimSpace(more + " at " + s.Braid.Worker)
 		}
+	case "waiting":
+		more = strings.TrimSuffix("waits "+s.Braid.Waits, "waits ")
 	case "error":
 		more = shorten(strings.Join(slices.DeleteFunc([]string{s.Braid.Message, s.Braid.Hint}, func(t string) bool { return t == "" }), "; "), 160)
 	}

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"braid/daemon/queue"
 	"braid/download"
@@ -64,11 +65,13 @@ type Daemon struct {
 	store   *store
 	calls   chan call
 	jobs    chan download.Job
+	spare   chan download.Job
 	resize  chan int
 	ended   chan ended
 	news    chan queue.GID // something about a download that should be known at once
 	changed chan struct{}  // told of entries that changed; has room for one
 	over    chan struct{}  // closed when nothing is done any more
+	crowded atomic.Bool    // an entry waits for a place
 
 	subs     subscribers
 	pictures pictures
@@ -80,7 +83,7 @@ var ErrEnded = errors.New("the daemon has ended")
 // Open reads the store. Nothing is downloaded before Run. A store that is damaged is set aside, which the log tells.
 func Open(c Config) (*Daemon, error) {
 	d := &Daemon{
-		config: c, log: cmp.Or(c.Log, slog.Default()), calls: make(chan call), jobs: make(chan download.Job), resize: make(chan int),
+		config: c, log: cmp.Or(c.Log, slog.Default()), calls: make(chan call), jobs: make(chan download.Job), spare: make(chan download.Job), resize: make(chan int),
 		ended: make(chan ended), news: make(chan queue.GID), changed: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	if c.Client != nil {
@@ -123,11 +126,14 @@ func (d *Daemon) forget() error {
 // Close closes a daemon that was never run.
 func (d *Daemon) Close() error { return d.store.db.Close() }
 
+// leastAtOnce is how many downloads run at once where that is measured, if so many wait: behind one of a slow host no other one does.
+const leastAtOnce = 4
+
 // Run downloads until ctx ends. What is at work then is parked, within ten seconds, and goes on at the next start. It is called once, and
 // closes the daemon.
 func (d *Daemon) Run(ctx context.Context) error {
 	l := newLoop(ctx, d)
-	batch := download.Batch{AtOnce: l.atOnce, Resize: d.resize, Ended: func(n int, _ download.Request, res download.Result, err error) {
+	batch := download.Batch{AtOnce: l.atOnce, AtLeast: leastAtOnce, Spare: d.spare, Resize: d.resize, Ended: func(n int, _ download.Request, res download.Result, err error) {
 		select {
 		case d.ended <- ended{number: n, res: res, err: err}:
 		case <-d.over:

@@ -43,8 +43,9 @@ type loop struct {
 
 // An offer is the entry that begins next.
 type offer struct {
-	run *run
-	job download.Job
+	run   *run
+	job   download.Job
+	fresh bool // nothing of its host runs
 }
 
 // ended is the end of the download with a number.
@@ -93,6 +94,10 @@ func (l *loop) configure(global map[string]string) {
 		atOnce = n
 	}
 	l.resized, l.atOnce = atOnce != l.atOnce || l.resized, atOnce
+	if l.config.Jobs != nil {
+		atOnce = -1
+	}
+	l.q.SetPlaces(atOnce)
 }
 
 // run runs the loop until ctx has ended, all downloads have, and everything is on disk.
@@ -106,7 +111,7 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 			}
 			return l.failed
 		}
-		job, jobs := l.next(ctx)
+		job, jobs, spare := l.next(ctx)
 		resize := l.resize
 		if !l.resized || ctx.Err() != nil {
 			resize = nil
@@ -115,6 +120,8 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 		case c := <-l.calls:
 			l.call(c)
 		case jobs <- job:
+			l.begin()
+		case spare <- job:
 			l.begin()
 		case resize <- l.atOnce:
 			l.resized = false
@@ -139,15 +146,18 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 	}
 }
 
-// next is the job that is offered to the batch, which takes it when there is room.
-func (l *loop) next(ctx context.Context) (download.Job, chan<- download.Job) {
+// next is the job that is offered to the batch, which takes it when there is room. One of a host of which nothing runs may have a spare place.
+func (l *loop) next(ctx context.Context) (job download.Job, jobs, spare chan<- download.Job) {
 	if l.stale {
 		l.prepare(ctx)
 	}
 	if l.offer == nil {
-		return download.Job{}, nil
+		return download.Job{}, nil, nil
 	}
-	return l.offer.job, l.jobs
+	if l.offer.fresh && l.atOnce == 0 {
+		spare = l.spare
+	}
+	return l.offer.job, l.jobs, spare
 }
 
 // prepare makes an offer of the entry that is first.
@@ -157,7 +167,7 @@ func (l *loop) prepare(ctx context.Context) {
 	}
 	l.offer, l.stale = nil, false
 	e, ok := l.q.Next()
-	if !ok || ctx.Err() != nil || l.config.Jobs != nil {
+	if l.crowded.Store(ok); !ok || ctx.Err() != nil || l.config.Jobs != nil {
 		return
 	}
 	if parent, ok := l.q.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 {
@@ -168,7 +178,7 @@ func (l *loop) prepare(ctx context.Context) {
 	own = context.WithValue(own, endKey{}, end)
 	r := newRun(e, func() { end(nil) })
 	r.why = func() error { return context.Cause(own) }
-	l.offer = &offer{r, download.Job{Context: own, Request: func() (download.Request, error) { return l.request(own, r, e) }}}
+	l.offer = &offer{fresh: l.q.Fresh(), run: r, job: download.Job{Context: own, Request: func() (download.Request, error) { return l.request(own, r, e) }}}
 }
 
 // optionsOf are the options of an entry, and those of all downloads where it does not say them.
@@ -193,7 +203,7 @@ func (d *Daemon) request(ctx context.Context, r *run, e queue.Entry) (download.R
 	if outer == nil {
 		outer = d.client.Limit
 	}
-	req.Limit = r.limit.Within(outer)
+	req.Limit, req.Lowest = r.limit.Within(outer), lowestOf(e.Options, d.client.LowestSpeed, &d.crowded)
 	req.Due, req.Detail = true, true
 	observe := req.Observe
 	req.Observe = func(ev download.Event) {

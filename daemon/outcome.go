@@ -26,6 +26,9 @@ func (d *Daemon) outcomeOf(res download.Result, err error) queue.Outcome {
 	o := queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: option.Shorten(source.Escape(d.config.Hide(err.Error())), mostMessage)}
 	if e, ok := errors.AsType[*download.Error](err); ok {
 		o.Kind, o.Hint, o.Code = e.Kind.String(), source.Escape(d.config.Hide(string(e.Hint))), report.Aria2Code(e)
+		if errors.Is(err, download.ErrTooSlow) {
+			o.Kind = queue.Yielded
+		}
 	} else if errors.Is(err, context.Canceled) { // before it had a request
 		o.Kind = queue.Interrupted
 	}

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"braid/byterange"
@@ -36,19 +37,34 @@ func newRun(e queue.Entry, cancel context.CancelFunc) *run {
 }
 
 // OptionLimit is the option of an entry that limits its download, OptionSelect has the numbers of the files of its document that are wanted,
-// and OptionSignature is a signature of its file, in base64. The global ones limit all, and say how many run at once.
+// and OptionSignature is a signature of its file, in base64. One that is slower than OptionLowest makes room for those that wait. The global ones limit all, and say how many run at once.
 const (
 	OptionSelect      = "select-file"
 	OptionSignature   = "signature"
 	OptionLimit       = "max-download-limit"
 	OptionGlobalLimit = "max-overall-download-limit"
 	OptionAtOnce      = "max-concurrent-downloads"
+	OptionLowest      = "lowest-speed-limit"
 )
 
 // setLimit sets the limit of an entry. What makes no sense was refused when it was set, and is none here.
 func (r *run) setLimit(options map[string]string) {
 	n, _ := option.ParseSize(options[OptionLimit])
 	r.limit.Set(n)
+}
+
+// lowestOf is the least speed of a download, if its options name none that of all. One that is slower keeps its place as long as nothing waits
+// for it.
+func lowestOf(options map[string]string, least int64, crowded *atomic.Bool) func() int64 {
+	if n, err := option.ParseSize(options[OptionLowest]); err == nil {
+		least = n
+	}
+	return func() int64 {
+		if !crowded.Load() {
+			return 0
+		}
+		return least
+	}
 }
 
 // observe takes down what happens. It reports whether the loop should hear of it at once.

@@ -18,6 +18,11 @@ type Batch struct {
 	// AtOnce is how many downloads run at a time. If zero, that is measured: another begins as long as the
 	// aggregate grows by it, and at most MostAtOnce do.
 	AtOnce int
+	// AtLeast is how many run at a time where that is measured, if there are so many. If zero, it is 1.
+	AtLeast int
+	// Spare, if not nil, brings downloads as jobs of GetEach does, of which one runs where there is no room: those of hosts that have none of
+	// the places.
+	Spare <-chan Job
 	// Resize, if not nil, brings other values of AtOnce while downloads run. None is stopped for that.
 	Resize <-chan int
 	// Ended, if not nil, is called at the end of each download, from one goroutine. Files are numbered from 0 in
@@ -121,6 +126,7 @@ func (c *Client) GetEach(ctx context.Context, jobs <-chan Job, o Batch) (begun i
 		client: &client, http: hc, options: o, growth: scheduler.NewBatch(o.AtOnce),
 		jobs: make(chan batchJob, 1), messages: make(chan batchMessage, 64),
 	}
+	b.growth.AtLeast(o.AtLeast)
 	defer b.workers.Wait()
 	defer close(b.jobs)
 	return b.run(ctx, jobs)
@@ -135,6 +141,7 @@ type batch struct {
 	options  Batch
 	growth   *scheduler.Batch
 	running  int
+	spare    scheduler.JobID // the one that runs beyond the room; 0: none
 	jobs     chan batchJob
 	idle     int // workers without a job
 	workers  sync.WaitGroup
@@ -172,8 +179,12 @@ func (b *batch) run(ctx context.Context, jobs <-chan Job) (begun int) {
 			return begun
 		}
 		come := jobs
+		spare := b.options.Spare
 		if room <= 0 {
 			come = nil
+		}
+		if room > 0 || jobs == nil || b.spare != 0 {
+			spare = nil
 		}
 		if b.running == 0 { // so nothing changes by itself
 			timer.Stop()
@@ -188,6 +199,9 @@ func (b *batch) run(ctx context.Context, jobs <-chan Job) (begun int) {
 			}
 			begun++
 			b.begin(ctx, j)
+		case j := <-spare:
+			begun++
+			b.spare = b.begin(ctx, j)
 		case n := <-b.options.Resize:
 			b.growth.Resize(time.Now(), n)
 		case m := <-b.messages:
@@ -199,7 +213,7 @@ func (b *batch) run(ctx context.Context, jobs <-chan Job) (begun int) {
 }
 
 // begin gives a download to a worker. There are as many as downloads have run at once.
-func (b *batch) begin(ctx context.Context, j Job) {
+func (b *batch) begin(ctx context.Context, j Job) scheduler.JobID {
 	id := b.growth.Began(time.Now())
 	b.running++
 	if j.Context == nil {
@@ -210,6 +224,7 @@ func (b *batch) begin(ctx context.Context, j Job) {
 		b.workers.Go(b.work)
 	}
 	b.jobs <- batchJob{id, j}
+	return id
 }
 
 // work does one download after the other.
@@ -239,7 +254,9 @@ func (b *batch) handle(m batchMessage) {
 		return
 	}
 	b.growth.Ended(now, m.id, m.err == nil)
-	b.running--
+	if b.running--; m.id == b.spare {
+		b.spare = 0
+	}
 	b.idle++
 	if b.options.Ended != nil {
 		b.options.Ended(int(m.id)-1, m.req, m.result, m.err)

@@ -2,6 +2,7 @@ package download
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -35,9 +36,11 @@ func (p *pulse) tooSlow(now time.Time, waits bool, least, arrived int64) bool {
 // fairPart is what part of a limit a download has at least that shares it with others: one that the limit holds back is not too slow.
 const fairPart = 64
 
-// lowest is the least speed of a session: that of the client, and less where a limit holds it back.
-func (x *fetches) lowest(c *Client, limit *Limiter) int64 {
-	least := c.LowestSpeed
+// ErrTooSlow is what a download ended with that was slower than its least speed (Client.LowestSpeed).
+var ErrTooSlow = errors.New("too slow")
+
+// lowest is the least speed of a session now: what the client or the request say, and less where a limit holds it back.
+func (x *fetches) lowest(c *Client, least int64, limit *Limiter) int64 {
 	for l := limit; l != nil; l = l.within {
 		if now := l.now.Load(); now != nil {
 			least = min(least, now.bytes/fairPart)
@@ -52,8 +55,13 @@ func (x *fetches) lowest(c *Client, limit *Limiter) int64 {
 }
 
 // keepsUp returns an error if what comes is too slow for the client. A swarm may be a long time without peers.
-func (x *fetches) keepsUp(c *Client, limit *Limiter, now time.Time) error {
-	if c.LowestSpeed <= 0 {
+func (x *fetches) keepsUp(c *Client, req *Request, limit *Limiter, now time.Time) error {
+	least := c.LowestSpeed
+	if req.Lowest != nil {
+		least = req.Lowest()
+	}
+	if least <= 0 {
+		x.pulse.since = time.Time{}
 		return nil
 	}
 	waits := false
@@ -61,8 +69,8 @@ func (x *fetches) keepsUp(c *Client, limit *Limiter, now time.Time) error {
 		waits = waits || !f.from.swarm
 	}
 	x.pulse.patience = cmp.Or(c.lowestTime, lowestTime)
-	if !x.pulse.tooSlow(now, waits, x.lowest(c, limit), x.stats.arrived) {
+	if !x.pulse.tooSlow(now, waits, x.lowest(c, least, limit), x.stats.arrived) {
 		return nil
 	}
-	return &fault{kind: Budget, what: fmt.Sprintf("slower than %d bytes a second for %v", c.LowestSpeed, x.pulse.patience), final: true}
+	return &fault{kind: Budget, what: fmt.Sprintf("slower than %d bytes a second for %v", least, x.pulse.patience), cause: ErrTooSlow, final: true}
 }

@@ -56,10 +56,10 @@ func TestLowestSpeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	c := &Client{LowestSpeed: 10_000, lowestTime: 400 * time.Millisecond, Timeout: time.Minute}
-	_, err = c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a"})
+	c := &Client{LowestSpeed: 1, lowestTime: 400 * time.Millisecond, Timeout: time.Minute}
+	_, err = c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a", Lowest: func() int64 { return 10_000 }}) // and not what the client says
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Kind != Budget || e.Kept == 0 || !strings.Contains(e.Error(), "slower than 10000 bytes a second") {
+	if !ok || e.Kind != Budget || e.Kept == 0 || !errors.Is(err, ErrTooSlow) || !strings.Contains(e.Error(), "slower than 10000 bytes a second") {
 		t.Fatalf("%+v", err)
 	}
 	fast.Store(true)

@@ -94,6 +94,8 @@ type Request struct {
 	// for so long, whatever comes first; if both are zero, not at all.
 	SeedRatio float64
 	SeedTime  time.Duration
+	// Lowest, if not nil, is asked for the least speed of this download now, in place of that of the client.
+	Lowest func() int64
 	// Select are patterns for the file that is meant, should a Metalink document of several files come in its place.
 	Select []string
 	// Header is added to requests to the origin. Other servers get Accept, Accept-Charset, Accept-Language and User-Agent of it,

@@ -210,7 +210,7 @@ func (s *session) launch(a scheduler.Fetch) {
 // beat updates the journal and tells the observer the progress.
 func (s *session) beat() {
 	s.fetches.stats.beat()
-	if err := s.fetches.keepsUp(s.c, s.limiter(), time.Now()); err != nil {
+	if err := s.fetches.keepsUp(s.c, s.req, s.limiter(), time.Now()); err != nil {
 		s.stop(err)
 	}
 	if !s.begun {

@@ -18,6 +18,7 @@ type Batch struct {
 	most    int
 	fixed   bool
 	allowed int // places
+	least   int // of them where their number is measured
 	running map[JobID]*job
 	lastID  JobID
 	warm    int           // the most that ran at once: that many connections are open
@@ -85,7 +86,7 @@ const (
 
 // NewBatch makes a Batch. If fixed is not 0, so many downloads run at once, whatever they bring.
 func NewBatch(fixed int) *Batch {
-	b := &Batch{most: MostAtOnce, allowed: 1, running: map[JobID]*job{}, caution: caution{stride: 1}}
+	b := &Batch{most: MostAtOnce, allowed: 1, least: 1, running: map[JobID]*job{}, caution: caution{stride: 1}}
 	b.fix(fixed)
 	return b
 }
@@ -93,10 +94,19 @@ func NewBatch(fixed int) *Batch {
 // Resize makes another number of places, as NewBatch does. Where there are too many downloads, none begins until enough of them have ended.
 func (b *Batch) Resize(now time.Time, fixed int) {
 	b.most, b.fixed = MostAtOnce, false
-	b.allowed = min(b.allowed, MostAtOnce)
+	b.allowed = max(b.least, min(b.allowed, MostAtOnce))
 	b.fix(fixed)
 	if !b.since.IsZero() {
 		b.settle(now, 0)
+	}
+}
+
+// AtLeast has no fewer downloads than n run at once where their number is measured, whatever they bring: one that is slow holds up no others
+// then.
+func (b *Batch) AtLeast(n int) {
+	b.least = min(max(1, n), MostAtOnce)
+	if !b.fixed {
+		b.allowed = max(b.allowed, b.least)
 	}
 }
 

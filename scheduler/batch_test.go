@@ -284,3 +284,26 @@ func TestBatchResize(t *testing.T) {
 		}
 	}
 }
+
+// TestBatchAtLeast: a floor is there from the first download on, stays when places do not pay, and is none of a number of the user's.
+func TestBatchAtLeast(t *testing.T) {
+	b, now := NewBatch(0), time.Unix(1, 0)
+	b.AtLeast(4)
+	if k, _ := b.More(now); k != 4 {
+		t.Errorf("%d may run at first", k)
+	}
+	b.Resize(now, 2)
+	if k, _ := b.More(now); k != 2 {
+		t.Errorf("%d of 2 may run", k)
+	}
+	b.Resize(now, 0)
+	if k, _ := b.More(now); k != 4 {
+		t.Errorf("%d may run where it is measured again", k)
+	}
+	b = NewBatch(0)
+	b.AtLeast(4)
+	h := &haul{site: site{rtt: 20 * time.Millisecond, link: 24e6, perConn: 3e6, until: time.Minute}, t: t, batch: b, files: files(100, 100<<20)}
+	if h.run(); h.most < 6 || b.allowed < 4 {
+		t.Errorf("%d at most, %d in the end", h.most, b.allowed)
+	}
+}

@@ -215,7 +215,7 @@ func (b *Batch) settled(now time.Time) {
 	case b.sampled() && b.short.mean() < longest:
 		b.raise(now, batchStep{worth: b.worth(now)}, b.next())
 	case b.short.n == 0 && quiet < longest, b.growing(now):
-	case b.failures%2 == 1 && b.allowed > 1:
+	case b.failures%2 == 1 && b.allowed > b.least:
 		b.lower(now)
 	default:
 		b.raise(now, batchStep{long: true, before: b.flow.over(now, longLook)}, b.stride)
@@ -261,7 +261,7 @@ func (b *Batch) raise(now time.Time, s batchStep, k int) {
 // lower begins a step with fewer places. It waits for downloads to end.
 func (b *Batch) lower(now time.Time) {
 	b.step = batchStep{from: b.allowed, long: true, before: b.flow.over(now, longLook)}
-	b.allowed -= max(1, b.allowed/4)
+	b.allowed = max(b.least, b.allowed-max(1, b.allowed/4))
 	b.restart(now)
 }
 

@@ -30,6 +30,7 @@ func TestRealModules(t *testing.T) {
 		`(() => { const s = (name) => ({ name }), names = (x) => JSON.stringify([x.of.map((y) => y?.name ?? ""), x.left.map((y) => y.name)]);
 			return names(control.pair([s("b.asc"), s("a.sig")], ["a", "b", "c"])) === '[["a.sig","b.asc",""],[]]' && names(control.pair([s("x.asc")], ["y"])) === '[["x.asc"],[]]'
 				&& names(control.pair([s("x.asc")], ["y", "z"])) === '[["",""],["x.asc"]]'; })()`,
+		`detail.waits({ url: "http://a/1" }, [{ status: "active", url: "http://a/2" }, { status: "active", url: "http://b/1" }, { status: "waiting", url: "http://a/3" }]) === "for a place: 2 downloads at once, 1 of them from a"`,
 		// no request has more than the daemon takes, and nothing is lost
 		`(() => { const p = control.parts([...Array(20001).keys()].map((i) => ["pause", String(i)])); return p.flat().length === 20001 && p.flat()[20000][1] === "20000" && p.every((x) => x.length <= 5000); })()`,
 		`control.parts([]).length === 0 && control.parts([["a", "x".repeat(3e6)], ["b"], ["c", "y".repeat(6e5)], ["d", "z".repeat(6e5)]]).map((p) => p.length).join() === "1,2,1"`,
@@ -57,8 +58,8 @@ func TestRealModules(t *testing.T) {
 		`model.outcome({ status: "error", url: "http://a/x", message: "download http://a/x: 404" }).text === "404"`,
 		`model.outcome({ status: "complete" }).kind === "warn" && model.outcome({ status: "complete", verified: "sha-256" }).kind === "good"`,
 	} {
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](fmt.Sprintf(`(async () => { const [text, model, stream, control] =
-			await Promise.all(["text", "model", "stream", "control"].map((m) => import("/page/" + m + ".js"))); return Boolean(%s); })()`, line), chromedp.EvalAwaitPromise))
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](fmt.Sprintf(`(async () => { const [text, model, stream, control, detail] =
+			await Promise.all(["text", "model", "stream", "control", "detail"].map((m) => import("/page/" + m + ".js"))); return Boolean(%s); })()`, line), chromedp.EvalAwaitPromise))
 		if err != nil || !ok {
 			t.Errorf("not so: %s (%v)", line, err)
 		}

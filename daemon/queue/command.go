@@ -24,7 +24,7 @@ func (q *Queue) AddAll(now time.Time, entries []Entry, position int) (gids []GID
 		if err != nil {
 			for _, it := range items {
 				delete(q.items, it.GID)
-				q.count[it.Status]--
+				q.number(it, -1)
 			}
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (q *Queue) enter(now time.Time, e Entry) (*item, error) {
 	e.Added, e.Began, e.Ended, e.Outcome, e.Done, e.Size, e.FollowedBy = now, time.Time{}, time.Time{}, Outcome{}, 0, -1, nil
 	it := &item{Entry: e}
 	q.items[e.GID] = it
-	q.count[e.Status]++
+	q.number(it, 1)
 	return it, nil
 }
 
@@ -280,7 +280,8 @@ func (q *Queue) ChangeURIs(g GID, uris []string) error {
 	}
 	if !slices.Equal(it.URIs, uris) {
 		q.reconsider(it, true)
-		it.URIs, it.Relinked = slices.Clone(uris), it.Relinked || it.Outcome.Attempts > 0
+		q.relink(it, slices.Clone(uris))
+		it.Relinked = it.Relinked || it.Outcome.Attempts > 0
 	}
 	return nil
 }

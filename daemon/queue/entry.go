@@ -114,6 +114,9 @@ type Outcome struct {
 // Interrupted is the kind of an outcome that says nothing of the file: the attempt was ended from outside.
 const Interrupted = "interrupted"
 
+// Yielded is the kind of an outcome that says nothing of the file either: the download was too slow while others waited for its place.
+const Yielded = "yielded"
+
 // A Live is what a download does now. It is not stored.
 type Live struct {
 	Path        string // where the file is or will be

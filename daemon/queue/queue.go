@@ -25,6 +25,8 @@ type Queue struct {
 	items  map[GID]*item
 	lists  [3]list
 	count  [Removed + 1]int // by status
+	hosts  map[string]int   // how many entries wait for each
+	places int
 	global map[string]string
 	chance uint64 // where the next GID comes from
 	news   Changes
@@ -45,6 +47,7 @@ type item struct {
 	gone    bool // it was forgotten
 	settled int  // of FollowedBy, so many from the first on need its document no more
 	version uint64
+	at      *string // its host, once it was asked for
 }
 
 // Changes are what commands call for.
@@ -62,7 +65,7 @@ func (c *Changes) Stored() bool { return len(c.Store)+len(c.Delete) > 0 || c.Glo
 
 // New makes an empty queue. GIDs come from seed, which should be another one each time.
 func New(seed uint64) *Queue {
-	return &Queue{items: map[GID]*item{}, leaving: map[GID]bool{}, chance: seed, version: 1}
+	return &Queue{items: map[GID]*item{}, hosts: map[string]int{}, leaving: map[GID]bool{}, chance: seed, version: 1}
 }
 
 // Restore makes a queue of what was stored, in any order. What was active waits in front, as no download is at work.
@@ -73,7 +76,7 @@ func Restore(seed uint64, entries []Entry, global map[string]string) *Queue {
 	for _, e := range slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return cmp.Compare(a.Rank, b.Rank) }) {
 		it := &item{Entry: e}
 		q.items[e.GID] = it
-		q.count[e.Status]++
+		q.number(it, 1)
 		if e.Status == Active {
 			active = append(active, it)
 			continue
@@ -133,9 +136,9 @@ func (q *Queue) tell(what What, it *item) {
 
 // set is where a status changes. The item must be in no list.
 func (q *Queue) set(it *item, s Status) {
-	q.count[it.Status]--
+	q.number(it, -1)
 	it.Status = s
-	q.count[s]++
+	q.number(it, 1)
 	q.changed(it)
 }
 
@@ -151,12 +154,7 @@ func (q *Queue) next() *item {
 	if q.count[Waiting] == 0 {
 		return nil
 	}
-	for _, it := range q.lists[waits].items {
-		if it.Status == Waiting && !it.running {
-			return it
-		}
-	}
-	return nil
+	return q.turn()
 }
 
 // Start gives out the first entry that waits, which is active from then on. There is none if everything is paused, stopped or active, or
@@ -204,7 +202,8 @@ func (q *Queue) Progress(g GID, l Live) {
 	}
 }
 
-// Ended tells how a download ended. One that was interrupted waits in front if nothing else was asked for. One that was paused, or that
+// Ended tells how a download ended. One that was interrupted waits in front if nothing else was asked for, and one that
+// made room waits behind the others. One that was paused, or that
 // begins again with other options, and came to its end before it could be stopped, is complete; a removed one stays removed. Attempts of the
 // outcome are those that Start did not count.
 func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
@@ -227,6 +226,10 @@ func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 		q.take(it)
 		q.set(it, Waiting)
 		q.insert(0, it)
+	case o.Kind == Yielded:
+		q.take(it)
+		q.set(it, Waiting)
+		q.insert(-1, it)
 	default:
 		q.stop(now, it, Failed, o, OnError)
 	}
@@ -289,7 +292,7 @@ func (q *Queue) forget(it *item) {
 // drop drops an entry that is in no list.
 func (q *Queue) drop(it *item) {
 	delete(q.items, it.GID)
-	q.count[it.Status]--
+	q.number(it, -1)
 	it.gone = true
 	q.noteDropped(it.GID)
 	if it.running {

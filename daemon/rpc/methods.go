@@ -14,8 +14,9 @@ type visit struct {
 	handler *Handler
 	queue   *queue.Queue
 	now     time.Time
-	room    int          // how many entries, or KiB of long ones, may yet be told
-	save    func() error // writes the session, when the queue is left
+	why     func(queue.GID) string // what an entry waits for
+	room    int                    // how many entries, or KiB of long ones, may yet be told
+	save    func() error           // writes the session, when the queue is left
 	after   func()
 }
 

@@ -15,12 +15,16 @@ type view struct {
 	live  *queue.Live // nil: no download is at work
 	about *about
 	dir   string
-	only  int // the number of the file of a document that is this entry; 0: it is all of them
+	only  int    // the number of the file of a document that is this entry; 0: it is all of them
+	waits string // what for
 }
 
 // view looks at an entry.
 func (v *visit) view(e queue.Entry) view {
-	w := view{Entry: e, dir: v.folderOf(&e)}
+	if v.why == nil {
+		v.why = v.queue.Why()
+	}
+	w := view{Entry: e, dir: v.folderOf(&e), waits: v.why(e.GID)}
 	described := e
 	if parent, ok := v.queue.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 { // a file of that one's document
 		described = parent
@@ -156,7 +160,7 @@ func (w *view) braid() map[string]any {
 	}
 	return map[string]any{
 		"verified": w.Outcome.Verified, "kind": w.Outcome.Kind, "message": w.Outcome.Message, "hint": w.Outcome.Hint,
-		"watch": w.Watch, "worker": w.now().Worker, "attempts": w.Outcome.Attempts, "added": w.Added, "began": w.Began, "ended": w.Ended, "priority": w.Priority, "sources": sources,
+		"waits": w.waits, "watch": w.Watch, "worker": w.now().Worker, "attempts": w.Outcome.Attempts, "added": w.Added, "began": w.Began, "ended": w.Ended, "priority": w.Priority, "sources": sources,
 	}
 }
 

@@ -68,6 +68,8 @@ var ofOthers = []Option{
 		Usage: "list, status: write one JSON object a line"},
 	{Names: "root", Of: Daemon, First: Daemon, Group: FileGroup, Kind: Word,
 		Usage: "no download leaves `FOLDER`, whatever a client asks for, as in braid daemon --root /srv -d /srv/files (default: that of -d)"},
+	{Names: "lowest-speed-limit", Of: Daemon, Group: FileGroup, Kind: Rate, Default: "1K",
+		Usage: "while others wait, a download that brings less than `RATE` for half a minute makes room, keeps what came and goes on later; 0 is none"},
 	{Names: "watch", Of: Daemon, Group: WatchGroup, Kind: Word,
 		Usage: "keep the files of `CONFIG` up to date as well, as braid watch does, by entries of the queue, as in braid daemon --watch ~/.config/braid/watch.toml"},
 	{Names: "state", Of: Daemon, Group: FileGroup, Kind: Word,

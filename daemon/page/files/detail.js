@@ -55,7 +55,7 @@ export class Detail {
     const parts = [
       el("div", { className: "title" }, el("h2", {}, r.name), el("button", { className: "plain", title: "Close ( Esc )", onclick: this.onClose, "data-act": "close" }, "Close")),
       el("div", { className: "track " + r.status }, bar),
-      facts(r),
+      facts(r, r.status === "waiting" ? waits(r, this.model.rows.values()) : ""),
       r.status === "error" ? this.#trouble(r) : null,
       el("div", { className: "buttons" }, ...this.#buttons(r)),
       this.#picture,
@@ -129,13 +129,25 @@ export class Detail {
   }
 }
 
-function facts(r) {
+// host is the server that an entry is asked of first.
+const host = (r) => (r.url && URL.canParse(r.url) ? new URL(r.url).host : "");
+
+// waits says why an entry does not begin: who has the places.
+export function waits(r, rows) {
+  const active = [...rows].filter((o) => o.status === "active");
+  const same = host(r) ? active.filter((o) => host(o) === host(r)).length : 0;
+  if (active.length === 0) return "";
+  return `for a place: ${count(active.length, "download")} at once` + (same > 0 ? `, ${same.toLocaleString("en")} of them from ${host(r)}` : "");
+}
+
+function facts(r, waiting) {
   const result = outcome(r);
   const list = [];
   const add = (term, text, className = "") => text && list.push(el("dt", {}, term), el("dd", { className }, text));
   const speed = r.status === "active" && r.speed > 0 ? `, ${rate(r.speed)}` : "";
   const wait = r.status === "active" && left(r) < Infinity ? `, ${time(left(r))} left` : "";
   if (r.status !== "error") add(r.status === "complete" ? "Evidence" : "State", result.text + speed + wait, "outcome " + result.kind);
+  add("Waits", waiting);
   const all = r.size >= 0 ? size(r.size) : "";
   add("Size", r.status !== "complete" && r.done > 0 ? `${size(r.done)} of ${all || "an unknown size"}` : all);
   add("From", (r.url || "a document that was added") + (r.more ? ` and ${count(r.more, "mirror")}` : ""));

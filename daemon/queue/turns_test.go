@@ -1,0 +1,111 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTurns: a host that has its part of the places lets others go first; alone it has all of them, and nothing goes before a higher priority.
+func TestTurns(t *testing.T) {
+	now := time.Unix(1, 0)
+	for _, tt := range []struct {
+		places int
+		add    string // hosts, in upper case with a high priority
+		begin  string
+	}{
+		{4, "aaaaaab", "aaab"},
+		{4, "aaaaaa", "aaaa"},
+		{4, "abababab", "abab"},
+		{2, "aaab", "ab"},
+		{1, "aab", "a"},
+		{0, "aaaaab", "aaabaa"}, // measured: four at least
+		{4, "aAAAAb", "AAAA"},
+		{4, "aaaaa-", "aaa-"}, // a document is of no host
+	} {
+		q := New(1)
+		q.SetPlaces(tt.places)
+		for i, host := range tt.add {
+			e := Entry{URIs: []string{fmt.Sprintf("http://%s.example/%d", strings.ToLower(string(host)), i)}}
+			if host == '-' {
+				e = Entry{Document: []byte("d")}
+			}
+			if host < 'a' && host != '-' {
+				e.Priority = 1
+			}
+			if _, err := q.Add(now, e, -1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		for range tt.begin {
+			e, _ := q.Start(now)
+			switch {
+			case len(e.URIs) == 0:
+				got += "-"
+			case e.Priority > 0:
+				got += strings.ToUpper(e.URIs[0][7:8])
+			default:
+				got += e.URIs[0][7:8]
+			}
+		}
+		if got != tt.begin {
+			t.Errorf("%d places, %s: %s begin, want %s", tt.places, tt.add, got, tt.begin)
+		}
+	}
+}
+
+// TestWhy: an entry that waits is told of with its reason; what made room for others waits behind them.
+func TestWhy(t *testing.T) {
+	now, q := time.Unix(1, 0), New(1)
+	q.SetPlaces(2)
+	var gids []GID
+	for _, uri := range []string{"http://a/1", "http://a/2", "http://b/1", "http://c/1"} {
+		g, err := q.Add(now, Entry{URIs: []string{uri}}, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gids = append(gids, g)
+	}
+	why := func() (texts []string) {
+		of := q.Why()
+		for _, g := range gids {
+			texts = append(texts, of(g))
+		}
+		return texts
+	}
+	if got := why(); !slices.Equal(got, []string{"", "", "", ""}) {
+		t.Errorf("nothing is active: %q", got)
+	}
+	q.Start(now)
+	q.Start(now)
+	if got := why(); !slices.Equal(got, []string{"", "for its host, which has 1 of 2 places while others wait", "", ""}) {
+		t.Errorf("%q", got) // the last one is next
+	}
+	q.Ended(now, gids[0], Outcome{Kind: Yielded})
+	if waiting := q.Waiting(0, 9); len(waiting) != 3 || waiting[2].GID != gids[0] || waiting[2].Outcome.Kind != "" {
+		t.Errorf("%+v", waiting)
+	}
+	q.Start(now)
+	g, err := q.Add(now, Entry{URIs: []string{"http://d/1"}}, -1)
+	if gids = append(gids, g); err != nil || why()[4] != "for a place: 2 at once" || !strings.HasPrefix(why()[0], "for its host") {
+		t.Errorf("%q, %v", why(), err)
+	}
+	q.SetPlaces(-1)
+	if got := why(); got[0] != "for a worker" {
+		t.Errorf("%q", got)
+	}
+	if err := q.ChangeURIs(gids[0], []string{"http://d/1"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range gids {
+		if err := q.Remove(now, g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(q.hosts) != 0 {
+		t.Errorf("%v wait, and nothing does", q.hosts)
+	}
+}

@@ -1,0 +1,53 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"braid/daemon/queue"
+	"braid/download"
+)
+
+// TestBehindASlowHost: small files of a host do not wait for downloads of another one that hang, where nobody said how many run at once.
+func TestBehindASlowHost(t *testing.T) {
+	slow, fast := newSite(t), newSite(t)
+	slow.holdAll()
+	b := newBench(t)
+	b.start()
+	for n := range 3 { // one that hangs, and then more than there are places
+		b.add(fmt.Sprintf("%s/300000/s%d", slow.URL, n))
+		if n == 2 {
+			b.add(slow.urls(6, 300_000)...)
+			b.await("four are active", func(q *queue.Queue) bool { active, _, _ := q.Count(); return active >= 4 })
+		}
+		for i := range 5 {
+			for _, g := range b.add(fmt.Sprintf("%s/3/f%d-%d", fast.URL, n, i)) {
+				b.awaitStatus(g, queue.Complete)
+			}
+		}
+	}
+	slow.release()
+	b.await("all are complete", func(q *queue.Queue) bool { active, waiting, _ := q.Count(); return active+waiting == 0 })
+}
+
+// TestLowestSpeed: a download that is too slow is held to a least speed only while another one waits, makes room then, and is not an error.
+func TestLowestSpeed(t *testing.T) {
+	b := newBench(t)
+	b.config.Client.LowestSpeed = 1 << 10
+	b.start()
+	least := lowestOf(nil, b.client.LowestSpeed, &b.crowded)
+	own := lowestOf(map[string]string{OptionLowest: "5K"}, b.client.LowestSpeed, &b.crowded)
+	if b.crowded.Store(false); least() != 0 || own() != 0 {
+		t.Error("nothing waits, and there is a least speed")
+	}
+	if b.crowded.Store(true); least() != 1<<10 || own() != 5<<10 {
+		t.Errorf("%d and %d", least(), own())
+	}
+	if o := b.outcomeOf(download.Result{}, &download.Error{Kind: download.Budget, Err: download.ErrTooSlow}); o.Kind != queue.Yielded {
+		t.Errorf("%+v", o)
+	}
+	if o := b.outcomeOf(download.Result{}, &download.Error{Kind: download.Budget, Err: errors.New("x")}); o.Kind != download.Budget.String() {
+		t.Errorf("%+v", o)
+	}
+}
