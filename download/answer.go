@@ -123,25 +123,16 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		return err
 	}
 	if err := verify.Agree(s.claims, x.file.Claims); err != nil && len(s.recalled) == 0 { // whatever a mirror says to that
-		if !s.mayAnnounce(a.Hops) {
+		if !s.mayAnnounce(a.Hops, x.file.Claims) {
 			return mismatch(o, "%w", err)
 		}
 		s.next = x.file.Claims
 		return s.end(fileChanged, changed(err.Error()))
 	}
-	if x.wrong != nil {
-		s.heed(x.file.Claims)
-		return mismatch(o, "%w", x.wrong)
-	}
-	if differs(a.Size, s.size) && (s.guessed() || st.sizeBy < byServer) {
-		return s.otherSize(o, a)
-	}
-	if how, err := s.sameAsBefore(o, st, a); how == fileChanged && !s.mayAnnounce(a.Hops) {
-		return mismatch(o, "%w", err)
-	} else if how != ongoing {
-		s.next = x.file.Claims
-		return s.end(how, err)
-	} else if err != nil {
+	if err := s.fits(o, x, st, a); err != nil {
+		if s.how == ongoing { // what the server said counts, whoever sent the rest
+			s.heed(x.file.Claims)
+		}
 		return err
 	}
 	if err := s.checkPin(o, x.file); err != nil && !s.originAnswered {
@@ -161,6 +152,25 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		s.askSignatures()
 	}
 	return nil
+}
+
+// fits compares an answer of the origin whose digests contradict nothing with what is fetched.
+func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) error {
+	switch {
+	case x.wrong != nil:
+		return mismatch(o, "%w", x.wrong)
+	case differs(a.Size, s.size) && (s.guessed() || st.sizeBy < byServer):
+		return s.otherSize(o, a)
+	}
+	how, err := s.sameAsBefore(o, st, a)
+	switch {
+	case how == ongoing:
+		return err
+	case how == fileChanged && !s.mayAnnounce(a.Hops, x.file.Claims):
+		return mismatch(o, "%w", err)
+	}
+	s.next = x.file.Claims
+	return s.end(how, err)
 }
 
 // retag takes the tag of the first answer of the server to this session. What is here came under another one, or under none.

@@ -292,8 +292,11 @@ type reading struct {
 }
 
 func newReading(observe func(Event), size, done int64) *reading {
-	now := time.Now()
-	return &reading{observe: observe, size: size, done: done, first: done, began: now, reported: now, buf: make([]byte, hashBuffer)}
+	now, buf := time.Now(), int64(hashBuffer)
+	if size > done { // a document may have ten thousand small files
+		buf = min(buf, size-done+1)
+	}
+	return &reading{observe: observe, size: size, done: done, first: done, began: now, reported: now, buf: make([]byte, buf)}
 }
 
 // reportEvery is the time between two reports.

@@ -208,7 +208,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 		case s.roleOf(o) != asOrigin:
 		case other == nil:
 			s.heed(x.file.Claims)
-		case s.mayAnnounce(e.Hops):
+		case s.mayAnnounce(e.Hops, x.file.Claims):
 			s.next = x.file.Claims
 			s.end(fileChanged, changed(other.Error()))
 		}
@@ -262,10 +262,11 @@ func (s *session) heed(claims []verify.Claim) {
 	s.sizeBy = min(s.sizeBy, byOther)
 }
 
-// mayAnnounce reports whether an answer came over channels as trusted as that of the digest which is known. Over http anybody on the way
+// mayAnnounce reports whether an answer, or a digest in it, came over channels as trusted as that of the digest which is known. Over http anybody on the way
 // can say that the file is another one by now.
-func (s *session) mayAnnounce(hops []metalink.Hop) bool {
-	return !backed(s.claims, verify.HTTPS, verify.HTTPS) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
+func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
+	overHTTPS := func(claims []verify.Claim) bool { return backed(claims, verify.HTTPS, verify.HTTPS) }
+	return !overHTTPS(s.claims) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
 }
 
 // checkVersion compares the server's first answer to this session with what it stated before. Another version takes the place of the one
@@ -278,7 +279,7 @@ func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	if v.Judgment != version.Other || v.By != version.ByDigest && st.host != s.host || v.By == version.ByETag && s.carried.steady {
 		return nil
 	}
-	if !s.mayAnnounce(a.Hops) {
+	if !s.mayAnnounce(a.Hops, st.file.Claims) {
 		return mismatch(o, "%w", v.Why)
 	}
 	if s.carried.changes++; s.carried.changes > 1 && s.carried.single {

@@ -85,8 +85,12 @@ func (x *recheck) round(ctx context.Context, tell func()) (bool, error) {
 		x.every = true
 	}
 	for p := x.next(); p != nil; p = x.next() {
+		before, agreed := x.done(), x.unanimous()
 		if err := x.run(ctx, []*party{p}, tell); err != nil {
 			return false, err
+		}
+		if agreed && p.doubt != doubtAsked {
+			x.extra += x.done() - before
 		}
 		if x.rest = nil; !p.asked {
 			continue
@@ -163,9 +167,7 @@ func (x *recheck) next() *party {
 		if p.adopted || x.tried >= mostSingle || agreed && (x.own(p) || p.doubt != doubtAsked && x.extra+more > x.size) {
 			continue
 		}
-		if x.tried++; agreed && p.doubt != doubtAsked {
-			x.extra += more
-		}
+		x.tried++
 		p.adopted, p.out, p.asked, p.fails = true, false, more == 0, 0
 		x.rest = &party{todo: x.rests(p)}
 		return p

@@ -86,8 +86,14 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) error {
 	prior.Claims, prior.Refuted = withoutUser(prior.Claims), nil
 	reason := errors.New("it does not have the digest that was given for it, and there is no other now")
-	if !g.part.Sealed() || prior.Mixed || !tagged(prior) && !verify.Strong(prior.Claims) {
-		g.remember(prior)
+	switch sealed := g.part.Sealed(); {
+	case sealed && verify.Strong(prior.Claims): // which decides
+		if err := g.part.Recover(ctx); err != nil {
+			return err
+		}
+		g.goOnWith(prior)
+		return nil
+	case !sealed || prior.Mixed || !tagged(prior):
 		return g.part.Reset(reason.Error())
 	}
 	x, err := g.lookAgain(ctx, prior)
@@ -101,7 +107,6 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 		want.Size = -1
 	}
 	if err != nil || goesOnFrom(want, prior) != nil {
-		g.remember(prior)
 		return g.part.Reset(reason.Error())
 	}
 	prior.Claims = join(prior.Claims, want.Claims)
@@ -110,15 +115,6 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 	}
 	g.goOnWith(prior)
 	return nil
-}
-
-// remember keeps what the server said of the file in an earlier run whose bytes are set aside.
-func (g *getter) remember(prior partfile.Identity) {
-	if !g.part.Sealed() || prior.URLSum != partfile.SumURL(g.req.URL) || !verify.Strong(prior.Claims) {
-		return
-	}
-	prior.Mixed = false
-	g.carried.recall(prior, &g.req)
 }
 
 // mostRefuted is how many digests are remembered that the part file does not have.
