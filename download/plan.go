@@ -95,7 +95,7 @@ func (h *planner) run(ctx context.Context) error {
 	}
 	h.observe(Started{URL: source.Mask(h.req.URL), Path: h.result.Path})
 	h.req.reportDescribed()
-	if err := h.span(ctx); err != nil {
+	if err := h.foreseeSpan(ctx); err != nil {
 		return err
 	}
 	if h.req.hasName() {
@@ -123,6 +123,36 @@ func (h *planner) run(ctx context.Context) error {
 		return h.fail(NoEvidence, lacks, hint)
 	}
 	return h.checkLimits()
+}
+
+// foreseeSpan is span for a plan, which fetches no pieces that a file shares with others: their bytes matter only where a file is there that
+// may be the right one.
+func (h *planner) foreseeSpan(ctx context.Context) error {
+	if !h.req.spans() {
+		return nil
+	}
+	x := h.req.Described.sharing
+	if info, err := h.http.files.Stat(h.result.Path); err == nil && info.Size == x.file.Size {
+		return h.span(ctx)
+	}
+	list, err := x.whole(func(i int) ([]byte, error) {
+		parts, _, err := x.torrent.Piece(i)
+		if err == nil {
+			err = feasible(parts)
+		}
+		if err != nil {
+			return nil, err
+		}
+		n := x.torrent.PieceLength
+		return make([]byte, min(n, x.torrent.Size-int64(i)*n)), nil
+	})
+	if err != nil {
+		return h.fail(NoEvidence, err, HintDigest)
+	}
+	d := *h.req.Described
+	d.Pieces = list
+	h.req.Described, h.carried.pieces, h.carried.piecesFrom = &d, list, d.By
+	return nil
 }
 
 // askFile asks the server what the file is. An FTP server has its size only.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -165,14 +166,21 @@ func TestEdgesOfTwoSeeds_Rule43(t *testing.T) {
 	checkedOnly(t, res, byTorrent)
 }
 
-// A plan of a file that shares pieces shows them as the download would use them, and ends as that would. Proves rule 43.
+// A plan of a file that shares pieces shows them as the download would use them, and fetches none of them, be it from a web seed that is wrong,
+// or silent. Where a file of that name may be the right one it ends as the download would. Proves rule 43.
 func TestPlanSharedPieces_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{names: []string{"a", "b"}, sizes: []int64{piece + 100, piece}}
 	for _, n := range f.sizes {
 		f.data = append(f.data, made(n, uint64(n))...)
 	}
-	for what, seed := range map[string]string{"right": f.serve(t), "wrong": f.serve(t, piece+101)} {
+	var asked atomic.Int64
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
+	for what, seed := range map[string]string{"right": f.serve(t), "wrong": f.serve(t, piece+101), "silent": silent.URL + "/"} {
 		d := readTorrent(t, f.torrent(seed))
 		chosen, err := d.Choose([]string{"a"})
 		if err != nil {
@@ -183,9 +191,25 @@ func TestPlanSharedPieces_Rule43(t *testing.T) {
 		if r.req, err = d.Request(chosen[0], r.req); err != nil {
 			t.Fatal(err)
 		}
-		if h, err := r.plan(); (err == nil) != (what == "right") || err == nil && h.Pieces == "" {
-			t.Errorf("%s: pieces %q, %v", what, h.Pieces, err)
+		if h, err := r.plan(); err != nil || h.Pieces == "" || h.File.BestPieces().Count() != 2 {
+			t.Errorf("%s: pieces %q of %d, %v", what, h.Pieces, h.File.BestPieces().Count(), err)
 		}
+		if what == "silent" {
+			continue
+		}
+		path, err := r.req.Path()
+		if err == nil {
+			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, f.data[:f.sizes[0]], 0o644))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h, err := r.plan(); (err == nil && h.Done != nil) != (what == "right") {
+			t.Errorf("%s, and the file is there: %v", what, err)
+		}
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("a silent web seed was asked %d times", n)
 	}
 }
 
