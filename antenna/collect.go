@@ -102,6 +102,7 @@ type collector struct {
 	reports map[urlKey][]*found
 	urlKeys []urlKey // in the order in which the feed has them
 	globbed map[*watcher]int
+	whole   summary
 }
 
 // newCollector makes a collector of a feed whose records are judged at that time.
@@ -150,6 +151,7 @@ func (c *collector) finish(err error) (result, error) {
 
 // settle makes hits of what was found, in the order of the feed, and has stored what is not relayed.
 func (c *collector) settle() {
+	c.tellNews()
 	relayed := map[int]bool{}
 	for i := range c.list {
 		relayed[c.list[i].place] = true
@@ -187,6 +189,7 @@ func (c *collector) add(r feed.Record) {
 	if r.Received == 0 {
 		r.Received = c.received
 	}
+	c.whole.add(&r, c.now)
 	var f *found
 	watched := false
 	c.match.find(c.feed.Name, r, func(w *watcher, url string) {

@@ -84,6 +84,9 @@ type Watch struct {
 	Glob bool
 	// Feeds are the names of the feeds that may report it. If empty, all may.
 	Feeds []string
+	// AnyNews has the file looked at whenever a feed that may report it has anything new, be it another URL: feeds of releases list pages. Globs
+	// are not.
+	AnyNews bool
 	// CheckEvery is how often the URL itself is asked for, while no fresh report of a feed exists. If zero, it is not. Globs are not.
 	CheckEvery time.Duration
 	// Header is sent with these requests. It may be secret.

@@ -32,6 +32,8 @@ type matcher struct {
 	exact feed.Index[*watcher]
 	// globs are by the scheme and host that they begin with.
 	globs map[string][]*watcher
+	// any are those that are looked at on any news.
+	any []*watcher
 }
 
 // newMatcher makes a matcher of watches that are checked.
@@ -39,7 +41,9 @@ func newMatcher(watches []*watcher) *matcher {
 	m := &matcher{globs: map[string][]*watcher{}}
 	for _, w := range watches {
 		if w.glob == nil {
-			m.exact.Add(withoutUser(w.URL), w)
+			if m.exact.Add(withoutUser(w.URL), w); w.AnyNews {
+				m.any = append(m.any, w)
+			}
 			continue
 		}
 		host := hostOf(w.prefix)

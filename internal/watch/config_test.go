@@ -101,6 +101,7 @@ allow-older = true
 allow-less-proof = true
 no-metalink = true
 priority = "high"
+any-news = true
 title = "Disk"
 author = "Us"
 zone = "-01:30"
@@ -155,7 +156,7 @@ func TestEverything(t *testing.T) {
 	w.File = Template{}
 	iso := Watch{
 		Watch: antenna.Watch{
-			Name: "iso", URL: "https://example.org/pub/disk.iso", Feeds: []string{"first"}, CheckEvery: 6 * time.Hour, Title: "Disk", Author: "Us", Zone: -5400,
+			Name: "iso", URL: "https://example.org/pub/disk.iso", Feeds: []string{"first"}, CheckEvery: 6 * time.Hour, AnyNews: true, Title: "Disk", Author: "Us", Zone: -5400,
 			Header: map[string][]string{"Authorization": {"Bearer s3cret-token"}, "X-Key": {"s3cret-file"}},
 		},
 		Dir: "/etc/srv", Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"},
@@ -206,7 +207,7 @@ func TestWrong(t *testing.T) {
 		{"[Feed.a]\nurl = 'http://127.0.0.1:1/f'\n" + small, "Feed", 1, "no such key (did you mean feed?)"},
 		{small + "Require = 'digest'", "watch.w.Require", 6, "no such key (did you mean require?)"},
 		{small + "dirr = 'x'", "watch.w.dirr", 6, "no such key (did you mean dir?)"},
-		{small + "colour = 'x'", "watch.w.colour", 6, "no such key (there are allow-expired-key, allow-less-proof, allow-older, author"},
+		{small + "colour = 'x'", "watch.w.colour", 6, "no such key (there are allow-expired-key, allow-less-proof, allow-older, any-news, author"},
 		{small + "[feed.f.limits]\nbites = '3M'", "feed.f.limits.bites", 7, "did you mean bytes?"},
 		{small + "[feeds.g]\nurl = ''", "feeds", 6, "did you mean feed?"},
 		{"watch = { w = { url = 'http://a.example/', dir = 'd',\n requir = 'none' } }", "watch.w.requir", 2, "did you mean require?"},
@@ -263,6 +264,8 @@ func TestWrong(t *testing.T) {
 		{small + "user-env = 'PAIR'\nuser-file = 'key'", "watch.w.user-file", 7, "there is user-env, too"},
 		{small + "[watch.x]\nglob = 'http://a.example/**'\ndir = 'd'\nname = '{base}'", "watch.x.name", 9, "one name"},
 		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\ncheck-every = '1h'", "watch.x.check-every", 9, "not asked for"},
+		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nany-news = true", "watch.x.any-news", 9, "not asked for"},
+		{small + "any-news = true", "watch.w.any-news", 6, "which feed"},
 		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nsignature = ['x.asc']", "watch.x.signature", 9, "one file"},
 		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nmirror = ['http://b.example/']", "watch.x.mirror", 9, "one file"},
 		{small + "[publish]\ndir = 'www'\nagent-url = 'antenna.example.org'", "publish.agent-url", 8, "not an http or https URL"},

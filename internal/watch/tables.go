@@ -82,6 +82,7 @@ type watchTable struct {
 	OnFailure       []string `toml:"on-failure"`
 	HookTime        span     `toml:"hook-time"`
 	CheckEvery      span     `toml:"check-every"`
+	AnyNews         bool     `toml:"any-news"`
 	LimitRate       rates    `toml:"limit-rate"`
 	MaxSize         bulk     `toml:"max-size"`
 	AllowOlder      bool     `toml:"allow-older"`

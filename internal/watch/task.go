@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/antenna/feed"
 	"braid/download"
 	"braid/download/state"
 	"braid/internal/fsys"
@@ -217,7 +218,7 @@ func (t *task) compare(o *antenna.Outcome) {
 	if r.Size > 0 && r.Size != o.Size {
 		t.log.Warn("feed-mismatch", "feed", t.update.Feed, "what", "size", "reported", r.Size, "is", o.Size)
 	}
-	if r.MD5 == "" || t.rule.Request.Store != nil { // an object is not read again for that
+	if r.MD5 == "" || r.Format == feed.Sitemap || t.rule.Request.Store != nil { // an object is not read again for that
 		return
 	}
 	sum, err := md5Of(t.files, t.path)

@@ -27,7 +27,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 	}
 	w := Watch{
 		Watch: antenna.Watch{
-			Name: name, URL: where, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery), Title: t.Title, Author: t.Author,
+			Name: name, URL: where, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery), AnyNews: t.AnyNews, Title: t.Title, Author: t.Author,
 		},
 		Dir: b.path(t.Dir), To: t.To, Keep: t.Keep, Run: b.program(t.Run), OnFailure: b.program(t.OnFailure), HookTime: time.Duration(t.HookTime),
 		Size: int64(t.MaxSize), AllowOlder: t.AllowOlder,
@@ -94,6 +94,8 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		{len(w.Pins) > 0 && len(w.Keyrings) == 0, "pin", "says which key counts, and there is none", "keyring = has the keys"},
 		{w.Require == RequireSignature && !signs, "require", "no key or certificate is trusted", "keyring = or smime-ca = names one"},
 		{t.CheckEvery > 0 && w.Glob, "check-every", "a glob is not asked for", ""},
+		{t.AnyNews && w.Glob, "any-news", "a glob is not asked for, as any news of a feed name no file of it", "url = is one file"},
+		{t.AnyNews && len(t.Feeds) == 0, "any-news", "which feed's news are meant is missing", "feeds = [\"NAME\"]"},
 		{t.CheckEvery > 0 && w.CheckEvery < shortest, "check-every", "checks are at least a second apart", ""},
 		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }), "signature", "a signature of one file, for a glob", ".asc is beside each"},
 		{w.Glob && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "glob", "has a name or a password, of which feeds tell nothing", "user-env = or user-file = has them"},

@@ -1,0 +1,64 @@
+package antenna
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// entriesOf is an Atom feed of pages, with times or without.
+func entriesOf(dated bool, pages ...time.Time) string {
+	s := `<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><id>i</id>`
+	for i, at := range pages {
+		s += fmt.Sprintf(`<entry><title>%d</title><id>i%d</id><link href="https://files.example/releases/tag/%d"/>`, i, i, i)
+		if dated {
+			s += `<updated>` + at.UTC().Format(time.RFC3339) + `</updated>`
+		}
+		s += `</entry>`
+	}
+	return s + `</feed>`
+}
+
+// TestAnyNews: a file that its feed does not list is looked at on any news of the feed, with times or without, once for each, and not on those of
+// other feeds; without AnyNews it is not.
+func TestAnyNews(t *testing.T) {
+	for _, tt := range []struct {
+		any, dated bool
+		feeds      []string
+		want       string
+	}{
+		{true, true, []string{"f"}, "first-sight modified"},
+		{true, false, []string{"f"}, "first-sight md5-changed"},
+		{true, true, []string{"other"}, ""},
+		{false, true, []string{"f"}, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w, p, a, j := oneFeed(t)
+			a.Feeds = append(a.Feeds, Feed{Name: "other", URL: "https://feeds.example/other"})
+			w.sites["feeds.example"] = func(req *http.Request) *http.Response {
+				if req.URL.Path == "/other" {
+					return says(200, "# nothing\n")
+				}
+				return p.answer(req)
+			}
+			a.Watches = []Watch{{Name: "a", URL: fileURL, AnyNews: tt.any, Feeds: tt.feeds}}
+			first := seconds(time.Now().Add(-time.Hour))
+			p.set(entriesOf(tt.dated, first))
+			w.later(3*time.Hour, func() { p.set(entriesOf(tt.dated, first, seconds(time.Now()))) })
+			watchFor(t, a, j, 8*time.Hour)
+			got := j.got()
+			if reasons(got) != tt.want {
+				t.Fatalf("%+v: %s", tt, reasons(got))
+			}
+			for i, u := range got {
+				if u.URL != fileURL || i > 0 && u.Action != feed.Recheck {
+					t.Errorf("%+v", u)
+				}
+			}
+		})
+	}
+}
