@@ -386,19 +386,6 @@ func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenBy
 // trusted reports whether a strong digest came from the user or over https: then a redirect to http does no harm.
 func (s *session) trusted() bool { return vouched(s.claims) || vouched(s.req.Claims) }
 
-// compareWithUser compares the server's digests with the user's. A contradiction ends the session, but for a place of a document, which is
-// one of several.
-func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
-	err := verify.Agree(s.req.Claims, claims)
-	switch {
-	case err == nil:
-		return nil
-	case s.req.Described != nil:
-		return otherDigest(o, err)
-	}
-	return s.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))
-}
-
 // checkPin compares what the server offers to verify the file with, now or by the journal of an earlier run, with what the URL offered before.
 func (s *session) checkPin(o *origin, file metalink.File) error {
 	if !o.first || s.standIn() || s.req.NoMetalink {

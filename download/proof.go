@@ -273,3 +273,16 @@ func (s *session) askOriginForSignatures() error {
 	}
 	return s.err
 }
+
+// compareWithUser compares the server's digests with the user's. A contradiction ends the session, but for a place of a document, which is
+// one of several.
+func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
+	err := verify.Agree(s.req.Claims, claims)
+	switch {
+	case err == nil:
+		return nil
+	case s.req.Described != nil:
+		return otherDigest(o, err)
+	}
+	return s.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))
+}

@@ -264,8 +264,6 @@ func TestWrong(t *testing.T) {
 		{small + "user-env = 'PAIR'\nuser-file = 'key'", "watch.w.user-file", 7, "there is user-env, too"},
 		{small + "[watch.x]\nglob = 'http://a.example/**'\ndir = 'd'\nname = '{base}'", "watch.x.name", 9, "one name"},
 		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\ncheck-every = '1h'", "watch.x.check-every", 9, "not asked for"},
-		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nany-news = true", "watch.x.any-news", 9, "not asked for"},
-		{small + "any-news = true", "watch.w.any-news", 6, "which feed"},
 		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nsignature = ['x.asc']", "watch.x.signature", 9, "one file"},
 		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nmirror = ['http://b.example/']", "watch.x.mirror", 9, "one file"},
 		{small + "[publish]\ndir = 'www'\nagent-url = 'antenna.example.org'", "publish.agent-url", 8, "not an http or https URL"},

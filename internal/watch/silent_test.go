@@ -41,6 +41,8 @@ func TestSilent(t *testing.T) {
 		{small + "title = ''", "watch.w.title", 6, "the value is empty"},
 		{"state = ''\n" + small, "state", 1, "the value is empty"},
 		{"[publish]\ndir = ''\n" + small, "publish.dir", 2, "the value is empty"},
+		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nany-news = true", "watch.x.any-news", 9, "not asked for"},
+		{small + "any-news = true", "watch.w.any-news", 6, "which feed"},
 		{small + "check-every = 6", "watch.w.check-every", 6, `write a time with its unit, as "6s", "6m" or "6h"`},
 		{small + "check-every = '30'", "watch.w.check-every", 6, "with its unit"},
 		{small + "hook-time = 1.5\nrun = ['x']", "watch.w.hook-time", 6, "with its unit"},
