@@ -58,6 +58,17 @@ func newRecheck(s *session) *recheck {
 	return x
 }
 
+// rebind makes the sources of a later session those that are asked, and blamed.
+func (x *recheck) rebind(all []*origin) {
+	for _, p := range x.parties {
+		for _, o := range all {
+			if p.from != nil && o.url.String() == p.from.url.String() {
+				p.from = o
+			}
+		}
+	}
+}
+
 // open makes the overlay. There must be room for all that one source brought.
 func (x *recheck) open(files fsys.FS) (err error) {
 	var most int64
@@ -279,7 +290,7 @@ func (x *recheck) save(set byterange.Set) (err error) {
 func (x *recheck) restore() error {
 	for _, p := range x.parties {
 		if p.from != nil {
-			p.from.brought = p.brought
+			p.from.brought = p.brought.Clone()
 		}
 	}
 	set := x.saved

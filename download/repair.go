@@ -50,6 +50,7 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 		}
 		g.carried.recheck = x
 	}
+	x.rebind(s.sources.all)
 	tell := func() { g.observe(Comparing{Done: x.done(), Size: x.size}) }
 	tell()
 	found, err = x.round(ctx, tell)

@@ -167,7 +167,7 @@ func (x *sources) contender(size int64, tried []int64) int64 {
 func (x *sources) past() map[string]*past {
 	all := map[string]*past{}
 	for _, o := range x.all {
-		p := &past{brought: o.brought, bytes: o.bytes, busy: o.busy, other: o.other, claimed: o.claimed}
+		p := &past{brought: o.brought.Clone(), bytes: o.bytes, busy: o.busy, other: o.other, claimed: o.claimed}
 		if o.banned {
 			p.banned = o.err
 		}

@@ -69,6 +69,9 @@ func (j *judge) kept() {
 	if j.rightBytes(c.Before.Part) < j.safe || !j.tied() || c.Places[c.Asked].Bad { // of another subject, or nothing shows which
 		return
 	}
+	if slices.ContainsFunc(j.now, func(s statement) bool { return s.digest != SHA256(want) }) { // it says that this is another version
+		return
+	}
 	whole := func(a Answer) bool { return a.Sent > 0 && !c.Places[a.Party].Ranges }
 	if c.Do != "repair" && slices.ContainsFunc(c.Answers, whole) {
 		return
