@@ -48,6 +48,7 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of the sample")
 	fast := flag.Bool("fast", false, "end the tests of a package with the first failure: the count by rules is then too small")
 	own := flag.Bool("own", false, "ask only the tests of the package itself, which is many times faster: survivors are then what its callers' tests may notice")
+	by := flag.String("by", "", "ask only the tests of `PACKAGE`, as of one that tells stories about all of download")
 	list := flag.Bool("list", false, "only print what would be tried")
 	byRules := flag.Bool("rules", false, "break rules, all or those named, by the patches that are written for them")
 	flag.Parse()
@@ -55,7 +56,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	o := options{off: *kind == "off", only: only, sample: *sample, seed: *seed, fast: *fast, own: *own, list: *list}
+	o := options{off: *kind == "off", only: only, sample: *sample, seed: *seed, fast: *fast, own: *own, by: *by, list: *list}
 	try := check
 	if *byRules {
 		try = checkRules
@@ -70,6 +71,7 @@ func main() {
 
 type options struct {
 	off, fast, own, list bool
+	by                   string
 	only                 *regexp.Regexp
 	sample               int
 	seed                 uint64
@@ -112,7 +114,7 @@ func check(root, work string, packages []string, o options) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	b.fast, b.own = o.fast, o.own
+	b.fast, b.own, b.by = o.fast, o.own, o.by
 	argued, err := readArgued(filepath.Join(root, "scripts/guardcheck/argued.txt"))
 	if err != nil {
 		return 0, err
@@ -176,7 +178,10 @@ func try(b *bench, guards []guard, argued map[string]string) (survivors int, err
 // notice asks the tests of the package, and then those of its callers.
 func notice(b *bench, g guard) ([]string, error) {
 	asked := []string{g.pkg}
-	if !b.own {
+	switch {
+	case b.by != "":
+		asked = []string{b.by}
+	case !b.own:
 		asked = append(asked, guarded[g.pkg]...)
 	}
 	for _, pkg := range asked {

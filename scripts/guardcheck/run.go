@@ -20,6 +20,7 @@ type bench struct {
 	overlay    string
 	fast       bool              // a package's tests end with the first failure
 	own        bool              // tests of callers are not asked
+	by         string            // if not empty, only the tests of this package are
 	binaries   map[string]string // by package; "" if it has no tests
 	usual      map[string]time.Duration
 }

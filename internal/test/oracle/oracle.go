@@ -239,9 +239,14 @@ func (j *judge) oneVersion() {
 func (j *judge) falseTag() bool {
 	tags, parties, led := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for k := j.k; k >= 0; k-- {
-		for _, a := range j.Commands[k].Answers {
+		answers := j.Commands[k].Answers
+		for i, a := range answers {
 			if a.To != "" && j.channel(a.Party) <= j.channel(a.To) {
 				led[a.To] = true
+			}
+			again := func(b Answer) bool { return b.From == a.From && b.Sent > 0 }
+			if a.Tag == "" && slices.ContainsFunc(answers[i+1:], again) { // it was refused, and read to its end for the connection
+				continue
 			}
 			if a.Sent > 0 && a.Method == "GET" && a.Status < 300 {
 				tags[a.Tag], parties[a.Party] = true, true

@@ -91,6 +91,29 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestFalseTag: a server may give two contents one strong tag, and what is refused between them changes nothing.
+func TestFalseTag(t *testing.T) {
+	mixed := append(half[:len(half):len(half)], wrong[len(half):]...)
+	at := int64(len(half))
+	first := Answer{Party: "a", Method: "GET", Status: 200, Tag: `"1"`, Content: "0", Sent: at}
+	rest := Answer{Party: "m", Method: "GET", Status: 206, Tag: `"1"`, Content: "1", From: at, Sent: at}
+	untied := rest
+	untied.Party, untied.Tag = "n", ""
+	for name, tt := range map[string]struct {
+		answers []Answer
+		want    int
+	}{
+		"one tag": {[]Answer{first, rest}, 0}, "one is refused": {[]Answer{first, untied, rest}, 0}, "no tag": {[]Answer{first, untied}, 1},
+	} {
+		s := good()
+		c := &s.Commands[0]
+		c.Rank, c.Digest, c.After.Final, c.Answers = None, "", mixed, tt.answers
+		if got := Judge(s); len(got) != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestAuthority: a server that is reached by a redirect without a digest speaks for the asked one, and no other does.
 func TestAuthority(t *testing.T) {
 	for digest, want := range map[string]int{"": 0, SHA256(wrong): 1} {
