@@ -274,6 +274,9 @@ func (g *getter) same(id partfile.Identity) bool { return id.URLSum == partfile.
 
 // settle ends what is left of an earlier run where the file stays as it is: its journal goes, unless something is due.
 func (g *getter) settle(c *partfile.Committed) {
+	if !g.planOnly {
+		c.ClearAsides(g.http.key)
+	}
 	switch {
 	case c.Due() && (g.result.AlreadyComplete || c.Unchanged()):
 		g.result.Due = true

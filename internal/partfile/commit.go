@@ -49,17 +49,15 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.announce(p, final.Due); err != nil {
 		return f.back(err)
 	}
+	f.removeAsides() // now: should we be stopped behind the rename, the next run has no journal that speaks of them
 	if err := f.rename(final.Replace); err != nil {
 		return f.back(err)
 	}
 	// The file is in place: from here on there is no way back. A journal that cannot be removed speaks of nothing any more, and
 	// what is to be closed is on disk: that takes nothing from the file.
 	err = f.folder.dir.Sync()
-	if err == nil {
-		if !final.Due {
-			f.folder.remove(f.journalName())
-		}
-		f.removeAsides()
+	if err == nil && !final.Due {
+		f.folder.remove(f.journalName())
 	}
 	astray := f.folder.checkPath(f.name)
 	f.release()
@@ -192,13 +190,26 @@ func (f *File) Close() error {
 		return f.release()
 	}
 	if have := f.Have(); have.Count() == 0 {
-		return f.Discard()
+		return f.leaveAsides()
 	}
 	err := f.Sync()
 	if have := f.Have(); err != nil && have.Count() == 0 { // none of it could be put on disk
-		return errors.Join(err, f.Discard())
+		return errors.Join(err, f.leaveAsides())
 	}
 	return errors.Join(err, f.recordKept(), f.release())
+}
+
+// leaveAsides is Discard, but where something was set aside that the journal alone says is ours: then it stays, and speaks of nothing else.
+func (f *File) leaveAsides() error {
+	if f.temporary() || !f.hasAsides() {
+		return f.Discard()
+	}
+	f.ledger.clear(idle)
+	err := f.folder.remove(f.partName())
+	if err == nil {
+		err = f.restart()
+	}
+	return errors.Join(err, f.release())
 }
 
 // Discard removes both files. After Commit, Discard or Close it does nothing.

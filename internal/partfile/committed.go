@@ -120,6 +120,13 @@ func (c *Committed) Unchanged() bool { return c != nil && c.h.is(c.info) }
 // Due reports whether something is due with what was committed.
 func (c *Committed) Due() bool { return c != nil && c.h.committed != nil && c.h.committed.Due }
 
+// ClearAsides removes what downloads of that name set aside, by the word of a journal that this key seals: the file is there.
+func (c *Committed) ClearAsides(k *Key) {
+	if c != nil && len(c.h.identity.asides) > 0 && k.fits(c.name, c.h.payload) {
+		c.folder.removeOwn(c.h.identity.asides)
+	}
+}
+
 // Clear removes the journal, and the second name that the file has where it got its final one by a link.
 func (c *Committed) Clear() error {
 	if c == nil {

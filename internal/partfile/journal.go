@@ -38,15 +38,22 @@ func (j *journal) length() int64 {
 	return j.size
 }
 
-// restart makes the journal an empty one. The caller holds mu.
-func (j *journal) restart() error {
+// restart makes the journal an empty one, with an identity if there is a payload. The caller holds mu.
+func (j *journal) restart(payload []byte) error {
 	if err := j.file.Truncate(0); err != nil {
 		return err
 	}
 	j.size, j.identity = 0, nil
-	if err := j.append(func(b []byte) []byte { return append(b, header...) }); err != nil {
+	err := j.append(func(b []byte) []byte {
+		if b = append(b, header...); payload != nil {
+			b = appendIdentity(b, payload)
+		}
+		return b
+	})
+	if err != nil {
 		return err
 	}
+	j.identity = payload
 	return j.file.Datasync()
 }
 

@@ -140,7 +140,12 @@ func (d folder) look(name string) (l Left, ok bool, err error) {
 		}
 	}
 	l.InUse, l.PID, err = fsys.Held(f)
-	return l, true, err
+	return l, l.InUse || there || !h.asidesAlone(), err
+}
+
+// asidesAlone reports whether a journal speaks of nothing but what was set aside.
+func (h history) asidesAlone() bool {
+	return h.known && h.identity.URLSum == "" && len(h.identity.asides) > 0 && len(h.runs) == 0 && h.committed == nil
 }
 
 // have is what a journal says is there of a part file of so many bytes.
@@ -212,8 +217,11 @@ func Remove(files fsys.FS, dir, name string) (removed []string, err error) {
 		return nil, err
 	}
 	defer d.close()
-	if _, ok, err := d.asideAt(base); ok && err == nil {
-		return d.removeAll(base)
+	if a, ok, err := d.asideAt(base); ok && err == nil {
+		if removed, err = d.removeAll(base); err == nil {
+			err = d.removeAlone(a.Name)
+		}
+		return removed, err
 	}
 	_, ok, err := d.look(base)
 	if err != nil {
@@ -228,6 +236,29 @@ func Remove(files fsys.FS, dir, name string) (removed []string, err error) {
 	}
 	defer f.Close()
 	return d.removeLocked(f, base)
+}
+
+// removeAlone removes the journal of a name if it speaks of nothing but what was set aside.
+func (d folder) removeAlone(name string) error {
+	if _, ok, err := d.regular(name + journalEnding); !ok || err != nil {
+		return err
+	}
+	f, isNew, err := d.openLocked(name+journalEnding, name+partEnding)
+	if _, used := errors.AsType[*InUseError](err); used {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, there, err := d.regular(name + partEnding)
+	if err != nil || there {
+		return err
+	}
+	if h, err := readHistory(io.NewSectionReader(f, 0, math.MaxInt64)); !isNew && (err != nil || !h.asidesAlone()) {
+		return nil // it is of something else, or none
+	}
+	return d.remove(name + journalEnding)
 }
 
 // removeLocked removes a part file and its journal, which is locked and goes last, as in Discard.

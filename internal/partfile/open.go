@@ -85,6 +85,9 @@ func (f *File) open() error {
 		return err
 	case !h.known && info.Size > 0:
 		return f.setAside("nothing that can be trusted says what it is a part of", own)
+	case len(h.runs) == 0 && len(h.identity.asides) > 0 && h.committed == nil: // nothing may be lost of that before there is a key
+		f.journal.size = h.size
+		return errors.Join(f.journal.file.Truncate(h.size), f.part.Truncate(0), f.part.Chmod(0o600), f.recordInfo())
 	case len(h.runs) == 0 || info.Size == 0:
 		return f.empty()
 	}
@@ -144,9 +147,41 @@ func (f *File) empty() error {
 	if err := f.recordInfo(); err != nil {
 		return err
 	}
+	return f.restart()
+}
+
+// restart makes the journal an empty one, but for what was set aside.
+func (f *File) restart() error {
+	payload, err := f.asidesAlone()
+	if err != nil {
+		return err
+	}
 	f.journal.mu.Lock()
 	defer f.journal.mu.Unlock()
-	return f.journal.restart()
+	return f.journal.restart(payload)
+}
+
+// asidesAlone is an identity of no file, which says what was set aside; nil if that is nothing, or no key seals it.
+func (f *File) asidesAlone() ([]byte, error) {
+	if f.key == nil || len(f.ownAsides()) == 0 {
+		return nil, nil
+	}
+	payload, err := Identity{Size: -1, asides: f.ownAsides()}.encode()
+	return f.key.sealed(f.name, payload), err
+}
+
+// hasAsides reports whether something is there that this download or an earlier one of its name set aside.
+func (f *File) hasAsides() bool {
+	return f.key != nil && slices.ContainsFunc(f.ownAsides(), func(a ownAside) bool {
+		there, err := f.folder.isThere(a)
+		return there && err == nil
+	})
+}
+
+// isThere reports whether what was set aside lies there as it was left.
+func (d folder) isThere(a ownAside) (bool, error) {
+	info, ok, err := d.regular(a.Name)
+	return ok && info.ID == a.ID && info.Size == a.Size && info.ModTime.Equal(a.ModTime), err
 }
 
 // An ownAside is a file that a download of the same name set aside, and which had a journal of ours. It goes when the download
@@ -172,12 +207,15 @@ func (f *File) setAside(why string, own bool) error {
 	if info.Size > 0 {
 		if own {
 			f.removeAsides() // what an earlier run set aside is replaced
+			if err := f.announceAside(ownAside{bad, info.ID, info.Size, info.ModTime.UTC()}); err != nil {
+				return err
+			}
 		}
 		if bad, err = f.renameAside(f.partName(), partEnding); err != nil {
 			return err
 		}
 		if own {
-			f.asides = append(f.asides, ownAside{bad, info.ID, info.Size, info.ModTime.UTC()})
+			f.asides[len(f.asides)-1].Name = bad
 		}
 		f.stopGuard()
 		f.part.Close()
@@ -191,6 +229,17 @@ func (f *File) setAside(why string, own bool) error {
 	}
 	f.tell(bad, why)
 	return f.empty()
+}
+
+// announceAside records what is set aside next: a run that is stopped behind that leaves nothing of which nobody knows whose it is. Under another
+// name than the usual one, which is taken, it is recorded when it has it.
+func (f *File) announceAside(a ownAside) error {
+	f.asides = append(f.asides, a)
+	payload, err := f.asidesAlone()
+	if err != nil || payload == nil {
+		return err
+	}
+	return f.journal.begin(payload)
 }
 
 // renameAside gives an entry a name that is free: NAME.part.bad, NAME.2.part.bad, and so on.
@@ -227,12 +276,15 @@ func (f *File) ownAsides() []ownAside {
 
 // removeAsides removes what downloads of this name set aside, as far as it is what they left there.
 func (f *File) removeAsides() {
-	f.asides = slices.DeleteFunc(slices.Clone(f.ownAsides()), func(a ownAside) bool {
-		info, ok, err := f.folder.regular(a.Name)
-		same := ok && info.ID == a.ID && info.Size == a.Size && info.ModTime.Equal(a.ModTime)
-		return err == nil && (!same || f.folder.remove(a.Name) == nil)
+	f.asides, f.before = f.folder.removeOwn(f.ownAsides()), oldAsides{}
+}
+
+// removeOwn removes what was set aside, as far as it is what was left there, and returns what it could not.
+func (d folder) removeOwn(list []ownAside) (left []ownAside) {
+	return slices.DeleteFunc(slices.Clone(list), func(a ownAside) bool {
+		there, err := d.isThere(a)
+		return err == nil && (!there || d.remove(a.Name) == nil)
 	})
-	f.before = oldAsides{}
 }
 
 // tell adds to what Aside says.

@@ -91,3 +91,69 @@ func TestOwnAside_Rule8(t *testing.T) {
 	wantContent(t, in(dir, "x.part.bad"), []byte("the user's"))
 	wantFiles(t, dir, "x", "x.part.bad")
 }
+
+// What a download set aside goes with the next success also where a run that had nothing else ended or was stopped in between: the journal
+// stays for it, and is no unfinished download. Proves rule 8.
+func TestAsideOfNothingElse_Rule8(t *testing.T) {
+	key := OpenKey(fsys.OS, in(t.TempDir(), "key"))
+	must(t, key.Make())
+	// begun leaves x.part of one file, and a run that sets it aside for another one.
+	begun := func(t *testing.T, dir string) *File {
+		f := open(t, dir)
+		f.SealWith(key)
+		must(t, f.Begin(Identity{URLSum: "1"}))
+		put(t, f, []byte("first"), 0)
+		must(t, f.Close())
+		f = open(t, dir)
+		f.SealWith(key)
+		must(t, f.Reset("it is another one"))
+		return f
+	}
+	finish := func(t *testing.T, dir string) {
+		f := open(t, dir)
+		f.SealWith(key)
+		must(t, f.Begin(Identity{URLSum: "2"}))
+		put(t, f, []byte("second"), 0)
+		must(t, f.Commit(proof(t, []byte("second")), Final{}))
+		wantFiles(t, dir, "x")
+	}
+	t.Run("ended", func(t *testing.T) {
+		dir := t.TempDir()
+		must(t, begun(t, dir).Close())
+		wantFiles(t, dir, "x.part.bad", "x.part.journal")
+		left, aside, err := List(fsys.OS, dir)
+		if must(t, err); len(left) != 0 || len(aside) != 1 {
+			t.Errorf("%+v, %+v", left, aside)
+		}
+		f := open(t, dir) // and another run that gets nothing
+		f.SealWith(key)
+		must(t, f.Close())
+		finish(t, dir)
+	})
+	t.Run("stopped", func(t *testing.T) {
+		dir := t.TempDir()
+		begun(t, dir).release()
+		open(t, dir).release() // before it has a key
+		finish(t, dir)
+	})
+	t.Run("the file is there", func(t *testing.T) {
+		dir := t.TempDir()
+		must(t, begun(t, dir).Close())
+		write(t, in(dir, "x"), []byte("second"))
+		c, err := OpenCommitted(fsys.OS, dir, "x")
+		must(t, err)
+		c.ClearAsides(OpenKey(fsys.OS, in(t.TempDir(), "other")))
+		wantFiles(t, dir, "x", "x.part.bad", "x.part.journal")
+		c.ClearAsides(key)
+		must(t, c.Clear())
+		must(t, c.Close())
+		wantFiles(t, dir, "x")
+	})
+	t.Run("removed", func(t *testing.T) {
+		dir := t.TempDir()
+		must(t, begun(t, dir).Close())
+		_, err := Remove(fsys.OS, dir, "x.part.bad")
+		must(t, err)
+		wantFiles(t, dir)
+	})
+}
