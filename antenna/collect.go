@@ -2,16 +2,13 @@ package antenna
 
 import (
 	"bytes"
-	"context"
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"braid/address"
 	"braid/antenna/feed"
@@ -79,6 +76,8 @@ type result struct {
 	partial bool
 	// open: nothing says that the feed is whole, so that what the server calls it must not stand for it.
 	open bool
+	// index is that of sitemaps which are asked for before anything counts; else nil.
+	index *sitemapIndex
 	// example is a URL of the feed that no watch has.
 	example string
 	// tooMany are watches of which there are more URLs than are looked at.
@@ -103,6 +102,9 @@ type collector struct {
 	urlKeys []urlKey // in the order in which the feed has them
 	globbed map[*watcher]int
 	whole   summary
+	// children are the sitemaps that an index names; undated: one has no lastmod.
+	children []child
+	undated  bool
 }
 
 // newCollector makes a collector of a feed whose records are judged at that time.
@@ -119,17 +121,24 @@ type urlKey struct {
 // collect reads all records. Where a feed is rejected or its way breaks, nothing of it counts; where a SOIF stream is
 // wrong, what came before does.
 func (c *collector) collect(records iter.Seq2[feed.Record, error]) (result, error) {
+	broke, err := c.take(records)
+	if err != nil && !broke {
+		return result{}, err
+	}
+	return c.finish(err)
+}
+
+// take looks at all records. Broke: there was an error, and what came before it counts.
+func (c *collector) take(records iter.Seq2[feed.Record, error]) (broke bool, err error) {
 	for r, err := range records {
 		if err != nil {
 			reject, ok := errors.AsType[*feed.RejectError](err)
-			if c.partial = c.records > 0 && ok && reject.Partial; !c.partial {
-				return result{}, err
-			}
-			return c.finish(err)
+			c.partial = c.records > 0 && ok && reject.Partial
+			return c.partial, err
 		}
 		c.add(r)
 	}
-	return c.finish(nil)
+	return false, nil
 }
 
 func (c *collector) finish(err error) (result, error) {
@@ -179,6 +188,7 @@ func (c *collector) keep(f *found) {
 // add looks at one record.
 func (c *collector) add(r feed.Record) {
 	c.records++
+	c.child(&r)
 	if !isWeb(r.URL) {
 		c.skipped++
 		return
@@ -339,43 +349,4 @@ func restored(stored []byte) ([]feed.Record, error) {
 	var list []feed.Record
 	err := gob.NewDecoder(bytes.NewReader(stored)).Decode(&list)
 	return list, err
-}
-
-// read decodes a feed until ctx ends. Near is to where its URLs may lead.
-func (p *poller) read(ctx context.Context, t *task, body io.Reader, received feed.Time, near address.Scope) (result, error) {
-	limits := t.feed.Limits.Limits
-	in, format, err := OpenFeed(body, limits)
-	if configured, ok := formats[t.feed.Kind]; ok && (err == nil || isUnknown(err)) {
-		format, err = configured, nil
-	}
-	if err != nil {
-		return result{}, err
-	}
-	c := newCollector(t.feed, p.match, feed.At(time.Now()))
-	c.hosts, c.near, c.received = p.web.AllowHosts, near, received
-	o := feed.Options{Limits: limits, Stop: func() error { return context.Cause(ctx) }}
-	if t.URL != nil {
-		o.Base = t.URL.String()
-	}
-	d := NewDecoder(format, in, o)
-	k, err := c.collect(d.Records())
-	if err != nil {
-		return k, err
-	}
-	switch d.Input().End {
-	case feed.Cut: // what came before the cut counts
-		k.partial = true
-		err = &feed.RejectError{Code: "truncated", Why: "the feed ends within an entry: it was cut off"}
-	case feed.Open:
-		k.open = true
-	}
-	return k, err
-}
-
-// formats are those of the kinds that say one.
-var formats = map[Kind]feed.Format{HinaDI: feed.HinaDI, LIRS: feed.LIRS, SOIF: feed.SOIF, News: feed.News, Sitemap: feed.Sitemap}
-
-func isUnknown(err error) bool {
-	reject, ok := errors.AsType[*feed.RejectError](err)
-	return ok && reject.Code == CodeUnknownFormat
 }

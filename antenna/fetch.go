@@ -39,6 +39,8 @@ type task struct {
 	challenges int
 	// plain has no preconditions, and get is GET for a page whose server knows no HEAD.
 	plain, get bool
+	// index is what the request is for one of; nil: it is for the feed itself.
+	index *sitemapIndex
 	// What is known from before, and of which URL the validators are.
 	etag, modified string
 	of             string
@@ -103,6 +105,9 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	defer pulse.Stop()
 	req := p.request(t)
 	x, err := p.web.Do(ctx, req)
+	if err != nil && t.index != nil {
+		return t.index.followed(ctx, t, answer{err: because(ctx, err)})
+	}
 	if err != nil {
 		return answer{err: because(ctx, err)}
 	}
@@ -114,6 +119,9 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	a.status, a.bytes, a.of = x.StatusCode, body.n, sumOfURL(t.URL)
 	if a.err != nil {
 		a.err = because(ctx, a.err)
+	}
+	if t.index != nil {
+		return t.index.followed(ctx, t, a)
 	}
 	return a
 }
@@ -228,6 +236,12 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Sc
 	}
 	k, err := p.read(body.ctx, t, body, feed.At(received), near)
 	a := answer{err: err, etag: resp.Header.Get("ETag"), modified: resp.Header.Get("Last-Modified")}
+	if x := k.index; x != nil {
+		if x.of = sumOfURL(t.URL); !x.c.undated && !isShared(resp, now) {
+			x.etag, x.modified = a.etag, a.modified
+		}
+		return answer{again: x.next(t)}
+	}
 	if err == nil || k.partial {
 		a.result = &k
 	}

@@ -1,0 +1,68 @@
+package antenna
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"braid/address"
+	"braid/antenna/feed"
+)
+
+var errCut = &feed.RejectError{Code: "truncated", Why: "the feed ends within an entry: it was cut off"}
+
+// read decodes a feed until ctx ends. Near is to where its URLs may lead.
+func (p *poller) read(ctx context.Context, t *task, body io.Reader, received feed.Time, near address.Scope) (result, error) {
+	limits := t.feed.Limits.Limits
+	in, format, err := OpenFeed(body, limits)
+	if configured, ok := formats[t.feed.Kind]; ok && (err == nil || isUnknown(err)) {
+		format, err = configured, nil
+	}
+	if err != nil {
+		return result{}, err
+	}
+	c := newCollector(t.feed, p.match, feed.At(time.Now()))
+	if t.index != nil {
+		c = t.index.c
+	}
+	c.hosts, c.near, c.received = p.web.AllowHosts, near, received
+	o := feed.Options{Limits: limits, Stop: func() error { return context.Cause(ctx) }}
+	if t.URL != nil {
+		o.Base = t.URL.String()
+	}
+	d := NewDecoder(format, in, o)
+	broke, err := c.take(d.Records())
+	if t.index != nil { // it is one of several
+		if err == nil && d.Input().End == feed.Cut {
+			err = errCut
+		}
+		return result{}, err
+	}
+	if x := c.index(t); x != nil && err == nil && d.Input().End == feed.Whole {
+		return result{index: x}, nil
+	}
+	if err != nil && !broke {
+		return result{}, err
+	}
+	k, err := c.finish(err)
+	if err != nil {
+		return k, err
+	}
+	switch d.Input().End {
+	case feed.Cut: // what came before the cut counts
+		k.partial = true
+		err = errCut
+	case feed.Open:
+		k.open = true
+	}
+	return k, err
+}
+
+// formats are those of the kinds that say one.
+var formats = map[Kind]feed.Format{HinaDI: feed.HinaDI, LIRS: feed.LIRS, SOIF: feed.SOIF, News: feed.News, Sitemap: feed.Sitemap}
+
+func isUnknown(err error) bool {
+	reject, ok := errors.AsType[*feed.RejectError](err)
+	return ok && reject.Code == CodeUnknownFormat
+}

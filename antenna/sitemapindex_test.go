@@ -1,0 +1,100 @@
+package antenna
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// indexOf is an index of sitemaps, each with a lastmod or without.
+func indexOf(lastmod string, urls ...string) string {
+	s := `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
+	for _, u := range urls {
+		s += "<sitemap><loc>" + u + "</loc>"
+		if lastmod != "" {
+			s += "<lastmod>" + lastmod + "</lastmod>"
+		}
+		s += "</sitemap>"
+	}
+	return s + "</sitemapindex>"
+}
+
+// TestSitemapIndex: the sitemaps that an index names are one feed together. Those of other hosts are not asked for, nor an index below an index, and
+// one that is missing takes nothing from the others. Without lastmod the index does not stand for its sitemaps.
+func TestSitemapIndex_Rule53(t *testing.T) {
+	for _, lastmod := range []string{"2026-11-01", ""} {
+		synctest.Test(t, func(t *testing.T) {
+			w, p, a, j := oneFeed(t)
+			const at = "https://feeds.example"
+			p.set(indexOf(lastmod, at+"/one.xml", "https://evil.example/map.xml", at+"/two.xml", at+"/deep.xml", at+"/missing.xml"))
+			has := seconds(time.Now().Add(-time.Hour))
+			two := &page{plain: true}
+			two.set(mapOf(has.UTC().Format(time.RFC3339)))
+			w.later(3*time.Hour, func() {
+				two.set(mapOf(seconds(time.Now()).UTC().Format(time.RFC3339)))
+				if lastmod != "" {
+					p.set(indexOf("2026-11-02", at+"/one.xml", at+"/two.xml"))
+				}
+			})
+			w.sites["feeds.example"] = func(req *http.Request) *http.Response {
+				switch req.URL.Path {
+				case "/one.xml":
+					return says(200, `<urlset><url><loc>https://files.example/other</loc></url></urlset>`)
+				case "/two.xml":
+					return two.answer(req)
+				case "/deep.xml":
+					return says(200, indexOf("", at+"/deeper.xml"))
+				case "/missing.xml", "/deeper.xml":
+					return says(404, "")
+				}
+				return p.answer(req)
+			}
+			watchFor(t, a, j, 8*time.Hour)
+			if got := reasons(j.got()); !strings.HasPrefix(got, "first-sight modified") {
+				t.Errorf("%q: %s", lastmod, got)
+			}
+			if n := len(w.to("https://evil.example/map.xml")) + len(w.to(at+"/deeper.xml")); n > 0 {
+				t.Errorf("%d requests lead elsewhere", n)
+			}
+			failed := eventsOf[PollFailed](j)
+			if len(failed) == 0 || !strings.Contains(failed[0].Err.Error(), "1 of 4 sitemaps of the index were not read") {
+				t.Errorf("%+v", failed)
+			}
+		})
+	}
+}
+
+// TestManySitemaps: of a long index the sitemaps of the latest lastmod are read.
+func TestManySitemaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		var b strings.Builder
+		b.WriteString("<sitemapindex>")
+		for i := range 1000 {
+			fmt.Fprintf(&b, "<sitemap><loc>https://feeds.example/%d.xml</loc><lastmod>%s</lastmod></sitemap>", i,
+				time.Date(2020, 1, 1, 0, 0, i, 0, time.UTC).Format(time.RFC3339))
+		}
+		p.set(b.String() + "</sitemapindex>")
+		asked := 0
+		w.sites["feeds.example"] = func(req *http.Request) *http.Response {
+			if !strings.HasSuffix(req.URL.Path, ".xml") {
+				return p.answer(req)
+			}
+			asked++
+			if req.URL.Path != "/999.xml" {
+				return says(200, "<urlset><url><loc>https://files.example/x</loc></url></urlset>")
+			}
+			return says(200, mapOf(time.Now().Add(-100*time.Hour).UTC().Format(time.RFC3339)))
+		}
+		watchFor(t, a, j, 5*time.Hour)
+		if got := reasons(j.got()); asked != maxSitemaps || got != "first-sight" {
+			t.Errorf("%d sitemaps are asked for, %s", asked, got)
+		}
+		if polled := eventsOf[Polled](j); len(polled) == 0 || polled[0].Matched != 1 {
+			t.Errorf("%+v", polled)
+		}
+	})
+}
