@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -61,5 +62,21 @@ func TestDaemonDocument(t *testing.T) {
 		if n != len(tt.files) {
 			t.Errorf("%s %s: %d files", tt.path, tt.numbers, n)
 		}
+	}
+}
+
+// TestDaemonRefusedName: a document of which no file is left, as their names are refused, fails with the words of braid get.
+func TestDaemonRefusedName(t *testing.T) {
+	const text = `<?xml version="1.0"?><metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="../evil"><size>1</size><url>http://127.0.0.1:1/a</url></file></metalink>`
+	d := newDaemonRun(t)
+	d.start()
+	if _, failure := d.call("aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(text))); !strings.Contains(failure, "document, file ../evil: ") {
+		t.Error(failure)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(text)) }))
+	defer s.Close()
+	status := d.status(d.add(s.URL+"/all.meta4", map[string]string{}))
+	if message := fmt.Sprint(status["errorMessage"]); status["status"] != "error" || !strings.Contains(message, "file ../evil: ") || strings.Contains(message, "select-file") {
+		t.Errorf("%v", status)
 	}
 }

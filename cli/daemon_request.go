@@ -237,6 +237,8 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 	word := e.Options[daemon.OptionSelect]
 	n, err := strconv.Atoi(word)
 	switch {
+	case len(doc.Files) == 0 && len(doc.Refused) > 0: // none is left
+		return r, refusedName(source.Escape(doc.Name), doc.Refused[0])
 	case word == "" && len(doc.Files) == 1:
 		n = 1
 	case err != nil:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
 )
@@ -165,9 +166,7 @@ func (g *getCommand) described(ctx context.Context, d *download.Document, base d
 		g.notes = append(g.notes, d.Name+": "+note)
 	}
 	for _, r := range refused {
-		g.lost = append(g.lost, &failure{
-			code: exitLocal, what: "document", where: d.Name + ", file " + source.Escape(r.Name), why: r.Reason, kept: "not downloaded",
-		})
+		g.lost = append(g.lost, refusedName(d.Name, r))
 	}
 	for _, f := range chosen {
 		r := base
@@ -190,6 +189,11 @@ func (g *getCommand) described(ctx context.Context, d *download.Document, base d
 		requests = append(requests, r)
 	}
 	return requests, nil
+}
+
+// refusedName is the failure of a file of a document whose name is not safe (rule 10).
+func refusedName(document string, r metalink.Refused) *failure {
+	return &failure{code: exitLocal, what: "document", where: document + ", file " + source.Escape(r.Name), why: r.Reason, kept: "not downloaded"}
 }
 
 // checkSeveral refuses flags that are for one file.

@@ -161,6 +161,9 @@ func (v *visit) addMetalink(p *params) (any, error) {
 			position++
 		}
 	}
+	if len(d.Files) == 0 && len(d.Refused) > 0 {
+		return nil, refuse("document, file %s: %s", mask.Escape(d.Refused[0].Name), d.Refused[0].Reason)
+	}
 	if len(gids) == 0 {
 		return nil, refuse("The document has no file %s.", numbers)
 	}
