@@ -144,7 +144,9 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 			s.file = x.file
 			s.confirmSize(st)
 		}
-		s.corroborate(x.file.Claims)
+		if s.corroborate(x.file.Claims) {
+			s.describe()
+		}
 		s.retag(st)
 		s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
 		s.trees.add(s.file)
@@ -224,7 +226,7 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 	case v.Judgment == version.Other && s.roleOf(o) != asOrigin: // of a copy; no authority has spoken
 		return ongoing, mismatch(o, "%w", v.Why)
 	case v.By == version.ByDate && (s.strong() || !bothTags), v.Judgment == version.Unproven && !bothTags:
-		return s.untied(a)
+		return s.untied(st, a)
 	case v.Judgment == version.Unproven && s.strong():
 		s.mix()
 		return ongoing, nil
@@ -254,12 +256,12 @@ func (s *session) otherHost(t tag) (outcome, error) {
 }
 
 // untied checks an answer that neither a digest nor an ETag ties to the bytes that are here: they must not be put together.
-func (s *session) untied(a source.Answer) (outcome, error) {
+func (s *session) untied(st statement, a source.Answer) (outcome, error) {
 	have := s.part.Have()
 	switch {
 	case have.Len() == 0:
 		return ongoing, nil
-	case s.strong():
+	case s.strong(), verify.Strong(st.file.Claims): // which decides
 		s.mix()
 		return ongoing, nil
 	case s.carried.continued && s.carried.goesOn && (s.sources.last == nil || s.fetches.others()): // else its samples come first

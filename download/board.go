@@ -66,6 +66,7 @@ type board struct {
 	size    int64
 	bound   bool // by an authority of the digest's rank: another size is another file
 	claims  []verify.Claim
+	asked   bool // the first source is the asked server, and nobody in its place
 	limit   *Limiter
 	silence time.Duration // how long a source may be silent if no other can replace it
 	pause   time.Duration // after a failure

@@ -118,6 +118,9 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 		if !came.Empty() {
 			c.by.fails = 0
 		}
+	case errors.As(err, &e) && c.by.from.first && b.announced(e.Hops):
+		b.err = errOtherNow
+		b.end()
 	default:
 		if !came.Empty() {
 			c.by.fails = 0
@@ -126,6 +129,12 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 		c.by.err = err
 		c.by.out = c.by.fails > mostFails || !errors.As(err, &e) || !e.Retry
 	}
+}
+
+// announced reports whether the asked server gives another digest by now, whatever became of the answer that it led to.
+func (b *board) announced(hops []metalink.Hop) bool {
+	file, _ := metalink.FromHops(hops, true) // the error is of what the server led to
+	return b.asked && verify.Agree(b.claims, file.Claims) != nil && mayAnnounce(b.claims, hops, file.Claims)
 }
 
 // mostFails is how often a source may fail to bring anything.
@@ -218,10 +227,10 @@ var errOtherNow = changed("while it was compared")
 func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
 	if o.first {
-		if file, err := metalink.FromHops(a.Hops, true); err == nil && !elsewhere(file, a) {
-			if err := verify.Agree(k.b.claims, file.Claims); err != nil || k.b.bound && differs(a.Size, k.b.size) {
-				return errOtherNow
-			}
+		file, err := metalink.FromHops(a.Hops, true)
+		other := err == nil && !elsewhere(file, a) && k.b.bound && differs(a.Size, k.b.size)
+		if k.b.announced(a.Hops) || other && mayAnnounce(k.b.claims, a.Hops, file.Claims) {
+			return errOtherNow
 		}
 	}
 	if err := sameFile(o, a, k.b.size, k.b.claims); err != nil {

@@ -7,7 +7,9 @@ import (
 
 	"braid/byterange"
 	"braid/internal/partfile"
+	"braid/metalink"
 	"braid/source"
+	"braid/verify"
 )
 
 // If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to what is here. What came
@@ -35,7 +37,8 @@ type sampleSink struct {
 	at    int64
 	buf   []byte
 
-	received func() // is called for each answer and each write
+	claims   []verify.Claim // that the server stated
+	received func()         // is called for each answer and each write
 }
 
 // Answer implements source.Sink.
@@ -51,7 +54,10 @@ func (k *sampleSink) Answer(a source.Answer) error {
 	case !a.Ranged:
 		return errNoParts
 	}
-	return nil
+	if file, err := metalink.FromHops(a.Hops, true); err == nil {
+		k.claims = file.Claims
+	}
+	return verify.Agree(withoutUser(k.prior.Claims), k.claims)
 }
 
 // WriteAt implements source.Sink.

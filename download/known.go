@@ -171,7 +171,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 			k.recalled = append(k.recalled, c)
 		}
 	}
-	k.claims = join(r.Claims, prior.Claims)
+	k.claims = join(k.claims, prior.Claims)
 	if r.Described == nil || r.Described.Size < 0 {
 		k.size, k.sizeBy, k.sizeAt = prior.Size, byServer, prior.SizeBy
 		if prior.SizeBy != "" {
@@ -238,6 +238,13 @@ func (st statement) view() version.View {
 		v.Size = -1
 	}
 	return v
+}
+
+// confirms reports whether the server has the version of an earlier run still, by its ETag.
+func (st statement) confirms(prior partfile.Identity) bool {
+	then := identityView(prior)
+	then.Digests = nil
+	return version.Compare(then, st.view()).Judgment == version.Same
 }
 
 // viewOf is what a mirror's answer shows of its own copy.

@@ -237,11 +237,11 @@ func (s *session) fromHead(file metalink.File) (metalink.File, error) {
 	return file, err
 }
 
-// corroborate adds the claims of this run's answer to those of an earlier run.
-func (s *session) corroborate(claims []verify.Claim) {
+// corroborate adds the claims of this run's answer to those of an earlier run. It reports whether there are any that were not known.
+func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	before := s.claims
 	if s.digests(claims); len(without(s.claims, before)) == 0 {
-		return
+		return false
 	}
 	switch {
 	case s.req.Stream != nil:
@@ -250,6 +250,7 @@ func (s *session) corroborate(claims []verify.Claim) {
 	default: // of the digests that are made anyway
 		s.late = join(s.late, slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return !isSHA256(c) }))
 	}
+	return true
 }
 
 // heed adds the claims of the server where what they lead to is of another file. How long theirs is nobody has said.
@@ -260,13 +261,18 @@ func (s *session) heed(claims []verify.Claim) {
 	s.corroborate(claims)
 	s.addMirrors()
 	s.sizeBy = min(s.sizeBy, byOther)
+	s.describe()
 }
 
 // mayAnnounce reports whether an answer, or a digest in it, came over channels as trusted as that of the digest which is known. Over http anybody on the way
 // can say that the file is another one by now.
 func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
+	return mayAnnounce(s.claims, hops, claims)
+}
+
+func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Claim) bool {
 	overHTTPS := func(claims []verify.Claim) bool { return backed(claims, verify.HTTPS, verify.HTTPS) }
-	return !overHTTPS(s.claims) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
+	return !overHTTPS(known) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
 }
 
 // checkVersion compares the server's first answer to this session with what it stated before. Another version takes the place of the one

@@ -33,7 +33,7 @@ type recheck struct {
 // newRecheck begins with which source brought what.
 func newRecheck(s *session) *recheck {
 	x := &recheck{board: board{
-		part: s.part, size: s.part.Front(), bound: s.bound(), claims: s.claims, limit: s.limiter(),
+		part: s.part, size: s.part.Front(), bound: s.bound(), claims: s.claims, asked: s.req.Described == nil && !s.standIn(), limit: s.limiter(),
 		silence: cmp.Or(s.c.Timeout, 30*time.Second), pause: cmp.Or(s.c.RetryWait, time.Second), wake: make(chan struct{}, 1),
 	}}
 	x.changed.L = &x.mu
@@ -162,7 +162,23 @@ func (x *recheck) byTrust() []*party {
 }
 
 // own reports whether all that is here is known to be what a source has.
-func (x *recheck) own(p *party) bool { return p.agrees.Contains(byterange.Range{End: x.size}) }
+func (x *recheck) own(p *party) bool {
+	same := x.same(p)
+	return same.Contains(byterange.Range{End: x.size})
+}
+
+// same is where a source is known to have what is here, by itself or by another name of its host.
+func (x *recheck) same(p *party) byterange.Set {
+	same := p.agrees.Clone()
+	for _, o := range x.parties {
+		if p.from != nil && o.from != nil && o.host == p.host {
+			for r := range o.agrees.All() {
+				same.Add(r)
+			}
+		}
+	}
+	return same
+}
 
 // next is the source to be asked alone for all that is not known to be the same there; nil if none is left. If all sources agree on
 // the bytes the digest may be wrong, and little is spent on that: the server that gave it is asked for more, and others for as much as
@@ -193,7 +209,7 @@ func (x *recheck) rests(p *party) byterange.Set {
 	if x.own(p) {
 		return rest
 	}
-	for _, known := range []*byterange.Set{&p.agrees, &p.differs} {
+	for _, known := range []byterange.Set{x.same(p), p.differs} {
 		for r := range known.All() {
 			rest.Remove(r)
 		}

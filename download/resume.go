@@ -275,6 +275,7 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here 
 		if k.at != r.End {
 			return errFileReplaced
 		}
+		g.carried.digests(k.claims)
 	}
 	return nil
 }

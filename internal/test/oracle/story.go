@@ -67,6 +67,7 @@ type Answer struct {
 	Date                 string // of the content; "" if it gives none
 	Size                 int64  // of the content, as it states; 0 if it does not
 	Links, Secret        bool   // it names mirrors; the request had the user's password
+	Garbled              bool   // it has a digest that nobody can read
 	At                   time.Duration
 }
 

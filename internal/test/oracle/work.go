@@ -60,7 +60,7 @@ func (j *judge) tied() bool {
 func (j *judge) kept() {
 	c := j.c
 	want := j.subject()
-	if j.broken || j.restated() || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) || c.Refresh || c.Pipe || c.Do == "verify" || c.Cut == "kill" {
+	if j.broken || j.restated() || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) || c.Refresh || c.Pipe || c.Rename || c.Unchanged || c.Do == "verify" || c.Cut == "kill" {
 		return
 	}
 	if c.Do == "resume" && len(j.users) > 0 || j.mingled() { // the digest was not corrected, or a liar had a part in it

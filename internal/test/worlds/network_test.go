@@ -227,6 +227,7 @@ func (a *answer) digest() {
 	raw, _ := hex.DecodeString(a.log.Digest)
 	coded := base64.StdEncoding.EncodeToString(raw)
 	if f.Digest == "bad" {
+		a.log.Garbled = true
 		coded = "AAAA"
 	}
 	switch f.Field {
