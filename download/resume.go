@@ -86,7 +86,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	}
 	known := verify.Strong(g.req.Claims)
 	if sealed {
-		known = known || verify.Strong(prior.Claims) || tagged(prior)
+		known = known || verify.Strong(prior.Claims) || tagged(prior) && g.req.Require != RequireDigest // which HEAD may have
 	}
 	if want.URLSum == prior.URLSum && known || goesOnFrom(want, prior) == nil {
 		return takenOver(want, prior, sealed), nil
