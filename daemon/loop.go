@@ -32,6 +32,7 @@ type loop struct {
 	looked    time.Time
 
 	pending batch
+	new     map[queue.GID]bool   // entries that are not on disk yet, in pending or being written
 	waiters []waiter             // whose changes are in pending
 	due     map[queue.GID]string // journals to be removed when pending is on disk, by the paths of their files
 	writing bool
@@ -151,7 +152,7 @@ func (l *loop) next(ctx context.Context) (job download.Job, jobs, spare chan<- d
 	if l.stale {
 		l.prepare(ctx)
 	}
-	if l.offer == nil {
+	if l.offer == nil || l.unwritten(l.offer.run.gid) {
 		return download.Job{}, nil, nil
 	}
 	if l.offer.fresh && l.atOnce == 0 {
@@ -389,7 +390,7 @@ func (l *loop) absorb() bool {
 	if !c.Stored() {
 		return false
 	}
-	l.pending.add(&c)
+	l.enter(&c)
 	l.stale = true
 	select {
 	case l.changed <- struct{}{}:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"braid/daemon/queue"
 	"braid/download"
@@ -49,5 +50,31 @@ func TestLowestSpeed(t *testing.T) {
 	}
 	if o := b.outcomeOf(download.Result{}, &download.Error{Kind: download.Budget, Err: errors.New("x")}); o.Kind != download.Budget.String() {
 		t.Errorf("%+v", o)
+	}
+}
+
+// TestNothingBeginsUnwritten: an entry begins when it is on disk, so that a kill leaves no bytes of one that nothing knows.
+func TestNothingBeginsUnwritten(t *testing.T) {
+	b := newBench(t)
+	d, err := Open(b.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLoop(t.Context(), d)
+	g, err := l.q.Add(time.Now(), queue.Entry{URIs: []string{"http://127.0.0.1:1/x"}}, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.absorb()
+	if _, jobs, spare := l.next(t.Context()); jobs != nil || spare != nil || l.offer == nil || l.offer.run.gid != g {
+		t.Error("it is offered before it is on disk")
+	}
+	l.commit(<-l.written)
+	if _, jobs, spare := l.next(t.Context()); jobs == nil || spare == nil {
+		t.Error("it is on disk, and not offered")
+	}
+	l.offer.run.cancel()
+	if err := d.Close(); err != nil {
+		t.Error(err)
 	}
 }

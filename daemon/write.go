@@ -56,6 +56,31 @@ func (l *loop) writeNow() {
 	}()
 }
 
+// enter has changes written.
+func (l *loop) enter(c *queue.Changes) {
+	for _, e := range c.Store {
+		if e.Status == queue.Waiting && e.Outcome.Attempts == 0 {
+			if l.new == nil {
+				l.new = map[queue.GID]bool{}
+			}
+			l.new[e.GID] = true
+		}
+	}
+	l.pending.add(c)
+}
+
+// unwritten reports whether an entry is not on disk yet, and has it written at once: it does not begin before. Should the process be killed, nothing
+// would know of the bytes that came.
+func (l *loop) unwritten(g queue.GID) bool {
+	if !l.new[g] {
+		return false
+	}
+	if l.failed == nil && !l.pending.empty() {
+		l.writeNow()
+	}
+	return true
+}
+
 // clear removes the journal of a file that is in place, as the store has that it is complete.
 func (d *Daemon) clear(path string) bool {
 	err := partfile.Clear(fsys.OS, filepath.Dir(path), filepath.Base(path))
@@ -79,6 +104,7 @@ func (l *loop) commit(c commit) {
 	}
 	if c.err == nil {
 		for g := range c.batch.entries {
+			delete(l.new, g)
 			if e, there := l.q.Entry(g); !there || e.Status >= queue.Complete { // others have not ended, or it was told at their end
 				l.tellStopped(g)
 			}
