@@ -91,7 +91,7 @@ func (g *getter) happened(s *session) history {
 		single: p.single, pipe: g.req.inOrder(), out: g.req.Stream != nil && s.streamed(),
 		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(),
 		guessed: g.carried.guessed(), contested: g.carried.strong() && g.carried.sizeBy < byUser,
-		digest: s.strong(), recalled: g.recalls(s.err), heads: p.heads, drops: p.drops,
+		digest: s.strong(), mixed: g.carried.mixed, recalled: g.recalls(s.err), heads: p.heads, drops: p.drops,
 	}
 }
 

@@ -297,12 +297,16 @@ func channelOfProof(p verify.Proof) verify.Channel {
 	if !p.Verified() {
 		return 0
 	}
+	best := verify.Channel(0)
 	for _, c := range p.Evidence() {
-		if c.Digest.Algorithm().Strong() && c.Channel < verify.Signed {
-			return c.Channel
+		if c.Digest.Algorithm().Strong() {
+			best = max(best, c.Channel)
 		}
 	}
-	return verify.User
+	if best == 0 || best >= verify.Signed {
+		return verify.User
+	}
+	return best
 }
 
 // keepPin remembers what the URL offered, now that it was true.

@@ -56,6 +56,7 @@ type history struct {
 	guessed      bool // the digest of a higher authority decides whether the size is right
 	contested    bool // a digest is known, and no authority above the server gave the size
 	digest       bool // an authority has stated a strong digest: all places were sources already, and it decides
+	mixed        bool // a digest alone ties what is here together
 	recalled     bool // the digest that does not hold was given to an earlier run, and not to this one
 	heads        int  // how often HEAD was asked
 	drops        int  // how often a size was given up
@@ -165,7 +166,9 @@ func (h history) afterBreak() []way {
 // afterWrong is for a file that is here and is not the right one.
 func (h history) afterWrong(o outcome) (all []way) {
 	if o == wrongDigest && !h.pipe {
-		all = []way{reread, dropRecalled}
+		if all = []way{reread}; !h.mixed { // else what the server sent may be among it
+			all = append(all, dropRecalled)
+		}
 	}
 	switch {
 	case h.byPieces:
@@ -179,6 +182,9 @@ func (h history) afterWrong(o outcome) (all []way) {
 	}
 	if o == wrongDigest {
 		all = append(all, findWrong)
+		if h.mixed {
+			all = append(all, dropRecalled)
+		}
 	}
 	if h.contested { // another place may have a file of another size, and it is not known which one is right
 		all = append(all, dropSize)

@@ -144,6 +144,7 @@ func (j *judge) end() {
 	case c.Cut == "kill", j.broken, came && (!j.tied() || j.mingled()):
 		j.safe = 0
 	case c.Pipe:
+	case came && j.safe == 0 && len(c.Before.Part) > 0: // it came before, and nothing tied it then
 	case came:
 		j.safe = right
 	default:
