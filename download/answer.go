@@ -231,7 +231,7 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 		s.mix()
 		return ongoing, nil
 	case v.Judgment == version.Unproven:
-		return s.otherHost(st.tag)
+		return s.otherHost(st)
 	case v.By == version.ByETag && s.digestBy() == byUser: // servers exist that change it with each answer
 		s.mix()
 		return ongoing, nil
@@ -240,16 +240,16 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 }
 
 // otherHost checks an answer of another host than the one that gave the known ETag.
-func (s *session) otherHost(t tag) (outcome, error) {
+func (s *session) otherHost(st statement) (outcome, error) {
 	have := s.part.Have()
 	switch {
-	case verify.Strong(s.claims): // which decides
+	case verify.Strong(s.claims), verify.Strong(st.file.Claims): // which decides
 		s.mix()
 		return ongoing, nil
 	case s.fetches.others(): // the next request to the server may be led back
-		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: t.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
+		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: st.tag.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
 	case have.Len() == 0: // nothing is here that would have to be put together with it
-		s.tag = t
+		s.tag = st.tag
 		return ongoing, nil
 	}
 	return notMergeable, noMerge(errOtherHost.Error(), nil)

@@ -105,6 +105,9 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	want.LastModified = dateOf(x.file, x.answer)
 	want.ETag, want.ETagHost, want.Claims = t.etag, t.host, slices.Concat(want.Claims, x.file.Claims)
 	err = goesOnFrom(want, prior)
+	if err != nil && sealed && want.URLSum == prior.URLSum && verify.Strong(x.file.Claims) && version.Compare(identityView(prior), identityView(want)).Judgment != version.Other {
+		prior.Mixed, err = true, nil // the digest decides
+	}
 	prior.Claims = join(prior.Claims, x.file.Claims)
 	return takenOver(want, prior, sealed), err
 }
