@@ -152,6 +152,8 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		s.trees.add(s.file)
 		s.observe(Offered{File: s.offered()})
 		s.askSignatures()
+	} else if s.roleOf(o) == asOrigin && s.corroborate(x.file.Claims) { // some answers have it, and some have not
+		s.describe()
 	}
 	return nil
 }

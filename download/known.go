@@ -251,3 +251,11 @@ func (st statement) confirms(prior partfile.Identity) bool {
 func viewOf(a source.Answer) version.View {
 	return version.View{Size: a.Size, Digests: a.Claims, ETag: metalink.StrongETag(a.ETag), Host: a.Host, Modified: a.LastModified}
 }
+
+// identityView is what a journal shows of a version. Where a digest alone ties the bytes, its tag is that of some of them.
+func identityView(id partfile.Identity) version.View {
+	if id.Mixed {
+		id.ETag, id.ETagHost, id.LastModified = "", "", time.Time{}
+	}
+	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
+}

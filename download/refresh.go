@@ -95,7 +95,7 @@ func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 	switch {
 	case r.sameDigest():
 		return noSamples, nil
-	case sameSize && r.link.ETag != "" && r.link.ETag == r.prior.ETag && r.link.ETagHost == r.prior.ETagHost:
+	case sameSize && r.link.ETag != "" && !r.prior.Mixed && r.link.ETag == r.prior.ETag && r.link.ETagHost == r.prior.ETagHost:
 		return fewSamples, nil
 	case r.req.Continue && sameSize && r.sealed && r.req.Require == RequireNothing && len(r.req.Mirrors) == 0 && !r.req.described():
 		return manySamples, nil

@@ -63,9 +63,7 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	}
 	check, whole := verify.NewChecker(have.Len(), g.req.Claims), have.Contains(byterange.Range{End: have.Len()})
 	if whole && slices.ContainsFunc(g.req.Claims, again) {
-		id = takenOver(id, prior, sealed)
-		id.Claims, id.Refuted = join(withoutUser(id.Claims), g.req.Claims), nil
-		g.goOnWith(id)
+		g.goOnRefuted(takenOver(id, prior, sealed))
 		return nil
 	}
 	if whole {
@@ -75,12 +73,28 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	}
 	if _, err := check.Proof(); err != nil {
 		if wrong := wrongOf(err); whole && wrong != nil {
+			if len(g.req.Mirrors)+len(prior.Mirrors) > 0 && g.silent(ctx) {
+				g.goOnRefuted(takenOver(id, prior, sealed))
+				return nil
+			}
 			return g.keepRefuted(ctx, prior, wrong)
 		}
 		return g.part.Restart()
 	}
 	g.goOnWith(id)
 	return nil
+}
+
+// goOnRefuted begins with a file that does not have the digest that is wanted: other places may have the right bytes by now.
+func (g *getter) goOnRefuted(id partfile.Identity) {
+	id.Claims, id.Refuted = join(withoutUser(id.Claims), g.req.Claims), nil
+	g.goOnWith(id)
+}
+
+// silent reports whether the server does not answer.
+func (g *getter) silent(ctx context.Context) bool {
+	_, err := look(ctx, g.http, &g.req, condition{})
+	return err != nil && ctx.Err() == nil
 }
 
 // resumeUntold uses a complete file that did not have the digest of an earlier run, where no digest is given now: if the server still has

@@ -55,8 +55,10 @@ func (g *getter) continuable(prior partfile.Identity) bool {
 	return verify.Strong(prior.Claims) || tagged(prior) || g.req.provenByPieces()
 }
 
-// tagged reports whether a strong ETag of a known host tells the version.
-func tagged(prior partfile.Identity) bool { return prior.ETag != "" && prior.ETagHost != "" }
+// tagged reports whether a strong ETag of a known host tells the version of all that is here.
+func tagged(prior partfile.Identity) bool {
+	return prior.ETag != "" && prior.ETagHost != "" && !prior.Mixed
+}
 
 // continues checks whether the bytes of an earlier run are of the requested file, and returns what is known of that file. If the URL
 // is the same and the first answer can be compared with prior, that comparison decides. Else the server is asked. Another program may
@@ -134,17 +136,12 @@ func goesOnFrom(want, prior partfile.Identity) error {
 		return v.Why
 	case v.Judgment == version.Same || len(common(prior.Claims, want.Claims)) > 0:
 		return nil
-	case !want.LastModified.IsZero() && want.LastModified.Equal(prior.LastModified): // the journal has it only where it is a strong validator
+	case !want.LastModified.IsZero() && want.LastModified.Equal(then.Modified): // the journal has it only where it is a strong validator
 		return nil
 	case want.ETag != "" && want.ETag == prior.ETag:
 		return fmt.Errorf("the entity tag %s is of another server now", want.ETag)
 	}
 	return errors.New("nothing says that the file has not changed since")
-}
-
-// identityView is what a journal shows of a version.
-func identityView(id partfile.Identity) version.View {
-	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
 }
 
 // takenOver returns what is known of a file whose bytes an earlier run has left, if they are those of want.
@@ -282,9 +279,6 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here 
 	}
 	return nil
 }
-
-// A complete file without the digest that the request gave is kept, as the digest may have been mistyped. Only a run with another strong
-// digest uses the file, and only if that digest matches.
 
 // goOnWith begins with what is here.
 func (g *getter) goOnWith(id partfile.Identity) {

@@ -124,7 +124,7 @@ func (j *judge) end() {
 	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
 	if len(j.now) > 0 && c.Cut != "kill" {
-		j.sealed = len(c.After.Part) > 0 && !c.Pipe
+		j.sealed = len(c.After.Part) > 0 && !c.Pipe && !(c.Refresh && c.Code != 0 && c.Cut == "") // which touched nothing
 	}
 	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0) // else the user named another version
 	j.stored = done && c.Newer && c.After.Final != nil && SHA256(c.After.Final) == j.last.digest || j.stored && same
@@ -132,6 +132,9 @@ func (j *judge) end() {
 		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); c.Rank != HTTPS && !c.Newer {
 			j.proven = statement{} // only -N remembers that of a file; what came over https the URL has offered
 		}
+	}
+	if done && c.LessProof {
+		j.pin = None
 	}
 	if done && !c.Unchanged && said(j.now, c.Digest, None) {
 		j.pin = max(j.pin, min(c.Rank, j.now[len(j.now)-1].rank))
