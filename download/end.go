@@ -18,8 +18,13 @@ import (
 // ended handles the end of a fetch and reports to the scheduler what it means for its source.
 func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	o := f.from
+	if s.begun && s.how == ongoing { // the server may have said another digest on the way to it
+		s.applyRefusal(o, err)
+	}
 	if size, ok := s.endOfFile(o, err); ok {
-		s.settle(size)
+		if s.how == ongoing {
+			s.settle(size)
+		}
 		err = nil
 	}
 	if err == nil {

@@ -92,7 +92,7 @@ func (j *judge) begin() {
 		if !ok || a.Status >= 400 { // what an error says is of its own text
 			continue
 		}
-		if a.To != "" && a.Digest == "" && !a.Links && !a.Garbled && speaks[a.To] == None && (c.User != "" || j.channel(a.Party) <= j.channel(a.To)) { // else it is not followed
+		if a.To != "" && a.Digest == "" && !a.Links && !a.Garbled && speaks[a.To] == None && (len(j.users) > 0 || j.channel(a.Party) <= j.channel(a.To)) { // else it is not followed
 			speaks[a.To] = min(rank, j.channel(a.To))
 		}
 		if a.Digest == "" && a.Status < 300 {
