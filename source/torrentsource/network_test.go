@@ -4,6 +4,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"braid/source"
 )
 
 // A connection that ends with the swarm takes a deadline all the same: the library ends the program if it does not.
@@ -24,5 +26,23 @@ func TestDeadlineAfterTheEnd(t *testing.T) {
 	}
 	if _, err := conn.Read(make([]byte, 1)); err == nil {
 		t.Error("it can be read")
+	}
+}
+
+// A swarm that has ended listens no more: the next one, as that of a magnet link after its metadata, may have its address.
+func TestListenAgain(t *testing.T) {
+	m := torrentOf(t, made(t, 2*pieceLength, 1))
+	l, err := net.Listen("tcp", "127.93.7.1:0") // where no other test connects or listens
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	c := newClient(t, &Client{Listen: l.Addr().String()})
+	for i := range 100 {
+		w, err := c.start(key{m.InfoHash, near}, false, source.SwarmOptions{}, geometry{})
+		if err != nil {
+			t.Fatalf("swarm %d: %v", i, err)
+		}
+		w.close()
 	}
 }

@@ -3,6 +3,7 @@ package torrentsource
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"slices"
@@ -273,6 +274,12 @@ func (w *swarm) close() {
 	w.cancel()
 	close(w.content.closed)
 	if w.core != nil {
+		// The library closes its listeners in goroutines and does not wait for them: the next swarm could not listen at their address.
+		for _, l := range w.core.Listeners() {
+			if l, ok := l.(io.Closer); ok {
+				l.Close()
+			}
+		}
 		w.core.Close()
 	}
 	close(w.content.over)
