@@ -20,6 +20,7 @@ type agent struct {
 	dir   string
 	cmd   *exec.Cmd
 	words chan string // what it tells its manager
+	env   []string    // more of its environment
 }
 
 func newAgent(t *testing.T, dir string) *agent {
@@ -71,7 +72,7 @@ func (a *agent) command(words ...string) *exec.Cmd {
 	a.t.Cleanup(func() { log.Close() })
 	cmd := exec.Command(binary, append([]string{"watch"}, words...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = a.dir, log, log
-	cmd.Env = append(os.Environ(), "HOME="+a.dir, "NOTIFY_SOCKET="+a.in("notify"))
+	cmd.Env = append(append(os.Environ(), "HOME="+a.dir, "NOTIFY_SOCKET="+a.in("notify")), a.env...)
 	return cmd
 }
 
