@@ -97,13 +97,21 @@ func New(t testing.TB) *Store {
 	return s
 }
 
+// given are addresses that a store has got: until it listens, the system may give its port away once more.
+var given sync.Map
+
 func freeAddr(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		addr := l.Addr().String()
+		l.Close()
+		if _, twice := given.LoadOrStore(addr, true); !twice {
+			return addr
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // await waits until a server listens.
