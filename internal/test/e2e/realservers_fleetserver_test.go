@@ -21,6 +21,8 @@ import (
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
+
+	"braid/internal/test/gotool"
 )
 
 // A natsCluster is one nats-server, or several, with TLS and credentials.
@@ -40,11 +42,11 @@ func (c *natsCluster) flags() []string {
 
 // newNATS starts as many servers, of scripts/go.mod's version.
 func newNATS(t *testing.T, nodes int) *natsCluster {
-	out, err := exec.Command("go", "-C", "scripts", "tool", "-n", "nats-server").Output()
+	path, err := gotool.Path("nats-server")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &natsCluster{t: t, dir: t.TempDir(), path: strings.TrimSpace(string(out))}
+	c := &natsCluster{t: t, dir: t.TempDir(), path: path}
 	c.certificate()
 	operator := c.credentials()
 	addrs, routes := []string{}, []string{}

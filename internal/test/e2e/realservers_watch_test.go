@@ -5,7 +5,9 @@ package e2e
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -119,10 +121,18 @@ func (s *watchSet) requests(pattern string) int {
 	return len(regexp.MustCompile("(?m)"+pattern).FindAll(log, -1))
 }
 
+// inPlace reads the file and reports which version it is, or -1 if it is none of them as a whole.
+func (s *watchSet) inPlace() (version int, err error) {
+	data, err := os.ReadFile(filepath.Join(s.dir, "files", "disk.iso"))
+	if err != nil {
+		return -1, err
+	}
+	return slices.IndexFunc(s.versions[:], func(v []byte) bool { return bytes.Equal(v, data) }), nil
+}
+
 // right reports which version of the file is in place, if it is one of them as a whole.
 func (s *watchSet) right() (version int, ok bool) {
-	data, err := os.ReadFile(filepath.Join(s.dir, "files", "disk.iso"))
-	version = slices.IndexFunc(s.versions[:], func(v []byte) bool { return bytes.Equal(v, data) })
+	version, err := s.inPlace()
 	return version, err == nil && version >= 0
 }
 
@@ -132,12 +142,12 @@ func (s *watchSet) guard() {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for there := false; ; {
-			if _, ok := s.right(); ok {
-				there = true
-			} else if _, err := os.Lstat(filepath.Join(s.dir, "files", "disk.iso")); there || err == nil {
+			version, err := s.inPlace()
+			if err == nil && version < 0 || err != nil && (there || !errors.Is(err, fs.ErrNotExist)) {
 				s.t.Errorf("the file was wrong (or gone: %v) at some moment", err)
 				return
 			}
+			there = err == nil
 			select {
 			case <-stop:
 				return

@@ -23,6 +23,8 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/signer"
+
+	"braid/internal/test/gotool"
 )
 
 // The credentials of the store, and its bucket.
@@ -46,24 +48,15 @@ type Store struct {
 // A Fault answers a request, by itself or by the store.
 type Fault func(w http.ResponseWriter, r *http.Request, store http.Handler)
 
-// program builds versitygw, which scripts/go.mod pins, or finds it in the build cache.
-var program = sync.OnceValues(func() (string, error) {
-	root, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.Command("go", "-C", filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), "scripts"), "tool", "-n", "versitygw")
-	cmd.Stderr = os.Stderr
-	path, err := cmd.Output()
-	return strings.TrimSpace(string(path)), err
-})
+// program is versitygw, which scripts/go.mod pins.
+var program = sync.OnceValues(func() (string, error) { return gotool.Path("versitygw") })
 
 // New starts a store.
 func New(t testing.TB) *Store {
 	t.Helper()
 	path, err := program()
 	if err != nil {
-		t.Fatalf("versitygw: %v", err)
+		t.Fatal(err)
 	}
 	s := &Store{t: t, dir: t.TempDir()}
 	if err := os.Mkdir(filepath.Join(s.dir, Bucket), 0o755); err != nil {

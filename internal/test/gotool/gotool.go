@@ -1,0 +1,38 @@
+// Package gotool builds the servers of other projects that tests run, in the versions that scripts/go.mod pins.
+//
+// It must not be imported but by tests.
+package gotool
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Path returns the path of a tool's program in the build cache, and builds it if it is not there. Only one process at a time does: a
+// program that a second go command is just writing anew cannot be started (ETXTBSY).
+func Path(name string) (string, error) {
+	root, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(os.TempDir(), fmt.Sprintf("braid-gotool-%d.lock", os.Getuid())), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	cmd := exec.Command("go", "-C", filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), "scripts"), "tool", "-n", name)
+	cmd.Stderr = os.Stderr
+	path, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go tool -n %s: %w", name, err)
+	}
+	return strings.TrimSpace(string(path)), nil
+}
