@@ -85,6 +85,7 @@ var measurements = []measurement{
 	{"swarm", []string{"aria2c"}, (*bench).swarm},
 	{"hybrid", []string{"nginx", "vsftpd", "aria2c"}, (*bench).hybrid},
 	{"daemon", []string{"nginx", "aria2c"}, (*bench).daemon},
+	{"strangers", nil, (*bench).strangers},
 	{"apt", []string{"nginx", "apt-get", "dpkg-deb"}, (*bench).apt},
 	{"lfs", []string{"git", "git-lfs"}, (*bench).lfs},
 	{"object", []string{"nginx"}, (*bench).object},
