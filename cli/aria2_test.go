@@ -141,7 +141,7 @@ func TestAria2Table(t *testing.T) {
 // Messages name the options of aria2c, and none that it does not have.
 func TestAria2Words(t *testing.T) {
 	for text, want := range map[string]string{
-		"x (--sha256 HEX is evidence, too)":                           "x (--checksum=sha-256=HEX is evidence, too)",
+		"x (give a checksum with --sha256 HEX)":                       "x (give a checksum with --checksum=sha-256=HEX)",
 		"--keyring FILE has the keys that count":                      "",
 		"run the same command to go on":                               "run the same command to go on",
 		flagHints[download.HintExists]:                                "--allow-overwrite=true replaces it once the new one is verified; -o NAME takes another name",

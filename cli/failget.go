@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -49,7 +50,7 @@ var kindHints = map[download.Kind]string{
 	download.Network:      "check the address and the network",
 	download.Auth:         "-u USER:PASSWORD gives credentials",
 	download.Mismatch:     "the server has another file than the one that was asked for",
-	download.NoEvidence:   "--sha256 HEX is evidence, too",
+	download.NoEvidence:   "give a checksum with --sha256 HEX",
 	download.NoKey:        "--keyring FILE has the keys that count, --pin those of them",
 	download.BadSignature: "this is not the file that was signed, or the signature does not count any more; ask those who publish it",
 	download.Limit:        "--max-size SIZE sets the limit",
@@ -157,7 +158,7 @@ func hintFor(e *download.Error) string {
 	}
 	switch {
 	case src.Status == http.StatusTooManyRequests || src.Status >= 500:
-		return "the server cannot at the moment: try again later"
+		return "the server is unavailable (" + strconv.Itoa(src.Status) + "): try again later"
 	case src.Status >= 400:
 		return "check the URL"
 	}
@@ -204,7 +205,7 @@ func hintForTLS(err error) string {
 		return "--cacert FILE names further authorities; --insecure HOST does without, for one host"
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return "check the address: that is another server, or one with the certificate of another"
+		return "the certificate is for a different host: check the address"
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		return "check the clock of this machine; else the server needs a new certificate"
@@ -259,8 +260,8 @@ func why(err error) string { return report.Why(err, "") }
 var flagHints = map[download.Hint]string{
 	download.HintSigners:       "--keyring FILE or --smime-ca FILE names one",
 	download.HintSignature:     "--signature FILE|URL names one",
-	download.HintDigest:        "--sha256 HEX is evidence, too",
-	download.HintDigestOrList:  "--sha256 HEX or --checksums LIST are evidence, too; --require none takes less",
+	download.HintDigest:        "give a checksum with --sha256 HEX",
+	download.HintDigestOrList:  "give a checksum with --sha256 HEX or --checksums LIST, or accept less with --require none",
 	download.HintGiveDigest:    "give --sha256, or leave out --require digest",
 	download.HintAllowOlder:    "--sha256 HEX says what it is; --allow-older takes the server's",
 	download.HintTorrentDigest: "--sha256 HEX is what a torrent lacks",

@@ -78,12 +78,12 @@ func TestGetListAgain_Rule3(t *testing.T) {
 	a := mirrortest.New(t, []byte("abc"), mirrortest.Name("a"), mirrortest.Digest())
 	b := mirrortest.New(t, []byte("defg"), mirrortest.Name("b"))
 	dir, list := t.TempDir(), listFile(t, a.URL, b.URL)
-	if code, _, err := get(t, dir, "-i", list); code != exitDone || !strings.Contains(err, "\n2 files: 7 B in ") || !strings.Contains(err, "; 1 verified, 1 unverified (checksum=") {
+	if code, _, err := get(t, dir, "-i", list); code != exitDone || !strings.Contains(err, "\n2 files: 7 B in ") || !strings.Contains(err, "; 1 verified, 1 unverified (give one with checksum=") {
 		t.Fatalf("exit code %d, %s", code, err)
 	}
 	sent := a.Sent() + b.Sent()
 	code, _, err := get(t, dir, "-i", list)
-	if code != exitLocal || !strings.Contains(err, "a: already complete (3 B)") || !strings.Contains(err, "b: exists, and is not known to be the right file") {
+	if code != exitLocal || !strings.Contains(err, "a: already complete (3 B)") || !strings.Contains(err, "b: already exists, and nothing proves that it is the right file") {
 		t.Errorf("exit code %d, %s", code, err)
 	}
 	if code, _, err = get(t, dir, "-i", list, "--no-clobber"); code != exitDone || !strings.Contains(err, "1 of 2 files: nothing was fetched; ") ||
@@ -113,7 +113,7 @@ func TestGetListThere(t *testing.T) {
 	if code, _, err := get(t, dir, "-i", list); code != exitLocal || strings.Count(err, "--no-clobber") != 1 {
 		t.Errorf("exit code %d, %s", code, err)
 	}
-	if code, _, err := get(t, dir, "-v", "-i", list); code != exitLocal || strings.Count(err, "is not known to be the right file") < 50 {
+	if code, _, err := get(t, dir, "-v", "-i", list); code != exitLocal || strings.Count(err, "nothing proves that it is the right file") < 50 {
 		t.Errorf("-v: exit code %d, %s", code, err)
 	}
 	if code, _, err := get(t, dir, "-q", "--no-clobber", "-i", list); code != exitDone || err != "" {

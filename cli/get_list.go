@@ -188,9 +188,9 @@ func (n namesakes) add(r *download.Request, place string, who int) error {
 		n[key] = who
 		return nil
 	}
-	whose := fmt.Sprintf("line %d", other)
+	where := fmt.Sprintf("on line %d", other)
 	if other < 0 {
-		whose = "an operand before it"
+		where = "an operand"
 	}
-	return misuse(place, filepath.Base(path)+" is the name of another file already: that of "+whose, "out=NAME in a list gives another")
+	return misuse(place, "two URLs would be saved as "+filepath.Base(path)+": the other is "+where, "out=NAME in a list gives another")
 }

@@ -81,8 +81,8 @@ func TestListRefused(t *testing.T) {
 		{"http://h/a\n mirror=x:y", "standard input:2: mirror: "},
 		{"http://h/a\n out=b/", "standard input:1: out: not the name of a file"},
 		{"http://h/a\n out=-", "standard input:1: out: not the name of a file"},
-		{"http://h/a\n\nhttp://h/b\n out=a", "standard input:3: a is the name of another file already: that of line 1 (out=NAME"},
-		{"http://h/a\nhttp://h/b\n dir=.\n out=./a", "standard input:2: a is the name"},
+		{"http://h/a\n\nhttp://h/b\n out=a", "standard input:3: two URLs would be saved as a: the other is on line 1 (out=NAME"},
+		{"http://h/a\nhttp://h/b\n dir=.\n out=./a", "standard input:2: two URLs would be saved as a"},
 	} {
 		_, err := readAs(t, tt.list)
 		if err == nil || !strings.HasPrefix(err.Error(), "usage "+tt.want) || strings.Contains(err.Error(), "s3cret") {
@@ -110,7 +110,7 @@ func TestListAndOperands(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.Input.in = strings.NewReader("http://h/x/a")
-	if _, err = newWorklist(t.Context(), g, clientOf(t, g), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: a is the name of another file already: that of an operand") {
+	if _, err = newWorklist(t.Context(), g, clientOf(t, g), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: two URLs would be saved as a: the other is an operand") {
 		t.Error(err)
 	}
 }

@@ -225,7 +225,7 @@ func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 
 // proven says how many of the files that are in place are verified.
 func (c *tally) proven() string {
-	const hint = " (checksum=sha-256=HEX in a list, -i, is evidence, too)"
+	const hint = " (give one with checksum=sha-256=HEX in a list, -i)"
 	switch unverified := c.Complete - c.Verified - c.Checked; {
 	case c.Complete == 0:
 		return ""

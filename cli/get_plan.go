@@ -202,7 +202,7 @@ func expected(h download.Plan) string {
 	case h.File.NoDigest:
 		return "unverified: the server names mirrors, but gives no SHA-256, so they would not be used"
 	}
-	return "unverified: no SHA-256 is known (--sha256 HEX is evidence, too)"
+	return "unverified: no checksum is known (give one with --sha256)"
 }
 
 // reasonsOf say why a place is one, and why it stands where it does.

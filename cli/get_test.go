@@ -161,12 +161,12 @@ func TestGet(t *testing.T) {
 func TestGetUnverified(t *testing.T) {
 	s := mirrortest.New(t, []byte("abc"), mirrortest.Name("a"))
 	code, _, err := get(t, t.TempDir(), s.URL)
-	if code != exitDone || !strings.HasSuffix(err, "; unverified: the server gave no SHA-256 (--sha256 HEX is evidence, too)\n") {
+	if code != exitDone || !strings.HasSuffix(err, "; unverified: the server sent no checksum (give one with --sha256)\n") {
 		t.Errorf("exit code %d, %q", code, err)
 	}
 	s.Set(mirrortest.Mirrors("http://127.0.0.1:1/a"))
 	code, _, err = get(t, t.TempDir(), s.URL)
-	if code != exitDone || !strings.Contains(err, "; unverified: the server named mirrors, but gave no SHA-256, so they were not used") {
+	if code != exitDone || !strings.Contains(err, "; unverified: the server named mirrors, but sent no checksum, so they were not used") {
 		t.Errorf("exit code %d, %q", code, err)
 	}
 }
@@ -180,7 +180,7 @@ func TestGetExists_Rule3(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, err := get(t, dir, s.URL)
-	if code != exitLocal || !strings.HasPrefix(err, "braid: file "+name+": exists") || !strings.Contains(err, "--overwrite") {
+	if code != exitLocal || !strings.HasPrefix(err, "braid: file "+name+": already exists") || !strings.Contains(err, "--overwrite") {
 		t.Errorf("exit code %d, %q", code, err)
 	}
 	code, _, err = get(t, dir, "--no-clobber", s.URL)

@@ -154,7 +154,7 @@ func TestMisuse(t *testing.T) {
 		{"get|-i|/nonexistent", "/nonexistent: no such file"},
 		{"get|-j|0|" + u, "--max-concurrent-downloads: write auto, or a number from 1 to 1000"},
 		{"get|-j|all|" + u, "--max-concurrent-downloads: write auto"},
-		{"get|" + u + "|" + u, "a is the name of another file already: that of an operand before it"},
+		{"get|" + u + "|" + u, "two URLs would be saved as a: the other is an operand"},
 		{"get|" + u + "|http://127.0.0.1:1/", "operand 2: the URL ends without a file name"},
 		{"get|-H|x|" + u, "'NAME: VALUE'"},
 		{"get|-u|x|" + u, "USER:PASSWORD"},

@@ -56,7 +56,7 @@ func (h *hook) wanted(r download.Result) bool { return len(h.args) > 0 && r.Path
 func (h *hook) forgotten(screen *screen, r download.Result) {
 	if r.Due && len(h.args) == 0 {
 		path := source.Escape(r.Path)
-		const text = "%s: the --on-complete of an earlier run has not ended well; the same braid get as then runs it, braid parts remove %s gives it up"
+		const text = "%s: --on-complete failed last time; repeat that command, or give it up with braid parts remove %s"
 		screen.warn(text, path, path)
 	}
 }

@@ -203,7 +203,7 @@ func explainFlag(err error, c option.Command) *failure {
 	hint := strings.TrimSpace("braid "+command) + " --help"
 	if e.Why == unknownFlag {
 		if hint := option.Foreign(e.Flag); hint != "" && (command == "get" || command == "daemon" && strings.HasPrefix(e.Flag, "--")) {
-			return misuse(e.Flag, foreignWhy(e.Flag), hint)
+			return misuse(e.Flag, unknownFlag, hint)
 		}
 		if hint := elsewhere[command+" "+e.Flag]; hint != "" {
 			return misuse(e.Flag, e.Why, hint)
@@ -290,13 +290,6 @@ func boolean(isBool, why string) string {
 		return "the value is not true or false"
 	}
 	return why
-}
-
-func foreignWhy(flag string) string {
-	if strings.HasPrefix(flag, "--") {
-		return unknownFlag
-	}
-	return "this letter means different things in other tools, and nothing here"
 }
 
 // foreignValues are values that only make sense for the flag of that name in another program: what is attached to -s in

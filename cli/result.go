@@ -94,17 +94,17 @@ func (w *renderer) proven(r download.Result) string {
 	if r.Continued {
 		return s + ": continued without a validator"
 	}
-	why := "the server gave no SHA-256"
+	why := "the server sent no checksum"
 	if w.By != "" {
-		why = "neither " + w.By + " nor the server gave a SHA-256"
+		why = "neither " + w.By + " nor the server gave a checksum"
 	}
 	if w.NoDigest {
-		why = "the server named mirrors, but gave no SHA-256, so they were not used"
+		why = "the server named mirrors, but sent no checksum, so they were not used"
 	}
 	if w.one { // the hint comes once, at the end
 		return s + ": " + why
 	}
-	return s + ": " + why + " (--sha256 HEX is evidence, too)"
+	return s + ": " + why + " (give one with --sha256)"
 }
 
 // unvalidated says that there are signatures that could not be checked, for lack of an anchor.

@@ -127,7 +127,7 @@ func TestWatchReload(t *testing.T) {
 	if _, err := os.Lstat(w.in("state/control")); err == nil {
 		t.Error("the socket is left")
 	}
-	if out := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(out, "no process watches") {
+	if out := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(out, "no watcher is running") {
 		t.Errorf("status: %s", out)
 	}
 }

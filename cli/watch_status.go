@@ -43,7 +43,7 @@ func controlFailure(ctx context.Context, c *loaded, err error) error {
 	return &failure{code: exitOther, what: "watch", where: c.state, why: source.Escape(err.Error())}
 }
 
-// stored is what the store says where no process watches. A missing store is not made.
+// stored returns the last saved state where no watcher is running. It makes no store.
 func (v *watchCommand) stored(ctx context.Context, c *loaded) (antenna.Status, error) {
 	s, done, err := v.offline(c)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *loaded) has(name string) bool {
 func statusText(s antenna.Status, pid int, now time.Time) string {
 	var b strings.Builder
 	if pid == 0 {
-		b.WriteString("no process watches; this is what is stored\n")
+		b.WriteString("no watcher is running; last saved state\n")
 	} else {
 		fmt.Fprintf(&b, "process %d watches\n", pid)
 	}

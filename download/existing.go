@@ -191,7 +191,7 @@ func (g *getter) checkThere(ctx context.Context, claims []verify.Claim, pieces v
 type existsError struct{ why string }
 
 func (e existsError) Error() string {
-	return "exists, and " + cmp.Or(e.why, "is not known to be the right file")
+	return "already exists, and " + cmp.Or(e.why, "nothing proves that it is the right file")
 }
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 

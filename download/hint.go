@@ -8,8 +8,8 @@ type Hint string
 const (
 	HintSigners       Hint = "name the keys or certificates that may sign"
 	HintSignature     Hint = "name a signature"
-	HintDigest        Hint = "a digest from elsewhere is evidence, too"
-	HintDigestOrList  Hint = "a digest or a list of digests is evidence, too; less may be demanded"
+	HintDigest        Hint = "give a digest from elsewhere"
+	HintDigestOrList  Hint = "give a digest or a list of digests, or demand less"
 	HintGiveDigest    Hint = "give a digest, or demand none"
 	HintAllowOlder    Hint = "a digest of it may be given, or the older one allowed"
 	HintTorrentDigest Hint = "a digest of the whole file is what a torrent lacks"

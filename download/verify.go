@@ -211,7 +211,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify
 	default:
 		text := proof.String()
 		if proof.ByPieces() {
-			text = "all pieces fit, which is less than verified (" + text + ")"
+			text = "pieces match, but SHA-1 proves nothing (" + text + ")"
 		}
 		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), errors.New(text), HintDigestOrList)
 	}

@@ -15,7 +15,7 @@ var ofDownloads = []Option{
 	{Names: "max-concurrent-downloads j", Of: Downloading &^ Work, Group: FileGroup, Kind: Word,
 		Usage: "download so many files at once, `N|auto` (default auto: more as long as that is faster, at most 64)"},
 	{Names: "priority", Of: Get, Also: InLine | InWatch, Group: FileGroup, Kind: Choice, Words: "high|normal|low",
-		Usage: "with --queue: workers take jobs of `high|normal|low` priority first, and of a lower one while there are no others, as in braid get --queue embedded --priority high URL (default normal)"},
+		Usage: "with --queue: start jobs with a higher priority first: `high|normal|low`, as in braid get --queue embedded --priority high URL (default normal)"},
 	{Names: "overwrite", Of: Downloading, First: Get, Also: InLine, ListName: "allow-overwrite", Group: FileGroup, Kind: Switch,
 		Usage: "replace a file of that name once the new one is verified"},
 	{Names: "rename", Of: Get, Also: InLine, ListName: "auto-file-renaming", Group: FileGroup, Kind: Switch,
