@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"braid/download"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
+	"braid/internal/test/leaktest"
 	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 )
@@ -25,7 +24,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "10"); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 const mib = 1 << 20

@@ -1,15 +1,10 @@
 package rpc
 
 import (
-	"net/http"
 	"testing"
 
-	"go.uber.org/goleak"
+	"braid/internal/test/leaktest"
 )
 
 // No goroutine outlives a test.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		http.DefaultClient.CloseIdleConnections()
-	}))
-}
+func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"braid/byterange"
 	"braid/internal/fsys"
+	"braid/internal/test/leaktest"
 	"braid/verify"
 )
 
@@ -25,7 +24,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // content is n bytes that look like nothing else.

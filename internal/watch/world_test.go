@@ -16,15 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/test/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // An origin is a server with one file, which changes.
 type origin struct {

@@ -2,14 +2,14 @@ package web
 
 import (
 	"errors"
-	"testing"
-
-	"go.uber.org/goleak"
 	"net/url"
+	"testing"
 	"time"
+
+	"braid/internal/test/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // TestHandshakeErrorNamesTLSOnce: errors of crypto/tls begin with its name, others do not.
 func TestHandshakeErrorNamesTLSOnce(t *testing.T) {

@@ -8,13 +8,12 @@ import (
 
 	"braid/byterange"
 	"braid/internal/test/ftptest"
+	"braid/internal/test/leaktest"
 	"braid/internal/test/mirrortest"
 	"braid/internal/test/sourcetest"
-
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var (
 	whole = sourcetest.Whole

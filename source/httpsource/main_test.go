@@ -5,13 +5,12 @@ import (
 	"testing"
 
 	"braid/byterange"
+	"braid/internal/test/leaktest"
 	"braid/internal/test/mirrortest"
 	"braid/internal/test/sourcetest"
-
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // whole asks for the file as such.
 var whole = sourcetest.Whole

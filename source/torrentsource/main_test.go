@@ -11,6 +11,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/internal/test/leaktest"
 	"braid/internal/test/mirrortest"
 	"braid/metalink/metainfo"
 	"braid/source"
@@ -20,7 +21,7 @@ import (
 
 // The library for the table looks names up in a goroutine that it never ends, one for all.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/anacrolix/dht/v2.dnsResolverRefresher"))
+	leaktest.Main(m, goleak.IgnoreTopFunction("github.com/anacrolix/dht/v2.dnsResolverRefresher"))
 }
 
 const pieceLength = 64 << 10

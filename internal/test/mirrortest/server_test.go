@@ -15,12 +15,11 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/internal/test/leaktest"
 	"braid/internal/test/mirrortest"
-
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var content = mirrortest.Generate(300_000, 7)
 
