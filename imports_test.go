@@ -145,9 +145,10 @@ var houses = map[string]house{
 	"internal/program": {},
 	"internal/web":     {imports: []string{"address", "internal/mask", "verify", "golang.org/x/net/publicsuffix"}},
 	// No row may name these: they appear in _test.go files only.
-	"internal/test/mirrortest": {imports: []string{"byterange", "verify"}},
+	"internal/test/mirrortest": {imports: []string{"byterange", "internal/test/ports", "verify"}},
 	"internal/test/fsystest":   {imports: []string{"internal/fsys"}},
 	"internal/test/proxytest":  {},
+	"internal/test/ports":      {},
 	"internal/test/gotool":     {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/test/leaktest":   {imports: []string{"go.uber.org/goleak"}},
 	"internal/test/s3test":     {imports: []string{"internal/test/gotool", "github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials", "github.com/minio/minio-go/v7/pkg/signer"}},
@@ -156,7 +157,7 @@ var houses = map[string]house{
 	"internal/test/oracle":     {},
 	"internal/test/worlds":     {},
 	"internal/test/torture":    {imports: []string{"golang.org/x/sys/unix"}},
-	"internal/test/ftptest":    {imports: []string{"golang.org/x/time/rate"}},
+	"internal/test/ftptest":    {imports: []string{"internal/test/ports", "golang.org/x/time/rate"}},
 }
 
 // workshop is the same for the module in scripts.

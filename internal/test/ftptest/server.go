@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"braid/internal/test/ports"
 )
 
 // A Content is the file.
@@ -53,10 +55,11 @@ func New(t testing.TB, content Content, options ...Option) *Server {
 	t.Helper()
 	s := &Server{content: content, options: options, conns: map[io.Closer]bool{}}
 	b := s.behave()
-	ln, err := net.Listen("tcp", b.anyPort())
+	ln, hold, err := ports.Listen(b.ip())
 	if err != nil {
 		t.Fatalf("ftptest: %v", err)
 	}
+	t.Cleanup(func() { hold.Close() })
 	s.listener, s.Addr = ln, ln.Addr().String()
 	scheme := "ftp"
 	if b.tls != nil {

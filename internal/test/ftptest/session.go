@@ -185,7 +185,7 @@ func (c *session) listen(command string, b behaviour) {
 		c.say(command, "522 no room for that address") // RFC 2428, section 2
 		return
 	}
-	ln, err := net.Listen("tcp", b.anyPort())
+	ln, err := net.Listen("tcp", net.JoinHostPort(b.ip(), "0"))
 	if err != nil {
 		c.say(command, "425 no port")
 		return
@@ -206,12 +206,12 @@ func (c *session) listen(command string, b behaviour) {
 	c.say(command, fmt.Sprintf("229 Entering Extended Passive Mode (|%s%d|)", where, port))
 }
 
-// anyPort is where to listen.
-func (b behaviour) anyPort() string {
+// ip is where to listen.
+func (b behaviour) ip() string {
 	if b.ipv6 {
-		return "[::1]:0"
+		return "::1"
 	}
-	return "127.0.0.1:0"
+	return "127.0.0.1"
 }
 
 func (c *session) unlisten() {

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"testing"
 
+	"braid/internal/test/ports"
 	"braid/verify"
 )
 
@@ -62,10 +63,11 @@ func New[B Body](t testing.TB, body B, options ...Option) *Server {
 		changed: make(chan struct{}), conns: map[*conn]bool{},
 	}
 	b := s.nature()
-	ln, err := net.Listen("tcp", cmp.Or(b.host, "127.0.0.1")+":0")
+	ln, hold, err := ports.Listen(cmp.Or(b.host, "127.0.0.1"))
 	if err != nil {
 		t.Fatalf("mirrortest: %v", err)
 	}
+	t.Cleanup(func() { hold.Close() })
 	s.Addr = ln.Addr().String()
 	scheme := "http"
 	if b.tls {
@@ -103,7 +105,7 @@ func (s *Server) Digest() verify.Digest {
 	return s.digest
 }
 
-// Die closes the listener and all connections, as a server does whose process ends.
+// Die closes the listener and all connections, as a server does whose process ends. Nobody else gets its address meanwhile.
 func (s *Server) Die() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
