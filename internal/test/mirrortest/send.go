@@ -24,6 +24,7 @@ func (s *sender) reply(r reply) ending {
 			return end
 		}
 	}
+	s.c.s.ending(s.r)
 	if s.out.Flush() != nil {
 		return endRudely
 	}
@@ -49,6 +50,9 @@ func (s *sender) body(r reply) ending {
 			panic(err) // contents do not fail
 		}
 		s.spoil(p, off)
+		if s.b.framing == byLength && off+n == r.part.End+s.b.longer {
+			s.c.s.ending(s.r)
+		}
 		if s.write(p) != nil {
 			return endRudely
 		}
