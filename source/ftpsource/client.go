@@ -39,8 +39,8 @@ const (
 	// idleTime is how long a connection waits for another range. Places at FTP servers are few.
 	idleTime = 30 * time.Second
 
-	// closeTime is how long the server has to notice that a data connection was closed, and to say so.
-	closeTime = time.Second
+	// defaultCloseTime is how long the server has to notice that a data connection was closed, and to say so.
+	defaultCloseTime = time.Second
 )
 
 // A Client connects to servers and keeps the connections between ranges. The zero value works. It may be used by several
@@ -67,6 +67,8 @@ type Client struct {
 	AllowHosts address.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
 	Resolver *net.Resolver
+
+	closing time.Duration // for tests; defaultCloseTime if zero
 
 	mu   sync.Mutex
 	idle map[account][]*control
@@ -104,6 +106,8 @@ func (a account) anonymous() bool { return a.user == anonymous && a.password == 
 func (c *Client) connectTimeout() time.Duration {
 	return cmp.Or(c.ConnectTimeout, defaultConnectTimeout)
 }
+
+func (c *Client) closeTime() time.Duration { return cmp.Or(c.closing, defaultCloseTime) }
 
 func (c *Client) timeout() time.Duration { return cmp.Or(c.Timeout, defaultTimeout) }
 

@@ -246,7 +246,7 @@ func (k *control) passive() (port int, err error) {
 
 // quit ends a connection that nothing is asked of any more. The reply is not waited for.
 func (k *control) quit() {
-	k.conn.SetDeadline(time.Now().Add(closeTime))
+	k.conn.SetDeadline(time.Now().Add(defaultCloseTime))
 	k.conn.Write([]byte("QUIT\r\n")) // an answer to an error would be to close, too
 	k.conn.Close()
 }

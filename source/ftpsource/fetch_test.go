@@ -18,12 +18,13 @@ import (
 
 func TestFetchWhole(t *testing.T) {
 	s := newServer(t)
+	begun := time.Now()
 	k := mustFetch(t, newClient(t), s.URL, Options{}, whole)
 	a := k.Heard
 	if a.Host != s.Addr || a.URL.String() != s.URL || a.Start != 0 || a.End != file.Size() || a.Size != file.Size() || !a.Ranged {
 		t.Errorf("answer is %+v", a)
 	}
-	if want := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC); !a.LastModified.Equal(want) || a.RTT <= 0 || a.RTT > time.Second {
+	if want := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC); !a.LastModified.Equal(want) || a.RTT <= 0 || a.RTT > time.Since(begun) {
 		t.Errorf("modified %v, RTT %v", a.LastModified, a.RTT)
 	}
 	if a.ETag != "" || len(a.Claims) != 0 || len(a.Hops) != 1 || a.Hops[0].URL.String() != s.URL {
@@ -149,11 +150,9 @@ func TestCancel(t *testing.T) {
 	defer cancel()
 	k := &sourcetest.Sink{T: t, Writing: func(int64, int) error { cancel(); return nil }}
 	src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})
-	within(t, 5*time.Second, func() {
-		if err := src.Fetch(ctx, whole, k); err != context.Canceled {
-			t.Errorf("error is %v", err)
-		}
-	})
+	if err := src.Fetch(ctx, whole, k); err != context.Canceled {
+		t.Errorf("error is %v", err)
+	}
 	s.Set(ftptest.StallAfter(-1))
 	mustFetch(t, newClient(t), s.URL, Options{}, whole)
 	if err := src.Fetch(ctx, whole, &sourcetest.Sink{T: t}); err != context.Canceled {

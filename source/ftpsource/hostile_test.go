@@ -28,14 +28,12 @@ func TestEndless_Rule58(t *testing.T) {
 			s := newServer(t, option)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			within(t, 20*time.Second, func() {
-				_, err := fetch(t, newClient(t), s.URL, Options{}, part(5, 100))
-				want := source.FaultLimit
-				if name == "replies" { // the second of them is one to nothing
-					want = source.FaultProtocol
-				}
-				sourcetest.Fault(t, err, want, false)
-			})
+			_, err := fetch(t, newClient(t), s.URL, Options{}, part(5, 100))
+			want := source.FaultLimit
+			if name == "replies" { // the second of them is one to nothing
+				want = source.FaultProtocol
+			}
+			sourcetest.Fault(t, err, want, false)
 			runtime.ReadMemStats(&after)
 			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 8 {
 				t.Errorf("%d MiB were allocated", took)
@@ -51,10 +49,8 @@ func TestDelay_Rule21(t *testing.T) {
 	s = newServer(t, ftptest.Reply("greeting", "120 in a moment\r\n"))
 	c := newClient(t)
 	c.Timeout = 50 * time.Millisecond
-	within(t, 5*time.Second, func() {
-		_, err := fetch(t, c, s.URL, Options{}, whole)
-		sourcetest.Fault(t, err, source.FaultNetwork, true)
-	})
+	_, err := fetch(t, c, s.URL, Options{}, whole)
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }
 
 // All bytes are here. That the server then keeps the connections open, or resets them, is no failure, and does not hold up
@@ -67,7 +63,9 @@ func TestEndThatDoesNotCome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, option)
 			c := newClient(t)
-			within(t, 10*time.Second, func() { mustFetch(t, c, s.URL, Options{}, part(file.Size()-1000, file.Size())) })
+			c.Timeout, c.closing = time.Hour, 50*time.Millisecond
+			mustFetch(t, c, s.URL, Options{}, part(file.Size()-1000, file.Size()))
+			c.closing = time.Minute
 			s.Set(ftptest.StallAfter(-1), ftptest.ResetAfter(-1))
 			mustFetch(t, c, s.URL, Options{}, part(0, 9))
 			if s.Connections() != 2 {
@@ -148,10 +146,8 @@ func TestPortsLie_Rule58(t *testing.T) {
 	s := newServer(t, ftptest.Reply("EPSV", "229 (|||"+port+"|)\r\n"))
 	c := newClient(t)
 	c.Timeout = 50 * time.Millisecond
-	within(t, 5*time.Second, func() {
-		_, err := fetch(t, c, s.URL, Options{}, part(0, 9))
-		sourcetest.Fault(t, err, source.FaultNetwork, true)
-	})
+	_, err := fetch(t, c, s.URL, Options{}, part(0, 9))
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 	for _, said := range []string{"229 (|||99999|)", "229 (|||)", "229 (||||||||)", "229 (|2|::1|21", "229 ((((("} {
 		s := newServer(t, ftptest.Reply("EPSV", said+"\r\n"))
 		_, err := fetch(t, newClient(t), s.URL, Options{}, part(0, 9))
@@ -170,8 +166,6 @@ func TestNoHandshakeForData_Rule21(t *testing.T) {
 	s := newServer(t, ftptest.TLS(config), ftptest.NoHandshake())
 	c := trusting(t, pem)
 	c.ConnectTimeout = 300 * time.Millisecond
-	within(t, 5*time.Second, func() {
-		_, err := fetch(t, c, s.URL, Options{}, whole)
-		sourcetest.Fault(t, err, source.FaultNetwork, true)
-	})
+	_, err := fetch(t, c, s.URL, Options{}, whole)
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }

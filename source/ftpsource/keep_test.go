@@ -15,7 +15,7 @@ import (
 // eventually waits for what another goroutine or process does soon.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal(what)
 		}
@@ -107,6 +107,7 @@ func TestDataConnectionIsClosed(t *testing.T) {
 func TestSilenceAfterLeaving(t *testing.T) {
 	s := newServer(t, ftptest.StallAfter(500_000), ftptest.Reply("426", ""))
 	c := newClient(t)
+	c.closing = 50 * time.Millisecond
 	mustFetch(t, c, s.URL, Options{}, part(0, 1000))
 	if n := len(waiting(c)); n > 0 {
 		t.Errorf("%d connections wait", n)

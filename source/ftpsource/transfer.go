@@ -219,7 +219,7 @@ func (t *transfer) read(p []byte, within time.Duration) (int, error) {
 // that count in 32 bits do that), and without its last bytes the beginning is not taken for the file.
 func (t *transfer) last() error {
 	var more [1]byte
-	n, err := t.read(more[:], closeTime)
+	n, err := t.read(more[:], t.s.client.closeTime())
 	if n > 0 {
 		return errLonger
 	}
@@ -230,7 +230,7 @@ func (t *transfer) last() error {
 // welcome, as long as it does so.
 func (t *transfer) leave() error {
 	t.raw.Close()
-	_, err := t.control.read(closeTime)
+	_, err := t.control.read(t.s.client.closeTime())
 	t.inOrder = err == nil
 	return nil
 }
@@ -240,7 +240,7 @@ func (t *transfer) ended(a source.Answer, off int64, err error) error {
 	switch {
 	case off == a.End && err == io.EOF:
 		t.data.Close()
-		p, err := t.control.read(closeTime) // it changes nothing: the bytes are here
+		p, err := t.control.read(t.s.client.closeTime()) // it changes nothing: the bytes are here
 		t.inOrder = err == nil && p.kind() == 2
 		return nil
 	case off == a.End: // nor does another end
@@ -248,7 +248,7 @@ func (t *transfer) ended(a source.Answer, off int64, err error) error {
 	case err != io.EOF:
 		return fmt.Errorf("data ends at byte %d: %w", off, err)
 	}
-	within := closeTime
+	within := t.s.client.closeTime()
 	if a.End < 0 { // only the server knows whether that is all
 		within = t.s.client.timeout()
 	}
