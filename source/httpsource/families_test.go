@@ -21,13 +21,9 @@ func TestBothFamilies(t *testing.T) {
 		}
 		c := newClient(t)
 		c.Resolver = dns.resolver(t)
-		c.ConnectTimeout = 20 * time.Second
-		begun := time.Now()
+		c.ConnectTimeout = time.Hour // so long it would take to wait for the silent one
 		k := mustFetch(t, c, at(t, s, "both.example"), Options{}, part(0, 10))
 		k.Has(file, part(0, 10))
-		if took := time.Since(begun); took > 10*time.Second {
-			t.Errorf("%s: %v", name, took)
-		}
 	}
 }
 
@@ -48,7 +44,7 @@ func silence(t *testing.T, addr string) {
 		t.Fatal(err)
 	}
 	for range 10 {
-		c, err := net.DialTimeout("tcp6", net.JoinHostPort("::1", word), 200*time.Millisecond)
+		c, err := net.DialTimeout("tcp6", net.JoinHostPort("::1", word), 2*time.Second)
 		if err != nil {
 			return
 		}

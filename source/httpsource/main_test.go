@@ -46,6 +46,15 @@ func mustFetch(t *testing.T, c *Client, rawURL string, o Options, r byterange.Ra
 	return k
 }
 
+// reuses wants connections to have served several requests each. Not all do on a busy machine: net/http closes one whose request is not known to
+// be written after 50 ms, and what the rest of a body may take is over at times.
+func reuses(t *testing.T, s *mirrortest.Server) {
+	t.Helper()
+	if n := len(s.Requests()); s.Connections() >= n {
+		t.Errorf("%d connections for %d requests", s.Connections(), n)
+	}
+}
+
 // canceled is a context that has ended.
 func canceled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
