@@ -51,17 +51,20 @@ func TestFetchInOrder(t *testing.T) {
 	s := newClient(t, &Client{}).Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	k := newSink(t, m.Size)
-	front := int64(-1) // when half of all is here
+	early := int64(-1) // how much of the first half is here when half of all is; a piece may be late whose check is
 	k.wrote = func() {
-		if front < 0 && k.here.Len() >= m.Size/2 {
-			front = k.here.FirstGap(0)
+		if early < 0 && k.here.Len() >= m.Size/2 {
+			early = 0
+			for r := range k.here.Covered(part(0, m.Size/2)) {
+				early += r.Len()
+			}
 		}
 	}
 	if err := s.Fetch(t.Context(), whole, k); err != nil {
 		t.Fatal(err)
 	}
-	if front < m.Size/4 {
-		t.Errorf("with half of the file there is none missing below %d bytes", front)
+	if early < m.Size*3/8 {
+		t.Errorf("with half of the file %d bytes of its first half are here", early)
 	}
 }
 
@@ -140,7 +143,7 @@ func TestNear_Rule63(t *testing.T) {
 	data := made(t, 2*pieceLength, 1)
 	m := torrentOf(t, data)
 	_, addr := seeder(t, m, data)
-	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 100 * time.Millisecond}})
+	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 3 * time.Second}})
 	s := c.Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: address.Public})
 	defer s.Close()
 	err := sourcetest.Fault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultRefused, false)
@@ -162,7 +165,7 @@ func TestLiar_S10(t *testing.T) {
 	for i := range 8 {
 		liar.swarm.torrent.Piece(i).UpdateCompletion()
 	}
-	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 300 * time.Millisecond}}).Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
+	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 3 * time.Second}}).Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	k := newSink(t, m.Size)
 	e := sourcetest.Fault(t, s.Fetch(t.Context(), whole, k), source.FaultNetwork, true)
@@ -236,8 +239,10 @@ func TestCostsNothing(t *testing.T) {
 	s.Gone(part(0, 1))
 	s.Close()
 	c.Close()
-	if n := runtime.NumGoroutine(); n > goroutines || files() > open {
-		t.Errorf("%d goroutines and %d files more", n-goroutines, files()-open)
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > goroutines || files() > open; time.Sleep(time.Millisecond) { // others may come and go
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines and %d files more", runtime.NumGoroutine()-goroutines, files()-open)
+		}
 	}
 	sourcetest.Fault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultNetwork, false)
 }

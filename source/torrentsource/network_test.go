@@ -1,7 +1,9 @@
 package torrentsource
 
 import (
+	"fmt"
 	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -32,12 +34,8 @@ func TestDeadlineAfterTheEnd(t *testing.T) {
 // A swarm that has ended listens no more: the next one, as that of a magnet link after its metadata, may have its address.
 func TestListenAgain(t *testing.T) {
 	m := torrentOf(t, made(t, 2*pieceLength, 1))
-	l, err := net.Listen("tcp", "127.93.7.1:0") // where no other test connects or listens
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	c := newClient(t, &Client{Listen: l.Addr().String()})
+	addr := fmt.Sprint("127.93.7.1:", 10_000+os.Getpid()%20_000) // no other test is there, and the system gives away none of these ports
+	c := newClient(t, &Client{Listen: addr})
 	for i := range 100 {
 		w, err := c.start(key{m.InfoHash, near}, false, source.SwarmOptions{}, geometry{})
 		if err != nil {
