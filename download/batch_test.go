@@ -28,16 +28,19 @@ type site struct {
 	header  func(path string, h http.Header)
 	delay   time.Duration
 	pace    time.Duration // for each 64 KiB
-	opened  atomic.Int64  // connections
-	now     atomic.Int64  // requests
+	dry     int           // bytes of an answer after which nothing comes; 0: all do
+	slow    func(path string) bool
+	opened  atomic.Int64 // connections
+	now     atomic.Int64 // requests
 	most    atomic.Int64
 	mu      sync.Mutex
 	asked   []string
-	hurried chan struct{} // closed: there are no delays any more
+	brought map[string]int // bytes by path
+	hurried chan struct{}  // closed: there are no delays any more
 }
 
 func newSite(t *testing.T) *site {
-	s := &site{hurried: make(chan struct{})}
+	s := &site{hurried: make(chan struct{}), brought: map[string]int{}}
 	s.Server = httptest.NewUnstartedServer(s)
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -77,16 +80,15 @@ func (s *site) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if s.header != nil {
 		s.header(req.URL.Path, w.Header())
 	}
-	if s.pace > 0 {
-		w = &pacer{w, s}
-	}
-	http.ServeContent(w, req, "", time.Time{}, bytes.NewReader(v.body))
+	http.ServeContent(&pacer{w, s, req, 0}, req, "", time.Time{}, bytes.NewReader(v.body))
 }
 
-// A pacer waits after each write.
+// A pacer waits after each write, and longer while the site is slow.
 type pacer struct {
 	http.ResponseWriter
-	s *site
+	s    *site
+	req  *http.Request
+	sent int
 }
 
 func (p *pacer) Write(b []byte) (n int, err error) {
@@ -96,9 +98,29 @@ func (p *pacer) Write(b []byte) (n int, err error) {
 			return n, err
 		}
 		p.ResponseWriter.(http.Flusher).Flush()
-		p.s.wait(p.s.pace)
+		p.s.mu.Lock()
+		p.s.brought[p.req.URL.Path] += m
+		p.s.mu.Unlock()
+		if p.sent += m; p.s.dry > 0 && p.sent >= p.s.dry {
+			<-p.req.Context().Done()
+			return n, p.req.Context().Err()
+		}
+		pace := p.s.pace
+		if p.s.slow != nil && p.s.slow(p.req.URL.Path) {
+			pace *= 16
+		}
+		if pace > 0 {
+			p.s.wait(pace)
+		}
 	}
 	return n, nil
+}
+
+// sent is how many bytes of a file the site has sent.
+func (s *site) sent(path string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.brought[path]
 }
 
 func (s *site) requests(path string) (n int) {
@@ -237,7 +259,7 @@ func TestBatchAtOnce(t *testing.T) {
 func TestBatchInterrupted(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.pace = 10 * time.Millisecond
+	s.pace, s.dry = 10*time.Millisecond, 2*mib // none comes to its end, however late it is cancelled
 	var urls []string
 	for i := range 20 {
 		p := fmt.Sprintf("/%02d", i)

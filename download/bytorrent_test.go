@@ -65,7 +65,12 @@ func TestWebSeeds_S10_S18_C8(t *testing.T) {
 	a, b := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag("")), sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"x"`))
 	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
 	longer, gone := sized(t, size+1), sized(t, size, mirrortest.Status(404))
-	res := byWebSeeds(t, data, gone, longer, liar, a, b).right(a.Content)
+	r := byWebSeeds(t, data, gone, longer, liar, a, b)
+	others := allOf(sent(piece, liar), requested(longer, gone))
+	for s, other := range map[*mirrortest.Server]*mirrortest.Server{a: b, b: a} {
+		s.Set(held(4*mib, allOf(others, func() bool { return s.Sent() < part || other.Sent() >= part })))
+	}
+	res := r.right(a.Content)
 	checkedOnly(t, res, byTorrent)
 	banned(t, res, liar, a, b)
 	useless(t, res, longer)

@@ -37,7 +37,9 @@ func TestContinueBroken_Rule15(t *testing.T) {
 			r := newRun(t, s.URL)
 			r.req.Continue = tt.goOn
 			r.client.RetryWait = 10 * time.Millisecond
-			r.client.Timeout = time.Second
+			if name == "stalled" {
+				r.client.Timeout = 3 * time.Second
+			}
 			if tt.change != nil {
 				tt.change(s, r)
 			}

@@ -78,6 +78,7 @@ func (s *scene) interrupted(files fsys.FS, after int64) error {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	defer cancel()
 	observed := *s
+	observed.client.HTTP = dammed(s.t, after+64<<10)
 	observed.req.Observe = func(ev download.Event) {
 		if p, ok := ev.(download.Progress); ok && p.Done >= after {
 			cancel()

@@ -29,7 +29,11 @@ func TestDatedMirror_Rule40(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			origin, odd := several(t, size, 3, []mirrortest.Option{mirrortest.Modified(day)}, tt.options)
+			make := several
+			if tt.works {
+				make = severalUsed
+			}
+			origin, odd := make(t, size, 3, []mirrortest.Option{mirrortest.Modified(day)}, tt.options)
 			r := newRun(t, origin.URL)
 			res := r.right(origin.Content)
 			verified(t, res, byDigest)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,7 +36,8 @@ func mirrorTree(t *testing.T) (origin, mirror *site, urls []string) {
 // server gives (RFC 6249, section 3.4).
 func TestBatchDepth(t *testing.T) {
 	t.Parallel()
-	_, mirror, urls := mirrorTree(t)
+	origin, mirror, urls := mirrorTree(t)
+	origin.slow = func(p string) bool { return mirror.sent("/x/"+path.Base(p)) < 4*mib/16 }
 	b := batch(t.Context(), t, download.Batch{AtOnce: 1}, nil, urls...)
 	for i, name := range []string{"a", "b"} {
 		b.right(i, name, made(4*mib, uint64(20+i)))
@@ -73,6 +75,7 @@ func TestBatchDepthIsNoEvidence_C4_C5_C8(t *testing.T) {
 			t.Parallel()
 			origin, mirror, urls := mirrorTree(t)
 			mirror.files.Delete("/x/b")
+			origin.slow = func(p string) bool { return tt.asked && p == "/pub/x/b" && mirror.requests("/x/b") == 0 }
 			if tt.wrong.body != nil {
 				mirror.files.Store("/x/b", tt.wrong)
 			}
@@ -95,7 +98,14 @@ func TestBatchDepthIsNoEvidence_C4_C5_C8(t *testing.T) {
 func TestBatchDepthGivesUp(t *testing.T) {
 	t.Parallel()
 	origin, mirror, urls := mirrorTree(t)
-	origin.pace = 8 * time.Millisecond // a faster one has sent a file before the mirror is asked for it
+	origin.pace = 8 * time.Millisecond
+	asked := func() (n int) {
+		for i := range 6 {
+			n += min(1, mirror.requests(fmt.Sprintf("/x/%d", i)))
+		}
+		return n
+	}
+	origin.slow = func(string) bool { return asked() == 0 } // a faster one may have sent all before the mirror is asked for the first
 	for i := range 6 {
 		p := fmt.Sprintf("/pub/x/%d", i)
 		origin.files.Store(p, file(4*mib, 20))
@@ -105,11 +115,7 @@ func TestBatchDepthGivesUp(t *testing.T) {
 	if len(b.errs) > 0 {
 		t.Fatal(b.errs)
 	}
-	asked := 0
-	for i := range 6 {
-		asked += min(1, mirror.requests(fmt.Sprintf("/x/%d", i)))
-	}
-	if asked == 0 || asked > 3 {
-		t.Errorf("asked for %d files that are not there", asked)
+	if n := asked(); n == 0 || n > 3 {
+		t.Errorf("asked for %d files that are not there", n)
 	}
 }

@@ -65,7 +65,9 @@ func TestDescribed_Rule39(t *testing.T) {
 			} else {
 				first.Set(bad)
 			}
-			a, b := sized(t, size, mirrortest.Rate(8*mib)), sized(t, size, mirrortest.Rate(8*mib))
+			a, b := sized(t, size), sized(t, size)
+			a.Set(held(8*mib, requested(first)))
+			b.Set(held(8*mib, allOf(requested(first), sent(part, a))))
 			r := following(t, of(t, made(size, 7)), first, a, b)
 			res := r.right(a.Content)
 			verified(t, res, byDocument)
@@ -113,7 +115,7 @@ func TestDescribedPieces_S10_Rule40(t *testing.T) {
 	f := of(t, data)
 	f.Pieces = []verify.Pieces{piecesOf(t, data)}
 	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
-	a := sized(t, size, mirrortest.Rate(4*mib))
+	a := sized(t, size, held(4*mib, sent(piece, liar)))
 	r := following(t, f, liar, a)
 	res := r.right(a.Content)
 	verified(t, res, byDocument)
@@ -187,8 +189,11 @@ func TestDescribedRemoteTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var servers []*mirrortest.Server
-			for _, date := range tt.dates { // slow, so that both are needed
-				servers = append(servers, sized(t, size, mirrortest.Modified(date), mirrortest.Rate(4*mib)))
+			for _, date := range tt.dates {
+				servers = append(servers, sized(t, size, mirrortest.Modified(date)))
+			}
+			for i, s := range servers { // slow, so that both are needed
+				s.Set(held(4*mib, sent(64<<10, servers[1-i])))
 			}
 			r := following(t, of(t, made(size, 7)), servers...)
 			r.req.RemoteTime = true

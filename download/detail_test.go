@@ -60,6 +60,7 @@ func TestWhatIsToldOfFetches(t *testing.T) {
 	const size = 12 * mib
 	slow := sized(t, size, mirrortest.Rate(mib))
 	origin := vouch(t, size, slow)
+	origin.Set(waiting(2*mib, slow))
 	r := newRun(t, origin.URL)
 	r.right(origin.Content)
 	why := map[scheduler.Reason]bool{}

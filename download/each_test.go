@@ -167,7 +167,7 @@ func TestGetAllWaitsForFiles(t *testing.T) {
 		}()
 		select {
 		case <-all:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the downloads do not go on")
 		}
 	}, download.Batch{AtOnce: n, Ended: func(_ int, _ download.Request, _ download.Result, err error) {

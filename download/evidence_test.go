@@ -16,7 +16,7 @@ func TestUserMirrorsWithSameETag_Rule30(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
 	mirror := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"v1"`))
-	origin := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"v1"`))
+	origin := sized(t, size, waiting(4*mib, mirror), mirrortest.ETag(`"v1"`))
 	r := newRun(t, origin.URL)
 	r.mirrors(mirror)
 	res := r.right(origin.Content)
@@ -223,7 +223,8 @@ func TestOtherMirrorAnswersBeforeOrigin(t *testing.T) {
 func TestUserMirrorsWithoutOrigin_Rule39(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
-	first, second := sized(t, size, mirrortest.Rate(4*mib)), sized(t, size, mirrortest.Rate(4*mib))
+	first, second := sized(t, size), sized(t, size)
+	together(4*mib, first, second)
 	origin := sized(t, size, mirrortest.Status(http.StatusNotFound))
 	r := newRun(t, origin.URL)
 	r.mirrors(first, second)

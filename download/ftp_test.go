@@ -44,7 +44,10 @@ func fromHost(res download.Result, host string) (all download.SourceResult) {
 func TestFTPMirrors_S1(t *testing.T) {
 	t.Parallel()
 	a, b := ftp(t, 12*mib, ftptest.Rate(4*mib)), ftp(t, 12*mib, ftptest.Rate(4*mib))
+	a.Set(ftpHeld(4*mib, ftpSent(part, b)))
+	b.Set(ftpHeld(4*mib, ftpSent(part, a)))
 	origin := naming(t, 12*mib, a, b)
+	origin.Set(held(4*mib, ftpSent(part, a, b)))
 	r := newRun(t, origin.URL)
 	res := r.right(origin.Content)
 	verified(t, res, byDigest)
@@ -93,7 +96,9 @@ func TestFTPSizeDiffers_Rule59_C8(t *testing.T) {
 	t.Parallel()
 	mirror := ftp(t, 8*mib, ftptest.Size(8*mib+1))
 	origin := naming(t, 8*mib, mirror)
-	res := newRun(t, origin.URL).right(origin.Content)
+	r := newRun(t, origin.URL)
+	origin.Set(held(4*mib, givenUp(r, mirror.URL)))
+	res := r.right(origin.Content)
 	if got := fromHost(res, mirror.Addr); !got.Banned || got.Bytes > 0 || mirror.Asked("SIZE") == 0 || mirror.Asked("RETR") > 0 {
 		t.Errorf("%+v, commands %q", got, mirror.Commands())
 	}
@@ -116,6 +121,7 @@ func TestFTPMirrorFails_Rule39_Rule59(t *testing.T) {
 			t.Parallel()
 			mirror := ftp(t, 12*mib, append(options, ftptest.Rate(4*mib))...)
 			origin := naming(t, 12*mib, mirror)
+			origin.Set(held(4*mib, func() bool { return mirror.Connections() > 0 }))
 			res := newRun(t, origin.URL).right(origin.Content)
 			verified(t, res, byDigest)
 			if mirror.Connections() == 0 {
@@ -138,6 +144,7 @@ func TestFTPMirrorLies_Rule40(t *testing.T) {
 			t.Parallel()
 			mirror := ftp(t, 12*mib, ftptest.Rate(4*mib), lie)
 			origin := naming(t, 12*mib, mirror)
+			origin.Set(held(4*mib, ftpSent(part, mirror)))
 			res := newRun(t, origin.URL).right(origin.Content)
 			if got := fromHost(res, mirror.Addr); !got.Banned {
 				t.Errorf("the mirror is not banned: %+v", got)
@@ -170,6 +177,8 @@ func TestFTPOrigin(t *testing.T) {
 func TestFTPOnly(t *testing.T) {
 	t.Parallel()
 	a, b := ftp(t, 12*mib, ftptest.Rate(4*mib)), ftp(t, 12*mib, ftptest.Rate(4*mib))
+	a.Set(ftpHeld(4*mib, ftpSent(part, b)))
+	b.Set(ftpHeld(4*mib, ftpSent(part, a)))
 	content := mirrortest.Generate(12*mib, 7)
 	r := newRun(t, a.URL)
 	r.req.Mirrors = []*url.URL{parse(t, b.URL)}
@@ -190,8 +199,9 @@ func TestFTPResume_S18(t *testing.T) {
 		if vouched {
 			r.req.Claims = userClaim(content.Digest())
 		}
+		s.Set(ftptest.StallAfter(4 * mib)) // it does not come to its end before
 		r.interrupt(2 * mib)
-		s.Set(ftptest.Rate(1 << 40))
+		s.Set(ftptest.Rate(1<<40), ftptest.StallAfter(-1))
 		if res := r.right(content); res.Resumed > 0 != vouched {
 			t.Errorf("vouched %t: %d bytes were resumed", vouched, res.Resumed)
 		}
@@ -223,6 +233,9 @@ func TestFTPCredentials_Rule59(t *testing.T) {
 	private := ftptest.User("bob", "x")
 	typed, named := ftp(t, 6*mib, private, ftptest.Rate(4*mib)), ftp(t, 6*mib, private)
 	origin := naming(t, 6*mib, named)
+	known := func() bool { return named.Asked("USER") > 0 }
+	typed.Set(ftpHeld(4*mib, known))
+	origin.Set(held(4*mib, allOf(known, ftpSent(part, typed))))
 	r := newRun(t, origin.URL)
 	r.req.Mirrors = []*url.URL{parse(t, typed.URL)}
 	r.client.Credentials = func(*url.URL) *url.Userinfo { return url.UserPassword("bob", "x") }

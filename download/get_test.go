@@ -173,10 +173,11 @@ func set(t *testing.T, size int64, n int, options ...mirrortest.Option) (origin 
 func TestMirrorsShareTheWork(t *testing.T) {
 	t.Parallel()
 	origin, mirrors := set(t, 24*mib, 3)
+	together(8*mib, append(mirrors, origin)...)
 	r := newRun(t, origin.URL)
 	res := r.right(origin.Content)
 	for i, m := range mirrors {
-		if m.Sent() < mib {
+		if m.Sent() < part {
 			t.Errorf("mirror %d sent %d bytes", i, m.Sent())
 		}
 		if m.MaxConcurrent() > 1 {
@@ -199,9 +200,7 @@ func TestInterrupted_Rule6(t *testing.T) {
 			cancel()
 		}
 	}
-	http := &httpsource.Client{}
-	defer http.CloseIdle()
-	r.client.HTTP = http
+	r.client.HTTP = dammed(t, 9*mib)
 	cut, err := r.client.Get(ctx, r.req)
 	var e *download.Error
 	if !errors.As(err, &e) || e.Kind != download.Interrupted || e.Kept < 8*mib {

@@ -19,7 +19,6 @@ import (
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
-	"braid/source/httpsource"
 	"braid/verify"
 )
 
@@ -53,19 +52,6 @@ func vouch(t *testing.T, size int64, mirrors ...*mirrortest.Server) *mirrortest.
 	return sized(t, size, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.Mirrors(links...))
 }
 
-// waiting is the rate of a server that is slow until each of the others has sent a part, however late a busy machine lets them begin: alone
-// it would bring the file before that.
-func waiting(rate int64, others ...*mirrortest.Server) mirrortest.Option {
-	return mirrortest.RateFunc(func(time.Duration) int64 {
-		for _, s := range others {
-			if s.Sent() < 3*mib/4 {
-				return rate / 16
-			}
-		}
-		return rate
-	})
-}
-
 // other is the digest of another file.
 func other() verify.Digest { return mirrortest.Generate(10, 99).Digest() }
 
@@ -87,7 +73,7 @@ func (r *run) interrupt(after int64) *download.Error {
 	ctx, cancel := context.WithCancel(r.t.Context())
 	defer cancel()
 	client, req := r.client, r.req
-	client.HTTP = &httpsource.Client{}
+	client.HTTP = dammed(r.t, after+mib/2)
 	defer client.HTTP.CloseIdle()
 	req.Observe = func(ev download.Event) {
 		if p, ok := ev.(download.Progress); ok && p.Done >= after {

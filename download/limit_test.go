@@ -80,7 +80,7 @@ func TestLimitWithin(t *testing.T) {
 func TestLimitSet(t *testing.T) {
 	const size = mib
 	r := newRun(t, sized(t, size, mirrortest.Digest()).URL)
-	limit := download.NewLimit(size / 8)
+	limit := download.NewLimit(size / 1024) // a quarter of an hour
 	r.client.Limit = limit
 	lifted := false
 	r.req.Observe = func(ev download.Event) {
@@ -89,15 +89,14 @@ func TestLimitSet(t *testing.T) {
 			limit.Set(0)
 		}
 	}
-	begun := time.Now()
-	if _, err := r.get(); err != nil || time.Since(begun) > 4*time.Second {
-		t.Errorf("with a limit that was lifted: %v after %v", err, time.Since(begun))
+	if _, err := r.get(); err != nil {
+		t.Errorf("with a limit that was lifted: %v", err)
 	}
 	limit.Set(100 * size)
 	limit.Set(size)
 	r = newRun(t, sized(t, size, mirrortest.Digest()).URL)
 	r.client.Limit = limit
-	begun = time.Now()
+	begun := time.Now()
 	if _, err := r.get(); err != nil || time.Since(begun) < 900*time.Millisecond {
 		t.Errorf("with a new limit: %v after %v", err, time.Since(begun))
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
@@ -18,6 +17,7 @@ func TestLinksOfMirrorsAreIgnored_C2(t *testing.T) {
 	decoy := sized(t, 6*mib)
 	mirror := sized(t, 6*mib, mirrortest.Rate(4*mib), mirrortest.Digest(), mirrortest.Mirrors(decoy.URL))
 	origin := vouch(t, 6*mib, mirror)
+	origin.Set(waiting(2*mib, mirror))
 	res := newRun(t, origin.URL).right(origin.Content)
 	useful(t, res, mirror)
 	asked(t, decoy, false)
@@ -73,7 +73,7 @@ func TestLinksNeedDigest_C4_Rule30(t *testing.T) {
 func TestUsersDigestMakesLinksUsable_C4(t *testing.T) {
 	t.Parallel()
 	mirror := sized(t, 6*mib, mirrortest.Rate(4*mib))
-	origin := sized(t, 6*mib, mirrortest.Rate(4*mib), mirrortest.Mirrors(mirror.URL))
+	origin := sized(t, 6*mib, waiting(4*mib, mirror), mirrortest.Mirrors(mirror.URL))
 	r := newRun(t, origin.URL)
 	r.req.Claims = userClaim(origin.Digest())
 	res := r.right(origin.Content)
@@ -85,7 +85,7 @@ func TestUsersDigestMakesLinksUsable_C4(t *testing.T) {
 func TestDigestOnHeadOnly(t *testing.T) {
 	t.Parallel()
 	mirror := sized(t, 6*mib, mirrortest.Rate(4*mib))
-	origin := sized(t, 6*mib, mirrortest.Rate(4*mib), mirrortest.Mirrors(mirror.URL), mirrortest.OnHead(mirrortest.Digest()))
+	origin := sized(t, 6*mib, waiting(4*mib, mirror), mirrortest.Mirrors(mirror.URL), mirrortest.OnHead(mirrortest.Digest()))
 	res := newRun(t, origin.URL).right(origin.Content)
 	useful(t, res, mirror)
 	verified(t, res, byDigest)
@@ -158,19 +158,18 @@ func TestOrderOfMirrors_S5_S8(t *testing.T) {
 	link := func(i int, rest string) string { return fmt.Sprintf("<%s>; rel=duplicate; %s", all[i].URL, rest) }
 	origin := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Digest(), mirrortest.Link(
 		link(0, "pri=20"), link(1, "pri=3"), link(2, "pri=nonsense"), link(3, "pri=500; pref")))
+	origin.Set(held(4*mib, requested(all[3], all[1])))
 	r := newRun(t, origin.URL)
 	r.client.Growth = scheduler.GrowSingle
 	r.right(origin.Content)
-	var began []time.Time
-	for _, i := range []int{3, 1, 0, 2} {
-		if q := all[i].Requests(); len(q) > 0 {
-			began = append(began, q[0].Start)
-		} else {
-			began = append(began, time.Now())
+	var order []string
+	for _, ev := range saw[download.RangeStarted](r) {
+		if ev.URL != origin.URL && !slices.Contains(order, ev.URL) {
+			order = append(order, ev.URL)
 		}
 	}
-	if !slices.IsSortedFunc(began, time.Time.Compare) {
-		t.Errorf("asked at %v", began)
+	if want := urlsOf(all[3], all[1], all[0], all[2]); len(order) < 2 || !slices.Equal(order, want[:len(order)]) {
+		t.Errorf("asked %v, want %v", order, want)
 	}
 	asked(t, all[3], true)
 	asked(t, all[1], true)

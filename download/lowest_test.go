@@ -56,14 +56,14 @@ func TestLowestSpeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	c := &Client{LowestSpeed: 1, lowestTime: 400 * time.Millisecond, Timeout: time.Minute}
+	c := &Client{LowestSpeed: 1, lowestTime: 2 * time.Second, Timeout: time.Minute}
 	_, err = c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a", Lowest: func() int64 { return 10_000 }}) // and not what the client says
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Kind != Budget || e.Kept == 0 || !errors.Is(err, ErrTooSlow) || !strings.Contains(e.Error(), "slower than 10000 bytes a second") {
 		t.Fatalf("%+v", err)
 	}
 	fast.Store(true)
-	c.Limit = NewLimit(32 << 10) // a second or two
+	c.Limit = NewLimit(8 << 10) // some seconds
 	c.LowestSpeed = 1 << 20
 	result, err := c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a"})
 	if err != nil || result.Fetched >= size {

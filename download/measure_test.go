@@ -13,7 +13,7 @@ import (
 // that has another file (C5, C8) or none says why.
 func TestMeasure_C5_C8(t *testing.T) {
 	t.Parallel()
-	const size, moment = 20 * mib, 300 * time.Millisecond
+	const size, moment = 20 * mib, 3 * time.Second
 	origin := sized(t, size, mirrortest.Digest())
 	slow := sized(t, size, mirrortest.Rate(mib))
 	stalls := sized(t, size, mirrortest.StallAfter(64<<10))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"sync/atomic"
 	"testing"
 
 	"braid/byterange"
@@ -18,11 +19,13 @@ type object struct {
 	data  []byte
 	shift int64 // how far from where they belong it sends them
 	fails error
+	asked *atomic.Bool
 }
 
 func (o object) Traits() source.Traits { return source.Traits{Align: 1, InOrder: true} }
 
 func (o object) Fetch(_ context.Context, r byterange.Range, w source.Sink) error {
+	defer o.asked.Store(true) // and has given what it has
 	if o.fails != nil {
 		return o.fails
 	}
@@ -61,7 +64,8 @@ func TestOpen_C4(t *testing.T) {
 		"all zeroes": {object{data: bytes.Repeat([]byte{0}, size)}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := []mirrortest.Option{mirrortest.Rate(4 * mib)}
+			tt.source.asked = &atomic.Bool{}
+			options := []mirrortest.Option{held(4*mib, func() bool { return !tt.digest || tt.source.asked.Load() })}
 			if tt.digest {
 				options = append(options, mirrortest.Digest())
 			}

@@ -83,8 +83,9 @@ func TestPiecesAsTheyCome_S10(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
 	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
-	good := sized(t, size, mirrortest.Rate(4*mib))
+	good := sized(t, size, held(4*mib, sent(piece, liar)))
 	origin := described(t, size, made(size, 7), liar, good)
+	origin.Set(held(2*mib, sent(piece, liar)))
 	res := newRun(t, origin.URL).right(origin.Content)
 	verified(t, res, byDigest)
 	banned(t, res, liar, origin, good)
@@ -100,6 +101,7 @@ func TestPiecesWhenTheWholeIsWrong_S3_S19_Rule40(t *testing.T) {
 	const size = 6 * mib // too little to ask for a document before
 	liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
 	origin := described(t, size, made(size, 7), liar)
+	origin.Set(held(2*mib, sent(mib, liar)))
 	r := newRun(t, origin.URL)
 	res := r.right(origin.Content)
 	banned(t, res, liar, origin)
@@ -120,8 +122,10 @@ func TestSamplesTellWhoLied_Rule40(t *testing.T) {
 	for name, lies := range map[string]int{"a mirror": 1, "the origin": 0} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, b := sized(t, size, mirrortest.Rate(4*mib)), sized(t, size, mirrortest.Rate(4*mib))
+			a := sized(t, size, mirrortest.Rate(4*mib))
+			b := sized(t, size, waiting(4*mib, a))
 			origin := vouch(t, size, a, b)
+			origin.Set(waiting(2*mib, a))
 			servers := []*mirrortest.Server{origin, a, b}
 			servers[lies].Set(corrupt)
 			r := newRun(t, origin.URL)
@@ -181,8 +185,10 @@ func TestDocumentWithoutDigest_Rule46(t *testing.T) {
 	}
 	origin.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc))
 	r := newRun(t, origin.URL)
-	verified(t, r.right(origin.Content), byDigest)
 	said := func(n download.Note) bool { return strings.Contains(n.Text, "no SHA-256 or better that is known") }
+	a.Set(held(4*mib, seen(r, said)))
+	origin.Set(held(2*mib, seen(r, said)))
+	verified(t, r.right(origin.Content), byDigest)
 	if notes := saw[download.Note](r); !slices.ContainsFunc(notes, said) {
 		t.Errorf("notes: %+v", notes)
 	}
@@ -195,6 +201,9 @@ func TestDocumentOfAnotherFile_Rule46(t *testing.T) {
 	a := sized(t, size, mirrortest.Rate(4*mib))
 	origin := described(t, size, made(size, 8), a)
 	r := newRun(t, origin.URL)
+	noted := seen(r, func(download.Note) bool { return true })
+	a.Set(held(4*mib, noted))
+	origin.Set(held(2*mib, noted))
 	res := r.right(origin.Content)
 	verified(t, res, byDigest)
 	var notes bytes.Buffer

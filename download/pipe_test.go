@@ -37,6 +37,9 @@ func TestPipeTakesTiedMirrors_S18(t *testing.T) {
 			}
 			origin := sized(t, size, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.ETag(`"v1"`), mirrortest.Modified(day),
 				mirrortest.Link("<"+mirror.URL+">; rel=duplicate"+tt.link))
+			if tt.used {
+				origin.Set(waiting(2*mib, mirror))
+			}
 			var out bytes.Buffer
 			res, err := newRun(t, origin.URL).stream(&out)
 			if err != nil || !bytes.Equal(out.Bytes(), origin.Content.Bytes()) {
@@ -55,6 +58,7 @@ func TestPipeWithPieces_S10(t *testing.T) {
 	const size = 12 * mib
 	mirror := sized(t, size, mirrortest.Rate(8*mib))
 	origin := described(t, size, made(size, 7), mirror)
+	origin.Set(waiting(2*mib, mirror))
 	var out bytes.Buffer
 	res, err := newRun(t, origin.URL).stream(&out)
 	if err != nil || !bytes.Equal(out.Bytes(), origin.Content.Bytes()) {

@@ -13,7 +13,7 @@ func TestReferer_S14_Rule28(t *testing.T) {
 	t.Parallel()
 	for _, private := range []bool{false, true} {
 		mirror := sized(t, 8*mib, mirrortest.Rate(6*mib))
-		origin := sized(t, 8*mib, mirrortest.Rate(6*mib), mirrortest.Digest(), mirrortest.Mirrors(mirror.URL))
+		origin := sized(t, 8*mib, held(6*mib, requested(mirror)), mirrortest.Digest(), mirrortest.Mirrors(mirror.URL))
 		r := newRun(t, origin.URL)
 		want := origin.URL
 		if private {
@@ -42,6 +42,7 @@ func TestMirrorDowngrade_Rule26(t *testing.T) {
 		r.tls = &tls.Config{RootCAs: mirrortest.Pool(mirror)}
 		if trusted {
 			r.req.Claims = userClaim(origin.Digest())
+			origin.Set(held(6*mib, requested(plain)))
 		}
 		r.right(origin.Content)
 		asked(t, plain, trusted)

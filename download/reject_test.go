@@ -74,6 +74,7 @@ func TestBadMirrors_C8_Rule13_Rule16_Rule20(t *testing.T) {
 	}
 	origin := vouch(t, size, bad...)
 	r := newRun(t, origin.URL)
+	origin.Set(held(2*mib, givenUp(r, urlsOf(bad...)...)))
 	res := r.right(origin.Content)
 	verified(t, res, byDigest)
 	for i, tt := range wrongs {
@@ -94,7 +95,9 @@ func TestMirrorWithShorterFile_C8_Rule25(t *testing.T) {
 	t.Parallel()
 	bad := mirrortest.New(t, made(mib, 7))
 	origin := vouch(t, 6*mib, bad)
-	res := newRun(t, origin.URL).right(origin.Content)
+	r := newRun(t, origin.URL)
+	origin.Set(held(2*mib, givenUp(r, bad.URL)))
+	res := r.right(origin.Content)
 	useless(t, res, bad)
 	if !from(t, res, bad).Banned {
 		t.Error("it is not banned")
@@ -114,9 +117,13 @@ func TestMirrorsThatBreakOff_Rule15_Rule17(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bad := sized(t, size, option)
 			origin := vouch(t, size, bad)
-			origin.Set(mirrortest.Rate(12 * mib))
 			r := newRun(t, origin.URL)
 			r.client.Tries = 3
+			known := requested(bad)
+			if name != "longer" {
+				known = givenUp(r, bad.URL)
+			}
+			origin.Set(held(12*mib, known))
 			res := r.right(origin.Content)
 			asked(t, bad, true)
 			if got := from(t, res, bad); got.Err == nil && name != "longer" {
@@ -138,9 +145,10 @@ func shorter() mirrortest.Option {
 func TestIfMatch_S9(t *testing.T) {
 	t.Parallel()
 	const size, tag = 8 * mib, `"v1"`
-	pref := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(tag))
-	normal := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"of this node"`))
-	origin := sized(t, size, mirrortest.Rate(mib), mirrortest.ETag(tag), mirrortest.Digest(), mirrortest.Link(
+	pref := sized(t, size, mirrortest.ETag(tag))
+	normal := sized(t, size, mirrortest.ETag(`"of this node"`))
+	together(4*mib, pref, normal)
+	origin := sized(t, size, waiting(mib, pref, normal), mirrortest.ETag(tag), mirrortest.Digest(), mirrortest.Link(
 		"<"+pref.URL+">; rel=duplicate; pref", "<"+normal.URL+">; rel=duplicate"))
 	res := newRun(t, origin.URL).right(origin.Content)
 	useful(t, res, pref)
@@ -158,8 +166,8 @@ func TestIfMatch_S9(t *testing.T) {
 func TestIfMatchIsTheServers_S9(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
-	landing := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"landing"`))
 	pref := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"server"`))
+	landing := sized(t, size, waiting(4*mib, pref), mirrortest.ETag(`"landing"`))
 	origin := sized(t, size, mirrortest.Digest(), mirrortest.Header("ETag", `"server"`),
 		mirrortest.Link("<"+pref.URL+">; rel=duplicate; pref"), mirrortest.Redirect(landing.URL))
 	res := newRun(t, origin.URL).right(origin.Content)
@@ -178,7 +186,7 @@ func TestIfMatchIsTheLatest_S9(t *testing.T) {
 	origin := resumable(t, mirrortest.Rate(4*mib), mirrortest.Digest(), mirrortest.ETag(`"v1"`))
 	r := newRun(t, origin.URL)
 	r.interrupt(mib)
-	origin.Set(mirrortest.ETag(`"v2"`), mirrortest.Link("<"+pref.URL+">; rel=duplicate; pref"))
+	origin.Set(mirrortest.ETag(`"v2"`), mirrortest.Link("<"+pref.URL+">; rel=duplicate; pref"), waiting(4*mib, pref))
 	res := r.right(origin.Content)
 	useful(t, res, pref)
 	if res.Resumed < mib || res.ETag != `"v2"` {
@@ -191,7 +199,7 @@ func TestNoIfMatchWithoutStrongTag_S9_Rule35(t *testing.T) {
 	t.Parallel()
 	for _, tag := range []string{"", `W/"v1"`} {
 		pref := sized(t, 6*mib, mirrortest.Rate(4*mib), mirrortest.ETag(`"mine"`))
-		origin := sized(t, 6*mib, mirrortest.Rate(4*mib), mirrortest.ETag(tag), mirrortest.Digest(),
+		origin := sized(t, 6*mib, waiting(4*mib, pref), mirrortest.ETag(tag), mirrortest.Digest(),
 			mirrortest.Link("<"+pref.URL+">; rel=duplicate; pref"))
 		res := newRun(t, origin.URL).right(origin.Content)
 		useful(t, res, pref)
@@ -213,7 +221,11 @@ func TestPreconditionFailed_Rule35(t *testing.T) {
 	silent := sized(t, size, mirrortest.Rate(4*mib))
 	origin := sized(t, size, mirrortest.Rate(2*mib), mirrortest.ETag(`"v1"`), mirrortest.Digest(), mirrortest.Link(
 		"<"+stale.URL+">; rel=duplicate; pref", "<"+liar.URL+">; rel=duplicate; pref", "<"+silent.URL+">; rel=duplicate; pref", "<"+good.URL+">; rel=duplicate; pref"))
-	res := newRun(t, origin.URL).right(origin.Content)
+	r := newRun(t, origin.URL)
+	known := givenUp(r, stale.URL, liar.URL, silent.URL)
+	good.Set(held(4*mib, known))
+	origin.Set(held(2*mib, allOf(known, sent(part, good))))
+	res := r.right(origin.Content)
 	useful(t, res, good)
 	for _, s := range []*mirrortest.Server{stale, liar, silent} {
 		useless(t, res, s)
@@ -234,7 +246,11 @@ func TestPrefMirrorIgnoresIfMatch_Rule35(t *testing.T) {
 	}
 	origin := sized(t, size, mirrortest.Rate(2*mib), mirrortest.ETag(`"v1"`), mirrortest.Digest(), mirrortest.Link(
 		"<"+stale.URL+">; rel=duplicate; pref", "<"+good.URL+">; rel=duplicate; pref"))
-	res := newRun(t, origin.URL).right(origin.Content)
+	r := newRun(t, origin.URL)
+	known := givenUp(r, stale.URL)
+	good.Set(held(4*mib, known))
+	origin.Set(held(2*mib, allOf(known, sent(part, good))))
+	res := r.right(origin.Content)
 	useful(t, res, good)
 	useless(t, res, stale)
 }

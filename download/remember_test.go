@@ -43,6 +43,7 @@ func TestLearnsFromADownload(t *testing.T) {
 	mirror := sized(t, size, mirrortest.Rate(2*mib))
 	lying := sized(t, size+1, mirrortest.Rate(2*mib))
 	origin := vouch(t, size, mirror, lying)
+	origin.Set(waiting(2*mib, mirror))
 	r := newRun(t, origin.URL)
 	r.client.State = &state.Store{}
 	if _, err := r.get(); err != nil {
@@ -50,14 +51,14 @@ func TestLearnsFromADownload(t *testing.T) {
 	}
 	for _, u := range []string{origin.URL, mirror.URL} {
 		rate := r.client.State.Speed(source.HostPort(parse(t, u))).Rate
-		if rate < mib/2 || rate > 16*mib {
+		if rate < 10_000 || rate > 16*mib {
 			t.Errorf("%s: %.0f bytes/s", u, rate)
 		}
 	}
 	if rate := r.client.State.Speed(lying.Addr).Rate; rate != 0 {
 		t.Errorf("the one with another file: %.0f", rate)
 	}
-	if all := r.client.State.Speed(state.AllHosts).Rate; all < mib {
+	if all := r.client.State.Speed(state.AllHosts).Rate; all < 10_000 {
 		t.Errorf("together %.0f", all)
 	}
 }

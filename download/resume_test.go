@@ -226,6 +226,8 @@ func TestMirrorIsHeardFirst(t *testing.T) {
 	slow.Set(mirrortest.Mirrors(mirror.URL))
 	r := newRun(t, slow.URL)
 	r.interrupt(mib)
+	before := slow.Sent()
+	mirror.Set(held(8*mib, func() bool { return slow.Sent() > before })) // it is heard first, and does not bring all before the server is
 	slow.Set(mirrortest.Latency(150*time.Millisecond), mirrortest.Mirrors(late.URL), mirrortest.Digest(slow.Digest(), md5Of(t, made(6*mib, 7))))
 	res := r.right(slow.Content)
 	if res.ETag != `"v1"` {

@@ -13,25 +13,28 @@ import (
 
 // Signatures whose servers drip have together the time of one document, however many are named. Proves rule 21.
 func TestSignaturesShareATime_Rule21(t *testing.T) {
-	hc := network{Client: &httpsource.Client{}, timeout: 100 * time.Millisecond}
+	t.Parallel()
+	hc := network{Client: &httpsource.Client{}, timeout: time.Second}
 	defer hc.CloseIdle()
 	var all []Signature
+	var servers []*mirrortest.Server
 	for i := range 8 {
 		s := mirrortest.New(t, make([]byte, 100_000), mirrortest.Name(fmt.Sprint(i)), mirrortest.Rate(100))
 		u, err := url.Parse(s.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, Signature{URL: u, From: s.URL})
+		all, servers = append(all, Signature{URL: u, From: s.URL}), append(servers, s)
 	}
-	begun := time.Now()
 	got := signaturesAt(t.Context(), hc, all, &Request{URL: all[0].URL}, false)
-	if took := time.Since(begun); took > 3*longest*hc.timeout || len(got) != len(all) {
-		t.Errorf("%d signatures took %v", len(got), took)
+	if len(got) != len(all) || !errors.Is(got[len(got)-1].err, errSlow) {
+		t.Errorf("%d signatures, the last one: %v", len(got), got[len(got)-1].err)
 	}
-	for _, f := range got {
-		if !errors.Is(f.err, errSlow) {
-			t.Errorf("%s: %v", f.from, f.err)
-		}
+	asked := 0
+	for _, s := range servers {
+		asked += len(s.Requests())
+	}
+	if asked > len(all)/2 { // the first takes all of the time, unless it is taken for silent on a busy machine
+		t.Errorf("%d servers were asked", asked)
 	}
 }

@@ -32,8 +32,10 @@ func (r *run) stream(w io.Writer) (download.Result, error) {
 func TestStream(t *testing.T) {
 	t.Parallel()
 	const size = 12 * mib
-	first, second := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Digest()), sized(t, size, mirrortest.Rate(8*mib), mirrortest.Digest())
+	first, second := sized(t, size, mirrortest.Digest()), sized(t, size, mirrortest.Digest())
+	together(4*mib, first, second)
 	origin := vouch(t, size, first, second)
+	origin.Set(waiting(2*mib, first, second))
 	var out bytes.Buffer
 	res, err := newRun(t, origin.URL).stream(&out)
 	if err != nil || !bytes.Equal(out.Bytes(), origin.Content.Bytes()) {
@@ -72,9 +74,9 @@ func (w *limited) Write(p []byte) (int, error) {
 func TestStreamToFailingWriter(t *testing.T) {
 	t.Parallel()
 	const size = 100 * mib // more than may lie ahead of the receiver
-	origin := mirrortest.New(t, mirrortest.Generate(size, 7), mirrortest.Rate(64*mib), mirrortest.ETag(`"v1"`))
+	origin := mirrortest.New(t, mirrortest.Generate(size, 7), mirrortest.Rate(8*mib), mirrortest.ETag(`"v1"`))
 	r := newRun(t, origin.URL)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r.req.Stream = &limited{n: 2 * mib}
 	r.client.HTTP = &httpsource.Client{}
@@ -167,9 +169,10 @@ func TestStreamBreaksOff_S18(t *testing.T) {
 	}
 }
 
-// A slow writer takes its time, and nothing before the gate opens. When it is over, nobody may write to it.
+// A slow writer takes its time, nothing before the gate opens, and not much before the context ends. When it is over, nobody may write to it.
 type slow struct {
 	t       *testing.T
+	ctx     context.Context
 	gate    chan struct{}
 	written atomic.Int64
 	over    atomic.Bool
@@ -180,8 +183,9 @@ func (w *slow) Write(p []byte) (int, error) {
 		w.t.Error("it is still written to")
 	}
 	<-w.gate
-	time.Sleep(20 * time.Millisecond)
-	w.written.Add(int64(len(p)))
+	if w.written.Add(int64(len(p))) > 4*mib {
+		<-w.ctx.Done()
+	}
 	return len(p), nil
 }
 
@@ -193,7 +197,7 @@ func TestStreamInterruptedBeforeBacklog(t *testing.T) {
 	r := newRun(t, origin.URL)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	out := slow{t: t, gate: make(chan struct{})}
+	out := slow{t: t, ctx: ctx, gate: make(chan struct{})}
 	var open sync.Once
 	r.req.Stream = &out
 	r.req.Observe = func(ev download.Event) {

@@ -75,8 +75,8 @@ func TestETagsOfPlaces_Rule30_S18(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
 	tag := mirrortest.ETag(`"1"`)
-	origin := sized(t, size, tag, mirrortest.Rate(mib))
 	other := mirrortest.New(t, made(size, 8), tag)
+	origin := sized(t, size, tag, held(mib, requested(other)))
 	r := newRun(t, origin.URL)
 	r.mirrors(leading(t, other))
 	r.right(origin.Content)

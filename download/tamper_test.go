@@ -63,7 +63,8 @@ func flip(t *testing.T, path string, at int64, was byte) bool {
 func TestHTTPSOriginWithHTTPMirrors_Rule26_Rule64(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
-	landing, second := sized(t, size, mirrortest.Rate(4*mib)), sized(t, size, mirrortest.Rate(4*mib))
+	second := sized(t, size, mirrortest.Rate(4*mib))
+	landing := sized(t, size, waiting(4*mib, second))
 	origin := sized(t, size, mirrortest.TLS(nil), mirrortest.Digest(), mirrortest.Mirrors(second.URL), mirrortest.Redirect(landing.URL))
 	r := newRun(t, origin.URL)
 	r.client.HTTP = &httpsource.Client{TLS: &tls.Config{RootCAs: mirrortest.Pool(origin)}}

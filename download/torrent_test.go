@@ -45,8 +45,9 @@ func TestTorrentPiecesAsTheyCome_S10(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
 	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
-	good := sized(t, size, mirrortest.Rate(4*mib))
+	good := sized(t, size, held(4*mib, sent(piece, liar)))
 	origin := torrented(t, size, torrentOf(t, "other.name", made(size, 7)), liar, good)
+	origin.Set(held(2*mib, sent(piece, liar)))
 	res := newRun(t, origin.URL).right(origin.Content)
 	verified(t, res, byDigest)
 	banned(t, res, liar, origin, good)
@@ -62,6 +63,7 @@ func TestTorrentPiecesWhenTheWholeIsWrong_S19(t *testing.T) {
 	for _, document := range []bool{false, true} {
 		liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
 		origin := torrented(t, size, torrentOf(t, "file.bin", made(size, 7)), liar)
+		origin.Set(held(2*mib, sent(mib, liar)))
 		if document {
 			doc, err := metalink.Format(metalink.Document{Files: []metalink.File{of(t, made(size, 7))}})
 			if err != nil {
@@ -105,6 +107,9 @@ func TestTorrentThatIsWrong_C9(t *testing.T) {
 			good := sized(t, size, mirrortest.Rate(8*mib))
 			origin := torrented(t, size, tt.torrent, good)
 			r := newRun(t, origin.URL)
+			noted := seen(r, func(n download.Note) bool { return strings.Contains(n.Text, tt.note) })
+			good.Set(held(8*mib, noted))
+			origin.Set(held(2*mib, noted))
 			verified(t, r.right(origin.Content), byDigest)
 			if !strings.Contains(notes(r), tt.note) {
 				t.Errorf("notes:\n%s", notes(r))
@@ -118,7 +123,7 @@ func TestTorrentOfADocument_S10(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
 	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
-	a := sized(t, size, mirrortest.Rate(4*mib))
+	a := sized(t, size, held(4*mib, sent(piece, liar)))
 	a.Set(mirrortest.Document("/x.torrent", metalink.Torrent, torrentOf(t, "x", made(size, 7))))
 	f := of(t, made(size, 7))
 	f.Documents = []metalink.MetaURL{{URL: parse(t, strings.Replace(a.URL, "file.bin", "x.torrent", 1)), Type: metalink.Torrent, Name: "x", Pri: 1, By: address.Loopback}}

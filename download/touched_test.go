@@ -15,8 +15,9 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// meddle lets another program do something to the part file once so much is here.
-func (r *run) meddle(after int64, do func(path string) error) {
+// meddle lets another program do something to the part file once so much is here. The server sends little more before that.
+func (r *run) meddle(s *mirrortest.Server, after int64, do func(path string) error) {
+	s.Set(mirrortest.StallAfter(after + mib/2))
 	observe, done := r.req.Observe, false
 	r.req.Observe = func(ev download.Event) {
 		observe(ev)
@@ -25,6 +26,7 @@ func (r *run) meddle(after int64, do func(path string) error) {
 			if err := do(r.part()); err != nil {
 				r.t.Error(err)
 			}
+			s.Set(mirrortest.StallAfter(-1))
 		}
 	}
 }
@@ -54,7 +56,7 @@ func TestForeignWrite_Rule2(t *testing.T) {
 				t.Parallel()
 				s := sized(t, size, append(options, mirrortest.Rate(8*mib))...)
 				r := newRun(t, s.URL)
-				r.meddle(3*mib, do)
+				r.meddle(s, 3*mib, do)
 				res, err := r.get()
 				if err != nil {
 					t.Fatal(err)
@@ -91,7 +93,7 @@ func TestForeignReader_Rule2(t *testing.T) {
 	s := sized(t, 4*mib, mirrortest.Digest(), mirrortest.Rate(8*mib))
 	r := newRun(t, s.URL)
 	var open *os.File
-	r.meddle(2*mib, func(path string) (err error) {
+	r.meddle(s, 2*mib, func(path string) (err error) {
 		open, err = os.Open(path)
 		return err
 	})
@@ -145,7 +147,7 @@ func TestFailedSync_Rule7(t *testing.T) {
 		}))
 		req := download.Request{URL: parse(t, s.URL), Dir: "/d", Require: download.RequireDigest}
 		if op == "fdatasync" { // an interrupted run ends with one
-			s.Set(mirrortest.Rate(4 * mib))
+			s.Set(mirrortest.StallAfter(3 * mib / 2))
 			ctx, cancel := context.WithCancel(failing)
 			begun := req
 			begun.Observe = func(ev download.Event) {
@@ -156,7 +158,7 @@ func TestFailedSync_Rule7(t *testing.T) {
 			if _, err := client.Get(ctx, begun); err == nil {
 				t.Fatal("it was not interrupted")
 			}
-			s.Set(mirrortest.Rate(64 * mib))
+			s.Set(mirrortest.StallAfter(-1))
 		} else if _, err := client.Get(failing, req); !errors.Is(err, syscall.EIO) {
 			t.Fatal(err)
 		}

@@ -14,8 +14,10 @@ func TestDrippingSignatures_Rule21(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 64<<10, mirrortest.Digest())
 	var all []download.Signature
+	var asked []func() int
 	for i := range 8 {
 		s := mirrortest.New(t, make([]byte, 100_000), mirrortest.Name(fmt.Sprint(i)), mirrortest.Rate(100))
+		asked = append(asked, func() int { return len(s.Requests()) })
 		all = append(all, download.Signature{URL: parse(t, s.URL), From: s.URL})
 	}
 	for what, read := range map[string]func(r *run) int{
@@ -33,16 +35,22 @@ func TestDrippingSignatures_Rule21(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			t.Parallel()
 			r := newRun(t, origin.URL)
-			r.client.Timeout = 100 * time.Millisecond
+			r.client.Timeout = 300 * time.Millisecond
 			r.req.Signatures, r.req.Anchors, r.req.Require = all, trusts(t, newSigner(t, "alice")), download.RequireSignature
-			begun := time.Now()
+			before := 0
+			for _, n := range asked {
+				before += n()
+			}
 			if n := read(r); n != len(all) {
 				t.Errorf("it tells of %d signatures", n)
 			}
-			if took := time.Since(begun); took > 4*time.Second {
-				t.Errorf("they took %v", took)
+			now := 0
+			for _, n := range asked {
+				now += n()
+			}
+			if now-before > len(all)/2 { // the first takes all of the time, unless it is taken for silent on a busy machine
+				t.Errorf("%d servers were asked", now-before)
 			}
 		})
 	}
