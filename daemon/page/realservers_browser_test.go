@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		panic(string(out))
 	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath("/usr/bin/chromium"), chromedp.NoSandbox)...)
+		chromedp.ExecPath("/usr/bin/chromium"), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute))...)
 	browser, _ = chromedp.NewContext(ctx)
 	if err := chromedp.Do(browser); err != nil {
 		panic(err)
@@ -138,7 +138,7 @@ func shot(t *testing.T, ctx context.Context, name string) {
 
 // until waits until an expression is true in the page.
 func until(expression string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(10*time.Second))
+	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute))
 }
 
 // busy is a queue with something of everything.

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"braid/internal/test/ports"
 )
 
 // TestRealApt: apt updates its lists and installs 60 packages from a server and three mirrors: one is slow, one has older packages, one has
@@ -61,7 +63,7 @@ func TestRealAptPage(t *testing.T) {
 	r.write(filepath.Join(flat, "Packages"), []byte(list))
 	r.write(filepath.Join(flat, "Release"), fmt.Appendf(nil, "Date: %s\nSHA256:\n %x %d Packages\n", time.Now().UTC().Format(time.RFC1123), sha256.Sum256([]byte(list)), len(list)))
 	r.gpg("--clearsign", "--output", filepath.Join(flat, "InRelease"), filepath.Join(flat, "Release"))
-	addr := freeAddr(t)
+	addr := ports.Free(t)
 	if err := startProcess(t, addr, binary, "serve", "--listen", addr, flat); err != nil {
 		t.Fatal(err)
 	}

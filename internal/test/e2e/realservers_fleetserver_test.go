@@ -23,6 +23,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"braid/internal/test/gotool"
+	"braid/internal/test/ports"
 )
 
 // A natsCluster is one nats-server, or several, with TLS and credentials.
@@ -51,8 +52,8 @@ func newNATS(t *testing.T, nodes int) *natsCluster {
 	operator := c.credentials()
 	addrs, routes := []string{}, []string{}
 	for range nodes {
-		addrs = append(addrs, freeAddr(t))
-		routes = append(routes, freeAddr(t))
+		addrs = append(addrs, ports.Free(t))
+		routes = append(routes, ports.Free(t))
 	}
 	for i, addr := range addrs {
 		conf := fmt.Sprintf("server_name: n%d\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\ntls { cert_file: %q, key_file: %q }\n%s",

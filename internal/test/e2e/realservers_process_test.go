@@ -7,17 +7,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"braid/internal/test/ports"
 )
 
 // The tests of this build tag start nginx, Apache, vsftpd and ProFTPD, each with a configuration of its own, as ordinary
@@ -50,21 +50,16 @@ func (p program) start(t testing.TB, s site) string {
 	dir := publicDir(t)
 	s.root = absolute(t, s.root)
 	openPath(t, s.root)
-	// Between the choice of a free port and the server's bind another process may take the port.
-	var err error
-	for range 5 {
-		addr := freeAddr(t)
-		conf := filepath.Join(dir, p.command+".conf")
-		if err := os.WriteFile(conf, []byte(p.config(s, dir, addr)), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err = startProcess(t, addr, p.path(t), p.args(conf)...); err == nil {
-			return addr
-		}
+	addr := ports.Free(t)
+	conf := filepath.Join(dir, p.command+".conf")
+	if err := os.WriteFile(conf, []byte(p.config(s, dir, addr)), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	log, _ := os.ReadFile(filepath.Join(dir, "error.log"))
-	t.Fatalf("%s: %v\n%s", p.command, err, log)
-	return ""
+	if err := startProcess(t, addr, p.path(t), p.args(conf)...); err != nil {
+		log, _ := os.ReadFile(filepath.Join(dir, "error.log"))
+		t.Fatalf("%s: %v\n%s", p.command, err, log)
+	}
+	return addr
 }
 
 // path finds the command, which Debian keeps out of an ordinary user's PATH.
@@ -108,29 +103,6 @@ func absolute(t testing.TB, path string) string {
 	return path
 }
 
-// freeAddr is an address on loopback where nothing listens. Its port is below those that the system gives to outgoing connections
-// (32768 and up on Linux): one of these could take it before the program that it is for.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	for range 100 {
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(10000+rand.IntN(22000)))
-		if _, given := givenAddrs.LoadOrStore(addr, true); given {
-			continue
-		}
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			continue
-		}
-		l.Close()
-		return addr
-	}
-	t.Fatal("of a hundred ports none was free")
-	return ""
-}
-
-// givenAddrs are what freeAddr gave: no two programs of one run get the same.
-var givenAddrs sync.Map
-
 // startProcess runs a server until the test ends, and returns once it accepts connections at addr.
 func startProcess(t testing.TB, addr, path string, args ...string) error {
 	t.Helper()
@@ -154,7 +126,7 @@ func startProcess(t testing.TB, addr, path string, args ...string) error {
 			<-exited
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := awaitAccept(ctx, addr, exited); err != nil {
 		stop()

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"braid/internal/test/ports"
 )
 
 // A proxyProgram is a kind of proxy that wants a name and a password.
@@ -51,16 +53,10 @@ func proxyCommand(p proxyProgram) func(ts *testscript.TestScript, neg bool, args
 		user, password, _ := strings.Cut(args[1], ":")
 		t := stateOf(ts).t
 		path := program{command: p.command}.path(t)
-		var err error
-		for range 5 { // another process may take the port meanwhile
-			addr := freeAddr(t)
-			host, port, _ := net.SplitHostPort(addr)
-			if err = startProcess(t, addr, path, p.args(t, t.TempDir(), host, port, user, password)...); err == nil {
-				ts.Setenv(args[0], p.scheme+"://"+addr)
-				ts.Setenv(args[0]+"_HOST", addr)
-				return
-			}
-		}
-		ts.Fatalf("%s: %v", p.command, err)
+		addr := ports.Free(t)
+		host, port, _ := net.SplitHostPort(addr)
+		ts.Check(startProcess(t, addr, path, p.args(t, t.TempDir(), host, port, user, password)...))
+		ts.Setenv(args[0], p.scheme+"://"+addr)
+		ts.Setenv(args[0]+"_HOST", addr)
 	}
 }

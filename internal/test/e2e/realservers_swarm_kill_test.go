@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"testing"
+
+	"braid/internal/test/ports"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 func newSwarmKillSet(t *testing.T) (s *killSet, peer *meter) {
 	t.Helper()
 	swarm := newSwarmSite(t, swarmKillSize)
-	addr := freeAddr(t)
+	addr := ports.Free(t)
 	_, port, _ := net.SplitHostPort(addr)
 	awaitProcess(t, addr, "aria2c", aria2(swarm.dir, "-V", "--seed-ratio=0", fmt.Sprintf("--max-upload-limit=%d", swarmKillRate),
 		"--bt-exclude-tracker=*", "--listen-port="+port, swarm.torrent)...)

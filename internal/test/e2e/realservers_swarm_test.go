@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"braid/internal/test/ports"
 	"braid/metalink/metainfo"
 )
 
@@ -39,7 +40,7 @@ func newSwarmSite(t *testing.T, size int) *swarmSite {
 	if err := os.WriteFile(s.file, body, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s.tracker = freeAddr(t)
+	s.tracker = ports.Free(t)
 	tell(t, s.dir, binary, "meta", "-q", "--torrent", "--tracker", "http://"+s.tracker+"/announce", "--mirror", "http://127.0.0.1:1/", s.file)
 	s.torrent = s.file + ".torrent"
 	data, err := os.ReadFile(s.torrent)
@@ -104,13 +105,13 @@ func aria2(dir string, more ...string) []string {
 // peers are programs that have the file and give it, and where.
 var realPeers = map[string]func(t *testing.T, s *swarmSite) (addr string){
 	"aria2c": func(t *testing.T, s *swarmSite) string {
-		addr := freeAddr(t)
+		addr := ports.Free(t)
 		_, port, _ := net.SplitHostPort(addr)
 		awaitProcess(t, addr, "aria2c", aria2(s.dir, "-V", "--seed-ratio=0", "--listen-port="+port, s.torrent)...)
 		return addr
 	},
 	"transmission-cli": func(t *testing.T, s *swarmSite) string {
-		addr := freeAddr(t)
+		addr := ports.Free(t)
 		awaitProcess(t, addr, "transmission-cli", transmission(t, addr, s.dir, "-v", s.torrent)...)
 		return addr
 	},
@@ -168,7 +169,7 @@ func TestRealSeed(t *testing.T) {
 	t.Parallel()
 	s := newSwarmSite(t, 12<<20+12345)
 	first := realPeers["aria2c"](t, s)
-	dir, listen := t.TempDir(), freeAddr(t)
+	dir, listen := t.TempDir(), ports.Free(t)
 	seeder := exec.Command(binary, "get", "--no-dht", "--peer-listen", listen, "--seed-time", "2m", s.magnet(first), "--bittorrent", "only")
 	seeder.Dir = dir
 	var output lockedBuffer
@@ -202,7 +203,7 @@ func TestRealSeed(t *testing.T) {
 func TestRealSeedRatio(t *testing.T) {
 	t.Parallel()
 	s := newSwarmSite(t, 12<<20+12345)
-	first, leecher, to := realPeers["aria2c"](t, s), freeAddr(t), t.TempDir()
+	first, leecher, to := realPeers["aria2c"](t, s), ports.Free(t), t.TempDir()
 	awaitProcess(t, leecher, "transmission-cli", transmission(t, leecher, to, s.torrent)...)
 	_, said := s.get(t, "--seed-ratio", "1", "--seed-time", "2m", s.magnet(first, leecher))
 	if !strings.Contains(said, "peers can have it at 127.0.0.1:") {
@@ -221,7 +222,7 @@ func TestRealSeedRatio(t *testing.T) {
 // announceTo starts a tracker that knows one peer.
 func (s *swarmSite) announceTo(t *testing.T, peer string) (addr string) {
 	t.Helper()
-	tracker := freeAddr(t)
+	tracker := ports.Free(t)
 	s.track(t, tracker)
 	s.announce(t, tracker, peer)
 	return tracker

@@ -25,6 +25,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 
 	"braid/internal/test/gotool"
+	"braid/internal/test/ports"
 )
 
 // The credentials of the store, and its bucket.
@@ -62,19 +63,9 @@ func New(t testing.TB) *Store {
 	if err := os.Mkdir(filepath.Join(s.dir, Bucket), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	addr := freeAddr(t)
-	s.addr = addr
-	cmd := exec.Command(path, "--quiet", "--keep-alive", "--port", addr, "--access", Key, "--secret", Secret, "posix", s.dir)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	await(t, addr)
-	to := &url.URL{Scheme: "http", Host: addr}
+	s.addr = ports.Free(t)
+	s.run(path, s.addr)
+	to := &url.URL{Scheme: "http", Host: s.addr}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }, // which is signed
 		Transport: &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true},
@@ -90,33 +81,37 @@ func New(t testing.TB) *Store {
 	return s
 }
 
-// given are addresses that a store has got: until it listens, the system may give its port away once more.
-var given sync.Map
-
-func freeAddr(t testing.TB) string {
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addr := l.Addr().String()
-		l.Close()
-		if _, twice := given.LoadOrStore(addr, true); !twice {
-			return addr
-		}
+// run starts versitygw at an address, and returns when it listens there. It runs until the test ends.
+func (s *Store) run(path, addr string) {
+	s.t.Helper()
+	cmd := exec.Command(path, "--quiet", "--keep-alive", "--port", addr, "--access", Key, "--secret", Secret, "posix", s.dir)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+	cmd.Stderr = &bytes.Buffer{}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
 	}
-}
-
-// await waits until a server listens.
-func await(t testing.TB, addr string) {
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(ended)
+	}()
+	s.t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-ended
+	})
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			conn.Close()
 			return
 		}
+		select {
+		case <-ended:
+			s.t.Fatalf("versitygw ended: %v\n%s", cmd.ProcessState, cmd.Stderr)
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
-	t.Fatal("versitygw does not listen")
+	s.t.Fatal("versitygw does not listen")
 }
 
 func (s *Store) serve(w http.ResponseWriter, r *http.Request, proxy http.Handler) {
