@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,11 +16,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"braid/daemon/queue"
+	"braid/internal/test/porttest"
 )
 
 var record = flag.Bool("record", false, "write the frames of aria2 to "+recorded)
@@ -33,7 +34,7 @@ func fileServer(t *testing.T) string {
 		case strings.HasPrefix(r.URL.Path, "/fast"):
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(make([]byte, 65536)))
 		case strings.HasPrefix(r.URL.Path, "/slow"):
-			http.ServeContent(w, r, "", time.Time{}, &slow{*bytes.NewReader(make([]byte, 8<<20)), r.Context()})
+			http.ServeContent(w, r, "", time.Time{}, &slow{*bytes.NewReader(make([]byte, 32<<20)), r.Context()})
 		default:
 			http.NotFound(w, r)
 		}
@@ -56,12 +57,10 @@ func (s *slow) Read(p []byte) (int, error) {
 // aria2 starts aria2c, or another program under its name, and returns the URL of its interface.
 func aria2(t *testing.T, program string, more ...string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	_, port, err := net.SplitHostPort(porttest.Free(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
-	l.Close()
 	args := []string{"--no-conf", "--quiet", "--enable-rpc", "--rpc-listen-port=" + port, "--rpc-secret=" + secret, "--dir=" + t.TempDir(),
 		"--enable-dht=false"}
 	cmd, home := exec.Command(program, append(args, more...)...), t.TempDir()
@@ -127,6 +126,15 @@ func playReal(t *testing.T, rpc string) []frame {
 			return one["status"] == status.String() && (status != queue.Active || begun)
 		})
 	}
+	s.settle = func() {
+		await(t, "all downloads that may run have ended", func() bool {
+			told := s.told
+			active, _ := s.named("", "aria2.tellActive", with([]string{"gid"})...).([]any)
+			waiting, _ := s.named("", "aria2.tellWaiting", with(0, 1000, []string{"status"})...).([]any)
+			s.told = told
+			return len(active) == 0 && !slices.ContainsFunc(waiting, func(one any) bool { return one.(map[string]any)["status"] != "paused" })
+		})
+	}
 	play(s)
 	return s.told
 }
@@ -169,7 +177,7 @@ func TestRealDaemon(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, "node", filepath.Join(modules, driver), address.Port(), secret, fileServer(t))
 			cmd.Env = append(os.Environ(), "NODE_PATH=/usr/share/nodejs:"+modules)

@@ -134,11 +134,10 @@ func say(h http.Handler, body string) *httptest.ResponseRecorder {
 
 func await(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for range 400 {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); wait(t.Context(), 25*time.Millisecond) {
 		if is() {
 			return
 		}
-		wait(t.Context(), 25*time.Millisecond)
 	}
 	t.Fatalf("in vain: %s", what)
 }

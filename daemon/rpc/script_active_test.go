@@ -73,6 +73,9 @@ func (s *session) globals() {
 	}
 	for _, method := range []string{"pauseAll", "unpauseAll", "pauseAll", "getGlobalStat", "saveSession", "purgeDownloadResult"} {
 		s.call("aria2." + method)
+		if method == "unpauseAll" && s.settle != nil {
+			s.settle()
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func (c *client) send(body string) {
 // next is the next message.
 func (c *client) next() (v any) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
 	defer cancel()
 	_, data, err := c.conn.Read(ctx)
 	if err == nil {

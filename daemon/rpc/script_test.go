@@ -22,7 +22,9 @@ type session struct {
 	rpc   string // URL
 	files string // URL of a server of files
 	reach func(gid string, status queue.Status)
-	told  []frame
+	// settle waits until what may run has ended, so that nothing of it is told later; nil: nothing runs.
+	settle func()
+	told   []frame
 }
 
 // A frame is what a request got: its HTTP status and type, and the shape of the answer.
@@ -209,6 +211,9 @@ func play(s *session) {
 	first := s.stopped()
 	s.adding()
 	s.waiting()
+	if s.settle != nil {
+		s.settle()
+	}
 	s.active()
 	s.lists(first)
 	s.globals()
