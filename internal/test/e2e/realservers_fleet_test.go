@@ -24,7 +24,7 @@ func TestRealFleet(t *testing.T) {
 	a := f.watcher("watcher-a")
 	b := f.watcher("watcher-b")
 	one, two := f.worker(), f.worker()
-	f.await("the first files", 30*time.Second, func() bool { return f.right(first...) })
+	f.await("the first files", func() bool { return f.right(first...) })
 	for name, n := range f.counts(f.gets) {
 		if n > 2 {
 			t.Errorf("%s was asked for %d times", name, n)
@@ -34,13 +34,13 @@ func TestRealFleet(t *testing.T) {
 		t.Errorf("the feed was polled by %v", polls)
 	}
 
-	f.await("some polls", 20*time.Second, func() bool { return f.counts(f.polls)["watcher-a"] >= 4 }) // so that it has left what it knows
+	f.await("some polls", func() bool { return f.counts(f.polls)["watcher-a"] >= 4 }) // so that it has left what it knows
 	a.Process.Kill()
 	<-a.exited
-	f.await("another watcher polls", 60*time.Second, func() bool { return f.counts(f.polls)["watcher-b"] > 0 })
+	f.await("another watcher polls", func() bool { return f.counts(f.polls)["watcher-b"] > 0 })
 	f.publish(30_000, false, first[0])
 	f.publish(5<<20, false, "slow.iso")
-	f.await("a newer version, which the other watcher knows to be one", 30*time.Second, func() bool { return f.right(first[0]) })
+	f.await("a newer version, which the other watcher knows to be one", func() bool { return f.right(first[0]) })
 	if n := strings.Count(b.log.String(), "reason=first-sight"); n > 1 {
 		t.Errorf("%d files are new to the watcher that took over, and one is", n)
 	}
@@ -49,9 +49,9 @@ func TestRealFleet(t *testing.T) {
 	has.Process.Kill()
 	<-has.exited
 	f.open("slow.iso")
-	took := f.await("the other worker takes it over", 60*time.Second, func() bool { return f.right("slow.iso") })
-	t.Logf("taken over %v after kill -9, with a lease of 5 s", took)
-	f.await("all is done", 10*time.Second, func() bool {
+	took := f.await("the other worker takes it over", func() bool { return f.right("slow.iso") })
+	t.Logf("taken over %v after kill -9, with a lease of %s", took, f.lease)
+	f.await("all is done", func() bool {
 		for _, j := range f.jobs() {
 			if j.State != "done" || j.Last.Proof == "" {
 				return false
@@ -71,31 +71,35 @@ func TestRealFleetStopped_Rules74_75(t *testing.T) {
 	f.publish(5<<20, false, "slow.iso")
 	stale, other := f.taken("isos/slow.iso", one, two)
 	stale.Process.Signal(syscall.SIGSTOP)
-	f.await("the other has the job", 60*time.Second, func() bool {
+	f.await("the other has the job", func() bool {
 		return strings.Contains(f.jobs()["isos/slow.iso"].Lease.Holder, fmt.Sprintf("/%d/", other.Process.Pid))
 	})
 	stale.Process.Signal(syscall.SIGCONT)
-	f.await("the worker that was stopped finds out", 30*time.Second, func() bool { return strings.Contains(stale.log.String(), "another worker has the job now") })
+	f.await("the worker that was stopped finds out", func() bool { return strings.Contains(stale.log.String(), "another worker has the job now") })
 	f.open("slow.iso")
-	f.await("the file", 30*time.Second, func() bool { return f.right("slow.iso") })
-	f.await("the job is done", 10*time.Second, func() bool { return f.jobs()["isos/slow.iso"].State == "done" })
+	f.await("the file", func() bool { return f.right("slow.iso") })
+	f.await("the job is done", func() bool { return f.jobs()["isos/slow.iso"].State == "done" })
 	if j := f.jobs()["isos/slow.iso"]; !strings.Contains(j.Last.Worker, fmt.Sprintf("/%d/", other.Process.Pid)) {
 		t.Errorf("done by %s", j.Last.Worker)
 	}
 
+	for _, w := range []*fleetProcess{one, two} {
+		w.Process.Signal(syscall.SIGTERM)
+		<-w.exited
+	}
+	f.lease = "10m" // no job comes from a lease that ends
+	one, two = f.worker(), f.worker()
 	f.publish(5<<20, false, "slow2.iso")
 	has, other := f.taken("isos/slow2.iso", one, two)
 	has.Process.Signal(syscall.SIGTERM)
 	<-has.exited
-	took := f.await("the other has it", 20*time.Second, func() bool {
+	took := f.await("the other has it", func() bool {
 		return strings.Contains(f.jobs()["isos/slow2.iso"].Lease.Holder, fmt.Sprintf("/%d/", other.Process.Pid))
 	})
-	if took > time.Second {
-		t.Errorf("given back %v after an orderly end", took)
-	}
+	t.Logf("given back %v after an orderly end", took)
 	f.open("slow2.iso")
-	f.await("the second file", 30*time.Second, func() bool { return f.right("slow2.iso") })
-	f.await("nothing unfinished is left", 10*time.Second, func() bool {
+	f.await("the second file", func() bool { return f.right("slow2.iso") })
+	f.await("nothing unfinished is left", func() bool {
 		left, err := os.ReadDir(filepath.Join(f.dir, "out", ".braid-work"))
 		return err == nil && len(left) == 0
 	})
@@ -109,7 +113,7 @@ func TestRealFleetWrong(t *testing.T) {
 	f.watcher("watcher")
 	f.worker()
 	f.publish(20_000, true, "bad.iso")
-	f.await("it waits", 30*time.Second, func() bool { return f.jobs()["isos/bad.iso"].State == "waiting" })
+	f.await("it waits", func() bool { return f.jobs()["isos/bad.iso"].State == "waiting" })
 	j := f.jobs()["isos/bad.iso"]
 	if wait := j.Next.Sub(j.Since); wait != 5*time.Minute || j.Last.Kind != "wrong" || !strings.Contains(j.Last.Why, "sha-256") {
 		t.Errorf("waits %v as it was %s: %s", wait, j.Last.Kind, j.Last.Why)
@@ -118,7 +122,7 @@ func TestRealFleetWrong(t *testing.T) {
 		t.Error("a file that is wrong is in place")
 	}
 	f.publish(20_000, false, "bad.iso")
-	f.await("a newer report revives it", 30*time.Second, func() bool { return f.right("bad.iso") })
+	f.await("a newer report revives it", func() bool { return f.right("bad.iso") })
 
 	if err := os.WriteFile(filepath.Join(f.dir, "out", "kept.iso"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
@@ -129,17 +133,17 @@ func TestRealFleetWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.braid("get", "-i", list)
-	f.await("a file that is there is left alone", 30*time.Second, func() bool { return f.jobs()["kept.iso"].State == "dead" })
+	f.await("a file that is there is left alone", func() bool { return f.jobs()["kept.iso"].State == "dead" })
 	if data, err := os.ReadFile(filepath.Join(f.dir, "out", "kept.iso")); string(data) != "mine" {
 		t.Errorf("it is %q now, %v", data, err)
 	}
 	os.Remove(filepath.Join(f.dir, "out", "kept.iso"))
 	f.braid("queue", "retry", "--all")
-	f.await("retried", 30*time.Second, func() bool { return f.jobs()["kept.iso"].State == "done" })
+	f.await("retried", func() bool { return f.jobs()["kept.iso"].State == "done" })
 	if out := f.braid("get", "-i", list); !strings.Contains(out, "1 known already") {
 		t.Errorf("the same entry again: %s", out)
 	}
-	f.await("the feed's own job of it", 30*time.Second, func() bool { return f.jobs()["isos/listed.iso"].State == "done" })
+	f.await("the feed's own job of it", func() bool { return f.jobs()["isos/listed.iso"].State == "done" })
 	f.braid("queue", "drop", "kept.iso")
 	f.braid("queue", "drain")
 	f.braid("get", "-i", list)
@@ -147,7 +151,7 @@ func TestRealFleetWrong(t *testing.T) {
 		t.Errorf("status of a drained queue:\n%s", status)
 	}
 	f.braid("queue", "drain", "--end")
-	f.await("taken again", 30*time.Second, func() bool { return f.jobs()["kept.iso"].State == "done" })
+	f.await("taken again", func() bool { return f.jobs()["kept.iso"].State == "done" })
 }
 
 // TestRealFleetPriorities: a worker takes the job that matters most, whatever the order in which they came.
@@ -166,7 +170,7 @@ func TestRealFleetPriorities(t *testing.T) {
 	f.braid("get", "-i", list)
 	f.start("work", "--to", f.to, "-j", "1")
 	var all map[string]fleetJob
-	f.await("all are done", 30*time.Second, func() bool {
+	f.await("all are done", func() bool {
 		all = f.jobs()
 		for _, j := range all {
 			if j.State != "done" {

@@ -92,6 +92,7 @@ func newBreaking(t *testing.T, seed uint64, servers int, objects bool) *breaking
 	} else {
 		b.fleetRig = newFleetRig(t)
 	}
+	b.lease = "5s" // the shortest: leases are lost all the time
 	b.logs = filepath.Join(b.dir, "logs")
 	if dir := os.Getenv("BRAID_FLEET_LOGS"); dir != "" {
 		b.logs = filepath.Join(dir, filepath.Base(t.Name()))
@@ -142,8 +143,8 @@ func (b *breaking) run(length time.Duration) {
 			b.put(false, name)
 		}
 	}
-	took := b.await("each file in its last version", 3*time.Minute, func() bool { b.goOn(time.Now()); return b.look() })
-	b.await("each job is done", time.Minute, func() bool {
+	took := b.await("each file in its last version", func() bool { b.goOn(time.Now()); return b.look() })
+	b.await("each job is done", func() bool {
 		for _, j := range b.jobs() {
 			if j.State != "done" {
 				return false
@@ -272,7 +273,7 @@ func (b *breaking) leftOver() {
 		}
 		return
 	}
-	b.await("nothing unfinished is left", 10*time.Second, func() bool {
+	b.await("nothing unfinished is left", func() bool {
 		left, err := os.ReadDir(filepath.Join(b.dir, "out", ".braid-work"))
 		return err == nil && len(left) == 0
 	})

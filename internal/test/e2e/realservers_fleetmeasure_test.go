@@ -67,10 +67,10 @@ func (l load) measure(t *testing.T) {
 		workers = append(workers, f.start(f.work(more...)...))
 	}
 	for _, w := range workers {
-		f.await("a worker is ready", 40*time.Second, func() bool { return strings.Contains(w.log.String(), "msg=ready") })
+		f.await("a worker is ready", func() bool { return strings.Contains(w.log.String(), "msg=ready") })
 	}
 	f.publish(1000, false, "first") // a feed without files is polled less often
-	f.await("the first file", 20*time.Second, func() bool { return f.right("first") })
+	f.await("the first file", func() bool { return f.right("first") })
 	time.Sleep(2 * time.Second) // what is stored in the beginning is not of the jobs
 	before := c.stored()
 	names, published := numbered("j", l.jobs), map[string]time.Time{}
@@ -84,7 +84,7 @@ func (l load) measure(t *testing.T) {
 	}
 	killing := l.kills
 	var done map[string]time.Time
-	f.await("all is done", 3*time.Minute, func() bool {
+	f.await("all is done", func() bool {
 		time.Sleep(200 * time.Millisecond) // not to be a load
 		reported := told(watchers, "job", "queued")
 		if killing > 0 && len(reported) > 0 && time.Since(reported[names[0]]) > 2*time.Second {

@@ -13,10 +13,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"braid/internal/test/s3test"
 )
@@ -30,7 +32,7 @@ type history struct {
 
 type placing struct {
 	sum string
-	ino uint64 // of a file: the same one was looked at twice
+	ino uint64 // of a file: the same one may be looked at twice
 }
 
 func newHistory() *history {
@@ -88,11 +90,11 @@ func (h *history) last(name string) string {
 func (h *history) add(name string, data []byte, ino uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := h.puts[name]
-	if n := len(all); n > 0 && ino > 0 && all[n-1].ino == ino {
+	all, put := h.puts[name], placing{sumOf(data), ino}
+	if n := len(all); n > 0 && ino > 0 && all[n-1] == put { // a newer file may have the number of one that is gone
 		return
 	}
-	h.puts[name] = append(all, placing{sumOf(data), ino})
+	h.puts[name] = append(all, put)
 }
 
 func (h *history) count() (n int) {
@@ -104,9 +106,13 @@ func (h *history) count() (n int) {
 	return n
 }
 
-// check: what was put in place are right versions, each once, none after a newer one, and the last one in the end.
+// check: what was put in place are right versions, each once, none after a newer one, and the last one in the end. What watches a folder
+// hears of that a moment later.
 func (h *history) check(t *testing.T, names []string) {
 	t.Helper()
+	for limit := time.Now().Add(time.Minute); !h.atEnd(names) && time.Now().Before(limit); {
+		time.Sleep(10 * time.Millisecond)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, name := range names {
@@ -125,6 +131,16 @@ func (h *history) check(t *testing.T, names []string) {
 			t.Errorf("%s: the last version in place is %d of %d", name, last, len(h.versions[name]))
 		}
 	}
+}
+
+// atEnd reports whether the last of what was put in place is the last version of each file.
+func (h *history) atEnd(names []string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !slices.ContainsFunc(names, func(name string) bool {
+		all := h.puts[name]
+		return len(all) == 0 || h.number(name, all[len(all)-1].sum) != len(h.versions[name])-1
+	})
 }
 
 // watchStore takes down each request of a store that makes an object below a prefix.

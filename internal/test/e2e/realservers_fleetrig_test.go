@@ -31,6 +31,7 @@ type fleetRig struct {
 	to     string   // where workers put files
 	env    []string // of what is started next
 	shell  string   // what is done before that
+	lease  string   // of workers and watchers: longer than a busy machine keeps a process waiting
 	server *httptest.Server
 
 	mirrors  []string // that the server names, with the folder that they serve
@@ -57,7 +58,7 @@ type fleetFile struct {
 }
 
 func newFleetRig(t *testing.T, queue ...string) *fleetRig {
-	f := &fleetRig{t: t, dir: t.TempDir(), files: map[string]fleetFile{}, polls: map[string]int{}, gets: map[string]int{}, gates: map[string]chan struct{}{}}
+	f := &fleetRig{t: t, dir: t.TempDir(), lease: "15s", files: map[string]fleetFile{}, polls: map[string]int{}, gets: map[string]int{}, gates: map[string]chan struct{}{}}
 	if f.queue = queue; len(queue) == 0 {
 		f.queue = []string{"--queue", "embedded:" + filepath.Join(f.dir, "queue")}
 	}
@@ -240,22 +241,22 @@ func (f *fleetRig) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// worker starts one, with the shortest lease.
+// worker starts one.
 func (f *fleetRig) worker() *fleetProcess {
 	p := f.start(f.work()...)
-	f.await("a worker is ready", 40*time.Second, func() bool { return strings.Contains(p.log.String(), "msg=ready") })
+	f.await("a worker is ready", func() bool { return strings.Contains(p.log.String(), "msg=ready") })
 	return p
 }
 
 func (f *fleetRig) work(more ...string) []string {
-	return append([]string{"work", "--to", f.to, "--lease", "5s", "-v", "--retry-wait", "100ms"}, more...)
+	return append([]string{"work", "--to", f.to, "--lease", f.lease, "-v", "--retry-wait", "100ms"}, more...)
 }
 
 // watcher starts one with a name, of the configuration that all have.
 func (f *fleetRig) watcher(name string) *fleetProcess {
 	f.t.Helper()
 	p := f.start(f.watch(name)...)
-	f.await("a watcher is ready", 40*time.Second, func() bool {
+	f.await("a watcher is ready", func() bool {
 		return strings.Contains(p.log.String(), "polling for the fleet") || strings.Contains(p.log.String(), "standing by")
 	})
 	return p
@@ -272,14 +273,14 @@ func (f *fleetRig) watch(name string) []string {
 	if err := os.WriteFile(filepath.Join(dir, "isos.toml"), []byte(config), 0o644); err != nil {
 		f.t.Fatal(err)
 	}
-	return []string{"watch", "--lease", "5s", "--state", dir, filepath.Join(dir, "isos.toml")}
+	return []string{"watch", "--lease", f.lease, "--state", dir, filepath.Join(dir, "isos.toml")}
 }
 
 // braid runs braid with the queue, and returns what it prints.
 func (f *fleetRig) braid(args ...string) string {
 	f.t.Helper()
 	out, err := f.command(args...).CombinedOutput()
-	for late := time.Now().Add(30 * time.Second); err != nil && bytes.Contains(out, []byte("no queue is there")) && time.Now().Before(late); { // what was started last makes it
+	for late := time.Now().Add(2 * time.Minute); err != nil && bytes.Contains(out, []byte("no queue is there")) && time.Now().Before(late); { // what was started last makes it
 		time.Sleep(50 * time.Millisecond)
 		out, err = f.command(args...).CombinedOutput()
 	}
@@ -315,12 +316,13 @@ func (f *fleetRig) jobs() map[string]fleetJob {
 	return jobs
 }
 
-func (f *fleetRig) await(what string, most time.Duration, ok func() bool) time.Duration {
+// await waits until something is so, and returns for how long it did. The limit only ends a hang.
+func (f *fleetRig) await(what string, ok func() bool) time.Duration {
 	f.t.Helper()
 	began := time.Now()
 	for !ok() {
-		if time.Since(began) > most {
-			f.t.Fatalf("not within %v: %s", most, what)
+		if time.Since(began) > 3*time.Minute {
+			f.t.Fatalf("in vain: %s", what)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -343,7 +345,7 @@ func (f *fleetRig) right(names ...string) bool {
 // taken waits until a worker has a job, and says which of two that is.
 func (f *fleetRig) taken(name string, workers ...*fleetProcess) (has, other *fleetProcess) {
 	f.t.Helper()
-	f.await(name+" is taken", 20*time.Second, func() bool {
+	f.await(name+" is taken", func() bool {
 		for i, w := range workers {
 			if w != nil && strings.Contains(f.jobs()[name].Lease.Holder, fmt.Sprintf("/%d/", w.Process.Pid)) {
 				has, other = w, workers[1-i]

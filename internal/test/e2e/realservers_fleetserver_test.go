@@ -56,7 +56,7 @@ func newNATS(t *testing.T, nodes int) *natsCluster {
 		routes = append(routes, ports.Free(t))
 	}
 	for i, addr := range addrs {
-		conf := fmt.Sprintf("server_name: n%d\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\ntls { cert_file: %q, key_file: %q }\n%s",
+		conf := fmt.Sprintf("server_name: n%d\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\ntls { cert_file: %q, key_file: %q, timeout: 60 }\n%s",
 			i, addr, filepath.Join(c.dir, fmt.Sprint("store", i)), filepath.Join(c.dir, "cert.pem"), filepath.Join(c.dir, "key.pem"), operator)
 		if nodes > 1 {
 			conf += fmt.Sprintf("cluster { name: fleet, listen: %q, routes: [%q] }\n", routes[i], "nats://"+strings.Join(routes, `", "nats://`))
@@ -89,7 +89,7 @@ func (c *natsCluster) start(i int) {
 	}
 	c.procs[i] = cmd
 	addr := strings.TrimPrefix(c.urls[i], "tls://")
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			conn.Close()
@@ -186,6 +186,7 @@ func TestRealFleetServer(t *testing.T) {
 	t.Parallel()
 	c := newNATS(t, 1)
 	f := newFleetRig(t, c.flags()...)
+	f.lease = "5s" // the next server's workers wait for the leases of those before
 	for _, tt := range []struct {
 		flags []string
 		code  int
@@ -218,16 +219,16 @@ func (f *fleetRig) breaking(c *natsCluster) {
 		names := numbered(fmt.Sprintf("n%d-", i), 8)
 		f.publish(20_000, false, names...)
 		all = append(all, names...)
-		f.await("some of them", 60*time.Second, func() bool { return f.right(names[0]) })
+		f.await("some of them", func() bool { return f.right(names[0]) })
 		c.kill(i)
 		more := numbered(fmt.Sprintf("m%d-", i), 3)
 		f.publish(20_000, false, more...)
 		all = append(all, more...)
 		time.Sleep(2 * time.Second) // without it
 		c.start(i)
-		f.await("all of them", 90*time.Second, func() bool { return f.right(all...) })
+		f.await("all of them", func() bool { return f.right(all...) })
 	}
-	f.await("all is done", 60*time.Second, func() bool {
+	f.await("all is done", func() bool {
 		for _, j := range f.jobs() {
 			if j.State != "done" {
 				return false
