@@ -91,7 +91,7 @@ func (a *agent) begin() {
 // hears waits for words to the manager, and returns those that begin so. Words before them do not matter.
 func (a *agent) hears(want string) string {
 	a.t.Helper()
-	limit := time.After(time.Minute)
+	limit := time.After(2 * time.Minute)
 	for {
 		select {
 		case got := <-a.words:
@@ -138,7 +138,7 @@ func (a *agent) logs(pattern string) []string {
 // waitUntil looks again and again until something is so.
 func waitUntil(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(2 * time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
 			t.Fatalf("waiting for %s", what)
 		}

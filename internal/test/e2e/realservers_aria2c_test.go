@@ -198,7 +198,7 @@ func (c *aria2Comparison) run(program string) string {
 	}
 	cmd := exec.Command(program, append([]string{"--no-conf"}, strings.Fields(c.words.Replace(c.line.words))...)...)
 	var out bytes.Buffer
-	defer time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }).Stop()
+	defer time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() }).Stop()
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &out
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home)
 	err := cmd.Run()

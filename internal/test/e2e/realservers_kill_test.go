@@ -155,7 +155,7 @@ func (s *killSet) runKilled(t *testing.T, dir string, mark int64) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	watchdog := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	watchdog := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 	err = cmd.Wait()
 	if !watchdog.Stop() {
 		t.Fatalf("to be killed at byte %d, which never came:\n%s", mark, output.String())

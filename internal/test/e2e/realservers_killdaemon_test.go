@@ -47,7 +47,7 @@ func TestRealKillDaemon(t *testing.T) {
 		adding.Wait()
 	}
 	k.start()
-	for end := time.Now().Add(time.Minute); !k.look(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); !k.look(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("not complete:\n%s", k.log)
 		}

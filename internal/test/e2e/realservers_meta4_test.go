@@ -168,7 +168,7 @@ func follow(t *testing.T, document []byte, name, command string, args ...string)
 	if err := os.WriteFile(filepath.Join(dir, "f.meta4"), document, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(args, "f.meta4")...)
 	cmd.Dir = dir

@@ -131,7 +131,7 @@ func TestRealObjectsRefused_Rule73(t *testing.T) {
 			if args == nil {
 				args = []string{"--to", "s3://bucket/isos/"}
 			}
-			cmd := exec.Command(binary, append(append([]string{"get", "--timeout", "5s", "-v"}, args...), m.URL)...)
+			cmd := exec.Command(binary, append(append([]string{"get", "--timeout", "1m", "-v"}, args...), m.URL)...)
 			cmd.Env, cmd.Dir = append(append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH")), tt.env...), home
 			out, _ := cmd.CombinedOutput()
 			if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.Contains(string(out), tt.says) {
@@ -229,7 +229,7 @@ func TestRealObjectsWatched(t *testing.T) {
 	}
 	holds := func(want mirrortest.Content) {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			if want.Compare(bytes.NewReader(store.Object("pool/file.bin"))) == nil {
 				return
 			}

@@ -61,7 +61,7 @@ func TestRealObjectsSigned_Rule72(t *testing.T) {
 				flags, signature := signedObject(t, r.home, kind, of)
 				m := mirrortest.New(t, content, mirrortest.ETag(`"one"`))
 				signer := mirrortest.New(t, content, mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					for deadline := time.Now().Add(20 * time.Second); m.Sent() < content.Size() && time.Now().Before(deadline); {
+					for deadline := time.Now().Add(2 * time.Minute); m.Sent() < content.Size() && time.Now().Before(deadline); {
 						time.Sleep(5 * time.Millisecond)
 					}
 					if n := r.store.Count("open", "x/file.bin"); n > 0 {

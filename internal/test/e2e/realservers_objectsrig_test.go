@@ -108,8 +108,8 @@ func (r *objectsRig) begin(parts int, args ...string) (cmd *exec.Cmd, goOn func(
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)
 	}
-	r.Cleanup(func() { cmd.Process.Kill() })
-	for deadline := time.Now().Add(30 * time.Second); r.journaled() < before+parts; time.Sleep(10 * time.Millisecond) {
+	r.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() }) // it must not write any more when its home is removed
+	for deadline := time.Now().Add(2 * time.Minute); r.journaled() < before+parts; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			cmd.Process.Kill()
 			cmd.Wait()

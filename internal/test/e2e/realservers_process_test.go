@@ -121,7 +121,7 @@ func startProcess(t testing.TB, addr, path string, args ...string) error {
 		cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-exited:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			cmd.Process.Kill()
 			<-exited
 		}

@@ -185,7 +185,7 @@ func (w *world) connect(rw http.ResponseWriter, r *http.Request) {
 	}
 	select {
 	case w.tunnels <- tls.Server(conn, w.config):
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		conn.Close()
 	}
 }
@@ -213,7 +213,7 @@ func (w *world) run(t *testing.T, script string) string {
 	t.Helper()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "release-key.asc"), readFile(t, filepath.Join("testdata", "recipes", "release-key.asc")))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	if os.Getuid() != 0 { // pacman wants to be root, and is in a namespace of its own
 		script = "pacman() { unshare --map-root-user pacman \"$@\"; }\n" + script

@@ -208,7 +208,7 @@ func (s *shell) write(text string) {
 func (s *shell) until(what string, ok func(fresh []byte) (used int)) {
 	s.t.Helper()
 	late := false
-	timer := time.AfterFunc(20*time.Second, func() {
+	timer := time.AfterFunc(2*time.Minute, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		late = true

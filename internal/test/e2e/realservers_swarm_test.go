@@ -170,7 +170,7 @@ func TestRealSeed(t *testing.T) {
 	s := newSwarmSite(t, 12<<20+12345)
 	first := realPeers["aria2c"](t, s)
 	dir, listen := t.TempDir(), ports.Free(t)
-	seeder := exec.Command(binary, "get", "--no-dht", "--peer-listen", listen, "--seed-time", "2m", s.magnet(first), "--bittorrent", "only")
+	seeder := exec.Command(binary, "get", "--no-dht", "--peer-listen", listen, "--seed-time", "10m", s.magnet(first), "--bittorrent", "only")
 	seeder.Dir = dir
 	var output lockedBuffer
 	seeder.Stdout, seeder.Stderr = &output, &output
@@ -181,7 +181,7 @@ func TestRealSeed(t *testing.T) {
 		seeder.Process.Signal(syscall.SIGTERM)
 		seeder.Wait()
 	}()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for !strings.Contains(output.String(), "peers can have it at 127.0.0.1:") {
 		if time.Now().After(deadline) {
 			t.Fatalf("braid gives nothing away:\n%s", output.String())
@@ -205,11 +205,11 @@ func TestRealSeedRatio(t *testing.T) {
 	s := newSwarmSite(t, 12<<20+12345)
 	first, leecher, to := realPeers["aria2c"](t, s), ports.Free(t), t.TempDir()
 	awaitProcess(t, leecher, "transmission-cli", transmission(t, leecher, to, s.torrent)...)
-	_, said := s.get(t, "--seed-ratio", "1", "--seed-time", "2m", s.magnet(first, leecher))
+	_, said := s.get(t, "--seed-ratio", "1", "--seed-time", "5m", s.magnet(first, leecher))
 	if !strings.Contains(said, "peers can have it at 127.0.0.1:") {
 		t.Errorf("braid says\n%s", said)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // it writes when it likes to
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) { // it writes when it likes to
 		if got, err := os.ReadFile(filepath.Join(to, "disk.iso")); err == nil && bytes.Equal(got, s.body) {
 			return
 		}
@@ -232,7 +232,7 @@ func (s *swarmSite) announceTo(t *testing.T, peer string) (addr string) {
 func (s *swarmSite) announce(t *testing.T, tracker, peer string) {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(peer)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var hash strings.Builder
 	for _, b := range s.parsed.InfoHash {

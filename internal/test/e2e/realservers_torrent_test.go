@@ -78,7 +78,7 @@ func tell(t *testing.T, dir, command string, args ...string) string {
 	if err != nil {
 		t.Fatalf("%s is not installed; scripts/test installs what these tests need", command)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir

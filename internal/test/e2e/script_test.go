@@ -131,7 +131,7 @@ func sameFile(ts *testscript.TestScript, neg bool, args []string) {
 // waitFor FILE waits until a command in the background has made the file.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 1, "wait-for FILE")
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Lstat(ts.MkAbs(args[0])); err == nil {
 			return
 		}

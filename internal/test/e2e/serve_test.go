@@ -59,7 +59,7 @@ func serving(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
 		cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-exited:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			cmd.Process.Kill()
 			<-exited
 			ts.Logf("%s did not end on SIGTERM", name)
@@ -72,7 +72,7 @@ func serving(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
 		}
 		ts.Setenv(name, a[0]+"://"+a[1])
 		ts.Setenv(name+"_HOST", a[1])
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		ts.Fatalf("%s does not say where it listens", name)
 	}
 }
