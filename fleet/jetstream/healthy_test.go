@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"braid/fleet"
 )
 
@@ -33,5 +35,37 @@ func TestStoresAgain(t *testing.T) {
 	}
 	if r := record(t, q, "disk.iso"); r.State != fleet.Queued {
 		t.Errorf("what was stored before is %+v", r)
+	}
+}
+
+// TestIllness: a server that is busy, or makes a stream, is well; one that was told of a write that failed is not, nor one whose stream is never known.
+func TestIllness(t *testing.T) {
+	t.Parallel()
+	now := func(all ...server.HealthzError) *server.HealthStatus { return &server.HealthStatus{Errors: all} }
+	busy := server.HealthzError{Type: server.HealthzErrorConn, Error: "failed to be ready for connections after 1ms: startup did not complete"}
+	made := server.HealthzError{Type: server.HealthzErrorStream, Stream: "one", Error: "JetStream stream '$G > one' could not be recovered"}
+	unknown := map[string]int{}
+	for range 2 {
+		for range mostUnknown - 1 {
+			for _, look := range []*server.HealthStatus{now(made), now(busy)} {
+				if why := illness(look, unknown); why != "" {
+					t.Fatal(why)
+				}
+			}
+		}
+		if why := illness(now(), unknown); why != "" || len(unknown) > 0 {
+			t.Fatalf("%q, %v", why, unknown)
+		}
+	}
+	for range mostUnknown - 1 {
+		illness(now(made), unknown)
+	}
+	for _, look := range []*server.HealthStatus{
+		now(made), now(server.HealthzError{Type: server.HealthzErrorJetStream, Error: "not enabled"}),
+		now(made, server.HealthzError{Type: server.HealthzErrorStream, Stream: "two", Error: "JetStream stream '$G > two' write error: no space left on device"}),
+	} {
+		if illness(look, unknown) == "" {
+			t.Errorf("%+v is well", look)
+		}
 	}
 }

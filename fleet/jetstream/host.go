@@ -7,10 +7,11 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,6 +50,8 @@ const (
 	startTime             = 20 * time.Second
 	// lookHealthy is how often the process with the server looks whether that can store anything, and beginAgain how long it waits where it cannot.
 	lookHealthy, beginAgain = time.Second, 2 * time.Second
+	// mostUnknown is in how many looks a stream may be on disk and not known.
+	mostUnknown = 30
 	// mostPayload is how many bytes a stored value may have.
 	mostPayload = 8 << 20
 )
@@ -166,16 +169,39 @@ func (h *Host) serve(ctx context.Context) error {
 func whileHealthy(ctx context.Context, s *server.Server) error {
 	ticker := time.NewTicker(lookHealthy)
 	defer ticker.Stop()
+	unknown := map[string]int{}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
 		}
-		if now := s.Healthz(&server.HealthzOptions{}); now.StatusCode != http.StatusOK && now.Status != "ok" {
-			return fmt.Errorf("stores nothing any more, as on a full disk, and begins again: %s", now.Error)
+		if why := illness(s.Healthz(&server.HealthzOptions{Details: true}), unknown); why != "" {
+			return fmt.Errorf("stores nothing any more, as on a full disk, and begins again: %s", why)
 		}
 	}
+}
+
+// illness is why a server stores nothing any more, or "" if that is not shown. That it does not answer within a millisecond, as it asks of itself, shows
+// nothing, as the machine may be busy. Nor does a stream that has a folder and is not known: it is being made, unless that goes on. Of those unknown has in
+// how many looks, one after the other, they were not known.
+func illness(now *server.HealthStatus, unknown map[string]int) string {
+	seen := map[string]int{}
+	for _, e := range now.Errors {
+		switch {
+		case e.Type == server.HealthzErrorConn: // nothing else was looked at
+			return ""
+		case e.Type == server.HealthzErrorStream && strings.HasSuffix(e.Error, "could not be recovered"):
+			if seen[e.Stream] = unknown[e.Stream] + 1; seen[e.Stream] >= mostUnknown {
+				return e.Error
+			}
+		default:
+			return e.Error
+		}
+	}
+	clear(unknown)
+	maps.Copy(unknown, seen)
+	return ""
 }
 
 // connect is the line of a client to the server in this process.
