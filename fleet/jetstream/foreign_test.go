@@ -101,15 +101,20 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 	answered := make(chan string, 1)
 	go func() {
-		all, err := q.Workers(t.Context())
-		answered <- fmt.Sprint(len(all) > 2, err)
+		for {
+			all, err := q.Workers(t.Context())
+			if err != nil || len(all) > 2 { // one that is late for an answer has fewer
+				answered <- fmt.Sprint(err)
+				return
+			}
+		}
 	}()
 	select {
 	case got := <-answered:
-		if got != "true <nil>" {
+		if got != "<nil>" {
 			t.Error(got)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("it still waits")
 	}
 }

@@ -18,12 +18,11 @@ func TestLacking(t *testing.T) {
 	}
 	s.Start()
 	defer s.Shutdown()
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("it does not listen")
 	}
-	began := time.Now()
-	if _, err := Open(t.Context(), Options{URL: s.ClientURL(), Name: "one"}); !Lacking(err) || time.Since(began) > oneCall {
-		t.Errorf("after %v: %v", time.Since(began), err)
+	if _, err := Open(t.Context(), Options{URL: s.ClientURL(), Name: "one"}); !Lacking(err) {
+		t.Error(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

@@ -16,9 +16,12 @@ func TestWorkersAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(asks.Close)
-	began := time.Now()
-	if all, err := asks.Workers(t.Context()); err != nil || len(all) != 0 || time.Since(began) > answerTime/2 {
-		t.Errorf("without workers: %+v, %v, after %v", all, err, time.Since(began))
+	for took, end := answerTime, time.Now().Add(time.Minute); took > answerTime/2; { // once it is that fast, unless none is waited for
+		began := time.Now()
+		all, err := asks.Workers(t.Context())
+		if took = time.Since(began); err != nil || len(all) != 0 || began.After(end) {
+			t.Fatalf("without workers: %+v, %v, after %v", all, err, took)
+		}
 	}
 	a := opened(t, h, "a", 0)
 	told := make(chan string, 100)
@@ -32,15 +35,34 @@ func TestWorkersAnswer(t *testing.T) {
 			told <- string(r.State)
 		}
 	})
+	last := ""
 	expect := func(want string) {
 		t.Helper()
-		select {
-		case got := <-told:
-			if got != want {
-				t.Fatalf("told of %s, want %s", got, want)
+		for {
+			select {
+			case got := <-told:
+				if got == last { // its lease was prolonged
+					continue
+				}
+				if last = got; got != want {
+					t.Fatalf("told of %s, want %s", got, want)
+				}
+				return
+			case <-time.After(time.Minute):
+				t.Fatalf("never told of %s", want)
 			}
-		case <-time.After(10 * time.Second):
-			t.Fatalf("never told of %s", want)
+		}
+	}
+	answers := func(doing int) []fleet.Worker {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; {
+			all, err := asks.Workers(t.Context())
+			if err == nil && len(all) == 1 && len(all[0].Doing) == doing { // one that is late is not among them
+				return all
+			}
+			if time.Now().After(end) {
+				t.Fatalf("workers say %+v, %v", all, err)
+			}
 		}
 	}
 	expect("all")
@@ -49,9 +71,9 @@ func TestWorkersAnswer(t *testing.T) {
 	c := next(t, a)
 	expect("running")
 	c.Tell(fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4})
-	all, err := asks.Workers(t.Context())
-	if err != nil || len(all) != 1 || all[0].Name != "a" || len(all[0].Doing) != 1 || all[0].Doing[0] != (fleet.Doing{Key: fleet.KeyOf("disk.iso"), Fence: c.Fence(), Progress: fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4}}) {
-		t.Fatalf("workers say %+v, %v", all, err)
+	all := answers(1)
+	if all[0].Name != "a" || all[0].Doing[0] != (fleet.Doing{Key: fleet.KeyOf("disk.iso"), Fence: c.Fence(), Progress: fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4}}) {
+		t.Fatalf("workers say %+v", all)
 	}
 	if n, err := asks.Unfinished(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d jobs are unfinished, %v", n, err)
@@ -60,9 +82,7 @@ func TestWorkersAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("done")
-	if all, err := asks.Workers(t.Context()); err != nil || len(all) != 1 || len(all[0].Doing) != 0 {
-		t.Errorf("workers say %+v, %v", all, err)
-	}
+	answers(0)
 	if _, err := asks.Drop(t.Context(), fleet.KeyOf("disk.iso")); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +108,7 @@ func TestWithdraw(t *testing.T) {
 	}
 	select {
 	case <-c.Context.Done():
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("its worker goes on")
 	}
 	if !lost(context.Cause(c.Context)) {

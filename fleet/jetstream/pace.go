@@ -21,6 +21,8 @@ type Pacer struct {
 	limit func(*url.URL) fleet.Limit
 	most  int // jobs of a host with a line, in this process
 
+	patience time.Duration // oneTurn
+
 	mu      sync.Mutex
 	known   map[string]fleet.Pace // by host, as the queue or this process knows it
 	begun   map[string]int        // jobs that the queue has not been told of
@@ -58,7 +60,7 @@ const (
 // host of a URL. Of the jobs that this process has, atOnce at most, no more than half are at a host for which others wait.
 func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 	p := &Pacer{
-		q: q, limit: limit, most: max(1, atOnce/2),
+		q: q, limit: limit, most: max(1, atOnce/2), patience: oneTurn,
 		known: map[string]fleet.Pace{}, begun: map[string]int{}, sharing: map[string]*sharer{}, taken: map[string]turns{},
 	}
 	q.pacer = p
@@ -144,7 +146,7 @@ func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now ti
 
 // take takes n turns from those of the fleet.
 func (p *Pacer) take(ctx context.Context, host string, n int, perSecond float64, at time.Time) (t turns) {
-	ctx, stop := context.WithTimeout(ctx, oneTurn)
+	ctx, stop := context.WithTimeout(ctx, p.patience)
 	defer stop()
 	t.left, t.took = n, n
 	p.mu.Lock()

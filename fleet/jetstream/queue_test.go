@@ -48,7 +48,7 @@ func report(t *testing.T, q *Queue, j fleet.Job, want fleet.News) {
 
 func next(t *testing.T, q *Queue) *Claim {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(stop)
 	c, err := q.Next(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestOneJob_Rule76(t *testing.T) {
 	if err != nil || r.State != fleet.Done {
 		t.Fatalf("%v, %s", err, r.State)
 	}
-	for end := time.Now().Add(10 * time.Second); left(t, a) != 0; rest(t.Context(), time.Millisecond) {
+	for end := time.Now().Add(time.Minute); left(t, a) != 0; rest(t.Context(), time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d messages of what is done", left(t, a))
 		}
@@ -114,10 +114,10 @@ func TestTakeOver_Rules74_76(t *testing.T) {
 	a, b := opened(t, h, "a", time.Second), opened(t, h, "b", time.Second)
 	report(t, a, disk("1"), fleet.Fresh)
 	late := next(t, a)
-	late.cancel(errors.New("stopped")) // its lease is prolonged no more, as that of a process that was stopped
 	began := time.Now()
+	late.cancel(errors.New("stopped")) // its lease is prolonged no more, as that of a process that was stopped
 	c := next(t, b)
-	if took := time.Since(began); took < 500*time.Millisecond || took > 5*time.Second {
+	if took := time.Since(began); took < 500*time.Millisecond {
 		t.Errorf("taken over after %v, of a lease of a second", took)
 	}
 	if err := late.Confirm(t.Context()); !lost(err) {
@@ -141,12 +141,13 @@ func lost(err error) bool {
 
 // TestProlong: a worker that is at work keeps its job for longer than a lease.
 func TestProlong(t *testing.T) {
+	t.Parallel()
 	h := hosted(t, t.TempDir())
-	a, b := opened(t, h, "a", time.Second), opened(t, h, "b", time.Second)
+	a, b := opened(t, h, "a", fleet.ShortestLease), opened(t, h, "b", fleet.ShortestLease)
 	report(t, a, disk("1"), fleet.Fresh)
 	c := next(t, a)
 	c.Tell(fleet.Progress{Done: 5, Size: 10})
-	ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), fleet.ShortestLease*3/2)
 	defer stop()
 	if taken, err := b.Next(ctx); err == nil {
 		t.Fatalf("taken from a worker at work: %+v", taken.Record.Lease)
@@ -156,19 +157,15 @@ func TestProlong(t *testing.T) {
 	}
 }
 
-// TestOrderlyEnd: what is given back is taken within a second.
+// TestOrderlyEnd: what is given back is taken by another, and not when its lease has ended, which is long after the time that it is waited for.
 func TestOrderlyEnd(t *testing.T) {
 	h := hosted(t, t.TempDir())
-	a, b := opened(t, h, "a", 0), opened(t, h, "b", 0)
+	a, b := opened(t, h, "a", fleet.LongestLease), opened(t, h, "b", fleet.LongestLease)
 	report(t, a, disk("1"), fleet.Fresh)
-	c := next(t, a)
-	began := time.Now()
-	if err := c.Release(t.Context()); err != nil {
+	if err := next(t, a).Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if next(t, b); time.Since(began) > time.Second {
-		t.Errorf("taken after %v", time.Since(began))
-	}
+	next(t, b)
 }
 
 // TestWrong: what is wrong waits, is given up at last, and revived by a report and by Retry, also soon after.
@@ -242,8 +239,9 @@ func TestPause(t *testing.T) {
 
 // TestLead: one of several leads, with what the one before has kept, and another when it resigns or is heard of no more.
 func TestLead(t *testing.T) {
+	t.Parallel()
 	h := hosted(t, t.TempDir())
-	a, b := opened(t, h, "a", time.Second), opened(t, h, "b", time.Second)
+	a, b := opened(t, h, "a", fleet.ShortestLease), opened(t, h, "b", fleet.ShortestLease)
 	first, err := a.Lead(t.Context(), "isos", "1", "feeds", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -269,17 +267,13 @@ func TestLead(t *testing.T) {
 	if l := <-found; l.Holder != "a" || l.Print != "1" {
 		t.Errorf("found %+v", l)
 	}
-	if err := rest(t.Context(), 1500*time.Millisecond); err != nil || first.Context.Err() != nil {
+	if err := rest(t.Context(), fleet.ShortestLease*3/2); err != nil || first.Context.Err() != nil {
 		t.Fatal("the first leads no more")
 	}
-	began := time.Now()
 	if err := first.Resign(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	second := <-leads
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("another leads after %v", took)
-	}
 	got := map[string]string{}
 	if err := second.Kept(t.Context(), func(b, k string, v []byte) { got[b+" "+k] = string(v) }); err != nil {
 		t.Fatal(err)
@@ -289,8 +283,8 @@ func TestLead(t *testing.T) {
 	}
 	b.conn.Close() // as of a process that was killed
 	go follow(a)
-	if l := <-leads; l.fence != 3 || time.Since(began) > 10*time.Second {
-		t.Errorf("fence %d after %v", l.fence, time.Since(began))
+	if l := <-leads; l.fence != 3 {
+		t.Errorf("fence %d", l.fence)
 	}
 	<-second.Context.Done()
 }
@@ -319,12 +313,8 @@ func TestHosts(t *testing.T) {
 	report(t, a, disk("1"), fleet.Fresh)
 	two := hosted(t, dir)
 	b := opened(t, two, "b", 0)
-	began := time.Now()
 	one.Close()
 	c := next(t, b)
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("another server after %v", took)
-	}
 	if _, err := c.Finish(t.Context(), fleet.Ending{Kind: fleet.Right}); err != nil {
 		t.Fatal(err)
 	}

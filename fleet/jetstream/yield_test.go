@@ -6,11 +6,13 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"braid/fleet"
 )
 
 func leads(t *testing.T, q *Queue) *Lead {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(stop)
 	l, err := q.Lead(ctx, "isos", "1", "feeds", func(Leader) {})
 	if err != nil {
@@ -24,7 +26,7 @@ func leads(t *testing.T, q *Queue) *Lead {
 func TestLeadEnds(t *testing.T) {
 	t.Parallel()
 	h := hosted(t, t.TempDir())
-	a, b := opened(t, h, "a", time.Second), opened(t, h, "b", time.Second)
+	a, b := opened(t, h, "a", fleet.ShortestLease), opened(t, h, "b", fleet.ShortestLease)
 	ctx, end := context.WithCancel(t.Context())
 	first, err := a.Lead(ctx, "isos", "1", "feeds", nil)
 	if err != nil {
@@ -73,7 +75,7 @@ func TestKeepLast(t *testing.T) {
 func TestYield(t *testing.T) {
 	t.Parallel()
 	h := hosted(t, t.TempDir())
-	a, b := opened(t, h, "a", time.Second), opened(t, h, "b", time.Second)
+	a, b := opened(t, h, "a", fleet.LongestLease), opened(t, h, "b", fleet.LongestLease) // which nobody waits for
 	first := leads(t, a)
 	if first.Yield(t.Context()) || first.Context.Err() != nil {
 		t.Fatal("yields though no process stands by")
