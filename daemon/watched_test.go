@@ -78,8 +78,9 @@ func TestStoppedForgotten(t *testing.T) {
 	notices, end := b.Subscribe()
 	defer end()
 	for name, want := range map[string]queue.Status{"right": queue.Complete, "absent": queue.Failed} {
-		b.do(func(q *queue.Queue) error {
-			_, err := q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/300000/" + name}, Watch: "w"}, -1)
+		var g queue.GID
+		b.do(func(q *queue.Queue) (err error) {
+			g, err = q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/300000/" + name}, Watch: "w"}, -1)
 			return err
 		})
 		for n := range notices {
@@ -89,7 +90,7 @@ func TestStoppedForgotten(t *testing.T) {
 			}
 		}
 		e := <-ends
-		for ; e.Status < queue.Complete; e = <-ends {
+		for ; e.GID != g || e.Status < queue.Complete; e = <-ends { // of the one before it may be told once more that it is gone
 		}
 		if e.Status != want {
 			t.Errorf("%s: %v, want %v", name, e.Status, want)

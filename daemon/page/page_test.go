@@ -120,7 +120,7 @@ func listen(t *testing.T, url, last string) (next func() event) {
 	lines := bufio.NewReader(resp.Body)
 	return func() (ev event) {
 		t.Helper()
-		defer time.AfterFunc(10*time.Second, cancel).Stop()
+		defer time.AfterFunc(time.Minute, cancel).Stop()
 		for {
 			line, err := lines.ReadString('\n')
 			if err != nil {
@@ -214,8 +214,9 @@ func TestMostStreams(t *testing.T) {
 		t.Errorf("a second stream: %s", resp.Status)
 	}
 	cancel()
-	for end := time.Now().Add(10 * time.Second); ; {
-		if resp := get(t, t.Context(), s.URL+"/events", "Authorization", "Bearer "+token); resp.StatusCode == 200 {
+	for end := time.Now().Add(time.Minute); ; {
+		resp := get(t, t.Context(), s.URL+"/events", "Authorization", "Bearer "+token)
+		if resp.Body.Close(); resp.StatusCode == 200 {
 			break
 		}
 		if time.Now().After(end) {

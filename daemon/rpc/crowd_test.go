@@ -110,7 +110,7 @@ func TestCrowd_Rule68(t *testing.T) {
 		var now runtime.MemStats
 		runtime.ReadMemStats(&now)
 		peak = max(peak, now.HeapAlloc)
-		c := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+		c := http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 		resp, err := c.Post(url, "", strings.NewReader(object("aria2.getVersion", 1, with()...)))
 		if err != nil || resp.StatusCode != 200 {
 			t.Fatalf("a client with the token, for the %dth time: %v", i, err)

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"braid/daemon/queue"
-	"braid/internal/test/porttest"
+	"braid/internal/test/ports"
 )
 
 var record = flag.Bool("record", false, "write the frames of aria2 to "+recorded)
@@ -57,7 +57,7 @@ func (s *slow) Read(p []byte) (int, error) {
 // aria2 starts aria2c, or another program under its name, and returns the URL of its interface.
 func aria2(t *testing.T, program string, more ...string) string {
 	t.Helper()
-	_, port, err := net.SplitHostPort(porttest.Free(t))
+	_, port, err := net.SplitHostPort(ports.Free(t))
 	if err != nil {
 		t.Fatal(err)
 	}

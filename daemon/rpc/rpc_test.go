@@ -152,10 +152,8 @@ func TestSlowSender_Rule68(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Write(bytes.Repeat([]byte(" "), 9000)); err != nil { // more than a frame has
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	w.Write(bytes.Repeat([]byte(" "), 9000)) // more than a frame has; an error says that it is closed already
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, _, err := c.conn.Read(ctx); err == nil || ctx.Err() != nil {
 		t.Errorf("it is open: %v", err)
@@ -195,7 +193,7 @@ func TestSlowReceiver_Rule68(t *testing.T) {
 	fmt.Fprintf(conn, "POST /jsonrpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it is waited for")
 	}
 }
