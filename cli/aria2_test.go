@@ -190,7 +190,7 @@ func aria2Refuses(t *testing.T, lines map[string]string) {
 			t.Setenv("all_proxy", "")
 			t.Setenv("ALL_PROXY", "")
 			var out, err bytes.Buffer
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a daemon does not end
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // a daemon does not end
 			defer cancel()
 			code := run(ctx, append([]string{"aria2c", "--no-conf"}, strings.Fields(words)...), streams{in: strings.NewReader(""), out: &out, err: &err})
 			if want == "" {

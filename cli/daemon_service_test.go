@@ -25,7 +25,7 @@ func TestDaemonService(t *testing.T) {
 	defer manager.Close()
 	hears := func(want string) {
 		t.Helper()
-		manager.SetReadDeadline(time.Now().Add(20 * time.Second))
+		manager.SetReadDeadline(time.Now().Add(2 * time.Minute))
 		data := make([]byte, 1<<10)
 		if n, err := manager.Read(data); err != nil || !strings.HasPrefix(string(data[:n]), want) {
 			t.Fatalf("the manager hears %q, %v, want %s", data[:n], err, want)

@@ -254,12 +254,16 @@ func TestDaemonGoesOn(t *testing.T) {
 		options []mirrortest.Option
 		most    int64
 	}{"ranges": {nil, size + size/2}, "whole only": {[]mirrortest.Option{mirrortest.IgnoreRange()}, 2 * size}} {
-		s := mirrortest.New(t, mirrortest.Generate(size, 3), append(tt.options, mirrortest.Name("a.iso"), mirrortest.Rate(32<<20))...)
+		s := mirrortest.New(t, mirrortest.Generate(size, 3), append(tt.options, mirrortest.Name("a.iso"), mirrortest.StallAfter(size*3/4))...)
 		d := newDaemonRun(t)
 		d.start("-v")
 		gid := d.add(s.URL, map[string]string{})
-		waitFor(t, "the middle", func() bool { return s.Sent() > size*3/4 })
+		waitFor(t, "the middle", func() bool {
+			info, err := os.Stat(filepath.Join(d.root, "a.iso.part"))
+			return err == nil && info.Size() > size/2
+		})
 		d.call("aria2.pause", gid)
+		s.Set(mirrortest.StallAfter(-1))
 		d.control(exitDone, "resume", fmt.Sprint(gid))
 		status := d.status(gid)
 		if status["status"] != "complete" || s.Sent() > tt.most {

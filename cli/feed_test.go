@@ -223,7 +223,7 @@ func TestFeedOverHTTP(t *testing.T) {
 		{"not there", lirsLine, []mirrortest.Option{mirrortest.Status(404)}, "", exitRefused, "404"},
 		{"a password", lirsLine, []mirrortest.Option{mirrortest.Status(401)}, "", exitAuth, "-u USER:PASSWORD"},
 		{"cut", lirsLine, []mirrortest.Option{mirrortest.CutAfter(10)}, "", exitNetwork, "body ends at byte 10"},
-		{"silent", lirsLine, []mirrortest.Option{mirrortest.StallAfter(10)}, "--timeout|200ms", exitNetwork, "no byte for 0.2 s"},
+		{"silent", lirsLine, []mirrortest.Option{mirrortest.StallAfter(10)}, "--timeout|5s", exitNetwork, "no byte for 5 s"}, // long enough for the answer to begin
 		{"silent from the beginning", lirsLine, []mirrortest.Option{mirrortest.StallAfter(0)}, "--timeout|200ms", exitNetwork, ""},
 		{"slow for ever", lirsLine, []mirrortest.Option{mirrortest.Rate(5)}, "--max-time|300ms", exitLimit, "not done within 0.3 s (--max-time TIME sets the limit"},
 		{"slow, and within the time", lirsLine, []mirrortest.Option{mirrortest.Rate(1000)}, "--max-time|1m", exitDone, "1 record"},

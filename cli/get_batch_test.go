@@ -184,7 +184,7 @@ func TestGetListInterrupted(t *testing.T) {
 	var out, err bytes.Buffer
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	stop := &stopper{when: `"event":"progress"`, then: func() { cancel(&signalError{syscall.SIGINT}) }}
+	stop := &stopper{when: `"event":"progress","file":1,"done":50000,`, then: func() { cancel(&signalError{syscall.SIGINT}) }}
 	words := []string{"braid", "get", "--json", "-j", "1", "-d", t.TempDir(), slow.URL, "http://127.0.0.1:1/x", "http://127.0.0.1:1/y"}
 	code := run(ctx, words, streams{out: stop, err: &err})
 	want := "braid: batch: interrupted: 1 file unfinished, 2 not begun (48.8 KiB kept; run the same command to go on)\n"

@@ -73,7 +73,7 @@ func TestHookInterrupted(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- h.run(ctx, &bytes.Buffer{}, pid, nil) }()
 	var child string
-	for deadline := time.Now().Add(20 * time.Second); child == "" && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); child == "" && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if b, err := os.ReadFile(pid); err == nil {
 			child = strings.TrimSpace(string(b))
 		}
@@ -83,7 +83,7 @@ func TestHookInterrupted(t *testing.T) {
 	if err := <-ended; !errors.Is(err, why) {
 		t.Errorf("error: %v", err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		stat, err := os.ReadFile("/proc/" + child + "/stat")
 		if err != nil || strings.Contains(string(stat), ") Z ") { // nobody may have asked for its end
 			return

@@ -24,7 +24,7 @@ func queueHere(t *testing.T) (ctx context.Context, dir string, h *jetstream.Host
 		t.Fatal(err)
 	}
 	t.Cleanup(h.Close)
-	ctx, stop := context.WithTimeout(t.Context(), 15*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(stop)
 	return ctx, dir, h
 }

@@ -104,7 +104,7 @@ func (w *watching) begin(env ...string) {
 // hears waits for words to the service manager, after those that do not matter here.
 func (w *watching) hears(want string) {
 	w.t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(2 * time.Minute)
 	for {
 		select {
 		case got := <-w.words:
