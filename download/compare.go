@@ -228,7 +228,7 @@ func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
 	if o.first {
 		file, err := metalink.FromHops(a.Hops, true)
-		other := err == nil && !elsewhere(file, a) && k.b.bound && differs(a.Size, k.b.size)
+		other := err == nil && metalink.Own(a.Hops) == len(a.Hops) && k.b.bound && differs(a.Size, k.b.size)
 		if k.b.announced(a.Hops) || other && mayAnnounce(k.b.claims, a.Hops, file.Claims) {
 			return errOtherNow
 		}

@@ -240,6 +240,17 @@ func (st statement) view() version.View {
 	return v
 }
 
+// describe adds to an identity what the statement shows.
+func (st statement) describe(id partfile.Identity) partfile.Identity {
+	v := st.view()
+	if v.Size >= 0 {
+		id.Size = v.Size
+	}
+	id.ETag, id.ETagHost, id.LastModified = st.tag.etag, st.tag.host, st.date
+	id.Claims = slices.Concat(id.Claims, v.Digests)
+	return id
+}
+
 // confirms reports whether the server has the version of an earlier run still, by its ETag.
 func (st statement) confirms(prior partfile.Identity) bool {
 	then := identityView(prior)

@@ -69,8 +69,7 @@ func (r *refresh) goOn(ctx context.Context) error {
 		r.carried.continued, r.result.Continued = true, true
 	}
 	r.note("it goes on with what came from %s", r.prior.URL)
-	r.goOnWith(r.identity())
-	return nil
+	return r.goOnWith(r.identity())
 }
 
 // Of how many bytes samples are.
@@ -120,13 +119,8 @@ func (r *refresh) ask(ctx context.Context) error {
 	if err != nil || r.document {
 		return err
 	}
-	if !elsewhere(x.file, x.answer) {
-		r.link.Size = x.answer.Size
-	}
-	t := tagOf(x.file, x.answer)
-	r.link.ETag, r.link.ETagHost, r.link.LastModified = t.etag, t.host, dateOf(x.file, x.answer)
+	r.link = x.statement().describe(r.link)
 	r.link.Host, r.link.Date = x.answer.Host, x.answer.LastModified
-	r.link.Claims = slices.Concat(r.req.Claims, x.file.Claims)
 	return nil
 }
 

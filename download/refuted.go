@@ -63,8 +63,7 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	}
 	check, whole := verify.NewChecker(have.Len(), g.req.Claims), have.Contains(byterange.Range{End: have.Len()})
 	if whole && slices.ContainsFunc(g.req.Claims, again) {
-		g.goOnRefuted(takenOver(id, prior, sealed))
-		return nil
+		return g.goOnRefuted(takenOver(id, prior, sealed))
 	}
 	if whole {
 		if err := newReading(g.observe, have.Len(), 0).copy(ctx, check, io.NewSectionReader(g.part, 0, have.Len())); err != nil {
@@ -74,21 +73,19 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	if _, err := check.Proof(); err != nil {
 		if wrong := wrongOf(err); whole && wrong != nil {
 			if len(g.req.Mirrors)+len(prior.Mirrors) > 0 && g.silent(ctx) {
-				g.goOnRefuted(takenOver(id, prior, sealed))
-				return nil
+				return g.goOnRefuted(takenOver(id, prior, sealed))
 			}
 			return g.keepRefuted(ctx, prior, wrong)
 		}
 		return g.part.Restart()
 	}
-	g.goOnWith(id)
-	return nil
+	return g.goOnWith(id)
 }
 
 // goOnRefuted begins with a file that does not have the digest that is wanted: other places may have the right bytes by now.
-func (g *getter) goOnRefuted(id partfile.Identity) {
+func (g *getter) goOnRefuted(id partfile.Identity) error {
 	id.Claims, id.Refuted = join(withoutUser(id.Claims), g.req.Claims), nil
-	g.goOnWith(id)
+	return g.goOnWith(id)
 }
 
 // silent reports whether the server does not answer.
@@ -107,8 +104,7 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 		if err := g.part.Recover(ctx); err != nil {
 			return err
 		}
-		g.goOnWith(prior)
-		return nil
+		return g.goOnWith(prior)
 	case !sealed || prior.Mixed || !tagged(prior):
 		return g.part.Reset(reason.Error())
 	}
@@ -117,11 +113,7 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 		g.kept = g.part.Inherited()
 		return err
 	}
-	st := x.statement()
-	want := partfile.Identity{URLSum: partfile.SumURL(g.req.URL), Size: st.size, Claims: st.file.Claims, ETag: st.tag.etag, ETagHost: st.tag.host, LastModified: st.date}
-	if st.sizeBy < byServer {
-		want.Size = -1
-	}
+	want := x.statement().describe(partfile.Identity{URLSum: partfile.SumURL(g.req.URL), Size: -1})
 	if err != nil || goesOnFrom(want, prior) != nil {
 		return g.part.Reset(reason.Error())
 	}
@@ -129,8 +121,7 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 	if err := g.part.Recover(ctx); err != nil {
 		return err
 	}
-	g.goOnWith(prior)
-	return nil
+	return g.goOnWith(prior)
 }
 
 // mostRefuted is how many digests are remembered that the part file does not have.

@@ -41,8 +41,7 @@ func (g *getter) recover(ctx context.Context) error {
 	if err := g.part.Recover(ctx); err != nil {
 		return err
 	}
-	g.goOnWith(prior)
-	return nil
+	return g.goOnWith(prior)
 }
 
 // undecided reports whether err says nothing about the bytes of an earlier run. Then they stay.
@@ -100,12 +99,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	if err != nil {
 		return prior, g.noAnswerError(err, sealed)
 	}
-	if !elsewhere(x.file, x.answer) { // else a mirror gave the size (RFC 6249, section 7)
-		want.Size = x.answer.Size
-	}
-	t := tagOf(x.file, x.answer)
-	want.LastModified = dateOf(x.file, x.answer)
-	want.ETag, want.ETagHost, want.Claims = t.etag, t.host, slices.Concat(want.Claims, x.file.Claims)
+	want = x.statement().describe(want)
 	err = goesOnFrom(want, prior)
 	if err != nil && sealed && want.URLSum == prior.URLSum && verify.Strong(x.file.Claims) && version.Compare(identityView(prior), identityView(want)).Judgment != version.Other {
 		prior.Mixed, err = true, nil // the digest decides
@@ -210,8 +204,7 @@ func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) er
 		return g.part.Reset(err.Error())
 	}
 	g.carried.continued, g.result.Continued = true, true
-	g.goOnWith(prior)
-	return nil
+	return g.goOnWith(prior)
 }
 
 // mayContinue reports whether the user allows to resume from bytes that nothing proves, and demands no proof.
@@ -280,12 +273,20 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here 
 	return nil
 }
 
-// goOnWith begins with what is here.
-func (g *getter) goOnWith(id partfile.Identity) {
-	have := g.part.Have()
+// goOnWith begins with what is here, but for what lies behind the end that an authority gives the file.
+func (g *getter) goOnWith(id partfile.Identity) error {
 	g.recall(id)
+	if k := g.carried.known; g.req.onDisk() && k.size >= 0 && g.reaches(k.size) {
+		if !k.bound() {
+			k.size, k.sizeBy, k.sizeAt = -1, unstated, ""
+		} else if err := g.cutOff(&sources{}, k.size); err != nil {
+			return err
+		}
+	}
+	have := g.part.Have()
 	g.result.Resumed = have.Len()
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
+	return nil
 }
 
 // recall takes over what a journal, or the request about a file in place, says of the bytes that are here.

@@ -46,7 +46,7 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	g.forgetRecheck()
 	g.carried.drops++
 	k.size, k.sizeBy, k.sizeAt = next, byOther, ""
-	if err := g.cutOff(s, next); err != nil {
+	if err := g.cutOff(&s.sources, next); err != nil {
 		return false, err
 	}
 	g.goOn(s)
@@ -84,11 +84,11 @@ func (g *getter) places(s *session) int {
 }
 
 // cutOff gives up what lies behind the end of the file; -1: everything, as nothing says what it is.
-func (g *getter) cutOff(s *session, end int64) error {
+func (g *getter) cutOff(all *sources, end int64) error {
 	for r := range g.part.Have().All() {
 		if r.Start = max(r.Start, end); r.Start < r.End {
 			g.part.Revoke(r)
-			s.sources.void(r)
+			all.void(r)
 			g.observe(Voided{r})
 		}
 	}

@@ -61,8 +61,7 @@ func (g storing) open(ctx context.Context) error {
 		g.carried.signed.all = append(g.carried.signed.all, found{from: s.From, data: s.Data, text: s.Text, maybe: s.Maybe})
 	}
 	g.part.Skip(size)
-	g.goOnWith(prior)
-	return nil
+	return g.goOnWith(prior)
 }
 
 // closeOn closes the window if the download ends with err.

@@ -29,7 +29,8 @@ import (
 const (
 	folder   = "/d"
 	fileName = "f.bin"
-	longest  = 6 * time.Hour // that a command may take
+	longest  = 6 * time.Hour   // that a command may take
+	realTime = 5 * time.Minute // that a story may take, of which nearly all take some milliseconds
 	password = "secret"
 )
 
@@ -57,6 +58,8 @@ func tell(t *testing.T, w *World) oracle.Story {
 			story.Contents[f.has()] = w.content(f.has()).data
 		}
 	}
+	spins := time.AfterFunc(realTime, func() { panic("this story takes no time of its own and does not end:\n" + w.String()) })
+	defer spins.Stop()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)))
 		r := &run{w: w, disk: fsystest.NewDisk(), dirs: dirs, state: filepath.Join(dirs, "0")}
