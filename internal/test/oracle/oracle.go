@@ -92,7 +92,8 @@ func (j *judge) begin() {
 		if !ok || a.Status >= 400 { // what an error says is of its own text
 			continue
 		}
-		if a.To != "" && a.Digest == "" && !a.Links && !a.Garbled && speaks[a.To] == None && (len(j.users) > 0 || j.channel(a.Party) <= j.channel(a.To)) { // else it is not followed
+		vouched := c.User != "" || len(j.users) > 0 && c.Before.Journal // else a redirect from https to http is not followed
+		if a.To != "" && a.Digest == "" && !a.Links && !a.Garbled && speaks[a.To] == None && (vouched || j.channel(a.Party) <= j.channel(a.To)) {
 			speaks[a.To] = min(rank, j.channel(a.To))
 		}
 		if a.Digest == "" && a.Status < 300 {
