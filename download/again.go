@@ -112,6 +112,9 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 		if other {
 			g.carried.renew(&g.req)
 		}
+		if s.looked != nil { // after the change
+			g.carried.head, g.carried.heads = *s.looked, g.carried.heads+1
+		}
 		return answers, nil
 	case withoutServer:
 		o := s.sources.first()

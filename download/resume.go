@@ -170,8 +170,11 @@ func (g *getter) replaced(ctx context.Context, s *session) bool {
 	if !errors.Is(s.err, errShrunk) {
 		return false
 	}
-	_, err := g.lookAgain(ctx, partfile.Identity{Size: s.size})
+	x, err := g.lookAgain(ctx, partfile.Identity{Size: s.size})
 	g.useful = g.useful || g.document
+	if err == nil && !g.document && g.req.role() == asOrigin {
+		s.looked = &x.answer
+	}
 	return g.document && err == nil
 }
 

@@ -88,6 +88,7 @@ type subject struct {
 	lead           *source.Answer // the first one that was admitted; nil: none was
 	leader         *origin        // that gave it
 	next           []verify.Claim // of the version that the server announced in place of this one
+	looked         *source.Answer // what it answered when it was asked for that version; nil: it was not
 }
 
 // mayEnd reports whether what is here may be the whole file, which its digest would show.
