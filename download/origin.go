@@ -205,7 +205,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 	switch {
 	case s.begun:
 		switch other := verify.Agree(withoutUser(s.claims), x.file.Claims); {
-		case s.roleOf(o) != asOrigin:
+		case s.roleOf(o) != asOrigin, s.compareWithUser(o, x.file.Claims) != nil:
 		case other == nil:
 			s.heed(x.file.Claims)
 		case s.mayAnnounce(e.Hops, x.file.Claims):
