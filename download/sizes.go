@@ -17,10 +17,13 @@ func (g *getter) unsized() bool {
 // the file. It reports false if no source could say otherwise.
 func (g *getter) dropSize(s *session) (bool, error) {
 	k, inPlace, noRoom := g.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
-	if k.size < 0 || k.sizeBy == byUser || g.req.inOrder() && g.part.Front() > 0 {
+	before := k.size
+	if before < 0 && s.how == wrongDigest { // the body of a source without a length ended there
+		before = g.part.Front()
+	}
+	if before < 0 || k.sizeBy == byUser || g.req.inOrder() && g.part.Front() > 0 {
 		return false, nil
 	}
-	before := k.size
 	if noRoom {
 		g.carried.noRoom = s.err
 	}
