@@ -28,23 +28,44 @@ type judge struct {
 	k     int
 	c     *Command
 
-	users  []string       // digests that the user gave so far
-	said   []statement    // of authorities, in all commands
-	now    []statement    // in this command
-	speaks map[string]int // who speaks of the file in this command, at which rank
-	last   statement      // the newest of the asked server
-	sealed bool           // the journal holds it
-	stored bool           // the version that is kept of the final file holds it
-	proven statement      // of the file in place: by what it was proven
-	pin    int            // the rank of what the URL offered
-	broken bool           // something was damaged: nobody has to keep work any more
-	safe   int            // bytes of the part file that a clean end left, of the authority's content,
-	safeOf []byte         // which is this
+	users  []string           // digests that the user gave so far
+	said   []statement        // of authorities, in all commands
+	now    []statement        // in this command
+	speaks map[string]int     // who speaks of the file in this command, at which rank
+	last   statement          // the newest of the asked server
+	sealed bool               // the journal holds it
+	stored bool               // the version that is kept of the final file holds it
+	proven statement          // of the file in place: by what it was proven
+	pin    int                // the rank of what the URL offered
+	broken bool               // something was damaged: nobody has to keep work any more
+	safe   int                // bytes of the part file that a clean end left, of the authority's content,
+	safeOf []byte             // which is this
+	sums   map[bytesAt]string // made so far
+}
+
+// A bytesAt is where bytes are that do not change.
+type bytesAt struct {
+	first *byte
+	n     int
+}
+
+// sum is the digest of b, which is made once.
+func (j *judge) sum(b []byte) string {
+	if len(b) == 0 {
+		return SHA256(nil)
+	}
+	at := bytesAt{&b[0], len(b)}
+	sum, ok := j.sums[at]
+	if !ok {
+		sum = SHA256(b)
+		j.sums[at] = sum
+	}
+	return sum
 }
 
 // Judge returns what contradicts the properties, the first command first.
 func Judge(s Story) []Violation {
-	j := &judge{Story: s}
+	j := &judge{Story: s, sums: map[bytesAt]string{}}
 	for k := range s.Commands {
 		j.k, j.c = k, &s.Commands[k]
 		j.begin()
@@ -128,7 +149,7 @@ func (j *judge) end() {
 		j.sealed = len(c.After.Part) > 0 && !c.Pipe && !(c.Refresh && c.Code != 0 && c.Cut == "") // which touched nothing
 	}
 	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0) // else the user named another version
-	j.stored = done && c.Newer && c.After.Final != nil && SHA256(c.After.Final) == j.last.digest || j.stored && same
+	j.stored = done && c.Newer && c.After.Final != nil && j.sum(c.After.Final) == j.last.digest || j.stored && same
 	if done && !same {
 		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); c.Rank != HTTPS && !c.Newer {
 			j.proven = statement{} // only -N remembers that of a file; what came over https the URL has offered
@@ -170,7 +191,7 @@ func (j *judge) right() {
 	if c.Do == "verify" || c.Rename || c.Unchanged && !c.Newer && c.Do == "get" && c.Rank == None {
 		return
 	}
-	sum := SHA256(j.made())
+	sum := j.sum(j.made())
 	switch {
 	case c.Rank > None && c.Digest != sum && !c.Unchanged:
 		j.violated(1, "the bytes do not have the digest")
@@ -226,7 +247,7 @@ func (j *judge) contradicted(sum string, rank int) bool {
 func (j *judge) oneVersion() {
 	c := j.c
 	got := j.made()
-	if c.Do == "verify" || c.Rename || c.Continued || c.Unchanged || got == nil || c.User == SHA256(got) {
+	if c.Do == "verify" || c.Rename || c.Continued || c.Unchanged || got == nil || c.User == j.sum(got) {
 		return
 	}
 	for _, content := range j.Contents {

@@ -18,7 +18,7 @@ func (j *judge) subject() []byte {
 	c := j.c
 	if c.User != "" {
 		for _, content := range j.Contents {
-			if SHA256(content) == c.User {
+			if j.sum(content) == c.User {
 				return content
 			}
 		}
@@ -29,7 +29,7 @@ func (j *judge) subject() []byte {
 		if p.Content == "" && p.Steady && !p.Bad && p.Digest == "" {
 			continue // it says nothing
 		}
-		other := about != "" && p.Content != about || p.Digest != "" && p.Digest != SHA256(j.Contents[p.Content])
+		other := about != "" && p.Content != about || p.Digest != "" && p.Digest != j.sum(j.Contents[p.Content])
 		if p.Content == "" || other || p.Bad || !p.Steady {
 			return nil
 		}
@@ -52,7 +52,7 @@ func (j *judge) rightBytes(part []byte) (n int) {
 // tied reports whether something other than time and hope shows that two answers of the asked server are of one version.
 func (j *judge) tied() bool {
 	c := j.c
-	return c.User != "" && SHA256(j.subject()) == c.User || j.sealed || len(j.now) > 0 ||
+	return c.User != "" && j.sum(j.subject()) == c.User || j.sealed || len(j.now) > 0 ||
 		slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party == c.Asked && a.Tag != "" && a.Status < 300 })
 }
 
@@ -69,7 +69,7 @@ func (j *judge) kept() {
 	if j.rightBytes(c.Before.Part) < j.safe || !j.tied() || c.Places[c.Asked].Bad { // of another subject, or nothing shows which
 		return
 	}
-	if slices.ContainsFunc(j.now, func(s statement) bool { return s.digest != SHA256(want) }) { // it says that this is another version
+	if slices.ContainsFunc(j.now, func(s statement) bool { return s.digest != j.sum(want) }) { // it says that this is another version
 		return
 	}
 	whole := func(a Answer) bool { return a.Sent > 0 && !c.Places[a.Party].Ranges }
@@ -97,7 +97,7 @@ func (j *judge) kept() {
 // be a liar.
 func (j *judge) mingled() bool {
 	c := j.c
-	return len(j.users) > 0 && SHA256(j.subject()) != j.users[len(j.users)-1] && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
+	return len(j.users) > 0 && j.sum(j.subject()) != j.users[len(j.users)-1] && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
 }
 
 // restated reports whether the asked server gives the file another date or tag than in an earlier command: it says that this is another version.
@@ -156,7 +156,7 @@ func (j *judge) arrives() {
 		places = append(places, asked.Links...)
 	}
 	for _, p := range places {
-		if there := c.Places[p]; there.Well && SHA256(j.Contents[there.Content]) == want {
+		if there := c.Places[p]; there.Well && j.sum(j.Contents[there.Content]) == want {
 			j.violated(5, "a good place did not bring it")
 			return
 		}
