@@ -39,6 +39,7 @@ func (m *maker) world() *World {
 	}
 	m.ends()
 	m.underWay()
+	defer m.rare()
 	defer m.sameDates()
 	for i := range w.Parties {
 		p := &w.Parties[i]
@@ -73,6 +74,20 @@ func (m *maker) underWay() {
 			continue
 		}
 		p.Faces = append(p.Faces, f)
+	}
+}
+
+// rare has the asked server contradict itself, or fail at TLS: by chance alone fewer than one command in a hundred would end for that.
+func (m *maker) rare() {
+	faces := m.w.Parties[0].Faces
+	f := &faces[m.IntN(len(faces))]
+	switch m.IntN(48) {
+	case 0, 1:
+		f.Digest, f.On = "bad", ""
+	case 2:
+		f.Digest, f.On, f.Field = "right", "", "both"
+	case 3:
+		f.Dead = "tls"
 	}
 }
 

@@ -233,6 +233,10 @@ func (a *answer) digest() {
 	switch f.Field {
 	case "repr":
 		a.header.Set("Repr-Digest", "sha-256=:"+coded+":")
+	case "both":
+		a.log.Digest, a.log.Garbled = "", true
+		a.header.Set("Digest", "SHA-256="+coded)
+		a.header.Set("Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(make([]byte, 32))+":")
 	default:
 		a.header.Set("Digest", "SHA-256="+coded)
 	}

@@ -13,7 +13,7 @@ func (w *World) script(codes []int) (string, error) {
 	made := map[string]bool{}
 	for _, p := range w.Parties {
 		for _, f := range p.Faces {
-			odd := f.Length != "" || f.Head != "" || f.LinkOn != "" || strings.ContainsAny(f.Has, "~-+")
+			odd := f.Length != "" || f.Field == "both" || f.Head != "" || f.LinkOn != "" || strings.ContainsAny(f.Has, "~-+")
 			if odd || p.HTTPS || f.After > 0 || f.Stall > 0 {
 				return "", errors.New("a server that scripts have no words for")
 			}

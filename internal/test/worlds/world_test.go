@@ -36,7 +36,7 @@ type Face struct {
 	Date   string // Last-Modified: that of the version, none, or other
 	Tag    string // no, own (of the content), one (always the same, wherever), host (of the server), weak, new (each time)
 	Digest string // none, right, bad (malformed), or the content that it is of; x is of none
-	Field  string // Digest, repr or content
+	Field  string // Digest, repr, or both: Digest, and a Repr-Digest that contradicts it
 	On     string // where digest is: everywhere, or get, head, 302
 	Links  string // mirrors, with commas
 	LinkOn string // where those are
@@ -189,7 +189,9 @@ func (f *Face) well(w *World) bool {
 }
 
 // bad reports whether a field is malformed, or says nothing that could be relied on.
-func (f *Face) bad() bool { return f.Digest == "bad" || f.Tag == "new" || f.Tag == "one" }
+func (f *Face) bad() bool {
+	return f.Digest == "bad" || f.Digest != "" && f.Field == "both" || f.Tag == "new" || f.Tag == "one"
+}
 
 // place is what the oracle is told of a party in command k.
 func (w *World) place(p *Party, k int) oracle.Place {
