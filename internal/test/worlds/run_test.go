@@ -29,8 +29,8 @@ import (
 const (
 	folder   = "/d"
 	fileName = "f.bin"
-	longest  = 6 * time.Hour   // that a command may take
-	realTime = 5 * time.Minute // that a story may take, of which nearly all take some milliseconds
+	longest  = 6 * time.Hour // that a command may take
+	realTime = time.Hour     // that a story may take: nearly all take milliseconds, and one that does not end some minutes
 	password = "secret"
 )
 
