@@ -16,6 +16,7 @@ import (
 	"braid/daemon/queue"
 	"braid/download"
 	"braid/fleet"
+	"braid/fleet/jetstream"
 	"braid/internal/option"
 )
 
@@ -227,6 +228,9 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 			why = "its name is that of the entry " + gid
 		}
 		err = misuse(j.Name, why, "another name (out), or wait for that one")
+	}
+	if large, ok := errors.AsType[*jetstream.LargeError](err); ok {
+		err = misuse(large.Job, large.Error(), "fewer places or shorter options")
 	}
 	own, ok := errors.AsType[*failure](err)
 	if !ok {

@@ -138,10 +138,17 @@ func (f *fleetFlags) failure(command string, err error) error {
 		if _, named := errors.AsType[x509.HostnameError](err); named {
 			x.hint = "--queue tls://NAME:4222 with a name of the certificate"
 		}
+	case isNewer(err):
+		x.code, x.hint = exitRefused, "update this one: a newer braid reads what older ones have written"
 	case jetstream.Lacking(err):
 		x.code, x.why, x.hint = exitRefused, "the server keeps no jobs: JetStream is off", "nats-server -js, or jetstream {} in its configuration"
 	}
 	return x
+}
+
+func isNewer(err error) bool {
+	_, newer := errors.AsType[*jetstream.NewerError](err)
+	return newer
 }
 
 // processName is what the others call this process.

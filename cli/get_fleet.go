@@ -47,6 +47,11 @@ func (g enqueuing) run(ctx context.Context, words []string) error {
 		return err
 	}
 	defer q.Close()
+	for i := range jobs {
+		if err := q.Fits(&jobs[i]); err != nil {
+			return misuse(jobs[i].Name, err.Error(), "fewer places or shorter options")
+		}
+	}
 	counts := map[fleet.News]int{}
 	for _, j := range jobs {
 		news, err := q.Report(ctx, j)

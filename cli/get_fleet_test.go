@@ -30,3 +30,27 @@ func TestQueueNames(t *testing.T) {
 		t.Error("a queue was made")
 	}
 }
+
+// A job that the queue has no room for is refused with its size, before anything is there.
+func TestQueueLarge(t *testing.T) {
+	t.Parallel()
+	ctx, dir, _ := queueHere(t)
+	var text strings.Builder
+	text.WriteString("https://example.org/small.iso\nhttps://example.org/x.iso")
+	for range 50 {
+		text.WriteString("\n  user-agent=" + strings.Repeat("x", 60_000))
+	}
+	list := filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(list, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, told bytes.Buffer
+	code := run(ctx, []string{"braid", "get", "--queue", "embedded:" + dir, "-i", list}, streams{out: &out, err: &told})
+	if code != exitUsage || !strings.Contains(told.String(), "x.iso: the job is too large for the queue: 3") || !strings.Contains(told.String(), "and 2097152 may be") {
+		t.Errorf("exit %d, %s", code, &told)
+	}
+	out.Reset()
+	if code := run(ctx, []string{"braid", "queue", "list", "--queue", "embedded:" + dir}, streams{out: &out, err: &told}); code != 0 || out.Len() > 0 {
+		t.Errorf("exit %d, and in the queue is %s", code, &out)
+	}
+}

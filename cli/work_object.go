@@ -52,7 +52,7 @@ func (f *placedFile) is(e *fleet.Ending) bool {
 	return f != nil && f.size == e.Size && f.modTime.Equal(e.ModTime)
 }
 
-func misuseOfName(j *fleet.Job) error { return misuse("job "+j.Name, "no name for a file", "") }
+var errStages = errors.New(stages + " is the folder of unfinished files")
 
 // checkJobName says why no worker takes a job of a name, wherever it puts files.
 func checkJobName(name string) error {
@@ -61,7 +61,7 @@ func checkJobName(name string) error {
 	}
 	switch {
 	case strings.HasPrefix(name, stages):
-		return errors.New(stages + " is the folder of unfinished files")
+		return errStages
 	case objectstore.Reserved(name):
 		return errors.New("a name of that ending is the one of the evidence beside an object")
 	}

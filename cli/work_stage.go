@@ -89,7 +89,7 @@ func placing(j *fleet.Job) string { return "." + j.ID() + ".placing" }
 // one that is there may be replaced.
 func (p *workFolder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error) {
 	if strings.HasPrefix(j.Name, stages) {
-		return nil, misuseOfName(j)
+		return nil, misuse("job "+j.Name, errStages.Error(), "")
 	}
 	s := &stage{name: path.Join(stages, fmt.Sprintf("%s-%d", j.Key(), fence)), base: path.Base(j.Name), placing: placing(j), file: j.Name}
 	s.dir = filepath.Join(p.dir, s.name)

@@ -58,8 +58,8 @@ func (t *workTask) request() (download.Request, error) {
 	if err := t.sums.vouch(&r); err != nil {
 		return r, err
 	}
-	if metalink.CheckPath(job.Name) != nil {
-		return r, misuseOfName(job)
+	if err := metalink.CheckPath(job.Name); err != nil { // in the words of checkJobName
+		return r, misuse("job "+job.Name, err.Error(), "")
 	}
 	there, err := t.place.prepare(t, &r)
 	if err != nil {

@@ -1,7 +1,10 @@
 package fleet
 
 import (
+	"cmp"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -44,6 +47,39 @@ type Ending struct {
 	Took      time.Duration `json:"took,omitempty"`    // nanoseconds
 	// Sources are how many bytes came from which host.
 	Sources map[string]int64 `json:"sources,omitempty"`
+}
+
+const (
+	// mostSources is how many hosts an ending names, and mostText how long a text in it may be: what a server says has no end of its own.
+	mostSources = 20
+	mostText    = 1 << 10
+	// otherSources are the hosts that are not named.
+	otherSources = "others"
+)
+
+// bound makes an ending fit into a record.
+func (e *Ending) bound() {
+	for _, text := range []*string{&e.Why, &e.URL, &e.Proof, &e.Host} {
+		if len(*text) > mostText {
+			*text = strings.ToValidUTF8((*text)[:mostText], "") + "..."
+		}
+	}
+	if len(e.ETag) > mostText { // a part of it would be another one
+		e.ETag = ""
+	}
+	if len(e.Sources) <= mostSources {
+		return
+	}
+	hosts := slices.SortedFunc(maps.Keys(e.Sources), func(a, b string) int { return cmp.Or(cmp.Compare(e.Sources[b], e.Sources[a]), strings.Compare(a, b)) })
+	named := map[string]int64{}
+	for i, host := range hosts {
+		if i >= mostSources-1 {
+			named[otherSources] += e.Sources[host]
+		} else {
+			named[host] = e.Sources[host]
+		}
+	}
+	e.Sources = named
 }
 
 // wrongWaits are how long after a file that is wrong it is asked for again: file, digest and signature are often published minutes apart, and
@@ -126,6 +162,7 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 		return err
 	}
 	e.At, e.Worker, e.Fence, e.Version = now, worker, fence, r.Job.Version
+	e.bound()
 	wait, again := r.wait(e.Kind, worker)
 	r.Last, r.Since, r.Lease.Until, r.Progress = &e, now, time.Time{}, Progress{}
 	if !again || r.Newer != nil {

@@ -194,9 +194,23 @@ func (r *Record) queue(j Job, now time.Time) {
 	r.Lease.Until = time.Time{}
 }
 
-// Retry queues a job again that is dead or waits, and reports whether it was.
+// GiveUp makes a job dead whose record has no room for what becomes of it. What is large goes, and with it what a retry would need: it is for a new
+// report. The error is an *OverError if the job is over.
+func (r *Record) GiveUp(why string, now time.Time) error {
+	if r.State == Done || r.State == Dead {
+		return &OverError{r.State}
+	}
+	last := &Ending{Kind: Useless, At: now, Why: why, Version: r.Job.Version}
+	*r = Record{
+		Job: Job{Name: r.Job.Name, Watch: r.Job.Watch, Version: r.Job.Version}, State: Dead, Since: now,
+		Lease: Lease{Holder: r.Lease.Holder, Fence: r.Lease.Fence}, Upload: r.Upload, Last: last,
+	}
+	return nil
+}
+
+// Retry queues a job again that is dead or waits, and reports whether it was. One without places is for a new report.
 func (r *Record) Retry(now time.Time) bool {
-	if r.State != Dead && r.State != Waiting {
+	if r.State != Dead && r.State != Waiting || len(r.Job.URIs) == 0 {
 		return false
 	}
 	r.queue(r.Job, now)

@@ -15,8 +15,11 @@ import (
 	"braid/fleet"
 )
 
-// Report puts a job into the queue, if it is news. When it returns without an error the job is stored.
+// Report puts a job into the queue, if it is news. When it returns without an error the job is stored. The error is a *LargeError if it is too large.
 func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err error) {
+	if err := q.Fits(&j); err != nil {
+		return news, err
+	}
 	r, err := change(ctx, q.jobs, j.Key(), func(r *fleet.Record) (err error) {
 		if r.State == "" { // what was dropped may have left a worker with an earlier fence
 			r.Lease.Fence = uint64(q.now().UnixMilli())
@@ -34,6 +37,15 @@ func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err e
 		err = q.wake(ctx, &r)
 	}
 	return news, err
+}
+
+// Fits returns a *LargeError if the queue does not take a job. One that it takes stays within what its server takes, whatever becomes of it.
+func (q *Queue) Fits(j *fleet.Job) error {
+	data, err := encode(j)
+	if most := q.conn.MaxPayload() / jobsOfValue; err == nil && int64(len(data)) > most {
+		err = &LargeError{j.Name, int64(len(data)), most}
+	}
+	return err
 }
 
 var errSame = errors.New("nothing changes")
@@ -137,20 +149,36 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 		return c, nil
 	}
 	q.free(key)
+	return nil, q.notTaken(ctx, msg, key, err)
+}
+
+// notTaken does with a message what the error calls for with which its job was not taken.
+func (q *Queue) notTaken(ctx context.Context, msg *nats.Msg, key string, err error) error {
 	if early, ok := errors.AsType[*fleet.EarlyError](err); ok {
-		return nil, q.later(msg, early.Next)
+		return q.later(msg, early.Next)
 	}
 	if held, ok := errors.AsType[*fleet.HeldError](err); ok {
-		return nil, q.later(msg, held.Lease.Until)
+		return q.later(msg, held.Lease.Until)
 	}
 	if _, ok := errors.AsType[*fleet.OverError](err); ok {
-		return nil, msg.Ack()
+		return msg.Ack()
+	}
+	if newer, ok := errors.AsType[*NewerError](err); ok { // a newer worker takes it
+		tellNewer(q, newer)
+		return msg.NakWithDelay(q.lease)
+	}
+	if errors.Is(err, nats.ErrMaxPayload) { // whatever is tried, nothing can be added to it
+		why := tooLarge(q, key)
+		_, err = change(ctx, q.jobs, key, func(r *fleet.Record) error { return r.GiveUp(why, q.now()) })
+		if err == nil {
+			return msg.Ack()
+		}
 	}
 	if errors.Is(err, errUnreadable) || errors.Is(err, jetstream.ErrInvalidKey) { // is of another program: what is the queue's own must not wait for it
 		q.log.Warn("queue", "message", key, "error", err)
-		return nil, msg.NakWithDelay(q.lease)
+		return msg.NakWithDelay(q.lease)
 	}
-	return nil, errors.Join(err, msg.NakWithDelay(time.Second))
+	return errors.Join(err, msg.NakWithDelay(time.Second))
 }
 
 // later gives a message back until a time, and a little more.
@@ -300,7 +328,7 @@ func (c *Claim) Release(ctx context.Context) error {
 
 func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Record, error) {
 	defer c.q.free(c.Record.Job.Key())
-	level := slog.LevelWarn
+	level, gaveUp := slog.LevelWarn, false
 	c.cancel(nil) // else what prolongs the lease meanwhile finds that the job is over, and takes it for lost
 	c.beating.Wait()
 	for {
@@ -316,7 +344,17 @@ func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Rec
 		c.q.log.Log(ctx, level, "queue", "job", c.Record.Job.Name, "error", err)
 		level = slog.LevelDebug // it is told once
 		if errors.Is(err, nats.ErrMaxPayload) {
-			return r, err
+			if gaveUp {
+				return r, err
+			}
+			why := tooLarge(c.q, c.Record.Job.Key())
+			gaveUp, f = true, func(r *fleet.Record) error {
+				if err := r.Lease.Check(c.q.name, c.Fence()); err != nil {
+					return err
+				}
+				return r.GiveUp(why, c.q.now())
+			}
+			continue
 		}
 		if err := rest(ctx, 500*time.Millisecond); err != nil {
 			return r, err

@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -76,9 +75,12 @@ func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found
 			return l, nil
 		}
 		held, ok := errors.AsType[*fleet.HeldError](err)
+		newer, unknown := errors.AsType[*NewerError](err)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case unknown: // it stands by
+			tellNewer(q, newer)
 		case !ok:
 			q.log.Debug("queue", "lead", err)
 		case held.Lease.Fence != told:
@@ -110,7 +112,7 @@ func (q *Queue) awaitKey(ctx context.Context, key string, held *fleet.HeldError)
 			return outer(ctx.Err())
 		case e := <-w.Updates():
 			var l Leader
-			if e != nil && json.Unmarshal(e.Value(), &l) == nil && l.Until.IsZero() {
+			if e != nil && decode(e.Value(), &l) == nil && l.Until.IsZero() {
 				return nil
 			}
 		}
@@ -258,7 +260,7 @@ func (l *Lead) store(ctx context.Context, name string, k kept) error {
 	if len(k.Value) == 0 {
 		return l.q.feeds.Delete(ctx, name)
 	}
-	data, err := json.Marshal(k)
+	data, err := encode(k)
 	if err == nil {
 		_, err = l.q.feeds.Put(ctx, name, data)
 	}
@@ -272,7 +274,8 @@ func (l *Lead) store(ctx context.Context, name string, k kept) error {
 	return err
 }
 
-// Kept calls f with each value that leaders of the group have stored.
+// Kept calls f with each value that leaders of the group have stored. The error is a *NewerError if a newer braid has stored some: what they say of the
+// feeds is more than this one knows.
 func (l *Lead) Kept(ctx context.Context, f func(bucket, key string, value []byte)) error {
 	return each(ctx, l.q.feeds, l.group+".>", func(k kept) { f(k.Bucket, k.Key, k.Value) })
 }

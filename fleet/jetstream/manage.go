@@ -12,7 +12,7 @@ import (
 	"braid/fleet"
 )
 
-// All returns all records.
+// All returns all records. The error is a *NewerError if some are of a newer braid, and the others are returned with it.
 func (q *Queue) All(ctx context.Context) (all []fleet.Record, err error) {
 	err = each(ctx, q.jobs, jetstream.AllKeys, func(r fleet.Record) { all = append(all, r) })
 	return all, err
@@ -42,14 +42,15 @@ func (q *Queue) Name() string { return q.name }
 func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 	q.running.Go(func() {
 		q.watchingAll(q.jobs, jetstream.AllKeys, func(e jetstream.KeyValueEntry) {
-			var r fleet.Record
 			switch {
 			case e == nil:
 				f("", nil)
 			case e.Operation() != jetstream.KeyValuePut:
 				f(e.Key(), nil)
-			case json.Unmarshal(e.Value(), &r) == nil:
-				f(e.Key(), &r)
+			default:
+				if r, ok := entryOf(q, e); ok {
+					f(e.Key(), &r)
+				}
 			}
 		})
 	})

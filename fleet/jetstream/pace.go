@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"net/url"
 	"sync"
 	"time"
@@ -73,7 +72,7 @@ func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 func (p *Pacer) learn(e jetstream.KeyValueEntry) {
 	host, err := hex.DecodeString(e.Key())
 	var pace fleet.Pace
-	if err != nil || json.Unmarshal(e.Value(), &pace) != nil {
+	if err != nil || decode(e.Value(), &pace) != nil {
 		return
 	}
 	p.mu.Lock()

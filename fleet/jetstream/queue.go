@@ -57,25 +57,27 @@ type Options struct {
 
 // A Queue is a connection to a queue. Its methods may be called by several goroutines.
 type Queue struct {
-	name    string
-	clock   func() time.Time
-	lease   time.Duration
-	works   bool
-	here    bool // on this machine, with its clock
-	log     *slog.Logger
-	conn    *nats.Conn
-	js      jetstream.JetStream
-	jobs    jetstream.KeyValue
-	leases  jetstream.KeyValue
-	pace    jetstream.KeyValue
-	feeds   jetstream.KeyValue
-	pulls   *pulls       // of one that takes jobs
-	offset  atomic.Int64 // of the server's clock to ours
-	paused  atomic.Bool
-	pacer   *Pacer          // nil: it takes no jobs
-	open    context.Context // until it is closed
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	name   string
+	clock  func() time.Time
+	lease  time.Duration
+	works  bool
+	here   bool // on this machine, with its clock
+	log    *slog.Logger
+	conn   *nats.Conn
+	js     jetstream.JetStream
+	jobs   jetstream.KeyValue
+	leases jetstream.KeyValue
+	pace   jetstream.KeyValue
+	feeds  jetstream.KeyValue
+	pulls  *pulls       // of one that takes jobs
+	offset atomic.Int64 // of the server's clock to ours
+	paused atomic.Bool
+	// toldNewer: the log says that there are values of a newer braid.
+	toldNewer atomic.Bool
+	pacer     *Pacer          // nil: it takes no jobs
+	open      context.Context // until it is closed
+	stop      context.CancelFunc
+	running   sync.WaitGroup
 
 	mu   sync.Mutex
 	mine map[string]*Claim // by key, the jobs that this process has, or is about to take (nil)

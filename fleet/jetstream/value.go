@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -36,7 +35,7 @@ func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key strin
 		if err = f(&now.value); err != nil {
 			return now, err
 		}
-		data, err := json.Marshal(now.value)
+		data, err := encode(now.value)
 		if err != nil {
 			return now, err
 		}
@@ -63,7 +62,7 @@ func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (va
 	if err != nil {
 		return value, 0, err
 	}
-	if err := json.Unmarshal(e.Value(), &value); err != nil {
+	if err := decode(e.Value(), &value); err != nil {
 		return value, 0, fmt.Errorf("%s %s %w: %w", bucket.Bucket(), key, errUnreadable, err)
 	}
 	return value, e.Revision(), nil
@@ -71,24 +70,32 @@ func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (va
 
 var errUnreadable = errors.New("cannot be read")
 
-// each calls f with each value of some keys, but for those that another program has stored and cannot be read.
+// each calls f with each value of some keys, but for those that another program has stored and cannot be read. The error is a *NewerError if some
+// are of a newer braid; the others have been read then.
 func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f func(T)) error {
 	w, err := bucket.Watch(ctx, keys, jetstream.IgnoreDeletes())
 	if err != nil {
 		return err
 	}
 	defer w.Stop()
+	var passed *NewerError
 	for {
 		select {
 		case e, more := <-w.Updates():
 			if !more {
 				return errors.New("the connection was closed")
 			}
+			if e == nil && passed != nil {
+				return passed
+			}
 			if e == nil {
 				return nil
 			}
 			var value T
-			if json.Unmarshal(e.Value(), &value) == nil {
+			err := decode(e.Value(), &value)
+			if newer, ok := errors.AsType[*NewerError](err); ok {
+				passed = newer.with(passed)
+			} else if err == nil {
 				f(value)
 			}
 		case <-ctx.Done():
