@@ -93,7 +93,7 @@ func (f *fleetFlags) open(ctx context.Context, command string, log *slog.Logger)
 	if err := f.check(command); err != nil {
 		return nil, err
 	}
-	o := jetstream.Options{URL: f.Queue, Name: processName(), Credentials: f.QueueCreds, Lease: time.Duration(f.lease), Works: command == "work", Log: log}
+	o := jetstream.Options{URL: f.Queue, Name: processName(), Credentials: f.QueueCreds, Lease: time.Duration(f.lease), Works: command == "work", There: strings.HasPrefix(command, "queue "), Log: log}
 	q := &fleetQueue{}
 	var err error
 	if rest, here := strings.CutPrefix(f.Queue, embedded); here {
@@ -138,6 +138,8 @@ func (f *fleetFlags) failure(command string, err error) error {
 		if _, named := errors.AsType[x509.HostnameError](err); named {
 			x.hint = "--queue tls://NAME:4222 with a name of the certificate"
 		}
+	case jetstream.Missing(err):
+		x.code, x.why, x.hint = exitLocal, "no queue is there: it was never made, or its server has lost what it had stored", "braid work, watch, get and daemon with --queue make one"
 	case isNewer(err):
 		x.code, x.hint = exitRefused, "update this one: a newer braid reads what older ones have written"
 	case jetstream.Lacking(err):

@@ -86,7 +86,7 @@ func (c *queueCommand) check(verb string, rest []string) error {
 	})
 }
 
-// records are those of some states, or of all, by name.
+// records are those of some states, or of all, by name. The error is a *jetstream.NewerError if there are others that a newer braid has written.
 func (c *queueCommand) records(ctx context.Context, states ...fleet.State) ([]fleet.Record, error) {
 	all, err := c.queue.All(ctx)
 	all = slices.DeleteFunc(all, func(r fleet.Record) bool { return len(states) > 0 && !slices.Contains(states, r.State) })
@@ -100,11 +100,12 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 	for _, w := range words {
 		states = append(states, fleet.State(w))
 	}
-	all, err := c.records(ctx, states...)
-	if err != nil {
-		return err
+	all, passed := c.records(ctx, states...)
+	if passed != nil && !isNewer(passed) {
+		return passed
 	}
 	for _, r := range all {
+		var err error
 		if c.JSON {
 			err = c.write(jobEvent{newHead(time.Now(), "job"), r})
 		} else {
@@ -114,7 +115,7 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 			return outputFailure(err)
 		}
 	}
-	return nil
+	return passed
 }
 
 // jobEvent and queueEvent are lines of --json. What is in them is said by the types of the fleet.
@@ -177,16 +178,15 @@ func (c *queueCommand) status(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := c.queue.All(ctx)
-	if err != nil {
+	b, err := c.queue.Board(ctx)
+	if err != nil && !isNewer(err) {
 		return err
-	}
-	var b fleet.Board
-	for i := range all {
-		b.Put(all[i].Job.Key(), &all[i])
 	}
 	s := b.Status(workers, time.Now().Add(c.queue.Offset()))
 	s.Drained = c.queue.Paused()
+	if s.Lost, err = c.queue.Lost(ctx); err != nil && !isNewer(err) {
+		return err
+	}
 	if c.JSON {
 		return outputFailure(c.write(queueEvent{newHead(time.Now(), "queue"), s}))
 	}
@@ -214,6 +214,12 @@ func statusLines(s *fleet.Status) (lines []string) {
 	}
 	if len(s.Running) > 0 {
 		lines = append(lines, fmt.Sprintf("all together  %s of %s, %s/s", sizeText(s.Done), sizeText(s.Size), sizeText(s.Speed)))
+	}
+	if n := s.Jobs[fleet.Newer]; n > 0 {
+		lines = append(lines, fmt.Sprintf("%-7s  %s, written by a newer braid: this one leaves them alone and does not know how they stand", fleet.Newer, grouped(n)))
+	}
+	if !s.Lost.IsZero() {
+		lines = append(lines, "its server came back empty at "+stamp(s.Lost)+": jobs of before that were not done are lost; braid watch forget NAME CONFIG, or braid get --queue, reports them again")
 	}
 	if s.Drained {
 		lines = append(lines, "drained: no worker takes a job; braid queue drain --end lets them")
@@ -256,18 +262,23 @@ func (c *queueCommand) all(ctx context.Context, verb string, words []string) err
 		states = append(states, fleet.Queued)
 	}
 	before := time.Now().Add(c.queue.Offset() - time.Duration(c.Older))
-	all, err := c.records(ctx, states...)
+	all, passed := c.records(ctx, states...)
+	if passed != nil && !isNewer(passed) {
+		return passed
+	}
 	for _, r := range all {
+		var err error
 		switch {
-		case err != nil:
-			return err
 		case verb == "drop" && !r.Since.After(before):
 			_, err = c.queue.DropAs(ctx, &r)
 		case verb == "retry" && (r.State == fleet.Dead || r.Last != nil):
 			_, err = c.queue.Retry(ctx, r.Job.Key())
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return passed
 }
 
 // drainEvery is how often drain looks whether a worker still has a job.
@@ -281,7 +292,7 @@ func (c *queueCommand) drain(ctx context.Context) error {
 	ticker := time.NewTicker(drainEvery)
 	defer ticker.Stop()
 	for {
-		running, err := c.records(ctx, fleet.Running)
+		running, err := c.queue.Running(ctx)
 		now := time.Now().Add(c.queue.Offset())
 		had := func(r fleet.Record) bool { return now.Before(r.Lease.Until) } // else its worker is heard of no more
 		if err != nil || !slices.ContainsFunc(running, had) {

@@ -161,8 +161,57 @@ func TestQueueDropAll(t *testing.T) {
 	}
 }
 
+// TestQueueNewer: jobs that a newer braid has written are told of, and left alone; the others are shown, dropped and tried again as ever.
+func TestQueueNewer(t *testing.T) {
+	t.Parallel()
+	ctx, dir, h := queueHere(t)
+	q, err := jetstream.Open(ctx, jetstream.Options{Host: h, Name: "worker", Works: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	names := []string{"a.iso", "b.iso"}
+	for _, name := range names {
+		if _, err := q.Report(ctx, fleet.Job{Name: name, URIs: []string{"https://example.org/" + name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := stored(ctx, h, fleet.KeyOf("a.iso"), func([]byte) []byte { return []byte(`{"format":9,"state":"queued"}`) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{[]string{"status"}, exitDone, []string{"queued   1\n", "newer    1, written by a newer braid"}},
+		{[]string{"list"}, exitRefused, []string{"queued   b.iso\n", "1 of the queue's values, of format 9, and this one knows 1", "update this one"}},
+		{[]string{"retry", "a.iso"}, exitRefused, []string{"a newer braid"}},
+		{[]string{"drop", "a.iso"}, exitRefused, []string{"a newer braid"}},
+		{[]string{"drain"}, exitRefused, []string{"a newer braid"}},
+		{[]string{"drop", "--all", "queued"}, exitRefused, []string{"a newer braid"}},
+		{[]string{"status"}, exitDone, []string{"queued   0\n", "newer    1, "}},
+	} {
+		var out bytes.Buffer
+		code := run(ctx, slices.Concat([]string{"braid", "queue", tt.args[0], "--queue", "embedded:" + dir}, tt.args[1:]), streams{out: &out, err: &out})
+		if code != tt.code {
+			t.Errorf("%q ends with %d, want %d: %s", tt.args, code, tt.code, &out)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(strings.ReplaceAll(out.String(), "queued  ", "queued "), strings.ReplaceAll(want, "queued  ", "queued ")) {
+				t.Errorf("%q says nothing of %q: %s", tt.args, want, &out)
+			}
+		}
+	}
+}
+
 // queuedOnly makes a dead job a queued one, without a message.
 func queuedOnly(ctx context.Context, h *jetstream.Host, key string) error {
+	return stored(ctx, h, key, func(record []byte) []byte { return bytes.Replace(record, []byte(`"dead"`), []byte(`"queued"`), 1) })
+}
+
+// stored changes a record as another program might.
+func stored(ctx context.Context, h *jetstream.Host, key string, change func([]byte) []byte) error {
 	conn, err := nats.Connect(nats.DefaultURL, nats.SetCustomDialer(h))
 	if err != nil {
 		return err
@@ -178,7 +227,7 @@ func queuedOnly(ctx context.Context, h *jetstream.Host, key string) error {
 	}
 	e, err := jobs.Get(ctx, key)
 	if err == nil {
-		_, err = jobs.Put(ctx, key, bytes.Replace(e.Value(), []byte(`"dead"`), []byte(`"queued"`), 1))
+		_, err = jobs.Put(ctx, key, change(e.Value()))
 	}
 	return err
 }

@@ -102,6 +102,8 @@ const (
 	Waiting State = "waiting" // until Next, to be tried again
 	Done    State = "done"
 	Dead    State = "dead" // given up; a report or Retry revives it
+	// Newer is what a Board says of a record that a newer braid has written.
+	Newer State = "newer"
 )
 
 // A Record is what is known of one file.

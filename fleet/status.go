@@ -21,6 +21,9 @@ type Doing struct {
 
 // A Board has all records, to show them. Of those that are done it has only the state.
 type Board struct {
+	// Done is how many are done beside those that were put here.
+	Done int
+
 	states map[string]State
 	open   map[string]Record
 }
@@ -58,6 +61,8 @@ type Status struct {
 	// Oldest is since when the first of them waits; it is zero if no job waits.
 	Oldest  time.Time `json:"oldest,omitzero"`
 	Drained bool      `json:"drained"` // no worker takes a job
+	// Lost is when the queue's server came back empty, if it did so in the last days.
+	Lost    time.Time `json:"lost,omitzero"`
 	Running []Record  `json:"running"`
 }
 
@@ -70,6 +75,9 @@ func (b *Board) Status(workers []Worker, now time.Time) Status {
 		for _, d := range w.Doing {
 			doing[d.Key] = d
 		}
+	}
+	if b.Done > 0 {
+		s.Jobs[Done] = b.Done
 	}
 	for _, state := range b.states {
 		s.Jobs[state]++

@@ -34,6 +34,9 @@ func (q *Queue) keepDelivered(ctx context.Context) {
 				q.log.Warn("queue", "forgotten", n, "priority", p.String(), "again", q.deliverAnew(once, p))
 			}
 		}
+		if err := keepBoard(once, q); err != nil {
+			q.log.Debug("queue", "board", err)
+		}
 		stop()
 	}
 }

@@ -183,6 +183,9 @@ func TestNewer_Format(t *testing.T) {
 	if x, ok := errors.AsType[*NewerError](err); !ok || x.Values != 2 || x.Format != 2 || len(all) != 1 {
 		t.Errorf("%d records, %v", len(all), err)
 	}
+	if b, err := q.Board(t.Context()); !is(err) || b.Status(nil, q.now()).Jobs[fleet.Newer] != 2 {
+		t.Errorf("how the queue stands: %v", err)
+	}
 	for end := time.Now().Add(10 * time.Second); log.count("a newer braid") == 0 && time.Now().Before(end); {
 		rest(t.Context(), 10*time.Millisecond)
 	}

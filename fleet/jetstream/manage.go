@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -16,6 +17,51 @@ import (
 func (q *Queue) All(ctx context.Context) (all []fleet.Record, err error) {
 	err = each(ctx, q.jobs, jetstream.AllKeys, func(r fleet.Record) { all = append(all, r) })
 	return all, err
+}
+
+// Board returns how the queue stands. It has the records of what runs, and of all others their states. The error is a *NewerError if some are of a newer
+// braid, and the board is right but for them.
+func (q *Queue) Board(ctx context.Context) (*fleet.Board, error) {
+	b, revision, err := readBoard(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if b.read >= boardAfter {
+		storeBoard(ctx, q, &b, revision)
+	}
+	all := fleet.Board{Done: b.done}
+	newer := 0
+	for key, x := range b.Open {
+		r, full := b.full[key]
+		if x.State == fleet.Running && !full {
+			var there uint64
+			if r, there, err = read[fleet.Record](ctx, q.jobs, key); err != nil {
+				return nil, err
+			}
+			if there == 0 || r.State == fleet.Done { // since then
+				continue
+			}
+		} else if !full {
+			r = fleet.Record{State: x.State, Since: x.Since, Job: fleet.Job{Priority: x.Priority}}
+		}
+		if x.State == fleet.Newer {
+			newer++
+		}
+		all.Put(key, &r)
+	}
+	if newer > 0 {
+		return &all, &NewerError{b.Highest, newer}
+	}
+	return &all, nil
+}
+
+// Running returns the records of what workers have, by name. The error is as that of Board.
+func (q *Queue) Running(ctx context.Context) ([]fleet.Record, error) {
+	b, err := q.Board(ctx)
+	if b == nil {
+		return nil, err
+	}
+	return b.In(fleet.Running, math.MaxInt), err
 }
 
 // Records returns the records of some keys that there are.
@@ -38,17 +84,26 @@ func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record,
 func (q *Queue) Name() string { return q.name }
 
 // Follow calls f, from one goroutine, with each record and its key, and with each that changes, until the queue is closed. A record that was dropped
-// is nil. An empty key says that all records have come that there were.
+// is nil, and so are all of a queue that was lost. An empty key says that all records have come that there were.
 func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
+	known := map[string]bool{}
+	lost := func() {
+		for key := range known {
+			f(key, nil)
+		}
+		clear(known)
+	}
 	q.running.Go(func() {
-		q.watchingAll(q.jobs, jetstream.AllKeys, func(e jetstream.KeyValueEntry) {
+		q.watchingAll(q.jobs, jetstream.AllKeys, lost, func(e jetstream.KeyValueEntry) {
 			switch {
 			case e == nil:
 				f("", nil)
 			case e.Operation() != jetstream.KeyValuePut:
+				delete(known, e.Key())
 				f(e.Key(), nil)
 			default:
 				if r, ok := entryOf(q, e); ok {
+					known[e.Key()] = true
 					f(e.Key(), &r)
 				}
 			}
@@ -164,6 +219,17 @@ func (q *Queue) remove(ctx context.Context, key string, may func(*fleet.Record) 
 	}
 }
 
+// Lost returns when the server came back empty in the last days, or the zero time.
+func (q *Queue) Lost(ctx context.Context) (time.Time, error) {
+	ctx, stop := context.WithTimeout(ctx, oneCall)
+	defer stop()
+	l, _, err := read[Loss](ctx, q.leases, keyLost)
+	if q.now().Sub(l.At) > lossTold {
+		l.At = time.Time{}
+	}
+	return l.At, err
+}
+
 // Pause has workers take no more jobs, or take them again.
 func (q *Queue) Pause(ctx context.Context, paused bool) error {
 	if !paused {
@@ -188,7 +254,7 @@ func (q *Queue) Paused() bool { return q.paused.Load() }
 
 // watching calls f for each value of keys, now and when it changes, until the queue is closed.
 func (q *Queue) watching(bucket jetstream.KeyValue, keys string, f func(jetstream.KeyValueEntry)) {
-	q.watchingAll(bucket, keys, func(e jetstream.KeyValueEntry) {
+	q.watchingAll(bucket, keys, func() {}, func(e jetstream.KeyValueEntry) {
 		if e != nil {
 			f(e)
 		}
@@ -196,13 +262,17 @@ func (q *Queue) watching(bucket jetstream.KeyValue, keys string, f func(jetstrea
 }
 
 // watchingAll is watching, with nil when all values have come that there were. On another connection it begins again where it was: the library finds out after
-// ten seconds and more that a server is another one.
-func (q *Queue) watchingAll(bucket jetstream.KeyValue, keys string, f func(jetstream.KeyValueEntry)) {
-	last := uint64(0)
+// ten seconds and more that a server is another one. When the values were lost it calls lost, and begins anew.
+func (q *Queue) watchingAll(bucket jetstream.KeyValue, keys string, lost func(), f func(jetstream.KeyValueEntry)) {
+	last, life := uint64(0), 0
 	for q.open.Err() == nil {
 		q.mu.Lock()
-		back := q.back
+		back, lives := q.back, q.lives
 		q.mu.Unlock()
+		if lives != life {
+			lost()
+			last, life = 0, lives
+		}
 		var options []jetstream.WatchOpt
 		if last > 0 {
 			options = append(options, jetstream.ResumeFromRevision(last+1))

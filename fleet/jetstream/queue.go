@@ -47,6 +47,8 @@ type Options struct {
 	Lease time.Duration
 	// Works: the process takes jobs. The stream delivers a message again after its Lease; of several processes the last one's counts.
 	Works bool
+	// There: the queue is to be there already, and none is made.
+	There bool
 	// Host, if not nil, has the server; then URL, Credentials and TLS are not used.
 	Host *Host
 	// Log gets what goes wrong meanwhile. If nil, it is discarded.
@@ -61,6 +63,7 @@ type Queue struct {
 	clock  func() time.Time
 	lease  time.Duration
 	works  bool
+	there  bool // or an error
 	here   bool // on this machine, with its clock
 	log    *slog.Logger
 	conn   *nats.Conn
@@ -74,6 +77,7 @@ type Queue struct {
 	paused atomic.Bool
 	// toldNewer: the log says that there are values of a newer braid.
 	toldNewer atomic.Bool
+	looked    uint64          // up to where a board was stored; of keepDelivered
 	pacer     *Pacer          // nil: it takes no jobs
 	open      context.Context // until it is closed
 	stop      context.CancelFunc
@@ -81,7 +85,11 @@ type Queue struct {
 
 	mu   sync.Mutex
 	mine map[string]*Claim // by key, the jobs that this process has, or is about to take (nil)
-	back chan struct{}     // closed when there is another connection
+	back chan struct{}     // closed when there is another connection, or another queue
+	// made is when the queue was made, lives how often it was made anew since Open, and toldLost says that the log has it.
+	made     time.Time
+	lives    int
+	toldLost bool
 	// yielded is when this process has yielded the lead of a group.
 	yielded map[string]time.Time
 }
@@ -132,7 +140,7 @@ func isLoopback(host string) bool {
 // Open connects to a queue, and makes what is missing there. Refused, Untrusted and Lacking sort its errors. The queue outlives ctx, until Close.
 func Open(ctx context.Context, o Options) (*Queue, error) {
 	q := &Queue{
-		name: o.Name, lease: o.Lease, works: o.Works, here: o.Host != nil && o.clock == nil, log: o.Log,
+		name: o.Name, lease: o.Lease, works: o.Works, there: o.There, here: o.Host != nil && o.clock == nil, log: o.Log,
 		mine: map[string]*Claim{}, back: make(chan struct{}), yielded: map[string]time.Time{},
 	}
 	if q.clock = o.clock; q.clock == nil {
@@ -151,6 +159,10 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	first, end := context.WithTimeout(ctx, openTime)
 	defer end()
 	err := q.prepare(first)
+	q.there = false // if it is lost from now on, it is made
+	if err == nil {
+		q.made, err = madeAt(first, q)
+	}
 	if err == nil {
 		err = q.readPaused(first)
 	}
@@ -173,6 +185,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	if !q.here {
 		q.running.Go(func() { q.keepClock(q.open) })
 	}
+	q.running.Go(func() { keepQueue(q.open, q) })
 	q.running.Go(func() {
 		q.watching(q.leases, keyPaused, func(e jetstream.KeyValueEntry) { q.paused.Store(e.Operation() == jetstream.KeyValuePut) })
 	})
@@ -255,7 +268,7 @@ func (q *Queue) prepare(ctx context.Context) (err error) {
 		if errors.Is(err, nats.ErrNoResponders) && !q.here && !q.clustered() { // a server that is alone has all of it when it listens
 			err = jetstream.ErrJetStreamNotEnabled
 		}
-		if err == nil || Refused(err) || Lacking(err) || rest(ctx, 500*time.Millisecond) != nil {
+		if err == nil || Refused(err) || Lacking(err) || Missing(err) || rest(ctx, 500*time.Millisecond) != nil {
 			return err
 		}
 	}
@@ -290,7 +303,9 @@ func (q *Queue) makeStream(ctx context.Context, replicas int) error {
 		subjects = append(subjects, nameFor(subject, ".", p))
 	}
 	stream, err := q.js.Stream(ctx, streamName)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
+	if errors.Is(err, jetstream.ErrStreamNotFound) && q.there {
+		err = errMissing
+	} else if errors.Is(err, jetstream.ErrStreamNotFound) {
 		_, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: streamName, Subjects: subjects, Retention: jetstream.WorkQueuePolicy, Duplicates: duplicates, Replicas: replicas,
 		})
@@ -356,7 +371,7 @@ func (q *Queue) setClock(ctx context.Context) error {
 	return err
 }
 
-// keepClock measures it again now and then.
+// keepClock measures it again now and then, of the queue if that is still there: one of several servers may be lost while the connection stays.
 func (q *Queue) keepClock(ctx context.Context) {
 	ticker := time.NewTicker(time.Minute)
 	defer ticker.Stop()
@@ -365,7 +380,11 @@ func (q *Queue) keepClock(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if err := q.setClock(ctx); err != nil && ctx.Err() == nil {
+			err := look(ctx, q)
+			if err == nil {
+				err = q.setClock(ctx)
+			}
+			if err != nil && ctx.Err() == nil {
 				q.log.Debug("queue", "clock", "unknown", "error", err)
 			}
 		}
