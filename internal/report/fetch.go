@@ -172,7 +172,7 @@ func (r *Recorder) cut(f *fetch, ev download.RangeCut) {
 // finish takes a fetch to the past ones.
 func (r *Recorder) finish(f *fetch, err error) {
 	if err != nil {
-		f.failure = Why(err, f.mirror.Host)
+		f.failure, r.refused = Why(err, f.mirror.Host), r.refused || answered(err)
 		if f.mirror.failure = f.failure; f.mirror.Failures == 0 {
 			f.mirror.failedAt, f.mirror.before = r.now, f.failure
 		}

@@ -32,8 +32,9 @@ func (r *Recorder) Draw(at time.Time) []byte {
 		d, states = r.asOf(at)
 	}
 	s := d.section()
-	s["Strip"], s["States"] = r.strip(d), states
+	s["Strip"] = r.strip(d)
 	if !r.ended {
+		s["States"] = states
 		s["Class"], s["Outcome"], s["Headline"] = "open", "goes on", r.limitNow()
 		for _, m := range d.Mirrors {
 			if m.Asked == 0 && len(d.ranked) < maxRowsShown {
@@ -69,7 +70,7 @@ func (r *Recorder) asOf(at time.Time) (*Facts, map[*Mirror]string) {
 		states[m] = r.State(m)
 		if m.running > 0 {
 			states[m] += ", " + option.RateText(m.Speed.Now(at, m.Bytes))
-		} else if m.failure != "" {
+		} else if m.failure != "" && !d.told(m) {
 			states[m] += ": " + m.failure
 		}
 		if m.pause != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"braid/byterange"
@@ -69,6 +68,8 @@ type Facts struct {
 	complete, verified  time.Duration
 	restarts            []entry
 	restarted           int
+	lost                int64 // what was fetched until the last new beginning
+	refused             bool  // a source answered, and not with the file
 
 	end    time.Duration
 	live   bool // it goes on
@@ -210,7 +211,7 @@ func (r *Recorder) up(ev download.SourceUp) {
 
 func (r *Recorder) down(ev download.SourceDown) {
 	m := r.mirror(ev.ID, ev.URL, ev.Host)
-	m.up, m.failure = false, Why(ev.Err, m.Host)
+	m.up, m.failure, r.refused = false, Why(ev.Err, m.Host), r.refused || answered(ev.Err)
 	switch {
 	case ev.Banned:
 		m.banned, m.goneAt = true, r.now
@@ -235,25 +236,20 @@ func (r *Recorder) endPause(m *Mirror) {
 
 func (r *Recorder) restart(ev download.Restarted) {
 	clear(r.ByID) // the numbers of the sources begin anew
-	r.restarted++
 	text := option.Shorten(source.Escape(ev.Reason), 200)
-	if len(r.restarts) < maxMarks {
-		r.restarts = append(r.restarts, entry{r.now, text, true})
+	if r.Progress.Done > 0 || r.Fetched > r.lost { // else nothing is lost, and the failure is that of a source
+		r.restarted++
+		if len(r.restarts) < maxMarks {
+			r.restarts = append(r.restarts, entry{r.now, text, true})
+		}
 	}
+	r.lost = r.Fetched
 	r.complete, r.resumed, r.prior, r.Progress.Done, r.void = never, 0, nil, 0, byterange.Set{}
 	r.say(true, "it begins again: %s", text)
 }
 
 // maxMarks is how many lines across all pictures there are.
 const maxMarks = 8
-
-// Why is the text of the error of a source, short enough for a line among many, without the host where that stands before it anyway.
-func Why(err error, host string) string {
-	if err == nil {
-		return ""
-	}
-	return option.Shorten(strings.TrimPrefix(source.Escape(err.Error()), host+": "), 160)
-}
 
 // compare takes down when what came is compared with what other sources have: from the first event that says so to the first one that
 // is about something else. Nothing of the file comes in that time, which is no fault of a source.

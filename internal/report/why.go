@@ -97,6 +97,7 @@ func was(n int, noun string) string {
 // sayTimes says how long it took until something came, and when nothing came from any source.
 func (d *Facts) sayTimes(w *words) {
 	switch {
+	case d.answer == never && (d.refused || answered(d.err)): // what came of the answers is said already
 	case d.answer == never:
 		w.say(true, "No source answered.")
 	case d.first == never && d.size == 0:

@@ -39,7 +39,7 @@ func (d *Facts) section() map[string]any {
 	class, outcome := d.outcome()
 	s := map[string]any{
 		"Number": d.number, "Title": d.name(), "URL": source.Escape(d.URL), "Path": source.Escape(d.Path), "Class": class, "Outcome": outcome,
-		"Headline": d.headline(), "States": map[*Mirror]string(nil), "Strip": (*strip)(nil), "Words": d.words(), "Begun": d.began.UTC().Format("2006-01-02 15:04:05 UTC"), "Log": d.log, "Fetched": d.Fetched,
+		"Headline": d.headline(), "States": d.fates(), "Strip": (*strip)(nil), "Words": d.words(), "Begun": d.began.UTC().Format("2006-01-02 15:04:05 UTC"), "Log": d.log, "Fetched": d.Fetched,
 	}
 	if d.end > 0 {
 		s["Table"] = d.ranked
@@ -232,24 +232,55 @@ func (d *Facts) sayLosses(w *words) {
 	}
 }
 
+// mostFailed is how many sources that failed are named one by one.
+const mostFailed = 6
+
+// failing returns the sources that failed.
+func (d *Facts) failing() []*Mirror {
+	return slices.DeleteFunc(slices.Clone(d.Mirrors), func(m *Mirror) bool { return m.failure == "" })
+}
+
 // sayFailures says which sources failed and what became of them.
 func (d *Facts) sayFailures(w *words) {
-	const most = 6 // are named one by one
-	n := 0
-	for _, m := range d.Mirrors {
-		if m.failure == "" {
-			continue
-		}
-		if n++; n <= most {
-			w.say(true, "%s.", d.failureOf(m))
+	all := d.failing()
+	for _, m := range all[:min(len(all), mostFailed)] {
+		if text := d.failureOf(m); text != "" {
+			w.say(true, "%s.", text)
 		}
 	}
-	if n > most {
-		w.say(true, "%s failed, too.", option.Count(n-most, "other source"))
+	if n := len(all) - mostFailed; n > 0 {
+		w.say(true, "%s failed, too.", option.Count(n, "other source"))
 	}
 }
 
+// ended reports whether the failure of a source is what ended the download, which has only that source. The headline says it then.
+func (d *Facts) ended(m *Mirror) bool {
+	return d.err != nil && len(d.Mirrors) == 1 && m.failure == Why(d.err, m.Host)
+}
+
+// told reports whether the summary or the headline has the reason of a source's failure, so that the table needs it no more.
+func (d *Facts) told(m *Mirror) bool { return slices.Index(d.failing(), m) < mostFailed }
+
+// fates are what became of the sources, for the table.
+func (d *Facts) fates() map[*Mirror]string {
+	all := map[*Mirror]string{}
+	for _, m := range d.Mirrors {
+		all[m] = m.Fate()
+		if m.failure != "" && d.told(m) {
+			all[m] = strings.TrimSuffix(all[m], ": "+m.failure)
+		}
+	}
+	return all
+}
+
+// failureOf says how a source failed; nothing where the headline says all of it.
 func (d *Facts) failureOf(m *Mirror) string {
+	if d.ended(m) {
+		if m.Failures <= 1 {
+			return ""
+		}
+		return fmt.Sprintf("%s failed %d times, first at %s", m.Name, m.Failures, option.TimeText(m.failedAt))
+	}
 	if m.banned {
 		return fmt.Sprintf("%s was dropped at %s, as its content is wrong: %s", m.Name, option.TimeText(m.goneAt), m.failure)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"braid/download"
 	"braid/metalink"
 	"braid/scheduler"
+	"braid/source"
+	"braid/verify"
 )
 
 // TestWordsOfADrama: who, how much, how fast, what went wrong, who took over, and the times.
@@ -98,10 +101,95 @@ func TestWords(t *testing.T) {
 		{"limit not reached", limited(mib), "--limit-rate allowed 1 MiB/s in all.", ""},
 		{"waiting for one", stuck(), "From 2 s to the end only 4.7 KiB/s came, before that it was 2 MiB/s, while m1:80 was silent.", "in place of"},
 		{"nobody", newTale(-1).fail(errors.New("x")), "No source answered.", ""},
+		{"refused", refusal(1).fail(failed(0, download.Refused, status(0))), "", "No source answered"},
+		{"told in the headline", refusal(1).fail(failed(0, download.Refused, status(0))), "", "404"},
+		{"failed often", refusal(3).fail(failed(0, download.Refused, status(0))), "m0:80 failed 3 times, first at 1 s.", "404"},
+		{"no digest", newTale(-1).fail(failed(0, download.NoEvidence, errors.New("no digest"))), "", "No source answered"},
+		{"the next source", second(), "m0:80 failed at 1 s", "began again"},
 	} {
 		got := tt.r.words().String()
 		if !strings.Contains(got, tt.want) || tt.wont != "" && strings.Contains(got, tt.wont) {
 			t.Errorf("%s: no %q, or %q, in\n%s", tt.name, tt.want, tt.wont, got)
+		}
+	}
+}
+
+func status(id int) error {
+	return &source.Error{URL: link(id), Host: host(id), Status: 404, Fault: source.FaultRefused, Err: errors.New("status 404 Not Found")}
+}
+
+func failed(id int, kind download.Kind, err error) error {
+	return &download.Error{Kind: kind, What: "download", Where: link(id), Err: err}
+}
+
+// refusal is a download from one server that refuses a number of times, a second after the other.
+func refusal(times int) *tale {
+	t := newTale(-1)
+	for range times {
+		f := t.ask(0, 0, byterange.Unbounded, scheduler.ReasonFirst)
+		t.until(t.at+time.Second).over(failed(0, download.Refused, status(0)), f)
+	}
+	t.tell(download.SourceDown{ID: 0, URL: link(0), Host: host(0), Err: status(0), Gone: true})
+	return t
+}
+
+// second is a download whose first source has nothing, and that begins anew at another one before anything has come.
+func second() *Recorder {
+	t := refusal(1)
+	t.tell(download.Restarted{Reason: "m0:80: status 404 Not Found"})
+	f := t.ask(1, 0, byterange.Unbounded, scheduler.ReasonFirst)
+	t.answer(f)
+	t.bring(3*time.Second, 100*kib, f)
+	t.over(nil, f)
+	return t.done(2 * mib)
+}
+
+// TestFates: the table has the reason of a failure only where the summary has it not.
+func TestFates(t *testing.T) {
+	t2 := newTale(10 * mib)
+	for id := range mostFailed + 1 {
+		t2.over(fault(id, fmt.Sprintf("reason %d", id)), t2.ask(id, 0, 10*mib, scheduler.ReasonFirst))
+	}
+	r := t2.until(time.Second).fail(errors.New("x"))
+	html := string(r.Draw(t2.zero.Add(time.Minute)))
+	for id := range mostFailed + 1 {
+		// once in the summary or else the table, and where the log and the marks say what happened
+		in := strings.Count(html, fmt.Sprintf("<td class=\"t\">failed: reason %d</td>", id))
+		if want := id / mostFailed; in != want {
+			t.Errorf("the table has reason %d %d times, want %d", id, in, want)
+		}
+	}
+}
+
+// TestReason: a failure is told by what it is, without host, URL and digits.
+func TestReason(t *testing.T) {
+	digest := func(c string) verify.Digest {
+		d, err := verify.ParseHex(verify.SHA256, strings.Repeat(c, 32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	given := verify.Claim{Digest: digest("ab"), Channel: verify.User, Field: "--sha256"}
+	told := verify.Claim{Digest: digest("cd"), Channel: verify.HTTPS, Field: "Digest"}
+	none := &download.NoSourceError{Errs: []error{status(0), status(1)}, Last: status(1)}
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{nil, ""},
+		{errors.New("x\x1b"), `x\x1b`},
+		{failed(0, download.Refused, status(0)), "404 Not Found"},
+		{failed(0, download.Network, fault(0, "connect: connection refused")), "connection refused"},
+		{failed(0, download.Network, &source.Error{Host: "m0:80", Err: errors.New("m0: no such host")}), "no such host"},
+		{failed(0, download.Refused, none), "all 2 sources failed, the last: 404 Not Found"},
+		{failed(0, download.Mismatch, &verify.MismatchError{Claim: given, Got: digest("ef")}), "wrong digest, not the sha-256 from --sha256"},
+		{failed(0, download.Mismatch, &verify.ConflictError{A: given, B: told}), "digests differ: sha-256 from --sha256, and sha-256 from Digest over https"},
+		{failed(0, download.BadSignature, &verify.SignatureError{Code: verify.SignatureRevoked, By: "0123"}), "signature key revoked"},
+		{&download.Error{Kind: download.Usage, What: "usage"}, "usage: <nil>"},
+	} {
+		if got := Reason(tt.err); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.err, got, tt.want)
 		}
 	}
 }

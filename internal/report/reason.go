@@ -1,0 +1,77 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"braid/download"
+	"braid/internal/option"
+	"braid/source"
+	"braid/verify"
+)
+
+// Why is the text of the error of a source, short enough for a line among many, without the host where that stands before it anyway.
+func Why(err error, host string) string {
+	if err == nil {
+		return ""
+	}
+	return option.Shorten(strings.TrimPrefix(source.Escape(bare(err).Error()), host+": "), 160)
+}
+
+// bare is an error without what was being done and where, which stands elsewhere.
+func bare(err error) error {
+	if e, ok := errors.AsType[*download.Error](err); ok && e.Err != nil {
+		return e.Err
+	}
+	return err
+}
+
+// Reason is why a download failed, in a few words that begin with it: without the host, its URL, and digits that are not worth reading at
+// first. The text of the error has them.
+func Reason(err error) string {
+	if err == nil {
+		return ""
+	}
+	return source.Escape(reasonOf(bare(err)))
+}
+
+func reasonOf(err error) string {
+	if e, ok := errors.AsType[*verify.MismatchError](err); ok {
+		return fmt.Sprintf("wrong digest, not the %v", e.Claim)
+	}
+	if e, ok := errors.AsType[*verify.ConflictError](err); ok {
+		return fmt.Sprintf("digests differ: %v, and %v", e.A, e.B)
+	}
+	if e, ok := errors.AsType[*verify.SignatureError](err); ok && e.Of == "" {
+		return "signature " + e.Code.String()
+	}
+	if e, ok := errors.AsType[*download.NoSourceError](err); ok && len(e.Errs) > 1 && e.Last != nil {
+		return fmt.Sprintf("all %d sources failed, the last: %s", len(e.Errs), reasonOf(e.Last))
+	}
+	text := err.Error()
+	if e, ok := errors.AsType[*source.Error](err); ok {
+		text = e.Error()
+		host, _, _ := strings.Cut(e.Host, ":")
+		for _, known := range []string{e.Host + ": ", host + ": ", "connect: ", "status "} {
+			text = strings.TrimPrefix(text, known)
+		}
+	}
+	return text
+}
+
+// answered reports whether an error is one that a source answered with, or one about its answer.
+func answered(err error) bool {
+	if e, ok := errors.AsType[*source.Error](err); ok {
+		return e.Status != 0 || e.Fault > source.FaultTLS
+	}
+	e, ok := errors.AsType[*download.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Kind {
+	case download.Auth, download.Protocol, download.Refused, download.Mismatch, download.NoEvidence, download.Limit, download.NoKey, download.BadSignature:
+		return true
+	}
+	return false
+}
