@@ -173,7 +173,7 @@ func TestFails(t *testing.T) {
 		b.do(func(q *queue.Queue) error {
 			e, _ := q.Entry(g)
 			wrong, _ := q.Entry(bad)
-			if e.Outcome.Code != 3 || e.Outcome.Kind != "refused" || !strings.Contains(e.Outcome.Message, "404") || wrong.Outcome.Message != "no such option" {
+			if e.Outcome.Code != 3 || e.Outcome.Kind != "refused" || !strings.Contains(e.Outcome.Message, "404") || e.Outcome.Reason != "404 Not Found" || wrong.Outcome.Message != "no such option" {
 				t.Errorf("%+v and %+v", e.Outcome, wrong.Outcome)
 			}
 			return q.Resume(g)

@@ -11,8 +11,8 @@ import (
 	"braid/source"
 )
 
-// mostMessage is how long the text of an error is that is kept.
-const mostMessage = 1000
+// mostMessage and mostReason are how long the texts of an error are that are kept.
+const mostMessage, mostReason = 1000, 200
 
 // outcomeOf tells how a download ended.
 func (d *Daemon) outcomeOf(res download.Result, err error) queue.Outcome {
@@ -24,6 +24,7 @@ func (d *Daemon) outcomeOf(res download.Result, err error) queue.Outcome {
 		return o
 	}
 	o := queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: option.Shorten(source.Escape(d.config.Hide(err.Error())), mostMessage)}
+	o.Reason = option.Shorten(d.config.Hide(report.Reason(err)), mostReason)
 	if e, ok := errors.AsType[*download.Error](err); ok {
 		o.Kind, o.Hint, o.Code = e.Kind.String(), source.Escape(d.config.Hide(string(e.Hint))), report.Aria2Code(e)
 		if errors.Is(err, download.ErrTooSlow) {

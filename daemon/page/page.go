@@ -50,6 +50,8 @@ type Options struct {
 	MostStreams int
 	// Token is the command or option that gives the token, for the form that asks for it. If empty, it is "braid daemon token".
 	Token string
+	// Folder is where the files go of which a client names no folder. If empty, the page does not say.
+	Folder string
 	// Fleet is the queue that downloads go to. If nil, the daemon downloads itself.
 	Fleet Fleet
 }

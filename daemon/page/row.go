@@ -1,8 +1,10 @@
 package page
 
 import (
+	"cmp"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,6 +20,7 @@ type row struct {
 	URL      string `json:"url,omitempty"`
 	More     int    `json:"more,omitempty"` // further URIs of the same file
 	Path     string `json:"path,omitempty"`
+	Folder   string `json:"folder,omitempty"` // where the file is or will be
 	Status   string `json:"status"`
 	Rank     int64  `json:"rank"`
 	Priority int    `json:"priority,omitempty"`
@@ -29,6 +32,7 @@ type row struct {
 	Verified string `json:"verified,omitempty"`
 	Kind     string `json:"kind,omitempty"`
 	Message  string `json:"message,omitempty"`
+	Reason   string `json:"reason,omitempty"` // of a failure, in a few words
 	Hint     string `json:"hint,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
 	Watch    string `json:"watch,omitempty"` // that wants it
@@ -42,9 +46,10 @@ const (
 
 func text(s string, runes int) string { return mask.Escape(option.Shorten(s, runes)) }
 
-func rowOf(e *queue.Entry) row {
+// rowOf makes the row of an entry. The file of one that names no folder goes to the one given.
+func rowOf(e *queue.Entry, folder string) row {
 	r := row{
-		GID: e.GID.String(), Path: text(e.Path, mostText), Status: e.Status.String(), Rank: e.Rank, Priority: e.Priority,
+		GID: e.GID.String(), Path: text(e.Path, mostText), Folder: text(folderOf(e, folder), mostText), Status: e.Status.String(), Rank: e.Rank, Priority: e.Priority,
 		Size: e.Size, Done: e.Done, Added: seconds(e.Added), Began: seconds(e.Began), Ended: seconds(e.Ended),
 		Verified: text(e.Outcome.Verified, mostText), Kind: e.Outcome.Kind, Message: text(e.Outcome.Message, mostText),
 		Hint: text(e.Outcome.Hint, mostText), Attempts: e.Outcome.Attempts, Watch: text(e.Watch, mostName), Limit: text(e.Options["max-download-limit"], 40),
@@ -60,7 +65,32 @@ func rowOf(e *queue.Entry) row {
 		}
 	}
 	r.Name = text(name(e, first), mostName)
+	if e.Outcome.Kind != "" {
+		r.Reason = cmp.Or(text(e.Outcome.Reason, mostText), briefly(r.Message, r.URL))
+	}
 	return r
+}
+
+// folderOf is the folder of an entry's file, or the given one where the entry says none.
+func folderOf(e *queue.Entry, given string) string {
+	if e.Path != "" {
+		return path.Dir(strings.ReplaceAll(e.Path, `\`, "/"))
+	}
+	return cmp.Or(e.Options["dir"], given)
+}
+
+var manyDigits = regexp.MustCompile(`\b([0-9a-fA-F]{8})[0-9a-fA-F]{24,}\b`)
+
+// briefly is the message of a failure without what stands beside it anyway: the URL, and what was done with it, the host, and most digits of
+// digests.
+func briefly(message, address string) string {
+	if _, rest, ok := strings.Cut(message, address+": "); ok && address != "" {
+		message = rest
+	}
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		message = strings.TrimPrefix(message, u.Host+": ")
+	}
+	return manyDigits.ReplaceAllString(message, "$1...")
 }
 
 // name is what an entry is called: as its file, or as the client wants its file, or as the URL ends.

@@ -35,9 +35,46 @@ func TestRow_Rule61_Rule62(t *testing.T) {
 		{queue.Entry{Path: "/d/" + strings.Repeat("x", 4096)}, strings.Repeat("x", mostName-3) + "...", ""},
 		{queue.Entry{URIs: []string{"%"}}, "download", ""},
 	} {
-		r := rowOf(&tt.entry)
+		r := rowOf(&tt.entry, "")
 		if r.Name != tt.name || tt.url != "" && r.URL != tt.url {
 			t.Errorf("%.80v: %q at %q, want %q at %q", tt.entry, r.Name, r.URL, tt.name, tt.url)
+		}
+	}
+}
+
+// TestReason: a failure begins with its reason, whoever told it. What is left out stands in the message.
+func TestReason(t *testing.T) {
+	const at = "https://example.org/x.iso"
+	for _, tt := range []struct {
+		o    queue.Outcome
+		want string
+	}{
+		{queue.Outcome{}, ""},
+		{queue.Outcome{Kind: "refused", Reason: "404 Not Found", Message: "download " + at + ": example.org: status 404 Not Found"}, "404 Not Found"},
+		{queue.Outcome{Kind: "refused", Message: "download " + at + ": example.org: status 404 Not Found"}, "status 404 Not Found"},
+		{queue.Outcome{Kind: "mismatch", Message: "download " + at + ": sha-256 is " + strings.Repeat("ab", 32) + ", want " + strings.Repeat("cd", 32)}, "sha-256 is abababab..., want cdcdcdcd..."},
+		{queue.Outcome{Kind: "local", Message: "part file: no space left"}, "part file: no space left"},
+		{queue.Outcome{Kind: "other"}, ""},
+	} {
+		if got := rowOf(&queue.Entry{URIs: []string{at}, Outcome: tt.o}, "").Reason; got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.o, got, tt.want)
+		}
+	}
+}
+
+// TestFolder: a row says where its file is or will be.
+func TestFolder(t *testing.T) {
+	for _, tt := range []struct {
+		entry queue.Entry
+		want  string
+	}{
+		{queue.Entry{}, "/srv/files"},
+		{queue.Entry{Options: map[string]string{"dir": "/srv/isos"}}, "/srv/isos"},
+		{queue.Entry{Path: "/srv/docs/a/x.iso", Options: map[string]string{"dir": "/srv/isos"}}, "/srv/docs/a"},
+		{queue.Entry{Options: map[string]string{"dir": "/srv/\u202ex"}}, `/srv/\u202ex`},
+	} {
+		if got := rowOf(&tt.entry, "/srv/files").Folder; got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.entry, got, tt.want)
 		}
 	}
 }
@@ -70,13 +107,13 @@ func FuzzRow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, uri, path, out, message string) {
 		e := queue.Entry{
 			URIs: []string{uri}, Path: path, Options: map[string]string{"out": out, "max-download-limit": out},
-			Outcome: queue.Outcome{Message: message, Hint: message, Verified: message},
+			Outcome: queue.Outcome{Kind: "refused", Message: message, Hint: message, Verified: message},
 		}
-		r := rowOf(&e)
+		r := rowOf(&e, out)
 		if r.Name == "" {
 			t.Errorf("%q, %q and %q make no name", uri, path, out)
 		}
-		for _, text := range []string{r.Name, r.URL, r.Path, r.Message, r.Hint, r.Verified, r.Limit} {
+		for _, text := range []string{r.Name, r.URL, r.Path, r.Message, r.Reason, r.Folder, r.Hint, r.Verified, r.Limit} {
 			if !utf8.ValidString(text) || len(text) > 10*mostText+10 || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsGraphic(c) || unicode.Is(unicode.Bidi_Control, c) }) {
 				t.Errorf("%q is shown", text)
 			}

@@ -120,7 +120,7 @@ func (s *stream) tell(d *queue.Delta) error {
 		n := min(len(entries), mostRows)
 		c.Rows = make([]row, n)
 		for i := range n {
-			c.Rows[i] = rowOf(&entries[i])
+			c.Rows[i] = rowOf(&entries[i], s.h.Folder)
 		}
 		entries = entries[n:]
 		c.More = len(entries) > 0

@@ -105,6 +105,7 @@ type Outcome struct {
 	Kind     string `json:",omitempty"` // the kind of the error, in the words of download.Kind; empty: none
 	Code     int    `json:",omitempty"` // aria2's number for it
 	Message  string `json:",omitempty"`
+	Reason   string `json:",omitempty"` // the message in a few words, without host and digits; empty: it has none
 	Hint     string `json:",omitempty"` // what to do next
 	Verified string `json:",omitempty"` // what proved the file; empty: nothing
 	Attempts int    `json:",omitempty"` // how often it was begun; the queue sets it
