@@ -115,7 +115,7 @@ var houses = map[string]house{
 	}},
 
 	"internal/report": {pure: true, imports: []string{
-		"byterange", "download", "scheduler", "source", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo",
+		"byterange", "download", "scheduler", "source", "verify", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo",
 	}, but: []string{"net", "syscall"}},
 
 	"internal/watch": {imports: []string{
