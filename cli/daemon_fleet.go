@@ -184,16 +184,17 @@ func (f *fleetJobs) All() (jobs []daemon.Job, ok bool) {
 }
 
 // Look implements page.Fleet.
-func (f *fleetJobs) Look(ctx context.Context, most int) (s fleet.Status, waiting, dead []fleet.Record, err error) {
+func (f *fleetJobs) Look(ctx context.Context, most int) (s page.Standing, err error) {
 	if _, err := f.queue.Unfinished(ctx); err != nil {
-		return s, nil, nil, err
+		return s, err
 	}
 	f.ask(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s = f.board.Status(f.workers, time.Now().Add(f.queue.Offset()))
+	s.Status = f.board.Status(f.workers, time.Now().Add(f.queue.Offset()))
 	s.Drained = f.queue.Paused()
-	return s, f.board.In(fleet.Waiting, most), f.board.In(fleet.Dead, most), nil
+	s.Hosts, s.Waiting, s.Dead = f.board.Hosts(), f.board.In(fleet.Waiting, most), f.board.In(fleet.Dead, most)
+	return s, nil
 }
 
 // Retry implements page.Fleet.

@@ -17,6 +17,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -91,6 +92,15 @@ func (j *Job) ID() string {
 
 // first is the first place; what another program has stored may have none.
 func (j *Job) first() string { return strings.Join(j.URIs[:min(1, len(j.URIs))], "") }
+
+// Host is the host of the first place, with its port if that is named; empty if there is none.
+func (j *Job) Host() string {
+	u, err := url.Parse(j.first())
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
 
 // A State is what a record is in.
 type State string

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -122,6 +123,29 @@ func (b *Board) In(state State, most int) []Record {
 	}
 	slices.SortFunc(list, byName)
 	return list[:min(most, len(list))]
+}
+
+// A Host is how many jobs have their first place there, by their states but for Done.
+type Host struct {
+	Name string
+	Jobs map[State]int
+}
+
+// Hosts returns the hosts that the jobs are of which are not done, by name.
+func (b *Board) Hosts() []Host {
+	all := map[string]map[State]int{}
+	for _, r := range b.open {
+		name := r.Job.Host()
+		if all[name] == nil {
+			all[name] = map[State]int{}
+		}
+		all[name][r.State]++
+	}
+	list := make([]Host, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, Host{name, all[name]})
+	}
+	return list
 }
 
 func byName(a, b Record) int { return cmp.Compare(a.Job.Name, b.Job.Name) }

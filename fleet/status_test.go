@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -45,6 +46,27 @@ func TestBoard(t *testing.T) {
 	}
 	if s.Queued["high"] != 1 || s.Queued["normal"] != 1 {
 		t.Errorf("queued are %v", s.Queued)
+	}
+	b = Board{}
+	for name, uris := range map[string][]string{"a": {"https://h1:8443/a", "https://h2/a"}, "b": {"https://h1:8443/b"}, "c": {"http://h2/c"}, "d": nil, "e": {"%"}, "gone": {"http://h3/x"}} {
+		put(name, func(r *Record) {
+			r.Job.URIs = uris
+			r.State = map[string]State{"a": Running, "c": Dead, "gone": Done}[name]
+			if r.State == "" {
+				r.State = Queued
+			}
+		})
+	}
+	if got := fmt.Sprint(b.Hosts()); got != "[{ map[queued:2]} {h1:8443 map[queued:1 running:1]} {h2 map[dead:1]}]" {
+		t.Errorf("the hosts are %s", got)
+	}
+}
+
+// TestBoardShowsFew: no more records are given than are asked for.
+func TestBoardShowsFew(t *testing.T) {
+	var b Board
+	for _, name := range []string{"f", "e"} {
+		b.Put(KeyOf(name), &Record{Job: Job{Name: name}, State: Dead})
 	}
 	if dead := b.In(Dead, 1); len(dead) != 1 || dead[0].Job.Name != "e" {
 		t.Errorf("dead are %v", dead)

@@ -1,12 +1,14 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"braid/fleet"
@@ -15,13 +17,23 @@ import (
 // A Fleet is a queue whose jobs other processes do.
 type Fleet interface {
 	// Look returns how the queue stands, with the jobs that wait to be tried again and those that are dead: the first most of each, by name.
-	Look(ctx context.Context, most int) (s fleet.Status, waiting, dead []fleet.Record, err error)
+	Look(ctx context.Context, most int) (Standing, error)
 	// Retry queues the job of a name again if it waits or is dead, and reports whether it was.
 	Retry(ctx context.Context, name string) (bool, error)
 }
 
-// mostJobs is how many jobs of a state are shown.
+// A Standing is how a queue stands.
+type Standing struct {
+	fleet.Status
+	Hosts         []fleet.Host
+	Waiting, Dead []fleet.Record
+}
+
+// mostJobs is how many jobs of a state are shown, and how many workers and hosts.
 const mostJobs = 200
+
+// mostHosts is how many hosts are named of a worker.
+const mostHosts = 20
 
 // A view is what the page shows of a fleet. Texts from outside are escaped, but for Key, the job's name, which retry takes.
 type view struct {
@@ -29,15 +41,29 @@ type view struct {
 	Speed   int64               `json:"speed"`
 	Drained bool                `json:"drained"`
 	Workers []worker            `json:"workers"`
+	Hosts   []host              `json:"hosts"`             // those with most jobs first
+	Unshown int                 `json:"unshown,omitempty"` // further hosts
 	Running []job               `json:"running"`
 	Waiting []job               `json:"waiting"`
 	Dead    []job               `json:"dead"`
 }
 
 type worker struct {
-	Name   string `json:"name"`
-	Jobs   int    `json:"jobs"`
-	Silent bool   `json:"silent,omitempty"`
+	Name   string   `json:"name"`
+	Jobs   int      `json:"jobs"`
+	Silent bool     `json:"silent,omitempty"`
+	Speed  int64    `json:"speed"`
+	Hosts  []string `json:"hosts,omitempty"` // that its jobs are of, in order
+}
+
+// A host is one that jobs are of.
+type host struct {
+	Name    string `json:"name"`
+	Running int    `json:"running"`
+	Queued  int    `json:"queued"`
+	Waiting int    `json:"waiting"`
+	Dead    int    `json:"dead"`
+	Speed   int64  `json:"speed"`
 }
 
 // A job is one that runs at a worker, or what became of its last try.
@@ -46,9 +72,10 @@ type job struct {
 	Name    string `json:"name"`
 	Worker  string `json:"worker,omitempty"`
 	Tries   int    `json:"tries"`
-	Since   int64  `json:"since"` // seconds since its state began
-	Next    int64  `json:"next"`  // seconds until it is tried again
-	Why     string `json:"why,omitempty"`
+	Since   int64  `json:"since"`         // seconds since its state began
+	Next    int64  `json:"next"`          // seconds until it is tried again
+	Why     string `json:"why,omitempty"` // in a few words
+	Message string `json:"message,omitempty"`
 	Done    int64  `json:"done"`
 	Size    int64  `json:"size"`
 	Speed   int64  `json:"speed"`
@@ -60,27 +87,56 @@ func (h *Handler) look(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
 		return
 	}
-	s, waiting, dead, err := h.Fleet.Look(r.Context(), mostJobs)
+	s, err := h.Fleet.Look(r.Context(), mostJobs)
 	if err != nil {
 		http.Error(w, "The queue of the fleet does not answer.", http.StatusServiceUnavailable)
 		return
 	}
-	v := view{Jobs: s.Jobs, Speed: s.Speed, Drained: s.Drained, Workers: workersOf(&s), Waiting: jobsOf(waiting, s.Now), Dead: jobsOf(dead, s.Now)}
+	v := view{Jobs: s.Jobs, Speed: s.Speed, Drained: s.Drained, Workers: workersOf(&s.Status), Waiting: jobsOf(s.Waiting, s.Now), Dead: jobsOf(s.Dead, s.Now)}
+	v.Hosts, v.Unshown = hostsOf(&s)
 	v.Running = jobsOf(s.Running[:min(len(s.Running), mostJobs)], s.Now)
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(v)
 }
 
 func workersOf(s *fleet.Status) []worker {
-	silent := map[string]bool{}
-	for _, name := range s.Silent {
-		silent[name] = true
+	all := map[string]*worker{}
+	for name, jobs := range s.Workers {
+		all[name] = &worker{Name: text(name, mostName), Jobs: jobs, Silent: slices.Contains(s.Silent, name)}
+	}
+	for i := range s.Running {
+		r := &s.Running[i]
+		w, host := all[r.Lease.Holder], text(r.Job.Host(), mostName)
+		w.Speed += r.Progress.Speed
+		if !slices.Contains(w.Hosts, host) && len(w.Hosts) < mostHosts {
+			w.Hosts = append(w.Hosts, host)
+		}
 	}
 	list := []worker{}
-	for _, name := range slices.Sorted(maps.Keys(s.Workers)) {
-		list = append(list, worker{text(name, mostName), s.Workers[name], silent[name]})
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		slices.Sort(all[name].Hosts)
+		list = append(list, *all[name])
 	}
 	return list[:min(len(list), mostJobs)]
+}
+
+// hostsOf returns the hosts with most jobs, and how many there are beyond them.
+func hostsOf(s *Standing) (list []host, unshown int) {
+	speeds := map[string]int64{}
+	for i := range s.Running {
+		speeds[s.Running[i].Job.Host()] += s.Running[i].Progress.Speed
+	}
+	list = []host{}
+	for _, h := range s.Hosts {
+		list = append(list, host{
+			text(h.Name, mostName), h.Jobs[fleet.Running], h.Jobs[fleet.Queued], h.Jobs[fleet.Waiting], h.Jobs[fleet.Dead], speeds[h.Name],
+		})
+	}
+	slices.SortStableFunc(list, func(a, b host) int {
+		return cmp.Or(b.Running-a.Running, b.Queued-a.Queued, b.Waiting-a.Waiting, b.Dead-a.Dead)
+	})
+	n := min(len(list), mostJobs)
+	return list[:n], len(list) - n
 }
 
 func jobsOf(records []fleet.Record, now time.Time) []job {
@@ -93,7 +149,8 @@ func jobsOf(records []fleet.Record, now time.Time) []job {
 			Done: p.Done, Size: p.Size, Speed: p.Speed, Sources: p.Sources,
 		}
 		if r.Last != nil && r.State != fleet.Running {
-			j.Why = text(r.Last.Why, mostText)
+			j.Message = text(r.Last.Why, mostText)
+			j.Why = briefly(j.Message, masked(strings.Join(r.Job.URIs[:min(1, len(r.Job.URIs))], "")))
 		}
 		if !r.Next.IsZero() {
 			j.Next = max(0, int64(r.Next.Sub(now).Seconds()))

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -27,10 +29,12 @@ type crew struct {
 
 var crewTime = time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
 
-func (c *crew) Look(_ context.Context, most int) (s fleet.Status, waiting, dead []fleet.Record, err error) {
+func (c *crew) Look(_ context.Context, most int) (page.Standing, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.board.Status(c.told, crewTime.Add(time.Minute)), c.board.In(fleet.Waiting, most), c.board.In(fleet.Dead, most), c.away
+	return page.Standing{
+		Status: c.board.Status(c.told, crewTime.Add(time.Minute)), Hosts: c.board.Hosts(), Waiting: c.board.In(fleet.Waiting, most), Dead: c.board.In(fleet.Dead, most),
+	}, c.away
 }
 
 func (c *crew) Retry(_ context.Context, name string) (bool, error) {
@@ -49,13 +53,17 @@ func (c *crew) put(name, worker string, end fleet.Kind) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := &fleet.Record{}
-	r.Report(fleet.Job{Name: name, URIs: []string{"https://example.org/" + name}}, crewTime)
+	at := "https://example.org/"
+	if strings.HasSuffix(name, "silent.iso") {
+		at = "https://mirror.uni.example:8443/"
+	}
+	r.Report(fleet.Job{Name: name, URIs: []string{at + name}}, crewTime)
 	if worker != "" {
 		r.Take(worker, crewTime, time.Hour)
 		r.Progress = fleet.Progress{Done: 1 << 20, Size: 4 << 20, Speed: 3 << 20, Sources: 2}
 	}
 	if end != "" {
-		r.Finish(worker, r.Lease.Fence, fleet.Ending{Kind: end, Why: "wrong digest of " + name}, crewTime)
+		r.Finish(worker, r.Lease.Fence, fleet.Ending{Kind: end, Why: at + (&url.URL{Path: name}).EscapedPath() + ": wrong digest of " + name}, crewTime)
 	}
 	c.names[name] = r
 	c.board.Put(name, r)
@@ -101,9 +109,15 @@ func TestFleetShown(t *testing.T) {
 			Name   string
 			Jobs   int
 			Silent bool
+			Speed  int64
+			Hosts  []string
+		}
+		Hosts []struct {
+			Name                                  string
+			Running, Queued, Waiting, Dead, Speed int
 		}
 		Running, Waiting, Dead []struct {
-			Key, Name, Worker, Why           string
+			Key, Name, Worker, Why, Message  string
 			Since, Next, Done, Size, Sources int64
 		}
 	}
@@ -112,9 +126,13 @@ func TestFleetShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v.Jobs["queued"] != 1 || v.Jobs["done"] != 1 || v.Speed != 6<<20 || len(v.Workers) != 3 || !v.Workers[2].Silent || v.Workers[2].Jobs != 1 || v.Workers[1].Jobs != 0 ||
+		v.Workers[0].Speed != 3<<20 || !slices.Equal(v.Workers[0].Hosts, []string{"example.org"}) || len(v.Workers[1].Hosts) != 0 || !slices.Equal(v.Workers[2].Hosts, []string{"mirror.uni.example:8443"}) ||
 		len(v.Running) != 2 || v.Running[0].Worker != "vm1/12/abc" || v.Running[0].Done != 1<<20 || v.Running[0].Since != 60 || v.Running[0].Sources != 2 ||
-		len(v.Waiting) != 1 || v.Waiting[0].Next != 240 || len(v.Dead) != 2 || v.Dead[1].Why != "wrong digest of dead.iso" || !strings.HasSuffix(v.Dead[0].Name, `\u202e`) {
+		len(v.Waiting) != 1 || v.Waiting[0].Next != 240 || len(v.Dead) != 2 || v.Dead[1].Why != "wrong digest of dead.iso" || v.Dead[1].Message != "https://example.org/dead.iso: wrong digest of dead.iso" || !strings.HasSuffix(v.Dead[0].Name, `\u202e`) {
 		t.Errorf("the fleet is %+v", v)
+	}
+	if got, want := fmt.Sprint(v.Hosts), fmt.Sprint([]any{"{example.org 1 1 1 2 3145728}", "{mirror.uni.example:8443 1 0 0 0 3145728}"}); got != want {
+		t.Errorf("the hosts are %s, want %s", got, want)
 	}
 	retry := func(name, authorization string) int {
 		t.Helper()

@@ -61,14 +61,24 @@ func rowOf(e *queue.Entry, folder string) row {
 	if len(e.URIs) > 0 {
 		r.More = len(e.URIs) - 1
 		if u, err := url.Parse(e.URIs[0]); err == nil {
-			first, r.URL = u, text(mask.URL(u), mostText)
+			first = u
 		}
+		r.URL = masked(e.URIs[0])
 	}
 	r.Name = text(name(e, first), mostName)
 	if e.Outcome.Kind != "" {
 		r.Reason = cmp.Or(text(e.Outcome.Reason, mostText), briefly(r.Message, r.URL))
 	}
 	return r
+}
+
+// masked is a URL without its secrets, and nothing if it is none.
+func masked(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return ""
+	}
+	return text(mask.URL(u), mostText)
 }
 
 // folderOf is the folder of an entry's file, or the given one where the entry says none.
