@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ func TestRealScript(t *testing.T) {
 	commands := maps.Clone(scriptCommands)
 	commands["nginx"] = siteCommand(nginx, tls)
 	commands["age"] = age
+	commands["together"] = belongTogether
 	commands["apache"] = siteCommand(apache, tls)
 	commands["vsftpd"] = siteCommand(vsftpd, tls)
 	commands["proftpd"] = siteCommand(proftpd, tls)
@@ -27,6 +29,7 @@ func TestRealScript(t *testing.T) {
 		Dir: filepath.Join("testdata", "realscript"),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SSL_CERT_FILE", tls.authority)
+			env.Values[gateKey{}] = &gate{}
 			return setupScript(env)
 		},
 		Cmds:                commands,
@@ -36,15 +39,19 @@ func TestRealScript(t *testing.T) {
 }
 
 // siteCommand is the script command "nginx NAME WORD...", or that of another server. It starts a server and
-// sets NAME to its URL without a path, and NAME_HOST to its host:port.
+// sets NAME to its URL without a path, and NAME_HOST to its host:port. With the word "gated", "together" may name it.
 func siteCommand(p program, tls *certificate) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) == 0 {
 			ts.Fatalf("usage: %s NAME WORD...", p.command)
 		}
-		s, err := parseSite(args[1:], tls, ts.MkAbs)
+		words := slices.DeleteFunc(slices.Clone(args[1:]), func(word string) bool { return word == "gated" })
+		s, err := parseSite(words, tls, ts.MkAbs)
 		ts.Check(err)
 		addr := p.start(stateOf(ts).t, s)
+		if len(words) < len(args)-1 {
+			addr = ts.Value(gateKey{}).(*gate).relay(stateOf(ts).t, addr, func(int64) {})
+		}
 		scheme := p.scheme
 		if s.tls != nil {
 			scheme += "s"

@@ -29,6 +29,7 @@ type watchSet struct {
 	log                  string // where the three servers log their requests
 	versions             [2][]byte
 	meter                meter
+	gate                 gate // that TestRealWatch shuts
 	agent                *agent
 }
 
@@ -53,12 +54,12 @@ func newWatchSet(t *testing.T, lines ...string) *watchSet {
 		digests[nginxETag(s.modified(i), len(s.versions[i]))] = base64SHA256(s.versions[i])
 	}
 	mirror := nginx.start(t, site{root: s.root, rate: watchedRate, log: s.log, name: "mirror"})
-	mirror = newRelay(t, mirror, s.meter.add).addr
+	mirror = s.gate.relay(t, mirror, s.meter.add)
 	origin := nginx.start(t, site{
 		root: s.root, rate: watchedRate, log: s.log, name: "origin", digests: digests,
 		headers: []string{fmt.Sprintf("Link: <http://%s/disk.iso>; rel=duplicate; pri=1; pref", mirror)},
 	})
-	s.origin, s.mirror = "http://"+newRelay(t, origin, s.meter.add).addr, "http://"+mirror
+	s.origin, s.mirror = "http://"+s.gate.relay(t, origin, s.meter.add), "http://"+mirror
 	s.news = "http://" + nginx.start(t, site{root: s.feeds, log: s.log, name: "news"})
 	s.publish(0)
 	s.agent = newAgent(t, s.dir)
@@ -175,19 +176,20 @@ func TestRealWatch(t *testing.T) {
 	t.Parallel()
 	s := newWatchSet(t, hookLine)
 	s.guard()
+	both := []string{strings.TrimPrefix(s.origin, "http://"), strings.TrimPrefix(s.mirror, "http://")}
+	s.gate.together(both...)
 	s.agent.begin()
 	s.agent.logs(`msg="new version" watch=disk .*size=6291456 .*evidence="sha-256 from .*Digest over http"`)
 	first := s.requests(`disk\.iso`)
 
+	s.gate.together(both...)
 	s.publish(1)
 	s.agent.logs(`msg="new version" watch=disk .*size=6291457 .*evidence="sha-256 from .*Digest over http"`)
 	if got, want := s.hookRuns(), []string{s.runOf(0), s.runOf(1)}; !slices.Equal(got, want) {
 		t.Errorf("programs were told %q, want %q", got, want)
 	}
-	for _, who := range []string{"origin", "mirror"} {
-		if s.requests(who+` GET /disk\.iso 20[06] [1-9]\d{5}`) < 2 {
-			t.Errorf("%s brought little:\n%s", who, s.agent.readFile(s.log))
-		}
+	for _, who := range []string{"origin", "mirror"} { // nginx says so a moment later
+		waitUntil(t, "much of both versions from the "+who, func() bool { return s.requests(who+` GET /disk\.iso 20[06] [1-9]\d{5}`) >= 2 })
 	}
 	if version, ok := s.right(); !ok || version != 1 {
 		t.Errorf("version %d is in place", version)

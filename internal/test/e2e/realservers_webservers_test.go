@@ -55,7 +55,9 @@ func TestRealWebservers(t *testing.T) {
 				writeFile(t, filepath.Join(pub, name), body)
 			}
 			blocks := pageOf(t, tt.section)
-			mirrors := []string{nginx.start(t, site{root: pub, rate: 4 << 20}), nginx.start(t, site{root: pub, rate: 4 << 20})}
+			g := &gate{}
+			gated := func(p program) string { return g.relay(t, p.start(t, site{root: pub, rate: 4 << 20}), func(int64) {}) }
+			mirrors := []string{gated(nginx), gated(nginx)}
 			here := strings.NewReplacer(
 				"/srv/", srv+"/", "https://mirror.example.net", "http://"+mirrors[0], "https://mirror2.example.net", "http://"+mirrors[1],
 			)
@@ -67,8 +69,7 @@ func TestRealWebservers(t *testing.T) {
 			p.config = func(s site, dir, addr string) string {
 				return tt.around(here.Replace(blocks[tt.language]), s, dir, addr)
 			}
-			origin := "http://" + p.start(t, site{root: pub, rate: 4 << 20})
-			checkWebserver(t, origin, mirrors, body)
+			checkWebserver(t, g, gated(p), mirrors, body)
 		})
 	}
 }
@@ -83,7 +84,10 @@ func TestRealBehindNginx(t *testing.T) {
 	}
 	body := strings.Repeat("a disk of many bytes\n", 400_000)
 	writeFile(t, filepath.Join(pub, "disk.iso"), body)
-	mirrors := []string{nginx.start(t, site{root: pub, rate: 4 << 20}), nginx.start(t, site{root: pub, rate: 4 << 20})}
+	g, mirrors := &gate{}, []string{}
+	for range 2 {
+		mirrors = append(mirrors, g.relay(t, nginx.start(t, site{root: pub, rate: 4 << 20}), func(int64) {}))
+	}
 	redirector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery == "sha256" {
 			fmt.Fprintf(w, "%x  disk.iso", sha256.Sum256([]byte(body)))
@@ -105,6 +109,7 @@ func TestRealBehindNginx(t *testing.T) {
 		"sha-256 from Digest": {origin + "/disk.iso"}, "sha-256 from line 1": {"--checksums", redirector.URL + "/disk.iso?sha256", redirector.URL + "/disk.iso"},
 	} {
 		out := filepath.Join(t.TempDir(), "disk.iso")
+		g.together(mirrors...)
 		said, err := exec.Command(binary, append([]string{"get", "-v", "--require", "digest", "-o", out}, words...)...).CombinedOutput()
 		if err != nil || readFile(t, out) != body || !strings.Contains(string(said), evidence) {
 			t.Errorf("%v\n%s", err, said)
@@ -118,8 +123,9 @@ func TestRealBehindNginx(t *testing.T) {
 }
 
 // checkWebserver probes and downloads.
-func checkWebserver(t *testing.T, origin string, mirrors []string, body string) {
+func checkWebserver(t *testing.T, g *gate, host string, mirrors []string, body string) {
 	t.Helper()
+	origin := "http://" + host
 	run := func(words ...string) string {
 		t.Helper()
 		out, err := exec.Command(binary, words...).CombinedOutput()
@@ -143,6 +149,7 @@ func checkWebserver(t *testing.T, origin string, mirrors []string, body string) 
 		t.Errorf("HEAD has %v", head.Header)
 	}
 	out := filepath.Join(t.TempDir(), "disk.iso")
+	g.together(host, mirrors[0], mirrors[1])
 	report := run("get", "-v", "--require", "digest", "-o", out, origin+"/d/disk.iso")
 	if readFile(t, out) != body {
 		t.Error("another file")
