@@ -31,6 +31,11 @@ func newAptRepository(t *testing.T, sizes ...int) *aptRepository {
 	t.Helper()
 	r := &aptRepository{t: t, dir: publicDir(t), home: t.TempDir()}
 	r.keyring = filepath.Join(publicDir(t), "key.asc")
+	// gpg waits for an agent that it starts itself no longer than five seconds.
+	if out, err := exec.Command("gpg-agent", "--homedir", r.home, "--daemon", "--quiet").CombinedOutput(); err != nil {
+		t.Fatalf("gpg-agent: %v\n%s", err, out)
+	}
+	t.Cleanup(func() { exec.Command("gpgconf", "--homedir", r.home, "--kill", "gpg-agent").Run() })
 	r.gpg("--passphrase", "", "--quick-generate-key", "Test <test@example.org>", "ed25519", "sign", "never")
 	r.gpg("--armor", "--output", r.keyring, "--export")
 	if err := os.Chmod(r.keyring, 0o644); err != nil {

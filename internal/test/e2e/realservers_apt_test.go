@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"debug/buildinfo"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -16,6 +18,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -129,7 +133,7 @@ func TestRealAptKilled(t *testing.T) {
 	for _, tt := range []struct{ first, second string }{{"braid+http", "braid+http"}, {"http", "braid+http"}, {"braid+http", "http"}} {
 		t.Run(tt.first+" then "+tt.second, func(t *testing.T) {
 			log := filepath.Join(publicDir(t), "requests")
-			server := nginx.start(t, site{root: r.dir, rate: 2 << 20, log: log})
+			server, goOn := heldBack(t, nginx.start(t, site{root: r.dir, rate: 4 << 20, log: log}))
 			a := newAptRoot(t, r, "http://"+server, fmt.Sprintf("Dir::Bin::Methods::http %q;", tt.first))
 			a.run(true, "update")
 			cmd := a.command("install", "-y", "-d", "p00")
@@ -146,6 +150,8 @@ func TestRealAptKilled(t *testing.T) {
 			}
 			cmd.Process.Kill()
 			cmd.Wait()
+			waitUntil(t, "the transports have ended", func() bool { return len(a.methods()) == 0 })
+			goOn()
 			begun := readFile(t, partial)
 			if whole := readFile(t, filepath.Join(r.dir, "pool/p00_1.0_all.deb")); !strings.HasPrefix(whole, begun) {
 				t.Fatalf("the %d bytes are not its beginning", len(begun))
@@ -165,6 +171,21 @@ func TestRealAptKilled(t *testing.T) {
 			}
 		})
 	}
+}
+
+// heldBack is the address of a server that sends two thirds of a large package, and no more until goOn is called.
+func heldBack(t *testing.T, backend string) (addr string, goOn func()) {
+	t.Helper()
+	over := make(chan struct{})
+	goOn = sync.OnceFunc(func() { close(over) })
+	var sent atomic.Int64
+	addr = newRelay(t, backend, func(n int64) {
+		if sent.Add(n) > large*2/3 {
+			<-over
+		}
+	}).addr
+	t.Cleanup(goOn)
+	return addr, goOn
 }
 
 // partsSent is how many bytes the server sent in answers of a part.
@@ -199,7 +220,7 @@ func (a *aptRoot) methods() (pids []int) {
 func TestRealAptSandbox(t *testing.T) {
 	t.Parallel()
 	r := newAptRepository(t, large)
-	server := nginx.start(t, site{root: r.dir, rate: 2 << 20})
+	server, goOn := heldBack(t, nginx.start(t, site{root: r.dir}))
 	a := newAptRoot(t, r, "braid+http://"+server, "")
 	a.run(true, "update")
 	cmd := a.command("install", "-y", "-d", "p00")
@@ -207,6 +228,7 @@ func TestRealAptSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cmd.Wait()
+	defer goOn()
 	waitUntil(t, "it fetches", func() bool {
 		_, err := os.Stat(a.in("var/cache/apt/archives/partial/p00_1.0_all.deb"))
 		return err == nil
@@ -223,7 +245,14 @@ func TestRealAptSandbox(t *testing.T) {
 	for _, pid := range pids {
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
 		for _, name := range threads {
-			status := readFile(t, name)
+			data, err := os.ReadFile(name)
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+				continue // the thread has ended
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			status := string(data)
 			if !strings.Contains(status, fmt.Sprintf("Uid:\t%s\t%[1]s\t%[1]s\t%[1]s\n", want)) || !strings.Contains(status, "NoNewPrivs:\t1\n") && !hasC(t) {
 				t.Errorf("%s: %s", name, status)
 			}
