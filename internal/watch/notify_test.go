@@ -48,7 +48,7 @@ func TestWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			buf := make([]byte, 200)
-			socket.SetReadDeadline(time.Now().Add(10 * time.Second))
+			socket.SetReadDeadline(time.Now().Add(time.Minute))
 			k, err := socket.Read(buf)
 			if err != nil || !regexp.MustCompile(tt.want).Match(buf[:k]) {
 				t.Errorf("%q, %v, want %s", buf[:k], err, tt.want)

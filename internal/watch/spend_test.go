@@ -21,7 +21,7 @@ func allowed(n int64) *atomic.Int64 {
 func TestAllowanceSpentMeanwhile_Rule56(t *testing.T) {
 	const size = 8 << 20
 	w := newWorld(t)
-	s := mirrortest.New(t, mirrortest.Generate(size, 1), mirrortest.Digest(), mirrortest.ETag(`"1"`), mirrortest.Rate(8<<20))
+	s := mirrortest.New(t, mirrortest.Generate(size, 1), mirrortest.Digest(), mirrortest.ETag(`"1"`), mirrortest.StallAfter(size/4))
 	u := w.update()
 	u.URL, u.Allowance = s.URL, allowed(size)
 	others := make(chan struct{})
@@ -31,6 +31,7 @@ func TestAllowanceSpentMeanwhile_Rule56(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		u.Allowance.Add(-size / 2)
+		s.Set(mirrortest.StallAfter(size * 5 / 8)) // a little more than is left
 	}()
 	o, err := w.handle(u)
 	<-others
@@ -40,6 +41,7 @@ func TestAllowanceSpentMeanwhile_Rule56(t *testing.T) {
 	if left := u.Allowance.Load(); left > 0 {
 		t.Errorf("%d bytes are left", left)
 	}
+	s.Set(mirrortest.StallAfter(-1))
 	before := s.Sent()
 	u.Allowance = allowed(2 * size)
 	o, err = w.handle(u)
