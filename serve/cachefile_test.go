@@ -81,7 +81,7 @@ func TestCacheFileWhileRunning(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	w := start(t, map[string]string{"a": content}, Options{CacheFile: cache})
 	w.get("/a")
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		data, err := os.ReadFile(cache)
 		if err == nil {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"sync"
@@ -21,6 +22,8 @@ const busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: 
 
 // refusals are the connections that are one too many and get an answer.
 type refusals struct {
+	patience time.Duration // for tests; askTime if zero
+
 	running sync.WaitGroup
 
 	mu    sync.Mutex
@@ -41,7 +44,7 @@ func (r *refusals) add(conn net.Conn) {
 	}
 	r.open[conn] = true
 	r.running.Go(func() {
-		sayBusy(conn)
+		sayBusy(conn, cmp.Or(r.patience, askTime))
 		_ = conn.Close()
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -63,12 +66,12 @@ func (r *refusals) end() {
 // sayBusy answers a client when it has begun to ask: what comes before that is no answer to anything. A connection that is closed while
 // bytes of the request are unread is reset, which may destroy the answer; so it is half-closed, and read until the client closes it
 // (RFC 9112, section 9.6).
-func sayBusy(conn net.Conn) {
-	_ = conn.SetDeadline(time.Now().Add(askTime))
+func sayBusy(conn net.Conn, patience time.Duration) {
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	if n, _ := conn.Read(make([]byte, 512)); n == 0 {
 		return
 	}
-	_ = conn.SetDeadline(time.Now().Add(askTime))
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	if _, err := io.WriteString(conn, busy); err != nil {
 		return
 	}

@@ -106,12 +106,13 @@ func TestRefusalsEndWithTheListener_V9(t *testing.T) {
 	}
 	web := &http.Server{}
 	k := LimitListener(inner, web, 1, false).(*limited)
+	k.extra.patience = time.Hour // else it may be closed before it is seen here
 	served := make(chan error)
 	go func() { served <- web.Serve(k) }()
 	w := &site{t: t, url: "http://" + inner.Addr().String()}
 	w.dial("GET / HTTP/1.1\r\n")
 	w.dial("")
-	for deadline := time.Now().Add(20 * time.Second); ; { // until it was refused
+	for deadline := time.Now().Add(time.Minute); ; { // until it was refused
 		k.extra.mu.Lock()
 		n := len(k.extra.open)
 		k.extra.mu.Unlock()

@@ -57,7 +57,7 @@ func (b *book) next(t *testing.T, message string) map[string]string {
 			}
 		case <-t.Context().Done():
 			t.Fatal("no line in the log")
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("no line %q in the log", message)
 		}
 	}
