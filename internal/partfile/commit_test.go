@@ -234,7 +234,7 @@ func TestNothingStaysOpen(t *testing.T) {
 		_, _, err = Target(fsys.OS, dir, name)
 		must(t, err)
 	}
-	if after := openFiles(); after != before {
+	if after := openFiles(); after > before { // of other tests some may be closed meanwhile
 		t.Errorf("%d files are open, before there were %d", after, before)
 	}
 }

@@ -21,8 +21,12 @@ import (
 	"braid/verify"
 )
 
-// childEnv makes the test binary a child that downloads to the folder it names, until it is killed.
-const childEnv = "BRAID_PARTFILE_CHILD"
+// childEnv makes the test binary a child that downloads to the folder it names, until it is killed. With holdEnv it does not begin before its
+// standard input is closed.
+const (
+	childEnv = "BRAID_PARTFILE_CHILD"
+	holdEnv  = "BRAID_PARTFILE_HOLD"
+)
 
 const (
 	childSize  = 16 << 20
@@ -30,7 +34,7 @@ const (
 )
 
 // child goes on with x in dir, from four writers that void some of it again, and commits it. It prints
-// a line for every block, and waits at the end until its standard input is closed if the folder says so.
+// a line for every block.
 func child(dir string) error {
 	f, err := Open(fsys.OS, dir, "x")
 	if err != nil {
@@ -42,6 +46,9 @@ func child(dir string) error {
 	}
 	resumed := f.Have()
 	fmt.Println("resumed", resumed.Len())
+	if os.Getenv(holdEnv) != "" {
+		io.Copy(io.Discard, os.Stdin)
+	}
 	if err := f.Begin(Identity{URL: "https://a.example/x", Size: childSize}); err != nil {
 		return err
 	}
@@ -97,11 +104,14 @@ type childRun struct {
 	lines *bufio.Scanner
 }
 
-func startChild(t *testing.T, dir string) childRun {
+func startChild(t *testing.T, dir string, stdin *os.File, env ...string) childRun {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+dir)
+	cmd.Env = append(append(os.Environ(), childEnv+"="+dir), env...)
 	cmd.Stderr = os.Stderr
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
@@ -145,7 +155,7 @@ func TestKill_Rule6(t *testing.T) {
 	const blocks = childSize / childBlock
 	var kills, most int
 	for kills < 20 {
-		c := startChild(t, dir)
+		c := startChild(t, dir, nil)
 		resumed := c.resumed(t)
 		most = max(most, resumed)
 		lines := rand.IntN(blocks / 4)
@@ -170,7 +180,7 @@ func TestKill_Rule6(t *testing.T) {
 	if most == 0 {
 		t.Error("no child found anything")
 	}
-	c := startChild(t, dir)
+	c := startChild(t, dir, nil)
 	c.resumed(t)
 	for c.lines.Scan() {
 	}

@@ -28,11 +28,15 @@ func TestInUse_Rule9(t *testing.T) {
 	must(t, f.Close())
 
 	dir = t.TempDir()
-	c := startChild(t, dir)
+	in, out, err := os.Pipe()
+	must(t, err)
+	defer out.Close()
+	c := startChild(t, dir, in, holdEnv+"=1")
+	must(t, in.Close())
 	c.resumed(t)
 	_, err = Open(fsys.OS, dir, "x")
 	wantInUse(t, err, c.cmd.Process.Pid)
-	if !c.killAfter(t, 1) {
+	if !c.killAfter(t, 0) {
 		t.Error("the child had ended")
 	}
 	// The lock ends with its process.

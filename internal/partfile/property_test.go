@@ -71,7 +71,10 @@ func (m *model) Write(t *rapid.T) {
 	r := drawRange(t)
 	p := make([]byte, r.Len())
 	for i := range p {
-		p[i] = byte(m.rnd.Uint32())
+		// What was lost comes again as it was: else a flipped byte may by chance be what an old record of it says.
+		if p[i] = byte(m.rnd.Uint32()); m.lost[r.Start+int64(i)] {
+			p[i] = m.want[r.Start+int64(i)]
+		}
 	}
 	want := 0
 	for i, b := range p {
@@ -112,7 +115,7 @@ func (m *model) Kill(t *rapid.T) {
 	before, recorded := m.have, m.recorded
 	crash(m.f)
 	m.reopen(t)
-	if recorded && m.have != before {
+	if recorded && !m.covers(before) {
 		t.Fatal("something was lost that was recorded")
 	}
 }
@@ -123,9 +126,19 @@ func (m *model) Close(t *rapid.T) {
 		t.Fatal(err)
 	}
 	m.reopen(t)
-	if m.have != before {
+	if !m.covers(before) {
 		t.Fatal("Close lost something")
 	}
+}
+
+// covers reports whether all that was there is there. There may be more: damage is undone where what it hit comes again.
+func (m *model) covers(before [modelSize]bool) bool {
+	for i, had := range before {
+		if had && !m.have[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // PowerLoss tears the tail of the journal, or damages it, anywhere behind what was synced.
