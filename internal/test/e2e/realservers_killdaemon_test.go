@@ -78,12 +78,14 @@ type killedDaemon struct {
 
 	mu       sync.Mutex
 	sent     map[string]int64 // bytes of bodies, by path
-	complete map[string]int64 // how many these were when the file was first said to be complete
+	sending  map[string]int   // how many answers are not over
+	complete map[string]bool  // the file was said to be complete
+	ended    map[string]int64 // how many bytes were sent then; what was not over goes on for a moment when nobody reads it any more
 }
 
 func newKilledDaemon(t *testing.T) *killedDaemon {
 	k := &killedDaemon{
-		t: t, files: t.TempDir(), root: t.TempDir(), log: &bytes.Buffer{}, paths: map[string]string{}, accepted: map[string]bool{}, sent: map[string]int64{}, complete: map[string]int64{},
+		t: t, files: t.TempDir(), root: t.TempDir(), log: &bytes.Buffer{}, paths: map[string]string{}, accepted: map[string]bool{}, sent: map[string]int64{}, sending: map[string]int{}, complete: map[string]bool{}, ended: map[string]int64{},
 	}
 	k.server = httptest.NewServer(http.HandlerFunc(k.serve))
 	t.Cleanup(k.server.Close)
@@ -102,6 +104,14 @@ func content(path string) []byte {
 
 // serve sends a file slowly. Every other one has a digest.
 func (k *killedDaemon) serve(w http.ResponseWriter, r *http.Request) {
+	k.mu.Lock()
+	k.sending[r.URL.Path]++
+	k.mu.Unlock()
+	defer func() {
+		k.mu.Lock()
+		k.sending[r.URL.Path]--
+		k.mu.Unlock()
+	}()
 	data := content(r.URL.Path)
 	if sum := sha256.Sum256(data); sum[0]%2 == 0 {
 		w.Header().Set("Digest", "sha-256="+base64.StdEncoding.EncodeToString(sum[:]))
@@ -216,12 +226,14 @@ func (k *killedDaemon) look() bool {
 		if e.Status != "complete" || path == "" {
 			k.t.Fatalf("%s of %s: %s: %s", e.GID, path, e.Status, e.ErrorMessage)
 		}
-		if _, known := k.complete[path]; !known {
-			k.complete[path] = k.sent[path]
-		}
-		if n := k.sent[path]; n > k.complete[path] {
-			k.again = append(k.again, fmt.Errorf("%s: %d bytes were sent when it was complete, and %d now", path, k.complete[path], n))
-			k.complete[path] = n
+		k.complete[path] = true
+		n, known := k.ended[path]
+		switch {
+		case !known && k.sending[path] == 0:
+			k.ended[path] = k.sent[path]
+		case known && k.sent[path] > n:
+			k.again = append(k.again, fmt.Errorf("%s: %d bytes were sent when it was complete, and %d now", path, n, k.sent[path]))
+			k.ended[path] = k.sent[path]
 		}
 	}
 	var stat struct{ NumActive, NumWaiting string }
@@ -235,7 +247,7 @@ func (k *killedDaemon) look() bool {
 // wrong is what is not as it should be in the end.
 func (k *killedDaemon) wrong() (errs []error) {
 	for gid, path := range k.paths {
-		if _, complete := k.complete[path]; !complete {
+		if !k.complete[path] {
 			if k.accepted[gid] {
 				errs = append(errs, fmt.Errorf("%s was accepted, and is lost", path))
 			}

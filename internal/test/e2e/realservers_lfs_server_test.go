@@ -35,6 +35,8 @@ type lfsServer struct {
 	mu      sync.Mutex
 	batches map[string]int // by object
 	sent    int64
+	most    int64         // 0: no limit; what is sent in all before the server holds back
+	goOn    chan struct{} // closed when there is no limit any more
 	agents  []string      // who asked for objects
 	flow    chan struct{} // gets something for each 64 KiB, if there is room
 }
@@ -144,6 +146,20 @@ func (s *lfsServer) asked(oid string) int {
 	return s.batches[oid]
 }
 
+// holdBack lets the server send so many bytes more, and nothing after them until goOn is called.
+func (s *lfsServer) holdBack(more int64) (goOn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	over := make(chan struct{})
+	s.most, s.goOn = s.sent+more, over
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.most = 0
+		close(over)
+	})
+}
+
 func (s *lfsServer) sentBytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +186,10 @@ func (w *pacedWriter) Write(p []byte) (n int, err error) {
 		n += m
 		w.server.mu.Lock()
 		w.server.sent += int64(m)
-		pace := w.server.pace
+		pace, goOn := w.server.pace, w.server.goOn
+		if w.server.most == 0 || w.server.sent < w.server.most {
+			goOn = nil
+		}
 		w.server.mu.Unlock()
 		select {
 		case w.server.flow <- struct{}{}:
@@ -181,6 +200,9 @@ func (w *pacedWriter) Write(p []byte) (n int, err error) {
 		}
 		if pace > 0 {
 			time.Sleep(pace) // this is how slow the server is
+		}
+		if goOn != nil {
+			<-goOn
 		}
 	}
 	return n, nil

@@ -143,21 +143,35 @@ func TestRealLFSKilled(t *testing.T) {
 	for range 3 {
 		cmd := w.command(dir, "lfs", "pull")
 		cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
-		before := w.server.sentBytes()
+		before, goOn := w.server.sentBytes(), w.server.holdBack(5<<20)
+		defer goOn()
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for w.server.sentBytes() < before+4<<20 {
-			<-w.server.flow
-		}
+		waitUntil(t, "some megabytes", func() bool { return w.server.sentBytes() >= before+4<<20 })
 		unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
 		cmd.Wait()
+		waitUntil(t, "the end of its agents", func() bool { return groupEnded(cmd.Process.Pid) })
+		goOn()
 	}
 	w.git(dir, "lfs", "pull")
 	w.complete(dir)
 	if sent := w.server.sentBytes(); sent > w.size*3/2 {
 		t.Errorf("%d bytes were sent of objects of %d", sent, w.size)
 	}
+}
+
+// groupEnded reports whether no process of a group runs.
+func groupEnded(group int) bool {
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range all {
+		stat, _ := os.ReadFile(name) // PID (NAME) STATE PARENT GROUP
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if words := strings.Fields(rest); len(words) > 2 && words[2] == strconv.Itoa(group) && words[0] != "Z" && words[0] != "X" {
+			return false
+		}
+	}
+	return true
 }
 
 // TestRealLFSFolder: a remote that is a folder comes as doc/git-lfs.md says, and as the error does.
@@ -303,7 +317,7 @@ func TestRealLFSLinks(t *testing.T) {
 	w := newLFSWorld(t, 1, 8<<20)
 	mirror := httptest.NewServer(http.FileServer(http.Dir(w.server.objects)))
 	t.Cleanup(mirror.Close)
-	w.server.mirror, w.server.pace = mirror.URL, 50*time.Millisecond
+	w.server.mirror, w.server.pace = mirror.URL, 500*time.Millisecond
 	w.agent("")
 	dir := w.clone()
 	w.git(dir, "lfs", "pull")
