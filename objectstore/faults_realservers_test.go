@@ -141,7 +141,7 @@ func TestRealUploadTruncated_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(64*mib, 11)
 	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest(), mirrortest.Rate(64*mib)))
-	r.interrupt(5)
+	r.interrupted(5)
 	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
 		if s3test.Kind(q) == "parts" { // two at a time, and the last page is lost
 			v := q.URL.Query()
@@ -189,7 +189,7 @@ func TestRealUploadSigned_Rule72(t *testing.T) {
 		if !late {
 			trust()
 		}
-		r.interrupt(5)
+		r.interrupted(5)
 		trust()
 		res, err := r.get(t.Context())
 		if err != nil || !late && res.Resumed == 0 || !res.Proof.Signed() {
@@ -200,24 +200,6 @@ func TestRealUploadSigned_Rule72(t *testing.T) {
 		}
 		r.clean()
 	}
-}
-
-// interrupt ends a download when so many parts were sent.
-func (r *run) interrupt(parts int32) {
-	r.t.Helper()
-	ctx, cancel := context.WithCancel(r.t.Context())
-	defer cancel()
-	var n atomic.Int32
-	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
-		if store.ServeHTTP(w, q); s3test.Kind(q) == "part" && n.Add(1) == parts {
-			cancel()
-		}
-	})
-	if _, err := r.get(ctx); err == nil {
-		r.t.Fatal("it came")
-	}
-	r.store.Faults(nil)
-	r.nothing()
 }
 
 // A run that was killed in Complete has left its journal and no evidence: the next one waits for the object, puts the evidence there, and fetches nothing.
@@ -308,7 +290,7 @@ func TestRealUploadTakenOver_Rule72(t *testing.T) {
 			Opened:  func(_ context.Context, upload string) error { id = upload; return nil },
 			Confirm: func(context.Context) error { return nil },
 		}
-		r.interrupted()
+		r.interrupted(2)
 		if !here {
 			r.o.Folder = t.TempDir()
 		}
