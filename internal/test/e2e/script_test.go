@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -158,44 +156,6 @@ func exitCode(ts *testscript.TestScript, err error) int {
 	}
 	ts.Check(err)
 	return 0
-}
-
-// interrupt BYTES CODE COMMAND ARG... runs a command with --json until it reports so many bytes done, sends
-// it what Ctrl-C sends, and wants this exit code. Its standard error is then in the file interrupt.err.
-func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 3 {
-		ts.Fatalf("usage: interrupt BYTES CODE COMMAND ARG...")
-	}
-	want, err := parseSize(args[0])
-	ts.Check(err)
-	cmd := exec.Command(binary, args[3:]...)
-	if args[2] != "braid" {
-		ts.Fatalf("interrupt runs braid only")
-	}
-	var stderr bytes.Buffer
-	cmd.Dir, cmd.Stderr, cmd.Env = ts.Getenv("WORK"), &stderr, scriptEnv(ts)
-	stdout, err := cmd.StdoutPipe()
-	ts.Check(err)
-	ts.Check(cmd.Start())
-	lines := bufio.NewScanner(stdout)
-	for sent, fetching := false, false; lines.Scan(); { // to read what is there already is progress, too
-		var e struct {
-			Event string
-			Done  int64
-		}
-		json.Unmarshal(lines.Bytes(), &e)
-		fetching = fetching || e.Event == "range"
-		if !sent && fetching && e.Event == "progress" && e.Done >= want {
-			sent = true
-			ts.Check(cmd.Process.Signal(os.Interrupt))
-		}
-	}
-	err = cmd.Wait()
-	ts.Check(os.WriteFile(ts.MkAbs("interrupt.err"), stderr.Bytes(), 0o644))
-	ts.Logf("[stderr]\n%s", stderr.Bytes())
-	if code := exitCode(ts, err); strconv.Itoa(code) != args[1] {
-		ts.Fatalf("ended with exit code %d, want %s", code, args[1])
-	}
 }
 
 // scriptEnv is what a command started beside testscript's own exec needs of the script's environment.

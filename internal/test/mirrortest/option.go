@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"braid/byterange"
@@ -56,6 +58,7 @@ type behaviour struct {
 	pace        *pace
 	cut, reset  int64 // -1: not
 	stall, die  int64
+	budget      *Budget
 	noNotify    bool
 	closing     bool
 }
@@ -273,6 +276,36 @@ func StallAfter(n int64) Option { return func(b *behaviour) { b.stall = n } }
 
 // DieAfter makes the server Die when the bodies of all its answers reached n bytes.
 func DieAfter(n int64) Option { return func(b *behaviour) { b.die = n } }
+
+// A Budget is how many bytes of bodies servers may send in all, until it is lifted. Then it is none any more.
+type Budget struct {
+	left   atomic.Int64
+	lifted chan struct{}
+	lift   sync.Once
+}
+
+// NewBudget makes one of so many bytes.
+func NewBudget(bytes int64) *Budget {
+	b := &Budget{lifted: make(chan struct{})}
+	b.left.Store(bytes)
+	return b
+}
+
+// Lift lets servers go on that have spent it.
+func (b *Budget) Lift() { b.lift.Do(func() { close(b.lifted) }) }
+
+// room is how many of n bytes may be sent.
+func (b *Budget) room(n int64) int64 {
+	select {
+	case <-b.lifted:
+		return n
+	default:
+		return max(0, min(n, b.left.Load()))
+	}
+}
+
+// Within keeps the bodies of a server within a budget: what is more waits until it is lifted, with the connection open.
+func Within(b *Budget) Option { return func(s *behaviour) { s.budget = b } }
 
 // Rate limits the body bytes a second. Given to several servers, one value is one link that they share.
 // Zero sends nothing.

@@ -84,11 +84,20 @@ func (s *sender) room(sent int64) (int64, ending) {
 				n = min(n, limit-sent)
 			}
 		}
+		spent := false
+		if s.b.budget != nil && n > 0 {
+			n = s.b.budget.room(n)
+			spent = n == 0
+		}
 		if n > 0 {
 			return n, endOpen
 		}
 		if s.out.Flush() != nil || s.c.ctx.Err() != nil {
 			return 0, endRudely
+		}
+		if spent {
+			s.waitForChange()
+			continue
 		}
 		if s.b.stall >= 0 && sent >= s.b.stall {
 			s.waitForChange()
@@ -117,8 +126,13 @@ func (s *sender) fate(sent int64) ending {
 }
 
 func (s *sender) waitForChange() {
+	var lifted chan struct{}
+	if s.b.budget != nil {
+		lifted = s.b.budget.lifted
+	}
 	select {
 	case <-s.b.changed:
+	case <-lifted:
 	case <-s.c.ctx.Done():
 	}
 }
@@ -142,6 +156,9 @@ func (s *sender) write(p []byte) error {
 		io.WriteString(s.out, "\r\n")
 	}
 	total := s.c.s.count(s.r, int64(len(p)))
+	if s.b.budget != nil {
+		s.b.budget.left.Add(-int64(len(p)))
+	}
 	dies := s.b.die >= 0 && total >= s.b.die
 	if s.b.pace != nil || dies {
 		if err := s.out.Flush(); err != nil {

@@ -346,3 +346,29 @@ func TestClientLeaves(t *testing.T) {
 		t.Error("an answer came")
 	}
 }
+
+// TestBudget: servers send what they may together, and the rest when the budget is lifted.
+func TestBudget(t *testing.T) {
+	b := mirrortest.NewBudget(100_000)
+	one, two := mirrortest.New(t, content.Bytes()[:40_000], mirrortest.Within(b)), mirrortest.New(t, content, mirrortest.Within(b))
+	if _, body, err := get(t, one.URL); err != nil || len(body) != 40_000 {
+		t.Fatalf("%d bytes, %v", len(body), err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, two.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	begin := make([]byte, 60_000)
+	if _, err := io.ReadFull(resp.Body, begin); err != nil || two.Sent() != 60_000 {
+		t.Errorf("%d bytes were sent, %v", two.Sent(), err)
+	}
+	b.Lift()
+	if rest, err := io.ReadAll(resp.Body); err != nil || !bytes.Equal(append(begin, rest...), content.Bytes()) {
+		t.Errorf("%d bytes more, %v", len(rest), err)
+	}
+}
