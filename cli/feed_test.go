@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"braid/internal/test/mirrortest"
 )
@@ -226,6 +227,7 @@ func TestFeedOverHTTP(t *testing.T) {
 		{"silent", lirsLine, []mirrortest.Option{mirrortest.StallAfter(10)}, "--timeout|5s", exitNetwork, "no byte for 5 s"}, // long enough for the answer to begin
 		{"silent from the beginning", lirsLine, []mirrortest.Option{mirrortest.StallAfter(0)}, "--timeout|200ms", exitNetwork, ""},
 		{"slow for ever", lirsLine, []mirrortest.Option{mirrortest.Rate(5)}, "--max-time|300ms", exitLimit, "not done within 0.3 s (--max-time TIME sets the limit"},
+		{"no answer within the time", lirsLine, []mirrortest.Option{mirrortest.Latency(time.Hour)}, "--max-time|300ms", exitLimit, "not done within 0.3 s (--max-time TIME sets the limit"},
 		{"slow, and within the time", lirsLine, []mirrortest.Option{mirrortest.Rate(1000)}, "--max-time|1m", exitDone, "1 record"},
 		{"more than is read", strings.Repeat(lirsLine, 10_000), nil, "--max-size|1K", exitLimit, "more than 1024 octets"},
 	} {
