@@ -27,7 +27,7 @@ func (w *world) before(kill bool) {
 		cmd.Wait()
 	}
 	w.t.Cleanup(end)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		info, err := os.Stat(filepath.Join(w.yard.work, fileName+".part"))
 		if err == nil && blocks(info) > 0 {
 			break

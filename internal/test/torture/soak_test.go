@@ -42,6 +42,10 @@ func measure(t *testing.T) (low level) {
 	return low
 }
 
+// leastRounds is how many rounds TestSoak has at least: so many that one thing not given back in each is more than what
+// comes and goes.
+const leastRounds = 16
+
 // TestSoak: downloads and polls in one process, again and again, some of which fail, leave nothing behind.
 func TestSoak(t *testing.T) {
 	s := newSoaking(t)
@@ -49,13 +53,14 @@ func TestSoak(t *testing.T) {
 		s.round(t)
 	}
 	before, rounds := measure(t), 0
-	for end := time.Now().Add(*soak); time.Now().Before(end); rounds++ {
+	for end := time.Now().Add(*soak); time.Now().Before(end) || rounds < leastRounds; rounds++ {
 		s.round(t)
 	}
 	after := measure(t)
 	t.Logf("soak: %d rounds of 3 downloads and a poll in %v; goroutines %d to %d, descriptors %d to %d, heap %d to %d KiB", rounds, *soak,
 		before.goroutines, after.goroutines, before.descriptors, after.descriptors, before.heap>>10, after.heap>>10)
-	if rounds == 0 || after.goroutines > before.goroutines || after.descriptors > before.descriptors || after.heap > before.heap+2<<20 {
+	few := rounds / 2 // connections that wait for another request come and go; what is not given back stays of each round
+	if after.goroutines > before.goroutines+few || after.descriptors > before.descriptors+few || after.heap > before.heap+2<<20 {
 		t.Errorf("before %+v, after %d rounds %+v", before, rounds, after)
 	}
 }
