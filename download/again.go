@@ -60,6 +60,9 @@ func (g *getter) again(ctx context.Context, s *session) error {
 		switch {
 		case errors.Is(err, errOtherNow):
 			s.how, s.err = fileChanged, err
+			if now, ok := errors.AsType[*otherNowError](err); ok {
+				s.next = now.claims
+			}
 			return g.again(ctx, s)
 		case err != nil:
 			return err

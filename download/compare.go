@@ -118,8 +118,8 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 		if !came.Empty() {
 			c.by.fails = 0
 		}
-	case errors.As(err, &e) && c.by.from.first && b.announced(e.Hops):
-		b.err = errOtherNow
+	case errors.As(err, &e) && c.by.from.first && b.announced(e.Hops) != nil:
+		b.err = b.announced(e.Hops)
 		b.end()
 	default:
 		if !came.Empty() {
@@ -131,10 +131,13 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 	}
 }
 
-// announced reports whether the asked server gives another digest by now, whatever became of the answer that it led to.
-func (b *board) announced(hops []metalink.Hop) bool {
+// announced is an error if the asked server gives another digest by now, whatever became of the answer that it led to.
+func (b *board) announced(hops []metalink.Hop) error {
 	file, _ := metalink.FromHops(hops, true) // the error is of what the server led to
-	return b.asked && verify.Agree(b.claims, file.Claims) != nil && mayAnnounce(b.claims, hops, file.Claims)
+	if b.asked && verify.Agree(b.claims, file.Claims) != nil && mayAnnounce(b.claims, hops, file.Claims) {
+		return &otherNowError{errOtherNow, file.Claims}
+	}
+	return nil
 }
 
 // mostFails is how often a source may fail to bring anything.
@@ -223,14 +226,25 @@ type comparison struct {
 // errOtherNow is the error of a comparison with a file that has changed.
 var errOtherNow = changed("while it was compared")
 
+// An otherNowError is errOtherNow with the digests that the server gives the file by now.
+type otherNowError struct {
+	error
+	claims []verify.Claim
+}
+
+func (e *otherNowError) Unwrap() error { return e.error }
+
 // Answer refuses what is not the range, or of another file.
 func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
 	if o.first {
 		file, err := metalink.FromHops(a.Hops, true)
 		other := err == nil && metalink.Own(a.Hops) == len(a.Hops) && k.b.bound && differs(a.Size, k.b.size)
-		if k.b.announced(a.Hops) || other && mayAnnounce(k.b.claims, a.Hops, file.Claims) {
-			return errOtherNow
+		if err := k.b.announced(a.Hops); err != nil {
+			return err
+		}
+		if other && mayAnnounce(k.b.claims, a.Hops, file.Claims) {
+			return &otherNowError{errOtherNow, file.Claims}
 		}
 	}
 	if err := sameFile(o, a, k.b.size, k.b.claims); err != nil {
