@@ -42,6 +42,9 @@ func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.MismatchError) (found bool, err error) {
 	x := g.carried.recheck
 	if x == nil {
+		if err := g.askPlaces(ctx, s); err != nil {
+			return false, err
+		}
 		g.note("some of what came is wrong: it is compared with what other sources have, to find the wrong bytes")
 		x = newRecheck(s)
 		x.mark = func() error { return g.mixes(s) }
@@ -59,6 +62,23 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 		err = context.Cause(ctx)
 	}
 	return found, err
+}
+
+// askPlaces asks the server for places to compare with, if it was not asked in this run, as all of the file was here.
+func (g *getter) askPlaces(ctx context.Context, s *session) error {
+	if o := s.sources.first(); s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
+		return nil
+	}
+	x, err := g.req.inquire(ctx, g.http, glance, condition{})
+	switch {
+	case err != nil || x.nature != theFile:
+	case verify.Agree(s.claims, x.file.Claims) == nil:
+		s.file = x.file
+		s.addMirrors()
+	case verify.Agree(withoutUser(s.claims), x.file.Claims) != nil && s.mayAnnounce(x.answer.Hops, x.file.Claims):
+		return &otherNowError{errOtherNow, x.file.Claims}
+	}
+	return nil
 }
 
 // mixes notes in the journal that a digest alone ties what is here together.
