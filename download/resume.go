@@ -102,7 +102,9 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	want = x.statement().describe(want)
 	err = goesOnFrom(want, prior)
 	if err != nil && sealed && want.URLSum == prior.URLSum && verify.Strong(x.file.Claims) && version.Compare(identityView(prior), identityView(want)).Judgment != version.Other {
-		prior.Mixed, err = true, nil // the digest decides
+		if prior.Mixed, err = true, nil; want.Size < 0 { // the digest decides, also whether the size is right
+			prior.SizeBy = "?"
+		}
 	}
 	prior.Claims = join(prior.Claims, x.file.Claims)
 	return takenOver(want, prior, sealed), err
