@@ -36,6 +36,8 @@ type judge struct {
 	sealed bool               // the journal holds it
 	stored bool               // the version that is kept of the final file holds it
 	proven statement          // of the file in place: by what it was proven
+	named  bool               // a digest of the user's
+	date   string             // that the server gave the file in place
 	pin    int                // the rank of what the URL offered
 	broken bool               // something was damaged: nobody has to keep work any more
 	safe   int                // bytes of the part file that a clean end left, of the authority's content,
@@ -94,10 +96,10 @@ func (j *judge) begin() {
 	case "remove", "final": // the file, not the work
 		j.stored, j.proven = false, statement{}
 	case "state": // the key is lost with it
-		j.stored, j.pin = false, None
+		j.stored, j.pin, j.proven = false, None, statement{}
 		fallthrough
 	case "key", "journal":
-		j.sealed, j.broken = false, true
+		j.sealed, j.named, j.broken = false, false, true
 	default:
 		j.broken = j.broken || c.Damage != ""
 	}
@@ -113,7 +115,7 @@ func (j *judge) begin() {
 		if !ok || a.Status >= 400 { // what an error says is of its own text
 			continue
 		}
-		vouched := c.User != "" || len(j.users) > 0 && c.Before.Journal // else a redirect from https to http is not followed
+		vouched := c.User != "" || j.named && c.Before.Journal // else a redirect from https to http is not followed
 		if a.To != "" && a.Digest == "" && !a.Links && !a.Garbled && speaks[a.To] == None && (vouched || j.channel(a.Party) <= j.channel(a.To)) {
 			speaks[a.To] = min(rank, j.channel(a.To))
 		}
@@ -146,11 +148,18 @@ func (j *judge) end() {
 	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
 	if len(j.now) > 0 && c.Cut != "kill" {
-		j.sealed = len(c.After.Part) > 0 && !c.Pipe && !(c.Refresh && c.Code != 0 && c.Cut == "") // which touched nothing
+		j.sealed = len(c.After.Part) > 0 && !c.Pipe && !(c.Refresh && c.Code != 0) // which touched nothing
 	}
+	j.named = c.After.Journal && (j.named || c.User != "")
 	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0) // else the user named another version
 	j.stored = done && c.Newer && c.After.Final != nil && j.sum(c.After.Final) == j.last.digest || j.stored && same
 	if done && !same {
+		j.date = ""
+		for _, a := range c.Answers {
+			if j.speaks[a.Party] > None && a.Content != "" {
+				j.date = a.Date
+			}
+		}
 		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); c.Rank != HTTPS && !c.Newer {
 			j.proven = statement{} // only -N remembers that of a file; what came over https the URL has offered
 		}
@@ -237,7 +246,10 @@ func (j *judge) contradicted(sum string, rank int) bool {
 		return false
 	}
 	if len(j.now) > 0 {
-		return !slices.ContainsFunc(j.now, func(s statement) bool { return s.digest == sum || s.rank < rank })
+		older := j.c.Newer && j.c.Unchanged // of an older file than the one in place, which -N keeps
+		return !slices.ContainsFunc(j.now, func(s statement) bool {
+			return s.digest == sum || s.rank < rank || older && s.by.Date != "" && s.by.Date < j.date
+		})
 	}
 	remembered := j.sealed && !j.c.Pipe || j.stored && !j.c.Overwrite && !j.c.Pipe
 	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged

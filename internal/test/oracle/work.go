@@ -66,8 +66,13 @@ func (j *judge) kept() {
 	if c.Do == "resume" && len(j.users) > 0 || j.mingled() { // the digest was not corrected, or a liar had a part in it
 		return
 	}
-	if j.rightBytes(c.Before.Part) < j.safe || !j.tied() || c.Places[c.Asked].Bad { // of another subject, or nothing shows which
+	if j.rightBytes(c.Before.Part) < j.safe || !j.tied() { // of another subject, or nothing shows which
 		return
+	}
+	for p := range j.speaks {
+		if c.Places[p].Bad {
+			return
+		}
 	}
 	if slices.ContainsFunc(j.now, func(s statement) bool { return s.digest != j.sum(want) }) { // it says that this is another version
 		return
