@@ -237,14 +237,14 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 	word := e.Options[daemon.OptionSelect]
 	n, err := strconv.Atoi(word)
 	switch {
-	case len(doc.Files) == 0 && len(doc.Refused) > 0: // none is left
+	case doc.Files.Len() == 0 && len(doc.Refused) > 0: // none is left
 		return r, refusedName(source.Escape(doc.Name), doc.Refused[0])
-	case word == "" && len(doc.Files) == 1:
+	case word == "" && doc.Files.Len() == 1:
 		n = 1
 	case err != nil:
 		return r, &download.SeveralError{Document: doc}
-	case n < 1 || n > len(doc.Files):
-		return r, misuse(daemon.OptionSelect+" "+word, "the document has "+option.Count(len(doc.Files), "file"), "")
+	case n < 1 || n > doc.Files.Len():
+		return r, misuse(daemon.OptionSelect+" "+word, "the document has "+option.Count(doc.Files.Len(), "file"), "")
 	}
-	return doc.Request(doc.Files[n-1], r)
+	return doc.Request(doc.Files.At(n-1), r)
 }

@@ -64,6 +64,9 @@ func (g *getCommand) several(ctx context.Context, client *download.Client, list 
 	if g.reporter != nil {
 		g.reporter.page.NotBegun = b.count.NotBegun
 	}
+	if list.err != nil {
+		b.count.add(g.told(ctx, list.err))
+	}
 	return b.close()
 }
 

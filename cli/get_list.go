@@ -19,13 +19,23 @@ import (
 // maxList is the longest list of files that is read: about three million of them.
 const maxList = 256 << 20
 
-// A worklist is what one command is to download: its operands, then the entries of its list (-i). The list is kept
-// as it was written, and what it says is made into requests when their turn comes.
+// A worklist is what one command is to download: its operands, then the entries of its list (-i). Documents and list are kept
+// as they were written, and what they say is made into requests when their turn comes.
 type worklist struct {
 	get      *getCommand
-	operands []download.Request
+	operands []operand
 	list     string
 	files    int
+	err      error // why all ended before its end
+}
+
+// worklistOf is the list of operands alone.
+func worklistOf(g *getCommand, operands ...operand) *worklist {
+	l := &worklist{get: g, operands: operands}
+	for _, o := range operands {
+		l.files += o.len()
+	}
+	return l
 }
 
 // newWorklist reads operands and list, and checks them: what makes no sense is told before anything is downloaded.
@@ -34,7 +44,7 @@ func newWorklist(ctx context.Context, g *getCommand, client *download.Client, wo
 	if err != nil {
 		return nil, err
 	}
-	l := &worklist{get: g, operands: operands, files: len(operands)}
+	l := worklistOf(g, operands...)
 	if g.Input.InputFile != "" {
 		if l.list, err = g.Input.read(maxList); err != nil {
 			return nil, err
@@ -103,8 +113,11 @@ func (l *worklist) check() error {
 		return nil
 	}
 	names := namesakes{}
-	for i, r := range l.operands {
-		if err := names.add(&r, fmt.Sprintf("operand %d", i+1), i-len(l.operands)); err != nil {
+	for r, i := range l.named() {
+		if r.err != nil {
+			return r.err
+		}
+		if err := names.add(&r.Request, fmt.Sprintf("operand %d", i), -1); err != nil {
 			return err
 		}
 	}
@@ -123,23 +136,41 @@ func (l *worklist) check() error {
 	return nil
 }
 
-// all is everything that is to be downloaded, in order.
+// all is everything that is to be downloaded, in order. What check has let pass can fail by now, as where a file that it reads is gone: then
+// it ends, and says so in l.err.
 func (l *worklist) all() iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
-		for _, r := range l.operands {
-			if !yield(r) {
-				return
-			}
-		}
-		for r := range l.entries() {
-			if r.err != nil || !yield(r.Request) {
-				return
+		for _, some := range []iter.Seq2[listed, int]{l.named(), l.entries()} {
+			for r := range some {
+				if l.err = r.err; r.err != nil || !yield(r.Request) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// A listed request is one of the list, or says why there is none.
+// named makes requests of the operands, each with the number of its operand.
+func (l *worklist) named() iter.Seq2[listed, int] {
+	return func(yield func(listed, int) bool) {
+		for n, o := range l.operands {
+			if o.document == nil && !yield(listed{Request: o.request}, n+1) {
+				return
+			}
+			for _, i := range o.files {
+				r, err := l.get.place(&o, i)
+				if err == nil {
+					err = l.get.vouch(&r)
+				}
+				if !yield(listed{r, err}, n+1) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A listed request is one of an operand or of the list, or says why there is none.
 type listed struct {
 	download.Request
 	err error

@@ -13,8 +13,24 @@ import (
 	"braid/source"
 )
 
-// operands makes what package download needs of the operands: a request for each URL, and for each file of a document.
-func (g *getCommand) operands(ctx context.Context, client *download.Client, words []string) (requests []download.Request, err error) {
+// An operand is what a word of the command line names: a file, or files of a document. Requests of the latter are made when their turn comes,
+// and the document is all that is kept of those that wait.
+type operand struct {
+	request  download.Request   // of a document what its files have in common
+	document *download.Document // nil: the request is that of the only file
+	files    []int              // which of the document
+}
+
+// len returns how many files the operand names.
+func (o *operand) len() int {
+	if o.document == nil {
+		return 1
+	}
+	return len(o.files)
+}
+
+// operands reads the words, and the documents among what they name.
+func (g *getCommand) operands(ctx context.Context, client *download.Client, words []string) (operands []operand, err error) {
 	if err := g.check(words); err != nil {
 		return nil, err
 	}
@@ -25,13 +41,13 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 		return nil, err
 	}
 	for _, word := range words {
-		more, err := g.operand(ctx, client, word)
+		o, err := g.operand(ctx, client, word)
 		if err != nil {
 			return nil, err
 		}
-		requests = append(requests, more...)
+		operands = append(operands, o)
 	}
-	return requests, g.allChosen(words)
+	return operands, g.allChosen(words)
 }
 
 // prepareFor reads the flags that are for all files that a client downloads.
@@ -68,51 +84,51 @@ func (g *getCommand) allChosen(words []string) error {
 	return nil
 }
 
-func (g *getCommand) operand(ctx context.Context, client *download.Client, word string) ([]download.Request, error) {
+func (g *getCommand) operand(ctx context.Context, client *download.Client, word string) (o operand, err error) {
 	if metainfo.IsMagnet(word) {
 		d, err := client.Magnet(ctx, g.common, word)
 		if err != nil {
-			return nil, err
+			return o, err
 		}
 		return g.described(ctx, d, g.common)
 	}
 	if g.isLocalDocument(word) {
 		d, err := g.readDocument(word)
 		if err != nil {
-			return nil, err
+			return o, err
 		}
 		client.Renew(ctx, d, g.common.Not)
 		return g.described(ctx, d, g.common)
 	}
 	u, err := g.placeURL(word)
 	if err != nil {
-		return nil, orList(word, err)
+		return o, orList(word, err)
 	}
 	r := g.common
 	if r.User, err = g.credentials(u); err != nil {
-		return nil, err
+		return o, err
 	}
 	u.User = nil
 	r.URL = u
 	if err := g.sites.apply(&r, u, g.demand().said, g.limit); err != nil {
-		return nil, err
+		return o, err
 	}
 	if err := requireKeys(&r); err != nil {
-		return nil, err
+		return o, err
 	}
 	if !g.NoMetalink && download.IsDocument(u.Path) {
 		d, err := client.Document(ctx, r)
 		if err != nil {
-			return nil, err
+			return o, err
 		}
 		return g.described(ctx, d, r)
 	}
 	r.Dir, r.Name, r.Stream = g.target()
 	if r.Signatures, err = g.sums.ofFile(u); err != nil {
-		return nil, err
+		return o, err
 	}
 	err = g.sums.vouch(&r)
-	return []download.Request{r}, err
+	return operand{request: r}, err
 }
 
 // orList is err, with a hint if what should be a URL is a file: a list of URLs, as it seems.
@@ -145,21 +161,21 @@ func openDocument(name string) (*download.Document, error) {
 	return download.ReadDocument(f, name)
 }
 
-// described makes requests of the chosen files of a document. Those that cannot be downloaded, as their names are not safe
-// or no place is known, are told of, and the others go on (rule 10).
-func (g *getCommand) described(ctx context.Context, d *download.Document, base download.Request) (requests []download.Request, err error) {
+// described chooses files of a document. Those that cannot be downloaded, as their names are not safe or no place is known, are
+// told of, and the others go on (rule 10).
+func (g *getCommand) described(ctx context.Context, d *download.Document, base download.Request) (o operand, err error) {
 	if err := requireKeys(&base); err != nil { // a document on disk is of no site
-		return nil, err
+		return o, err
 	}
 	chosen, err := d.Choose(base.Select)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	g.documents = append(g.documents, d)
 	refused := d.RefusedOf(base.Select)
 	if n := len(chosen) + len(refused); n > 1 {
 		if err := g.checkSeveral(d, n); err != nil {
-			return nil, err
+			return o, err
 		}
 	}
 	for _, note := range slices.Concat(d.Warnings, d.Notes) {
@@ -168,27 +184,43 @@ func (g *getCommand) described(ctx context.Context, d *download.Document, base d
 	for _, r := range refused {
 		g.lost = append(g.lost, refusedName(d.Name, r))
 	}
-	for _, f := range chosen {
-		r := base
-		r.Dir, r.Name, r.Stream = g.target()
-		if r, err = d.Request(f, r); err != nil {
+	o = operand{request: base, document: d}
+	for _, i := range chosen {
+		r, err := g.place(&o, i)
+		if err != nil {
 			g.lost = append(g.lost, downloadFailure(ctx, err))
 			continue
 		}
-		if g.integrity && len(f.Claims)+len(f.Pieces) > 0 {
-			r.Overwrite, r.Rename = true, false
+		if err := g.vouch(&r); err != nil {
+			return o, err
 		}
-		named, err := g.sums.ofFile(r.URL)
-		if err != nil {
-			return nil, err
-		}
-		r.Signatures = append(named, r.Signatures...)
-		if err := g.sums.vouch(&r); err != nil {
-			return nil, err
-		}
-		requests = append(requests, r)
+		o.files = append(o.files, i)
 	}
-	return requests, nil
+	return o, nil
+}
+
+// place makes the request of a file of a document, without what --checksums and --signature say of it.
+func (g *getCommand) place(o *operand, i int) (r download.Request, err error) {
+	f := o.document.Files.At(i)
+	r = o.request
+	r.Dir, r.Name, r.Stream = g.target()
+	if r, err = o.document.Request(f, r); err != nil {
+		return r, err
+	}
+	if g.integrity && len(f.Claims)+len(f.Pieces) > 0 {
+		r.Overwrite, r.Rename = true, false
+	}
+	return r, nil
+}
+
+// vouch adds to the request of a file of a document what --checksums and --signature say of it.
+func (g *getCommand) vouch(r *download.Request) error {
+	named, err := g.sums.ofFile(r.URL)
+	if err != nil {
+		return err
+	}
+	r.Signatures = append(named, r.Signatures...)
+	return g.sums.vouch(r)
 }
 
 // refusedName is the failure of a file of a document whose name is not safe (rule 10).
@@ -217,15 +249,13 @@ func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, 
 	if g.sums.list != nil { // what it says of that one it does not say of these
 		r.Claims = slices.DeleteFunc(slices.Clone(r.Claims), g.sums.list.Has)
 	}
-	requests, err := g.described(ctx, d, r)
-	list := &worklist{get: g, operands: requests, files: len(requests)}
+	o, err := g.described(ctx, d, r)
+	list := worklistOf(g, o)
 	if err == nil {
 		err = list.check()
 	}
 	if err != nil {
-		f := downloadFailure(ctx, err)
-		g.report(f)
-		return f.code
+		return g.told(ctx, err)
 	}
 	return g.all(ctx, client, list)
 }

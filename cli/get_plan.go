@@ -53,6 +53,9 @@ func (g *getCommand) planAll(ctx context.Context, client *download.Client, list 
 			break
 		}
 	}
+	if list.err != nil {
+		codes = append(codes, g.told(ctx, list.err))
+	}
 	return batchCode(append(codes, g.written(ctx)))
 }
 
@@ -64,9 +67,9 @@ func (g *getCommand) plan(ctx context.Context, client *download.Client, r downlo
 	}
 	h, err := client.Plan(ctx, r)
 	if e, ok := errors.AsType[*download.SeveralError](err); ok {
-		requests, err := g.described(ctx, e.Document, r)
+		o, err := g.described(ctx, e.Document, r)
 		if err == nil {
-			return g.planAll(ctx, client, &worklist{get: g, operands: requests, files: len(requests)})
+			return g.planAll(ctx, client, worklistOf(g, o))
 		}
 		return g.wouldFail(ctx, err)
 	}

@@ -73,6 +73,7 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *wor
 		for r := range g.folders.noted(list.all()) {
 			return batchCode([]int{code, g.one(ctx, client, r)})
 		}
+		return batchCode([]int{code, g.told(ctx, list.err)})
 	}
 	if list.files == 0 {
 		return code
@@ -175,6 +176,13 @@ func (g *getCommand) written(ctx context.Context) int {
 	}
 	f := failureOf(ctx, outputFailure(g.lines.err))
 	g.screen.fail(f)
+	return f.code
+}
+
+// told tells the user of a failure and returns its exit code.
+func (g *getCommand) told(ctx context.Context, err error) int {
+	f := downloadFailure(ctx, err)
+	g.report(f)
 	return f.code
 }
 

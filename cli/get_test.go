@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,8 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 	}
 	g = newGetCommand(streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 	err = l.parse(t.Context(), g.streams, targetsOf(g), func(ctx context.Context, operands []string) (err error) {
-		requests, err = g.operands(ctx, clientOf(t, g), operands)
+		named, err := g.operands(ctx, clientOf(t, g), operands)
+		requests = slices.Collect(worklistOf(g, named...).all())
 		return err
 	})
 	return g, requests, err

@@ -177,7 +177,7 @@ func (v *partsResume) worklist(ctx context.Context, client *download.Client, fou
 		if err != nil {
 			return nil, err
 		}
-		l.operands = append(l.operands, q)
+		l.operands = append(l.operands, operand{request: q})
 	}
 	return l, l.check()
 }

@@ -311,7 +311,7 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	if e.Options[OptionSignature] != "" {
 		return queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: "the signature is of one file, and the document has several"}
 	}
-	for i := range d.Files {
+	for i := range d.Files.Len() {
 		if !queue.Selected(e.Options[OptionSelect], i+1) {
 			continue
 		}

@@ -39,7 +39,7 @@ func byWebSeeds(t *testing.T, data []byte, servers ...*mirrortest.Server) *run {
 	r := newRun(t, "http://unused.example/")
 	r.req.URL = nil
 	d := readTorrent(t, torrentOf(t, "file.bin", data, seeds...))
-	req, err := d.Request(d.Files[0], r.req)
+	req, err := d.Request(d.Files.At(0), r.req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,8 +196,8 @@ func TestTorrentOfSeveral(t *testing.T) {
 	get := func(name string, s *mirrortest.Server) (download.Result, *run) {
 		base := strings.TrimSuffix(s.URL, "root/"+name)
 		d := readTorrent(t, bencoded(data, base, "own", 2*piece, "none", 0, "shared", piece+50, "..", 25, "end", 25))
-		if len(d.Files) != 4 || len(d.Refused) != 1 {
-			t.Fatalf("files %v, refused %v", d.Files, d.Refused)
+		if d.Files.Len() != 4 || len(d.Refused) != 1 {
+			t.Fatalf("files %v, refused %v", d.Files.Names(), d.Refused)
 		}
 		chosen, err := d.Choose([]string{name})
 		if err != nil || len(chosen) != 1 {
@@ -205,7 +205,7 @@ func TestTorrentOfSeveral(t *testing.T) {
 		}
 		r := newRun(t, s.URL)
 		r.req.URL = nil
-		if r.req, err = d.Request(chosen[0], r.req); err != nil {
+		if r.req, err = d.Request(d.Files.At(chosen[0]), r.req); err != nil {
 			t.Fatal(err)
 		}
 		if name == "shared" { // with a file that has no safe name
@@ -285,7 +285,7 @@ func TestMagnet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.req, err = d.Request(d.Files[0], r.req); err != nil {
+	if r.req, err = d.Request(d.Files.At(0), r.req); err != nil {
 		t.Fatal(err)
 	}
 	checkedOnly(t, r.right(extra.Content), "bittorrent v1 piece hashes from the magnet link")

@@ -38,13 +38,17 @@ type Described struct {
 	remote    bool     // Request.URL is that of a torrent: nothing is known but where to ask for peers
 }
 
-// A Document is a Metalink document, or a torrent read as one.
+// A Document is a Metalink document, or a torrent read as one. Its files are kept as they are until requests are made of them.
 type Document struct {
-	metalink.Document
-	Torrent bool
-	Name    string         // in messages: masked and printable
-	URL     *url.URL       // nil if it was a local file
-	Over    verify.Channel // how it came
+	Files    metalink.Files
+	Refused  []metalink.Refused
+	Warnings []string
+	Origin   *url.URL // see metalink.Document
+	Dynamic  bool
+	Torrent  bool
+	Name     string         // in messages: masked and printable
+	URL      *url.URL       // nil if it was a local file
+	Over     verify.Channel // how it came
 	// Notes are for users who ask for details.
 	Notes []string
 
@@ -59,12 +63,11 @@ type Document struct {
 // ReadDocument reads a document that the user gave: its claims count as the user's. Documents are handed around, so its URLs may
 // lead to this machine or to public addresses, and not to private networks. The error is an *Error.
 func ReadDocument(r io.Reader, name string) (*Document, error) {
-	d, err := parseDocument(r, name)
+	d, err := parseDocument(r, name, verify.User, address.Loopback)
 	if err != nil {
 		return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 	}
 	d.Name = source.Escape(path.Base(name))
-	d.setChannel(verify.User, address.Loopback)
 	return d, nil
 }
 
@@ -115,7 +118,7 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := parseDocument(bytes.NewReader(data), u.Path)
+	d, err := parseDocument(bytes.NewReader(data), u.Path, channelOf(a), fromOf(a))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +134,6 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 		name = base
 	}
 	d.Name, d.URL = source.Escape(name), u
-	d.setChannel(channelOf(a), fromOf(a))
 	return d, a.Hops, nil
 }
 
@@ -295,12 +297,6 @@ func (r *Request) isSwarm(u *url.URL) bool { return source.IsSwarm(u) && r.share
 
 // seeds reports whether the file is to be given to peers when it is here.
 func (r *Request) seeds() bool { return r.Peers.asked() && (r.SeedRatio > 0 || r.SeedTime > 0) }
-
-// setChannel notes over which channel a document came, and from where.
-func (d *Document) setChannel(over verify.Channel, by address.Scope) {
-	d.Over, d.by = over, by
-	d.From(over, by)
-}
 
 // onDisk reports whether the file gets a name in a folder.
 func (r *Request) onDisk() bool { return r.hasName() && r.Store == nil }

@@ -359,10 +359,11 @@ func TestDocumentsOfOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(d.Files) != want || d.Name != name {
-			t.Errorf("%s: %d files", d.Name, len(d.Files))
+		if d.Files.Len() != want || d.Name != name {
+			t.Errorf("%s: %d files", d.Name, d.Files.Len())
 		}
-		for _, f := range d.Files {
+		for i := range d.Files.Len() {
+			f := d.Files.At(i)
 			r, err := d.Request(f, download.Request{Dir: "down"})
 			if err != nil || r.Name != f.Name || r.URL == nil || r.Described.Size != f.Size || len(r.Signatures) != len(f.Signatures) {
 				t.Errorf("%s: %+v, %v", name, r, err)

@@ -77,19 +77,18 @@ func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaU
 		t.file, t.err = withTorrent(data, doc.Name, file, claims)
 		return t
 	}
-	d, err := metalink.Read(bytes.NewReader(data))
-	if err != nil {
+	d := &Document{Over: channelOf(a), by: fromOf(a)}
+	if _, err := metalink.Scan(bytes.NewReader(data), d.add); err != nil {
 		t.err = err
 		return t
 	}
-	d.From(channelOf(a), fromOf(a))
 	t.file, t.err = mergeDocument(d, doc.Name, file, claims)
 	return t
 }
 
 // mergeDocument finds the file in a document. The document must give the strong digest of the whole that is known already.
-func mergeDocument(d metalink.Document, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
-	f, ok := fileOf(d, name)
+func mergeDocument(d *Document, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
+	f, ok := d.fileCalled(name)
 	if !ok {
 		return file, errors.New("it does not say which of its files this is")
 	}
@@ -106,15 +105,23 @@ func mergeDocument(d metalink.Document, name string, file metalink.File, claims 
 	return metalink.Merge(file, f)
 }
 
-// fileOf is the file of a document that is meant: that of the name or, if there is no other, the only one.
-func fileOf(d metalink.Document, name string) (metalink.File, bool) {
-	for _, f := range d.Files {
-		if f.Name == name && name != "" {
-			return f, true
-		}
+// fileCalled is the file that is meant: that of the name or, if none is given, the only one.
+func (d *Document) fileCalled(name string) (metalink.File, bool) {
+	if name != "" {
+		return d.fileNamed(name)
 	}
-	if len(d.Files) == 1 && name == "" {
-		return d.Files[0], true
+	if d.Files.Len() == 1 {
+		return d.Files.At(0), true
+	}
+	return metalink.File{}, false
+}
+
+// fileNamed is the file of that name.
+func (d *Document) fileNamed(name string) (metalink.File, bool) {
+	for i := range d.Files.Len() {
+		if d.Files.Name(i) == name {
+			return d.Files.At(i), true
+		}
 	}
 	return metalink.File{}, false
 }
@@ -180,15 +187,36 @@ func inTorrent(t metainfo.Torrent, name string) (metainfo.File, bool) {
 	return metainfo.File{}, false
 }
 
-// parseDocument reads a Metalink document, or a torrent if it is called or looks like one.
-func parseDocument(r io.Reader, name string) (*Document, error) {
+// parseDocument reads a Metalink document, or a torrent if it is called or looks like one. It came over that channel, from there.
+func parseDocument(r io.Reader, name string, over verify.Channel, by address.Scope) (*Document, error) {
 	b := bufio.NewReader(r)
 	if head, _ := b.Peek(2); !IsTorrent(name) && !metainfo.Looks(head) {
-		m, err := metalink.Read(b)
-		return &Document{Document: m}, err
+		d := &Document{Over: over, by: by}
+		m, err := metalink.Scan(b, d.add)
+		if err != nil {
+			return nil, err
+		}
+		d.Refused, d.Warnings, d.Origin, d.Dynamic = m.Refused, m.Warnings, m.Origin, m.Dynamic
+		return d, nil
 	}
 	t, err := metainfo.Parse(b)
-	return &Document{Document: t.Document(), Torrent: true, torrent: &t, shared: newSharedPieces()}, err
+	if err != nil {
+		return nil, err
+	}
+	return torrentDocument(t, over, by), nil
+}
+
+// add takes a file that was read.
+func (d *Document) add(f metalink.File) {
+	f.From(d.Over, d.by)
+	d.Files.Add(f)
+}
+
+// torrentDocument is a torrent as a document that came over that channel, from there.
+func torrentDocument(t metainfo.Torrent, over verify.Channel, by address.Scope) *Document {
+	d := &Document{Refused: t.Refused, Warnings: t.Warnings, Torrent: true, Over: over, by: by, torrent: &t, shared: newSharedPieces()}
+	t.Describe(d.add)
+	return d
 }
 
 // IsTorrent reports whether a URL or a path names a torrent.
@@ -234,8 +262,8 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 	if len(m.Trackers) > 0 {
 		t.Trackers = append(t.Trackers, m.Trackers)
 	}
-	d := &Document{Document: t.Document(), Torrent: true, Name: name, torrent: &t, peers: m.Peers, shared: newSharedPieces()}
-	d.setChannel(verify.User, address.Loopback)
+	d := torrentDocument(t, verify.User, address.Loopback)
+	d.Name, d.peers = name, m.Peers
 	return d
 }
 

@@ -31,20 +31,20 @@ func IsDocument(name string) bool {
 // fileFor is the file that a request is for whose answer is the document: of the selected ones the only one, or that of the name in
 // the URL.
 func (d *Document) fileFor(req Request) (metalink.File, error) {
-	files, err := d.Choose(req.Select)
+	chosen, err := d.Choose(req.Select)
 	if err != nil {
 		return metalink.File{}, err
 	}
 	if asked, err := nameFrom(req.URL); err == nil {
-		named := func(f metalink.File) bool { return path.Base(f.Name) == asked }
-		if i := slices.IndexFunc(files, named); i >= 0 && !slices.ContainsFunc(files[i+1:], named) {
-			return files[i], nil
+		named := func(i int) bool { return path.Base(d.Files.Name(i)) == asked }
+		if i := slices.IndexFunc(chosen, named); i >= 0 && !slices.ContainsFunc(chosen[i+1:], named) {
+			return d.Files.At(chosen[i]), nil
 		}
 	}
 	switch {
-	case len(files) == 1:
-		return files[0], nil
-	case len(files) == 0:
+	case len(chosen) == 1:
+		return d.Files.At(chosen[0]), nil
+	case len(chosen) == 0:
 		r := d.Refused[0]
 		return metalink.File{}, fail(Local, "document", d.Name+", file "+source.Escape(r.Name), errors.New(r.Reason), "")
 	}
@@ -55,24 +55,28 @@ func (d *Document) fileFor(req Request) (metalink.File, error) {
 // segment is the same, else the only one. The error is an *Error.
 func (d *Document) FileAt(file string) (metalink.File, error) {
 	at := "/" + filepath.ToSlash(filepath.Clean(file))
-	called := func(name string) bool { return strings.HasSuffix(at, "/"+name) }
-	found := slices.DeleteFunc(slices.Clone(d.Files), func(f metalink.File) bool { return !called(f.Name) })
-	if len(found) > 0 {
-		return slices.MaxFunc(found, func(a, b metalink.File) int { return cmp.Compare(len(a.Name), len(b.Name)) }), nil
+	var whole, last []string // the names that the path ends with, and those of which it ends with the last segment
+	for _, name := range d.Files.Names() {
+		if strings.HasSuffix(at, "/"+name) {
+			whole = append(whole, name)
+		}
+		if strings.HasSuffix(at, "/"+path.Base(name)) {
+			last = append(last, name)
+		}
 	}
-	found = slices.DeleteFunc(slices.Clone(d.Files), func(f metalink.File) bool { return !called(path.Base(f.Name)) })
 	switch {
-	case len(found) == 1:
-		return found[0], nil
-	case len(found) == 0 && len(d.Files) == 1:
-		return d.Files[0], nil
-	case len(found) == 0:
+	case len(whole) > 0:
+		last = []string{slices.MaxFunc(whole, func(a, b string) int { return cmp.Compare(len(a), len(b)) })}
+	case len(last) == 0 && d.Files.Len() == 1:
+		return d.Files.At(0), nil
+	case len(last) == 0:
 		return metalink.File{}, fail(NoEvidence, "verify", d.Name, d.selecting([]string{path.Base(at)}), "")
 	}
-	e := &sums.AmbiguousError{Name: path.Base(at)}
-	for _, f := range found[:min(len(found), mostNames)] {
-		e.Paths = append(e.Paths, f.Name)
+	if len(last) == 1 {
+		f, _ := d.fileNamed(last[0])
+		return f, nil
 	}
+	e := &sums.AmbiguousError{Name: path.Base(at), Paths: last[:min(len(last), mostNames)]}
 	return metalink.File{}, fail(NoEvidence, "verify", d.Name, e, "in folders as in the document they can be told apart")
 }
 
@@ -81,36 +85,32 @@ type SeveralError struct{ Document *Document }
 
 func (e *SeveralError) Error() string {
 	if e.Document.Torrent {
-		return fmt.Sprintf("the answer is a torrent of %d files", len(e.Document.Files))
+		return fmt.Sprintf("the answer is a torrent of %d files", e.Document.Files.Len())
 	}
-	return fmt.Sprintf("the answer is a Metalink document of %d files", len(e.Document.Files))
+	return fmt.Sprintf("the answer is a Metalink document of %d files", e.Document.Files.Len())
 }
 
-// Choose is the files of the document that patterns name; without patterns all. Those that the document has, but with
+// Choose returns which of Files patterns name; without patterns all. Those that the document has, but with
 // names that are not safe, are no error here: see Refused. The error is an *Error with a *SelectError in it.
-func (d *Document) Choose(patterns []string) ([]metalink.File, error) {
-	files, err := metalink.Select(d.Files, patterns)
+func (d *Document) Choose(patterns []string) ([]int, error) {
+	chosen, err := metalink.Select(d.Files.Names(), patterns)
 	if err != nil {
 		return nil, fail(Usage, "select", "", err, "")
 	}
-	if len(files)+len(d.RefusedOf(patterns)) > 0 {
-		return files, nil
+	if len(chosen)+len(d.RefusedOf(patterns)) > 0 {
+		return chosen, nil
 	}
 	return nil, fail(Usage, "select", "", d.selecting(patterns), "")
 }
 
 func (d *Document) selecting(patterns []string) *SelectError {
-	e := &SelectError{Patterns: patterns}
-	for _, f := range d.Files {
-		e.Names = append(e.Names, f.Name)
-	}
-	return e
+	return &SelectError{Patterns: patterns, Names: d.Files.Names()}
 }
 
 // RefusedOf is what patterns name of the files that were left out as their names are not safe.
 func (d *Document) RefusedOf(patterns []string) (refused []metalink.Refused) {
 	for _, r := range d.Refused {
-		chosen, err := metalink.Select([]metalink.File{{Name: r.Name}}, patterns)
+		chosen, err := metalink.Select([]string{r.Name}, patterns)
 		if err == nil && len(chosen) > 0 {
 			refused = append(refused, r)
 		}
@@ -180,12 +180,12 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 
 // extend adds places from a less trusted document.
 func (d *Document) extend(newer *Document) {
-	for i, f := range d.Files {
-		j := slices.IndexFunc(newer.Files, func(o metalink.File) bool { return o.Name == f.Name })
-		if j < 0 {
+	for i := range d.Files.Len() {
+		f := d.Files.At(i)
+		o, ok := newer.fileNamed(f.Name)
+		if !ok {
 			continue
 		}
-		o := newer.Files[j]
 		own, now := f.Claims, o.Claims
 		if err := verify.Agree(own, now); err != nil || !verify.Strong(common(own, now)) || differs(f.Size, o.Size) {
 			d.note("%s at %s is another version: it is not used", source.Escape(f.Name), source.Mask(d.Origin))
@@ -201,7 +201,7 @@ func (d *Document) extend(newer *Document) {
 		if len(f.Pieces) == 0 {
 			f.Pieces = o.Pieces
 		}
-		d.Files[i] = f
+		d.Files.Set(i, f)
 		d.note("%s names %d more places of %s", source.Mask(d.Origin), len(o.Mirrors), source.Escape(f.Name))
 	}
 }

@@ -155,7 +155,7 @@ func TestRenewOnce_Rule45(t *testing.T) {
 		s.Set(mirrortest.Document("/x.meta4", metalink.MediaType4, doc(query)))
 		before := len(s.Requests())
 		d, err := new(download.Client).Document(t.Context(), download.Request{URL: origin})
-		if n := len(s.Requests()) - before; err != nil || n != want || len(d.Files) != 1 {
+		if n := len(s.Requests()) - before; err != nil || n != want || d.Files.Len() != 1 {
 			t.Errorf("%q: %d requests, %v", query, n, err)
 		}
 	}

@@ -128,7 +128,7 @@ func TestDocumentNames_Rule63(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, good.URL)
 			good.Set(held(8*mib, leftOut(r)))
-			if r.req, err = d.Request(d.Files[0], r.req); err != nil {
+			if r.req, err = d.Request(d.Files.At(0), r.req); err != nil {
 				t.Fatal(err)
 			}
 			r.right(good.Content)
@@ -140,7 +140,7 @@ func TestDocumentNames_Rule63(t *testing.T) {
 		r := newRun(t, good.URL)
 		good.Set(held(8*mib, requested(bad)))
 		r.req.Mirrors = append(r.req.Mirrors, parse(t, cellar(t, bad)))
-		if r.req, err = onDisk.Request(onDisk.Files[0], r.req); err != nil {
+		if r.req, err = onDisk.Request(onDisk.Files.At(0), r.req); err != nil {
 			t.Fatal(err)
 		}
 		r.right(good.Content)

@@ -74,7 +74,7 @@ func (f folder) get(t *testing.T, name string, seeds ...string) (*run, download.
 	}
 	r := newRun(t, seeds[0])
 	r.req.URL = nil
-	if r.req, err = d.Request(chosen[0], r.req); err != nil {
+	if r.req, err = d.Request(d.Files.At(chosen[0]), r.req); err != nil {
 		t.Fatal(err)
 	}
 	res, err := r.client.Get(t.Context(), r.req)
@@ -188,7 +188,7 @@ func TestPlanSharedPieces_Rule43(t *testing.T) {
 		}
 		r := newRun(t, seed)
 		r.req.URL = nil
-		if r.req, err = d.Request(chosen[0], r.req); err != nil {
+		if r.req, err = d.Request(d.Files.At(chosen[0]), r.req); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := r.plan(); err != nil || h.Pieces == "" || h.File.BestPieces().Count() != 2 {
@@ -246,7 +246,7 @@ func TestPieceOfDrippingSeed_Rule21_Rule43(t *testing.T) {
 	}
 	r := newRun(t, "http://unused.example/")
 	r.client.Timeout, r.req.URL = 4*time.Second, nil
-	if r.req, err = d.Request(chosen[0], r.req); err != nil {
+	if r.req, err = d.Request(d.Files.At(chosen[0]), r.req); err != nil {
 		t.Fatal(err)
 	}
 	res, err := r.client.Get(t.Context(), r.req)

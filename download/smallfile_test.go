@@ -25,7 +25,7 @@ func TestSmallFileWithoutRanges_S15(t *testing.T) {
 	}
 	r := newRun(t, s.URL)
 	r.req.URL = nil
-	if r.req, err = d.Request(d.Files[0], r.req); err != nil {
+	if r.req, err = d.Request(d.Files.At(0), r.req); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.get(); err != nil {

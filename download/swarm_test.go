@@ -100,7 +100,7 @@ func byMagnet(t *testing.T, link string) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.req, err = d.Request(d.Files[0], r.req); err != nil {
+	if r.req, err = d.Request(d.Files.At(0), r.req); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -200,7 +200,7 @@ func TestSwarmOfSeveralFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.req, err = d.Request(d.Files[1], r.req); err != nil {
+	if r.req, err = d.Request(d.Files.At(1), r.req); err != nil {
 		t.Fatal(err)
 	}
 	res, err := r.get()
@@ -286,7 +286,7 @@ func TestDocumentNamesATorrentAlone_C4(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := d.Files[0]
+		f := d.Files.At(0)
 		r.req = download.Request{Dir: t.TempDir(), Peers: download.PeersAuto}
 		req, err := d.Request(f, r.req)
 		if err != nil {
@@ -359,7 +359,7 @@ func TestPeersBesideAProxy(t *testing.T) {
 			if got := c.Peers(mode); (got == mode) != ask {
 				t.Errorf("%q: %v becomes %v", name, mode, got)
 			}
-			req, err := d.Request(d.Files[0], download.Request{Dir: t.TempDir(), Peers: mode}) // as if nobody had asked Client.Peers
+			req, err := d.Request(d.Files.At(0), download.Request{Dir: t.TempDir(), Peers: mode}) // as if nobody had asked Client.Peers
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -234,7 +234,7 @@ func TestDocumentFileAt(t *testing.T) {
 	document := func(names ...string) *download.Document {
 		d := &download.Document{Name: "x.meta4"}
 		for _, n := range names {
-			d.Files = append(d.Files, metalink.File{Name: n})
+			d.Files.Add(metalink.File{Name: n})
 		}
 		return d
 	}

@@ -59,7 +59,7 @@ func TestVerifyFilledPiece(t *testing.T) {
 	d := readTorrent(t, []byte(torrent))
 	r := newRun(t, "http://unused.example/")
 	r.req.URL = nil
-	req, err := d.Describe(d.Files[0], r.req)
+	req, err := d.Describe(d.Files.At(0), r.req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestTorrentNamesPrivateAddresses_Rule63(t *testing.T) {
 	}
 	private := byWebSeeds(t, made(size, 7), mirrortest.New(t, made(size, 7)))
 	d := readTorrent(t, torrentOf(t, "file.bin", made(size, 7), "http://10.255.255.1/file.bin"))
-	req, err := d.Request(d.Files[0], download.Request{Dir: private.dir})
+	req, err := d.Request(d.Files.At(0), download.Request{Dir: private.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

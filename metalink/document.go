@@ -67,15 +67,20 @@ type Refused struct {
 
 // From notes over which channel d came and where its sender is, in its claims and in the places that it names.
 func (d *Document) From(over verify.Channel, by address.Scope) {
-	for _, f := range d.Files {
-		for i := range f.Claims {
-			f.Claims[i].Channel = over
-		}
-		for i := range f.Mirrors {
-			f.Mirrors[i].By = by
-		}
-		for i := range f.Documents {
-			f.Documents[i].By = by
-		}
+	for i := range d.Files {
+		d.Files[i].From(over, by)
+	}
+}
+
+// From is Document.From for one file.
+func (f *File) From(over verify.Channel, by address.Scope) {
+	for i := range f.Claims {
+		f.Claims[i].Channel = over
+	}
+	for i := range f.Mirrors {
+		f.Mirrors[i].By = by
+	}
+	for i := range f.Documents {
+		f.Documents[i].By = by
 	}
 }

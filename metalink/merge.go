@@ -58,26 +58,22 @@ func unite(a, b []verify.Claim) []verify.Claim {
 	return slices.CompactFunc(all, func(a, b verify.Claim) bool { return a.Digest == b.Digest })
 }
 
-// Select is the files that one of the patterns names, as package path has them: the whole name, or its last part.
-// Without patterns it is all files.
-func Select(files []File, patterns []string) ([]File, error) {
+// Select returns the indices of the files that one of the patterns names, as package path has them: the whole name, or its last part.
+// Without patterns they are those of all files.
+func Select(names, patterns []string) (chosen []int, err error) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
 			return nil, fmt.Errorf("%s is not a pattern: %w", quote(p), err)
 		}
 	}
-	if len(patterns) == 0 {
-		return files, nil
-	}
-	var chosen []File
-	for _, f := range files {
+	for i, name := range names {
 		named := func(p string) bool {
-			whole, _ := path.Match(p, f.Name)
-			base, _ := path.Match(p, path.Base(f.Name))
+			whole, _ := path.Match(p, name)
+			base, _ := path.Match(p, path.Base(name))
 			return whole || base
 		}
-		if slices.ContainsFunc(patterns, named) {
-			chosen = append(chosen, f)
+		if len(patterns) == 0 || slices.ContainsFunc(patterns, named) {
+			chosen = append(chosen, i)
 		}
 	}
 	return chosen, nil

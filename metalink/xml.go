@@ -26,8 +26,19 @@ func Parse(r io.Reader) (Document, error) {
 // Read reads a document as Parse does, for a caller that may know more of a file: malformed hashes without a strong one that is not
 // are no error, and stand in File.Malformed.
 func Read(r io.Reader) (Document, error) {
+	var files []File
+	d, err := Scan(r, func(f File) { files = append(files, f) })
+	if err == nil {
+		d.Files = files
+	}
+	return d, err
+}
+
+// Scan reads a document as Read does, and gives take one file after the other; the Document has none. If there is an error, those that
+// take got count for nothing.
+func Scan(r io.Reader, take func(File)) (Document, error) {
 	in := newInput(r)
-	p := &parser{in: in, d: xml.NewDecoder(in), line: 1, lines: map[string]int{}}
+	p := &parser{in: in, d: xml.NewDecoder(in), take: take, line: 1, lines: map[string]int{}}
 	p.d.CharsetReader = p.charset
 	if err := p.document(); err != nil {
 		return Document{}, p.blame(err)
@@ -76,6 +87,7 @@ type parser struct {
 	in    *input
 	d     *xml.Decoder
 	doc   Document
+	take  func(File)
 	depth int
 	begun bool // the first token was read
 	line  int  // of the last token

@@ -73,7 +73,7 @@ func (f *fileReader) finish() error {
 	file.Add(f.mirrors...)
 	file.addDocuments(f.documents)
 	file.NoDigest = len(file.Mirrors) > 0 && !verify.Strong(file.Claims)
-	f.doc.Files = append(f.doc.Files, *file)
+	f.take(*file)
 	return nil
 }
 

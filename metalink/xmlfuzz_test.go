@@ -37,6 +37,7 @@ func checkParse(t *testing.T, data []byte) {
 		t.Fatal("a document that does not look like one")
 	}
 	checkDocument(t, d)
+	checkKept(t, d.Files)
 	if len(d.Files) > 0 {
 		roundTrip(t, d)
 	}

@@ -8,15 +8,20 @@ import (
 // Document is t as a document, with web seeds as mirrors, of which none comes before another.
 func (t *Torrent) Document() metalink.Document {
 	d := metalink.Document{Refused: t.Refused, Warnings: t.Warnings}
+	t.Describe(func(f metalink.File) { d.Files = append(d.Files, f) })
+	return d
+}
+
+// Describe gives take one file of Document after the other.
+func (t *Torrent) Describe(take func(metalink.File)) {
 	for _, f := range t.Files {
 		var mirrors []metalink.Mirror
 		for _, u := range t.Mirrors(f) {
 			mirrors = append(mirrors, metalink.Mirror{URL: u, Pri: metalink.NoPriority})
 		}
 		f.Add(mirrors...)
-		d.Files = append(d.Files, f.File)
+		take(f.File)
 	}
-	return d
 }
 
 // emptyDigest is the digest of a file of no bytes.

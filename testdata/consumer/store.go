@@ -147,7 +147,7 @@ func transfer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	req, err := d.Request(d.Files[0], download.Request{Mirrors: []*url.URL{{Scheme: "memory", Host: "here", Path: "/object"}}, Target: target})
+	req, err := d.Request(d.Files.At(0), download.Request{Mirrors: []*url.URL{{Scheme: "memory", Host: "here", Path: "/object"}}, Target: target})
 	if err != nil {
 		return err
 	}
