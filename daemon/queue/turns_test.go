@@ -57,6 +57,36 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestTurnsOfNumber: where the number of places is said and downloads of one host have them all, the first that one of them leaves is for
+// another host, whether it has ended or makes room; no place is beyond the number.
+func TestTurnsOfNumber(t *testing.T) {
+	now := time.Unix(1, 0)
+	for _, places := range []int{2, 3, 4, 16} {
+		for _, kind := range []string{"", Yielded, "network"} {
+			q := New(1)
+			q.SetPlaces(places)
+			add := func(uri string) {
+				if _, err := q.Add(now, Entry{URIs: []string{uri}}, -1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i := range 2 * places {
+				add(fmt.Sprintf("http://slow/%d", i))
+			}
+			var first Entry
+			for range places {
+				first, _ = q.Start(now)
+			}
+			add("http://fast/1")
+			add("http://fast/2")
+			q.Ended(now, first.GID, Outcome{Kind: kind})
+			if e, ok := q.Start(now); !ok || e.URIs[0] != "http://fast/1" {
+				t.Errorf("%d places, %q: %v is next", places, kind, e.URIs)
+			}
+		}
+	}
+}
+
 // TestWhy: an entry that waits is told of with its reason; what made room for others waits behind them.
 func TestWhy(t *testing.T) {
 	now, q := time.Unix(1, 0), New(1)
