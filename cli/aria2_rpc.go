@@ -34,34 +34,11 @@ func (a *aria2c) checkRPC() error {
 	})
 }
 
-// serve is --enable-rpc: braid daemon in the foreground, with what is to be downloaded in its queue. Each port has a queue of its own.
+// serve is --enable-rpc: braid daemon in the foreground, with what is to be downloaded in its queue.
 func (a *aria2c) serve(ctx context.Context, documents []string) error {
-	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"), tokenFrom: "--rpc-secret", empty: true}
-	if v := a.value("rpc-listen-port"); v != "" {
-		if err := d.RPCListenPort.Set(v); err != nil {
-			return misuse("--rpc-listen-port", err.Error(), "")
-		}
-	}
-	if a.is("rpc-allow-origin-all") {
-		d.RPCAllowOrigin = *cli.NewStringSlice("*")
-	}
-	if a.is("rpc-secure") {
-		d.serverTLS = serverTLS{TLSCert: a.value("rpc-certificate"), TLSKey: a.value("rpc-private-key")}
-	}
-	if own := stateFolder(); own != "" {
-		d.State = filepath.Join(own, "aria2c-"+d.RPCListenPort.String())
-	}
-	err := d.place()
+	d, err := a.daemon()
 	if err != nil {
 		return err
-	}
-	if d.MaxConcurrentDownloads == 0 {
-		d.MaxConcurrentDownloads = aria2AtOnce
-	}
-	if file := a.value("save-session"); file != "" {
-		if d.session, err = filepath.Abs(file); err != nil {
-			return localFailure("session", file, err)
-		}
 	}
 	entries, err := a.entriesOf(d, documents)
 	if err != nil {
@@ -73,6 +50,44 @@ func (a *aria2c) serve(ctx context.Context, documents []string) error {
 	ctx, stop := within(ctx, time.Duration(d.MaxTime))
 	defer stop()
 	return d.operate(ctx, a.value("rpc-secret"))
+}
+
+// daemon is the daemon that the options describe. Each port has a queue of its own.
+func (a *aria2c) daemon() (*daemonCommand, error) {
+	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"), tokenFrom: "--rpc-secret", empty: true}
+	if v := a.value("rpc-listen-port"); v != "" {
+		if err := d.RPCListenPort.Set(v); err != nil {
+			return nil, misuse("--rpc-listen-port", err.Error(), "")
+		}
+	}
+	if v := a.value("lowest-speed-limit"); v != "" { // else there is none, as with aria2
+		if err := d.LowestSpeedLimit.Set(v); err != nil {
+			return nil, misuse("--lowest-speed-limit", err.Error(), "")
+		}
+	}
+	if a.is("rpc-allow-origin-all") {
+		d.RPCAllowOrigin = *cli.NewStringSlice("*")
+	}
+	if a.is("rpc-secure") {
+		d.serverTLS = serverTLS{TLSCert: a.value("rpc-certificate"), TLSKey: a.value("rpc-private-key")}
+	}
+	if own := stateFolder(); own != "" {
+		d.State = filepath.Join(own, "aria2c-"+d.RPCListenPort.String())
+	}
+	if err := d.place(); err != nil {
+		return nil, err
+	}
+	if d.MaxConcurrentDownloads == 0 {
+		d.MaxConcurrentDownloads = aria2AtOnce
+	}
+	if file := a.value("save-session"); file != "" {
+		session, err := filepath.Abs(file)
+		if err != nil {
+			return nil, localFailure("session", file, err)
+		}
+		d.session = session
+	}
+	return d, nil
 }
 
 // aria2AtOnce is how many downloads clients of aria2 see at work, without -j: those that are added at once begin at once.

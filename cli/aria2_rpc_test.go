@@ -101,6 +101,35 @@ func TestAria2Session(t *testing.T) {
 	}
 }
 
+// TestAria2LowestSpeed: --lowest-speed-limit is that of the daemon; without it there is none, as with aria2.
+func TestAria2LowestSpeed(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for words, want := range map[string]int64{"": 0, "--lowest-speed-limit=0": 0, "--lowest-speed-limit=5K": 5 << 10} {
+		line, err := option.ParseAria2(append(strings.Fields(words), "--enable-rpc", "--dir="+t.TempDir()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &aria2c{line: line, get: newGetCommand(streams{out: io.Discard, err: io.Discard})}
+		a.get.Dir = a.value("dir")
+		a.get.sites = newSites(&configuration{})
+		d, err := a.daemon()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.log = commandLog(io.Discard, "text", true, false)
+		engine, client, err := d.open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if client.LowestSpeed != want {
+			t.Errorf("%s: %d bytes a second, want %d", words, client.LowestSpeed, want)
+		}
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestAria2RPC_Rule68: nothing lets others in, or looks as if it did what it does not.
 func TestAria2RPC_Rule68(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "list")
@@ -118,5 +147,6 @@ func TestAria2RPC_Rule68(t *testing.T) {
 		"--enable-rpc --dry-run http://127.0.0.1:1/":    "usage --dry-run: contradicts --enable-rpc",
 		"--enable-rpc -i " + list:                       "usage " + list + ": all-proxy: all downloads of a daemon have the same proxy",
 		"--enable-rpc --split=x":                        "usage --split: write a number",
+		"--enable-rpc --lowest-speed-limit=x":           "usage --lowest-speed-limit: write ",
 	})
 }

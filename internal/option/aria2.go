@@ -244,7 +244,7 @@ func InAria2List(name, value string) bool {
 }
 
 // pace are options that say of all downloads how they come. Of one file in a list they are passed over without a word: what comes is the same.
-var pace = []string{"split", "max-connection-per-server", "min-split-size"}
+var pace = []string{"split", "max-connection-per-server", "min-split-size", "lowest-speed-limit"}
 
 // aria2Setting is an option as a list has it here, if it may stand there. User is what an earlier line of the same file says.
 func aria2Setting(o Aria2Option, value string, user *string) (text string, stands bool) {
