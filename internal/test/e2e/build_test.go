@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -30,5 +32,19 @@ func TestBuildsWithoutC(t *testing.T) {
 		if builds == 0 {
 			t.Errorf("%s builds nothing", name)
 		}
+	}
+}
+
+// With the tags of scripts/test the race detector sees the code that is built without C: nothing but the detector has any.
+func TestRaceBuildHasNoOtherC(t *testing.T) {
+	script := readFile(t, "scripts/test")
+	tags := regexp.MustCompile(`(?m)^race_tags=(.+)$`).FindStringSubmatch(script)
+	if tags == nil || !strings.Contains(script, "go test -race -tags $race_tags ") {
+		t.Fatal("scripts/test has no line race_tags=, or does not use it")
+	}
+	list := exec.Command("go", "list", "-race", "-deps", "-test", "-tags", tags[1], "-f", "{{if .CgoFiles}}{{.ImportPath}}{{end}}", "./...")
+	list.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := list.Output(); err != nil || string(out) != "runtime/cgo\nruntime/race\n" {
+		t.Errorf("%v: C is compiled for:\n%s", err, out)
 	}
 }
