@@ -153,8 +153,14 @@ func busy(t *testing.T) *engine {
 	e.do(func(q *queue.Queue) {
 		q.Progress(kernel, queue.Live{Done: 61 * mib, Size: 149 * mib, Speed: 3 * mib, Connections: 2})
 	})
-	e.add(t, "https://example.org/photos-2026.tar.zst", nil)
-	e.add(t, "https://example.org/paused.img.xz", func(q *queue.Entry) { q.Status = queue.Paused })
+	e.add(t, "https://example.org/photos-2026.tar.zst", func(q *queue.Entry) { q.Options = map[string]string{"dir": "/srv/files/photos/2026"} })
+	begun := e.add(t, "https://example.org/paused.img.xz", nil)
+	e.do(func(q *queue.Queue) {
+		q.Begin(time.Now(), begun)
+		q.Progress(begun, queue.Live{Done: 210 * mib, Size: 700 * mib, Speed: mib})
+		q.Pause(begun)
+	})
+	e.add(t, "https://example.org/later.img.xz", func(q *queue.Entry) { q.Status = queue.Paused })
 	for i := range 6 {
 		e.add(t, fmt.Sprintf("https://dl.example.com/podcast/episode-%03d.opus", i+100), nil)
 	}
@@ -163,13 +169,16 @@ func busy(t *testing.T) *engine {
 		size int64
 		o    queue.Outcome
 	}{
-		{"https://example.org/verified.iso", 812 * mib, queue.Outcome{Verified: "SHA-256 from Digest over https"}},
-		{"https://example.org/braid_1.0.0_amd64.deb", 11 * mib, queue.Outcome{Verified: "OpenPGP by 385A 62B1 90C7 44E1"}},
+		{"https://example.org/verified.iso", 812 * mib, queue.Outcome{Verified: "sha-256 from Digest over https"}},
+		{"https://example.org/braid_1.0.0_amd64.deb", 11 * mib, queue.Outcome{Verified: `OpenPGP signature by ` + strings.Repeat("385a62b1", 5) + `, "Braid Releases <release@example.org>"`}},
 		{"http://plain.example.com/setup.bin", 77 * mib, queue.Outcome{}},
 		{"https://example.org/wrong.iso", 90 * mib, queue.Outcome{
-			Kind: "mismatch", Message: "download https://example.org/wrong.iso: wrong digest (sha-256 b794f3c0..., want b953aa01...)", Hint: "give another mirror, or the right digest with --sha256",
+			Kind: "mismatch", Reason: "wrong digest, not the sha-256 from checksum in the queue",
+			Message: "download https://example.org/wrong.iso: sha-256 is " + strings.Repeat("b794f3c0", 8) + ", want " + strings.Repeat("b953aa01", 8) + " (from checksum in the queue)",
+			Hint:    "if the digest was mistyped, the corrected command needs nothing more",
 		}},
-		{"https://down.example.org/away.zip", -1, queue.Outcome{Kind: "network", Message: "download https://down.example.org/away.zip: connection refused", Hint: "try again later"}},
+		{"https://down.example.org/away.zip", -1, queue.Outcome{Kind: "network", Message: "download https://down.example.org/away.zip: down.example.org:443: connect: connection refused", Reason: "connection refused", Hint: "check the address and the network"}},
+		{"https://example.org/gone/old-1.2.tar.gz", -1, queue.Outcome{Kind: "refused", Message: "download https://example.org/gone/old-1.2.tar.gz: example.org:443: status 404 Not Found", Reason: "404 Not Found", Hint: "check the URL"}},
 	} {
 		e.end(t, e.add(t, done.url, nil), done.size, done.o)
 	}
@@ -183,7 +192,7 @@ func TestRealPage(t *testing.T) {
 		name          string
 		width, height int64
 		dark          bool
-	}{{"wide", 1440, 860, false}, {"dark", 1440, 860, true}, {"phone", 360, 740, false}} {
+	}{{"wide", 1440, 860, false}, {"desk", 1280, 860, false}, {"dark", 1280, 860, true}, {"phone", 360, 740, false}, {"night", 360, 740, true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx := open(t, site(t, e).URL, token, tt.width, tt.height)
 			if tt.dark {
@@ -198,6 +207,9 @@ func TestRealPage(t *testing.T) {
 			do(t, ctx, chromedp.Click(".item .name"), chromedp.WaitVisible("#picture .strip"))
 			shot(t, ctx, tt.name+"-detail")
 			wide(t, ctx, tt.width)
+			do(t, ctx, until(`document.querySelector("#picture .accounts").scrollIntoView({ block: "end" }) === undefined`))
+			shot(t, ctx, tt.name+"-sources")
+			whole(t, ctx, "#picture .accounts")
 			do(t, ctx, press(0, kb.Escape), chromedp.Click("#add"), chromedp.WaitVisible("#adder textarea"))
 			shot(t, ctx, tt.name+"-add")
 			wide(t, ctx, tt.width)
@@ -212,5 +224,16 @@ func wide(t *testing.T, ctx context.Context, width int64) {
 		&& (e.scrollWidth > e.clientWidth + 1 && !["auto", "hidden"].includes(getComputedStyle(e).overflowX) || e.getBoundingClientRect().right > innerWidth + 1))
 		.map((e) => e.tagName + "#" + e.id + "." + e.className + " " + e.scrollWidth).join()`); got != "" {
 		t.Errorf("at %d px are wider: %s", width, got)
+	}
+}
+
+// whole checks that all cells of a table are seen whole, without scrolling to the side.
+func whole(t *testing.T, ctx context.Context, table string) {
+	t.Helper()
+	if got := ask[string](t, ctx, fmt.Sprintf(`(() => { const table = document.querySelector(%q), cells = [...table.querySelectorAll("td, th")].filter((e) => e.getClientRects().length > 0);
+		const frames = []; for (let e = table.parentElement; e; e = e.parentElement) if (getComputedStyle(e).overflowX !== "visible") frames.push(e.getBoundingClientRect().left + e.clientLeft + e.clientWidth);
+		const right = Math.min(innerWidth, ...frames) + 0.5;
+		return cells.length < 8 ? "few cells" : cells.filter((e) => e.getBoundingClientRect().right > right || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent).join("|"); })()`, table)); got != "" {
+		t.Errorf("of %s are cut: %s", table, got)
 	}
 }

@@ -25,13 +25,19 @@ func TestRealFleet(t *testing.T) {
 			})
 			ctx := open(t, crewed(t, e, c).URL, token, width, 740)
 			see := func(expression string) { t.Helper(); do(t, ctx, until(expression)) }
-			see(`document.querySelector(".item .outcome")?.textContent === "at vm1/12/abc"`)
+			see(`document.querySelector(".item .state")?.textContent === "at vm1/12/abc"`)
 			if width > 1000 {
 				do(t, ctx, press(0, "f"))
 			} else {
 				do(t, ctx, chromedp.Click("#fleet"))
 			}
-			see(`document.querySelectorAll("#workers li").length === 8 && document.querySelector("#workers").textContent.includes("does not answer")`)
+			see(`document.querySelectorAll("#workers li").length === 5`)
+			if got := ask[string](t, ctx, `[...document.querySelectorAll("#workers tbody tr")].map((e) => [...e.children].map((c) => c.textContent).join(";")).join("\n")`); got !=
+				"vm1/12/abc;1;3 MiB/s;example.org\nvm2/7/def;idle;;\nvm3/9/ghi;1, does not answer;;mirror.uni.example:8443\n"+
+					"example.org;1;1;1;2;3 MiB/s\nmirror.uni.example:8443;1;;;;3 MiB/s" {
+				t.Errorf("workers and hosts are\n%s", got)
+			}
+			whole(t, ctx, "#workers table")
 			see(`document.querySelector("#workers").textContent.includes("1 MiB of 4 MiB, 3 MiB/s, 2 sources, since 1 min 0 s, at vm1/12/abc")`)
 			see(`document.querySelector("#workers").textContent.includes("wrong digest of dead.iso1 try, the last at vm1/12/abc")`)
 			shot(t, ctx, "fleet-"+name)

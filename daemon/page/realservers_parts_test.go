@@ -34,6 +34,10 @@ func TestRealModules(t *testing.T) {
 		// no request has more than the daemon takes, and nothing is lost
 		`(() => { const p = control.parts([...Array(20001).keys()].map((i) => ["pause", String(i)])); return p.flat().length === 20001 && p.flat()[20000][1] === "20000" && p.every((x) => x.length <= 5000); })()`,
 		`control.parts([]).length === 0 && control.parts([["a", "x".repeat(3e6)], ["b"], ["c", "y".repeat(6e5)], ["d", "z".repeat(6e5)]]).map((p) => p.length).join() === "1,2,1"`,
+		// what was done before a request was lost is done, and the rest is not
+		`await (async () => { const real = window.fetch; let n = 0;
+			window.fetch = async (_, { body }) => { if (n++ > 0) throw new Error("away"); return new Response(JSON.stringify({ result: JSON.parse(body).params[0].map(() => ["OK"]) }), { headers: { "Content-Type": "application/json" } }); };
+			try { const wrong = await new control.Control("x").all(Array(5001).fill(["pause", "g"])); return wrong.length === 1 && wrong[0] === "away"; } finally { window.fetch = real; } })()`,
 		`control.isSignature("a.iso.ASC", "") && control.isSignature("a", "-----BEGIN PGP SIGNATURE-----\n") && !control.isSignature("a.iso", "sig")`,
 		`["0 B", "1023 B", "1 KiB", "1.5 KiB", "100 KiB", "1 GiB"].join() === [0, 1023, 1024, 1536, 102400, 2 ** 30].map(text.size).join()`,
 		`text.size(-1) === "" && text.rate(0) === "" && text.rate(2048) === "2 KiB/s" && text.time(Infinity) === "Infinity days" && text.time(NaN) === ""`,
@@ -55,8 +59,16 @@ func TestRealModules(t *testing.T) {
 		// an answer that is none is what it says
 		`await (async () => { const real = window.fetch; window.fetch = async () => new Response("not from there\n", { status: 403, headers: { "Content-Type": "text/plain" } });
 			try { await new control.Control("x").all([["pauseAll"]]); } catch (e) { return e.message === "not from there"; } finally { window.fetch = real; } })()`,
-		`model.outcome({ status: "error", url: "http://a/x", message: "download http://a/x: 404" }).text === "404"`,
-		`model.outcome({ status: "complete" }).kind === "warn" && model.outcome({ status: "complete", verified: "sha-256" }).kind === "good"`,
+		`model.state({ status: "error", kind: "refused", reason: "404 Not Found", message: "download http://a/x: a: status 404 Not Found" }).text === "404 Not Found"`,
+		`model.state({ status: "error", kind: "other" }).text === "other" && model.state({ status: "complete", verified: "x" }).text === "complete"`,
+		`model.proof({ status: "complete" }).shape === "unverified" && model.proof({ status: "complete", verified: "sha-256 from Digest over https" }).shape === "verified"`,
+		`["mismatch", "bad signature", "network", ""].map((kind) => model.proof({ status: "error", kind, verified: "x" }).shape).join() === "refuted,refuted,,"`,
+		`["active", "waiting", "paused", "removed"].every((status) => model.proof({ status, verified: "x" }).text === "")`,
+		// whom the key names, and the end of its fingerprint if it names nobody
+		`(() => { const by = (s) => model.proof({ status: "complete", verified: s }), key = "0123456789abcdef".repeat(2);
+			return by("OpenPGP signature by " + key + ', "Al \\"x\\" <al@a>"; sha-256 from Digest over http').text === 'signed by Al \\"x\\" <al@a>' && by("sha-256 from SUMS, S/MIME signature by " + key).text === "signed by 0123456789abcdef"
+				&& by("OpenPGP signature by " + key).shape === "signed" && by("sha-256 from the list signature by.txt").shape === "verified"; })()`,
+		`model.queued({ status: "waiting", size: 9, done: 0 }) && !model.queued({ status: "paused", size: 9, done: 1 }) && !model.queued({ status: "active", size: 9, done: 0 })`,
 	} {
 		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](fmt.Sprintf(`(async () => { const [text, model, stream, control, detail] =
 			await Promise.all(["text", "model", "stream", "control", "detail"].map((m) => import("/page/" + m + ".js"))); return Boolean(%s); })()`, line), chromedp.EvalAwaitPromise))
@@ -103,7 +115,7 @@ func TestRealMouse(t *testing.T) {
 	see(`document.querySelectorAll('.item[draggable="true"]').length === 0`)
 	do(t, ctx, chromedp.Click(`#head [name="name"]`))
 	order("023415")
-	do(t, ctx, chromedp.Click(`#actions [name="columns"]`), chromedp.WaitVisible("#asker"), chromedp.Click(`#asker p:nth-of-type(6) input`), chromedp.Click(`#asker p:nth-of-type(2) input`))
+	do(t, ctx, chromedp.Click(`#actions [name="columns"]`), chromedp.WaitVisible("#asker"), chromedp.Click(`#asker p:nth-of-type(7) input`), chromedp.Click(`#asker p:nth-of-type(3) input`))
 	shot(t, ctx, "columns")
 	do(t, ctx, chromedp.Click("#asker button"), chromedp.Reload(), chromedp.WaitVisible(".item"))
 	see(`!document.querySelector('#head [name="size"]') && document.querySelector('#head [name="added"]') && !document.querySelector(".item .size").offsetWidth && document.querySelector(".item .added").offsetWidth > 50`)

@@ -144,7 +144,7 @@ func site(t testing.TB, e *engine) *httptest.Server {
 	mux := http.NewServeMux()
 	control := newControl(t, e)
 	mux.Handle("/jsonrpc", control)
-	mux.Handle("/", page.New(e, page.Options{Admit: control.Admit, Every: 50 * time.Millisecond}))
+	mux.Handle("/", page.New(e, page.Options{Admit: control.Admit, Every: 50 * time.Millisecond, Folder: "/srv/files"}))
 	return serve(t, mux)
 }
 

@@ -91,8 +91,8 @@ func folderOf(e *queue.Entry, given string) string {
 
 var manyDigits = regexp.MustCompile(`\b([0-9a-fA-F]{8})[0-9a-fA-F]{24,}\b`)
 
-// briefly is the message of a failure without what stands beside it anyway: the URL, and what was done with it, the host, and most digits of
-// digests.
+// briefly is the message of a failure without what stands beside it anyway: the URL, what was done with it, the host, and most
+// digits of digests.
 func briefly(message, address string) string {
 	if _, rest, ok := strings.Cut(message, address+": "); ok && address != "" {
 		message = rest

@@ -11,7 +11,8 @@ import (
 	"braid/verify"
 )
 
-// Why is the text of the error of a source, short enough for a line among many, without the host where that stands before it anyway.
+// Why is the text of the error of a source, short enough for a line among many, without the host where that stands before it
+// anyway.
 func Why(err error, host string) string {
 	if err == nil {
 		return ""
@@ -27,8 +28,8 @@ func bare(err error) error {
 	return err
 }
 
-// Reason is why a download failed, in a few words that begin with it: without the host, its URL, and digits that are not worth reading at
-// first. The text of the error has them.
+// Reason is why a download failed, in a few words that begin with it: without the host, its URL, and digits that are not worth
+// reading at first. The text of the error has them.
 func Reason(err error) string {
 	if err == nil {
 		return ""

@@ -253,7 +253,8 @@ func (d *Facts) sayFailures(w *words) {
 	}
 }
 
-// ended reports whether the failure of a source is what ended the download, which has only that source. The headline says it then.
+// ended reports whether the failure of a source is what ended the download, which has only that source. The headline says it
+// then.
 func (d *Facts) ended(m *Mirror) bool {
 	return d.err != nil && len(d.Mirrors) == 1 && m.failure == Why(d.err, m.Host)
 }

@@ -6,10 +6,19 @@ export class Control {
   }
 
   // all does commands, each a method and its parameters. Those of one request are done together, and one that fails stops no other one.
-  // It returns the errors.
+  // It returns the errors. What does not go into one request is done in several, and if one of them is lost, those before it are done.
   async all(calls) {
     const errors = [];
-    for (const some of parts(calls)) errors.push(...(await this.#request(some)));
+    let done = 0;
+    for (const some of parts(calls)) {
+      try {
+        errors.push(...(await this.#request(some)));
+      } catch (e) {
+        if (done === 0) throw e;
+        return [...errors, ...Array(calls.length - done).fill(e.message)];
+      }
+      done += some.length;
+    }
     return errors;
   }
 

@@ -1,7 +1,8 @@
 // The details of one entry. The pictures are drawn by the program, as those of --report: here they are only put into the page.
 
 import { el, size, rate, time, date, count } from "./text.js";
-import { share, left, outcome } from "./model.js";
+import { mark } from "./marks.js";
+import { share, left, state, proof, host } from "./model.js";
 
 // The program escapes what is in a picture. No other text can be taken for markup: the policy of the page sees to that.
 const policy = window.trustedTypes?.createPolicy("picture", { createHTML: (html) => html }) ?? { createHTML: (html) => html };
@@ -20,6 +21,7 @@ export class Detail {
   open(gid) {
     this.gid = gid;
     this.#drawn = this.#shown = "";
+    this.box.replaceChildren();
     this.#picture.replaceChildren();
     this.box.hidden = false;
     this.draw();
@@ -55,8 +57,8 @@ export class Detail {
     const parts = [
       el("div", { className: "title" }, el("h2", {}, r.name), el("button", { className: "plain", title: "Close ( Esc )", onclick: this.onClose, "data-act": "close" }, "Close")),
       el("div", { className: "track " + r.status }, bar),
-      facts(r, r.status === "waiting" ? waits(r, this.model.rows.values()) : ""),
       r.status === "error" ? this.#trouble(r) : null,
+      facts(r, r.status === "waiting" ? waits(r, this.model.rows.values()) : ""),
       el("div", { className: "buttons" }, ...this.#buttons(r)),
       this.#picture,
     ];
@@ -88,7 +90,11 @@ export class Detail {
     if (["mismatch", "no evidence", "bad signature", "no key"].includes(r.kind)) next.push(this.#button("digest", "Give a digest...", () => this.ask.digest(r)));
     if (!["local", "usage", "limit"].includes(r.kind)) next.push(this.#button("mirror", "Other mirror...", () => this.ask.mirror(r)));
     next.push(this.#button("log", "Show log", () => this.#log()));
-    return el("div", { className: "trouble" }, el("p", {}, r.message || "It failed."), r.hint ? el("p", { className: "hint" }, r.hint) : null, el("div", { className: "buttons" }, ...next));
+    const reason = state(r).text;
+    const open = this.box.querySelector(".exactly")?.open ?? false;
+    return el("div", { className: "trouble" }, el("p", { className: "reason" }, mark(proof(r).shape || "error"), el("bdi", {}, sentence(reason))),
+      r.hint ? el("p", { className: "hint" }, sentence(r.hint)) : null, el("div", { className: "buttons" }, ...next),
+      r.message && r.message !== reason ? el("details", { className: "exactly", open }, el("summary", {}, "Exactly"), el("p", {}, r.message)) : null);
   }
 
   #log() {
@@ -129,8 +135,7 @@ export class Detail {
   }
 }
 
-// host is the server that an entry is asked of first.
-const host = (r) => (r.url && URL.canParse(r.url) ? new URL(r.url).host : "");
+const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 // waits says why an entry does not begin: who has the places.
 export function waits(r, rows) {
@@ -141,17 +146,19 @@ export function waits(r, rows) {
 }
 
 function facts(r, waiting) {
-  const result = outcome(r);
-  const list = [];
-  const add = (term, text, className = "") => text && list.push(el("dt", {}, term), el("dd", { className }, text));
+  const [is, result, list] = [state(r), proof(r), []];
+  const add = (term, text, className = "", shape = "") => text && list.push(el("dt", {}, term), el("dd", { className }, shape ? mark(shape) : null, text));
   const speed = r.status === "active" && r.speed > 0 ? `, ${rate(r.speed)}` : "";
   const wait = r.status === "active" && left(r) < Infinity ? `, ${time(left(r))} left` : "";
-  if (r.status !== "error") add(r.status === "complete" ? "Evidence" : "State", result.text + speed + wait, "outcome " + result.kind);
+  if (r.status !== "error") { // what went wrong stands above
+    add("State", is.text + speed + wait, r.status, r.status);
+    add("Proof", r.verified || (result.text && result.text + ": nothing shows that it is the right file"), "proof " + result.kind, result.shape);
+  }
   add("Waits", waiting);
   const all = r.size >= 0 ? size(r.size) : "";
   add("Size", r.status !== "complete" && r.done > 0 ? `${size(r.done)} of ${all || "an unknown size"}` : all);
   add("From", (r.url || "a document that was added") + (r.more ? ` and ${count(r.more, "mirror")}` : ""));
-  add("To", r.path);
+  add("To", r.path || r.folder);
   add("Limit", rate(Number(r.limit)) || (r.limit ? r.limit + " a second" : ""));
   add("Added", date(r.added) + (r.ended ? `, ended ${date(r.ended)}` : ""));
   add("Watch", r.watch);

@@ -19,11 +19,12 @@ const rateOf = (value) => /^\d+(\.\d+)?\s*[kmg]?(i?b(\/s)?)?$/i.test(value) && v
 const wrongLimit = "A limit is a number of bytes a second, such as 500K or 2M; 0 is none.";
 
 // show opens a dialog with a form. submit gets called until it returns no sentence that says what is wrong. A button may stand beside those
-// that end it.
-function show(dialog, title, parts, label, submit, beside = null) {
+// that end it. What cannot be undone is asked in red.
+function show(dialog, title, parts, label, submit, { beside = null, danger = false } = {}) {
+  dialog.classList.toggle("danger", danger);
   const wrong = el("p", { className: "bad", role: "alert" });
   const form = el("form", { method: "dialog", noValidate: true }, el("h2", {}, title), ...parts, wrong, el("div", { className: "buttons" }, beside, el("span"),
-    el("button", { type: "button", onclick: () => dialog.close() }, label ? "Cancel" : "Close"), label ? el("button", { className: "main" }, label) : null));
+    el("button", { type: "button", onclick: () => dialog.close() }, label ? "Cancel" : "Close"), label ? el("button", { className: danger ? "main danger" : "main" }, label) : null));
   form.onsubmit = async (event) => {
     event.preventDefault();
     const button = form.querySelector("button.main");
@@ -93,7 +94,7 @@ export class Dialogs {
       const { of, left } = pair(signatures, wanted.map(([url]) => nameOf(url)));
       if (left.length > 0) return `No file here is called as ${left[0].name} is.`;
       return this.#addAll(wanted.map((urls, i) => ["addUri", urls, withSignature(options, of[i])]));
-    }, choose);
+    }, { beside: choose });
   }
 
   // addAll adds in portions, as the server limits what it takes at once.
@@ -184,7 +185,7 @@ export class Dialogs {
     const going = rows.filter((r) => ["active", "waiting", "paused"].includes(r.status)).length;
     const what = rows.length === 1 ? rows[0].name : count(rows.length, "download");
     const fate = going > 0 ? "What came so far stays on disk." : "The files stay where they are.";
-    show($("asker"), going > 0 ? "Remove from the queue?" : "Forget?", [el("p", {}, el("bdi", {}, what)), el("p", { className: "hint" }, fate)], going > 0 ? "Remove" : "Forget", then);
+    show($("asker"), going > 0 ? "Remove from the queue?" : "Forget?", [el("p", {}, el("bdi", {}, what)), el("p", { className: "hint" }, fate)], going > 0 ? "Remove" : "Forget", then, { danger: true });
   }
 
   columns(columns, hidden, then) {

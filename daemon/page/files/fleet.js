@@ -46,11 +46,14 @@ export class Fleet {
   #fill(f) {
     const held = document.activeElement?.dataset?.job; // the button that has the focus
     const part = (label, list, row) => (list.length > 0 ? [el("h3", {}, label), el("ul", { className: "jobs" }, ...list.map(row))] : []);
-    const words = [count(f.workers.length, "worker"), ...["queued", "running", "waiting", "dead", "done"].map((s) => `${(f.jobs[s] || 0).toLocaleString("en")} ${s}`), rate(f.speed)];
+    const gone = f.workers.filter((w) => w.silent).length;
+    const words = [count(f.workers.length, "worker") + (gone > 0 ? ` (${gone} silent)` : ""), ...["queued", "running", "waiting", "dead", "done"].map((s) => `${(f.jobs[s] || 0).toLocaleString("en")} ${s}`), rate(f.speed)];
     this.#body.replaceChildren(
       el("p", {}, words.filter(Boolean).join(", ")),
       ...(f.drained ? [el("p", { className: "bad" }, "Drained: no worker takes a job.")] : []),
-      ...part("Workers", f.workers, (w) => el("li", {}, el("bdi", {}, w.name), note(w.silent ? "does not answer" : w.jobs > 0 ? count(w.jobs, "job") : "idle"))),
+      ...table("Workers", ["Worker", "Jobs:n", "Speed:n", "From"], f.workers, workerRow),
+      ...table("Hosts", ["Host", "Running:n", "Queued:n", "Later:n", "Dead:n", "Speed:n"], f.hosts, hostRow),
+      f.unshown > 0 ? el("p", { className: "hint" }, `${count(f.unshown, "host")} more with fewer jobs`) : "",
       ...part("Running", f.running, running),
       ...part("Dead", f.dead, (j) => this.#tried(j, `${tries(j.tries)}, the last at ${j.worker || "no worker"}`, "bad")),
       ...part("Tried again later", f.waiting, (j) => this.#tried(j, `in ${time(j.next)}, after ${tries(j.tries)}`, "")),
@@ -59,7 +62,7 @@ export class Fleet {
   }
 
   #tried(j, when, kind) {
-    return el("li", {}, el("bdi", {}, j.name), el("button", { "data-job": j.key, onclick: () => this.#retry(j) }, "Retry"), el("span", { className: "outcome " + kind }, j.why || "no reason is known"), note(when));
+    return el("li", {}, el("bdi", {}, j.name), el("button", { "data-job": j.key, onclick: () => this.#retry(j) }, "Retry"), el("span", { className: "why " + kind, title: j.message || "" }, j.why || "no reason is known"), note(when));
   }
 
   async #retry(j) {
@@ -74,6 +77,29 @@ export class Fleet {
 }
 
 const note = (text) => el("span", { className: "hint" }, text);
+
+// table is a table with a heading, unless it has no rows. A row is a class and its cells. Those under "x:n" are numbers.
+function table(label, heads, list, row) {
+  if (list.length === 0) return [];
+  const names = heads.map((h) => h.replace(/:n$/, ""));
+  const cells = (tag, all) => all.map((cell, i) => el(tag, { className: heads[i] === names[i] ? "" : "n", ...(tag === "td" && i > 0 ? { "data-label": names[i].toLowerCase() } : {}) }, cell));
+  return [el("h3", {}, label), el("table", {}, el("thead", {}, el("tr", {}, ...cells("th", names))),
+    el("tbody", {}, ...list.map(row).map(([className, ...all]) => el("tr", { className }, ...cells("td", all)))))];
+}
+
+// A worker is called by its machine and, behind that, its process.
+function workerRow(w) {
+  const [machine, ...process] = w.name.split("/");
+  const jobs = w.jobs.toLocaleString("en");
+  const at = w.silent ? el("span", { className: "bad" }, jobs + ", does not answer") : w.jobs > 0 ? jobs : "idle";
+  const from = (w.hosts || []).join(", ");
+  return [w.silent || w.jobs > 0 ? "" : "soft", el("bdi", {}, machine, process.length > 0 ? el("small", {}, "/" + process.join("/")) : ""), at, w.silent ? "" : rate(w.speed), from && el("bdi", {}, from)];
+}
+
+function hostRow(h) {
+  const n = (x) => (x > 0 ? x.toLocaleString("en") : "");
+  return ["", el("bdi", {}, h.name || "no host"), n(h.running), n(h.queued), n(h.waiting), h.dead > 0 ? el("span", { className: "bad" }, n(h.dead)) : "", rate(h.speed)];
+}
 
 function running(j) {
   const bar = el("i");

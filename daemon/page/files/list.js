@@ -1,16 +1,18 @@
 // The list: no more rows are in the document than can be seen, however many entries there are.
 
 import { el, size, rate, time, date } from "./text.js";
-import { share, left, outcome } from "./model.js";
+import { mark, put } from "./marks.js";
+import { share, left, state, proof, host, queued } from "./model.js";
 
 // columns: the class, what stands above, the width, and whether it is a number.
 export const columns = [
-  ["name", "Name", "minmax(120px, 2.2fr)"],
-  ["progress", "Progress", "minmax(90px, 150px)"],
+  ["name", "Name", "minmax(110px, 1.8fr)"],
+  ["state", "State", "minmax(90px, 1.25fr)"],
+  ["progress", "Progress", "minmax(90px, 130px)"],
   ["size", "Size", "76px", true],
   ["speed", "Speed", "86px", true],
   ["left", "Time left", "88px", true],
-  ["outcome", "Evidence", "minmax(110px, 1.6fr)"],
+  ["proof", "Proof", "minmax(100px, 1.6fr)"],
   ["added", "Added", "116px", true],
 ];
 
@@ -54,12 +56,15 @@ export class List {
   }
 
   #make() {
-    const cells = { mark: el("span", { className: "mark" }), name: el("span", { className: "name" }, el("bdi")) };
+    const cells = { mark: el("span", { className: "mark" }, mark()), name: el("span", { className: "name" }, el("bdi")) };
+    cells.state = el("span", {}, el("bdi"), el("bdi"));
     const bar = el("i");
     const percent = el("span");
     cells.progress = el("span", { className: "progress" }, el("span", { className: "track" }, bar), percent);
-    for (const name of ["size", "speed", "left"]) cells[name] = el("span", { className: "n " + name });
-    cells.outcome = el("span", {}, el("bdi"));
+    cells.size = el("span", { className: "n size" });
+    cells.folder = el("span", { className: "folder" }, el("bdi"));
+    for (const name of ["speed", "left"]) cells[name] = el("span", { className: "n " + name });
+    cells.proof = el("span", {}, mark(), el("bdi"));
     cells.added = el("span", { className: "n soft added" });
     const e = el("div", { className: "item", role: "option" }, ...Object.values(cells));
     Object.assign(e, { cells, bar, percent });
@@ -69,28 +74,49 @@ export class List {
 
   #fill(e, r, index, selected) {
     const { cells } = e;
-    const result = outcome(r);
-    const part = share(r);
-    e.className = `item ${r.status}${part > 0 ? " begun" : ""}${r.status === "complete" && !r.verified ? " unproven" : ""}${index === this.at ? " here" : ""}${r.gid === this.open ? " shown" : ""}`;
+    const [is, result, part, waits] = [state(r), proof(r), share(r), queued(r)];
+    e.className = `item ${r.status}${part > 0 ? " begun" : ""}${waits ? " queued" : ""}${index === this.at ? " here" : ""}${r.gid === this.open ? " shown" : ""}`;
     e.id = "r" + r.gid;
     e.draggable = this.model.sort === "queue" && !this.model.down && (r.status === "waiting" || r.status === "paused");
     e.setAttribute("aria-selected", selected);
     e.setAttribute("aria-posinset", index + 1);
     e.setAttribute("aria-setsize", this.model.list.length);
-    e.setAttribute("aria-label", `${r.name}, ${r.status === "error" ? "failed" : r.status}, ${Math.floor(part * 100)} percent, ${result.text}`);
+    e.setAttribute("aria-label", `${r.name}, ${r.status === "error" ? "failed" : r.status}, ${Math.floor(part * 100)} percent, ${[is.text, result.text].filter(Boolean).join(", ")}`);
+    put(cells.mark.firstChild, r.status);
     set(cells.name.firstChild, r.name);
     cells.name.title = r.name;
     e.bar.style.transform = `scaleX(${part})`;
     set(e.percent, r.size > 0 || part ? `${Math.floor(part * 100)} %` : "");
-    set(cells.size, size(r.size));
+    cells.state.className = "state " + is.kind;
+    cells.state.title = is.text;
+    set(cells.state.firstChild, is.text);
+    set(cells.state.lastChild, waits && host(r) ? " \u00b7 " + host(r) : "");
+    set(cells.size, size(r.size) || (waits ? "?" : ""));
+    cells.size.title = r.size >= 0 ? "" : "not known yet";
+    set(cells.folder.firstChild, r.folder ? "to " + r.folder : "");
+    cells.folder.title = r.folder || "";
     set(cells.speed, r.status === "active" ? rate(r.speed) : "");
     const wait = left(r);
     set(cells.left, r.status === "active" && wait < Infinity ? time(wait) : "");
-    set(cells.outcome.firstChild, result.text);
-    cells.outcome.className = "outcome " + result.kind;
-    cells.outcome.title = result.text;
+    cells.proof.className = "proof " + result.kind;
+    cells.proof.title = r.verified || result.text;
+    put(cells.proof.firstChild, result.shape);
+    set(cells.proof.lastChild, result.text);
     set(cells.added, date(r.added));
-    for (const [name] of columns) cells[name].hidden = this.hidden?.has(name) ?? false;
+    this.#room(cells, waits, part === 0 && (waits || r.status === "error"));
+  }
+
+  // room shows the columns. Where nothing has come, the state has the room of the progress, and of what waits the folder that of speed and proof.
+  #room(cells, waits, bare) {
+    const shown = (name) => !this.hidden?.has(name);
+    for (const [name] of columns) cells[name].hidden = !shown(name);
+    const free = waits ? ["speed", "left", "proof"].filter(shown) : [];
+    for (const name of free) cells[name].hidden = true;
+    cells.folder.hidden = free.length === 0;
+    cells.folder.style.setProperty("--span", Math.max(1, free.length));
+    const wide = bare && shown("state") && shown("progress");
+    if (wide) cells.progress.hidden = true;
+    cells.state.style.setProperty("--span", wide ? 2 : 1);
   }
 
   // index is the place in the list of the row that has an element.
@@ -119,9 +145,10 @@ export class List {
   columnsOf(own) {
     const hidden = (this.hidden = new Set(own));
     const beside = this.open && matchMedia("(min-width: 1200px)").matches;
-    if (beside) for (const name of ["size", "left", "added"]) hidden.add(name);
+    if (beside) for (const name of ["size", "speed", "left", "added"]) hidden.add(name);
+    else if (matchMedia("(min-width: 641px) and (max-width: 999px)").matches) for (const name of ["left", "added"]) hidden.add(name);
     const shown = columns.filter((c) => !hidden.has(c[0]));
-    document.documentElement.style.setProperty("--columns", "16px " + shown.map((c) => (beside && c[0] === "progress" ? "100px" : c[2])).join(" "));
+    document.documentElement.style.setProperty("--columns", "16px " + shown.map((c) => (beside && c[0] === "progress" ? "90px" : c[2])).join(" "));
     return shown;
   }
 }

@@ -82,6 +82,7 @@ class Page {
     if ($("workers").dataset.fleet === "yes") this.fleet = new Fleet(token, $("workers"), say);
     $("fleet").hidden = !this.fleet;
     $("fleet").onclick = () => this.fleet.show();
+    for (const query of ["(max-width: 640px)", "(max-width: 999px)", "(min-width: 1200px)"]) matchMedia(query).onchange = () => this.columns();
     $("search").oninput = () => this.change({ search: $("search").value });
     $("list").onclick = (event) => this.click(event);
     keyboard(this);
@@ -101,6 +102,7 @@ class Page {
     Object.assign(this.model, properties);
     if ("filter" in properties || "search" in properties) this.model.selected.clear();
     this.arrange();
+    for (const b of $("filters").children) if (b.name === this.model.filter) b.scrollIntoView({ block: "nearest", inline: "nearest" });
     $("list").scrollTop = this.list.at = 0;
     this.draw();
   }
@@ -128,6 +130,7 @@ class Page {
       b.setAttribute("aria-pressed", this.model.filter === b.name);
       b.classList.toggle("none", n[b.name] === 0);
     }
+    this.edges();
     for (const b of $("head").children) {
       if (b.name === this.model.sort) b.setAttribute("aria-sort", this.model.down ? "descending" : "ascending");
       else b.removeAttribute("aria-sort");
@@ -137,7 +140,19 @@ class Page {
     $("empty").textContent = this.model.rows.size > 0 ? "No download is like that." : "Nothing is in the queue. Add URLs, or drop a torrent or Metalink document here.";
   }
 
+  // edges marks the sides at which a line of buttons has more of them than can be seen.
+  edges() {
+    for (const box of [$("filters"), $("actions")]) {
+      const rest = box.scrollWidth - box.clientWidth - box.scrollLeft;
+      box.dataset.more = [box.scrollLeft > 1 ? "left" : "", rest > 1 ? "right" : ""].join(" ").trim();
+    }
+  }
+
   filters() {
+    for (const box of [$("filters"), $("actions")]) {
+      box.addEventListener("scroll", () => this.edges(), { passive: true });
+      new ResizeObserver(() => this.edges()).observe(box);
+    }
     $("filters").replaceChildren(...filters.map(([name, label], i) =>
       el("button", { name, title: `${label} ( ${i + 1} )`, onclick: () => this.change({ filter: name }) }, label + " ", el("b"))));
   }
@@ -177,7 +192,8 @@ class Page {
     if ($("actions").dataset.key === key) return;
     $("actions").dataset.key = key;
     $("actions").replaceChildren(...(picked.length > 0 ? [el("span", {}, `${picked.length.toLocaleString("en")} selected`)] : []),
-      ...now.map(([name, label]) => el("button", { className: picked.length > 0 ? "" : "plain", name, onclick: () => this.act(name, picked) }, label)));
+      ...now.map(([name, label]) => el("button", { className: picked.length === 0 ? "plain" : name === "remove" ? "bad" : "", name, onclick: () => this.act(name, picked) }, label)));
+    this.edges();
   }
 
   // act does a command for those entries to which it applies.

@@ -6,7 +6,7 @@ export const filters = [
   ["active", "Active", (r) => r.status === "active"],
   ["waiting", "Waiting", (r) => r.status === "waiting" || r.status === "paused"],
   ["failed", "Failed", (r) => r.status === "error"],
-  ["unverified", "Not verified", (r) => r.status === "complete" && !r.verified],
+  ["unverified", "Unverified", (r) => r.status === "complete" && !r.verified],
   ["done", "Complete", (r) => r.status === "complete"],
 ];
 
@@ -25,34 +25,43 @@ const orders = {
   size: (a, b) => b.size - a.size,
   speed: (a, b) => (b.speed || 0) - (a.speed || 0),
   left: (a, b) => left(a) - left(b),
-  outcome: (a, b) => words.compare(outcome(a).text, outcome(b).text),
+  state: (a, b) => words.compare(state(a).text, state(b).text),
+  proof: (a, b) => words.compare(proof(a).text, proof(b).text),
   added: (a, b) => b.added - a.added,
 };
 
 export const share = (r) => (r.size > 0 ? Math.min(1, r.done / r.size) : r.status === "complete" ? 1 : 0);
 export const left = (r) => (r.speed > 0 && r.size > 0 ? (r.size - r.done) / r.speed : Infinity);
 
-// outcome says in a few words what an entry is at, or what proved it: its class and its text.
-export function outcome(r) {
+// state says what an entry is at: its class and its text. Its shape is that of its status.
+export function state(r) {
   switch (r.status) {
     case "active":
-      if (r.seeding) return { kind: "good", text: "in place; peers can have it" };
+      if (r.seeding) return { kind: "", text: "in place; peers can have it" };
       if (r.worker) return { kind: "", text: `at ${r.worker}` };
       return { kind: "", text: r.connections > 0 ? `${r.connections} connection${r.connections === 1 ? "" : "s"}` : "connecting" };
     case "error":
-      return { kind: "bad", text: reason(r) };
-    case "complete":
-      return r.verified ? { kind: "good", text: r.verified } : { kind: "warn", text: "not verified" };
+      return { kind: "bad", text: r.reason || r.message || r.kind || "failed" };
   }
   return { kind: "", text: r.status };
 }
 
-// reason is the message of a failure without the address, which stands beside it anyway.
-function reason(r) {
-  const text = r.message || r.kind || "failed";
-  const at = r.url ? text.indexOf(r.url + ": ") : -1;
-  return at >= 0 && at < 30 ? text.slice(at + r.url.length + 2) : text;
+const nothing = { shape: "", kind: "", text: "" };
+
+// proof says what proved a file, or that nothing did or something speaks against it: its shape, its class and its text.
+export function proof(r) {
+  if (r.status === "error") return r.kind === "mismatch" || r.kind === "bad signature" ? { shape: "refuted", kind: "bad", text: "refuted" } : nothing;
+  if (r.status !== "complete") return nothing;
+  if (!r.verified) return { shape: "unverified", kind: "warn", text: "unverified" };
+  const [, key, signer] = /\bsignature by ([0-9a-f]+)(?:, "((?:[^"\\]|\\.)+)")?/i.exec(r.verified) || [];
+  return key ? { shape: "signed", kind: "good", text: "signed by " + (signer || key.slice(-16)) } : { shape: "verified", kind: "good", text: r.verified };
 }
+
+// host is the server that an entry is asked of first.
+export const host = (r) => (r.url && URL.canParse(r.url) ? new URL(r.url).host : "");
+
+// queued reports whether nothing has come of an entry that waits or is paused.
+export const queued = (r) => group[r.status] === 1 && share(r) === 0;
 
 export class Model {
   rows = new Map();
