@@ -105,7 +105,7 @@ func TestRealKills_Rule1_Rule6(t *testing.T) {
 	s := newKillSet(t)
 	for _, v := range victims {
 		t.Run(v.name, func(t *testing.T) {
-			rounds, wrong, lost := killRounds(t, 10), 0, 0
+			rounds, wrong, lost := killRounds(t, 7), 0, 0
 			for range rounds {
 				isWrong, isLost := v.round(t, s)
 				for _, err := range []error{isWrong, isLost} {
@@ -154,7 +154,7 @@ func (v *victim) round(t *testing.T, s *killSet) (wrong, lost error) {
 	if sumFile(t, final) != s.sum {
 		return fmt.Errorf("after %d kills the file is wrong", kills), nil
 	}
-	if again := s.meter.sum.Load() - v.fetch; again > int64(max(kills, 1))*killTolerance {
+	if again := s.meter.sum.Load() - v.fetch; again > int64(max(kills, 1))*killTolerance() {
 		lost = fmt.Errorf("%d bytes were fetched again after %d kills", again, kills)
 	}
 	if v.finally != nil {

@@ -50,7 +50,7 @@ func TestRealSwarmKill(t *testing.T) {
 		peer.sum.Store(0)
 		mark := int64(swarmKillSize/8) + rand.Int64N(swarmKillSize*3/4)
 		again, landed := s.killAndResume(t, mark)
-		if !landed || again > max(killTolerance, swarmKillSize/50) {
+		if !landed || again > max(killTolerance(), swarmKillSize/50) {
 			t.Errorf("killed at byte %d (in time: %t): %d bytes were fetched again", mark, landed, again)
 		}
 		if n := peer.sum.Load(); n < swarmKillSize/10 {
