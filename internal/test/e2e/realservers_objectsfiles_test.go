@@ -62,7 +62,7 @@ func TestRealObjectsLikeFiles_Rule3_Rule4(t *testing.T) {
 			m := mirrortest.New(t, right, mirrortest.Digest(), mirrortest.Modified(served), mirrortest.ETag(`"one"`))
 			var events [2][]objectEvent
 			for i, object := range []bool{false, true} {
-				r := &objectsRig{t, store, t.TempDir()}
+				r := &objectsRig{T: t, store: store, home: t.TempDir()}
 				prefix := filepath.Base(filepath.Dir(r.home)) + "/"
 				file, key := filepath.Join(r.home, "pool", "file.bin"), prefix+"file.bin"
 				place, name := []string{"-d", "pool"}, file

@@ -28,9 +28,12 @@ type objectsRig struct {
 	*testing.T
 	store *s3test.Store
 	home  string
+	held  s3test.Fault // what begin has the store do; nil: nothing
 }
 
-func newObjectsRig(t *testing.T) *objectsRig { return &objectsRig{t, s3test.New(t), t.TempDir()} }
+func newObjectsRig(t *testing.T) *objectsRig {
+	return &objectsRig{T: t, store: s3test.New(t), home: t.TempDir()}
+}
 
 // command is braid, as it is run at home.
 func (r *objectsRig) command(args ...string) *exec.Cmd {
@@ -91,7 +94,7 @@ func (r *objectsRig) begin(parts int, args ...string) (cmd *exec.Cmd, goOn func(
 	over := make(chan struct{})
 	goOn = sync.OnceFunc(func() { close(over) })
 	r.Cleanup(goOn)
-	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+	r.held = func(w http.ResponseWriter, q *http.Request, store http.Handler) {
 		if n, _ := strconv.Atoi(q.URL.Query().Get("partNumber")); n > parts {
 			select {
 			case <-over:
@@ -100,7 +103,8 @@ func (r *objectsRig) begin(parts int, args ...string) (cmd *exec.Cmd, goOn func(
 			}
 		}
 		store.ServeHTTP(w, q)
-	})
+	}
+	r.store.Faults(r.held)
 	cmd = r.command(args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -125,15 +129,19 @@ func (r *objectsRig) kill(parts int, args ...string) {
 	cmd, _ := r.begin(parts, args...)
 	cmd.Process.Kill()
 	cmd.Wait()
+	r.held = nil
 	r.store.Faults(nil)
 }
 
-// atAnotherTime makes the store say in its listings of some kinds that it is another year.
+// atAnotherTime makes the store say in its listings of some kinds that it is another year. What a process that runs has not sent yet is held as before.
 func (r *objectsRig) atAnotherTime(years int, kinds ...string) {
-	now := time.Now().UTC().Year()
+	now, held := time.Now().UTC().Year(), r.held
+	if held == nil {
+		held = func(w http.ResponseWriter, q *http.Request, store http.Handler) { store.ServeHTTP(w, q) }
+	}
 	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
 		if !slices.Contains(kinds, s3test.Kind(q)) {
-			store.ServeHTTP(w, q)
+			held(w, q, store)
 			return
 		}
 		page := httptest.NewRecorder()
