@@ -80,8 +80,8 @@ func (g *gate) allSent() bool {
 // gateKey is where a script's environment keeps its gate.
 type gateKey struct{}
 
-// belongTogether is "together NAME...": none of these servers, which were started with the word "gated", sends much of the next file before each
-// has sent something.
+// belongTogether is "together NAME...": none of these servers, which were started with the word "gated", sends much of the next file
+// before each has sent something.
 func belongTogether(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: together NAME NAME...")
