@@ -233,6 +233,9 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	if large, ok := errors.AsType[*jetstream.LargeError](err); ok {
 		err = misuse(large.Job, large.Error(), "fewer places or shorter options")
 	}
+	if isNewer(err) { // the other entries do not wait for this one
+		err = &failure{code: exitRefused, what: "queue", where: j.Name, why: err.Error(), hint: "update this braid"}
+	}
 	own, ok := errors.AsType[*failure](err)
 	if !ok {
 		return err
