@@ -75,6 +75,9 @@ type Claim struct {
 	last     stored[fleet.Record] // as this process has seen it last
 	seen     bool                 // by idle, with so much of it
 	seenDone int64
+	first    int64 // what was here of the file when the job was told of
+	told     bool
+	gets     bool // somewhere
 
 	confirmed atomic.Bool
 }
@@ -96,6 +99,9 @@ func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 			var c *Claim
 			if c, err = q.claim(ctx, msg); c != nil {
 				return c, nil
+			}
+			if err == nil && q.pacer.passedMany() {
+				rest(ctx, passFirst)
 			}
 		}
 		if err != nil && ctx.Err() == nil {
@@ -139,7 +145,7 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 		return nil, msg.NakWithDelay(wait)
 	}
 	if err == nil {
-		q.pacer.began(c.host)
+		q.pacer.began(c.host, key)
 		c.Record, c.last = r.value, r
 		c.Context, c.cancel = context.WithCancelCause(ctx)
 		c.beating.Go(c.beat)
@@ -209,8 +215,16 @@ func (c *Claim) Fence() uint64 { return c.Record.Lease.Fence }
 // Tell takes down how far the job is: answers to Workers have it at once, and the record when the lease is prolonged.
 func (c *Claim) Tell(p fleet.Progress) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	if !c.told {
+		c.told, c.first = true, p.Done
+	}
+	gets := !c.gets && p.Done >= c.first+introduces
+	c.gets = c.gets || gets
 	c.progress = p
+	c.mu.Unlock()
+	if gets {
+		c.q.pacer.over(c.host, fleet.Right)
+	}
 }
 
 func (c *Claim) progressNow() fleet.Progress {
@@ -305,6 +319,7 @@ func (c *Claim) Abandon() {
 // Finish stores how the job ended, and returns its record. It tries until that is stored, or ctx ends. In both cases the claim is over. The error is
 // a *fleet.LostError if another worker has the job.
 func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error) {
+	c.q.pacer.over(c.host, e.Kind)
 	return c.end(ctx, func(r *fleet.Record) error {
 		if r.Last != nil && r.Last.Worker == c.q.name && r.Last.Fence == c.Fence() { // the answer to an earlier try was lost
 			return errSame

@@ -35,8 +35,30 @@ func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place 
 		return host, place, max(wait/2, min(wait, oneLook), min(held, wait))
 	case place == r.Place && place.Number > 0 && p.crowded(host):
 		return host, place, oneLook / 2
+	case l == (fleet.Limit{}) && host != "":
+		return host, place, p.pass(host, r.Job.Key())
 	}
 	return host, place, 0
+}
+
+// pass returns for how long a job of a host without a limit is left to the queue, so that those of other hosts have room.
+func (p *Pacer) pass(host, key string) time.Duration {
+	there := p.jobsAt(host)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.strangers.wait(host, key, there)
+}
+
+// jobsAt is how many jobs of a host this process has.
+func (p *Pacer) jobsAt(host string) (n int) {
+	p.q.mu.Lock()
+	defer p.q.mu.Unlock()
+	for _, c := range p.q.mine {
+		if c != nil && c.host == host {
+			n++
+		}
+	}
+	return n
 }
 
 // nearest is the host of a job at which it may begin first.
@@ -84,25 +106,28 @@ func (p *Pacer) crowded(host string) bool {
 	if pace := p.of(host); pace.Wait(math.MaxUint64, p.q.now()) <= fleet.Soon {
 		return false
 	}
-	p.q.mu.Lock()
-	defer p.q.mu.Unlock()
-	n := 0
-	for _, c := range p.q.mine {
-		if c != nil && c.host == host {
-			n++
-		}
-	}
-	return n >= p.most
+	return p.jobsAt(host) >= p.most
 }
 
 // began takes down that a job has begun at a host.
-func (p *Pacer) began(host string) {
+func (p *Pacer) began(host, key string) {
 	if p == nil || host == "" {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun[host]++
+	p.strangers.took(key)
+}
+
+// over takes down how a job of a host has ended, or that it gets somewhere, which is Right.
+func (p *Pacer) over(host string, k fleet.Kind) {
+	if p == nil || host == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.strangers.ended(host, k)
 }
 
 // Ended stores how many bytes a job has brought from the host of a URL, if that has a limit. It takes a second at most.

@@ -27,6 +27,8 @@ type Pacer struct {
 	begun   map[string]int        // jobs that the queue has not been told of
 	sharing map[string]*sharer
 
+	strangers strangers
+
 	taking sync.Mutex // for taken
 	taken  map[string]turns
 }
