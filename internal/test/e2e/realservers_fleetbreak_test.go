@@ -24,17 +24,7 @@ import (
 // scripts/nightly has ten minutes of it (BRAID_FLEET_TIME), and a cluster of three servers then. BRAID_FLEET_SEED repeats what is killed when.
 func TestRealFleetBreaking_Rules74_75_76(t *testing.T) {
 	t.Parallel()
-	length, seed := 15*time.Second, rand.Uint64N(1e9)
-	var err error
-	if text := os.Getenv("BRAID_FLEET_TIME"); text != "" {
-		length, err = time.ParseDuration(text)
-	}
-	if text := os.Getenv("BRAID_FLEET_SEED"); text != "" && err == nil {
-		seed, err = strconv.ParseUint(text, 10, 64)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	length, seed := breakingTime(t)
 	for _, tt := range []struct {
 		name    string
 		servers int // 0: embedded
@@ -54,6 +44,23 @@ func TestRealFleetBreaking_Rules74_75_76(t *testing.T) {
 			newBreaking(t, seed, tt.servers, tt.objects).run(length)
 		})
 	}
+}
+
+// breakingTime is for how long a fleet is broken, and how.
+func breakingTime(t *testing.T) (length time.Duration, seed uint64) {
+	t.Helper()
+	length, seed = 15*time.Second, rand.Uint64N(1e9)
+	var err error
+	if text := os.Getenv("BRAID_FLEET_TIME"); text != "" {
+		length, err = time.ParseDuration(text)
+	}
+	if text := os.Getenv("BRAID_FLEET_SEED"); text != "" && err == nil {
+		seed, err = strconv.ParseUint(text, 10, 64)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return length, seed
 }
 
 // A breaking is a fleet that is broken.
@@ -130,20 +137,53 @@ func (b *breaking) run(length time.Duration) {
 	for _, s := range b.slots {
 		b.begin(s)
 	}
+	b.breakFor(length, nil)
+	took := b.settleDown(b.names)
+	b.jobsAreDone(b.names)
+	b.placed.check(b.t, b.names)
+	b.leftOver()
+	b.t.Logf("fleet: %d kills, %d stops, %d ended by themselves, %d versions, %d in place, right %v after the last",
+		b.kills, b.stops, b.gone, b.published, b.placed.count(), took.Round(time.Millisecond))
+}
+
+// breakFor strikes for a time. Now and then it calls burst, if that is not nil, right before a strike.
+func (b *breaking) breakFor(length time.Duration, burst func()) {
 	for began := time.Now(); time.Since(began) < length; {
 		time.Sleep(time.Duration(b.random.IntN(1200)) * time.Millisecond) // when it is broken
+		if burst != nil && b.random.IntN(40) == 0 {
+			burst()
+			time.Sleep(time.Duration(b.random.IntN(2500)) * time.Millisecond) // until those that poll are killed
+			for _, s := range b.slots {
+				if strings.HasPrefix(s.name, "watcher") {
+					s.now.Process.Kill()
+					<-s.now.exited
+					b.kills++
+					b.begin(s)
+				}
+			}
+		}
 		b.strike()
 		b.news(b.names[b.random.IntN(len(b.names))])
 		b.look()
 		b.goOn(time.Now())
 	}
 	b.goOn(time.Now().Add(time.Hour))
-	for _, name := range b.names {
+}
+
+// settleDown waits until each file is there in its last version, which is right, and returns how long that takes.
+func (b *breaking) settleDown(names []string) time.Duration {
+	b.t.Helper()
+	for _, name := range names {
 		if b.placed.last(name) == "" {
 			b.put(false, name)
 		}
 	}
-	took := b.await("each file in its last version", func() bool { b.goOn(time.Now()); return b.look() })
+	return b.await("each file in its last version", func() bool { b.goOn(time.Now()); return b.look() })
+}
+
+// jobsAreDone waits until each file has a job that is done, and nothing else has one.
+func (b *breaking) jobsAreDone(names []string) {
+	b.t.Helper()
 	b.await("each job is done", func() bool {
 		for _, j := range b.jobs() {
 			if j.State != "done" {
@@ -152,13 +192,9 @@ func (b *breaking) run(length time.Duration) {
 		}
 		return true
 	})
-	if n := len(b.jobs()); n != len(b.names) {
-		b.t.Errorf("%d jobs of %d files", n, len(b.names))
+	if n := len(b.jobs()); n != len(names) {
+		b.t.Errorf("%d jobs of %d files", n, len(names))
 	}
-	b.placed.check(b.t, b.names)
-	b.leftOver()
-	b.t.Logf("fleet: %d kills, %d stops, %d ended by themselves, %d versions, %d in place, right %v after the last",
-		b.kills, b.stops, b.gone, b.published, b.placed.count(), took.Round(time.Millisecond))
 }
 
 // news publishes a version of each of names. One of ten is wrong, and one of eight has two parts.

@@ -265,7 +265,7 @@ func (f *fleetRig) watcher(name string) *fleetProcess {
 func (f *fleetRig) watch(name string) []string {
 	f.t.Helper()
 	dir := filepath.Join(f.dir, name)
-	config := fmt.Sprintf("user-agent = %q\n[feed.news]\nurl = %q\nevery = \"1s\"\n[watch.files]\nglob = %q\ndir = \"isos\"\n",
+	config := fmt.Sprintf("user-agent = %q\n[feed.news]\nurl = %q\nevery = \"1s\"\nlimits = { updates-a-day = \"unlimited\" }\n[watch.files]\nglob = %q\ndir = \"isos\"\n",
 		name, f.server.URL+"/feed.lirs", f.server.URL+"/files/*")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		f.t.Fatal(err)
@@ -321,7 +321,7 @@ func (f *fleetRig) await(what string, ok func() bool) time.Duration {
 	f.t.Helper()
 	began := time.Now()
 	for !ok() {
-		if time.Since(began) > 3*time.Minute {
+		if time.Since(began) > 5*time.Minute {
 			f.t.Fatalf("in vain: %s", what)
 		}
 		time.Sleep(20 * time.Millisecond)
