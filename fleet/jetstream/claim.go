@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -320,10 +321,12 @@ func (c *Claim) Abandon() {
 // a *fleet.LostError if another worker has the job.
 func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error) {
 	c.q.pacer.over(c.host, e.Kind)
+	gone := goneLackers(ctx, c, e.Kind)
 	return c.end(ctx, func(r *fleet.Record) error {
 		if r.Last != nil && r.Last.Worker == c.q.name && r.Last.Fence == c.Fence() { // the answer to an earlier try was lost
 			return errSame
 		}
+		r.Lackers = slices.DeleteFunc(r.Lackers, func(name string) bool { return slices.Contains(gone, name) })
 		return r.Finish(c.q.name, c.Fence(), e, c.q.now())
 	})
 }
