@@ -180,7 +180,8 @@ var errLessProven = errors.New("there is a newer one, and less proves it than pr
 // stepsDown reports whether a file that was proven would be replaced by a newer one with less proof (rule 56).
 func (g *getter) stepsDown(proof verify.Proof) bool {
 	here := g.carried.here
-	return g.carried.replaces && here != nil && !g.req.LessProof && channelOfProof(proof) < here.Over
+	same := here != nil && slices.Contains(proof.Digests(), here.Digest)
+	return g.carried.replaces && here != nil && !same && !g.req.LessProof && channelOfProof(proof) < here.Over
 }
 
 var errUnprovenNewer = errors.New("the server has an older one, and nothing proves the one that is here")
@@ -272,11 +273,14 @@ func (g *getter) modified() time.Time {
 
 // keepVersion records the server's version of the file that is in place now.
 func (g *getter) keepVersion(proof verify.Proof, host string) {
-	if g.planOnly || g.req.NoVersions || !g.req.IfNewer || !g.req.hasName() || g.req.Described != nil || g.carried.origin != g.req.URL {
+	if g.planOnly || g.req.NoVersions || !g.req.IfNewer || !g.req.hasName() || g.req.Described != nil {
 		return
 	}
-	v := state.Version{ETag: g.result.ETag, LastModified: usable(g.result.LastModified), Host: host, Size: proof.Size(), Over: channelOfProof(proof)}
-	if v.ETag == "" && v.LastModified.IsZero() {
+	v := state.Version{Size: proof.Size(), Over: channelOfProof(proof)}
+	if g.carried.origin == g.req.URL { // else they are another server's
+		v.ETag, v.LastModified, v.Host = g.result.ETag, usable(g.result.LastModified), host
+	}
+	if v.ETag == "" && v.LastModified.IsZero() && v.Over == 0 {
 		return
 	}
 	i := slices.IndexFunc(proof.Digests(), func(d verify.Digest) bool { return d.Algorithm() == verify.SHA256 })
@@ -284,8 +288,10 @@ func (g *getter) keepVersion(proof verify.Proof, host string) {
 		return
 	}
 	v.Digest = proof.Digests()[i]
-	if here := g.carried.here; here != nil && *here == v {
-		return
+	if here := g.carried.here; here != nil && here.Digest == v.Digest {
+		if v.Over = max(v.Over, here.Over); *here == v {
+			return
+		}
 	}
 	if err := g.c.State.KeepVersion(g.result.Path, g.req.URL, v); err != nil {
 		g.note("the version of %s cannot be remembered: %v", source.Escape(g.result.Path), err)
