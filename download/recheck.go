@@ -186,8 +186,10 @@ func (x *recheck) same(p *party) byterange.Set {
 func (x *recheck) next() *party {
 	all, agreed := x.byTrust(), x.unanimous()
 	if agreed {
-		slices.SortStableFunc(all, func(a, b *party) int { return cmp.Compare(x.unknown(b), x.unknown(a)) })
-		slices.SortStableFunc(all, func(a, b *party) int { return cmp.Compare(min(a.doubt, 0), min(b.doubt, 0)) })
+		given := map[bool]int{true: 1} // up: as it leads to another source, which was asked
+		slices.SortStableFunc(all, func(a, b *party) int {
+			return cmp.Or(cmp.Compare(min(a.doubt, 0), min(b.doubt, 0)), given[a.out]-given[b.out], cmp.Compare(x.unknown(b), x.unknown(a)))
+		})
 	}
 	for _, p := range all {
 		more := x.unknown(p)
