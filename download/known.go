@@ -246,7 +246,9 @@ func (st statement) describe(id partfile.Identity) partfile.Identity {
 	if v.Size >= 0 {
 		id.Size = v.Size
 	}
-	id.ETag, id.ETagHost, id.LastModified = st.tag.etag, st.tag.host, st.date
+	if id.ETag, id.ETagHost = st.tag.etag, st.tag.host; st.sizeBy >= byServer { // else the date is a mirror's
+		id.LastModified = st.date
+	}
 	id.Claims = slices.Concat(id.Claims, v.Digests)
 	return id
 }
