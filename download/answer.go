@@ -131,7 +131,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	}
 	if err := s.fits(o, x, st, a); err != nil {
 		if s.how == ongoing { // what the server said counts, whoever sent the rest
-			s.heed(x.file.Claims)
+			s.heed(x.file)
 		}
 		return err
 	}

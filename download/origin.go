@@ -207,7 +207,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 		switch other := verify.Agree(withoutUser(s.claims), x.file.Claims); {
 		case s.roleOf(o) != asOrigin, s.compareWithUser(o, x.file.Claims) != nil:
 		case other == nil:
-			s.heed(x.file.Claims)
+			s.heed(x.file)
 		case s.mayAnnounce(e.Hops, x.file.Claims):
 			s.next = x.file.Claims
 			s.end(fileChanged, changed(other.Error()))
@@ -253,14 +253,21 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	return true
 }
 
-// heed adds the claims of the server where what they lead to is of another file. How long theirs is nobody has said.
-func (s *session) heed(claims []verify.Claim) {
-	if s.originAnswered || !verify.Strong(claims) || verify.Strong(common(s.claims, claims)) {
+// heed adds the claims and the places of the server where it leads to another file, or to none. How long the file of new claims is nobody
+// has said.
+func (s *session) heed(file metalink.File) {
+	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.claims, file.Claims))
+	if s.originAnswered || !fresh && len(file.Mirrors) == 0 {
 		return
 	}
-	s.corroborate(claims)
+	if fresh {
+		s.corroborate(file.Claims)
+		s.sizeBy = min(s.sizeBy, byOther)
+	}
+	if len(file.Mirrors) > 0 {
+		s.file = file
+	}
 	s.addMirrors()
-	s.sizeBy = min(s.sizeBy, byOther)
 	s.describe()
 }
 
