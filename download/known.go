@@ -38,6 +38,7 @@ type tag struct{ etag, host string }
 type known struct {
 	claims   []verify.Claim // by authorities; the channel of each is its rank
 	recalled []verify.Claim // those of claims that the user gave to an earlier run, and not to this one
+	denied   []verify.Claim // none of claims: by the server in an earlier run, and the user gives other ones now
 	size     int64          // -1: unknown
 	sizeBy   rank
 	sizeAt   string        // the URL of the source that gave the size; "" if an authority did that is no source

@@ -275,7 +275,7 @@ func (s *session) askOriginForSignatures() error {
 }
 
 // compareWithUser compares the server's digests with the user's. A contradiction ends the session, but for a place of a document, which is
-// one of several.
+// one of several. If the server says again what it said of what is here, the journal keeps that.
 func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	err := verify.Agree(s.req.Claims, claims)
 	switch {
@@ -283,6 +283,9 @@ func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 		return nil
 	case s.req.Described != nil:
 		return otherDigest(o, err)
+	case s.begun && verify.Strong(common(s.denied, claims)):
+		s.claims = join(without(s.claims, s.req.Claims), s.denied)
+		s.describe()
 	}
 	return s.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))
 }

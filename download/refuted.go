@@ -32,9 +32,10 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 	case want.URLSum != prior.URLSum:
 		return prior, conflict
 	}
-	prior.Claims = slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
+	kept := slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
 		return verify.Agree([]verify.Claim{c}, g.req.Claims) != nil
 	})
+	g.carried.denied, prior.Claims = withoutUser(without(prior.Claims, kept)), kept
 	return prior, nil
 }
 
