@@ -250,6 +250,9 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 			return proof, nil
 		}
 		if err := g.again(ctx, s); err != nil {
+			if lost := g.restore(); lost != nil {
+				err = errors.Join(err, lost)
+			}
 			return proof, err
 		}
 	}
