@@ -191,6 +191,19 @@ func (g *getter) announced(ctx context.Context) (other, answers bool) {
 	return version.Compare(g.carried.view(), x.statement().view()).Judgment == version.Other, true
 }
 
+// replaced reports whether the server's file is shorter now because a document took its place. That document may describe what is here.
+func (g *getter) replaced(ctx context.Context, s *session) bool {
+	if !errors.Is(s.err, errShrunk) {
+		return false
+	}
+	x, err := g.lookAgain(ctx, partfile.Identity{Size: s.size})
+	g.useful = g.useful || g.document
+	if err == nil && !g.document && g.req.role() == asOrigin {
+		s.looked = &x.answer
+	}
+	return g.document && err == nil
+}
+
 // empty throws away what is here.
 func (g *getter) empty(ctx context.Context) (err error) {
 	g.forgetRecheck()

@@ -70,6 +70,9 @@ func (g *getter) askPlaces(ctx context.Context, s *session) error {
 		return nil
 	}
 	x, err := g.req.inquire(ctx, g.http, glance, condition{})
+	if err != nil {
+		x, err = g.req.onTheWay(x, err)
+	}
 	switch {
 	case err != nil || x.nature != theFile:
 	case verify.Agree(s.claims, x.file.Claims) == nil:

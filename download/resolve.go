@@ -229,6 +229,20 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 	return x, nil
 }
 
+// onTheWay is what the server said in redirects whose target gave no answer, if a strong digest is among it. Else it returns x and err.
+func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
+	var e *source.Error
+	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {
+		return x, err
+	}
+	y, wrong := r.resolve(e.Hops, asOrigin, verify.Strong(r.Claims))
+	if wrong != nil || y.nature != theFile || !verify.Strong(y.file.Claims) {
+		return x, err
+	}
+	y.mirror = min(y.mirror, len(e.Hops)-1) // no size is the server's
+	return inquiry{resolution: y, answer: source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}}, nil
+}
+
 // inPlace reports whether the file of an answer to HEAD begins as a document that may replace it: not every server knows the media
 // type. It asks for the first bytes where that makes a difference. A longer document is shorter than its file, which has size bytes
 // (-1: unknown).

@@ -160,24 +160,14 @@ func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inqu
 			break
 		}
 	}
+	if err != nil {
+		x, err = g.req.onTheWay(x, err)
+	}
 	g.document = err == nil && (x.nature == aDocument || g.req.inPlace(ctx, g.http, x.answer, prior.Size))
 	if err == nil && !g.document && g.req.role() == asOrigin {
 		g.carried.digests(x.file.Claims)
 	}
 	return x, err
-}
-
-// replaced reports whether the server's file is shorter now because a document took its place. That document may describe what is here.
-func (g *getter) replaced(ctx context.Context, s *session) bool {
-	if !errors.Is(s.err, errShrunk) {
-		return false
-	}
-	x, err := g.lookAgain(ctx, partfile.Identity{Size: s.size})
-	g.useful = g.useful || g.document
-	if err == nil && !g.document && g.req.role() == asOrigin {
-		s.looked = &x.answer
-	}
-	return g.document && err == nil
 }
 
 // noAnswerError returns the error of a download that cannot go on before the server has described the file.
