@@ -138,6 +138,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	if err := s.checkPin(o, x.file); err != nil && !s.originAnswered {
 		return s.stop(err)
 	}
+	s.mixElsewhere(x, a)
 	if !s.originAnswered { // in this run, of a download that goes on or that a mirror began
 		s.originAnswered, s.newMirrors = true, true
 		if s.roleOf(o) == asOrigin {

@@ -61,10 +61,18 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	if err := s.beginFile(); err != nil {
 		return err
 	}
+	s.mixElsewhere(x, a)
 	if wrong != nil {
 		s.addMirrors()
 	}
 	return wrong
+}
+
+// mixElsewhere notes that the bytes of an answer are a mirror's, which does not give them the tag of the server that led there.
+func (s *session) mixElsewhere(x resolution, a source.Answer) {
+	if x.mirror < x.answers && metalink.StrongETag(a.ETag) != s.tag.etag {
+		s.mix()
+	}
 }
 
 // statementOf is what an answer of o states. Only the asked server speaks for the file; if the answer is a mirror's to which it led, the
