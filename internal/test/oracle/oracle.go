@@ -150,7 +150,7 @@ func (j *judge) end() {
 	if len(j.now) > 0 && c.Cut != "kill" {
 		j.sealed = len(c.After.Part) > 0 && !c.Pipe && !(c.Refresh && c.Code != 0) // which touched nothing
 	}
-	j.named = c.After.Journal && (j.named || c.User != "")
+	j.named = c.After.Journal && len(c.After.Part) > 0 && (j.named || c.User != "")
 	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0) // else the user named another version
 	j.stored = done && c.Newer && c.After.Final != nil && j.sum(c.After.Final) == j.last.digest || j.stored && same
 	if done && !same {
@@ -246,13 +246,15 @@ func (j *judge) contradicted(sum string, rank int) bool {
 		return false
 	}
 	if len(j.now) > 0 {
-		older := j.c.Newer && j.c.Unchanged // of an older file than the one in place, which -N keeps
-		return !slices.ContainsFunc(j.now, func(s statement) bool {
-			return s.digest == sum || s.rank < rank || older && s.by.Date != "" && s.by.Date < j.date
-		})
+		return !slices.ContainsFunc(j.now, func(s statement) bool { return s.digest == sum || s.rank < rank || j.older(s) && j.c.Unchanged })
 	}
 	remembered := j.sealed && !j.c.Pipe || j.stored && !j.c.Overwrite && !j.c.Pipe
 	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged
+}
+
+// older reports whether a statement is of an older file than the one in place, which -N keeps.
+func (j *judge) older(s statement) bool {
+	return j.c.Newer && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date
 }
 
 // oneVersion is P2.

@@ -131,6 +131,9 @@ func (j *judge) arrives() {
 	if c.Do != "get" && c.Do != "resume" || c.Before.Final != nil && !c.Overwrite && !c.Newer && !c.Rename {
 		return
 	}
+	if c.User == "" && slices.ContainsFunc(j.now, j.older) {
+		return
+	}
 	if c.Newer && c.User == "" && !c.LessProof && j.proven.rank > None &&
 		!slices.ContainsFunc(j.now, func(s statement) bool { return s.rank >= j.proven.rank }) { // -N takes no step down
 		return
