@@ -160,7 +160,11 @@ func (f *fleetRig) publish(size int, wrong bool, names ...string) {
 	defer f.mu.Unlock()
 	for _, name := range names {
 		body := make([]byte, size)
-		rand.NewChaCha8([32]byte{byte(rand.IntN(256)), byte(rand.IntN(256))}).Read(body)
+		seed := [32]byte{} // of so many that no two versions are equal
+		for i := range seed {
+			seed[i] = byte(rand.IntN(256))
+		}
+		rand.NewChaCha8(seed).Read(body)
 		at := f.files[name].at.Add(time.Minute)
 		if at.Before(firstModified) {
 			at = firstModified
