@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,6 +31,7 @@ type board struct {
 	Highest int `json:"highest,omitempty"`
 
 	read int                     // records, since it was stored
+	told map[string]int64        // Gone as it was stored: whoever reads that board needs nothing else that says so
 	full map[string]fleet.Record // of those that run
 	done int
 }
@@ -49,6 +51,7 @@ func readBoard(ctx context.Context, q *Queue) (b board, revision uint64, err err
 		}
 		b, revision = board{}, 0
 	}
+	b.told = maps.Clone(b.Gone)
 	for looks := 0; ; looks++ {
 		s, err := q.js.Stream(ctx, "KV_"+q.jobs.Bucket())
 		if err != nil {
@@ -137,13 +140,14 @@ func (b *board) take(e jetstream.KeyValueEntry) {
 
 // storeBoard stores a board for those that look later, in place of the one of a revision. That may fail: then more is read the next time.
 func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
-	if s, err := q.js.Stream(ctx, "KV_"+q.jobs.Bucket()); err == nil {
-		forget(ctx, q, s, b)
-	}
 	data, err := encode(b)
 	if err == nil && int64(len(data)) > q.conn.MaxPayload()/2 { // so many are open that they are what a status costs
 		return
 	}
+	if s, err := q.js.Stream(ctx, "KV_"+q.jobs.Bucket()); err == nil {
+		forget(ctx, q, s, b)
+	}
+	data, err = encode(b)
 	if err == nil && revision == 0 {
 		if revision, err = q.leases.Create(ctx, keyBoard, data); errors.Is(err, jetstream.ErrKeyExists) {
 			return
@@ -156,11 +160,12 @@ func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	}
 }
 
-// forget removes what says that records were removed long ago.
+// forget removes what says that records were removed long ago, if the board that is stored says so, too. Else whoever reads that one would take
+// them for open for ever, should this process be killed before it stores another one.
 func forget(ctx context.Context, q *Queue, s jetstream.Stream, b *board) {
 	before := q.now().Add(-goneFor).Unix()
 	for key, at := range b.Gone {
-		if at == 0 || at > before {
+		if _, told := b.told[key]; !told || at == 0 || at > before {
 			continue
 		}
 		about := "$KV." + q.jobs.Bucket() + "." + key

@@ -108,6 +108,11 @@ func TestBoardForgets(t *testing.T) {
 		}
 	}
 	b, revision, err := readBoard(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storeBoard(t.Context(), q, &b, revision)
+	b, revision, err = readBoard(t.Context(), q)
 	if err != nil || len(b.Gone) != 5 || b.done != 5 {
 		t.Fatalf("%d gone, %d done, %v", len(b.Gone), b.done, err)
 	}
@@ -122,5 +127,35 @@ func TestBoardForgets(t *testing.T) {
 	s, err := q.js.Stream(t.Context(), "KV_"+q.jobs.Bucket())
 	if err != nil || s.CachedInfo().State.NumSubjects != 6 {
 		t.Errorf("%d subjects, %v", s.CachedInfo().State.NumSubjects, err)
+	}
+}
+
+// TestBoardForgetsWhatIsStored: a process that looks long after a job was dropped, and is killed before it stores what it saw, leaves no job that is
+// open for ever.
+func TestBoardForgetsWhatIsStored(t *testing.T) {
+	t.Parallel()
+	s := serverAt(t, server.RANDOM_PORT, t.TempDir())
+	q, _ := heardBy(t, Options{URL: s.ClientURL(), Name: "a"})
+	doneBefore(t, q, 0, boardAfter)
+	report(t, q, disk("1"), fleet.Fresh)
+	if _, err := q.Board(t.Context()); err != nil { // stores that the job is open
+		t.Fatal(err)
+	}
+	key := fleet.KeyOf(disk("1").Name)
+	if dropped, err := q.Drop(t.Context(), key); !dropped || err != nil {
+		t.Fatal(dropped, err)
+	}
+	b, _, err := readBoard(t.Context(), q)
+	if err != nil || b.Gone[key] == 0 {
+		t.Fatal(b.Gone, err)
+	}
+	b.Gone[key] -= int64(2 * goneFor.Seconds())
+	stream, err := q.js.Stream(t.Context(), "KV_"+q.jobs.Bucket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	forget(t.Context(), q, stream, &b)
+	if _, jobs := reads(t, q); fmt.Sprint(jobs) != fmt.Sprint(map[fleet.State]int{fleet.Done: boardAfter}) {
+		t.Errorf("there are %v", jobs)
 	}
 }
