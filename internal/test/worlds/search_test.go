@@ -39,12 +39,14 @@ type search struct {
 	Quick    map[string]string  // families of violations that look alike before they are shrunk
 	Shrunk   map[string]int     // how often a class was shrunk
 	Families map[string]*family // by signature
+
+	world func(seed uint64) *World
 }
 
 func newSearch(seed uint64) *search {
 	return &search{
 		Next: seed, Codes: map[string]int{}, Evidence: map[string]int{}, Classes: map[string]int{}, Quick: map[string]string{},
-		Families: map[string]*family{}, Shrunk: map[string]int{},
+		Families: map[string]*family{}, Shrunk: map[string]int{}, world: generate,
 	}
 }
 
@@ -73,7 +75,7 @@ func (s *search) next(t *testing.T) {
 	seed := s.Next
 	s.Next++
 	s.Told++
-	w := generate(seed)
+	w := s.world(seed)
 	began := time.Now()
 	story := tell(t, w)
 	s.Took += time.Since(began)

@@ -16,6 +16,7 @@ var (
 	stories  = flag.Int("stories", 0, "look for violations in so many `stories`")
 	lasting  = flag.Duration("lasting", 0, "look for violations for so `long`")
 	seed     = flag.Uint64("seed", 1, "the first `seed`")
+	nearby   = flag.Bool("near", false, "tell stories that differ little from kept ones")
 	statePut = flag.String("state", "", "the `file` of what was found so far")
 	story    = flag.String("story", "", "tell the story in this `file`")
 )
@@ -28,6 +29,20 @@ func TestSearch(t *testing.T) {
 	s, err := load(*statePut, *seed)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *nearby {
+		all := kept(t)
+		var texts []string
+		for _, name := range sortedKeys(all) {
+			texts = append(texts, all[name])
+		}
+		s.world = func(seed uint64) *World {
+			w, err := near(seed, texts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
 	}
 	began, first, saved := time.Now(), s.Told, time.Now()
 	for (*stories == 0 || s.Told-first < *stories) && (*lasting == 0 || time.Since(began) < *lasting) {
