@@ -93,8 +93,9 @@ func (g *getter) happened(s *session) history {
 		changes: p.changes, restarts: p.restarts, tries: g.c.tries(), touched: p.touched,
 		single: p.single, pipe: g.req.inOrder(), out: g.req.Stream != nil && s.streamed(),
 		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(),
-		guessed: g.carried.guessed() || g.carried.strong() && g.carried.size < 0, contested: g.carried.strong() && g.carried.sizeBy < byUser,
-		digest: s.strong(), mixed: g.carried.mixed, recalled: g.recalls(s.err), heads: p.heads, drops: p.drops,
+		guessed:   g.carried.guessed() || g.carried.strong() && g.carried.size < 0,
+		contested: g.carried.strong() && g.carried.sizeBy < byUser,
+		digest:    s.strong(), mixed: g.carried.mixed, recalled: g.recalls(s.err), heads: p.heads, drops: p.drops,
 	}
 }
 
@@ -191,7 +192,8 @@ func (g *getter) announced(ctx context.Context) (other, answers bool) {
 	return version.Compare(g.carried.view(), x.statement().view()).Judgment == version.Other, true
 }
 
-// replaced reports whether the server's file is shorter now because a document took its place. That document may describe what is here.
+// replaced reports whether the server's file is shorter now because a document took its place. That document may describe what is
+// here.
 func (g *getter) replaced(ctx context.Context, s *session) bool {
 	if !errors.Is(s.err, errShrunk) {
 		return false

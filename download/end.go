@@ -109,7 +109,8 @@ func (s *session) shrunk(o *origin, err error) bool {
 // then the digest decides (416; RFC 9110, section 15.5.17). It notes the size that the source gives.
 func (s *session) endsEarlier(o *origin, err error) bool {
 	var e *source.Error
-	if !s.guessed() && (s.size >= 0 || !s.strong()) || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
+	open := s.guessed() || s.size < 0 && s.strong() // the digest decides what the size is
+	if !open || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
 		return false
 	}
 	size, bad := byterange.ParseUnsatisfied(http.Header(e.Hops[len(e.Hops)-1].Header).Get("Content-Range"))

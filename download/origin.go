@@ -261,8 +261,8 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	return true
 }
 
-// heed adds the claims and the places of the server where it leads to another file, or to none. How long the file of new claims is nobody
-// has said.
+// heed adds the claims and the places of the server where it leads to another file, or to none. How long the file of new claims is
+// nobody has said.
 func (s *session) heed(file metalink.File) {
 	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.claims, file.Claims))
 	if s.originAnswered || !fresh && len(file.Mirrors) == 0 {

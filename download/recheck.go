@@ -188,7 +188,8 @@ func (x *recheck) next() *party {
 	if agreed {
 		given := map[bool]int{true: 1} // up: as it leads to another source, which was asked
 		slices.SortStableFunc(all, func(a, b *party) int {
-			return cmp.Or(cmp.Compare(min(a.doubt, 0), min(b.doubt, 0)), given[a.out]-given[b.out], cmp.Compare(x.unknown(b), x.unknown(a)))
+			doubt, unknown := cmp.Compare(min(a.doubt, 0), min(b.doubt, 0)), cmp.Compare(x.unknown(b), x.unknown(a))
+			return cmp.Or(doubt, given[a.out]-given[b.out], unknown)
 		})
 	}
 	for _, p := range all {

@@ -229,7 +229,8 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 	return x, nil
 }
 
-// onTheWay is what the server said in redirects whose target gave no answer, if a strong digest is among it. Else it returns x and err.
+// onTheWay is what the server said in redirects whose target gave no answer, if a strong digest is among it. Else it returns x and
+// err.
 func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	var e *source.Error
 	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {

@@ -34,7 +34,8 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	if next < 0 && !inPlace && !(noRoom && g.places(s) > 1) {
 		return false, nil
 	}
-	if s.how != wrongDigest && k.sizeBy == byServer && k.agreed() && next >= 0 && g.reaches(next) { // the server said it of what is here
+	// The server said it of what is here, which is not known to be wrong.
+	if s.how != wrongDigest && k.sizeBy == byServer && k.agreed() && next >= 0 && g.reaches(next) {
 		return false, nil
 	}
 	if noRoom || s.how != sizeDisowned || slices.Contains(k.disowned, before) {

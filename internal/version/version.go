@@ -1,10 +1,10 @@
 // Package version judges whether two descriptions of a file are of the same version of it. It is the only judge: whoever compares an
 // answer with an earlier one, with another server's, with a journal or with a file in place asks Compare.
 //
-// Two questions are other ones, and package download answers them where they come up. Whether a file is older or newer (-N) goes by dates
-// and by the weak comparison of ETags, and no date makes two versions the same here. Whether a server says again all that it said
-// before (samples) is asked where nothing could prove that a version is the same, and a field that is missing by now refuses, which
-// is no contradiction here.
+// Two questions are other ones, and package download answers them where they come up. Whether a file is older or newer (-N) goes by
+// dates and by the weak comparison of ETags, and no date makes two versions the same here. Whether a server says again all that it
+// said before (samples) is asked where nothing could prove that a version is the same, and a field that is missing by now refuses,
+// which is no contradiction here.
 //
 // It compares and does not trust. Who may state a digest or a size is decided before a fact gets into a View.
 package version

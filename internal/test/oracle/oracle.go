@@ -246,7 +246,9 @@ func (j *judge) contradicted(sum string, rank int) bool {
 		return false
 	}
 	if len(j.now) > 0 {
-		return !slices.ContainsFunc(j.now, func(s statement) bool { return s.digest == sum || s.rank < rank || j.older(s) && j.c.Unchanged })
+		return !slices.ContainsFunc(j.now, func(s statement) bool {
+			return s.digest == sum || s.rank < rank || j.older(s) && j.c.Unchanged
+		})
 	}
 	remembered := j.sealed && !j.c.Pipe || j.stored && !j.c.Overwrite && !j.c.Pipe
 	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged

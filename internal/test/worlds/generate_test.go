@@ -77,7 +77,8 @@ func (m *maker) underWay() {
 	}
 }
 
-// rare has the asked server contradict itself, or fail at TLS: by chance alone fewer than one command in a hundred would end for that.
+// rare has the asked server contradict itself, or fail at TLS: by chance alone fewer than one command in a hundred would end for
+// that.
 func (m *maker) rare() {
 	faces := m.w.Parties[0].Faces
 	f := &faces[m.IntN(len(faces))]
