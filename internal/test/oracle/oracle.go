@@ -115,8 +115,12 @@ func (j *judge) begin() {
 		if !ok || a.Status >= 400 { // what an error says is of its own text
 			continue
 		}
+		word := a.Digest != "" || a.Links || a.Garbled
+		if word && a.To != "" && a.To != c.Asked { // before, it may have led there without one
+			delete(speaks, a.To)
+		}
 		vouched := c.User != "" || j.named && c.Before.Journal // else a redirect from https to http is not followed
-		if a.To != "" && a.Digest == "" && !a.Links && !a.Garbled && speaks[a.To] == None && (vouched || j.channel(a.Party) <= j.channel(a.To)) {
+		if a.To != "" && !word && speaks[a.To] == None && (vouched || j.channel(a.Party) <= j.channel(a.To)) {
 			speaks[a.To] = min(rank, j.channel(a.To))
 		}
 		if a.Digest == "" && a.Status < 300 {
