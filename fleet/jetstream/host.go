@@ -183,14 +183,15 @@ func whileHealthy(ctx context.Context, s *server.Server) error {
 }
 
 // illness is why a server stores nothing any more, or "" if that is not shown. That it does not answer within a millisecond, as it asks of itself, shows
-// nothing, as the machine may be busy. Nor does a stream that has a folder and is not known: it is being made, unless that goes on. Of those unknown has in
-// how many looks, one after the other, they were not known.
+// nothing, as the machine may be busy. Nor does what another program has put into its folder. Nor does a stream that has a folder and is not known: it is
+// being made, unless that goes on. Of those unknown has in how many looks, one after the other, they were not known.
 func illness(now *server.HealthStatus, unknown map[string]int) string {
 	seen := map[string]int{}
 	for _, e := range now.Errors {
 		switch {
 		case e.Type == server.HealthzErrorConn: // nothing else was looked at
 			return ""
+		case e.Type == server.HealthzErrorAccount: // a name in its folder is none of its own, and will not be after a new beginning
 		case e.Type == server.HealthzErrorStream && strings.HasSuffix(e.Error, "could not be recovered"):
 			if seen[e.Stream] = unknown[e.Stream] + 1; seen[e.Stream] >= mostUnknown {
 				return e.Error
