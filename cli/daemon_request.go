@@ -66,8 +66,8 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	return r, d.notReserved(&r)
 }
 
-// notReserved is an error if a file is to come into a folder of braid's own, which may lie in the root: there are the queue and the token, the
-// settings, which name programs, and the key of the journals.
+// notReserved is an error if a file is to come into a folder of braid's own, which may lie in the root, or in place of a file that the daemon goes
+// by: there are the queue and the token, the settings, which name programs, and the key of the journals.
 func (d *daemonCommand) notReserved(r *download.Request) error {
 	path, err := r.Path()
 	if err != nil || path == "" { // its name is not known yet
@@ -79,15 +79,9 @@ func (d *daemonCommand) notReserved(r *download.Request) error {
 	return &failure{code: exitLocal, what: "folder", where: filepath.Dir(path), why: "is the daemon's own", hint: "-d FOLDER, or --root FOLDER, without it"}
 }
 
-// isReserved reports whether a path leads into the state, the settings or the cache of braid, also by a symbolic link.
+// isReserved reports whether a path leads to what the daemon goes by, or the watcher in it.
 func (d *daemonCommand) isReserved(path string) bool {
-	path = resolved(path)
-	for _, own := range []string{d.State, stateFolder(), cacheFolder(), filepath.Dir(configurationFile("x"))} {
-		if below, err := filepath.Rel(resolved(own), path); filepath.IsAbs(own) && err == nil && filepath.IsLocal(below) {
-			return true
-		}
-	}
-	return false
+	return leadsTo(path, ownOfDaemon(d)) || d.watching != nil && leadsTo(path, ownOfWatcher(d.watching.now()))
 }
 
 // resolved is a path without symbolic links, as far as it is there.

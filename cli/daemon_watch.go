@@ -31,6 +31,8 @@ type delegate struct {
 	client *download.Client
 	engine *daemon.Daemon
 	pace   func(*loaded) // sets that of hosts to what a configuration says, unless the daemon has its own
+	// isReserved reports whether a path leads to what the daemon goes by.
+	isReserved func(path string) bool
 
 	mu     sync.Mutex
 	claims map[queue.GID]*handover
@@ -99,6 +101,7 @@ func (d *daemonCommand) readWatch() error {
 			return misuse("allow-hosts "+word, err.Error(), "")
 		}
 	}
+	w.isReserved = func(path string) bool { return leadsTo(path, ownOfDaemon(d)) }
 	w.pace = func(c *loaded) {
 		d.pace.set(cmp.Or(d.HostRate, number(c.HostRate)), cmp.Or(int64(d.HostLimitRate), c.HostLimit))
 	}
@@ -124,6 +127,14 @@ func (w *delegate) share(c *loaded, at *sites) *download.Client {
 		client.MaxSize = c.Size
 	}
 	return &client
+}
+
+// now is the configuration that counts.
+func (w *delegate) now() *loaded {
+	if s := w.current.Load(); s != nil {
+		return s.of
+	}
+	return w.config
 }
 
 // take makes a setup one whose downloads the daemon does.

@@ -88,6 +88,15 @@ type fleetQueue struct {
 	tally counts
 }
 
+// files are what the connection is made with: what is in the folder of an embedded queue, if one is named, and files.
+func (f *fleetFlags) files() []string {
+	folder, named := strings.CutPrefix(f.Queue, embedded+":")
+	if !named {
+		folder = ""
+	}
+	return append(ownNames(folder, "lock", "jetstream", "control"), f.QueueCreds, f.QueueCA, f.QueueCert, f.QueueKey)
+}
+
 // open connects.
 func (f *fleetFlags) open(ctx context.Context, command string, log *slog.Logger) (*fleetQueue, error) {
 	if err := f.check(command); err != nil {

@@ -42,8 +42,8 @@ func newMetrics() *watch.Metrics {
 	return &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
 }
 
-// storeFile is the store in the folder of the state.
-const storeFile = "antenna.db"
+// storeFile and memoryFile are in the folder of the state.
+const storeFile, memoryFile = "antenna.db", "memory.json"
 
 // watch watches until ctx ends, or once. With names it is about these feeds or watches only.
 func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) error {

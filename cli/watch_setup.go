@@ -59,13 +59,16 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err != nil {
 		return nil, err
 	}
-	if s.memory, err = watch.OpenMemory(filepath.Join(c.state, "memory.json"), rules); err != nil {
+	if s.memory, err = watch.OpenMemory(filepath.Join(c.state, memoryFile), rules); err != nil {
 		return nil, &failure{code: exitLocal, what: "watch", where: c.state, why: reason(err)}
 	}
 	if err := c.learnSecrets(at); err != nil {
 		return nil, err
 	}
-	s.updater = &watch.Updater{Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hide: c.hider().Replace, Hidden: c.SecretNames}
+	s.updater = &watch.Updater{
+		Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hide: c.hider().Replace, Hidden: c.SecretNames,
+		Reserved: func(path string) bool { return watcherGoesBy(c, path) },
+	}
 	s.antenna = &antenna.Antenna{
 		Feeds: slices.Clone(c.Feeds), Store: store, AllowHosts: hosts, UserAgent: c.UserAgent, AgentURL: c.Publish.AgentURL,
 		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel, Wants: s.updater.Moved, Hide: s.updater.Hide,

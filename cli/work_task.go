@@ -61,6 +61,9 @@ func (t *workTask) request() (download.Request, error) {
 	if err := metalink.CheckPath(job.Name); err != nil { // in the words of checkJobName
 		return r, misuse("job "+job.Name, err.Error(), "")
 	}
+	if err := t.notOwn(job.Name); err != nil {
+		return r, err
+	}
 	there, err := t.place.prepare(t, &r)
 	if err != nil {
 		return r, err

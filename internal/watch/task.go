@@ -16,17 +16,22 @@ import (
 	"braid/download"
 	"braid/download/state"
 	"braid/internal/fsys"
+	"braid/internal/mask"
 	"braid/internal/partfile"
 	"braid/verify"
 )
 
 // place looks at what is there.
 func (t *task) place(ctx context.Context) error {
-	info, there, err := t.look(ctx)
-	if err != nil {
+	var err error
+	if t.path, err = t.rule.path(t.name); err != nil {
 		return err
 	}
-	if t.path, err = t.rule.path(t.name); err != nil {
+	if t.rule.Glob && t.rule.Request.Store == nil && t.Reserved != nil && t.Reserved(t.path) {
+		return &ReservedError{t.path}
+	}
+	info, there, err := t.look(ctx)
+	if err != nil {
 		return err
 	}
 	if t.known, t.unfinished = t.memory.placed(t.key()); !t.unfinished {
@@ -38,6 +43,13 @@ func (t *task) place(ctx context.Context) error {
 		t.here = t.known.Path == t.path && t.known.Size == info.Size && t.known.ModTime.Equal(t.modTime)
 	}
 	return nil
+}
+
+// A ReservedError says that the file of a glob would replace what the watcher goes by.
+type ReservedError struct{ Path string }
+
+func (e *ReservedError) Error() string {
+	return mask.Escape(e.Path) + ": the watcher goes by what is there, and no feed may name it"
 }
 
 // look looks for the file, and makes its folders.

@@ -70,6 +70,9 @@ type Updater struct {
 	Hidden []string
 	// Programs is how many programs run at once. If zero, that is not limited.
 	Programs int
+	// Reserved reports whether a path leads to what the watcher goes by, as its configuration and keys. The file of a glob, whose name a feed has
+	// chosen, replaces none of that. If nil, nothing is reserved.
+	Reserved func(path string) bool
 	// Grace is how long a program may go on when ctx has ended. If zero, it is 30 seconds.
 	Grace time.Duration
 

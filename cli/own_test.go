@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"encoding/pem"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/internal/test/mirrortest"
+)
+
+// testRoot is a certificate.
+func testRoot() string {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
+}
+
+// TestDaemonOwnFiles_Rule69: where the configuration of the watcher, its state or what says who is trusted lies in the root, no client replaces it: the
+// configuration names programs.
+func TestDaemonOwnFiles_Rule69(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name("a.iso"))
+	d := newDaemonRun(t)
+	own := map[string]string{
+		"watch.toml": fmt.Sprintf("state = 'memory'\n[watch.w]\nurl = '%s'\ndir = 'pub'\nrequire = 'none'\ncheck-every = '20h'\n", s.URL),
+		"roots.pem":  testRoot(), "memory/memory.json": "{}",
+	}
+	for name, text := range own {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(d.root, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(d.root, name), text)
+	}
+	d.start("--watch", filepath.Join(d.root, "watch.toml"), "--smime-ca", filepath.Join(d.root, "roots.pem"), "--require", "none")
+	for _, name := range []string{"watch.toml", "roots.pem", "memory/antenna.db"} {
+		status := d.status(d.add(s.URL, map[string]string{"out": name, "allow-overwrite": "true"}))
+		if status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "the daemon's own") {
+			t.Errorf("%s: %v", name, status)
+		}
+	}
+	if status := d.status(d.add(s.URL, map[string]string{"out": "pub/b.iso"})); status["status"] != "complete" {
+		t.Error(status)
+	}
+	for name, text := range own {
+		if got, err := os.ReadFile(filepath.Join(d.root, name)); err != nil || string(got) != text {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestWatchOwnFiles: a feed and the server of a glob choose the names of its files, and so neither replaces the configuration, which names programs, nor a
+// keyring of another watch.
+func TestWatchOwnFiles(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	for _, name := range []string{"watch.toml", "roots.pem"} {
+		s := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name(name), mirrortest.Modified(time.Now().Add(time.Hour)))
+		dir := t.TempDir()
+		own := filepath.Join(dir, name)
+		write(t, filepath.Join(dir, "roots.pem"), testRoot())
+		write(t, filepath.Join(dir, "feed.rss"), fmt.Sprintf("<rss version='2.0'><channel><item><link>%s</link></item></channel></rss>", s.URL))
+		write(t, filepath.Join(dir, "watch.toml"), fmt.Sprintf(`state = "memory"
+[feed.f]
+file = "feed.rss"
+[watch.all]
+glob = "%s"
+feeds = ["f"]
+dir = "."
+require = "none"
+[watch.other]
+glob = "http://127.0.0.1:1/*"
+feeds = ["f"]
+smime-ca = ["roots.pem"]
+dir = "other"
+`, strings.TrimSuffix(s.URL, name)+"*"))
+		before, err := os.ReadFile(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, told := command(t, "watch", "--once", filepath.Join(dir, "watch.toml"))
+		if after, err := os.ReadFile(own); err != nil || string(after) != string(before) {
+			t.Errorf("%s was replaced: %v\n%s", name, err, told)
+		}
+		if !strings.Contains(told, "no feed may name it") {
+			t.Errorf("%s: %s", name, told)
+		}
+	}
+}
+
+// TestWorkOwnFiles: a job replaces neither what says whom the worker trusts nor the queue.
+func TestWorkOwnFiles(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	w := &workCommand{getCommand: newGetCommand(streams{}), To: t.TempDir()}
+	w.Fleet.Queue = "embedded:" + filepath.Join(w.To, "q")
+	if err := w.Keyring.Set(filepath.Join(w.To, "keys.asc")); err != nil {
+		t.Fatal(err)
+	}
+	for name, free := range map[string]bool{"keys.asc": false, "q/lock": false, "q/jetstream/y": false, "q/a.iso": true, "q2/lock": true, "x/keys.asc": true, "a.iso": true} {
+		if err := w.notOwn(name); (err == nil) != free {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	w.To, w.Fleet.Queue = "s3://b/", "nats://127.0.0.1:4222"
+	if err := w.notOwn("q/lock"); err != nil {
+		t.Error(err)
+	}
+}
