@@ -149,7 +149,7 @@ func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	}
 	data, err = encode(b)
 	if err == nil && revision == 0 {
-		if revision, err = q.leases.Create(ctx, keyBoard, data); errors.Is(err, jetstream.ErrKeyExists) {
+		if _, err = q.leases.Create(ctx, keyBoard, data); errors.Is(err, jetstream.ErrKeyExists) {
 			return
 		}
 	} else if err == nil {
