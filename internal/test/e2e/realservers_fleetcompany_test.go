@@ -95,7 +95,7 @@ func newCompany(t *testing.T, seed uint64) *company {
 		c.good = append(c.good, &fleetSlot{name: fmt.Sprint("watcher-", i), args: c.watch(fmt.Sprint("watcher-", i))})
 	}
 	for i := range 3 {
-		c.good = append(c.good, &fleetSlot{name: fmt.Sprint("worker-", i), args: c.work(), env: has})
+		c.good = append(c.good, &fleetSlot{name: fmt.Sprint("worker-", i), args: c.work("--lowest-speed-limit", "1K"), env: has})
 	}
 	c.slots = append(slices.Clone(c.good),
 		&fleetSlot{name: "worker-no-uplink", args: c.work("--proxy", "http://127.0.0.1:1", "--no-proxy", "none.invalid", "--tries", "1"), env: has},

@@ -215,6 +215,10 @@ func (k *killedDaemon) add(size, number int) {
 // look asks what is complete, and reports whether everything is.
 func (k *killedDaemon) look() bool {
 	k.t.Helper()
+	var stat struct{ NumActive, NumWaiting string }
+	if err := k.call(&stat, "aria2.getGlobalStat"); err != nil { // first: what is over by now is among those that are listed next
+		k.t.Fatal(err)
+	}
 	var stopped []struct{ GID, Status, ErrorMessage string }
 	if err := k.call(&stopped, "aria2.tellStopped", 0, 10_000, []string{"gid", "status", "errorMessage"}); err != nil {
 		k.t.Fatal(err)
@@ -235,10 +239,6 @@ func (k *killedDaemon) look() bool {
 			k.again = append(k.again, fmt.Errorf("%s: %d bytes were sent when it was complete, and %d now", path, n, k.sent[path]))
 			k.ended[path] = k.sent[path]
 		}
-	}
-	var stat struct{ NumActive, NumWaiting string }
-	if err := k.call(&stat, "aria2.getGlobalStat"); err != nil {
-		k.t.Fatal(err)
 	}
 	k.stopped = len(stopped)
 	return stat.NumActive == "0" && stat.NumWaiting == "0"
