@@ -110,9 +110,15 @@ func (j *judge) begin() {
 	// The servers that speak of the file: the asked one, and where it leads to before a word.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
 	j.speaks = speaks
+	led := map[string]int{} // how often there, and not asked since
 	for _, a := range c.Answers {
+		itself := a.Party != c.Asked && led[a.Party] == 0 // asked as a mirror, it speaks for nobody
+		led[a.Party] = max(0, led[a.Party]-1)
+		if a.To != "" {
+			led[a.To]++
+		}
 		rank, ok := speaks[a.Party]
-		if !ok || a.Status >= 400 { // what an error says is of its own text
+		if !ok || itself || a.Status >= 400 { // what an error says is of its own text
 			continue
 		}
 		word := a.Digest != "" || a.Links || a.Garbled
