@@ -30,6 +30,7 @@ type carried struct {
 	noRoom    error          // the size that a source gave does not fit; nil: none was given up for that
 	replaces  bool           // a file is there, and only the server says whether another one is newer
 	here      *state.Version // what is known of the file that is there; nil: nothing
+	before    *state.Version // the same, where a document came in place of the file: its places are other servers than those of here
 }
 
 func (p *carried) fallBack(u *url.URL) {
@@ -165,8 +166,11 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 
 // anew lets the next session begin at the first byte.
 func (g *getter) anew(ctx context.Context, s *session) error {
-	if g.req.Refresh && g.result.Resumed > 0 {
+	switch {
+	case g.req.Refresh && g.result.Resumed > 0:
 		return keepRefreshed(g, s.err)
+	case g.req.base != nil && g.req.base.begun:
+		return g.inTheWay("cannot be gone on with: " + s.err.Error())
 	}
 	if s.how == notMergeable && g.carried.restarts >= g.c.tries() { // another server is asked from here on
 		g.carried.restarts = 1

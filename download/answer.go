@@ -252,7 +252,7 @@ func (s *session) otherHost(st statement) (outcome, error) {
 	case s.fetches.others(): // the next request to the server may be led back
 		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: st.tag.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
 	case have.Len() == 0: // nothing is here that would have to be put together with it
-		s.tag = st.tag
+		s.tag, s.date, s.host = st.tag, st.date, st.host
 		return ongoing, nil
 	}
 	return notMergeable, noMerge(errOtherHost.Error(), nil)
@@ -301,7 +301,7 @@ func (s *session) checkMirror(o *origin, a source.Answer) error {
 	case v.Judgment == version.Other && v.By <= version.BySize:
 		return sameFile(o, a, s.view().Size, s.claims)
 	case v.Judgment == version.Same && (s.tied() || !s.otherDate(o, a)):
-		if v.By == version.ByDigest && (theirs.ETag == "" || theirs.ETag != s.tag.etag) {
+		if v.By == version.ByDigest && !s.sharesTag(theirs) {
 			s.mix()
 		}
 		return nil

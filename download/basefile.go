@@ -17,6 +17,7 @@ import (
 type baseFile struct {
 	path     string
 	mode     fs.FileMode // for the new file
+	begun    bool        // it is the beginning of the file, which the user allows to replace by the whole of that and by nothing else
 	useful   byterange.Set
 	identity partfile.Identity
 	file     metalink.File // as the server described it

@@ -166,7 +166,7 @@ func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []
 	}
 	g.carried.continued = g.result.Continued
 	g.req.Overwrite = true
-	g.req.base = &baseFile{path: g.result.Path, mode: info.Mode, identity: prior, file: x.file}
+	g.req.base = &baseFile{path: g.result.Path, mode: info.Mode, identity: prior, file: x.file, begun: true}
 	g.req.base.useful = here
 	return false, "", nil
 }

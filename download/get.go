@@ -382,16 +382,3 @@ func (g *getter) findName(ctx context.Context) error {
 	g.req.Name = name
 	return nil
 }
-
-// follow downloads the file that the document at the URL of the request describes, in another getter. The user's demands and name hold
-// for that file.
-func (g *getter) follow(ctx context.Context) (*getter, error) {
-	req, err := g.asked.describedInPlace(ctx, g.http, (*Document).Request)
-	if err != nil {
-		return g, err
-	}
-	next := newGetter(g.c, g.http, req, g.trees)
-	next.began = g.began
-	next.carried.fetches, next.result.Fetched, next.result.Duplicate = g.carried.fetches, g.result.Fetched, g.result.Duplicate
-	return next.getNamed(ctx)
-}

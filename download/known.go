@@ -273,3 +273,26 @@ func identityView(id partfile.Identity) version.View {
 	}
 	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
 }
+
+// sameDate reports whether an answer has the date of a journal, which has one only where it is a strong validator. That of a host with a tag
+// of its own is of its own copy.
+func sameDate(then, now version.View) bool {
+	return !now.Modified.IsZero() && now.Modified.Equal(then.Modified) && (now.Host == "" || now.Host == then.Host)
+}
+
+// takenOver returns what is known of a file whose bytes an earlier run has left, if they are those of want.
+func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
+	if sealed && want.URLSum != prior.URLSum && verify.Strong(want.Claims) { // which tie the bytes, whatever else another server said of them
+		if prior.Claims, prior.Mixed = want.Claims, true; prior.SizeBy == "" && want.Size < 0 {
+			prior.SizeBy = "?"
+		}
+	}
+	if sealed {
+		return prior
+	}
+	if want.Size < 0 {
+		want.Size = prior.Size
+	}
+	want.Require = prior.Require
+	return want
+}

@@ -179,7 +179,7 @@ var errLessProven = errors.New("there is a newer one, and less proves it than pr
 
 // stepsDown reports whether a file that was proven would be replaced by a newer one with less proof (rule 56).
 func (g *getter) stepsDown(proof verify.Proof) bool {
-	here := g.carried.here
+	here := cmp.Or(g.carried.here, g.carried.before)
 	same := here != nil && slices.Contains(proof.Digests(), here.Digest)
 	return g.carried.replaces && here != nil && !same && !g.req.LessProof && channelOfProof(proof) < here.Over
 }
@@ -237,6 +237,12 @@ func (g *getter) relation(x inquiry) relation {
 		return unknown
 	}
 	return compare(g.carried.here, x.answer)
+}
+
+// outdated reports whether an earlier run has left a part of an older version than the one that is there, which must not replace it.
+func (g *getter) outdated(prior partfile.Identity) bool {
+	then := source.Answer{ETag: prior.ETag, LastModified: prior.Date, Host: prior.Host, Size: prior.Size}
+	return g.req.IfNewer && g.req.keepsNewer() && compare(g.carried.here, then) == older
 }
 
 // opaque is a tag for the weak comparison, which If-None-Match makes (RFC 9110, section 8.8.3.2).
@@ -324,4 +330,38 @@ func (g *getter) keepPin() {
 		g.c.State.ForgetPin(g.req.URL)
 	}
 	g.c.State.KeepPin(g.req.URL, g.carried.offers(g.carried.file))
+}
+
+// follow downloads the file that the document at the URL of the request describes, in another getter. The user's demands and name hold
+// for that file.
+func (g *getter) follow(ctx context.Context) (*getter, error) {
+	req, err := g.asked.describedInPlace(ctx, g.http, (*Document).Request)
+	if err != nil {
+		return g, err
+	}
+	if err := g.checkInPlace(&req); err != nil {
+		return g, err
+	}
+	next := newGetter(g.c, g.http, req, g.trees)
+	next.began = g.began
+	if req.Name == g.req.Name {
+		next.carried.before = g.carried.here
+	}
+	next.carried.fetches, next.result.Fetched, next.result.Duplicate = g.carried.fetches, g.result.Fetched, g.result.Duplicate
+	return next.getNamed(ctx)
+}
+
+// checkInPlace is an error if a document that came in place of the file offers less to verify it with than the URL did before.
+func (g *getter) checkInPlace(described *Request) error {
+	var kinds []string
+	for _, sig := range described.Signatures {
+		switch {
+		case sig.Data == nil:
+		case kindOfData(sig.Data) == verify.OpenPGP:
+			kinds = append(kinds, "application/pgp-signature")
+		default:
+			kinds = append(kinds, "application/pkcs7-signature")
+		}
+	}
+	return g.c.checkPin(&g.asked, state.PinOf(withoutUser(described.Claims), kinds...))
 }

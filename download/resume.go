@@ -24,10 +24,12 @@ func (g *getter) recover(ctx context.Context) error {
 	if g.req.Refresh {
 		return (&refresh{getter: g, prior: prior, sealed: g.part.Sealed()}).goOn(ctx)
 	}
-	if len(prior.Refuted) > 0 {
+	switch {
+	case g.outdated(prior):
+		return g.part.Reset("it is of an older version than the file that is there")
+	case len(prior.Refuted) > 0:
 		return g.resumeRefuted(ctx, prior)
-	}
-	if !g.continuable(prior) {
+	case !g.continuable(prior):
 		return g.resumeUnproven(ctx, prior)
 	}
 	prior, err := g.continues(ctx, prior, g.part.Sealed())
@@ -130,26 +132,12 @@ func goesOnFrom(want, prior partfile.Identity) error {
 		return fmt.Errorf("it was begun from %s, and no digest says that this is the same file", prior.URL)
 	case v.Judgment == version.Other:
 		return v.Why
-	case v.Judgment == version.Same || len(common(prior.Claims, want.Claims)) > 0:
-		return nil
-	case !want.LastModified.IsZero() && want.LastModified.Equal(then.Modified): // the journal has it only where it is a strong validator
+	case v.Judgment == version.Same || len(common(prior.Claims, want.Claims)) > 0 || sameDate(then, now):
 		return nil
 	case want.ETag != "" && want.ETag == prior.ETag:
 		return fmt.Errorf("the entity tag %s is of another server now", want.ETag)
 	}
 	return errors.New("nothing says that the file has not changed since")
-}
-
-// takenOver returns what is known of a file whose bytes an earlier run has left, if they are those of want.
-func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
-	if sealed {
-		return prior
-	}
-	if want.Size < 0 {
-		want.Size = prior.Size
-	}
-	want.Require = prior.Require
-	return want
 }
 
 // lookAgain asks the server what the file is: by HEAD, then by GET, as some servers give digests in answer to GET only.

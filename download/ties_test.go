@@ -1,0 +1,205 @@
+package download_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/download/state"
+	"braid/internal/partfile"
+	"braid/internal/test/mirrortest"
+	"braid/source"
+	"braid/verify"
+)
+
+// whole wants the file to be one of these, as a whole, if there is one.
+func (r *run) whole(contents ...[]byte) {
+	r.t.Helper()
+	got, err := os.ReadFile(r.path())
+	for _, c := range contents {
+		if os.IsNotExist(err) || bytes.Equal(got, c) {
+			return
+		}
+	}
+	r.t.Errorf("the file is a mixture (%v)", err)
+}
+
+// Proves S18: a digest that was given to an earlier run tied a mirror's bytes to the server's. When it counts no more, the same ETag of
+// the two hosts does not tie them.
+func TestMirrorsTagTiesNothing_S18(t *testing.T) {
+	t.Parallel()
+	mirror := mirrortest.New(t, made(6*mib, 8), mirrortest.Digest(), mirrortest.ETag(`"v1"`), mirrortest.Rate(8*mib), mirrortest.Once(mirrortest.StallAfter(5*mib)))
+	origin := sized(t, 6*mib, mirrortest.ETag(`"v1"`), mirrortest.Mirrors(mirror.URL), mirrortest.Rate(8*mib), mirrortest.Once(mirrortest.StallAfter(2*mib)))
+	r := newRun(t, origin.URL)
+	r.req.Claims = userClaim(mirror.Digest())
+	r.interrupt(4 * mib)
+	r.req.Claims = nil
+	r.get()
+	r.whole(origin.Content.Bytes(), mirror.Content.Bytes())
+}
+
+// Proves S18: before a byte came the server redirects elsewhere, and the tag that is known from then on is that host's. A mirror that
+// the user typed shares the tags of the server, and not those of where that leads to.
+func TestTagOfWhereItLeads_S18(t *testing.T) {
+	t.Parallel()
+	elsewhere := sized(t, 256<<10, mirrortest.ETag(`"v2"`), mirrortest.Status(http.StatusServiceUnavailable),
+		mirrortest.Once(mirrortest.Status(0), mirrortest.CutAfter(128<<10)))
+	mirror := mirrortest.New(t, made(256<<10, 8), mirrortest.ETag(`"v2"`),
+		mirrortest.Once(mirrortest.Status(http.StatusServiceUnavailable), mirrortest.RetryAfter("1")))
+	var asked atomic.Int32
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if asked.Add(1) > 1 {
+			http.Redirect(w, q, elsewhere.URL, http.StatusFound)
+			return
+		}
+		w.Header().Set("ETag", `"v1"`)
+		w.Header().Set("Content-Length", fmt.Sprint(256<<10))
+		http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(origin.Close)
+	r := newRun(t, origin.URL+"/file.bin")
+	r.mirrors(mirror)
+	r.client.Tries = 2
+	r.get()
+	r.whole(elsewhere.Content.Bytes(), mirror.Content.Bytes())
+}
+
+// Proves S18 and rule 8 for a journal without its seal: another host's answer with the same date is not of the same version.
+func TestDateOfAnotherHost_S18_Rule8(t *testing.T) {
+	t.Parallel()
+	date := mirrortest.Modified(monday)
+	first := resumable(t, mirrortest.ETag(`"v1"`), date)
+	second := mirrortest.New(t, made(6*mib, 8), mirrortest.ETag(`"v2"`), date)
+	origin := sized(t, 6*mib, mirrortest.Redirect(first.URL))
+	r := newRun(t, origin.URL)
+	r.interrupt(2 * mib)
+	origin.Set(mirrortest.Redirect(second.URL))
+	r.client.JournalKey = filepath.Join(t.TempDir(), "another")
+	if _, err := r.get(); err != nil {
+		t.Error(err)
+	}
+	r.whole(second.Content.Bytes())
+}
+
+// Proves rule 54: what an earlier run has left of an older file replaces no newer one, also where the server cannot be asked before.
+func TestOlderPart_Rule54(t *testing.T) {
+	t.Parallel()
+	old, now := made(mib, 7), made(mib, 8)
+	var fallen atomic.Bool
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, etag, date := now, `"v2"`, tuesday
+		if fallen.Load() {
+			body, etag, date = old, `"v1"`, monday
+		}
+		if q.Method == http.MethodHead {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("ETag", etag)
+		http.ServeContent(w, q, "", date, bytes.NewReader(body))
+	}))
+	t.Cleanup(s.Close)
+	r := newRun(t, s.URL+"/file.bin")
+	r.client.State, r.req.IfNewer = &state.Store{Dir: t.TempDir()}, true
+	if _, err := r.get(); err != nil {
+		t.Fatal(err)
+	}
+	fallen.Store(true)
+	host := source.HostPort(r.req.URL)
+	r.plant(partfile.Identity{ETag: `"v1"`, ETagHost: host, LastModified: monday, Host: host, Date: monday}, old, r.key())
+	if res, err := r.get(); err != nil || !res.Older {
+		t.Errorf("%+v, %v", res, err)
+	}
+	r.whole(now)
+}
+
+// Proves rule 15: the version changes while the rest of a file of the user's is fetched. That file stays.
+func TestContinueChanges_Rule15(t *testing.T) {
+	t.Parallel()
+	old, now := made(4*mib, 7), made(4*mib, 8)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		var start int64
+		fmt.Sscanf(q.Header.Get("Range"), "bytes=%d-", &start)
+		body, etag := old, `"v1"`
+		if q.Method == http.MethodGet && (start >= 2*mib || q.Header.Get("Range") == "") {
+			body, etag = now, `"v2"`
+		}
+		w.Header().Set("ETag", etag)
+		http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(body))
+	}))
+	t.Cleanup(s.Close)
+	r := newRun(t, s.URL+"/file.bin")
+	r.put(old[:2*mib])
+	r.req.Continue = true
+	r.fails(download.Local)
+	r.whole(old[:2*mib])
+}
+
+// Proves rule 8: where the download goes on from another URL, what the first server said beside the digest that ties the bytes counts
+// no more.
+func TestOtherURLsWordEnds_Rule8(t *testing.T) {
+	t.Parallel()
+	first, second := resumable(t), resumable(t, mirrortest.Digest())
+	first.Set(mirrortest.Digest(first.Digest(), md5Of(t, made(mib, 9))))
+	r := newRun(t, first.URL)
+	kept := r.interrupt(2 * mib).Kept
+	r.req.URL = parse(t, second.URL)
+	res := r.right(second.Content)
+	if res.Resumed < kept || len(res.Proof.Evidence()) != 1 {
+		t.Errorf("resumed %d of %d, by %v", res.Resumed, kept, res.Proof.Evidence())
+	}
+}
+
+// Proves rules 54 and 64 for a document that comes in place of a file: it offers no less than the URL did, and does not replace the file
+// by one with less proof.
+func TestDocumentInPlaceProvesLess_Rule54_Rule64(t *testing.T) {
+	t.Parallel()
+	for name, newer := range map[string]bool{"pin": false, "-N": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			place := mirrortest.New(t, made(mib, 8), mirrortest.Name("file.bin"))
+			text := fmt.Sprintf(`<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="file.bin"><url>%s</url></file></metalink>`, place.URL)
+			var document atomic.Bool
+			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+				if document.Load() {
+					w.Header().Set("Content-Type", "application/metalink4+xml")
+					http.ServeContent(w, q, "", tuesday, strings.NewReader(text))
+					return
+				}
+				w.Header().Set("Digest", verify.Field(sum(t, made(mib, 7))))
+				http.ServeContent(w, q, "", monday, bytes.NewReader(made(mib, 7)))
+			}))
+			if newer {
+				s.Start()
+			} else {
+				s.StartTLS()
+			}
+			t.Cleanup(s.Close)
+			r := newRun(t, s.URL+"/file.bin")
+			r.client.State, r.req.IfNewer = &state.Store{Dir: t.TempDir()}, newer
+			if !newer {
+				r.tls = s.Client().Transport.(*http.Transport).TLSClientConfig
+			}
+			if _, err := r.get(); err != nil {
+				t.Fatal(err)
+			}
+			if !newer {
+				if err := os.Remove(r.path()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			document.Store(true)
+			r.fails(download.NoEvidence)
+			r.whole(made(mib, 7))
+		})
+	}
+}
