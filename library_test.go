@@ -152,7 +152,8 @@ func receiver(recv ast.Expr) string {
 // houseRules are words that mean nothing to a reader of go doc: numbers of doc/rules.md.
 var houseRules = regexp.MustCompile(`\brules? [0-9]+|\b[CSV][0-9]+\b`)
 
-// TestExportedComments: the comment of an exported name says what holds or cites an RFC. Rule numbers of this project are for tests.
+// TestExportedComments: the comment of an exported name says what holds or cites an RFC. Rule numbers of this project
+// are for tests.
 func TestExportedComments(t *testing.T) {
 	for pkg := range houses {
 		for _, name := range goFiles(t, pkg) {

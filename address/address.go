@@ -1,14 +1,16 @@
-// Package address says how far an IP address reaches, the whole Internet or only a machine, a link or a site, and whether a URL that
-// another machine named may lead there.
+// Package address says how far an IP address reaches, the whole Internet or only a machine, a link or a site, and
+// whether a URL that another machine named may lead there.
 //
-// A server that names a URL chooses where we connect to, from within our network. A server on the Internet has no business with what
-// listens on our loopback interface or in our cellar; a server in the cellar may name its neighbours.
+// A server that names a URL chooses where we connect to, from within our network. A server on the Internet has no
+// business with what listens on our loopback interface or in our cellar; a server in the cellar may name its
+// neighbours.
 //
 //	p := address.Policy{Scope: address.Public | address.Of(server)} // for what that server named
 //	err := p.Check(addr)                                         // an *Error, if it leads to 10.0.0.5
 //
-// The package does not look names up and does not connect: an address is checked when a connection is made to it, not a name
-// before, which may mean another address a moment later. It also writes hosts and URLs in ASCII, as name servers and servers know them.
+// The package does not look names up and does not connect: an address is checked when a connection is made to it, not a
+// name before, which may mean another address a moment later. It also writes hosts and URLs in ASCII, as name servers
+// and servers know them.
 package address
 
 import (

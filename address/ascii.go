@@ -29,8 +29,9 @@ func Name(name string) (string, error) {
 	return strings.TrimSuffix(plain, "."), nil
 }
 
-// URL is u with the name of its host as name servers know it. One whose name is no such name is returned as it is. User info, path and
-// query are left as they are; package url escapes what is beyond ASCII in a path (RFC 3987, section 3.1).
+// URL is u with the name of its host as name servers know it. One whose name is no such name is returned as it is. User
+// info, path and query are left as they are; package url escapes what is beyond ASCII in a path (RFC 3987, section
+// 3.1).
 func URL(u *url.URL) *url.URL {
 	host := u.Hostname()
 	if isASCII(host) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// An Exclusion has hosts that are not connected to, whatever names them: names with all that is below them, addresses, networks and
-// countries. Nil, like the zero value, excludes none. It must not be changed once it is in use.
+// An Exclusion has hosts that are not connected to, whatever names them: names with all that is below them, addresses,
+// networks and countries. Nil, like the zero value, excludes none. It must not be changed once it is in use.
 type Exclusion struct {
 	// Country returns the country of an address, as two capital letters, or "" if it is not known. Countries are excluded by it.
 	Country func(netip.Addr) string

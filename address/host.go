@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ParseHost reads the host of a URL that is an IP address, in each form that a program on the way may take for one: beside
-// what netip reads also 2130706433, 0x7f.1 and 017700000001 (inet_aton(3); WHATWG URL, section 3.5), with a dot at the end, and in
-// the digits of other scripts. It reports false for names.
+// ParseHost reads the host of a URL that is an IP address, in each form that a program on the way may take for one:
+// beside what netip reads also 2130706433, 0x7f.1 and 017700000001 (inet_aton(3); WHATWG URL, section 3.5), with a dot
+// at the end, and in the digits of other scripts. It reports false for names.
 func ParseHost(host string) (netip.Addr, bool) {
 	all, _ := readings(host)
 	if len(all) == 0 {

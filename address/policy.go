@@ -44,7 +44,8 @@ func (p Policy) CheckHost(host string) error {
 	return nil
 }
 
-// CheckProxied is CheckHost where a proxy connects, whose addresses are out of sight: names that are never public are checked, too.
+// CheckProxied is CheckHost where a proxy connects, whose addresses are out of sight: names that are never public are
+// checked, too.
 func (p Policy) CheckProxied(host string) error {
 	if err := p.CheckHost(host); err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// mostFailed is how many tries of a day may fail for each update that a feed may have, until those that have failed before wait for
-// another day: news without end about files that are not there are requests, too.
+// mostFailed is how many tries of a day may fail for each update that a feed may have, until those that have failed
+// before wait for another day: news without end about files that are not there are requests, too.
 const mostFailed = 10
 
 // A quota is what the updates of a feed that are being handled may bring.
@@ -43,8 +43,8 @@ func (q *quota) set(day, left int64) {
 	q.left.Store(left)
 }
 
-// renew gives the updates that are handled what a day that has begun meanwhile allows: one that runs past the end of a day is not ended by what
-// was left of it.
+// renew gives the updates that are handled what a day that has begun meanwhile allows: one that runs past the end of a
+// day is not ended by what was left of it.
 func (m *member) renew() {
 	q := &m.quota
 	if q.handling == 0 || q.left == nil || q.day == m.saved.Day.Number {

@@ -34,13 +34,15 @@ type Antenna struct {
 	AllowHosts address.Hosts
 	// Proxy chooses the proxy for a URL. If nil, the environment does, by the same variables as for a download.
 	Proxy func(*url.URL) (*url.URL, error)
-	// TLS says whom connections trust; nil is the system's word. TLSFor says so for servers that TLS is not for: a "host:port", or a "host"
-	// with any port, in lower case. Their certificates are shown only to the servers that the user named.
+	// TLS says whom connections trust; nil is the system's word. TLSFor says so for servers that TLS is not for: a
+	// "host:port", or a "host" with any port, in lower case. Their certificates are shown only to the servers that the
+	// user named.
 	TLS    *tls.Config
 	TLSFor map[string]*tls.Config
-	// Wrap puts something around the antenna's own connections, to count requests, say, to log, trace or sign them: it gets what makes
-	// them and returns what is asked instead, which passes the context of requests on, follows no redirects and decodes nothing.
-	// In each Watch and Once it is called once for each kind of connections: those that show a certificate of TLS or TLSFor, and others.
+	// Wrap puts something around the antenna's own connections, to count requests, say, to log, trace or sign them: it
+	// gets what makes them and returns what is asked instead, which passes the context of requests on, follows no
+	// redirects and decodes nothing. In each Watch and Once it is called once for each kind of connections: those that
+	// show a certificate of TLS or TLSFor, and others.
 	Wrap func(own http.RoundTripper) http.RoundTripper
 	// Transport makes the requests in place of the antenna's own connections, as Wrap does not: in a test, say. Its addresses are
 	// not checked then, how long it waits for a connection or a header section is its own matter, and Proxy is not asked.
@@ -60,16 +62,17 @@ type Antenna struct {
 	// Wants reports whether an update is wanted without news, as the last one was handled by another configuration. It is
 	// asked when a run begins, of the one URL of each watch that was handled before, and must not block. If nil, none is.
 	Wants func(Update) bool
-	// Judge says what an error is, of the handler or a *PollError. The code is kept with what failed and shown by Status: an exit code, say.
-	// An update whose error lasts, as time alone does not mend it, comes again once a day in the end. If nil, codes are 0 and no error
-	// lasts.
+	// Judge says what an error is, of the handler or a *PollError. The code is kept with what failed and shown by
+	// Status: an exit code, say. An update whose error lasts, as time alone does not mend it, comes again once a day in
+	// the end. If nil, codes are 0 and no error lasts.
 	Judge func(error) (code int, lasting bool)
 	// Observe is told what happens, one event after the other. It must not block. It may be nil.
 	Observe func(Event)
-	// Hide takes secrets out of what errors say, before that is stored or shown: a server may send back what it was told. If nil, nothing is
-	// taken out.
+	// Hide takes secrets out of what errors say, before that is stored or shown: a server may send back what it was
+	// told. If nil, nothing is taken out.
 	Hide func(string) string
-	// Publish gets what is known after each round in which it changed, and at the end; one call at a time. If nil, nothing is published.
+	// Publish gets what is known after each round in which it changed, and at the end; one call at a time. If nil,
+	// nothing is published.
 	Publish func(context.Context, feed.Snapshot) error
 
 	files    fsys.FS // where antenna.lirs is; nil: that of the system. Tests have others.
@@ -87,9 +90,9 @@ func (a *Antenna) Watch(ctx context.Context, handle Handler) error {
 	return ctx.Err()
 }
 
-// Once is one round, for cron: it polls what is due, hands on what that brings and what is left of earlier rounds, and returns the
-// errors of both, joined: each is a *PollError, a *HandleError, a *PublishError or of the store. With names of feeds or watches it is about
-// these only, due or not: for a watch, its feeds are polled.
+// Once is one round, for cron: it polls what is due, hands on what that brings and what is left of earlier rounds, and
+// returns the errors of both, joined: each is a *PollError, a *HandleError, a *PublishError or of the store. With names
+// of feeds or watches it is about these only, due or not: for a watch, its feeds are polled.
 func (a *Antenna) Once(ctx context.Context, handle Handler, names ...string) error {
 	r := &round{names: names}
 	err := a.run(ctx, handle, r)

@@ -20,8 +20,9 @@ func (n *summary) add(r *feed.Record, now feed.Time) {
 	n.sum += sumOf(&feed.Record{URL: r.URL})
 }
 
-// tellNews reports the file of each such watch, as a sitemap would: modified when the newest entry was, or with another sum if entries are without
-// times. So the origin is asked whether the file is another one, and nothing comes of it if it is not.
+// tellNews reports the file of each such watch, as a sitemap would: modified when the newest entry was, or with another
+// sum if entries are without times. So the origin is asked whether the file is another one, and nothing comes of it if
+// it is not.
 func (c *collector) tellNews() {
 	for i, w := range c.match.any {
 		if c.records == 0 || w.feeds != nil && !w.feeds[c.feed.Name] {

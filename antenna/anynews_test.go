@@ -23,8 +23,8 @@ func entriesOf(dated bool, pages ...time.Time) string {
 	return s + `</feed>`
 }
 
-// TestAnyNews: a file that its feed does not list is looked at on any news of the feed, with times or without, once for each, and not on those of
-// other feeds; without AnyNews it is not.
+// TestAnyNews: a file that its feed does not list is looked at on any news of the feed, with times or without, once for
+// each, and not on those of other feeds; without AnyNews it is not.
 func TestAnyNews(t *testing.T) {
 	for _, tt := range []struct {
 		any, dated bool

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A buffer is what is to be written to the store. What is acknowledged is written at once, with everything else that waits; news within
-// saveWithin; what is only newer (a poll that brought nothing) with the next round. Losing the latter costs a poll, so that ten thousand
-// polls without news are not ten thousand times fsync.
+// A buffer is what is to be written to the store. What is acknowledged is written at once, with everything else that
+// waits; news within saveWithin; what is only newer (a poll that brought nothing) with the next round. Losing the
+// latter costs a poll, so that ten thousand polls without news are not ten thousand times fsync.
 type buffer struct {
 	store *Store
 	// memory has the records of feeds that are relayed if there is no store.

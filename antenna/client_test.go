@@ -13,7 +13,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// A feed is asked for by the client that downloads files, which has the tests for this. These show that its checks count for feeds.
+// A feed is asked for by the client that downloads files, which has the tests for this. These show that its checks
+// count for feeds.
 
 // onceAt polls a feed at a server once.
 func onceAt(t *testing.T, s *mirrortest.Server, feed string) error {

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxReports is how many records of one URL are kept of each use, those that feed.Choose prefers; maxGlobbed is how many URLs of
-	// a glob are looked at.
+	// maxReports is how many records of one URL are kept of each use, those that feed.Choose prefers; maxGlobbed is how
+	// many URLs of a glob are looked at.
 	maxReports = 8
 	maxGlobbed = 10_000
 	// maxRelayed bounds the octets of the records of a feed that are kept to be published again.
@@ -231,7 +231,8 @@ func (c *collector) add(r feed.Record) {
 	}
 }
 
-// report keeps f as one of a URL, unless there are as many of its use that feed.Choose prefers. Of those that are alike the first ones stay.
+// report keeps f as one of a URL, unless there are as many of its use that feed.Choose prefers. Of those that are alike
+// the first ones stay.
 func (c *collector) report(s urlKey, f *found) {
 	list := c.reports[s]
 	if list == nil {
@@ -275,8 +276,8 @@ func (c *collector) room(s urlKey) bool {
 	return true
 }
 
-// relays reports whether r is kept to be published again. What the user watches is on hosts that the user named; anything else must
-// not be internal.
+// relays reports whether r is kept to be published again. What the user watches is on hosts that the user named;
+// anything else must not be internal.
 func (c *collector) relays(r feed.Record) bool {
 	if !c.feed.Relay || c.relayed >= c.feed.Limits.Relayed {
 		return false
@@ -306,7 +307,8 @@ func isWeb(s string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// slimOf returns r without what only matters when it is passed on, and in memory of its own: parts of a long text would keep all of it.
+// slimOf returns r without what only matters when it is passed on, and in memory of its own: parts of a long text would
+// keep all of it.
 func slimOf(r feed.Record) feed.Record {
 	r.Fields, r.Keywords, r.Warnings = nil, nil, nil
 	for _, s := range []*string{

@@ -143,8 +143,9 @@ func TestAdaptiveInterval_Rule57(t *testing.T) {
 	}
 }
 
-// Of many records of one URL those are kept that count, wherever they stand in the feed: what is older, or of no use, takes no place from them,
-// nor what cannot be used before its time, which has places of its own. What is stored is the same again.
+// Of many records of one URL those are kept that count, wherever they stand in the feed: what is older, or of no use,
+// takes no place from them, nor what cannot be used before its time, which has places of its own. What is stored is the
+// same again.
 func TestWhatIsKeptOfManyRecords(t *testing.T) {
 	const day = 24 * 60 * 60
 	var many []feed.Record

@@ -73,8 +73,8 @@ func hasUser(s string) bool {
 	return err == nil && u.User != nil
 }
 
-// observed are the own observations as a format has them. URLs are written in one way (hina-di, section 5.3), and a block is good for
-// as long as others take it to be.
+// observed are the own observations as a format has them. URLs are written in one way (hina-di, section 5.3), and a
+// block is good for as long as others take it to be.
 func (c *composer) observed(format feed.Format) []feed.Record {
 	list := make([]feed.Record, 0, len(c.own))
 	for _, k := range c.own {

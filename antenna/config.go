@@ -50,8 +50,8 @@ type Limits struct {
 	Time time.Duration
 	// Relayed is how many records are kept to be published again. If zero, it is 10,000.
 	Relayed int
-	// Updates is how many updates of a feed are handled in a day (UTC). Those that fail are not counted. If zero, it is 1,000; if negative,
-	// there is no limit.
+	// Updates is how many updates of a feed are handled in a day (UTC). Those that fail are not counted. If zero, it is
+	// 1,000; if negative, there is no limit.
 	Updates int
 	// DayBytes is how many bytes its updates may bring in a day (UTC). If zero, it is 100 GiB; if negative, there is no limit.
 	DayBytes int64
@@ -78,21 +78,22 @@ func (l Limits) orDefault() Limits {
 type Watch struct {
 	// Name is unique among watches. If empty, it is the URL, masked.
 	Name string
-	// URL is the file. With Glob it is a pattern of URLs: * stands for anything without a slash, and ** for anything. Scheme and host
-	// have none of them, so that no feed chooses where requests go.
+	// URL is the file. With Glob it is a pattern of URLs: * stands for anything without a slash, and ** for anything.
+	// Scheme and host have none of them, so that no feed chooses where requests go.
 	URL  string
 	Glob bool
 	// Feeds are the names of the feeds that may report it. If empty, all may.
 	Feeds []string
-	// AnyNews has the file looked at whenever a feed that may report it has anything new, be it another URL: feeds of releases list pages. Globs
-	// are not.
+	// AnyNews has the file looked at whenever a feed that may report it has anything new, be it another URL: feeds of
+	// releases list pages. Globs are not.
 	AnyNews bool
-	// CheckEvery is how often the URL itself is asked for, while no fresh report of a feed exists. If zero, it is not. Globs are not.
+	// CheckEvery is how often the URL itself is asked for, while no fresh report of a feed exists. If zero, it is not.
+	// Globs are not.
 	CheckEvery time.Duration
 	// Header is sent with these requests. It may be secret.
 	Header http.Header
-	// Print tells this configuration of the watch from others, whatever else belongs to it: where it is another one than before, what has
-	// failed is tried at once. It is stored, so there must be no secret in it.
+	// Print tells this configuration of the watch from others, whatever else belongs to it: where it is another one
+	// than before, what has failed is tried at once. It is stored, so there must be no secret in it.
 	Print string
 	// Title, Author and Zone (seconds east of UTC) are what own observations are published with.
 	Title, Author string

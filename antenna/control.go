@@ -11,9 +11,9 @@ import (
 	"braid/antenna/feed"
 )
 
-// RunNow makes a running Watch poll the feed of that name now, or all feeds of the watch of that name, and hand on what waits; the one URL
-// of a watch is handed on in any case, as AskedFor: its feeds may be down, or its file be gone. Where none runs it is an error: there
-// is Once.
+// RunNow makes a running Watch poll the feed of that name now, or all feeds of the watch of that name, and hand on what
+// waits; the one URL of a watch is handed on in any case, as AskedFor: its feeds may be down, or its file be gone.
+// Where none runs it is an error: there is Once.
 func (a *Antenna) RunNow(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		if l.offline || l.ending {
@@ -55,8 +55,8 @@ func (t *target) askedFor(now time.Time) *pending {
 	}
 }
 
-// Forget makes what is known of the feed or watch of that name unknown, in a running Watch or else in the Store. Of a watch the reports
-// of feeds stay: it is as if it had been added now, and was never downloaded.
+// Forget makes what is known of the feed or watch of that name unknown, in a running Watch or else in the Store. Of a
+// watch the reports of feeds stay: it is as if it had been added now, and was never downloaded.
 func (a *Antenna) Forget(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		members, targets := l.named(name)

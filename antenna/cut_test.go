@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A feed that was cut off on its way is not the one that its validators stand for: what came before the cut counts, what is missing is
-// not gone, and all of it is asked for again (rule 55).
+// A feed that was cut off on its way is not the one that its validators stand for: what came before the cut counts,
+// what is missing is not gone, and all of it is asked for again (rule 55).
 func TestCutOff_Rule55(t *testing.T) {
 	line := func(url string) string { return strings.TrimSpace(lirsLine(url, time.Now(), time.Now(), 1)) }
 	block := func(url string) string {

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestStoreDamagedAnywhere_Rule8: whatever is wrong in the file, it is set aside with words that are about it, or it is read; nothing else.
+// TestStoreDamagedAnywhere_Rule8: whatever is wrong in the file, it is set aside with words that are about it, or it is
+// read; nothing else.
 func TestStoreDamagedAnywhere_Rule8(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)

@@ -24,8 +24,8 @@ func (d dayCount) at(now time.Time) dayCount {
 // end is when the day is over.
 func (d dayCount) end() time.Time { return time.Unix((d.Number+1)*secondsPerDay, 0) }
 
-// left reports whether there may be a further update, and how many bytes it may bring. A negative limit means that there is no limit; 0 bytes with
-// ok stands for that.
+// left reports whether there may be a further update, and how many bytes it may bring. A negative limit means that
+// there is no limit; 0 bytes with ok stands for that.
 func (d dayCount) left(updates int, bytes int64) (left int64, ok bool) {
 	if updates >= 0 && d.Updates >= updates || bytes >= 0 && d.Bytes >= bytes {
 		return 0, false

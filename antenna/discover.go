@@ -46,8 +46,8 @@ type finder struct {
 	feeds []FoundFeed
 }
 
-// FindFeeds returns the feeds that are named by a page at u, and by the Link fields of the answer that it came with (RFC 8288), each
-// once. ContentType is that of the answer.
+// FindFeeds returns the feeds that are named by a page at u, and by the Link fields of the answer that it came with
+// (RFC 8288), each once. ContentType is that of the answer.
 func FindFeeds(u *url.URL, links []string, contentType string, page io.Reader) ([]FoundFeed, error) {
 	f := &finder{base: u}
 	parsed, _ := linkheader.Parse(links)

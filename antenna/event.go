@@ -14,8 +14,8 @@ type Polled struct {
 	Status int
 	// Unchanged: it is what it was (304), or nothing of what is kept of it has changed.
 	Unchanged bool
-	// Bytes is how long the answer was, and Records how many records there were; Matched of them are watched, Relayed are kept to be
-	// published, Skipped were of no use.
+	// Bytes is how long the answer was, and Records how many records there were; Matched of them are watched, Relayed
+	// are kept to be published, Skipped were of no use.
 	Bytes                              int64
 	Records, Matched, Relayed, Skipped int
 	// Next is when it is asked again.
@@ -42,7 +42,8 @@ type Handled struct {
 	// Err is the handler's. If nil, the update is acknowledged and stored.
 	Err  error
 	Took time.Duration
-	// Ahead: the feed knows of something that the origin does not have yet. The update comes again at Next, as it does after an error.
+	// Ahead: the feed knows of something that the origin does not have yet. The update comes again at Next, as it does
+	// after an error.
 	Ahead bool
 	Next  time.Time
 }
@@ -56,8 +57,8 @@ type Skipped struct {
 	Until time.Time
 }
 
-// A Why is why something was skipped, as a word for programs: one of these, or the feed.Reason why what feeds say of a file that was never
-// downloaded is of no use.
+// A Why is why something was skipped, as a word for programs: one of these, or the feed.Reason why what feeds say of a
+// file that was never downloaded is of no use.
 type Why string
 
 const (
@@ -66,7 +67,8 @@ const (
 	TooMany     Why = "too-many"     // a glob has as many URLs as it may have
 )
 
-// NoneFits says that a feed has URLs, and none of them fits the glob of a watch, for which nothing is known either. It is told once.
+// NoneFits says that a feed has URLs, and none of them fits the glob of a watch, for which nothing is known either. It
+// is told once.
 type NoneFits struct {
 	Feed, Watch string
 	// URLs is how many there are, and Example one of them, masked.

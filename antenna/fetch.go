@@ -47,8 +47,8 @@ type task struct {
 	seen           observation
 }
 
-// conditional reports whether the task asks only for what is new. What one server calls its feed says nothing about that of another one, to
-// which it may have redirected since: tags of two hosts may be the same by chance.
+// conditional reports whether the task asks only for what is new. What one server calls its feed says nothing about
+// that of another one, to which it may have redirected since: tags of two hosts may be the same by chance.
 func (t *task) conditional() bool {
 	return !t.plain && (t.etag != "" || t.modified != "") && (t.feed.Local || t.of == sumOfURL(t.URL))
 }
@@ -214,8 +214,9 @@ func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) a
 	return answer{err: err, busy: min(busy, maxRetryAfter)}
 }
 
-// isAboutHead reports whether a server may refuse HEAD with that status and answer GET: it does not know the method, as it should say (RFC 9110,
-// section 15.5.6), or what is in front of it knows GET only and says something else. What is said of the client and not of the request is not meant.
+// isAboutHead reports whether a server may refuse HEAD with that status and answer GET: it does not know the method, as
+// it should say (RFC 9110, section 15.5.6), or what is in front of it knows GET only and says something else. What is
+// said of the client and not of the request is not meant.
 func isAboutHead(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusNotImplemented:
@@ -251,9 +252,9 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Sc
 	return a
 }
 
-// isShared reports whether what is asked for next time by the validators of an answer may be another version that has the same ones: a date, or
-// a weak tag that is made from it, of the very second of the answer. Only a date that is "at least one second" older can be relied on
-// (RFC 9110, section 8.8.2.2).
+// isShared reports whether what is asked for next time by the validators of an answer may be another version that has
+// the same ones: a date, or a weak tag that is made from it, of the very second of the answer. Only a date that is "at
+// least one second" older can be relied on (RFC 9110, section 8.8.2.2).
 func isShared(resp *http.Response, now time.Time) bool {
 	if etag := resp.Header.Get("ETag"); etag != "" && !strings.HasPrefix(etag, "W/") {
 		return false

@@ -44,16 +44,17 @@ type FolderReport struct {
 	Unwritable int
 }
 
-// A foreignError names files of the folder that have the name of one that is to be published, and that this package did not write.
+// A foreignError names files of the folder that have the name of one that is to be published, and that this package did
+// not write.
 type foreignError struct{ names []string }
 
 func (e *foreignError) Error() string {
 	return strings.Join(e.names, ", ") + ": not published, as there is something else of that name, which stays; publish into a folder of its own"
 }
 
-// WriteFolder writes the files into a folder, which it makes if it is not there. Each changes whole or not at all, and only if it is another
-// one. A feed that has nothing to say any more goes; where nothing is known, nothing is made. What is there and was not written by this
-// package stays: the others are written, and the error names it.
+// WriteFolder writes the files into a folder, which it makes if it is not there. Each changes whole or not at all, and
+// only if it is another one. A feed that has nothing to say any more goes; where nothing is known, nothing is made.
+// What is there and was not written by this package stays: the others are written, and the error names it.
 func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, error) {
 	files := fsys.Or(o.files)
 	documents, empty, report, err := compose(s, o)

@@ -358,7 +358,8 @@ func TestDateOfOwnBlocks(t *testing.T) {
 	}
 }
 
-// A block with octets that are no text is another agent's word that cannot be written as it was: it is not passed on (section 12).
+// A block with octets that are no text is another agent's word that cannot be written as it was: it is not passed on
+// (section 12).
 func TestUndecodableIsNotPassedOn(t *testing.T) {
 	const rest = "Last-Modified: Tue, 10 Nov 2026 01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:00:00 GMT\r\nAuthorized: a\r\nAuthorized-url: http://a.example/\r\n\r\n"
 	s := feed.Snapshot{Now: now.UTC(), Agent: "me", AgentURL: "http://me.example/"}

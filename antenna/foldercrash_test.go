@@ -64,8 +64,8 @@ func snapshots() (first, then feed.Snapshot) {
 	return ours(one), ours(one, own("http://b.example/", nil), own("http://c.example/", func(k *feed.Known) { k.Record.Title = strings.Repeat("c", 700) }))
 }
 
-// Power is lost at any moment of a publication, of the first one and of a later one: each file is the old one or the new one, whole,
-// and the next publication has all of them.
+// Power is lost at any moment of a publication, of the first one and of a later one: each file is the old one or the
+// new one, whole, and the next publication has all of them.
 func TestPowerLoss_Rule1(t *testing.T) {
 	first, then := snapshots()
 	disk := fsystest.NewDisk()
@@ -96,7 +96,8 @@ func TestPowerLoss_Rule1(t *testing.T) {
 	}
 }
 
-// Each operation of a publication fails once: it says which file and why, leaves the old files or new ones, and no temporary ones.
+// Each operation of a publication fails once: it says which file and why, leaves the old files or new ones, and no
+// temporary ones.
 func TestFaults_Rule7(t *testing.T) {
 	first, then := snapshots()
 	disk := fsystest.NewDisk()

@@ -52,8 +52,8 @@ const (
 // CodeUnknownFormat is the code of the rejection of what is no feed.
 const CodeUnknownFormat = "unknown-format"
 
-// OpenFeed finds the format of a feed. In is the feed for NewDecoder, also if it is of no known format and the caller knows better:
-// decompressed, twice where a server compresses what is compressed.
+// OpenFeed finds the format of a feed. In is the feed for NewDecoder, also if it is of no known format and the caller
+// knows better: decompressed, twice where a server compresses what is compressed.
 func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err error) {
 	text := feedtext.NewReader(r, limits)
 	head, err := text.Peek(looked)
@@ -80,16 +80,16 @@ func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err
 	return text, 0, &feed.RejectError{Code: CodeUnknownFormat, Why: "no feed of a known format: " + why}
 }
 
-// object is where an object of SOIF begins, or a wrapper around objects. There may be any text before it; what style sheets have looks
-// like it up to the brace.
+// object is where an object of SOIF begins, or a wrapper around objects. There may be any text before it; what style
+// sheets have looks like it up to the brace.
 var object = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`@[A-Za-z0-9_-]+\s*\{\s*(?:(?:-|[A-Za-z][A-Za-z0-9+.-]*://[^\s{}]+)\s*(?:\}|[A-Za-z0-9_<>-]+\{[0-9]*\}:\t)|@[A-Za-z0-9_-]+\s*\{)`)
 })
 
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// beginnings are what the first line of a feed begins with that is neither blank nor a comment, in lower case. hina-di has its with and
-// without a header; SOIF may come as a MIME entity.
+// beginnings are what the first line of a feed begins with that is neither blank nor a comment, in lower case. hina-di
+// has its with and without a header; SOIF may come as a MIME entity.
 var beginnings = []struct {
 	text   string
 	format feed.Format

@@ -62,8 +62,8 @@ func (l *loader) noteSeen(s urlKey, at time.Time) {
 	}
 }
 
-// configured notes whether what the store has under a key is of a feed or a watch that there is. What is of none is kept for a while: a line of
-// the configuration may come back.
+// configured notes whether what the store has under a key is of a feed or a watch that there is. What is of none is
+// kept for a while: a line of the configuration may come back.
 func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
 	if l.offline {
 		return
@@ -92,8 +92,8 @@ func (l *loader) remove(bucket []byte, key string, now time.Time) {
 	l.buffer.stamp(string(bucket)+"\x00"+key, nil, now)
 }
 
-// forgetGone forgets what the store has of a feed or a watch of that name that is not configured, or was for another URL. It reports whether
-// there was anything.
+// forgetGone forgets what the store has of a feed or a watch of that name that is not configured, or was for another
+// URL. It reports whether there was anything.
 func (l *loader) forgetGone(name string, now time.Time) (found bool, err error) {
 	feeds, err := l.a.Store.all(bucketFeeds)
 	if err != nil {

@@ -29,8 +29,8 @@ func keysOf(t *testing.T, s *Store) string {
 	return strings.Join(list, "\n")
 }
 
-// TestGoneIsForgotten: what is known of feeds and watches that are no longer configured is kept for a while, as a line may come back, and then
-// deleted.
+// TestGoneIsForgotten: what is known of feeds and watches that are no longer configured is kept for a while, as a line
+// may come back, and then deleted.
 func TestGoneIsForgotten(t *testing.T) {
 	for _, back := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -69,8 +69,8 @@ func TestGoneIsForgotten(t *testing.T) {
 	}
 }
 
-// TestForgetWhatIsGone: the names of feeds and watches that are no longer configured can be forgotten at once, and so can what is known of a watch's
-// former URL.
+// TestForgetWhatIsGone: the names of feeds and watches that are no longer configured can be forgotten at once, and so
+// can what is known of a watch's former URL.
 func TestForgetWhatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, a, j := oneFeed(t)
@@ -142,8 +142,8 @@ func TestClockThatWasWrong(t *testing.T) {
 	}
 }
 
-// TestNothingToCompare: a URL of which its server says neither a date, a tag nor a length is fetched, and again with each look: nothing else shows
-// whether it has changed.
+// TestNothingToCompare: a URL of which its server says neither a date, a tag nor a length is fetched, and again with
+// each look: nothing else shows whether it has changed.
 func TestNothingToCompare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -208,7 +208,8 @@ func TestUndatedNews(t *testing.T) {
 	})
 }
 
-// TestURLThatComesBack: a watch that gets its earlier URL again has the file of the other one in place, and fetches its own again, once.
+// TestURLThatComesBack: a watch that gets its earlier URL again has the file of the other one in place, and fetches its
+// own again, once.
 func TestURLThatComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const another = "https://files.example/dist/b.tar.xz"

@@ -13,8 +13,8 @@ const (
 	retryMost = 6 * time.Hour
 	// One whose error lasts comes once a day in the end: chance adds up to a quarter.
 	lastingMost = 20 * time.Hour
-	// One of which the origin knows nothing yet comes again after ten minutes, so many times: mirrors lag by hours, and a feed that is
-	// wrong is wrong for ever.
+	// One of which the origin knows nothing yet comes again after ten minutes, so many times: mirrors lag by hours, and
+	// a feed that is wrong is wrong for ever.
 	aheadBase = 5 * time.Minute
 	aheadMost = 8
 	// Of a map that has a date for all of its site, as many do, that is so for each URL.
@@ -123,8 +123,8 @@ func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 	}
 }
 
-// isAhead reports whether a feed knows of something that the origin does not have yet: nothing was new there, and what is there is not
-// what was reported.
+// isAhead reports whether a feed knows of something that the origin does not have yet: nothing was new there, and what
+// is there is not what was reported.
 func isAhead(p *pending, o Outcome) bool {
 	r := &p.Record
 	if o.Changed || o.Declined || p.Action != feed.Download && (p.Reason != feed.Modified || o.LastModified.IsZero()) {

@@ -7,12 +7,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Keep has f told of each value that is written to the store, once it is on disk, so that it can be kept elsewhere, too. Without a value it
-// was removed. It is called before the store is used, and f does not block.
+// Keep has f told of each value that is written to the store, once it is on disk, so that it can be kept elsewhere,
+// too. Without a value it was removed. It is called before the store is used, and f does not block.
 func (s *Store) Keep(f func(bucket, key string, value []byte)) { s.keep = f }
 
-// LastBucket is the bucket with the validators of feeds. A copy of the store that has these, and not what the feed said with them, would never
-// be told again: its values are to be stored after those of the other buckets.
+// LastBucket is the bucket with the validators of feeds. A copy of the store that has these, and not what the feed said
+// with them, would never be told again: its values are to be stored after those of the other buckets.
 const LastBucket = "feeds"
 
 // kept tells of what was written.

@@ -27,7 +27,8 @@ func TestKeptLast(t *testing.T) {
 	})
 }
 
-// TestAskAnew: of a copy that has the validators of a feed, and not what the feed said with them, nothing is lost: the feed is asked in full.
+// TestAskAnew: of a copy that has the validators of a feed, and not what the feed said with them, nothing is lost: the
+// feed is asked in full.
 func TestAskAnew(t *testing.T) {
 	for _, part := range [][]string{{"feeds"}, {"feeds", "watches"}, {"feeds", "reports"}, {"feeds", "reports", "watches", "gone"}, {}} {
 		synctest.Test(t, func(t *testing.T) {

@@ -48,7 +48,8 @@ func TestMapAheadOfSite(t *testing.T) {
 	}
 }
 
-// TestSecondChangeOfDay: where a date is that of a day, a file that has changed twice on it is asked for when the day is over, once.
+// TestSecondChangeOfDay: where a date is that of a day, a file that has changed twice on it is asked for when the day
+// is over, once.
 func TestSecondChangeOfDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -71,7 +72,8 @@ func TestSecondChangeOfDay(t *testing.T) {
 	})
 }
 
-// TestBytesPastMidnight_Rule56: an update that runs into the next day may bring what that day allows, and costs each day what it brought in it.
+// TestBytesPastMidnight_Rule56: an update that runs into the next day may bring what that day allows, and costs each
+// day what it brought in it.
 func TestBytesPastMidnight_Rule56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(17*time.Hour + time.Minute)

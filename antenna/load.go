@@ -56,8 +56,8 @@ func (l *loader) start(now time.Time) error {
 	return nil
 }
 
-// review decides what the reports mean that were stored: they may have come while the update before them was being handled, or be from a
-// future that is now. A round with names is about some of them only.
+// review decides what the reports mean that were stored: they may have come while the update before them was being
+// handled, or be from a future that is now. A round with names is about some of them only.
 func (l *loader) review(now time.Time) {
 	meant := func(*target) bool { return true }
 	if l.round != nil && len(l.round.names) > 0 {
@@ -218,7 +218,8 @@ func (l *loader) prints() func(m *member) string {
 	}
 }
 
-// asked tells how m is asked, and how often, from how it was. Of what may be secret there is just enough to see that it is another.
+// asked tells how m is asked, and how often, from how it was. Of what may be secret there is just enough to see that it
+// is another.
 func (m *member) asked() string {
 	f, h, secret := &m.feed, sha256.New(), sha256.New()
 	fmt.Fprintf(h, "%v %v %v\n", f.Every, f.Min, f.Max)
@@ -328,7 +329,8 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 	return true, nil
 }
 
-// respelt gives what is known of a URL that was spelled otherwise the name that it has now. Of two spellings that which was handled last is kept.
+// respelt gives what is known of a URL that was spelled otherwise the name that it has now. Of two spellings that which
+// was handled last is kept.
 func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time) (ok bool) {
 	l.buffer.gone(key, now)
 	saved.URL = s.url
@@ -340,8 +342,8 @@ func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time
 	return true
 }
 
-// reconfigured has what waits to be tried again tried now, if its watch is configured otherwise than when it failed, or its feed than when it
-// had had enough for a day.
+// reconfigured has what waits to be tried again tried now, if its watch is configured otherwise than when it failed, or
+// its feed than when it had had enough for a day.
 func (l *loader) reconfigured(t *target, now time.Time) {
 	if l.offline {
 		return

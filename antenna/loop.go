@@ -98,7 +98,8 @@ func (l *loop) finish(ctx context.Context, requests <-chan message) {
 	l.windDown(requests)
 }
 
-// windDown waits for the workers, and answers requests meanwhile: a program may take half a minute to end, and a watchdog does not wait for that.
+// windDown waits for the workers, and answers requests meanwhile: a program may take half a minute to end, and a
+// watchdog does not wait for that.
 func (l *loop) windDown(requests <-chan message) {
 	for !l.idle() {
 		select {

@@ -21,7 +21,8 @@ type watcher struct {
 	prefix string
 	// host is where its files are: a key up to the slash behind the host.
 	host string
-	// useless is why what feeds say of a file that was never downloaded is of no use, as it was told last. It belongs to the loop.
+	// useless is why what feeds say of a file that was never downloaded is of no use, as it was told last. It belongs
+	// to the loop.
 	useless feed.Reason
 	// unfit: it was told that no URL of a feed fits. It belongs to the loop.
 	unfit bool
@@ -65,8 +66,8 @@ func withoutUser(s string) string {
 	return scheme + "://" + rest[strings.LastIndexByte(authority, '@')+1:]
 }
 
-// find calls found with each watcher that the feed of that name may tell of the URL of r, and with that URL as it is asked for: the
-// watch's own, or for a glob the key.
+// find calls found with each watcher that the feed of that name may tell of the URL of r, and with that URL as it is
+// asked for: the watch's own, or for a glob the key.
 func (m *matcher) find(feedName string, r feed.Record, found func(w *watcher, url string)) {
 	m.all(r, func(w *watcher, url string) {
 		if w.feeds == nil || w.feeds[feedName] {
@@ -148,7 +149,8 @@ func respelt(rest string, inQuery bool) string {
 	return strings.Join(parts, "*")
 }
 
-// compileGlob makes an expression of a pattern of keys. Everything but stars stands for itself, a question mark too: it begins a query.
+// compileGlob makes an expression of a pattern of keys. Everything but stars stands for itself, a question mark too: it
+// begins a query.
 func compileGlob(pattern string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`\A`)

@@ -218,8 +218,8 @@ func TestGlobIsBoundedOverTime(t *testing.T) {
 	})
 }
 
-// TestGlobTakesNewURLs: however many URLs there were in a process's life, new ones are taken as long as not all of the others are reported still;
-// what a feed has all along stays known.
+// TestGlobTakesNewURLs: however many URLs there were in a process's life, new ones are taken as long as not all of the
+// others are reported still; what a feed has all along stays known.
 func TestGlobTakesNewURLs(t *testing.T) {
 	for _, dead := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -257,8 +257,8 @@ func TestGlobTakesNewURLs(t *testing.T) {
 	}
 }
 
-// TestGlobbedIsKept: what a feed has all along is known however long the feed answers that it has not changed, also when the configuration is
-// another one afterwards, and the feed has another name.
+// TestGlobbedIsKept: what a feed has all along is known however long the feed answers that it has not changed, also
+// when the configuration is another one afterwards, and the feed has another name.
 func TestGlobbedIsKept(t *testing.T) {
 	for _, rename := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

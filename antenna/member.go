@@ -61,8 +61,8 @@ func (f *Feed) bounds() paceBounds {
 	return b
 }
 
-// alone is how long the host is to be left alone. A server that is asked too much says so for all of its feeds; one that is down may
-// be so for one.
+// alone is how long the host is to be left alone. A server that is asked too much says so for all of its feeds; one
+// that is down may be so for one.
 func (a *answer) alone() time.Duration {
 	if a.status == http.StatusTooManyRequests {
 		return min(a.busy, time.Hour)

@@ -33,8 +33,8 @@ func hinaText(at time.Time) string {
 		"\r\nLast-Modified-Detected: " + date(at) + "\r\nExpires: " + date(at.AddDate(5, 0, 0)) + "\r\n\r\n"
 }
 
-// TestNewsBesideOthers: what a site itself announces is not muted by whatever has looked at the file before, be it the antenna's own checks or
-// a record of an agent that is good for ever.
+// TestNewsBesideOthers: what a site itself announces is not muted by whatever has looked at the file before, be it the
+// antenna's own checks or a record of an agent that is good for ever.
 func TestNewsBesideOthers(t *testing.T) {
 	for name, other := range map[string]func(time.Time) string{"own checks": nil, "SOIF without a limit": soifText, "hina-di with a far limit": hinaText} {
 		for kind, text := range map[string]func(time.Time) string{"atom": atomOf, "sitemap": sitemapOf} {
@@ -65,8 +65,8 @@ func TestNewsBesideOthers(t *testing.T) {
 	}
 }
 
-// TestNewsBeforeTheLook: of news that are older than the last look at the file nothing is to be done, and looks that are far apart do not make
-// them news again.
+// TestNewsBeforeTheLook: of news that are older than the last look at the file nothing is to be done, and looks that
+// are far apart do not make them news again.
 func TestNewsBeforeTheLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)

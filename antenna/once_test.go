@@ -110,8 +110,8 @@ func TestRunNow(t *testing.T) {
 	})
 }
 
-// TestAskedFor: what the user asks for is handed on though no feed tells of it, and no report is lost by that: the first one may be of a
-// later version.
+// TestAskedFor: what the user asks for is handed on though no feed tells of it, and no report is lost by that: the
+// first one may be of a later version.
 func TestAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)

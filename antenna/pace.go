@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// part is what part of the time between two changes an interval is. With a quarter, news are an eighth of that time old on average when
-// they are seen, and of four polls one brings something; half of that delay would cost twice the polls.
+// part is what part of the time between two changes an interval is. With a quarter, news are an eighth of that time old
+// on average when they are seen, and of four polls one brings something; half of that delay would cost twice the polls.
 const part = 4
 
 // A rhythm is how often something has changed so far. The zero rhythm is that of what was never seen.
@@ -25,9 +25,10 @@ func firstRhythm(modified, now time.Time) rhythm {
 	return rhythm{Changed: modified}
 }
 
-// saw returns the rhythm after a look. The gaps are averaged by their logarithms: the last one is half of it, and three quarters if
-// it is shorter than those before, as news that are late are worse than a look in vain. A feed that is still for a month and then
-// changes by the minute is followed after two changes, and one that falls silent is left alone by its age.
+// saw returns the rhythm after a look. The gaps are averaged by their logarithms: the last one is half of it, and three
+// quarters if it is shorter than those before, as news that are late are worse than a look in vain. A feed that is
+// still for a month and then changes by the minute is followed after two changes, and one that falls silent is left
+// alone by its age.
 func (r rhythm) saw(changed bool, now time.Time) rhythm {
 	if !changed {
 		return r
@@ -53,9 +54,9 @@ type paceBounds struct {
 	Min, Max time.Duration
 }
 
-// interval returns how long to wait before the next look: a quarter of the time in which a change is expected. That is the Gap, or
-// the age of the last change if that is more: what does not change is asked ever less often, which is the back-off
-// for feeds that answer 304.
+// interval returns how long to wait before the next look: a quarter of the time in which a change is expected. That is
+// the Gap, or the age of the last change if that is more: what does not change is asked ever less often, which is the
+// back-off for feeds that answer 304.
 func (r rhythm) interval(now time.Time, b paceBounds) time.Duration {
 	if r.Changed.IsZero() {
 		return min(max(b.First, b.Min), b.Max)
@@ -64,14 +65,15 @@ func (r rhythm) interval(now time.Time, b paceBounds) time.Duration {
 	return min(max(expected/part, b.Min), b.Max)
 }
 
-// jitter returns a time between d and a tenth more, by chance from 0 to 1: what began together does not stay together, and nothing is
-// asked sooner than was said.
+// jitter returns a time between d and a tenth more, by chance from 0 to 1: what began together does not stay together,
+// and nothing is asked sooner than was said.
 func jitter(d time.Duration, chance float64) time.Duration {
 	return d + time.Duration(chance*float64(d)/10)
 }
 
-// backoff returns how long to wait after so many failures in a row: twice base after the first, twice as long after each
-// further one, most at most. Chance, from 0 to 1, adds up to a quarter, so that tries that failed together do not come back together.
+// backoff returns how long to wait after so many failures in a row: twice base after the first, twice as long after
+// each further one, most at most. Chance, from 0 to 1, adds up to a quarter, so that tries that failed together do not
+// come back together.
 func backoff(base, most time.Duration, failures int, chance float64) time.Duration {
 	d := most
 	if shift := max(failures, 1); shift < 32 && base <= most>>shift {
@@ -83,8 +85,8 @@ func backoff(base, most time.Duration, failures int, chance float64) time.Durati
 // burst is the distance of first looks if there are few of them.
 const burst = time.Second
 
-// spread returns when the first look at the i-th of n is, after the first one: all within one interval, evenly, and a second apart
-// if they are few.
+// spread returns when the first look at the i-th of n is, after the first one: all within one interval, evenly, and a
+// second apart if they are few.
 func spread(i, n int, interval time.Duration) time.Duration {
 	return time.Duration(i) * min(interval/time.Duration(max(n, 1)), burst)
 }

@@ -11,8 +11,8 @@ var (
 	bounds = paceBounds{First: 15 * time.Minute, Min: 5 * time.Minute, Max: time.Hour}
 )
 
-// pollTimes plays a feed that changes at the given distances, one after the other, and returns how far polls were apart at the end, and how
-// late the changes were seen on average.
+// pollTimes plays a feed that changes at the given distances, one after the other, and returns how far polls were apart
+// at the end, and how late the changes were seen on average.
 func pollTimes(r rhythm, changes []time.Duration) (interval, late time.Duration) {
 	now, next := start, start
 	var sum time.Duration

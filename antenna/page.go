@@ -16,14 +16,16 @@ import (
 
 // An observation is what a URL itself said.
 type observation struct {
-	// Record is what was obtained, and nothing else (hina-di, section 9). It has no URL, as it is stored: that of a watch may be secret.
+	// Record is what was obtained, and nothing else (hina-di, section 9). It has no URL, as it is stored: that of a
+	// watch may be secret.
 	Record feed.Record
-	// ETag is that of the answer, and Since when it was first seen: it stands in for the time of modification where a server has none.
+	// ETag is that of the answer, and Since when it was first seen: it stands in for the time of modification where a
+	// server has none.
 	ETag  string
 	Since feed.Time
-	// Tags are those seen since date and size were what they are, the last ones of many, and Retagged when a new one came though neither
-	// changed: a file may be replaced by one of the same date, as reproducible builds and rsync do. A tag that comes again, as of servers
-	// that take turns, is none.
+	// Tags are those seen since date and size were what they are, the last ones of many, and Retagged when a new one
+	// came though neither changed: a file may be replaced by one of the same date, as reproducible builds and rsync do.
+	// A tag that comes again, as of servers that take turns, is none.
 	Tags     []string
 	Retagged feed.Time
 	// TimeDetected is when a time of modification was last obtained (LIRS, Last-Detected).

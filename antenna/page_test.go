@@ -194,7 +194,8 @@ func TestSizeOfAnEncodedPage(t *testing.T) {
 	})
 }
 
-// TestTagOfTheSameDate: a file of the same date and size, but with another tag, is another file; tags that take turns are two servers.
+// TestTagOfTheSameDate: a file of the same date and size, but with another tag, is another file; tags that take turns
+// are two servers.
 func TestTagOfTheSameDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWorld(t), &journal{}

@@ -123,8 +123,8 @@ func (f *Feed) trusts(r feed.Record) bool {
 	})
 }
 
-// observations are what was seen of the watched URLs themselves, by own checks and by the handler of updates: of each URL what was seen
-// last, and be it that it could not be reached.
+// observations are what was seen of the watched URLs themselves, by own checks and by the handler of updates: of each
+// URL what was seen last, and be it that it could not be reached.
 func (l *publisher) observations() []feed.Known {
 	var list []feed.Known
 	var seen []time.Time
@@ -162,7 +162,8 @@ func (l *publisher) observations() []feed.Known {
 	return list
 }
 
-// describe takes what was seen of the same version another time and not now: a check of a page hears its type, an update does not.
+// describe takes what was seen of the same version another time and not now: a check of a page hears its type, an
+// update does not.
 func describe(r, other *feed.Record) {
 	if r.LastModified == other.LastModified && r.Size == other.Size {
 		r.ContentType, r.Server = cmp.Or(r.ContentType, other.ContentType), cmp.Or(r.Server, other.Server)
@@ -193,7 +194,8 @@ func isPublic(s string) bool {
 }
 
 const (
-	// copyField is the extension field of the cache that says that a file was downloaded. It stands behind those that other agents use.
+	// copyField is the extension field of the cache that says that a file was downloaded. It stands behind those that
+	// other agents use.
 	copyField = 5
 	haveCopy  = "have-copy"
 )

@@ -287,7 +287,8 @@ func TestObservationsOfOneVersion(t *testing.T) {
 	}
 }
 
-// What is passed on vanishes when it is no longer good, though its feed says nothing else, and also if that happens between two runs.
+// What is passed on vanishes when it is no longer good, though its feed says nothing else, and also if that happens
+// between two runs.
 func TestExpiredIsPublishedNoLonger(t *testing.T) {
 	const block = "URL: https://files.example/relayed\r\nAuthorized: x/1\r\nAuthorized-url: http://agent.example/\r\n" +
 		"Last-Modified: Thu, 30 Dec 1999 00:00:00 GMT\r\nExpires: "

@@ -33,7 +33,8 @@ func TestRedirectedBack_Rule27(t *testing.T) {
 	}
 }
 
-// A redirector may lead to another mirror of a feed each time. That its tag is the same says nothing; what the same mirror says again does.
+// A redirector may lead to another mirror of a feed each time. That its tag is the same says nothing; what the same
+// mirror says again does.
 func TestValidatorsAreOfOneURL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mirror := "https://one.example/f"

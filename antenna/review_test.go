@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestReportFromTheFutureIsRecalled: a report that could not be believed yet is decided when it can, though the antenna was started anew since and
-// the feed says that it has not changed; by cron, too.
+// TestReportFromTheFutureIsRecalled: a report that could not be believed yet is decided when it can, though the antenna
+// was started anew since and the feed says that it has not changed; by cron, too.
 func TestReportFromTheFutureIsRecalled(t *testing.T) {
 	for name, once := range map[string]bool{"watch": false, "once": true} {
 		t.Run(name, func(t *testing.T) {
@@ -41,8 +41,8 @@ func TestReportFromTheFutureIsRecalled(t *testing.T) {
 	}
 }
 
-// TestReportDuringAHandlerIsRecalled: a report that comes while the handler is at the update before it is decided after a crash, though the feed
-// has not changed since.
+// TestReportDuringAHandlerIsRecalled: a report that comes while the handler is at the update before it is decided after
+// a crash, though the feed has not changed since.
 func TestReportDuringAHandlerIsRecalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)

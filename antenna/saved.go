@@ -10,7 +10,8 @@ import (
 type (
 	// A savedFeed is what is known of a feed.
 	savedFeed struct {
-		// Print tells whether feed and watches are still those that the validators are for, and Asked whether it is asked in the same way.
+		// Print tells whether feed and watches are still those that the validators are for, and Asked whether it is
+		// asked in the same way.
 		Print, Asked string
 		validators
 		Sum          uint64
@@ -73,7 +74,8 @@ type (
 		// Err is why the last try failed, and Code what Antenna.Judge says of that.
 		Err  string
 		Code int
-		// Failed: it took the place of other news of its URL that failed. Limited: it waits for another day, as its feed has had enough.
+		// Failed: it took the place of other news of its URL that failed. Limited: it waits for another day, as its
+		// feed has had enough.
 		Failed, Limited bool
 		// Ahead: it was acknowledged, but the origin did not have it yet, for the Aheads-th time.
 		Ahead  bool

@@ -170,8 +170,8 @@ func (u unconditional) RoundTrip(req *http.Request) (*http.Response, error) {
 	return u.RoundTripper.RoundTrip(req)
 }
 
-// The cost of a poll does not depend on how many feeds and watches there are: neither in allocations, which this test counts, nor in
-// time, which BenchmarkPoll measures.
+// The cost of a poll does not depend on how many feeds and watches there are: neither in allocations, which this test
+// counts, nor in time, which BenchmarkPoll measures.
 func TestCostOfAPollIsFlat(t *testing.T) {
 	var costs []float64
 	for _, size := range []int{100, 1000, 10_000} {

@@ -16,8 +16,9 @@ import (
 // maxSitemaps is how many sitemaps of an index are read: those of the latest lastmod.
 const maxSitemaps = 50
 
-// A sitemapIndex is an index of sitemaps, as sitemaps.org has them, that is being followed: its sitemaps are asked for one after the other, as redirects
-// are, and are one feed together. Only those of the server of the index are: no feed leads to another host (rule 53).
+// A sitemapIndex is an index of sitemaps, as sitemaps.org has them, that is being followed: its sitemaps are asked for
+// one after the other, as redirects are, and are one feed together. Only those of the server of the index are: no feed
+// leads to another host (rule 53).
 type sitemapIndex struct {
 	c     *collector
 	todo  []*url.URL
@@ -81,8 +82,8 @@ func (x *sitemapIndex) next(t *task) *task {
 	return &again
 }
 
-// followed takes the answer for a sitemap of an index, which is that of the feed when it was the last one. Should the server want to be left alone, or
-// one be missing, what the others have counts, and what was known before stays.
+// followed takes the answer for a sitemap of an index, which is that of the feed when it was the last one. Should the
+// server want to be left alone, or one be missing, what the others have counts, and what was known before stays.
 func (x *sitemapIndex) followed(ctx context.Context, t *task, a answer) answer {
 	if a.again != nil || ctx.Err() != nil {
 		return a

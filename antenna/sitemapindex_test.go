@@ -22,8 +22,9 @@ func indexOf(lastmod string, urls ...string) string {
 	return s + "</sitemapindex>"
 }
 
-// TestSitemapIndex: the sitemaps that an index names are one feed together. Those of other hosts are not asked for, nor an index below an index, and
-// one that is missing takes nothing from the others. Without lastmod the index does not stand for its sitemaps.
+// TestSitemapIndex: the sitemaps that an index names are one feed together. Those of other hosts are not asked for, nor
+// an index below an index, and one that is missing takes nothing from the others. Without lastmod the index does not
+// stand for its sitemaps.
 func TestSitemapIndex_Rule53(t *testing.T) {
 	for _, lastmod := range []string{"2026-11-01", ""} {
 		synctest.Test(t, func(t *testing.T) {

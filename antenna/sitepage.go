@@ -167,8 +167,8 @@ const (
 	mostMarks = 4
 )
 
-// words makes a foreign text fit for the page: without what would move other text about, shortened, and empty if there is nothing to see in
-// it.
+// words makes a foreign text fit for the page: without what would move other text about, shortened, and empty if there
+// is nothing to see in it.
 func words(s string) string { return option.Shorten(plain(s), longestWords) }
 
 func plain(s string) string {

@@ -22,8 +22,8 @@ func someURLs(a *Antenna, prefix string, n int) string {
 	return b.String()
 }
 
-// TestFailedTriesSpendNothing_Rule56: what a feed may have in a day is what succeeds. However many of its files are not there, the others are
-// handled when they are reported.
+// TestFailedTriesSpendNothing_Rule56: what a feed may have in a day is what succeeds. However many of its files are not
+// there, the others are handled when they are reported.
 func TestFailedTriesSpendNothing_Rule56(t *testing.T) {
 	for _, handlers := range []int{1, 4} {
 		synctest.Test(t, func(t *testing.T) {
@@ -104,8 +104,8 @@ func TestLastingErrors(t *testing.T) {
 	}
 }
 
-// TestNewsOfWhatIsNotThere_Rule56: a feed that has something new to say all the time about a file that is not there has it asked for so often in
-// a day and no more, and nothing else waits for that.
+// TestNewsOfWhatIsNotThere_Rule56: a feed that has something new to say all the time about a file that is not there has
+// it asked for so often in a day and no more, and nothing else waits for that.
 func TestNewsOfWhatIsNotThere_Rule56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)

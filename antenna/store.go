@@ -13,8 +13,8 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// A Store keeps what an Antenna knows from one run to the next, in a file of 0600. One process has it open at a time. The nil Store
-// keeps nothing.
+// A Store keeps what an Antenna knows from one run to the next, in a file of 0600. One process has it open at a time.
+// The nil Store keeps nothing.
 type Store struct {
 	path string
 	db   *database.DB
@@ -44,7 +44,8 @@ const version = "1"
 // errEmpty is why a store is lost that is gone, or that a process made in place of a lost one before it ended at once.
 var errEmpty = errors.New("nothing is in it, though there is a cache")
 
-// A LockedError says that another process has the store open. PID and Command are those of the process that has it, if they are known.
+// A LockedError says that another process has the store open. PID and Command are those of the process that has it, if
+// they are known.
 type LockedError struct {
 	Path    string
 	PID     int
@@ -53,9 +54,9 @@ type LockedError struct {
 
 func (e *LockedError) Error() string { return (*database.LockedError)(e).Error() }
 
-// OpenStore opens the store at path, or makes it. A store that cannot be read is set aside as PATH.bad. In place of one that
-// was, or that is not there any more, what is known is taken from the file antenna.lirs in the same folder. If another process has it
-// open, the error is a *LockedError.
+// OpenStore opens the store at path, or makes it. A store that cannot be read is set aside as PATH.bad. In place of one
+// that was, or that is not there any more, what is known is taken from the file antenna.lirs in the same folder. If
+// another process has it open, the error is a *LockedError.
 func OpenStore(path string) (*Store, error) {
 	db, err := database.Open(path, prepare)
 	if locked, ok := errors.AsType[*database.LockedError](err); ok {

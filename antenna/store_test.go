@@ -28,8 +28,8 @@ func crash(t *testing.T, from, to string) {
 	}
 }
 
-// An update whose acknowledgement was not stored comes once more, and one whose was does not. The crash is while the handler works:
-// at once, when neither the feed's validators nor the update are on disk, and later, when both are.
+// An update whose acknowledgement was not stored comes once more, and one whose was does not. The crash is while the
+// handler works: at once, when neither the feed's validators nor the update are on disk, and later, when both are.
 func TestCrashBeforeAcknowledgement(t *testing.T) {
 	for _, work := range []time.Duration{0, 3 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {

@@ -57,8 +57,9 @@ func (l *targets) target(s urlKey) *target {
 // roomAtOnce is how many URLs of a glob make room at once: to find them all are looked at.
 const roomAtOnce = maxGlobbed / 100
 
-// makeRoom forgets URLs of a glob that no feed has any more, those first that were reported longest ago; ones that could not be handled so far
-// are the last, and those that wait for their first try stay. It reports whether there were any.
+// makeRoom forgets URLs of a glob that no feed has any more, those first that were reported longest ago; ones that
+// could not be handled so far are the last, and those that wait for their first try stay. It reports whether there were
+// any.
 func (l *targets) makeRoom(w *watcher) bool {
 	var old []*target
 	for _, t := range l.all {
@@ -152,7 +153,8 @@ func (l *targets) revisit(m *member, now time.Time) {
 	}
 }
 
-// decide asks what the latest reports of all feeds mean for t (specified in feed.Decide), and has an update wait if they call for one.
+// decide asks what the latest reports of all feeds mean for t (specified in feed.Decide), and has an update wait if
+// they call for one.
 func (l *targets) decide(t *target, now time.Time) {
 	if t.running {
 		t.again = true
@@ -191,15 +193,16 @@ func (l *targets) decide(t *target, now time.Time) {
 	}, now)
 }
 
-// lastOfDay reports whether r has the date of a day, and the origin was not asked since that was over. A further change of that day does not
-// show in r.
+// lastOfDay reports whether r has the date of a day, and the origin was not asked since that was over. A further change
+// of that day does not show in r.
 func (t *target) lastOfDay(r *feed.Record) bool {
 	over, ok := r.DayOver()
 	last := t.saved.Last.At
 	return ok && t.saved.State.HaveCopy && !last.IsZero() && r.LastModified <= feed.At(last) && feed.At(last) < over
 }
 
-// askAfterDay makes another verdict of v, by which nothing is to be done, if a day is over of which a record says no more than its date.
+// askAfterDay makes another verdict of v, by which nothing is to be done, if a day is over of which a record says no
+// more than its date.
 func (t *target) askAfterDay(v feed.Verdict, records []feed.Record, now time.Time) feed.Verdict {
 	for i := range records {
 		if over, _ := records[i].DayOver(); t.lastOfDay(&records[i]) && feed.At(now) >= over {
@@ -210,9 +213,9 @@ func (t *target) askAfterDay(v feed.Verdict, records []feed.Record, now time.Tim
 	return v
 }
 
-// fetchToSee makes another verdict of v, by which nothing is to be done, if the URL itself was asked and said nothing to compare, and the file
-// was not fetched since: only that shows whether it has changed. What a site lists without a date is fetched once. Where another record says
-// something of use, that counts.
+// fetchToSee makes another verdict of v, by which nothing is to be done, if the URL itself was asked and said nothing
+// to compare, and the file was not fetched since: only that shows whether it has changed. What a site lists without a
+// date is fetched once. Where another record says something of use, that counts.
 func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*member, now time.Time) feed.Verdict {
 	look, last := -1, t.saved.Last.At
 	for i := range records {

@@ -2,8 +2,9 @@ package antenna
 
 import "time"
 
-// The turns are the updates that wait, each until its time, and whose turn it is: those of a watch are in a lane, which gets one turn after the
-// other. A host and a watch have no more than a part of the places, so that one that is slow leaves room for others.
+// The turns are the updates that wait, each until its time, and whose turn it is: those of a watch are in a lane, which
+// gets one turn after the other. A host and a watch have no more than a part of the places, so that one that is slow
+// leaves room for others.
 type turns struct {
 	// places is how many there are.
 	places int

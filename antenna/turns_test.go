@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// TestSlowHostLeavesRoom: files that hang at one host do not keep those of another, or of another watch at the same host, from being handled.
+// TestSlowHostLeavesRoom: files that hang at one host do not keep those of another, or of another watch at the same
+// host, from being handled.
 func TestSlowHostLeavesRoom(t *testing.T) {
 	const glob = "https://slow.example/pub/**"
 	for _, other := range []string{"https://fast.example/a", "https://slow.example/other"} {
@@ -64,7 +65,8 @@ func TestOneWatchHasAllPlaces(t *testing.T) {
 	}
 }
 
-// TestTurns: whatever comes, goes and is taken out, all that is due gets its turn, nobody has more than a part, and watches take turns.
+// TestTurns: whatever comes, goes and is taken out, all that is due gets its turn, nobody has more than a part, and
+// watches take turns.
 func TestTurns(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -10,8 +10,8 @@ import (
 
 // An Update is what a Handler gets: a hint that a file has changed.
 type Update struct {
-	// Watch is the name of the watch, and URL the watch's own URL, never a feed's spelling of it. For a glob it is the canonical form
-	// (feed.Key) of what a feed reported, which is on the host that the glob names.
+	// Watch is the name of the watch, and URL the watch's own URL, never a feed's spelling of it. For a glob it is the
+	// canonical form (feed.Key) of what a feed reported, which is on the host that the glob names.
 	Watch, URL string
 	// Action is feed.Download or feed.Recheck; both are conditional requests by the handler's own validators.
 	Action feed.Action
@@ -28,8 +28,9 @@ type Update struct {
 	Try int
 	// Ahead: an earlier try was acknowledged, but the origin did not have yet what the feed reports.
 	Ahead bool
-	// Allowance is how many bytes the feed may still bring today, shared with other updates of it that are handled at the same time; nil
-	// if that is not limited. The handler subtracts what it transfers while it does, and stops when it is negative.
+	// Allowance is how many bytes the feed may still bring today, shared with other updates of it that are handled at
+	// the same time; nil if that is not limited. The handler subtracts what it transfers while it does, and stops when
+	// it is negative.
 	Allowance *atomic.Int64
 }
 
@@ -42,8 +43,8 @@ type Outcome struct {
 	Changed bool
 	// Declined: the user does not want this version, and nothing was asked for.
 	Declined bool `json:",omitempty"`
-	// ETag, LastModified and Size are those of the file that is there now, and Host is the host:port that gave them; empty if that is
-	// not known.
+	// ETag, LastModified and Size are those of the file that is there now, and Host is the host:port that gave them;
+	// empty if that is not known.
 	ETag         string
 	LastModified time.Time
 	Host         string

@@ -19,8 +19,9 @@ func newApt(s streams) (action, targets) {
 	}, targets{}
 }
 
-// asApt is the name of the transport that the program was started as: by apt, under the name of a file of /usr/lib/apt/methods. Apt gives the
-// name of the scheme there whatever program Dir::Bin::Methods::https names, and no operands.
+// asApt is the name of the transport that the program was started as: by apt, under the name of a file of
+// /usr/lib/apt/methods. Apt gives the name of the scheme there whatever program Dir::Bin::Methods::https names, and no
+// operands.
 func asApt(args []string) (name string, ok bool) {
 	if len(args) == 2 && args[1] == "apt" {
 		return "braid+https", true

@@ -13,8 +13,8 @@ import (
 	"braid/internal/option"
 )
 
-// An aria2c is a run of braid under the name of that program: its options become those of braid get, and what it is to download a list
-// of braid get. Nothing is downloaded in another way.
+// An aria2c is a run of braid under the name of that program: its options become those of braid get, and what it is to
+// download a list of braid get. Nothing is downloaded in another way.
 type aria2c struct {
 	streams
 	get     *getCommand

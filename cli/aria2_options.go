@@ -20,8 +20,8 @@ type aria2Run struct {
 	targets targets
 }
 
-// options makes flags of the options. What the settings of braid say of servers and proofs holds, and what they say of names, folders
-// and output does not: the program that calls aria2c knows nothing of it.
+// options makes flags of the options. What the settings of braid say of servers and proofs holds, and what they say of
+// names, folders and output does not: the program that calls aria2c knows nothing of it.
 func (a *aria2c) options() (*aria2Run, error) {
 	command, _ := option.Braid().Below("get")
 	r := &aria2Run{line: line{command: command}, targets: targetsOf(a.get)}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A readout is the progress as aria2c writes it to standard output: [#2089b0 400KiB/33MiB(1%) CN:1 DL:115KiB ETA:4m51s]. A terminal has one
-// that changes, others get a line each second.
+// A readout is the progress as aria2c writes it to standard output: [#2089b0 400KiB/33MiB(1%) CN:1 DL:115KiB
+// ETA:4m51s]. A terminal has one that changes, others get a line each second.
 type readout struct {
 	w        io.Writer
 	gid      string

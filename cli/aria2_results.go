@@ -223,8 +223,8 @@ func (a *aria2c) saveSession() *failure {
 	return nil
 }
 
-// writeEntry writes a file of a list with its options, and those of the command line that count for it. Its folder is right whatever
-// folder the next run is started in.
+// writeEntry writes a file of a list with its options, and those of the command line that count for it. Its folder is
+// right whatever folder the next run is started in.
 func (a *aria2c) writeEntry(b *strings.Builder, e option.Entry) {
 	dir := cmp.Or(a.value("dir"), ".")
 	settings := slices.DeleteFunc(slices.Clone(e.Options), func(o option.Setting) bool {

@@ -93,8 +93,8 @@ func (a *aria2c) daemon() (*daemonCommand, error) {
 // aria2AtOnce is how many downloads clients of aria2 see at work, without -j: those that are added at once begin at once.
 const aria2AtOnce = 5
 
-// saveSession writes what is not complete to the file that the user named, or a client: theirs lies in the root, and replaces nothing but
-// another session.
+// saveSession writes what is not complete to the file that the user named, or a client: theirs lies in the root, and
+// replaces nothing but another session.
 func (d *daemonCommand) saveSession(file string, text []byte) error {
 	if file != d.session {
 		if d.isReserved(file) {

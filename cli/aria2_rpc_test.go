@@ -16,8 +16,8 @@ import (
 	"braid/internal/option"
 )
 
-// TestAria2Empty: a start on the port of an earlier one begins with what its caller lists, and with nothing else. What the list of a session
-// has, be it the caller's or one that was written, is what it says.
+// TestAria2Empty: a start on the port of an earlier one begins with what its caller lists, and with nothing else. What
+// the list of a session has, be it the caller's or one that was written, is what it says.
 func TestAria2Empty(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	folder := t.TempDir()
@@ -63,7 +63,8 @@ func TestAria2Empty(t *testing.T) {
 	}
 }
 
-// TestAria2Session: a list that was written has nothing that keeps the next start from reading it, whatever a client set, and all that lists have.
+// TestAria2Session: a list that was written has nothing that keeps the next start from reading it, whatever a client
+// set, and all that lists have.
 func TestAria2Session(t *testing.T) {
 	names := map[string]bool{"whatever": false, "x-y": false}
 	for _, o := range option.Aria2Options() {

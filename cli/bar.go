@@ -14,8 +14,8 @@ import (
 
 // bar draws on a terminal: one for everything, as two would overwrite each other, and below it the table of the sources.
 //
-// After each drawing the cursor is back where it began. So what was drawn is erased by erasing what follows the cursor, also when the
-// terminal has become narrower meanwhile and has broken the lines.
+// After each drawing the cursor is back where it began. So what was drawn is erased by erasing what follows the cursor,
+// also when the terminal has become narrower meanwhile and has broken the lines.
 type bar struct {
 	w     io.Writer
 	size  func() (columns, lines int)
@@ -73,7 +73,8 @@ func below(rows [][]string, columns, most int) []string {
 	return lines
 }
 
-// line is the bar in so many columns. Where it is narrow, the bar makes way for the numbers, and then the amount for rate and time left.
+// line is the bar in so many columns. Where it is narrow, the bar makes way for the numbers, and then the amount for
+// rate and time left.
 func (m *bar) line(p progress, width int) string {
 	numbers := p.fit(width - beside)
 	if p.size <= 0 {
@@ -92,8 +93,9 @@ func (m *bar) line(p progress, width int) string {
 	return cut(percentage+numbers, width)
 }
 
-// drawn is a bar that is full to so many percent, or a spinner for -1, as the library draws it. That goes nowhere, and for each frame it
-// begins anew: the library knows one line only, which must not be broken by a terminal that has become narrower.
+// drawn is a bar that is full to so many percent, or a spinner for -1, as the library draws it. That goes nowhere, and
+// for each frame it begins anew: the library knows one line only, which must not be broken by a terminal that has
+// become narrower.
 func drawn(share, width, turn int) string {
 	most := 100
 	if share < 0 {

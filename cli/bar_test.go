@@ -18,8 +18,8 @@ import (
 // wide is a bar on a terminal of the usual size.
 func wide(w io.Writer) *bar { return &bar{w: w, size: func() (int, int) { return 80, 24 }} }
 
-// onTerminal is what a terminal shows after what was written, from its first line to the last that is not empty. Lines that are too
-// long would be broken, which nothing here may rely upon.
+// onTerminal is what a terminal shows after what was written, from its first line to the last that is not empty. Lines
+// that are too long would be broken, which nothing here may rely upon.
 func onTerminal(t *testing.T, written string, columns int) []string {
 	t.Helper()
 	lines, row, col := [][]rune{nil}, 0, 0
@@ -138,8 +138,8 @@ func crowd(n int) (rows [][]string) {
 	return rows
 }
 
-// TestBarOnAnyTerminal: whatever the size of the terminal, and however that changes, messages stay and nothing of what was drawn does,
-// and no line is so long that it would be broken, nor are there more than the terminal has.
+// TestBarOnAnyTerminal: whatever the size of the terminal, and however that changes, messages stay and nothing of what
+// was drawn does, and no line is so long that it would be broken, nor are there more than the terminal has.
 func TestBarOnAnyTerminal(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 1))

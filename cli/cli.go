@@ -63,8 +63,9 @@ func oneMoreThread() {
 	}
 }
 
-// ballast counts as memory in use, and none of its pages is. What a download has in use is so little that the garbage of a few small files
-// would be as much, and a quarter of their time would go to collecting it; with this it is collected when there are some 16 MiB of it.
+// ballast counts as memory in use, and none of its pages is. What a download has in use is so little that the garbage
+// of a few small files would be as much, and a quarter of their time would go to collecting it; with this it is
+// collected when there are some 16 MiB of it.
 func ballast() []byte { return make([]byte, 16<<20) }
 
 func run(ctx context.Context, args []string, s streams) int {
@@ -104,8 +105,8 @@ func execute(ctx context.Context, words []string, s streams) error {
 	return l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), s, targets, run)
 }
 
-// parse has the flag parser read the line, and runs the command. Everything that is printed about wrong use comes from this package, so
-// the parser's own messages are off.
+// parse has the flag parser read the line, and runs the command. Everything that is printed about wrong use comes from
+// this package, so the parser's own messages are off.
 func (l *line) parse(ctx context.Context, s streams, targets targets, run action) error {
 	app := &cli.App{
 		HideVersion: true, HideHelp: true, HideHelpCommand: true, DisableSliceFlagSeparator: true,
@@ -123,8 +124,8 @@ type targets map[string]any
 
 func (t targets) of(option string) any { return t[strings.ReplaceAll(option, "-", "")] }
 
-// targetsOf returns the exported fields of a command, each of which is for the option of its name: MaxSize is for --max-size. Those that
-// several commands have are in structs within it.
+// targetsOf returns the exported fields of a command, each of which is for the option of its name: MaxSize is for
+// --max-size. Those that several commands have are in structs within it.
 func targetsOf(command any) targets {
 	t := targets{}
 	t.add(reflect.ValueOf(command).Elem())

@@ -21,7 +21,8 @@ import (
 	"braid/verify/smime"
 )
 
-// A controlCommand asks a daemon that runs, by the socket in the folder of its state: the remote control that all its clients have.
+// A controlCommand asks a daemon that runs, by the socket in the folder of its state: the remote control that all its
+// clients have.
 type controlCommand struct {
 	streams
 	verb          string

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestDaemonDocument: the files of a document at a URL are entries that follow it, each with its own digest; select-file chooses some.
+// TestDaemonDocument: the files of a document at a URL are entries that follow it, each with its own digest;
+// select-file chooses some.
 func TestDaemonDocument(t *testing.T) {
 	mux := http.NewServeMux()
 	s := httptest.NewServer(mux)

@@ -58,7 +58,8 @@ func (d *daemonCommand) checkFleet(ctx context.Context) error {
 	return d.Fleet.check("daemon")
 }
 
-// openFleet connects to the queue, if there is one. The prefix of its jobs is that of this daemon for as long as it has the folder of its state.
+// openFleet connects to the queue, if there is one. The prefix of its jobs is that of this daemon for as long as it has
+// the folder of its state.
 func (d *daemonCommand) openFleet(ctx context.Context) error {
 	if d.Fleet.Queue == "" {
 		return nil

@@ -13,7 +13,8 @@ import (
 	"braid/fleet/jetstream"
 )
 
-// TestFleetRefuses: an entry whose job a newer braid has written, or which is too large for the queue, fails and says why. The others do not wait for it.
+// TestFleetRefuses: an entry whose job a newer braid has written, or which is too large for the queue, fails and says
+// why. The others do not wait for it.
 func TestFleetRefuses(t *testing.T) {
 	t.Parallel()
 	ctx, _, h := queueHere(t)
@@ -44,8 +45,8 @@ func TestFleetRefuses(t *testing.T) {
 	}
 }
 
-// TestFleetPrefix: daemons of two machines with one path and one token do not take each other's jobs for their own, and withdraw none. A daemon that begins again
-// knows its jobs.
+// TestFleetPrefix: daemons of two machines with one path and one token do not take each other's jobs for their own, and
+// withdraw none. A daemon that begins again knows its jobs.
 func TestFleetPrefix(t *testing.T) {
 	t.Parallel()
 	state := filepath.Join(t.TempDir(), "daemon")

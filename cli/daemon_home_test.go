@@ -9,8 +9,9 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// TestDaemonHome: no client gets a program run by a file that it puts where programs read their settings. A daemon has the home folder only if
-// --root names it, and then no client writes to a name with a dot, or to braid's own folders, wherever these are.
+// TestDaemonHome: no client gets a program run by a file that it puts where programs read their settings. A daemon has
+// the home folder only if --root names it, and then no client writes to a name with a dot, or to braid's own folders,
+// wherever these are.
 func TestDaemonHome(t *testing.T) {
 	d := newDaemonRun(t)
 	home := os.Getenv("HOME")

@@ -10,8 +10,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// TestDaemonNewLink: a download whose link is changed goes on where host, size and strong ETag agree. Else what came stays, and the download
-// ends with what would do.
+// TestDaemonNewLink: a download whose link is changed goes on where host, size and strong ETag agree. Else what came
+// stays, and the download ends with what would do.
 func TestDaemonNewLink(t *testing.T) {
 	const size, sent = 4 << 20, 3 << 20
 	s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.StallAfter(sent))

@@ -66,8 +66,9 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	return r, d.notReserved(&r)
 }
 
-// notReserved is an error if a file is to come into a folder of braid's own, which may lie in the root, or in place of a file that the daemon goes
-// by: there are the queue and the token, the settings, which name programs, and the key of the journals.
+// notReserved is an error if a file is to come into a folder of braid's own, which may lie in the root, or in place of
+// a file that the daemon goes by: there are the queue and the token, the settings, which name programs, and the key of
+// the journals.
 func (d *daemonCommand) notReserved(r *download.Request) error {
 	path, err := r.Path()
 	if err != nil || path == "" { // its name is not known yet
@@ -92,8 +93,8 @@ func resolved(path string) string {
 	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
 }
 
-// begunBefore reports whether an entry was begun under the name that it is to have, and no file has that name: what goes on is its own
-// work, and that it should is the word of whoever resumed it.
+// begunBefore reports whether an entry was begun under the name that it is to have, and no file has that name: what
+// goes on is its own work, and that it should is the word of whoever resumed it.
 func begunBefore(e *queue.Entry, r *download.Request) bool {
 	path, err := r.Path()
 	if err != nil || path != e.Path || e.Outcome.Attempts == 0 {

@@ -16,8 +16,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// TestDaemonSignature: a signature that a client gives counts as one beside the file does: by the keys of the daemon, for that file, and
-// not at all where the daemon trusts none.
+// TestDaemonSignature: a signature that a client gives counts as one beside the file does: by the keys of the daemon,
+// for that file, and not at all where the daemon trusts none.
 func TestDaemonSignature(t *testing.T) {
 	a := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"))
 	b := mirrortest.New(t, mirrortest.Generate(1<<20, 4), mirrortest.Name("b.iso"))

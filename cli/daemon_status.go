@@ -54,8 +54,8 @@ func (c *controlCommand) status(ctx context.Context, gids []string) error {
 	return c.table(raw)
 }
 
-// everything is all entries. Lists come in pages, as the daemon answers with so many entries only. An entry that moves meanwhile, because
-// another one ended or was removed, may be told twice: the last word counts.
+// everything is all entries. Lists come in pages, as the daemon answers with so many entries only. An entry that moves
+// meanwhile, because another one ended or was removed, may be told twice: the last word counts.
 func (c *controlCommand) everything(ctx context.Context) (raw []json.RawMessage, err error) {
 	const page = 5_000
 	at := map[string]int{}

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestStatusOfAll: however long the queue is, all of it is told, in parts that a daemon answers with; what moves meanwhile is told once.
+// TestStatusOfAll: however long the queue is, all of it is told, in parts that a daemon answers with; what moves
+// meanwhile is told once.
 func TestStatusOfAll(t *testing.T) {
 	const waiting, most = 50_123, 50_000
 	daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -246,8 +246,8 @@ func TestDaemonRefuses(t *testing.T) {
 	}
 }
 
-// TestDaemonGoesOn: what was paused goes on where the server gives neither a digest nor a strong ETag, if samples are the same. Of one that
-// sends nothing but whole files nothing can go on, and that is what is told.
+// TestDaemonGoesOn: what was paused goes on where the server gives neither a digest nor a strong ETag, if samples are
+// the same. Of one that sends nothing but whole files nothing can go on, and that is what is told.
 func TestDaemonGoesOn(t *testing.T) {
 	const size = 32 << 20
 	for name, tt := range map[string]struct {

@@ -21,7 +21,8 @@ func tokenOf(state string) (string, error) { return randomWord(filepath.Join(sta
 // fleetIDFile is the name of the file in the folder of the state that tells the jobs of this daemon from those of all others.
 const fleetIDFile = "fleet-id"
 
-// fleetPrefix begins the Watch of the jobs of the daemon with this folder. Daemons of several machines may have the same path and the same token.
+// fleetPrefix begins the Watch of the jobs of the daemon with this folder. Daemons of several machines may have the
+// same path and the same token.
 func fleetPrefix(state string) (string, error) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return "", localFailure("state", state, err)

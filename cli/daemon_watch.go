@@ -23,8 +23,9 @@ import (
 	"braid/internal/watch"
 )
 
-// A delegate has a daemon do the downloads of a watcher. Each version of a file that a watch wants is an entry of the queue: its GID is made of
-// watch, URL and version, so that an update that comes again finds its entry. A nil delegate watches nothing.
+// A delegate has a daemon do the downloads of a watcher. Each version of a file that a watch wants is an entry of the
+// queue: its GID is made of watch, URL and version, so that an update that comes again finds its entry. A nil delegate
+// watches nothing.
 type delegate struct {
 	*service
 	config *loaded
@@ -58,8 +59,8 @@ type stopped struct {
 }
 
 const (
-	// claimTime is how long an entry waits for the update that it is of, and askAfter when its watch is asked for it: the antenna hands on again
-	// what was not acknowledged as soon as it runs.
+	// claimTime is how long an entry waits for the update that it is of, and askAfter when its watch is asked for it:
+	// the antenna hands on again what was not acknowledged as soon as it runs.
 	claimTime, askAfter = 20 * time.Second, time.Second
 	// delegated is how many updates are in the queue at once, whose downloads the daemon runs a few at a time.
 	delegated = 1000
@@ -204,8 +205,8 @@ func (w *delegate) end() {
 	}
 }
 
-// gidOf is the GID of the entry of an update: half of it says which version, and half which file of which watch. The first half is another for each,
-// as people and clients go by the first digits.
+// gidOf is the GID of the entry of an update: half of it says which version, and half which file of which watch. The
+// first half is another for each, as people and clients go by the first digits.
 func gidOf(u *antenna.Update) queue.GID {
 	r := &u.Record
 	version := fmt.Sprint(r.LastModified, " ", r.Size, " ", r.MD5)
@@ -261,7 +262,8 @@ func (w *delegate) interrupted(ctx context.Context, e *queue.Entry, err error) e
 	return &download.Error{Kind: download.Interrupted, What: "download", Where: e.URIs[0], Err: err}
 }
 
-// enter puts the entry of an update into the queue, or finds it there. That of an older version that did not come goes. It is called in the engine's loop.
+// enter puts the entry of an update into the queue, or finds it there. That of an older version that did not come goes.
+// It is called in the engine's loop.
 func (w *delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *handover) error {
 	now := time.Now()
 	switch old, there := q.Entry(e.GID); {

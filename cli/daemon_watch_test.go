@@ -96,7 +96,8 @@ func (w *watchingDaemon) becomes(status string) listedStatus {
 	}
 }
 
-// TestDaemonWatchKilled: what is killed between download and acknowledgement is neither lost, nor downloaded again, nor in the queue twice.
+// TestDaemonWatchKilled: what is killed between download and acknowledgement is neither lost, nor downloaded again, nor
+// in the queue twice.
 func TestDaemonWatchKilled(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest())
 	w := newWatchingDaemon(t, s, blocked)
@@ -121,7 +122,8 @@ func TestDaemonWatchKilled(t *testing.T) {
 	}
 }
 
-// TestDaemonWatchUntold: a file that came before the antenna heard of it, as a kill has it, is a new version all the same: the program runs.
+// TestDaemonWatchUntold: a file that came before the antenna heard of it, as a kill has it, is a new version all the
+// same: the program runs.
 func TestDaemonWatchUntold(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest())
 	w := newWatchingDaemon(t, s, blocked)
@@ -139,7 +141,8 @@ func TestDaemonWatchUntold(t *testing.T) {
 	}
 }
 
-// TestDaemonWatchKilledAtWork: a download that is at work goes on after a kill, as the entry that it was, and a paused one stays paused.
+// TestDaemonWatchKilledAtWork: a download that is at work goes on after a kill, as the entry that it was, and a paused
+// one stays paused.
 func TestDaemonWatchKilledAtWork(t *testing.T) {
 	const size, sent = 8 << 20, 5 << 20
 	s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(sent))
@@ -177,7 +180,8 @@ func TestDaemonWatchKilledAtWork(t *testing.T) {
 	}
 }
 
-// TestDaemonWatchRemoved: an entry that the user removes is handled, also after a kill, and the next version is an entry of its own.
+// TestDaemonWatchRemoved: an entry that the user removes is handled, also after a kill, and the next version is an
+// entry of its own.
 func TestDaemonWatchRemoved(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(1000))
 	w := newWatchingDaemon(t, s, blocked)
@@ -200,7 +204,8 @@ func TestDaemonWatchRemoved(t *testing.T) {
 	w.says("sha-256 from Digest")
 }
 
-// TestDaemonWatchGone: the entry of a watch that is not configured any more keeps others waiting no longer than it takes to see that.
+// TestDaemonWatchGone: the entry of a watch that is not configured any more keeps others waiting no longer than it
+// takes to see that.
 func TestDaemonWatchGone(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(1000))
 	w := newWatchingDaemon(t, s)
@@ -230,7 +235,8 @@ func TestDaemonWatchGoneAtOnce(t *testing.T) {
 	})
 }
 
-// TestDaemonWatchFound: the commands find the watcher of a daemon by the configuration alone, and no other daemon has it, wherever their queues are.
+// TestDaemonWatchFound: the commands find the watcher of a daemon by the configuration alone, and no other daemon has
+// it, wherever their queues are.
 func TestDaemonWatchFound(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	s := mirrortest.New(t, mirrortest.Generate(1<<10, 3), mirrortest.Name("a.iso"), mirrortest.Digest())
@@ -292,8 +298,8 @@ func TestDaemonWatchMissing(t *testing.T) {
 	}
 }
 
-// TestDaemonWatchSignals: SIGHUP reads the configuration anew, one that is wrong changes nothing, and SIGTERM ends everything, programs
-// that would go on as well.
+// TestDaemonWatchSignals: SIGHUP reads the configuration anew, one that is wrong changes nothing, and SIGTERM ends
+// everything, programs that would go on as well.
 func TestDaemonWatchSignals(t *testing.T) {
 	a := mirrortest.New(t, mirrortest.Generate(1<<10, 3), mirrortest.Name("a.iso"), mirrortest.Digest())
 	b := mirrortest.New(t, mirrortest.Generate(16<<10, 4), mirrortest.Name("b.iso"), mirrortest.Digest())

@@ -182,8 +182,8 @@ func hintFirst(e *download.Error) string {
 	return ""
 }
 
-// hintForPlain is the next step where http was spoken at a port for TLS. Some servers answer that with status 400, some with an alert
-// of TLS (RFC 8446, section 6: 21 is the type of its record), some with nothing.
+// hintForPlain is the next step where http was spoken at a port for TLS. Some servers answer that with status 400, some
+// with an alert of TLS (RFC 8446, section 6: 21 is the type of its record), some with nothing.
 func hintForPlain(e *download.Error) string {
 	src, ok := errors.AsType[*source.Error](e)
 	switch {

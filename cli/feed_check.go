@@ -50,7 +50,8 @@ type checkedEvent struct {
 	Code     int    `json:"code"`
 }
 
-// A feedTally counts what became of records, by what is found in strict mode: tolerant mode keeps those about which nothing fatal is found.
+// A feedTally counts what became of records, by what is found in strict mode: tolerant mode keeps those about which
+// nothing fatal is found.
 type feedTally struct {
 	kept, repaired, lost, notes int
 

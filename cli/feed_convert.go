@@ -134,8 +134,8 @@ func asAtom(r feed.Record) error {
 
 var errNoPlace = errors.New("the format has no place for it")
 
-// hinaDI writes hina-di, whose header says which charset has all of the text: for that the records are ranged over twice, and kept on
-// disk meanwhile.
+// hinaDI writes hina-di, whose header says which charset has all of the text: for that the records are ranged over
+// twice, and kept on disk meanwhile.
 func (c *conversion) hinaDI(w io.Writer, now feed.Time) error {
 	spool, err := os.CreateTemp("", "braid-*.feed")
 	if err != nil {

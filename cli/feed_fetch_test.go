@@ -12,8 +12,8 @@ import (
 	"braid/source"
 )
 
-// Proves rule 52: who sends something now and then is given up when the time is over, in which nothing counts but the wait for the
-// server: who reads what a command prints takes the time that it wants.
+// Proves rule 52: who sends something now and then is given up when the time is over, in which nothing counts but the
+// wait for the server: who reads what a command prints takes the time that it wants.
 func TestTimeOfAFeed_Rule52(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())

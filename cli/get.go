@@ -209,7 +209,8 @@ func readAll(words []string, read func(word string) (*url.URL, error)) (urls []*
 	return urls, nil
 }
 
-// yield drops what the settings and the environment say of files where the command line wants the bytes elsewhere: it is for other downloads. On the command line it would be a mistake.
+// yield drops what the settings and the environment say of files where the command line wants the bytes elsewhere: it
+// is for other downloads. On the command line it would be a mistake.
 func (g *getCommand) yield(c *configuration) {
 	switch objects := c.line["to"] || objectstore.IsURL(g.Out); {
 	case objects && !c.line["dir"]:

@@ -13,8 +13,8 @@ import (
 	"braid/source"
 )
 
-// A batch shows the downloads of a list. What happens in them is put on a queue; one goroutine takes it from there, and it alone uses the
-// fields below hooks until all downloads have ended.
+// A batch shows the downloads of a list. What happens in them is put on a queue; one goroutine takes it from there, and
+// it alone uses the fields below hooks until all downloads have ended.
 type batch struct {
 	get   *getCommand
 	ctx   context.Context
@@ -223,8 +223,8 @@ func (b *batch) failed(m moment, f *renderer, e *ending, x *outcome) {
 	}
 }
 
-// isThere takes note of a file that is in the way. A list that was downloaded before from servers without digests has thousands: they are
-// told together, in the end.
+// isThere takes note of a file that is in the way. A list that was downloaded before from servers without digests has
+// thousands: they are told together, in the end.
 func (b *batch) isThere(f *failure) {
 	if b.inTheWay++; b.inTheWay == 1 {
 		b.firstWay = f

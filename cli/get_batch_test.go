@@ -95,8 +95,8 @@ func TestGetListAgain_Rule3(t *testing.T) {
 	}
 }
 
-// TestGetListThere: files that an earlier run left, from servers without digests, are told of in one line, also with -q; what its hint
-// names skips them.
+// TestGetListThere: files that an earlier run left, from servers without digests, are told of in one line, also with
+// -q; what its hint names skips them.
 func TestGetListThere(t *testing.T) {
 	var urls []string
 	for i := range 50 {

@@ -76,7 +76,8 @@ type wrongEntry struct {
 	err  error
 }
 
-// read makes a request of an entry, of a list or of a queue, where it may have no URI but a document. It may be called by several goroutines.
+// read makes a request of an entry, of a list or of a queue, where it may have no URI but a document. It may be called
+// by several goroutines.
 func (l *worklist) read(listed option.Entry) (download.Request, *wrongEntry) {
 	g := l.get
 	e := &entry{Request: g.common, get: g, dir: g.Dir, excluded: g.Location.NotHost}

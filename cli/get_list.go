@@ -136,8 +136,8 @@ func (l *worklist) check() error {
 	return nil
 }
 
-// all is everything that is to be downloaded, in order. What check has let pass can fail by now, as where a file that it reads is gone: then
-// it ends, and says so in l.err.
+// all is everything that is to be downloaded, in order. What check has let pass can fail by now, as where a file that
+// it reads is gone: then it ends, and says so in l.err.
 func (l *worklist) all() iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
 		for _, some := range []iter.Seq2[listed, int]{l.named(), l.entries()} {

@@ -94,7 +94,8 @@ func (*objectPlace) misuses(g *getCommand) []wrongUse {
 	}
 }
 
-// place is where a file of a list goes. It is an error if its line says a folder of its own, or what no object has; option is the one that does.
+// place is where a file of a list goes. It is an error if its line says a folder of its own, or what no object has;
+// option is the one that does.
 func (e *entry) place() (option string, err error) {
 	switch {
 	case e.Store == nil:

@@ -13,8 +13,8 @@ import (
 	"braid/source"
 )
 
-// An operand is what a word of the command line names: a file, or files of a document. Requests of the latter are made when their turn comes,
-// and the document is all that is kept of those that wait.
+// An operand is what a word of the command line names: a file, or files of a document. Requests of the latter are made
+// when their turn comes, and the document is all that is kept of those that wait.
 type operand struct {
 	request  download.Request   // of a document what its files have in common
 	document *download.Document // nil: the request is that of the only file
@@ -64,8 +64,8 @@ func (g *getCommand) prepareFor(client *download.Client) error {
 	return requireKeys(&g.common)
 }
 
-// allChosen wants each pattern of --select to name a file: a user who asks for two and gets one is told, unless something that comes in
-// place of a file may have the other.
+// allChosen wants each pattern of --select to name a file: a user who asks for two and gets one is told, unless
+// something that comes in place of a file may have the other.
 func (g *getCommand) allChosen(words []string) error {
 	if len(g.documents) < len(words) {
 		return nil

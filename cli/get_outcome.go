@@ -64,8 +64,8 @@ func (o *outcomes) add(x outcome) {
 	o.kept = append(o.kept, x)
 }
 
-// table says what became of each file, in the order of the list. It is empty if there are too many for one, or so few that the lines
-// above it have just said so.
+// table says what became of each file, in the order of the list. It is empty if there are too many for one, or so few
+// that the lines above it have just said so.
 func (o *outcomes) table(width int) []string {
 	if n := len(o.kept) + o.more; n <= fewRows || n > mostRows {
 		return nil
@@ -273,8 +273,8 @@ func grouped(n int) string {
 	return s
 }
 
-// progress is how far a batch is whose running files are done by a share: two that are half through are one. The size is not known; the
-// number of files is, and the bar counts in thousandths of one.
+// progress is how far a batch is whose running files are done by a share: two that are half through are one. The size
+// is not known; the number of files is, and the bar counts in thousandths of one.
 func (c *tally) progress(running int, share, rate float64, elapsed time.Duration) progress {
 	ended, total := grouped(c.ended()), files(c.Files)
 	p := progress{

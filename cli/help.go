@@ -103,7 +103,8 @@ func writeFlags(b *strings.Builder, c option.Command) {
 	}
 }
 
-// flagRow shows the letters of a flag before its first long name, "-o, --out NAME". Further ones are those that other programs have.
+// flagRow shows the letters of a flag before its first long name, "-o, --out NAME". Further ones are those that other
+// programs have.
 func flagRow(o option.Option) []string {
 	letters, long := "", ""
 	for _, name := range strings.Fields(o.Names) {

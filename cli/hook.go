@@ -48,8 +48,8 @@ func (h *hook) Set(s string) error {
 
 func (h *hook) String() string { return strings.Join(h.args, " ") }
 
-// wanted reports whether the program is to run for a result: the file is in place, and was not before, or the program has not ended
-// with 0 since.
+// wanted reports whether the program is to run for a result: the file is in place, and was not before, or the program
+// has not ended with 0 since.
 func (h *hook) wanted(r download.Result) bool { return len(h.args) > 0 && r.Path != "" && r.Due }
 
 // forgotten warns of a file whose program has not ended with 0 in an earlier run, if this one has none.

@@ -9,7 +9,8 @@ import (
 	"braid/source/httpsource"
 )
 
-// A hostPace is how many requests and bytes a second each host gets that no site names; 0 is no limit. It may change while downloads run.
+// A hostPace is how many requests and bytes a second each host gets that no site names; 0 is no limit. It may change
+// while downloads run.
 type hostPace struct{ requests, bytes atomic.Int64 }
 
 func (p *hostPace) set(requests number, bytes int64) {

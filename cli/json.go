@@ -197,7 +197,8 @@ type seedEvent struct {
 	Addrs []string `json:"addresses,omitempty"`
 }
 
-// errorEvent: the download, or the command, failed. The code is the exit code of that, and of the command where there is one file.
+// errorEvent: the download, or the command, failed. The code is the exit code of that, and of the command where there
+// is one file.
 type errorEvent struct {
 	head
 	Code  int    `json:"code"`

@@ -7,7 +7,8 @@ import (
 	"braid/download"
 )
 
-// limits keeps what holds downloads to a number of bytes a second to what their rates say by the time of day. The zero value has none.
+// limits keeps what holds downloads to a number of bytes a second to what their rates say by the time of day. The zero
+// value has none.
 type limits struct {
 	mu    sync.Mutex
 	timed []timedLimit

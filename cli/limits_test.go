@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Limits change at their times, those that were added later, too, and no more once that is over. A rate for all day needs no timer.
+// Limits change at their times, those that were added later, too, and no more once that is over. A rate for all day
+// needs no timer.
 func TestLimitsFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // which begins at midnight UTC
 		var told []string

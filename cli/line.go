@@ -160,8 +160,8 @@ func descend(c option.Command, words []string) (option.Command, []string, error)
 	return named, words[1:], nil
 }
 
-// isDownload reports whether a word names something that get downloads, and cannot be anything else: a URL, a magnet link, a document
-// on disk.
+// isDownload reports whether a word names something that get downloads, and cannot be anything else: a URL, a magnet
+// link, a document on disk.
 func isDownload(word string) bool {
 	if isWebAddress(word) || metainfo.IsMagnet(word) {
 		return true

@@ -21,8 +21,8 @@ type locationFlags struct {
 	database *geoip.Database // of GeoIPDB, once it is read
 }
 
-// apply makes a request prefer the mirrors there, and leave out others. Proxies say which hosts are asked for through one, so that their
-// names are not looked up.
+// apply makes a request prefer the mirrors there, and leave out others. Proxies say which hosts are asked for through
+// one, so that their names are not looked up.
 func (f *locationFlags) apply(r *download.Request, proxies *proxyFlags) (err error) {
 	r.Locations = f.Location
 	if r.Not, err = f.exclusion("--not-host", f.NotHost); err != nil || f.GeoIPDB == "" || len(f.Location) == 0 {

@@ -39,8 +39,8 @@ const (
 	colorNever  = "never"
 )
 
-// colored decides whether to use colours. What this run's command line says beats NO_COLOR, which is for all programs (no-color.org:
-// set and not empty).
+// colored decides whether to use colours. What this run's command line says beats NO_COLOR, which is for all programs
+// (no-color.org: set and not empty).
 func colored(word string, terminal bool) bool {
 	switch word {
 	case colorAlways:

@@ -8,8 +8,8 @@ import (
 	"braid/source"
 )
 
-// What braid itself goes by is nothing that a download may replace whose name somebody else has chosen, wherever it lies: settings name programs,
-// keyrings say who is trusted, and what is remembered keeps old versions away.
+// What braid itself goes by is nothing that a download may replace whose name somebody else has chosen, wherever it
+// lies: settings name programs, keyrings say who is trusted, and what is remembered keeps old versions away.
 
 // ownFolders are those of the settings, of the state and of the cache.
 func ownFolders() []string {
@@ -31,8 +31,8 @@ func ownNames(folder string, names ...string) (places []string) {
 	return places
 }
 
-// leadsTo reports whether a path is one of some files, or is below one of some folders, also by a symbolic link. Files that are not named are
-// none.
+// leadsTo reports whether a path is one of some files, or is below one of some folders, also by a symbolic link. Files
+// that are not named are none.
 func leadsTo(path string, places []string) bool {
 	path = resolved(path)
 	return slices.ContainsFunc(places, func(own string) bool {

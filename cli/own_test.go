@@ -20,8 +20,8 @@ func testRoot() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 }
 
-// TestDaemonOwnFiles_Rule69: where the configuration of the watcher, its state or what says who is trusted lies in the root, no client replaces it: the
-// configuration names programs.
+// TestDaemonOwnFiles_Rule69: where the configuration of the watcher, its state or what says who is trusted lies in the
+// root, no client replaces it: the configuration names programs.
 func TestDaemonOwnFiles_Rule69(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name("a.iso"))
 	d := newDaemonRun(t)
@@ -52,8 +52,8 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 	}
 }
 
-// TestWatchOwnFiles: a feed and the server of a glob choose the names of its files, and so neither replaces the configuration, which names programs, nor a
-// keyring of another watch.
+// TestWatchOwnFiles: a feed and the server of a glob choose the names of its files, and so neither replaces the
+// configuration, which names programs, nor a keyring of another watch.
 func TestWatchOwnFiles(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	for _, name := range []string{"watch.toml", "roots.pem"} {

@@ -179,8 +179,8 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 	return outputFailure(lines.err)
 }
 
-// inFolders puts what a folder has of unfinished files in place of its name, as parts list shows it. The code is that of folders that
-// cannot be read.
+// inFolders puts what a folder has of unfinished files in place of its name, as parts list shows it. The code is that
+// of folders that cannot be read.
 func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 	for _, word := range words {
 		if info, err := os.Stat(word); objectstore.IsURL(word) || err != nil || !info.IsDir() {

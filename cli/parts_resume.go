@@ -86,9 +86,9 @@ func (v *partsResume) find(words []string) (found []resumable, lost []*failure) 
 	return found, lost
 }
 
-// settle reports whether the file is in place, with nothing due, and the run that put it there was stopped before it removed the
-// journal. It is removed. Where proof is demanded, a digest is given, or nothing shows that it was this user's, it is for a download to say whether the file is
-// complete.
+// settle reports whether the file is in place, with nothing due, and the run that put it there was stopped before it
+// removed the journal. It is removed. Where proof is demanded, a digest is given, or nothing shows that it was this
+// user's, it is for a download to say whether the file is complete.
 func (v *partsResume) settle(dir, name string) (done bool, err error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
 	if err != nil || !ok || !l.Committed || l.Due || !l.SealedBy(partfile.OpenKey(fsys.OS, journalKey())) {
@@ -124,8 +124,8 @@ func (v *partsResume) requiredOf(l partfile.Left) (download.Require, error) {
 	return q.Require, err
 }
 
-// resumableAt reads what is there of a file. Its URL is of use only if nothing in it was a secret, which the journal does not keep
-// (rule 62).
+// resumableAt reads what is there of a file. Its URL is of use only if nothing in it was a secret, which the journal
+// does not keep (rule 62).
 func resumableAt(dir, name string) (resumable, error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
 	cannot := func(why, hint string) (resumable, error) {

@@ -18,8 +18,8 @@ import (
 	"braid/verify"
 )
 
-// A file of which a run that was stopped left the journal is "already complete" if this run demands no more than that one proved, and if the
-// journal is this user's; else what counts is what get says of it.
+// A file of which a run that was stopped left the journal is "already complete" if this run demands no more than that
+// one proved, and if the journal is this user's; else what counts is what get says of it.
 func TestResumeOfWhatIsInPlace_Rule8(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)

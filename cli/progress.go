@@ -85,7 +85,8 @@ func (p progress) sentence() string {
 	return text
 }
 
-// numbers are what stands beside a bar: amount, rate, time left, and by how many. They keep their width, so that the bar does not tremble.
+// numbers are what stands beside a bar: amount, rate, time left, and by how many. They keep their width, so that the
+// bar does not tremble.
 func (p progress) numbers() (n [4]string) {
 	if n[0] = p.amount; p.comparing {
 		return n
@@ -126,7 +127,8 @@ const (
 	progressNone  = "none"
 )
 
-// progressWord decides how progress is shown when the user did not: a bar is for terminals that can draw it, and JSON has it anyway.
+// progressWord decides how progress is shown when the user did not: a bar is for terminals that can draw it, and JSON
+// has it anyway.
 func progressWord(chosen string, quiet, json, terminal bool) string {
 	switch {
 	case quiet:

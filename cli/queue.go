@@ -86,7 +86,8 @@ func (c *queueCommand) check(verb string, rest []string) error {
 	})
 }
 
-// records are those of some states, or of all, by name. The error is a *jetstream.NewerError if there are others that a newer braid has written.
+// records are those of some states, or of all, by name. The error is a *jetstream.NewerError if there are others that a
+// newer braid has written.
 func (c *queueCommand) records(ctx context.Context, states ...fleet.State) ([]fleet.Record, error) {
 	all, err := c.queue.All(ctx)
 	all = slices.DeleteFunc(all, func(r fleet.Record) bool { return len(states) > 0 && !slices.Contains(states, r.State) })
@@ -284,7 +285,8 @@ func (c *queueCommand) all(ctx context.Context, verb string, words []string) err
 // drainEvery is how often drain looks whether a worker still has a job.
 const drainEvery = 200 * time.Millisecond
 
-// drain has workers take no more jobs, and waits until none has one. The job of a worker that was killed waits for the end of the drain.
+// drain has workers take no more jobs, and waits until none has one. The job of a worker that was killed waits for the
+// end of the drain.
 func (c *queueCommand) drain(ctx context.Context) error {
 	if err := c.queue.Pause(ctx, !c.End); err != nil || c.End {
 		return err

@@ -29,8 +29,8 @@ func queueHere(t *testing.T) (ctx context.Context, dir string, h *jetstream.Host
 	return ctx, dir, h
 }
 
-// TestQueueDrain: a drain ends when no worker has a job, though one was killed that had one. What another program has called a job writes no escapes on
-// the screen.
+// TestQueueDrain: a drain ends when no worker has a job, though one was killed that had one. What another program has
+// called a job writes no escapes on the screen.
 func TestQueueDrain(t *testing.T) {
 	t.Parallel()
 	ctx, dir, h := queueHere(t)
@@ -56,7 +56,8 @@ func TestQueueDrain(t *testing.T) {
 	}
 }
 
-// TestQueueRetryKilled_Rule76: a job that a retry had stored that was killed before its message comes to a worker with the next retry.
+// TestQueueRetryKilled_Rule76: a job that a retry had stored that was killed before its message comes to a worker with
+// the next retry.
 func TestQueueRetryKilled_Rule76(t *testing.T) {
 	t.Parallel()
 	ctx, dir, h := queueHere(t)
@@ -88,7 +89,8 @@ func TestQueueRetryKilled_Rule76(t *testing.T) {
 	}
 }
 
-// TestQueueDropAll: all dead jobs are dropped, or those of the states that are said, or the old ones of them; those that were reported again since stay.
+// TestQueueDropAll: all dead jobs are dropped, or those of the states that are said, or the old ones of them; those
+// that were reported again since stay.
 func TestQueueDropAll(t *testing.T) {
 	t.Parallel()
 	ctx, dir, h := queueHere(t)
@@ -161,7 +163,8 @@ func TestQueueDropAll(t *testing.T) {
 	}
 }
 
-// TestQueueNewer: jobs that a newer braid has written are told of, and left alone; the others are shown, dropped and tried again as ever.
+// TestQueueNewer: jobs that a newer braid has written are told of, and left alone; the others are shown, dropped and
+// tried again as ever.
 func TestQueueNewer(t *testing.T) {
 	t.Parallel()
 	ctx, dir, h := queueHere(t)

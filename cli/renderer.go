@@ -17,7 +17,8 @@ import (
 	"braid/source"
 )
 
-// A moment is something that happened, and when: a [download.Event], or the end of a download or hook of a batch; nil asks how far it is.
+// A moment is something that happened, and when: a [download.Event], or the end of a download or hook of a batch; nil
+// asks how far it is.
 type moment struct {
 	at   time.Time
 	ev   any

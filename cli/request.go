@@ -264,7 +264,8 @@ func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, err
 	return address.URL(u), nil
 }
 
-// plainly is what package url does not like about a URL; wrong is for what has no scheme. It is without the URL and its port, which may be part of a password.
+// plainly is what package url does not like about a URL; wrong is for what has no scheme. It is without the URL and its
+// port, which may be part of a password.
 func plainly(err, wrong error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err

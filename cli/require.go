@@ -2,9 +2,10 @@ package cli
 
 import "braid/download"
 
-// A demand is what must be proven of a file. It is made of --require and of the keys and certificates that are trusted: by the run, else by an
-// entry of a list, else by the settings of a site (sites.apply, which get, parts resume and watch call), else by those of everything. What a
-// journal says raises it. Package download enforces it (download.Require).
+// A demand is what must be proven of a file. It is made of --require and of the keys and certificates that are trusted:
+// by the run, else by an entry of a list, else by the settings of a site (sites.apply, which get, parts resume and
+// watch call), else by those of everything. What a journal says raises it. Package download enforces it
+// (download.Require).
 type demand struct {
 	require download.Require
 	said    bool // by this run: what the settings say of a site is less
@@ -23,8 +24,8 @@ func (s *sites) demand(word string, flags *anchorFlags) demand {
 // demand is what the line, the environment and the settings of everything demand.
 func (g *getCommand) demand() demand { return g.sites.demand(g.Require.Word, &g.anchorFlags) }
 
-// requirement is what a word of --require demands. Without one, trusted keys or certificates demand a signature (rule 47). What is
-// demanded without both is for the command to say: nothing for get, a digest for verify and watch.
+// requirement is what a word of --require demands. Without one, trusted keys or certificates demand a signature (rule
+// 47). What is demanded without both is for the command to say: nothing for get, a digest for verify and watch.
 func requirement(word string, trusts bool) download.Require {
 	switch {
 	case word == "digest":

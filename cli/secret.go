@@ -96,7 +96,8 @@ func secretsOf(before, word string) (parts [][2]int) {
 	return parts
 }
 
-// A hider takes secrets out of texts (rule 62). Short ones are hidden where they stand alone, as they are part of other words, too.
+// A hider takes secrets out of texts (rule 62). Short ones are hidden where they stand alone, as they are part of other
+// words, too.
 type hider struct {
 	long  *strings.Replacer
 	short []string

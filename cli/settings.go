@@ -32,7 +32,8 @@ func configurationOf(ctx context.Context) *configuration {
 	return &configuration{}
 }
 
-// configurationFile is where a file of the user's configuration is (XDG Base Directory Specification); empty if there is no folder for it.
+// configurationFile is where a file of the user's configuration is (XDG Base Directory Specification); empty if there
+// is no folder for it.
 func configurationFile(name string) string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -103,8 +104,8 @@ func fromHome(word string) string {
 // place names a line of the file.
 func (c *configuration) place(line int) string { return c.path + ":" + strconv.Itoa(line) }
 
-// stateFolder is braid's part of the user's folder for state, as the XDG Base Directory Specification names it: XDG_STATE_HOME counts
-// if it is an absolute path. It is empty if there is none.
+// stateFolder is braid's part of the user's folder for state, as the XDG Base Directory Specification names it:
+// XDG_STATE_HOME counts if it is an absolute path. It is empty if there is none.
 func stateFolder() string {
 	base := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
@@ -126,8 +127,8 @@ func cacheFolder() string {
 	return filepath.Join(base, "braid")
 }
 
-// adoptState takes over what earlier releases kept in two files: what URLs offered, and in the folder dir how fast hosts were. The
-// error says what was not taken over, for a message.
+// adoptState takes over what earlier releases kept in two files: what URLs offered, and in the folder dir how fast
+// hosts were. The error says what was not taken over, for a message.
 func adoptState(s *state.Store, dir string) error {
 	err := s.Adopt(filepath.Join(s.Dir, "promises"))
 	if dir != "" {

@@ -41,8 +41,8 @@ func newSites(c *configuration) *sites {
 
 func (s *sites) any() bool { return s != nil && s.conf.file != nil && len(s.conf.file.Sites) > 0 }
 
-// general reports whether neither the command line nor the environment has any of these flags: what they are set to, the settings of
-// everything say.
+// general reports whether neither the command line nor the environment has any of these flags: what they are set to,
+// the settings of everything say.
 func (s *sites) general(flags ...string) bool {
 	return s != nil && s.conf.said != nil && !slices.ContainsFunc(flags, func(name string) bool { return s.conf.said[name] })
 }
@@ -113,8 +113,8 @@ func (s *sites) at(site *option.Site, err error) error {
 	return misuse(s.conf.place(site.Line)+": "+f.where, f.why, f.hint)
 }
 
-// apply makes a request to u one that goes by its site. What the command line or the environment says stays; said reports whether they say what
-// must be proven (demand).
+// apply makes a request to u one that goes by its site. What the command line or the environment says stays; said
+// reports whether they say what must be proven (demand).
 func (s *sites) apply(r *download.Request, u *url.URL, said bool, limit *download.Limiter) error {
 	rules, err := s.of(u)
 	if rules == nil || err != nil {

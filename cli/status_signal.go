@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// onStatusSignal returns a channel for the signals that ask how far the command is, and a function that ends it. Several signals before an
-// answer get one answer. A command that has none ignores the channel, and goes on all the same.
+// onStatusSignal returns a channel for the signals that ask how far the command is, and a function that ends it.
+// Several signals before an answer get one answer. A command that has none ignores the channel, and goes on all the
+// same.
 func onStatusSignal() (asked <-chan os.Signal, stop func()) {
 	signals := make(chan os.Signal, 1)
 	if len(statusSignals) > 0 { // without any, Notify would take all

@@ -43,8 +43,8 @@ type watchCommand struct {
 	fleet          *fleetQueue     // where updates become jobs, if they do
 	lead           *jetstream.Lead // of the watchers of the fleet
 	counted        *watch.Metrics  // of all the times that it was the one that polls
-	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense for. said are those of
-	// line and environment.
+	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense
+	// for. said are those of line and environment.
 	line, said map[string]bool
 	inDaemon   bool
 }
@@ -124,8 +124,8 @@ type loaded struct {
 // A reading says how a configuration in a folder is read.
 type reading func(dir string) watch.ConfigOptions
 
-// load reads the configuration that the operand or flags say. A file that the command line names beats what the environment and the
-// settings say of watching without one.
+// load reads the configuration that the operand or flags say. A file that the command line names beats what the
+// environment and the settings say of watching without one.
 func (v *watchCommand) load(words []string, how reading) (*loaded, error) {
 	file := v.Config
 	switch {

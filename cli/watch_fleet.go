@@ -26,8 +26,8 @@ import (
 // resignTime is how long a watcher that ends may take to leave the others what it knows.
 const resignTime = 10 * time.Second
 
-// watchFor watches for a fleet: what is new becomes a job of its queue. Of the watchers with a configuration of one name one polls, and the
-// others stand by.
+// watchFor watches for a fleet: what is new becomes a job of its queue. Of the watchers with a configuration of one
+// name one polls, and the others stand by.
 func (v *watchCommand) watchFor(ctx context.Context, c *loaded) (err error) {
 	if err := c.checkForFleet(); err != nil {
 		return err
@@ -174,7 +174,8 @@ func (c *loaded) folderOf(w *watch.Watch) (string, error) {
 	return filepath.ToSlash(below), nil
 }
 
-// adopt fills the store with what the watcher before has seen. If the queue has nothing of the group, it gets what is in the store.
+// adopt fills the store with what the watcher before has seen. If the queue has nothing of the group, it gets what is
+// in the store.
 func (s *service) adopt(ctx context.Context) error {
 	values, n := map[string]map[string][]byte{}, 0
 	err := s.lead.Kept(ctx, func(bucket, key string, value []byte) {

@@ -15,8 +15,8 @@ import (
 	"braid/fleet/jetstream"
 )
 
-// TestWatchTakesOver: a watcher of a fleet was killed when the queue had the ETag of its feed, and neither what the feed said nor jobs. The next one
-// asks in full, and reports all of it.
+// TestWatchTakesOver: a watcher of a fleet was killed when the queue had the ETag of its feed, and neither what the
+// feed said nor jobs. The next one asks in full, and reports all of it.
 func TestWatchTakesOver(t *testing.T) {
 	t.Parallel()
 	ctx, dir, h := queueHere(t)

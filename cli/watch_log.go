@@ -16,8 +16,8 @@ import (
 	"braid/internal/mask"
 )
 
-// A watchLog is the log of a watcher. Nothing from outside gets into it unescaped (rule 61), and no secret of the configuration, wherever
-// it comes from (rule 62): a server may send back what it was told.
+// A watchLog is the log of a watcher. Nothing from outside gets into it unescaped (rule 61), and no secret of the
+// configuration, wherever it comes from (rule 62): a server may send back what it was told.
 type watchLog struct {
 	*slog.Logger
 	level   slog.LevelVar
@@ -207,8 +207,8 @@ func (t *roundTally) add(ev antenna.Event) {
 	}
 }
 
-// round logs what a round came to, and of which watches nothing was logged yet: a user who waits for a file sees why it does not come. What
-// a feed tells that could not be read, of which there was a warning, is not known.
+// round logs what a round came to, and of which watches nothing was logged yet: a user who waits for a file sees why it
+// does not come. What a feed tells that could not be read, of which there was a warning, is not known.
 func (l *watchLog) round(t *roundTally, s antenna.Status) {
 	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {

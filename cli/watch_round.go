@@ -13,7 +13,8 @@ import (
 	"braid/download"
 )
 
-// runOnce is one round. Its exit code is that of the worst watch that is not up to date, whether that was found out in this round or before.
+// runOnce is one round. Its exit code is that of the worst watch that is not up to date, whether that was found out in
+// this round or before.
 func (s *service) runOnce(ctx context.Context, names []string) error {
 	now := s.current.Load()
 	err := now.antenna.Once(ctx, s.handler(now), names...)
@@ -68,8 +69,8 @@ func watchCode(ctx context.Context, err error) (code int, known bool) {
 	return failureOf(ctx, err).code, false
 }
 
-// pollCode is the exit code for an answer with that status where a feed or a watched URL should be. What is not there (404, 410) is refused as for
-// get; anything else may be better at the next poll.
+// pollCode is the exit code for an answer with that status where a feed or a watched URL should be. What is not there
+// (404, 410) is refused as for get; anything else may be better at the next poll.
 func pollCode(status int) int {
 	if status == http.StatusNotFound || status == http.StatusGone {
 		return exitRefused
@@ -101,9 +102,10 @@ func judge(err error) (code int, lasting bool) {
 	return code, slices.Contains(lastingCodes, code)
 }
 
-// behind are the exit codes of the watches that are not up to date, of these names or of all. What this round has not told of is told of here,
-// with a line for each: a user who runs it from cron must not take silence for success while something waits to be tried again. A feed that is down is
-// asked again within the hour, and is told of by the round that asks it.
+// behind are the exit codes of the watches that are not up to date, of these names or of all. What this round has not
+// told of is told of here, with a line for each: a user who runs it from cron must not take silence for success while
+// something waits to be tried again. A feed that is down is asked again within the hour, and is told of by the round
+// that asks it.
 func (s *service) behind(status antenna.Status, names []string) (codes []int) {
 	var order []*lag
 	worst := map[string]*lag{}
@@ -153,7 +155,8 @@ type lag struct {
 	files      int
 }
 
-// lagOf is why a file is not up to date. Its code is 0 if it is, or if it could not be more so: the server does not have yet what a feed reports.
+// lagOf is why a file is not up to date. Its code is 0 if it is, or if it could not be more so: the server does not
+// have yet what a feed reports.
 func lagOf(w *antenna.WatchStatus) lag {
 	l := lag{watch: w.Name, url: w.URL, try: w.Try, next: w.Next}
 	switch {

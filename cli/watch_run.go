@@ -148,8 +148,8 @@ func (s *service) use(c *loaded) error {
 	return nil
 }
 
-// garbage is how much of it there may be for what is in use, in percent, before it is collected: half of what is usual. A service has
-// time; its memory is taken from others for years.
+// garbage is how much of it there may be for what is in use, in percent, before it is collected: half of what is usual.
+// A service has time; its memory is taken from others for years.
 const garbage = 50
 
 // spareMemory has less garbage lie about, unless the environment says how much, until the function is called.
@@ -291,8 +291,8 @@ func (s *service) read(c *loaded) (*loaded, error) {
 	return next, err
 }
 
-// refuse says that another configuration is wrong, and that c stays: to the log, and to the service manager, for which a reload ends when
-// the service is ready again, and never fails.
+// refuse says that another configuration is wrong, and that c stays: to the log, and to the service manager, for which
+// a reload ends when the service is ready again, and never fails.
 func (s *service) refuse(c *loaded, err error) {
 	f := failureOf(context.Background(), err)
 	s.log.Error("the configuration stays as it was", "where", f.where, "error", f.why, "hint", f.hint)

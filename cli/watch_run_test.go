@@ -19,7 +19,8 @@ import (
 // blocked is a program that says that it runs, and waits for a file.
 const blocked = `run = ["/bin/sh", "-c", "cd ..; echo run >>runs; while [ ! -e go ]; do sleep 0.02; done"]`
 
-// TestWatchKilled: what is killed between download and acknowledgement repeats the update once, fetches nothing again and ends right.
+// TestWatchKilled: what is killed between download and acknowledgement repeats the update once, fetches nothing again
+// and ends right.
 func TestWatchKilled(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest())
 	w := newWatching(t, s, blocked)
@@ -129,7 +130,8 @@ func TestWatchReload(t *testing.T) {
 	}
 }
 
-// TestWatchdog: the watchdog is told again and again that the watcher is alive, also while a reload or the end waits for a program.
+// TestWatchdog: the watchdog is told again and again that the watcher is alive, also while a reload or the end waits
+// for a program.
 func TestWatchdog(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1<<10, 3), mirrortest.Name("a.iso"), mirrortest.Digest())
 	w := newWatching(t, s, blocked)

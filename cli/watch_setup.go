@@ -315,8 +315,9 @@ func publisher(p watch.Publish, log *slog.Logger) func(context.Context, feed.Sna
 	}
 }
 
-// watchPrint tells what a watch is configured to do from what it was configured to do before, with what is in the files that it names. Of
-// secrets there is just enough to see that they are others (rule 62): the print is stored, and a program that reads it must not be able to try words.
+// watchPrint tells what a watch is configured to do from what it was configured to do before, with what is in the files
+// that it names. Of secrets there is just enough to see that they are others (rule 62): the print is stored, and a
+// program that reads it must not be able to try words.
 func watchPrint(w *watch.Watch, conf *configuration) string {
 	plain, secret := sha256.New(), sha256.New()
 	a := w.Watch

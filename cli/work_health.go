@@ -17,8 +17,8 @@ func (w *workCommand) ended(key string, k fleet.Kind, others bool) {
 	w.health.Ended(key, k, others)
 }
 
-// fit waits until the worker is to take another job: while it fails by its own fault it pauses, and tries one job at a time. The caller has a place in
-// room. The error is that of ctx.
+// fit waits until the worker is to take another job: while it fails by its own fault it pauses, and tries one job at a
+// time. The caller has a place in room. The error is that of ctx.
 func (w *workCommand) fit(ctx context.Context, room chan struct{}) error {
 	w.mu.Lock()
 	own := w.health.Own()

@@ -17,10 +17,11 @@ import (
 
 // A workplace is where the workers of a queue put files.
 type workplace interface {
-	// prepare makes a request bring the file of a task there. The request goes on with what an earlier try has left, or that try can put nothing in
-	// place any more. It returns the file that is there, or nil.
+	// prepare makes a request bring the file of a task there. The request goes on with what an earlier try has left, or
+	// that try can put nothing in place any more. It returns the file that is there, or nil.
 	prepare(t *workTask, r *download.Request) (*placedFile, error)
-	// place puts a file that is right in its place if changed is true, else the right one is there. It returns the one that is there then.
+	// place puts a file that is right in its place if changed is true, else the right one is there. It returns the one
+	// that is there then.
 	place(ctx context.Context, t *workTask, r *download.Request, changed bool) (placedFile, error)
 	// clear removes what the tries of a job have left. The job is over, and now is its record.
 	clear(ctx context.Context, t *workTask, now *fleet.Record)
@@ -68,8 +69,8 @@ func checkJobName(name string) error {
 	return partfile.CheckName(path.Base(name))
 }
 
-// A workStore is an object store that workers put files in. The record of a job has the id of its upload. Another worker that takes the job over
-// ends that upload, so a worker that is late has nothing to complete.
+// A workStore is an object store that workers put files in. The record of a job has the id of its upload. Another
+// worker that takes the job over ends that upload, so a worker that is late has nothing to complete.
 type workStore struct {
 	store *objectstore.Store // without a lease
 	log   func(text string, args ...any)

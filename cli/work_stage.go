@@ -19,8 +19,9 @@ import (
 	"braid/internal/partfile"
 )
 
-// A workFolder is the folder that workers put files in. Unfinished ones are in folders of their own below it, one for each fence: a worker that takes
-// a job over renames the folder of the worker before it. So a worker that is late finds nothing to put in place.
+// A workFolder is the folder that workers put files in. Unfinished ones are in folders of their own below it, one for
+// each fence: a worker that takes a job over renames the folder of the worker before it. So a worker that is late finds
+// nothing to put in place.
 type workFolder struct {
 	root *os.Root
 	dir  string
@@ -85,8 +86,8 @@ type stage struct {
 // placing is the name of a file of the job while it gets its own: it says whose file stands there, if the worker is killed then.
 func placing(j *fleet.Job) string { return "." + j.ID() + ".placing" }
 
-// stage makes the folder of a try, with what the try before has left, and with the file that is there. A whole file that was left stands there in its place, if
-// one that is there may be replaced.
+// stage makes the folder of a try, with what the try before has left, and with the file that is there. A whole file
+// that was left stands there in its place, if one that is there may be replaced.
 func (p *workFolder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error) {
 	if strings.HasPrefix(j.Name, stages) {
 		return nil, misuse("job "+j.Name, errStages.Error(), "")
@@ -142,8 +143,8 @@ func (p *workFolder) namesIn(dir string) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// keep keeps the whole file that the last worker has fetched: the queue may have been away when it was to get its name. A second name of the file that is
-// there is none.
+// keep keeps the whole file that the last worker has fetched: the queue may have been away when it was to get its name.
+// A second name of the file that is there is none.
 func (p *workFolder) keep(s *stage) error {
 	whole, placing := path.Join(s.name, s.base), path.Join(s.name, s.placing)
 	if _, err := p.root.Lstat(placing); err == nil && !s.ours {
@@ -190,8 +191,8 @@ func (p *workFolder) dropIfThere(name string) error {
 	return err
 }
 
-// showWhatIsThere gives the file that is there a second name in the stage: a download there finds it as it would in its place. On a file
-// system without second names the file is fetched whole.
+// showWhatIsThere gives the file that is there a second name in the stage: a download there finds it as it would in its
+// place. On a file system without second names the file is fetched whole.
 func (p *workFolder) showWhatIsThere(s *stage, replace bool) error {
 	info, err := p.root.Lstat(s.file)
 	switch {
@@ -215,7 +216,8 @@ func (p *workFolder) showWhatIsThere(s *stage, replace bool) error {
 	return nil
 }
 
-// put gives the file of a stage its name, if changed is true. A file that came there meanwhile is replaced only if replace is true.
+// put gives the file of a stage its name, if changed is true. A file that came there meanwhile is replaced only if
+// replace is true.
 func (p *workFolder) put(s *stage, changed, replace bool) (f placedFile, err error) {
 	f.path = filepath.Join(p.dir, filepath.FromSlash(s.file))
 	if changed {

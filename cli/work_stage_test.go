@@ -13,8 +13,9 @@ import (
 	"braid/fleet"
 )
 
-// TestStageOurs_Rule75: a worker that was killed when its file had got its name, and before the queue knew, is followed by one that may replace that file. One that
-// was there before is not taken for it, and what a late worker makes gets no name.
+// TestStageOurs_Rule75: a worker that was killed when its file had got its name, and before the queue knew, is followed
+// by one that may replace that file. One that was there before is not taken for it, and what a late worker makes gets
+// no name.
 func TestStageOurs_Rule75(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
 		p, err := openWorkFolder(t.TempDir())
@@ -52,8 +53,8 @@ func TestStageOurs_Rule75(t *testing.T) {
 	}
 }
 
-// TestStageKept: a whole file that a worker could not put in place, as the queue was away, is what the next one begins with, and is put in place by it. It takes
-// the place of a file that is there only where that may be replaced.
+// TestStageKept: a whole file that a worker could not put in place, as the queue was away, is what the next one begins
+// with, and is put in place by it. It takes the place of a file that is there only where that may be replaced.
 func TestStageKept(t *testing.T) {
 	for _, placing := range []bool{false, true} {
 		for _, there := range []bool{false, true} {
@@ -132,7 +133,8 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// TestStageOfAnother_Rule75: what a worker left that was killed when its job was done does not let another job of that name replace the file.
+// TestStageOfAnother_Rule75: what a worker left that was killed when its job was done does not let another job of that
+// name replace the file.
 func TestStageOfAnother_Rule75(t *testing.T) {
 	p, err := openWorkFolder(t.TempDir())
 	if err != nil {
@@ -152,7 +154,8 @@ func TestStageOfAnother_Rule75(t *testing.T) {
 	}
 }
 
-// TestStoreKillsNoJob: what the store of a worker refuses is as a full disk, and not the fault of the file: another worker may have other credentials.
+// TestStoreKillsNoJob: what the store of a worker refuses is as a full disk, and not the fault of the file: another
+// worker may have other credentials.
 func TestStoreKillsNoJob(t *testing.T) {
 	for _, kind := range []download.Kind{download.Auth, download.Refused, download.Limit, download.Network, download.Local, download.Usage} {
 		err := &download.Error{Kind: kind, What: "store", Where: "s3://bucket/x", Err: errors.New("no")}

@@ -99,8 +99,9 @@ func (t *workTask) observe(ev download.Event) {
 // endTime is how long a worker that ends tries to store what became of a job. After that another worker finds out.
 const endTime = 30 * time.Second
 
-// endContext is for storing what became of a job. The queue may be away for any time, and nothing is to be fetched twice for that: while the worker runs it
-// ends by itself only when the job is another one's, or when the function is called.
+// endContext is for storing what became of a job. The queue may be away for any time, and nothing is to be fetched
+// twice for that: while the worker runs it ends by itself only when the job is another one's, or when the function is
+// called.
 func endContext(running context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var late *time.Timer
@@ -251,7 +252,8 @@ func (t *workTask) settle(ctx context.Context, r download.Request, res download.
 	return e, nil
 }
 
-// The exit codes of what may be right later at the server, of what the worker lacks and another one may have, and of what only the user can mend.
+// The exit codes of what may be right later at the server, of what the worker lacks and another one may have, and of
+// what only the user can mend.
 var (
 	laterCodes   = []int{exitMismatch, exitBadSignature, exitNoEvidence, exitRefused}
 	lacksCodes   = []int{exitAuth, exitNoKey, exitLimit}

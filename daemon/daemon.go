@@ -1,5 +1,5 @@
-// Package daemon downloads what stands in a queue, and keeps the queue on disk: what was accepted is neither lost nor downloaded twice,
-// whenever the process is killed.
+// Package daemon downloads what stands in a queue, and keeps the queue on disk: what was accepted is neither lost nor
+// downloaded twice, whenever the process is killed.
 //
 //	d, err := daemon.Open(daemon.Config{Dir: stateFolder, Request: makeRequest})
 //	...
@@ -9,9 +9,9 @@
 //		return err
 //	})
 //
-// One goroutine owns the [queue.Queue]. All downloads share one [download.Client]: its connections, its limit and what it knows of hosts. The
-// order is decided when there is room for another download, and not before. What an entry's options mean is decided where the request is
-// made; what a client may ask for, in front of [Daemon.Do].
+// One goroutine owns the [queue.Queue]. All downloads share one [download.Client]: its connections, its limit and what
+// it knows of hosts. The order is decided when there is room for another download, and not before. What an entry's
+// options mean is decided where the request is made; what a client may ask for, in front of [Daemon.Do].
 package daemon
 
 import (
@@ -35,17 +35,19 @@ type Config struct {
 	// Request makes the request of an entry, in a goroutine of the download. What becomes of its Detail, Due and Limit is the
 	// daemon's: a Limit that is set is one that the entry's own lies within. With its context, Fail ends the download.
 	Request func(ctx context.Context, e queue.Entry) (download.Request, error)
-	// Jobs, if not nil, are done by other processes in place of downloads here. Then Request, Client, AtOnce, Limit and Stopped count for nothing.
+	// Jobs, if not nil, are done by other processes in place of downloads here. Then Request, Client, AtOnce, Limit and
+	// Stopped count for nothing.
 	Jobs Jobs
 	// Client downloads. If nil, it is the zero Client.
 	Client *download.Client
 	// AtOnce is how many downloads run at a time where the queue has no option for it (OptionAtOnce). If zero, it is measured.
 	AtOnce int
-	// Limit is told what the queue's option (OptionGlobalLimit) says of the bytes a second of all downloads, and that none says anything. If nil,
-	// the Limit of the Client is set to it.
+	// Limit is told what the queue's option (OptionGlobalLimit) says of the bytes a second of all downloads, and that
+	// none says anything. If nil, the Limit of the Client is set to it.
 	Limit func(bytes int64, said bool)
-	// Stopped is told of each entry with a Watch whose download has ended: at once if it is to go on, else once it is on disk that it is complete, has failed
-	// or was removed, also if it never began. It may be told more than once, and must not block. It may be nil.
+	// Stopped is told of each entry with a Watch whose download has ended: at once if it is to go on, else once it is
+	// on disk that it is complete, has failed or was removed, also if it never began. It may be told more than once,
+	// and must not block. It may be nil.
 	Stopped func(e queue.Entry, res download.Result, err error)
 	// Hide takes secrets out of what is kept of an error. If nil, nothing is taken out.
 	Hide func(string) string
@@ -126,11 +128,12 @@ func (d *Daemon) forget() error {
 // Close closes a daemon that was never run.
 func (d *Daemon) Close() error { return d.store.db.Close() }
 
-// leastAtOnce is how many downloads run at once where that is measured, if so many wait: behind one of a slow host no other one does.
+// leastAtOnce is how many downloads run at once where that is measured, if so many wait: behind one of a slow host no
+// other one does.
 const leastAtOnce = 4
 
-// Run downloads until ctx ends. What is at work then is parked, within ten seconds, and goes on at the next start. It is called once, and
-// closes the daemon.
+// Run downloads until ctx ends. What is at work then is parked, within ten seconds, and goes on at the next start. It
+// is called once, and closes the daemon.
 func (d *Daemon) Run(ctx context.Context) error {
 	l := newLoop(ctx, d)
 	batch := download.Batch{AtOnce: l.atOnce, AtLeast: leastAtOnce, Spare: d.spare, Resize: d.resize, Ended: func(n int, _ download.Request, res download.Result, err error) {
@@ -180,8 +183,9 @@ type call struct {
 	done chan error // has room for one
 }
 
-// Do calls a function with the queue, which must not be used afterwards. What it changed is on disk when Do returns; an error of the function
-// changes nothing of that. Others may share the transaction. When ctx ends before the function's turn, it is not called.
+// Do calls a function with the queue, which must not be used afterwards. What it changed is on disk when Do returns; an
+// error of the function changes nothing of that. Others may share the transaction. When ctx ends before the function's
+// turn, it is not called.
 func (d *Daemon) Do(ctx context.Context, do func(q *queue.Queue) error) error {
 	c := call{do, make(chan error, 1)}
 	select {

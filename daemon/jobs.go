@@ -18,7 +18,8 @@ type Jobs interface {
 	Changed() <-chan struct{}
 	// All returns the jobs of this daemon's entries; ok is false until all are known that there were.
 	All() (jobs []Job, ok bool)
-	// Put stores the job of an entry. A version is one job, however often it is put. After a *RefusedError no later try can be better.
+	// Put stores the job of an entry. A version is one job, however often it is put. After a *RefusedError no later try
+	// can be better.
 	Put(ctx context.Context, e queue.Entry, version string) error
 	// Drop forgets a job, also one that a worker has, unless it is done. One that is not there is no error.
 	Drop(ctx context.Context, j Job) error
@@ -44,8 +45,8 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Outcome.Message }
 
-// versionOf is another one when an entry asks for something else than before, or the user wants another try of one that failed. It is made of what
-// is on disk, so that a job that was put before the daemon was killed is found again.
+// versionOf is another one when an entry asks for something else than before, or the user wants another try of one that
+// failed. It is made of what is on disk, so that a job that was put before the daemon was killed is found again.
 func versionOf(e *queue.Entry) string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(e.Options)) {
@@ -63,8 +64,9 @@ const (
 	mostPut  = 500
 )
 
-// follow keeps entries and jobs alike until ctx ends: an entry that waits is a job, it is active while a worker has the job, and ends as the job
-// does; one that is paused or removed is none. It goes by what both are and not by what happened, so that nothing is lost whenever it is killed.
+// follow keeps entries and jobs alike until ctx ends: an entry that waits is a job, it is active while a worker has the
+// job, and ends as the job does; one that is paused or removed is none. It goes by what both are and not by what
+// happened, so that nothing is lost whenever it is killed.
 func (d *Daemon) follow(ctx context.Context) {
 	for {
 		var again <-chan time.Time
@@ -127,8 +129,8 @@ type wanted struct {
 	version string
 }
 
-// settle gives entries the states of their jobs. It returns the entries that are no jobs yet, or of which no worker may know, and the jobs that no
-// entry wants. An entry whose job is tried again in the queue itself is tried again, too.
+// settle gives entries the states of their jobs. It returns the entries that are no jobs yet, or of which no worker may
+// know, and the jobs that no entry wants. An entry whose job is tried again in the queue itself is tried again, too.
 func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job) {
 	of := map[queue.GID]Job{}
 	for _, j := range jobs {

@@ -222,8 +222,8 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// FuzzJobs: whatever users, workers and the killer of the daemon do, and in which order it is seen, an entry that is wanted is done once in the end, and
-// no job is left that is not.
+// FuzzJobs: whatever users, workers and the killer of the daemon do, and in which order it is seen, an entry that is
+// wanted is done once in the end, and no job is left that is not.
 func FuzzJobs(f *testing.F) {
 	for seed := range uint64(200) {
 		f.Add(seed)

@@ -19,7 +19,8 @@ type run struct {
 	cancel context.CancelFunc
 	limit  *download.Limiter // its own
 
-	// These are the loop's: it is being stopped; another one of the same file was, and ended; what ended because this one has the file.
+	// These are the loop's: it is being stopped; another one of the same file was, and ended; what ended because this
+	// one has the file.
 	stopping, rival bool
 	after           []ended
 	why             func() error // what ended its context
@@ -36,8 +37,9 @@ func newRun(e queue.Entry, cancel context.CancelFunc) *run {
 	return r
 }
 
-// OptionLimit is the option of an entry that limits its download, OptionSelect has the numbers of the files of its document that are wanted,
-// and OptionSignature is a signature of its file, in base64. One that is slower than OptionLowest makes room for those that wait. The global ones limit all, and say how many run at once.
+// OptionLimit is the option of an entry that limits its download, OptionSelect has the numbers of the files of its
+// document that are wanted, and OptionSignature is a signature of its file, in base64. One that is slower than
+// OptionLowest makes room for those that wait. The global ones limit all, and say how many run at once.
 const (
 	OptionSelect      = "select-file"
 	OptionSignature   = "signature"
@@ -53,8 +55,8 @@ func (r *run) setLimit(options map[string]string) {
 	r.limit.Set(n)
 }
 
-// lowestOf is the least speed of a download, if its options name none that of all. One that is slower keeps its place as long as nothing waits
-// for it.
+// lowestOf is the least speed of a download, if its options name none that of all. One that is slower keeps its place
+// as long as nothing waits for it.
 func lowestOf(options map[string]string, least int64, crowded *atomic.Bool) func() int64 {
 	if n, err := option.ParseSize(options[OptionLowest]); err == nil {
 		least = n

@@ -18,8 +18,8 @@ import (
 	"braid/internal/database"
 )
 
-// TestKilledBeforeStored: a file that came, while the queue on disk does not know it yet, is not downloaded again, whether or not its server gives
-// a digest.
+// TestKilledBeforeStored: a file that came, while the queue on disk does not know it yet, is not downloaded again,
+// whether or not its server gives a digest.
 func TestKilledBeforeStored(t *testing.T) {
 	for _, bare := range []bool{false, true} {
 		s, b := newSite(t), newBench(t)

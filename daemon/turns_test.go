@@ -10,7 +10,8 @@ import (
 	"braid/download"
 )
 
-// TestBehindASlowHost: small files of a host do not wait for downloads of another one that hang, where nobody said how many run at once.
+// TestBehindASlowHost: small files of a host do not wait for downloads of another one that hang, where nobody said how
+// many run at once.
 func TestBehindASlowHost(t *testing.T) {
 	slow, fast := newSite(t), newSite(t)
 	slow.holdAll()
@@ -32,7 +33,8 @@ func TestBehindASlowHost(t *testing.T) {
 	b.await("all are complete", func(q *queue.Queue) bool { active, waiting, _ := q.Count(); return active+waiting == 0 })
 }
 
-// TestLowestSpeed: a download that is too slow is held to a least speed only while another one waits, makes room then, and is not an error.
+// TestLowestSpeed: a download that is too slow is held to a least speed only while another one waits, makes room then,
+// and is not an error.
 func TestLowestSpeed(t *testing.T) {
 	b := newBench(t)
 	b.config.Client.LowestSpeed = 1 << 10

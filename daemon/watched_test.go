@@ -15,7 +15,8 @@ import (
 	"braid/download"
 )
 
-// TestStopped: of an entry of a watch it is told that it stopped when that is on disk, with what ended it, and that it was forgotten.
+// TestStopped: of an entry of a watch it is told that it stopped when that is on disk, with what ended it, and that it
+// was forgotten.
 func TestStopped(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	told := map[queue.GID]bool{} // some are told of more than once

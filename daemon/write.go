@@ -69,8 +69,8 @@ func (l *loop) enter(c *queue.Changes) {
 	l.pending.add(c)
 }
 
-// unwritten reports whether an entry is not on disk yet, and has it written at once: it does not begin before. Should the process be killed, nothing
-// would know of the bytes that came.
+// unwritten reports whether an entry is not on disk yet, and has it written at once: it does not begin before. Should
+// the process be killed, nothing would know of the bytes that came.
 func (l *loop) unwritten(g queue.GID) bool {
 	if !l.new[g] {
 		return false

@@ -49,7 +49,8 @@ func (p *carried) nextFallback() bool {
 	return true
 }
 
-// again prepares another session after one that failed, if there is a way that another may go; else it gives back the error to end with.
+// again prepares another session after one that failed, if there is a way that another may go; else it gives back the
+// error to end with.
 func (g *getter) again(ctx context.Context, s *session) error {
 	if ctx.Err() == nil && s.how != failed && !is[*partfile.SpaceError](s.err) { // on a part file whose void ranges may come back after a kill nothing goes on
 		if err := s.disk.last.wait(ctx); err != nil {
@@ -186,8 +187,8 @@ func (g *getter) anew(ctx context.Context, s *session) error {
 	return g.empty(ctx)
 }
 
-// announced asks the server whether it has another version than the one whose range it refused. An answer that is no success says nothing
-// of the file, and takes back no digest.
+// announced asks the server whether it has another version than the one whose range it refused. An answer that is no
+// success says nothing of the file, and takes back no digest.
 func (g *getter) announced(ctx context.Context) (other, answers bool) {
 	x, err := g.req.inquire(ctx, g.http, glance, condition{})
 	if err != nil {

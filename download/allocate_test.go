@@ -48,8 +48,8 @@ func (f reservingFile) Reserve(size int64) error {
 	return f.File.Reserve(size)
 }
 
-// TestAllocation_Rule19: room is taken once the size is known, if the user wants that; where the file system cannot, it is the user who
-// says whether that matters.
+// TestAllocation_Rule19: room is taken once the size is known, if the user wants that; where the file system cannot, it
+// is the user who says whether that matters.
 func TestAllocation_Rule19(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 2*mib, mirrortest.Digest())

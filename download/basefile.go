@@ -12,8 +12,8 @@ import (
 	"braid/verify"
 )
 
-// A baseFile is a wrong file that has some bytes of the right one. A repair begins with these bytes, as if an earlier run had left
-// them, and puts the right file in its place.
+// A baseFile is a wrong file that has some bytes of the right one. A repair begins with these bytes, as if an earlier
+// run had left them, and puts the right file in its place.
 type baseFile struct {
 	path     string
 	mode     fs.FileMode // for the new file

@@ -20,8 +20,8 @@ type Batch struct {
 	AtOnce int
 	// AtLeast is how many run at a time where that is measured, if there are so many. If zero, it is 1.
 	AtLeast int
-	// Spare, if not nil, brings downloads as jobs of GetEach does, of which one runs where there is no room: those of hosts that have none of
-	// the places.
+	// Spare, if not nil, brings downloads as jobs of GetEach does, of which one runs where there is no room: those of
+	// hosts that have none of the places.
 	Spare <-chan Job
 	// Resize, if not nil, brings other values of AtOnce while downloads run. None is stopped for that.
 	Resize <-chan int
@@ -38,9 +38,9 @@ type Job struct {
 	Request func() (Request, error)
 }
 
-// GetAll downloads files, each as Get does, and returns how many were begun. They share the connections of c, and
-// the mirrors of one serve for the files beside it (RFC 6249, section 3.4). It takes from files one at a time, and at most one before there
-// is room for it. When ctx ends it begins no more, and returns when those that run have ended.
+// GetAll downloads files, each as Get does, and returns how many were begun. They share the connections of c, and the
+// mirrors of one serve for the files beside it (RFC 6249, section 3.4). It takes from files one at a time, and at most
+// one before there is room for it. When ctx ends it begins no more, and returns when those that run have ended.
 func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
 	jobs, told := make(chan Job), o.Ended
 	endings := &endings{news: make(chan struct{}, 1)}
@@ -84,8 +84,8 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 	}
 }
 
-// endings are downloads that ended and that the caller of GetAll has not been told of yet: while its iterator is waited for, the others
-// go on.
+// endings are downloads that ended and that the caller of GetAll has not been told of yet: while its iterator is waited
+// for, the others go on.
 type endings struct {
 	mu   sync.Mutex
 	list []batchMessage

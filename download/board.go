@@ -208,8 +208,8 @@ func (b *board) others(p *party) bool {
 	return slices.ContainsFunc(b.workers, func(w *party) bool { return w != p && !w.out })
 }
 
-// choose chooses a chunk for p, in this order: one that decides a pair; a sample of what another source brought; bytes of a source
-// that is wrong or doubtful; what another source is slow to compare. The caller holds mu.
+// choose chooses a chunk for p, in this order: one that decides a pair; a sample of what another source brought; bytes
+// of a source that is wrong or doubtful; what another source is slow to compare. The caller holds mu.
 func (b *board) choose(p *party) *chunk {
 	for _, d := range b.pairs {
 		if d.verdict == pending && b.third(d, p) && !b.duelling(d) {
@@ -297,8 +297,8 @@ func (b *board) sample(p *party) *chunk {
 	return nil
 }
 
-// tooYoung is the age below which nothing can be said of a chunk's speed. Two sources would take a range from each other before either has
-// answered.
+// tooYoung is the age below which nothing can be said of a chunk's speed. Two sources would take a range from each
+// other before either has answered.
 const tooYoung = 200 * time.Millisecond
 
 const (

@@ -185,8 +185,8 @@ func bencoded(data []byte, seed string, files ...any) []byte {
 		list.String(), piece, sums.Len(), sums.String(), len(seed), seed)
 }
 
-// Files of a torrent of several go into its folder. One that shares a piece with a file that is not asked for cannot be proven, and
-// gets no name; one of no bytes is the right one always.
+// Files of a torrent of several go into its folder. One that shares a piece with a file that is not asked for cannot be
+// proven, and gets no name; one of no bytes is the right one always.
 func TestTorrentOfSeveral(t *testing.T) {
 	t.Parallel()
 	data := made(3*piece+100, 7)

@@ -51,18 +51,20 @@ type Client struct {
 	RetryWait time.Duration
 	// Timeout is how long a source that no other can replace may stay silent. If zero, it is 30 s.
 	Timeout time.Duration
-	// LowestSpeed is how many bytes a second have to come, from all sources together. A download that has less for half a minute ends
-	// (Budget) with what is here kept, so that others have its place. If zero, a download may be as slow as its sources are.
+	// LowestSpeed is how many bytes a second have to come, from all sources together. A download that has less for half
+	// a minute ends (Budget) with what is here kept, so that others have its place. If zero, a download may be as slow
+	// as its sources are.
 	LowestSpeed int64
 	lowestTime  time.Duration // for tests; lowestTime if zero
 	// MaxSize limits the size of files. If zero, it is 64 GiB for those whose length is not known beforehand,
 	// and nothing limits the others.
 	MaxSize int64
-	// State remembers, and is told, how fast hosts were, what URLs have offered as proof, and what servers said of files, for requests
-	// with IfNewer. If nil, nothing is known. The caller saves it.
+	// State remembers, and is told, how fast hosts were, what URLs have offered as proof, and what servers said of
+	// files, for requests with IfNewer. If nil, nothing is known. The caller saves it.
 	State *state.Store
-	// JournalKey is the path of the key that seals the journals of part files, which is made where it is missing. If it is empty, or if
-	// there cannot be a key, what a journal says of a file counts only after the origin or the request has said it again.
+	// JournalKey is the path of the key that seals the journals of part files, which is made where it is missing. If it
+	// is empty, or if there cannot be a key, what a journal says of a file counts only after the origin or the request
+	// has said it again.
 	JournalKey string
 	// Limit holds all downloads of the Client together to a number of bytes a second; see NewLimit. If nil, there is
 	// no limit.
@@ -72,16 +74,18 @@ type Client struct {
 	// Growth is how connections are added. The zero value doubles; scheduler.GrowSingle is the RFC's letter.
 	Growth scheduler.GrowthMode
 
-	// Open makes sources of the caller's own for those of Request.Mirrors whose URLs have these schemes, in lower case; http, https, ftp and
-	// ftps stay what they are. They are mirrors like others: their bytes count only if a digest of the file is known and says so.
+	// Open makes sources of the caller's own for those of Request.Mirrors whose URLs have these schemes, in lower case;
+	// http, https, ftp and ftps stay what they are. They are mirrors like others: their bytes count only if a digest of
+	// the file is known and says so.
 	Open map[string]func(u *url.URL) source.Source
-	// Swarms makes what takes part in BitTorrent swarms, once for each Get or GetAll, which closes it: torrentsource.Plug has one. If
-	// nil, no peers are asked, and a note says so where Request.Peers wants them.
+	// Swarms makes what takes part in BitTorrent swarms, once for each Get or GetAll, which closes it:
+	// torrentsource.Plug has one. If nil, no peers are asked, and a note says so where Request.Peers wants them.
 	Swarms func(source.SwarmConfig) source.Swarms
 }
 
-// Get downloads the file at a URL into a folder, which is the current one if dir is empty, with the zero Client: from all mirrors that the
-// server names, proven by the digest that it gives, if it gives one (Result.Proof). Its error is an *Error.
+// Get downloads the file at a URL into a folder, which is the current one if dir is empty, with the zero Client: from
+// all mirrors that the server names, proven by the digest that it gives, if it gives one (Result.Proof). Its error is
+// an *Error.
 func Get(ctx context.Context, rawURL, dir string) (Result, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -110,9 +114,9 @@ func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
 	return makePlan(ctx, c, hc, req)
 }
 
-// Verify checks the file that Get would make of the request: Name in Dir. It reads the file once and changes nothing. What it
-// should be comes from the server of URL, a document or a list (Document.Describe, List.Vouch), or Claims. All digests, pieces and
-// signatures must hold.
+// Verify checks the file that Get would make of the request: Name in Dir. It reads the file once and changes nothing.
+// What it should be comes from the server of URL, a document or a list (Document.Describe, List.Vouch), or Claims. All
+// digests, pieces and signatures must hold.
 //
 // The error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if there is no
 // evidence, or less than Require demands. The Verdict has what is known all the same.
@@ -152,8 +156,8 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 	return probe(ctx, hc, &req)
 }
 
-// Evidence fetches the document and the signatures that an offer names. Without the file it shows only what they say of themselves,
-// and whether the document describes the server's file.
+// Evidence fetches the document and the signatures that an offer names. Without the file it shows only what they say of
+// themselves, and whether the document describes the server's file.
 func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 	hc, done := c.network(ctx)
 	defer done()
@@ -171,8 +175,8 @@ func (c *Client) Measure(ctx context.Context, req Request, f metalink.File, mome
 	return measureAll(ctx, hc, &req, f, moment)
 }
 
-// Document fetches the document at the URL of a request, and a newer one where it names a place for that. It counts by the channel
-// over which it came. The error is an *Error.
+// Document fetches the document at the URL of a request, and a newer one where it names a place for that. It counts by
+// the channel over which it came. The error is an *Error.
 func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	hc, done, err := c.begin(ctx, &req, "read")
 	if err != nil {
@@ -185,9 +189,9 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	return documentOf(ctx, hc, &req, func([]metalink.Hop) bool { return true })
 }
 
-// Renew fetches the newer document that d names a place for (RFC 5854, section 4.2.9), once. It replaces d only if it came over a
-// channel that is as good; else it adds places for files of which it has the same digest. If none comes, d stays. Not is that of the
-// requests for its files.
+// Renew fetches the newer document that d names a place for (RFC 5854, section 4.2.9), once. It replaces d only if it
+// came over a channel that is as good; else it adds places for files of which it has the same digest. If none comes, d
+// stays. Not is that of the requests for its files.
 func (c *Client) Renew(ctx context.Context, d *Document, not *address.Exclusion) {
 	hc, done := c.network(ctx)
 	defer done()
@@ -223,10 +227,11 @@ func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	return fetchList(ctx, hc, &req)
 }
 
-// CheckSigned checks the signatures of a list: those that the user names or, if that is none, the cleartext signature around it,
-// else the first one that lies beside it. If one is good, what the list says is signed, and By says by whom; a bad one is an error, as it is
-// for a file. If there is none that could be checked, unsigned says why, and the list stays what it
-// was; it is an error where the request demands a signature and the user named one. The error is an *Error.
+// CheckSigned checks the signatures of a list: those that the user names or, if that is none, the cleartext signature
+// around it, else the first one that lies beside it. If one is good, what the list says is signed, and By says by whom;
+// a bad one is an error, as it is for a file. If there is none that could be checked, unsigned says why, and the list
+// stays what it was; it is an error where the request demands a signature and the user named one. The error is an
+// *Error.
 //
 // The request has the anchors, and what only the server of the list may be told.
 func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {

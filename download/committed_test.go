@@ -34,8 +34,8 @@ func there(files fsys.FS, path string) bool {
 	return err == nil
 }
 
-// A kill at any moment, also between the rename and the removal of the journal: the next run comes to its end, without a digest too,
-// says that the file is complete if it is in place, and leaves no journal.
+// A kill at any moment, also between the rename and the removal of the journal: the next run comes to its end, without
+// a digest too, says that the file is complete if it is in place, and leaves no journal.
 func TestKilledCommit_Rule3_Rule8(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *scene){

@@ -12,10 +12,11 @@ import (
 	"braid/verify"
 )
 
-// If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to what is here. What came
-// stays all the same, for a user who allows to resume from it (Request.Continue).
+// If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to what is
+// here. What came stays all the same, for a user who allows to resume from it (Request.Continue).
 
-// errFileReplaced says that the server no longer has the file that was begun, errNoParts that it has no way to go on with any file.
+// errFileReplaced says that the server no longer has the file that was begun, errNoParts that it has no way to go on
+// with any file.
 var (
 	errFileReplaced = errors.New("the server has another file")
 	errNoParts      = errors.New("the server sends nothing but the whole file")

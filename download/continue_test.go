@@ -10,8 +10,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 15 within one run: when the server breaks off or stalls, --continue goes on with what came if samples are the same; what
-// another file has, and what somebody demands more of, begins anew.
+// Proves rule 15 within one run: when the server breaks off or stalls, --continue goes on with what came if samples are
+// the same; what another file has, and what somebody demands more of, begins anew.
 func TestContinueBroken_Rule15(t *testing.T) {
 	t.Parallel()
 	day := mirrortest.Modified(time.Unix(1e9, 0))

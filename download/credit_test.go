@@ -9,8 +9,8 @@ import (
 	"braid/scheduler"
 )
 
-// TestCredit: bytes are of the source that wrote them, whichever of two fetches of the same range tells of them first. If they counted
-// as another's, wrong bytes would be compared with themselves, and the sources taken for unanimous.
+// TestCredit: bytes are of the source that wrote them, whichever of two fetches of the same range tells of them first.
+// If they counted as another's, wrong bytes would be compared with themselves, and the sources taken for unanimous.
 func TestCredit(t *testing.T) {
 	part, err := partfile.OpenTemp(fsys.OS, t.TempDir())
 	if err != nil {

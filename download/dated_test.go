@@ -10,8 +10,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 40: a mirror whose Last-Modified contradicts the server's is used last: it brings nothing while others work, unless its
-// digest is the right one; one without a date is used as ever.
+// Proves rule 40: a mirror whose Last-Modified contradicts the server's is used last: it brings nothing while others
+// work, unless its digest is the right one; one without a date is used as ever.
 func TestDatedMirror_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 24 * mib
@@ -71,8 +71,9 @@ func TestDatedMirrorAlone_Rule40(t *testing.T) {
 	}
 }
 
-// Proves rules 30 and 34: without a digest, a Last-Modified that moves within one run is another version, although the strong ETag and
-// the size are the same: nothing of it is put together with what came before, of a mirror or of the server itself.
+// Proves rules 30 and 34: without a digest, a Last-Modified that moves within one run is another version, although the
+// strong ETag and the size are the same: nothing of it is put together with what came before, of a mirror or of the
+// server itself.
 func TestDateMovesWithinARun_Rule30_Rule34(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib

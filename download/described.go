@@ -71,8 +71,8 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 	return d, nil
 }
 
-// describedInPlace is the request for the file that the document describes with which the server of r answers; describe is Document.Request or
-// Document.Describe.
+// describedInPlace is the request for the file that the document describes with which the server of r answers; describe
+// is Document.Request or Document.Describe.
 func (r *Request) describedInPlace(ctx context.Context, hc network, describe func(*Document, metalink.File, Request) (Request, error)) (Request, error) {
 	d, err := documentOf(ctx, hc, r, func(hops []metalink.Hop) bool { return r.mayReplace(hops, asOrigin) })
 	if err != nil {

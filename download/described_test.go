@@ -143,8 +143,8 @@ func TestDescribedContradictsUser_Rule46(t *testing.T) {
 	}
 }
 
-// Proves rule 42: a document whose pieces are those of the file that all have, and whose digest of the whole is of another one, is
-// wrong. Nobody is asked for the file a second time.
+// Proves rule 42: a document whose pieces are those of the file that all have, and whose digest of the whole is of
+// another one, is wrong. Nobody is asked for the file a second time.
 func TestDescribedContradictsItself_Rule42(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
@@ -377,8 +377,8 @@ func TestDocumentsOfOthers(t *testing.T) {
 	}
 }
 
-// The URL of a file that is half here leads to a document now, without its media type, which describes the same file: what is here
-// stays. Proves rule 34.
+// The URL of a file that is half here leads to a document now, without its media type, which describes the same file:
+// what is here stays. Proves rule 34.
 func TestDocumentInPlaceOfTheRest_Rule34(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib

@@ -38,8 +38,9 @@ func (d *disk) do(f func() error) {
 	})
 }
 
-// wait waits until c and all chores before it are done; a nil chore is done. A fetch waits so before its request and before its first
-// write: until its range is void on disk, if wrong bytes were there, and until there is room for the file.
+// wait waits until c and all chores before it are done; a nil chore is done. A fetch waits so before its request and
+// before its first write: until its range is void on disk, if wrong bytes were there, and until there is room for the
+// file.
 func (c *chore) wait(ctx context.Context) error {
 	if c == nil {
 		return nil
@@ -52,8 +53,8 @@ func (c *chore) wait(ctx context.Context) error {
 	}
 }
 
-// record updates the journal, unless that is under way. If durable is set, it syncs the part file and the journal, now or with the next
-// update.
+// record updates the journal, unless that is under way. If durable is set, it syncs the part file and the journal, now
+// or with the next update.
 func (d *disk) record(durable bool) {
 	d.due = d.due || durable
 	if !d.busy.CompareAndSwap(false, true) {

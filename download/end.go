@@ -105,8 +105,9 @@ func (s *session) shrunk(o *origin, err error) bool {
 		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
 }
 
-// endsEarlier reports whether a source says that the file ends where everything that is here does, and not where the guess at its size is:
-// then the digest decides (416; RFC 9110, section 15.5.17). It notes the size that the source gives.
+// endsEarlier reports whether a source says that the file ends where everything that is here does, and not where the
+// guess at its size is: then the digest decides (416; RFC 9110, section 15.5.17). It notes the size that the source
+// gives.
 func (s *session) endsEarlier(o *origin, err error) bool {
 	var e *source.Error
 	open := s.guessed() || s.size < 0 && s.strong() // the digest decides what the size is
@@ -154,8 +155,8 @@ func noMerge(reason string, cause error) error {
 	return &fault{kind: Network, what: reason, cause: cause}
 }
 
-// short is an error if a body without a length ended before the size of the file, or the size that the same server gave of the same
-// version (RFC 9110, section 8.6).
+// short is an error if a body without a length ended before the size of the file, or the size that the same server gave
+// of the same version (RFC 9110, section 8.6).
 func (s *session) short(f *flight) error {
 	a, before := f.answer, s.carried.sized
 	if s.size >= 0 && a.Size < 0 && !a.Ranged && !f.sink.cut && f.at < s.size {
@@ -290,8 +291,8 @@ func (s *session) ban(lane scheduler.SourceID) {
 	s.reportDown(o, lane)
 }
 
-// A cutoff is where bodies of unknown length broke off, for example chunked ones without a last chunk. The rest is asked for; where
-// none comes, a strong digest decides whether what is here is the file.
+// A cutoff is where bodies of unknown length broke off, for example chunked ones without a last chunk. The rest is
+// asked for; where none comes, a strong digest decides whether what is here is the file.
 type cutoff struct {
 	at    int64      // the last time; 0: never yet
 	tried int64      // what was compared with the digest then

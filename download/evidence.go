@@ -99,7 +99,8 @@ func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 // keepsNewer reports whether an older file must not replace a newer one.
 func (r *Request) keepsNewer() bool { return !r.AllowOlder && !verify.Strong(r.Claims) }
 
-// signaturesFor are those of signaturesOf or, where a signature is demanded and nothing names one, those that may lie beside the URL.
+// signaturesFor are those of signaturesOf or, where a signature is demanded and nothing names one, those that may lie
+// beside the URL.
 func signaturesFor(req *Request, f metalink.File) []Signature {
 	all := signaturesOf(req, f)
 	if len(all) > 0 || !req.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {

@@ -367,7 +367,8 @@ func TestSilentWithoutValidator_S18(t *testing.T) {
 	r.right(b.Content)
 }
 
-// Where nothing shows that two answers are of one file, several connections to its server (-x) are of no use: it comes by one, at once.
+// Where nothing shows that two answers are of one file, several connections to its server (-x) are of no use: it comes
+// by one, at once.
 func TestSeveralConnectionsWithoutValidator_Rule15(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]mirrortest.Option{

@@ -125,9 +125,9 @@ func (g *getter) complete(proof verify.Proof, a source.Answer) {
 	g.keepVersion(proof, a.Host)
 }
 
-// begun takes a file of that name for the beginning of the wanted one, or for all of it, if the user allows that (Request.Continue) and
-// samples of it come again equal. The rest is fetched beside it, and takes its place when it is complete. If it is something else,
-// why says what. The error says that the server did not answer.
+// begun takes a file of that name for the beginning of the wanted one, or for all of it, if the user allows that
+// (Request.Continue) and samples of it come again equal. The rest is fetched beside it, and takes its place when it is
+// complete. If it is something else, why says what. The error says that the server did not answer.
 func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (done bool, why string, err error) {
 	k := &known{claims: claims, size: x.answer.Size, sizeBy: byServer, file: x.file}
 	k.tag = tagOf(x.file, x.answer)
@@ -254,8 +254,8 @@ func (g *getter) asBefore(ctx context.Context, c *partfile.Committed) bool {
 	return true
 }
 
-// confirmed reports whether the file may be taken for the committed one without a digest: the journal has this user's seal, or the
-// server's answer ties the two together. It proves nothing about the bytes.
+// confirmed reports whether the file may be taken for the committed one without a digest: the journal has this user's
+// seal, or the server's answer ties the two together. It proves nothing about the bytes.
 func (g *getter) confirmed(c *partfile.Committed, x inquiry) bool {
 	id, ok := c.Identity()
 	if !ok || !g.same(id) || g.req.Overwrite || g.req.IfNewer {

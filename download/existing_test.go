@@ -13,8 +13,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 15 for a file that another program began under the final name: with --continue it is gone on with if samples are the same.
-// Else it stays as it is (rule 3), also where the download fails.
+// Proves rule 15 for a file that another program began under the final name: with --continue it is gone on with if
+// samples are the same. Else it stays as it is (rule 3), also where the download fails.
 func TestContinueFile_Rule15_Rule3(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -115,8 +115,8 @@ func TestRename_Rule3(t *testing.T) {
 	}
 }
 
-// TestRenameDue: a file that a stopped run brought, and that something is due with, is not fetched again under the next name. Once that is told, it is
-// a file like any other.
+// TestRenameDue: a file that a stopped run brought, and that something is due with, is not fetched again under the next
+// name. Once that is told, it is a file like any other.
 func TestRenameDue_Rule3(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 1000, mirrortest.ETag(`"1"`))

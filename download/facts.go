@@ -137,8 +137,8 @@ func pinOf(file metalink.File) state.Pin {
 	return state.PinOf(file.Claims, kinds...)
 }
 
-// checkPin is an error if the URL of a request offered more to verify with before: an attacker may have removed it. Evidence of the
-// user's own replaces the check.
+// checkPin is an error if the URL of a request offered more to verify with before: an attacker may have removed it.
+// Evidence of the user's own replaces the check.
 func (c *Client) checkPin(r *Request, offered state.Pin) error {
 	if r.LessProof || r.userVouches() {
 		return nil
@@ -151,8 +151,8 @@ func (c *Client) checkPin(r *Request, offered state.Pin) error {
 
 const hintOtherFile Hint = "the server has another file than the one that was asked for"
 
-// sharesTag reports whether a mirror's answer has the tag that is known, from the host that gave it or from one that shares it. The same
-// tag of any other host ties nothing (RFC 9110, section 8.8.3).
+// sharesTag reports whether a mirror's answer has the tag that is known, from the host that gave it or from one that
+// shares it. The same tag of any other host ties nothing (RFC 9110, section 8.8.3).
 func (k *known) sharesTag(theirs version.View) bool {
 	return theirs.ETag != "" && theirs.ETag == k.tag.etag && (theirs.Shares || theirs.Host == k.tag.host)
 }

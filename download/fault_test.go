@@ -106,8 +106,8 @@ func (s *scene) judge(disk fsys.FS, at fsystest.Op, cause, ended error) error {
 	return nil
 }
 
-// Each operation of a run fails once, in several ways (rule 7): exit code 3, a message that names the file and the reason, nothing
-// changed under the final name, and the next run ends right.
+// Each operation of a run fails once, in several ways (rule 7): exit code 3, a message that names the file and the
+// reason, nothing changed under the final name, and the next run ends right.
 func TestFaults_Rule7(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(s *scene){

@@ -111,8 +111,8 @@ func (k *sink) Answer(a source.Answer) error {
 	}
 }
 
-// WriteAt writes the part of p that is wanted. Bytes that are on disk already are not written again, so that no byte changes after it
-// was hashed.
+// WriteAt writes the part of p that is wanted. Bytes that are on disk already are not written again, so that no byte
+// changes after it was hashed.
 func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 	if k.front != nil {
 		return k.hold(p, off)
@@ -136,8 +136,8 @@ func (k *sink) write(p []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// put writes the part of p that is wanted. It returns the end of that part, and how many bytes of it were not on disk; the others are
-// added to theirs.
+// put writes the part of p that is wanted. It returns the end of that part, and how many bytes of it were not on disk;
+// the others are added to theirs.
 func (k *sink) put(p []byte, off int64, theirs *byterange.Set) (n int64, fresh int, err error) {
 	if err := k.upload.room(k.ctx, off+int64(len(p))); err != nil {
 		return 0, 0, err
@@ -195,7 +195,8 @@ func (k *sink) Coming(n int64) error { return k.send(message{id: k.id, coming: n
 // End implements source.PieceSink.
 func (k *sink) End() int64 { return k.limit.Load() }
 
-// halt ends all writing. It returns what was written and not reported, also by a write that is under way. What is before at was reported.
+// halt ends all writing. It returns what was written and not reported, also by a write that is under way. What is
+// before at was reported.
 func (k *sink) halt(at int64) (unheard byterange.Set) {
 	k.reachedMu.Lock()
 	defer k.reachedMu.Unlock()

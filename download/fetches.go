@@ -10,8 +10,8 @@ import (
 	"braid/scheduler"
 )
 
-// fetches are the running requests of a session, with the counts of their work. They belong to the session's loop. Each fetch runs in
-// a goroutine of its own and sends messages to the loop.
+// fetches are the running requests of a session, with the counts of their work. They belong to the session's loop. Each
+// fetch runs in a goroutine of its own and sends messages to the loop.
 type fetches struct {
 	running  map[scheduler.FetchID]*flight
 	messages chan message

@@ -28,8 +28,8 @@ func IsDocument(name string) bool {
 	return false
 }
 
-// fileFor is the file that a request is for whose answer is the document: of the selected ones the only one, or that of the name in
-// the URL.
+// fileFor is the file that a request is for whose answer is the document: of the selected ones the only one, or that of
+// the name in the URL.
 func (d *Document) fileFor(req Request) (metalink.File, error) {
 	chosen, err := d.Choose(req.Select)
 	if err != nil {

@@ -214,7 +214,8 @@ func TestDigestsOnTheWayToADocument_Rule46_Rule64(t *testing.T) {
 	}
 }
 
-// Proves rule 17 for what is held back until it is known to be no document: a body that looks like one and breaks off is gone on with.
+// Proves rule 17 for what is held back until it is known to be no document: a body that looks like one and breaks off
+// is gone on with.
 func TestHeldBack_Rule17(t *testing.T) {
 	t.Parallel()
 	page := []byte("<?xml version='1.0'?><!--" + strings.Repeat("x", 9000) + "--><page/>")

@@ -13,8 +13,8 @@ import (
 	"braid/source/httpsource"
 )
 
-// Where a test needs a server to have done something, the others are held to a low rate until it has: alone they would bring the file
-// before that, as a busy machine lets any goroutine begin seconds late.
+// Where a test needs a server to have done something, the others are held to a low rate until it has: alone they would
+// bring the file before that, as a busy machine lets any goroutine begin seconds late.
 
 // held is a rate that is low until a condition holds.
 func held(rate int64, until func() bool) mirrortest.Option {
@@ -123,8 +123,8 @@ func urlsOf(servers ...*mirrortest.Server) (urls []string) {
 	return urls
 }
 
-// dammed is a client whose answers bring n bytes of bodies in all and nothing more before their requests end: what is to be interrupted
-// then is not over before the test sees how far it is.
+// dammed is a client whose answers bring n bytes of bodies in all and nothing more before their requests end: what is
+// to be interrupted then is not over before the test sees how far it is.
 func dammed(t *testing.T, n int64) *httpsource.Client {
 	t.Helper()
 	var left atomic.Int64

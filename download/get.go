@@ -143,8 +143,8 @@ func (g *getter) get(ctx context.Context) error {
 	return nil
 }
 
-// span fetches the neighbours' bytes in the pieces at the ends of the file. So all pieces can be checked: a file with an unchecked byte
-// gets no name.
+// span fetches the neighbours' bytes in the pieces at the ends of the file. So all pieces can be checked: a file with
+// an unchecked byte gets no name.
 func (g *getter) span(ctx context.Context) error {
 	if !g.req.spans() {
 		return nil

@@ -48,8 +48,9 @@ func (x *hanging) is() bool {
 	}
 }
 
-// A disk on which the journal takes its time does not stop the loop: what was found wrong is being voided, and what is asked for already
-// comes, is counted and shown. Nothing new is asked for until the void is on disk, and then the download comes to its end.
+// A disk on which the journal takes its time does not stop the loop: what was found wrong is being voided, and what is
+// asked for already comes, is counted and shown. Nothing new is asked for until the void is on disk, and then the
+// download comes to its end.
 func TestHangingVoid_S10_Rule8(t *testing.T) {
 	t.Parallel()
 	const size = 32 * mib

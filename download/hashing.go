@@ -12,8 +12,8 @@ import (
 	"braid/verify"
 )
 
-// hashing verifies what is here while more comes. A hasher reads the bytes in order. Where digests of pieces are known, the hasher gets
-// a byte only after its piece was checked. It belongs to the session's loop.
+// hashing verifies what is here while more comes. A hasher reads the bytes in order. Where digests of pieces are known,
+// the hasher gets a byte only after its piece was checked. It belongs to the session's loop.
 type hashing struct {
 	part     *partfile.File
 	stream   io.Writer  // takes what was hashed; nil: the file stays in part
@@ -30,8 +30,8 @@ func newHashing(part *partfile.File, stream io.Writer, upload *uploading) hashin
 	return hashing{part: part, stream: stream, upload: upload, advanced: make(chan int64, 1), failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
 }
 
-// begin hashes what is here and what comes: the first size bytes. If size is not known (-1), the hasher's end sets it later. What was
-// uploaded is not hashed again: the error says that check cannot go on behind it.
+// begin hashes what is here and what comes: the first size bytes. If size is not known (-1), the hasher's end sets it
+// later. What was uploaded is not hashed again: the error says that check cannot go on behind it.
 func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64, signed []found) (err error) {
 	moved := func(front int64) {
 		select {
@@ -66,8 +66,8 @@ func (x *hashing) fail(err error) {
 // begun reports whether there is a hasher.
 func (x *hashing) begun() bool { return x.hasher != nil }
 
-// stop ends the hasher early and waits for it. A stream may block for ever in a write that nothing can end: it is not waited for longer
-// than streamGrace.
+// stop ends the hasher early and waits for it. A stream may block for ever in a write that nothing can end: it is not
+// waited for longer than streamGrace.
 func (x *hashing) stop() {
 	if x.hasher == nil || x.atEnd {
 		x.hasher = nil

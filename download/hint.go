@@ -1,7 +1,7 @@
 package download
 
-// A Hint is the next step after an [Error], in a few words. In place of one of the constants a program says how its users take that
-// step; others are for people as they are.
+// A Hint is the next step after an [Error], in a few words. In place of one of the constants a program says how its
+// users take that step; others are for people as they are.
 type Hint string
 
 // The steps that a program has to have a way for.

@@ -9,13 +9,14 @@ import (
 	"braid/source"
 )
 
-// HostLimits hold what comes from one host, for all downloads that share them, to a number of bytes a second. The host is the one that sends,
-// after redirects; what its documents and signatures bring does not count. Their fields are not changed after use.
+// HostLimits hold what comes from one host, for all downloads that share them, to a number of bytes a second. The host
+// is the one that sends, after redirects; what its documents and signatures bring does not count. Their fields are not
+// changed after use.
 type HostLimits struct {
 	// Rate is how many bytes a second the host of a URL may send. Zero is no limit.
 	Rate func(*url.URL) int64
-	// Share, if not nil, keeps l at the part of perSecond that is this process's, as several processes together may have no more, until end is
-	// called: nothing comes from the host (host:port) any more.
+	// Share, if not nil, keeps l at the part of perSecond that is this process's, as several processes together may
+	// have no more, until end is called: nothing comes from the host (host:port) any more.
 	Share func(host string, perSecond int64, l *Limiter) (end func())
 
 	mu    sync.Mutex

@@ -12,8 +12,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// What one host sends is held to its limit for all downloads together. While something comes from a host its share is taken, once for all, and
-// given back after.
+// What one host sends is held to its limit for all downloads together. While something comes from a host its share is
+// taken, once for all, and given back after.
 func TestHostLimits(t *testing.T) {
 	const size, most = mib / 2, mib / 2
 	slow := sized(t, size, mirrortest.Digest())

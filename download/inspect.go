@@ -43,8 +43,8 @@ func (x *inspection) resolve(ctx context.Context) error {
 	return nil
 }
 
-// ask asks the server what the file should be: by HEAD and, if that is refused or has no digest, by GET, as some servers give it on
-// one of them only. If a document describes the file no server is asked.
+// ask asks the server what the file should be: by HEAD and, if that is refused or has no digest, by GET, as some
+// servers give it on one of them only. If a document describes the file no server is asked.
 func (x *inspection) ask(ctx context.Context) error {
 	if !x.asked() || isFTP(x.req.URL) { // which has no digests to give
 		return nil
@@ -96,7 +96,8 @@ func (x *inspection) follow(ctx context.Context) (err error) {
 	return err
 }
 
-// readDescriptions reads what the document of the request and what the server describes: for signatures, and until one has pieces.
+// readDescriptions reads what the document of the request and what the server describes: for signatures, and until one
+// has pieces.
 func (x *inspection) readDescriptions(ctx context.Context) {
 	x.claims = join(x.req.Claims, x.file.Claims)
 	v := &x.verdict
@@ -166,8 +167,8 @@ func (x *inspection) share() error {
 	return nil
 }
 
-// edge is piece i of the torrent as its files on disk have it, but for the bytes of the file that is checked. What is not there is
-// zeros, and remembered.
+// edge is piece i of the torrent as its files on disk have it, but for the bytes of the file that is checked. What is
+// not there is zeros, and remembered.
 func (x *inspection) edge(s *sharing, i int) ([]byte, error) {
 	n := s.torrent.PieceLength
 	at := i - int(s.file.Offset/n)

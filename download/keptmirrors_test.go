@@ -8,8 +8,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rules 39 and 40 for mirrors whose URL the journal does not have, as it has secrets (rule 62) or is long: a download that goes on
-// after a repair asks them.
+// Proves rules 39 and 40 for mirrors whose URL the journal does not have, as it has secrets (rule 62) or is long: a
+// download that goes on after a repair asks them.
 func TestRepairAsksMaskedMirrors_Rule39_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib // too little to ask for a document before

@@ -13,12 +13,12 @@ import (
 	"braid/verify"
 )
 
-// This file holds what is known of the file, and who stated it. Whatever an answer, a document or a journal says gets into a known by
-// learn, recall or digests, and everything else reads it there.
+// This file holds what is known of the file, and who stated it. Whatever an answer, a document or a journal says gets
+// into a known by learn, recall or digests, and everything else reads it there.
 //
-// An authority is the user or the asked server: the one of the URL that the user typed, or a server that this one led to before a word of
-// the file was said (metalink.Own). Digests come from authorities only. Sizes, tags and dates of other parties are statements about
-// their own copy, and count until the digest of an authority shows otherwise.
+// An authority is the user or the asked server: the one of the URL that the user typed, or a server that this one led
+// to before a word of the file was said (metalink.Own). Digests come from authorities only. Sizes, tags and dates of
+// other parties are statements about their own copy, and count until the digest of an authority shows otherwise.
 
 // A rank orders the parties that state facts of the file (rule 64).
 type rank uint8
@@ -34,7 +34,8 @@ const (
 // section 8.8.3) and ties nothing.
 type tag struct{ etag, host string }
 
-// known is what is known of one version of the file, each fact with who stated it. It lives as long as the version: sessions share it.
+// known is what is known of one version of the file, each fact with who stated it. It lives as long as the version:
+// sessions share it.
 type known struct {
 	claims   []verify.Claim // by authorities; the channel of each is its rank
 	recalled []verify.Claim // those of claims that the user gave to an earlier run, and not to this one
@@ -154,8 +155,8 @@ func (k *known) forgetGuess() {
 	}
 }
 
-// forgetOthers drops what parties other than the authorities stated of their copies. It is called before another one is asked for all of
-// the file.
+// forgetOthers drops what parties other than the authorities stated of their copies. It is called before another one is
+// asked for all of the file.
 func (k *known) forgetOthers() {
 	if k.sizeBy <= byOther {
 		k.size, k.sizeBy, k.sizeAt = -1, unstated, ""
@@ -163,8 +164,9 @@ func (k *known) forgetOthers() {
 	k.mixed = false
 }
 
-// recall takes over what an earlier run knew, by its sealed journal; places only if links count. Whoever was trusted then to sign a list
-// may not be now, and the word of the user to that run is not repeated: it holds until an authority of this run says otherwise.
+// recall takes over what an earlier run knew, by its sealed journal; places only if links count. Whoever was trusted
+// then to sign a list may not be now, and the word of the user to that run is not repeated: it holds until an authority
+// of this run says otherwise.
 func (k *known) recall(prior partfile.Identity, r *Request) {
 	prior.Claims = earlier(prior.Claims, r.Claims)
 	for _, c := range prior.Claims {
@@ -274,8 +276,8 @@ func identityView(id partfile.Identity) version.View {
 	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
 }
 
-// sameDate reports whether an answer has the date of a journal, which has one only where it is a strong validator. That of a host with a tag
-// of its own is of its own copy.
+// sameDate reports whether an answer has the date of a journal, which has one only where it is a strong validator. That
+// of a host with a tag of its own is of its own copy.
 func sameDate(then, now version.View) bool {
 	return !now.Modified.IsZero() && now.Modified.Equal(then.Modified) && (now.Host == "" || now.Host == then.Host)
 }

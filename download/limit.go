@@ -8,8 +8,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A Limiter limits all downloads that share it to a number of bytes a second together, which Set may change. It may be used by several
-// goroutines. NewLimit makes one; a nil *Limiter and the zero Limiter are no limit.
+// A Limiter limits all downloads that share it to a number of bytes a second together, which Set may change. It may be
+// used by several goroutines. NewLimit makes one; a nil *Limiter and the zero Limiter are no limit.
 type Limiter struct {
 	now     atomic.Pointer[turns] // nil: no limit
 	waiting atomic.Int64
@@ -23,8 +23,8 @@ type turns struct {
 	bytes int64 // a second
 }
 
-// NewLimit makes a limit of n bytes a second for [Client].Limit or [Request].Limit; less than one is one. What is let through late, as sleeping takes a
-// millisecond longer than it should, is made up for within 50 ms.
+// NewLimit makes a limit of n bytes a second for [Client].Limit or [Request].Limit; less than one is one. What is let
+// through late, as sleeping takes a millisecond longer than it should, is made up for within 50 ms.
 func NewLimit(n int64) *Limiter {
 	l := &Limiter{}
 	l.Set(max(n, 1))

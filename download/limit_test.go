@@ -76,7 +76,8 @@ func TestLimitWithin(t *testing.T) {
 	}
 }
 
-// A limit that changes counts at once, for what goes on as well: lifted, the rest comes without waiting; set again, the next file waits.
+// A limit that changes counts at once, for what goes on as well: lifted, the rest comes without waiting; set again, the
+// next file waits.
 func TestLimitSet(t *testing.T) {
 	const size = mib
 	r := newRun(t, sized(t, size, mirrortest.Digest()).URL)

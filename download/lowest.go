@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// lowestTime is for how long a download may be slower than Client.LowestSpeed. The first bytes of a slow start are a few seconds away.
+// lowestTime is for how long a download may be slower than Client.LowestSpeed. The first bytes of a slow start are a
+// few seconds away.
 const lowestTime = 30 * time.Second
 
 // A pulse finds out that a download is too slow. It is asked with each beat of a session.
@@ -17,7 +18,8 @@ type pulse struct {
 	arrived  int64
 }
 
-// tooSlow reports whether less than least bytes a second have come for lowestTime while they were waited for, of all that has arrived.
+// tooSlow reports whether less than least bytes a second have come for lowestTime while they were waited for, of all
+// that has arrived.
 func (p *pulse) tooSlow(now time.Time, waits bool, least, arrived int64) bool {
 	switch {
 	case !waits || least <= 0:
@@ -33,7 +35,8 @@ func (p *pulse) tooSlow(now time.Time, waits bool, least, arrived int64) bool {
 	return false
 }
 
-// fairPart is what part of a limit a download has at least that shares it with others: one that the limit holds back is not too slow.
+// fairPart is what part of a limit a download has at least that shares it with others: one that the limit holds back is
+// not too slow.
 const fairPart = 64
 
 // ErrTooSlow is what a download ended with that was slower than its least speed (Client.LowestSpeed).

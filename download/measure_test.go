@@ -9,8 +9,8 @@ import (
 	"braid/source/httpsource"
 )
 
-// Each place is asked once, for a moment and no more than some MiB; one that is silent after a while ends with its moment, and one
-// that has another file (C5, C8) or none says why.
+// Each place is asked once, for a moment and no more than some MiB; one that is silent after a while ends with its
+// moment, and one that has another file (C5, C8) or none says why.
 func TestMeasure_C5_C8(t *testing.T) {
 	t.Parallel()
 	const size, moment = 20 * mib, 3 * time.Second

@@ -10,8 +10,8 @@ import (
 	"braid/verify"
 )
 
-// The server gives the digest and a mirror, and redirects to another mirror that has a file of another size. That size is one mirror's
-// word: the other one has the file all the same. Proves rules 39 and 40.
+// The server gives the digest and a mirror, and redirects to another mirror that has a file of another size. That size
+// is one mirror's word: the other one has the file all the same. Proves rules 39 and 40.
 func TestSizeOfAMirrorIsNotTheServers_Rule39_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib

@@ -9,8 +9,8 @@ import (
 	"braid/metalink"
 )
 
-// mirrorTrees are the folders that mirrors share with the Metalink server (depth; RFC 6249, section 3.4). The downloads of a batch
-// share them. They add mirrors and never evidence: a mirror that has another file is refused like any other.
+// mirrorTrees are the folders that mirrors share with the Metalink server (depth; RFC 6249, section 3.4). The downloads
+// of a batch share them. They add mirrors and never evidence: a mirror that has another file is refused like any other.
 //
 // A nil value has no trees. The methods may be called by several goroutines.
 type mirrorTrees struct {
@@ -54,8 +54,8 @@ type treeMirror struct {
 	tree *mirrorTree
 }
 
-// mirrorsOf returns the places where the file at u may lie as well, by their priority. ETags that a mirror shares for one file mean
-// nothing for another (RFC 6249, section 3.3).
+// mirrorsOf returns the places where the file at u may lie as well, by their priority. ETags that a mirror shares for
+// one file mean nothing for another (RFC 6249, section 3.3).
 func (a *mirrorTrees) mirrorsOf(u *url.URL) (found []treeMirror) {
 	if a == nil {
 		return nil

@@ -60,8 +60,8 @@ func FuzzSafeName(f *testing.F) {
 	})
 }
 
-// Whatever a Content-Disposition says (RFC 6266), the file gets one plain name in its folder, or none; a name that is given and refused
-// is not replaced by the one of the URL.
+// Whatever a Content-Disposition says (RFC 6266), the file gets one plain name in its folder, or none; a name that is
+// given and refused is not replaced by the one of the URL.
 func FuzzRemoteName(f *testing.F) {
 	f.Add(`attachment; filename="a.iso"`)
 	f.Add(`attachment; filename="a.iso"; filename*=UTF-8''%e2%82%ac.iso`)

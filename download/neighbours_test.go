@@ -30,8 +30,8 @@ func (f folder) check(t *testing.T, dir, name string, seeds ...string) (download
 	return r.client.Verify(t.Context(), r.req)
 }
 
-// A file on disk that shares pieces of a torrent with others is checked with the bytes of those that lie beside it. Where they do not,
-// the result says which bytes were not checked, and proves nothing. Proves rule 43.
+// A file on disk that shares pieces of a torrent with others is checked with the bytes of those that lie beside it.
+// Where they do not, the result says which bytes were not checked, and proves nothing. Proves rule 43.
 func TestVerifySharedPieces_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{names: []string{"a", "b", "c", "d"}, sizes: []int64{piece + 100, 300, 2*piece + 7, 2 * piece}}

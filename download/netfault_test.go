@@ -96,8 +96,8 @@ func (s *scene) unplugged(f *flaky) (over bool, err error) {
 	return false, nil
 }
 
-// Each dial, read and write fails once: other sources, or another try, bring the file all the same (rules 21, 22 and 39). Where the
-// network is down from then on it is exit code 4, or 13 with what is kept, and the next run ends right.
+// Each dial, read and write fails once: other sources, or another try, bring the file all the same (rules 21, 22 and
+// 39). Where the network is down from then on it is exit code 4, or 13 with what is kept, and the next run ends right.
 func TestNetworkFaults_Rule22_Rule39(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"dial", "read", "write"} {

@@ -135,8 +135,8 @@ func (n network) bring(ctx context.Context, u *url.URL, o httpsource.Options, r 
 	return err
 }
 
-// patiently runs a fetch until the timer silent ends it, which the fetch resets at each sign of life, or it takes too long. The error
-// is then errSilent or errSlow.
+// patiently runs a fetch until the timer silent ends it, which the fetch resets at each sign of life, or it takes too
+// long. The error is then errSilent or errSlow.
 func patiently(ctx context.Context, patience time.Duration, fetch func(ctx context.Context, silent *time.Timer) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

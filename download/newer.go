@@ -96,9 +96,9 @@ func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
 	return x, false, err
 }
 
-// isCurrent reports whether the file that is there is the server's, and proven as demanded. Its bytes are read again if it is known which
-// they were, as another program may have changed them, if a mirror answered for a server that gave a digest, as the mirror may be stale, and
-// if something must be proven.
+// isCurrent reports whether the file that is there is the server's, and proven as demanded. Its bytes are read again if
+// it is known which they were, as another program may have changed them, if a mirror answered for a server that gave a
+// digest, as the mirror may be stale, and if something must be proven.
 func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
 	here, known := g.carried.here, g.carried.remembered()
 	switch {
@@ -112,8 +112,8 @@ func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
 	return g.holds(ctx, x.file.Claims, g.existingSignatures(ctx, x.file)...)
 }
 
-// holds reports whether the file that is there is the one that is known, if one is, and these claims and signatures, with what proved it
-// before, prove what is demanded.
+// holds reports whether the file that is there is the one that is known, if one is, and these claims and signatures,
+// with what proved it before, prove what is demanded.
 func (g *getter) holds(ctx context.Context, claims []verify.Claim, signatures ...verify.SignatureChecker) bool {
 	here, known := g.carried.here, g.carried.remembered()
 	if known && here.Over != 0 {
@@ -144,8 +144,8 @@ func (g *getter) unchanged(a source.Answer) {
 	}
 }
 
-// nothingNewer compares the server's file with the one that is there. A strong digest has decided already that they differ, and the
-// user's that this one is wanted.
+// nothingNewer compares the server's file with the one that is there. A strong digest has decided already that they
+// differ, and the user's that this one is wanted.
 //
 // The error is for a file that stays, as the server has an older one, and is not proven as demanded.
 func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Claim) (bool, error) {
@@ -189,8 +189,8 @@ var errUnprovenNewer = errors.New("the server has an older one, and nothing prov
 // unprovenNewer is the error of a file that stays, as the server has an older one, and is not proven as demanded.
 func unprovenNewer(r *Request) *Error { return r.fail(NoEvidence, errUnprovenNewer, HintAllowOlder) }
 
-// dated reports whether a file that is not remembered has exactly the date and size that the server gives, as one has that curl -R or
-// wget brought. That is no proof, so it counts only where none is demanded.
+// dated reports whether a file that is not remembered has exactly the date and size that the server gives, as one has
+// that curl -R or wget brought. That is no proof, so it counts only where none is demanded.
 func (g *getter) dated(a source.Answer, claims []verify.Claim) bool {
 	r := &g.req
 	if !r.IfNewer || !r.onDisk() || g.carried.here != nil || r.Require != RequireNothing || r.Anchors.Any() || verify.Strong(claims) {
@@ -239,7 +239,8 @@ func (g *getter) relation(x inquiry) relation {
 	return compare(g.carried.here, x.answer)
 }
 
-// outdated reports whether an earlier run has left a part of an older version than the one that is there, which must not replace it.
+// outdated reports whether an earlier run has left a part of an older version than the one that is there, which must
+// not replace it.
 func (g *getter) outdated(prior partfile.Identity) bool {
 	then := source.Answer{ETag: prior.ETag, LastModified: prior.Date, Host: prior.Host, Size: prior.Size}
 	return g.req.IfNewer && g.req.keepsNewer() && compare(g.carried.here, then) == older
@@ -332,8 +333,8 @@ func (g *getter) keepPin() {
 	g.c.State.KeepPin(g.req.URL, g.carried.offers(g.carried.file))
 }
 
-// follow downloads the file that the document at the URL of the request describes, in another getter. The user's demands and name hold
-// for that file.
+// follow downloads the file that the document at the URL of the request describes, in another getter. The user's
+// demands and name hold for that file.
 func (g *getter) follow(ctx context.Context) (*getter, error) {
 	req, err := g.asked.describedInPlace(ctx, g.http, (*Document).Request)
 	if err != nil {

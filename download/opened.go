@@ -10,8 +10,8 @@ import (
 	"braid/source"
 )
 
-// An opened is a source of the caller's own (Client.Open). Its bytes are a mirror's, which the digest proves; what it leaves out of an
-// answer is filled in, and bytes that are not those that were asked for next are refused.
+// An opened is a source of the caller's own (Client.Open). Its bytes are a mirror's, which the digest proves; what it
+// leaves out of an answer is filled in, and bytes that are not those that were asked for next are refused.
 type opened struct {
 	source.Source
 	url *url.URL

@@ -12,8 +12,8 @@ import (
 	"braid/verify"
 )
 
-// resolveFile takes the first answer of the server that is asked as what the file is. In the place of the asked server another one may
-// answer, whose word about the file counts for nothing: its size and validators are of its own copy.
+// resolveFile takes the first answer of the server that is asked as what the file is. In the place of the asked server
+// another one may answer, whose word about the file counts for nothing: its size and validators are of its own copy.
 func (s *session) resolveFile(o *origin, a source.Answer) error {
 	x, err := s.readFirst(o, a)
 	switch {
@@ -75,8 +75,8 @@ func (s *session) mixElsewhere(x resolution, a source.Answer) {
 	}
 }
 
-// statementOf is what an answer of o states. Only the asked server speaks for the file; if the answer is a mirror's to which it led, the
-// size is that mirror's.
+// statementOf is what an answer of o states. Only the asked server speaks for the file; if the answer is a mirror's to
+// which it led, the size is that mirror's.
 func (s *session) statementOf(o *origin, x resolution, a source.Answer) statement {
 	st := stated(x.file, a, byOther, o.url)
 	if s.roleOf(o) == asOrigin {
@@ -182,8 +182,8 @@ func (s *session) wantsHead(x resolution, a source.Answer) bool {
 	return s.headMatters(x) && mayAskHead(s.carried.heads) && (s.carried.heads == 0 || !s.headFits(a))
 }
 
-// headFits reports whether the answer to HEAD may be of the version of a. Where the two were led to different servers, only what the
-// asked server said counts.
+// headFits reports whether the answer to HEAD may be of the version of a. Where the two were led to different servers,
+// only what the asked server said counts.
 func (s *session) headFits(a source.Answer) bool {
 	head := s.carried.head
 	theirs := viewOf(head)
@@ -202,8 +202,8 @@ func (s *session) roleOf(o *origin) role {
 	return asMirror
 }
 
-// applyRefusal reads the redirects before a mirror's refusal: what the asked server said there counts all the same, and it may have named
-// other places.
+// applyRefusal reads the redirects before a mirror's refusal: what the asked server said there counts all the same, and
+// it may have named other places.
 func (s *session) applyRefusal(o *origin, err error) {
 	var e *source.Error
 	if !o.first || !errors.As(err, &e) {
@@ -230,7 +230,8 @@ func (s *session) applyRefusal(o *origin, err error) {
 	}
 }
 
-// fromHead prefers the answer to HEAD if that has the digest that the answer to GET lacks. The two must not contradict each other.
+// fromHead prefers the answer to HEAD if that has the digest that the answer to GET lacks. The two must not contradict
+// each other.
 func (s *session) fromHead(file metalink.File) (metalink.File, error) {
 	x, err := s.req.resolve(s.carried.head.Hops, asOrigin, false)
 	if err != nil || !verify.Strong(x.file.Claims) {
@@ -245,7 +246,8 @@ func (s *session) fromHead(file metalink.File) (metalink.File, error) {
 	return file, err
 }
 
-// corroborate adds the claims of this run's answer to those of an earlier run. It reports whether there are any that were not known.
+// corroborate adds the claims of this run's answer to those of an earlier run. It reports whether there are any that
+// were not known.
 func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	before := s.claims
 	if s.digests(claims); len(without(s.claims, before)) == 0 {
@@ -261,8 +263,8 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	return true
 }
 
-// heed adds the claims and the places of the server where it leads to another file, or to none. How long the file of new claims is
-// nobody has said.
+// heed adds the claims and the places of the server where it leads to another file, or to none. How long the file of
+// new claims is nobody has said.
 func (s *session) heed(file metalink.File) {
 	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.claims, file.Claims))
 	if s.originAnswered || !fresh && len(file.Mirrors) == 0 {
@@ -279,8 +281,8 @@ func (s *session) heed(file metalink.File) {
 	s.describe()
 }
 
-// mayAnnounce reports whether an answer, or a digest in it, came over channels as trusted as that of the digest which is known. Over http anybody on the way
-// can say that the file is another one by now.
+// mayAnnounce reports whether an answer, or a digest in it, came over channels as trusted as that of the digest which
+// is known. Over http anybody on the way can say that the file is another one by now.
 func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
 	return mayAnnounce(s.claims, hops, claims)
 }
@@ -290,8 +292,8 @@ func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Clai
 	return !overHTTPS(known) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
 }
 
-// checkVersion compares the server's first answer to this session with what it stated before. Another version takes the place of the one
-// that was known. It is an error if the file has changed too often.
+// checkVersion compares the server's first answer to this session with what it stated before. Another version takes the
+// place of the one that was known. It is an error if the file has changed too often.
 func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
 		s.forgetRecalled()

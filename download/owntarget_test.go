@@ -308,7 +308,8 @@ func TestTargetFails_Rule7(t *testing.T) {
 	}
 }
 
-// A target that fails while sources are compared, when all came once, ends the download, also with an error that looks like a cancel.
+// A target that fails while sources are compared, when all came once, ends the download, also with an error that looks
+// like a cancel.
 func TestTargetFailsCompared_Rule40(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"read", "write"} {

@@ -10,9 +10,9 @@ import (
 	"braid/verify"
 )
 
-// pieces are what a session knows of the digests of parts of its file. They are checked as they come, one at a time, in a goroutine
-// of their own. A piece that is right may be hashed and given away; a wrong one is forgotten. Only the digest of the whole proves
-// the file (RFC 6249, section 7).
+// pieces are what a session knows of the digests of parts of its file. They are checked as they come, one at a time, in
+// a goroutine of their own. A piece that is right may be hashed and given away; a wrong one is forgotten. Only the
+// digest of the whole proves the file (RFC 6249, section 7).
 type pieces struct {
 	list    verify.Pieces
 	from    string            // the document that has them, masked

@@ -9,8 +9,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves S18 for pipes: where no pieces are known, only a mirror that something ties to the server's file brings bytes for one, and a
-// stale one of the same size spoils nothing.
+// Proves S18 for pipes: where no pieces are known, only a mirror that something ties to the server's file brings bytes
+// for one, and a stale one of the same size spoils nothing.
 func TestPipeTakesTiedMirrors_S18(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib // no document is asked for

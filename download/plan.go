@@ -125,8 +125,8 @@ func (h *planner) run(ctx context.Context) error {
 	return h.checkLimits()
 }
 
-// foreseeSpan is span for a plan, which fetches no pieces that a file shares with others: their bytes matter only where a file is there that
-// may be the right one.
+// foreseeSpan is span for a plan, which fetches no pieces that a file shares with others: their bytes matter only where
+// a file is there that may be the right one.
 func (h *planner) foreseeSpan(ctx context.Context) error {
 	if !h.req.spans() {
 		return nil
@@ -271,8 +271,8 @@ func (h *planner) followDocument(ctx context.Context) (*getter, error) {
 	return newGetter(h.c, h.http, req, nil), nil
 }
 
-// findPlaces lists the places in the order in which the scheduler would open them: the first, then the fastest by remembered speed,
-// then by preference (RFC 6249, section 3.1).
+// findPlaces lists the places in the order in which the scheduler would open them: the first, then the fastest by
+// remembered speed, then by preference (RFC 6249, section 3.1).
 func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	first := Place{URL: h.req.URL}
 	if d := h.req.Described; d != nil {

@@ -23,8 +23,8 @@ func (s *session) askDocument() {
 	s.workers.Go(func() { s.aside.documents <- describedBy(ctx, s.http, s.req, doc, file, claims, trusted) })
 }
 
-// piecesHelp reports whether damaged parts could be fetched from another source. The other sources are asked soon: a document that
-// is fetched before that disturbs the measurements of growth least.
+// piecesHelp reports whether damaged parts could be fetched from another source. The other sources are asked soon: a
+// document that is fetched before that disturbs the measurements of growth least.
 func (s *session) piecesHelp() bool {
 	others := s.fetches.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
 	return others && !s.carried.single && s.size >= leastPieces
@@ -62,7 +62,8 @@ func (s *session) applyEvidence(t documentResult) bool {
 	return true
 }
 
-// askSignatures fetches the known signatures, if a key or certificate is trusted. It is called when a description of the file came.
+// askSignatures fetches the known signatures, if a key or certificate is trusted. It is called when a description of
+// the file came.
 func (s *session) askSignatures() {
 	all := signaturesOf(s.req, s.file)
 	if doc, ok := s.carried.nextDocument(s.file); len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) { // else the document may have one
@@ -141,8 +142,8 @@ func (s *session) awaitSignatures() error {
 	}
 }
 
-// streamWaits reports whether a stream or an upload must not begin yet. What was sent is not read again, and a signature is checked over all
-// of it. An upload waits for the pieces, too: then no part of it can be wrong by them.
+// streamWaits reports whether a stream or an upload must not begin yet. What was sent is not read again, and a
+// signature is checked over all of it. An upload waits for the pieces, too: then no part of it can be wrong by them.
 func (s *session) streamWaits() bool {
 	return s.req.inOrder() && s.aside.awaits() || s.req.Store != nil && s.aside.asking
 }
@@ -254,9 +255,9 @@ func (s *session) prove() (verify.Proof, error) {
 	return proof, err
 }
 
-// askOriginForSignatures asks the origin which signatures it names, if all bytes were here before it answered. They may be of an
-// earlier run, which ended for lack of a key or of a better signature, or of mirrors that were faster. Its answer is checked like any
-// other. If it does not answer, the download goes on.
+// askOriginForSignatures asks the origin which signatures it names, if all bytes were here before it answered. They may
+// be of an earlier run, which ended for lack of a key or of a better signature, or of mirrors that were faster. Its
+// answer is checked like any other. If it does not answer, the download goes on.
 func (s *session) askOriginForSignatures() error {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.standIn() || s.streamed() || !s.req.Anchors.Any() {
@@ -274,8 +275,8 @@ func (s *session) askOriginForSignatures() error {
 	return s.err
 }
 
-// compareWithUser compares the server's digests with the user's. A contradiction ends the session, but for a place of a document, which is
-// one of several. If the server says again what it said of what is here, the journal keeps that.
+// compareWithUser compares the server's digests with the user's. A contradiction ends the session, but for a place of a
+// document, which is one of several. If the server says again what it said of what is here, the journal keeps that.
 func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	err := verify.Agree(s.req.Claims, claims)
 	switch {

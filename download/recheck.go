@@ -15,8 +15,8 @@ import (
 // brought is fetched once more from others and compared, the most doubtful sources first. Where two differ, a third one decides.
 // After that, one source after another is compared with all that is here.
 //
-// Nothing is thrown away: bytes that differ lie in an overlay, and are exchanged with those of the part file when that may repair it.
-// Then a session hashes the whole again.
+// Nothing is thrown away: bytes that differ lie in an overlay, and are exchanged with those of the part file when that
+// may repair it. Then a session hashes the whole again.
 type recheck struct {
 	board
 	over   *overlay
@@ -180,9 +180,9 @@ func (x *recheck) same(p *party) byterange.Set {
 	return same
 }
 
-// next is the source to be asked alone for all that is not known to be the same there; nil if none is left. If all sources agree on
-// the bytes the digest may be wrong, and little is spent on that: the server that gave it is asked for more, and others for as much as
-// the file has, of which least is known first.
+// next is the source to be asked alone for all that is not known to be the same there; nil if none is left. If all
+// sources agree on the bytes the digest may be wrong, and little is spent on that: the server that gave it is asked for
+// more, and others for as much as the file has, of which least is known first.
 func (x *recheck) next() *party {
 	all, agreed := x.byTrust(), x.unanimous()
 	if agreed {
@@ -205,8 +205,8 @@ func (x *recheck) next() *party {
 	return nil
 }
 
-// rests is what is asked of a source alone: what is not known to be the same there, or to differ. One that is known to have all that is here
-// is asked for all of it: its bytes may have been damaged on the way.
+// rests is what is asked of a source alone: what is not known to be the same there, or to differ. One that is known to
+// have all that is here is asked for all of it: its bytes may have been damaged on the way.
 func (x *recheck) rests(p *party) byterange.Set {
 	rest := byterange.NewSet(byterange.Range{End: x.size})
 	if x.own(p) {

@@ -132,8 +132,8 @@ func (h history) ways(o outcome) []way {
 	return slices.DeleteFunc(all, h.closed)
 }
 
-// closed reports whether a way cannot be gone. What is out of a pipe is not begun again. Where a digest is known, mirrors of the user's
-// were sources like all others, but for those that could not feed a pipe.
+// closed reports whether a way cannot be gone. What is out of a pipe is not begun again. Where a digest is known,
+// mirrors of the user's were sources like all others, but for those that could not feed a pipe.
 func (h history) closed(w way) bool {
 	switch w {
 	case standIn:

@@ -13,8 +13,8 @@ import (
 	"braid/verify"
 )
 
-// A refresh decides whether what an earlier run has left of a file is a part of the one that a new link leads to (Request.Refresh). It
-// discards nothing: where the answer is no, the download ends, and the part file stays as it is.
+// A refresh decides whether what an earlier run has left of a file is a part of the one that a new link leads to
+// (Request.Refresh). It discards nothing: where the answer is no, the download ends, and the part file stays as it is.
 type refresh struct {
 	*getter
 	prior  partfile.Identity

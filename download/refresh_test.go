@@ -74,8 +74,9 @@ func claimOf(t *testing.T, data []byte) verify.Claim {
 	return verify.Claim{Digest: mirrortest.ContentOf(data).Digest(), Field: "Digest", Channel: verify.HTTP}
 }
 
-// A new link for an old part goes on by itself with the same strong digest, or the same host, size and strong ETag, and with --continue
-// where samples are the same. Else nothing is discarded, and nothing of another file is mixed into it (rules 8, 15).
+// A new link for an old part goes on by itself with the same strong digest, or the same host, size and strong ETag, and
+// with --continue where samples are the same. Else nothing is discarded, and nothing of another file is mixed into it
+// (rules 8, 15).
 func TestRefresh_Rule8_Rule15(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib

@@ -12,8 +12,9 @@ import (
 	"braid/verify"
 )
 
-// contradicted decides about the bytes of an earlier run where the server stated another digest then than the user gives now. They
-// are of no use if the server has the user's file by now. Otherwise the user may have mistyped the digest, and nothing is thrown away for that.
+// contradicted decides about the bytes of an earlier run where the server stated another digest then than the user
+// gives now. They are of no use if the server has the user's file by now. Otherwise the user may have mistyped the
+// digest, and nothing is thrown away for that.
 func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity, conflict error) (partfile.Identity, error) {
 	x, err := g.lookAgain(ctx, prior)
 	switch {
@@ -44,8 +45,8 @@ func withoutUser(claims []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
 }
 
-// resumeRefuted uses a complete file that did not have the digest of an earlier run. With the same digest again it is compared with what
-// there is by now.
+// resumeRefuted uses a complete file that did not have the digest of an earlier run. With the same digest again it is
+// compared with what there is by now.
 func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
 	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
 	again := func(c verify.Claim) bool {
@@ -95,8 +96,8 @@ func (g *getter) silent(ctx context.Context) bool {
 	return err != nil && ctx.Err() == nil
 }
 
-// resumeUntold uses a complete file that did not have the digest of an earlier run, where no digest is given now: if the server still has
-// the version that it is of. Else it is set aside.
+// resumeUntold uses a complete file that did not have the digest of an earlier run, where no digest is given now: if
+// the server still has the version that it is of. Else it is set aside.
 func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) error {
 	prior.Claims, prior.Refuted = withoutUser(prior.Claims), nil
 	reason := errors.New("it does not have the digest that was given for it, and there is no other now")

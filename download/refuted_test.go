@@ -11,8 +11,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 40 for a digest that was mistyped: what came stays, and the corrected one needs no byte. With the same one again it is
-// compared with what the servers have by now, and without one what is here is set aside.
+// Proves rule 40 for a digest that was mistyped: what came stays, and the corrected one needs no byte. With the same
+// one again it is compared with what the servers have by now, and without one what is here is set aside.
 func TestMistypedDigest_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib

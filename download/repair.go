@@ -16,8 +16,8 @@ import (
 // maxRepairs is how often pieces are asked for of a file that came wholly and is wrong.
 const maxRepairs = 3
 
-// repair prepares another session for a complete file whose digest does not match. That session goes on with the bytes that are right.
-// Pieces show which are wrong. Without pieces, the file is compared with what other sources have.
+// repair prepares another session for a complete file whose digest does not match. That session goes on with the bytes
+// that are right. Pieces show which are wrong. Without pieces, the file is compared with what other sources have.
 func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 	wrong := wrongOf(s.err)
 	if s.hashing.byPieces() { // they all hold
@@ -177,8 +177,8 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 	return false
 }
 
-// rejectPieces lets the next session do without pieces. If every source failed a piece, the pieces are wrong, and the digest of the
-// whole file decides. Without a strong digest the pieces are the only evidence, which is never dropped.
+// rejectPieces lets the next session do without pieces. If every source failed a piece, the pieces are wrong, and the
+// digest of the whole file decides. Without a strong digest the pieces are the only evidence, which is never dropped.
 func (g *getter) rejectPieces(s *session) bool {
 	if s.hashing.pieces.banned == 0 || g.carried.piecesRejected || s.req.inOrder() || !verify.Strong(s.claims) {
 		return false
@@ -236,7 +236,8 @@ func (g *getter) share(x *sharing, doc metalink.MetaURL) {
 	}
 }
 
-// rescue lets the next session go on with peers, if no server is left and a torrent of the file is known that was not fetched yet.
+// rescue lets the next session go on with peers, if no server is left and a torrent of the file is known that was not
+// fetched yet.
 func (g *getter) rescue(ctx context.Context, s *session) bool {
 	if g.carried.sharing != nil || !g.req.Peers.asked() || g.carried.single || !verify.Strong(s.claims) || ctx.Err() != nil ||
 		!s.begun && !g.req.described() || g.req.Stream != nil && (s.streamed() || !g.req.described()) {

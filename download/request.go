@@ -41,12 +41,13 @@ type Request struct {
 	RemoteName bool
 	// Stream, if not nil, gets the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
-	// Target, if not nil, takes the file, and none is made on disk: Dir, Name and what is said of a file there count for nothing. There is
-	// no Stream then.
+	// Target, if not nil, takes the file, and none is made on disk: Dir, Name and what is said of a file there count
+	// for nothing. There is no Stream then.
 	Target Target
 	// Store, if not nil, takes the file under its name; Dir counts for nothing. There is no Stream or Target then.
 	Store Store
-	// Claims are digests that the user vouches for, or a document or a list that the user named. One without a Channel is the user's.
+	// Claims are digests that the user vouches for, or a document or a list that the user named. One without a Channel
+	// is the user's.
 	Claims []verify.Claim
 	// Anchors are who may sign the file, and Signatures what the user or a document names beside those that the server
 	// describes.
@@ -60,20 +61,21 @@ type Request struct {
 	Require Require
 	// Overwrite replaces a file of that name once the new one is verified.
 	Overwrite bool
-	// Rename gives the file the next name that is free, if there is a file of its name or another download works at it: disk.1.iso for
-	// disk.iso. Overwrite beats it.
+	// Rename gives the file the next name that is free, if there is a file of its name or another download works at it:
+	// disk.1.iso for disk.iso. Overwrite beats it.
 	Rename bool
 	// Due says that something is to be done with the file once it is in place: until that is told to its journal
 	// (partfile.Committed), a later Get that finds the file complete says so in its Result.
 	Due bool
-	// Continue goes on with what an earlier run has left of a file for which the server gives neither a digest nor a strong validator,
-	// if the same server has it in the same size and of the same date, and samples of it come again equal. A file of that name that is
-	// not longer is gone on with in the same way. It is the user's word that this is enough, and counts for nothing if Require
-	// demands more.
+	// Continue goes on with what an earlier run has left of a file for which the server gives neither a digest nor a
+	// strong validator, if the same server has it in the same size and of the same date, and samples of it come again
+	// equal. A file of that name that is not longer is gone on with in the same way. It is the user's word that this is
+	// enough, and counts for nothing if Require demands more.
 	Continue bool
-	// Refresh goes on with the part file of Name, from whatever URL it is, as a new link for it came: by itself if URL offers a strong
-	// digest that is known of it, or if the same host gives the same size and strong ETag, or else, with Continue, if size and samples
-	// are the same. It is an error if there is none, or nothing shows that it is of this file: then the part file stays as it is.
+	// Refresh goes on with the part file of Name, from whatever URL it is, as a new link for it came: by itself if URL
+	// offers a strong digest that is known of it, or if the same host gives the same size and strong ETag, or else,
+	// with Continue, if size and samples are the same. It is an error if there is none, or nothing shows that it is of
+	// this file: then the part file stays as it is.
 	Refresh bool
 	// NoMetalink ignores Link fields: the origin and Mirrors are all there is. A Metalink document that comes in place of
 	// the file is then the file.
@@ -81,10 +83,12 @@ type Request struct {
 	// Locations are countries whose mirrors come first: two capital letters each (ISO 3166-1). Servers and documents say where
 	// mirrors are.
 	Locations []string
-	// Country, if not nil, says in which country the server of a URL is, "" if it does not know; see Locations. It is asked for
-	// mirrors of which neither the server nor a document says that, by several goroutines at once, and has a second for all of them.
+	// Country, if not nil, says in which country the server of a URL is, "" if it does not know; see Locations. It is
+	// asked for mirrors of which neither the server nor a document says that, by several goroutines at once, and has a
+	// second for all of them.
 	Country func(ctx context.Context, u *url.URL) string
-	// Not are hosts that are never connected to for this file. Mirrors there are left out; to name one as URL or in Mirrors is an error.
+	// Not are hosts that are never connected to for this file. Mirrors there are left out; to name one as URL or in
+	// Mirrors is an error.
 	Not *address.Exclusion
 	// NoFTP leaves FTP servers out.
 	NoFTP bool
@@ -106,13 +110,14 @@ type Request struct {
 	NoReferer bool
 	// User is the name and password for the origin.
 	User *url.Userinfo
-	// IfNewer replaces a file of that name if the server has another one, but with an older one only if AllowOlder;
-	// see Result.NotModified. What is known of the file (Known, else what Client.State has) makes the request conditional. The file that
-	// stays must be proven as Require demands, too.
+	// IfNewer replaces a file of that name if the server has another one, but with an older one only if AllowOlder; see
+	// Result.NotModified. What is known of the file (Known, else what Client.State has) makes the request conditional.
+	// The file that stays must be proven as Require demands, too.
 	IfNewer, AllowOlder bool
-	// Known, if not nil, is the version that the caller has, and makes the request conditional by its ETag and date; see Result.NotModified.
-	// With IfNewer the answer of another host than Known.Host says nothing of it; if that is empty, each counts. With IfNewer and Known.Digest
-	// the file that is there counts only if it has it, and Known.Over says that it was proven.
+	// Known, if not nil, is the version that the caller has, and makes the request conditional by its ETag and date;
+	// see Result.NotModified. With IfNewer the answer of another host than Known.Host says nothing of it; if that is
+	// empty, each counts. With IfNewer and Known.Digest the file that is there counts only if it has it, and Known.Over
+	// says that it was proven.
 	Known      *state.Version
 	NoVersions bool // Client.State is neither asked for the version that is there nor told it: the caller keeps versions
 	// RemoteTime gives the file the date that the server says (Last-Modified).
@@ -249,10 +254,10 @@ type SourceResult struct {
 	Banned bool    // dropped for wrong content
 }
 
-// An Event is one thing that happened in a download. In the order of a download without trouble it is a [Started], [Resumed],
-// [Offered], [SourceUp], [RangeStarted], [RangeAnswered], [Progress], [Brought], [RangeCut], [RangeEnded], [Complete], [Verified]
-// or [Seeding]; beside these there are [SourceDown], [Voided], [Comparing], [Restarted] and [Note]. There may be more of them one day: a switch needs
-// no default, but must not take all others for one kind.
+// An Event is one thing that happened in a download. In the order of a download without trouble it is a [Started],
+// [Resumed], [Offered], [SourceUp], [RangeStarted], [RangeAnswered], [Progress], [Brought], [RangeCut], [RangeEnded],
+// [Complete], [Verified] or [Seeding]; beside these there are [SourceDown], [Voided], [Comparing], [Restarted] and
+// [Note]. There may be more of them one day: a switch needs no default, but must not take all others for one kind.
 type Event interface{ event() }
 
 type (

@@ -5,9 +5,10 @@ import (
 	"braid/verify"
 )
 
-// A Require says what must be proven before a file gets its final name, and of one that stays. What ends well asks met, where the proof
-// of all bytes is there: getter.commit, the gate of each download; compareExisting, asBefore and holds for a file that is there already;
-// inspection.judge for Client.Verify. What foresee finds to be lacking ends a download before its bytes come.
+// A Require says what must be proven before a file gets its final name, and of one that stays. What ends well asks met,
+// where the proof of all bytes is there: getter.commit, the gate of each download; compareExisting, asBefore and holds
+// for a file that is there already; inspection.judge for Client.Verify. What foresee finds to be lacking ends a
+// download before its bytes come.
 type Require uint8
 
 const (

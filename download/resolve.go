@@ -22,9 +22,9 @@ import (
 // This file decides what the file is, from the request and the chain of answers to it. The order of trust is the user, the asked
 // server, what that one names. A mirror's own claims are compared with these and are never evidence.
 //
-// The asked server is the host of the URL that the user typed, where http may become https, or the Metalink server (RFC 6249,
-// section 2) if no redirect before it carried a Link or a Digest. A host that a Link, a document or a redirect with a digest names
-// is a mirror.
+// The asked server is the host of the URL that the user typed, where http may become https, or the Metalink server (RFC
+// 6249, section 2) if no redirect before it carried a Link or a Digest. A host that a Link, a document or a redirect
+// with a digest names is a mirror.
 
 // A role is how the server counts that a chain of answers begins with.
 type role uint8
@@ -66,8 +66,8 @@ type resolution struct {
 // errInPlace refuses a document that must not replace the file.
 var errInPlace = errors.New("it answers with a Metalink document in place of the file, which only the server that was asked may do")
 
-// resolve reads a chain of answers. If trusted, a strong digest is known already, and links count that came without one (RFC 6249,
-// section 6). The error is a contradiction in the asked server's own fields.
+// resolve reads a chain of answers. If trusted, a strong digest is known already, and links count that came without one
+// (RFC 6249, section 6). The error is a contradiction in the asked server's own fields.
 func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolution, error) {
 	x := resolution{mirror: ownAnswers(hops, as), answers: len(hops)}
 	x.nature = r.natureOf(hops, as)
@@ -229,8 +229,8 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 	return x, nil
 }
 
-// onTheWay is what the server said in redirects whose target gave no answer, if a strong digest is among it. Else it returns x and
-// err.
+// onTheWay is what the server said in redirects whose target gave no answer, if a strong digest is among it. Else it
+// returns x and err.
 func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	var e *source.Error
 	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {
@@ -244,9 +244,9 @@ func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	return inquiry{resolution: y, answer: source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}}, nil
 }
 
-// inPlace reports whether the file of an answer to HEAD begins as a document that may replace it: not every server knows the media
-// type. It asks for the first bytes where that makes a difference. A longer document is shorter than its file, which has size bytes
-// (-1: unknown).
+// inPlace reports whether the file of an answer to HEAD begins as a document that may replace it: not every server
+// knows the media type. It asks for the first bytes where that makes a difference. A longer document is shorter than
+// its file, which has size bytes (-1: unknown).
 func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size int64) bool {
 	switch {
 	case !r.follows(), isXML(r.URL), a.Size == 0, a.Size > metalink.MaxSize, !r.mayReplace(a.Hops, r.role()):

@@ -61,9 +61,10 @@ func tagged(prior partfile.Identity) bool {
 	return prior.ETag != "" && prior.ETagHost != "" && !prior.Mixed
 }
 
-// continues checks whether the bytes of an earlier run are of the requested file, and returns what is known of that file. If the URL
-// is the same and the first answer can be compared with prior, that comparison decides. Else the server is asked. Another program may
-// have written a prior without a seal: what it says counts only as far as the request or the server confirm it.
+// continues checks whether the bytes of an earlier run are of the requested file, and returns what is known of that
+// file. If the URL is the same and the first answer can be compared with prior, that comparison decides. Else the
+// server is asked. Another program may have written a prior without a seal: what it says counts only as far as the
+// request or the server confirm it.
 func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed bool) (partfile.Identity, error) {
 	u := g.req.URL
 	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Claims}
@@ -112,9 +113,9 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	return takenOver(want, prior, sealed), err
 }
 
-// goesOnFrom returns nil if bytes of prior are bytes of want, and says otherwise why they cannot be told to be. One strong digest makes
-// them one file, wherever it is from, and so do the same pieces, each of which is checked. Without it, nothing but the same URL with an
-// unchanged validator will do.
+// goesOnFrom returns nil if bytes of prior are bytes of want, and says otherwise why they cannot be told to be. One
+// strong digest makes them one file, wherever it is from, and so do the same pieces, each of which is checked. Without
+// it, nothing but the same URL with an unchanged validator will do.
 func goesOnFrom(want, prior partfile.Identity) error {
 	now, then := identityView(want), identityView(prior)
 	if prior.SizeBy != "" || want.SizeBy != "" {
@@ -169,8 +170,8 @@ func (g *getter) noAnswerError(err error, sealed bool) error {
 	return &e
 }
 
-// resumeUnproven resumes from bytes of an earlier run that nothing proves, if the user allows that. Else they are set aside until the
-// new file is in place.
+// resumeUnproven resumes from bytes of an earlier run that nothing proves, if the user allows that. Else they are set
+// aside until the new file is in place.
 func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) error {
 	if !g.mayContinue(prior) || !g.part.Sealed() {
 		return g.part.Reset("nothing shows that the rest would be of the same file")
@@ -200,8 +201,8 @@ func (g *getter) mayCompare(prior partfile.Identity) bool {
 	return g.req.Continue && g.req.Require == RequireNothing && !g.req.described() && prior.Host != "" && prior.URLSum == partfile.SumURL(g.req.URL)
 }
 
-// continueBroken resumes, within one run, after the server broke off, as resumeUnproven does between two runs. It reports whether it
-// did. The error says that the server did not answer, however often it was asked.
+// continueBroken resumes, within one run, after the server broke off, as resumeUnproven does between two runs. It
+// reports whether it did. The error says that the server did not answer, however often it was asked.
 func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	id, have := s.identity(), s.part.Have()
 	if g.req.inOrder() || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !g.mayContinue(id) {
@@ -311,7 +312,8 @@ func (g *getter) beginFromBase(ctx context.Context) error {
 	return nil
 }
 
-// copyBase copies the useful bytes that are not in the part file yet. They are verified like all others, as the base file may have changed.
+// copyBase copies the useful bytes that are not in the part file yet. They are verified like all others, as the base
+// file may have changed.
 func (g *getter) copyBase(ctx context.Context, s *baseFile) error {
 	f, err := openRegular(g.http.files, s.path)
 	if err != nil {

@@ -44,8 +44,8 @@ func TestGoesOn_Rule6_S18(t *testing.T) {
 	}
 }
 
-// Proves S18 and rule 15: without a strong validator what came stays, and is gone on with only by the user's word, if samples come again
-// equal; else the download begins anew, and what was left goes when the new file is in place.
+// Proves S18 and rule 15: without a strong validator what came stays, and is gone on with only by the user's word, if
+// samples come again equal; else the download begins anew, and what was left goes when the new file is in place.
 func TestWithoutValidator_S18_Rule15(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]mirrortest.Option{
@@ -71,7 +71,8 @@ func TestWithoutValidator_S18_Rule15(t *testing.T) {
 	}
 }
 
-// Proves rule 15: another size, date or byte in a sample, a digest that is demanded, and a server that sends no parts each begin anew.
+// Proves rule 15: another size, date or byte in a sample, a digest that is demanded, and a server that sends no parts
+// each begin anew.
 func TestContinueOnlyTheSame_Rule15(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *mirrortest.Server, r *run){

@@ -14,8 +14,8 @@ import (
 	"braid/verify"
 )
 
-// A session is one attempt to download the file: everything between the first request and the proof. If the file changed or what came
-// is wrong, another session begins.
+// A session is one attempt to download the file: everything between the first request and the proof. If the file
+// changed or what came is wrong, another session begins.
 //
 // All its fields belong to the goroutine of run. Fetches run in goroutines of their own and send it messages.
 type session struct {
@@ -111,7 +111,8 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 // beat is how often the journal is updated.
 const beat = 50 * time.Millisecond
 
-// step passes an event to the scheduler and performs its actions. An action may cause further events, which are passed on in turn.
+// step passes an event to the scheduler and performs its actions. An action may cause further events, which are passed
+// on in turn.
 func (s *session) step(ev scheduler.Event) {
 	do, wake := s.sched.Step(time.Now(), ev)
 	s.wake = wake
@@ -272,7 +273,8 @@ func (s *session) limiter() *Limiter {
 	return s.c.Limit
 }
 
-// throttled returns the sink for a fetch, which obeys the limits of this download and of its host. End is called when the fetch is over.
+// throttled returns the sink for a fetch, which obeys the limits of this download and of its host. End is called when
+// the fetch is over.
 func (s *session) throttled(ctx context.Context, o *origin, k *sink) (to source.Sink, end func()) {
 	limit, hosts := s.limiter(), s.c.HostLimits
 	if o.swarm {

@@ -15,8 +15,9 @@ import (
 	"braid/verify"
 )
 
-// sharedPieces are pieces of a torrent that several of its files share. To check such a piece, a file needs the neighbours' bytes. All
-// files of one document have these pieces in common: each is fetched once, whatever is downloaded.
+// sharedPieces are pieces of a torrent that several of its files share. To check such a piece, a file needs the
+// neighbours' bytes. All files of one document have these pieces in common: each is fetched once, whatever is
+// downloaded.
 type sharedPieces struct {
 	turn   chan struct{} // holds one value: a piece is fetched at a time
 	proven map[int][]byte
@@ -47,8 +48,8 @@ func (e *sharedPieces) add(i int, data []byte) {
 	}
 }
 
-// whole are the pieces of a file that shares its first or its last one with others, each with its neighbours' bytes. Edge is all of
-// piece i of the torrent.
+// whole are the pieces of a file that shares its first or its last one with others, each with its neighbours' bytes.
+// Edge is all of piece i of the torrent.
 func (x *sharing) whole(edge func(i int) ([]byte, error)) (list verify.Pieces, err error) {
 	n, f := x.torrent.PieceLength, x.file
 	first, last := int(f.Offset/n), int((f.Offset+f.Size-1)/n)
@@ -118,8 +119,9 @@ func feasible(parts []metainfo.Part) error {
 	return nil
 }
 
-// fetch asks one web seed after the other for all of a piece, then for what may be put together of several, then the swarm. Each has a
-// time for all parts together: a piece may be of 200 files, and all other files of the torrent wait for it.
+// fetch asks one web seed after the other for all of a piece, then for what may be put together of several, then the
+// swarm. Each has a time for all parts together: a piece may be of 200 files, and all other files of the torrent wait
+// for it.
 func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
 	right := func(all [][]byte) []byte {
 		h := want.Algorithm().New()
@@ -167,7 +169,8 @@ func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, wa
 	return nil, last
 }
 
-// addParts adds what a web seed brought to what was found of each part. Bytes beside the first ones of a part are taken from spare.
+// addParts adds what a web seed brought to what was found of each part. Bytes beside the first ones of a part are taken
+// from spare.
 func addParts(found [][][]byte, brought [][]byte, spare *int) {
 	for j, b := range brought {
 		if b == nil || slices.ContainsFunc(found[j], func(o []byte) bool { return bytes.Equal(o, b) }) {
@@ -226,8 +229,8 @@ func (x sharedPieceFetcher) seeds() (list []int) {
 	return list[:min(len(list), maxSharedSeeds)]
 }
 
-// seedParts brings the parts of a piece from web seed k, which has so long for all of them together. Those that it does not bring are
-// nil.
+// seedParts brings the parts of a piece from web seed k, which has so long for all of them together. Those that it does
+// not bring are nil.
 func (x sharedPieceFetcher) seedParts(ctx context.Context, within time.Duration, parts []metainfo.Part, k int) (all [][]byte, last error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, errSlow)
 	defer cancel()

@@ -81,8 +81,8 @@ func (f folder) get(t *testing.T, name string, seeds ...string) (*run, download.
 	return r, res, err
 }
 
-// Every piece of a torrent of several files is checked, those at the ends of a file with the neighbours' bytes; wherever a web seed is
-// wrong, another's bytes are taken or the file gets no name. Proves rule 43.
+// Every piece of a torrent of several files is checked, those at the ends of a file with the neighbours' bytes;
+// wherever a web seed is wrong, another's bytes are taken or the file gets no name. Proves rule 43.
 func TestPiecesThatFilesShare_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{names: []string{"a", "b", "c", "d"}, sizes: []int64{piece + 100, 300, 2*piece + 7, 2 * piece}}
@@ -123,8 +123,8 @@ func TestPiecesThatFilesShare_Rule43(t *testing.T) {
 	}
 }
 
-// A piece that many files share is not fetched for one of them: each would be a request to each web seed. Nor are more than a few web
-// seeds asked for one.
+// A piece that many files share is not fetched for one of them: each would be a request to each web seed. Nor are more
+// than a few web seeds asked for one.
 func TestPieceOfManyFiles_Rule43(t *testing.T) {
 	t.Parallel()
 	for n, most := range map[int]int{1000: 0, 20: 8 * 21} {
@@ -166,8 +166,9 @@ func TestEdgesOfTwoSeeds_Rule43(t *testing.T) {
 	checkedOnly(t, res, byTorrent)
 }
 
-// A plan of a file that shares pieces shows them as the download would use them, and fetches none of them, be it from a web seed that is wrong,
-// or silent. Where a file of that name may be the right one it ends as the download would. Proves rule 43.
+// A plan of a file that shares pieces shows them as the download would use them, and fetches none of them, be it from a
+// web seed that is wrong, or silent. Where a file of that name may be the right one it ends as the download would.
+// Proves rule 43.
 func TestPlanSharedPieces_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{names: []string{"a", "b"}, sizes: []int64{piece + 100, piece}}
@@ -213,8 +214,8 @@ func TestPlanSharedPieces_Rule43(t *testing.T) {
 	}
 }
 
-// A web seed that drips has one time for all parts of a piece that files share, and is asked last for the next: the others wait for it.
-// Proves rules 21 and 43.
+// A web seed that drips has one time for all parts of a piece that files share, and is asked last for the next: the
+// others wait for it. Proves rules 21 and 43.
 func TestPieceOfDrippingSeed_Rule21_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{}

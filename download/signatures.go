@@ -20,8 +20,9 @@ import (
 	"braid/verify/smime"
 )
 
-// Anchors are what the user trusts to sign files. Signatures that a server describes (RFC 6249, section 5), that a document has or
-// that the user names are then fetched and checked, and a bad one is an error. Without anchors none is fetched.
+// Anchors are what the user trusts to sign files. Signatures that a server describes (RFC 6249, section 5), that a
+// document has or that the user names are then fetched and checked, and a bad one is an error. Without anchors none is
+// fetched.
 type Anchors struct {
 	Keys  openpgp.Keyring       // who may sign; without Pins each of them
 	Pins  []openpgp.Fingerprint // the keys that count

@@ -149,7 +149,8 @@ func TestKeptForSignature_Rule47_Rule6(t *testing.T) {
 	}
 }
 
-// Proves rules 34 and 47: the signature that a server names is of the file that it has now, so what was kept of another is given up.
+// Proves rules 34 and 47: the signature that a server names is of the file that it has now, so what was kept of another
+// is given up.
 func TestKeptForSignatureOfAnother_Rule34(t *testing.T) {
 	t.Parallel()
 	alice := newSigner(t, "alice")

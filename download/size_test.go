@@ -57,8 +57,9 @@ func TestNoLastChunk_Rule17(t *testing.T) {
 	r.wrong(download.Network)
 }
 
-// Proves rule 17 where a digest is known: all bytes are here although each answer was cut behind them, and the digest says so. The
-// server says that nothing follows, or it has no ranges and sends the same again; then the digest decides after the second time.
+// Proves rule 17 where a digest is known: all bytes are here although each answer was cut behind them, and the digest
+// says so. The server says that nothing follows, or it has no ranges and sends the same again; then the digest decides
+// after the second time.
 func TestNoLastChunkIsTheFile_Rule17(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]mirrortest.Option{
@@ -98,7 +99,8 @@ func TestNoLastChunkOfAPart_Rule17_Rule22(t *testing.T) {
 	}
 }
 
-// Proves rules 17 and 34: without a digest all bytes of a cut body are no file, and a server that says another length has another file.
+// Proves rules 17 and 34: without a digest all bytes of a cut body are no file, and a server that says another length
+// has another file.
 func TestNoLastChunkWithoutAWord_Rule17_Rule34(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 2*mib, mirrortest.ETag(`"v1"`), mirrortest.NoLastChunk())
@@ -178,8 +180,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Proves rule 17: a body without a length that ends before the file does, by what the same server said of the same version, was cut.
-// That was said to HEAD, or to GET before, and no digest tells of it.
+// Proves rule 17: a body without a length that ends before the file does, by what the same server said of the same
+// version, was cut. That was said to HEAD, or to GET before, and no digest tells of it.
 func TestEndsBeforeItsSize_Rule17(t *testing.T) {
 	t.Parallel()
 	get := func(q *http.Request) bool { return q.Method == "GET" }

@@ -13,8 +13,8 @@ func (g *getter) unsized() bool {
 	return g.req.unsized() || g.carried.guessed() && g.carried.sizeBy < byServer
 }
 
-// dropSize lets the next session try the size that another source gives, or do without one. What is here stays as far as it may be of
-// the file. It reports false if no source could say otherwise.
+// dropSize lets the next session try the size that another source gives, or do without one. What is here stays as far
+// as it may be of the file. It reports false if no source could say otherwise.
 func (g *getter) dropSize(s *session) (bool, error) {
 	k, inPlace, noRoom := g.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
 	before := k.size
@@ -102,8 +102,8 @@ func (g *getter) cutOff(all *sources, end int64) error {
 	return nil
 }
 
-// trySingle prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It reports
-// whether there is another one.
+// trySingle prepares a session with one source, after what came is wrong and could not be mended, or after such a
+// session. It reports whether there is another one.
 func (g *getter) trySingle(s *session) bool {
 	p := &g.carried
 	if !p.single {

@@ -74,7 +74,8 @@ func (x *sources) first() *origin {
 	return nil
 }
 
-// oldest is the oldest date that a source gives which has the file, as a copy is not older than what it is a copy of; zero if none gives one.
+// oldest is the oldest date that a source gives which has the file, as a copy is not older than what it is a copy of;
+// zero if none gives one.
 func (x *sources) oldest() (date time.Time) {
 	for _, o := range x.all {
 		if t := usable(o.showing.modified); !t.IsZero() && !o.banned && (date.IsZero() || t.Before(date)) {
@@ -152,7 +153,8 @@ func (x *sources) void(r byterange.Range) {
 	}
 }
 
-// contender is another size that a source gives for the file, the asked server's first; tried ones do not count. -1: there is none.
+// contender is another size that a source gives for the file, the asked server's first; tried ones do not count. -1:
+// there is none.
 func (x *sources) contender(size int64, tried []int64) int64 {
 	best := int64(-1)
 	for _, o := range x.all {

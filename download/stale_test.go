@@ -50,9 +50,9 @@ func severalUsed(t *testing.T, size int64, n int, options, stale []mirrortest.Op
 	return origin, bad
 }
 
-// Proves rule 40: a mirror of an older version that differs in few bytes costs no more than the file, of which the others compare
-// parts side by side until it is found. Nothing begins anew, and it alone is named. How much less it costs where something sets it
-// apart is what BenchmarkStaleMirror measures.
+// Proves rule 40: a mirror of an older version that differs in few bytes costs no more than the file, of which the
+// others compare parts side by side until it is found. Nothing begins anew, and it alone is named. How much less it
+// costs where something sets it apart is what BenchmarkStaleMirror measures.
 func TestStaleMirror_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 24 * mib
@@ -106,8 +106,8 @@ func TestTwoStaleMirrors_Rule40(t *testing.T) {
 	}
 }
 
-// Proves rule 7 for what lies beside the file while it is compared: without room for it, the download ends before that and all that
-// came stays; the next one goes on there.
+// Proves rule 7 for what lies beside the file while it is compared: without room for it, the download ends before that
+// and all that came stays; the next one goes on there.
 func TestNoRoomToCompare_Rule7_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -139,8 +139,8 @@ func TestComparedBesideATrickle_S16_Rule40(t *testing.T) {
 	newRun(t, origin.URL).right(origin.Content) // which would take hours
 }
 
-// TestChangedSinceCompared_Rule6: a run that was ended while it compared a wrong file has left all of that, and the server has another version since. The
-// next run begins anew, and does not end with the change each time.
+// TestChangedSinceCompared_Rule6: a run that was ended while it compared a wrong file has left all of that, and the
+// server has another version since. The next run begins anew, and does not end with the change each time.
 func TestChangedSinceCompared_Rule6(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib

@@ -18,9 +18,10 @@ func (g *getter) recalls(err error) bool {
 	return wrong != nil && slices.Contains(g.carried.recalled, wrong.Claim)
 }
 
-// standIn takes a mirror of the user's as the origin when the origin failed, and no digest is known that would make it a source like
-// all others. Its word about the file is no evidence, so it is of no use where some is demanded: by the request, by what the URL offered
-// before, or by the file that is there (rules 30 and 64). It is asked before anything is thrown away for it.
+// standIn takes a mirror of the user's as the origin when the origin failed, and no digest is known that would make it
+// a source like all others. Its word about the file is no evidence, so it is of no use where some is demanded: by the
+// request, by what the URL offered before, or by the file that is there (rules 30 and 64). It is asked before anything
+// is thrown away for it.
 func (g *getter) standIn(ctx context.Context) bool {
 	if !g.mayStandIn() {
 		return false
@@ -67,8 +68,8 @@ func (g *getter) answers(ctx context.Context) bool {
 	return err == nil
 }
 
-// dropRecalled forgets the digest that the user gave to an earlier run, and lets the next session go on with what is here if something
-// else ties it together.
+// dropRecalled forgets the digest that the user gave to an earlier run, and lets the next session go on with what is
+// here if something else ties it together.
 func (g *getter) dropRecalled(ctx context.Context, s *session) error {
 	k := g.carried.known
 	g.note("%v: that digest was given to an earlier run, and counts no more", s.err)
@@ -81,8 +82,9 @@ func (g *getter) dropRecalled(ctx context.Context, s *session) error {
 	return g.anew(ctx, s)
 }
 
-// discard throws away what is here of a file that is wrong somewhere. Where a digest is known it keeps what may be right: nothing is known
-// against bytes of an earlier run, of the asked server, or of one that was not compared as a whole.
+// discard throws away what is here of a file that is wrong somewhere. Where a digest is known it keeps what may be
+// right: nothing is known against bytes of an earlier run, of the asked server, or of one that was not compared as a
+// whole.
 func (g *getter) discard(ctx context.Context, s *session) error {
 	if g.req.Refresh && g.result.Resumed > 0 {
 		return keepRefreshed(g, s.err)
@@ -107,8 +109,8 @@ func (g *getter) discard(ctx context.Context, s *session) error {
 	return nil
 }
 
-// doubtful is what the sources brought of which nothing but doubt is left, parties how many of them brought something, and before whether
-// something is of an earlier run.
+// doubtful is what the sources brought of which nothing but doubt is left, parties how many of them brought something,
+// and before whether something is of an earlier run.
 func (g *getter) doubtful(s *session) (doubtful byterange.Set, parties int, before bool) {
 	earlier := g.part.Have()
 	for _, o := range s.sources.all {

@@ -86,8 +86,8 @@ func (g storing) goesOn(ctx context.Context, data []byte) (prior partfile.Identi
 	return prior, state, err
 }
 
-// leave keeps what was uploaded if the next run can go on with it, and gives it up if not: as when failed is about a signature, whose check would go on with
-// what was fetched of it.
+// leave keeps what was uploaded if the next run can go on with it, and gives it up if not: as when failed is about a
+// signature, whose check would go on with what was fetched of it.
 func (g storing) leave(failed error) error {
 	keep := g.useful && g.upload.begun() && kindOfSignature(failed) == Other
 	if keep {

@@ -169,7 +169,8 @@ func TestStreamBreaksOff_S18(t *testing.T) {
 	}
 }
 
-// A slow writer takes its time, nothing before the gate opens, and not much before the context ends. When it is over, nobody may write to it.
+// A slow writer takes its time, nothing before the gate opens, and not much before the context ends. When it is over,
+// nobody may write to it.
 type slow struct {
 	t       *testing.T
 	ctx     context.Context

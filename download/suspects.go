@@ -100,8 +100,8 @@ func reference(all []showing, value func(showing) string) func(i int) bool {
 	}
 }
 
-// mostSingle is how many sources are asked for the whole file, one after another, when it is wrong and the place is not known. Each
-// costs as much as the file.
+// mostSingle is how many sources are asked for the whole file, one after another, when it is wrong and the place is not
+// known. Each costs as much as the file.
 const mostSingle = 4
 
 // A candidate is a source that may be asked for the whole file alone.
@@ -137,8 +137,8 @@ func (o *origin) doubts(size int64) int {
 	return 0
 }
 
-// share orders sources with the same doubts: the asked server before mirrors or, if a document describes the file, by how much they
-// brought of the wrong one.
+// share orders sources with the same doubts: the asked server before mirrors or, if a document describes the file, by
+// how much they brought of the wrong one.
 func (o *origin) share(described bool) int64 {
 	switch {
 	case described:

@@ -27,8 +27,8 @@ const (
 	PeersOff Peers = iota
 	// PeersAuto asks them when a torrent is known, and servers are not enough or there are none.
 	PeersAuto
-	// PeersOnly asks only peers for the file of a torrent, and asks them at once if a server describes a torrent. It holds also if a
-	// proxy is configured, although peers are not reached through a proxy.
+	// PeersOnly asks only peers for the file of a torrent, and asks them at once if a server describes a torrent. It
+	// holds also if a proxy is configured, although peers are not reached through a proxy.
 	PeersOnly
 	// PeersHidden asks none. It replaces PeersAuto if a proxy is configured (Client.Peers).
 	PeersHidden
@@ -50,8 +50,8 @@ func (p Peers) why() string {
 	return "peers are off"
 }
 
-// Peers returns how peers are asked for files if the user wants p. A client does not bypass a proxy for PeersAuto. Without Swarms it
-// asks no peers.
+// Peers returns how peers are asked for files if the user wants p. A client does not bypass a proxy for PeersAuto.
+// Without Swarms it asks no peers.
 func (c *Client) Peers(p Peers) Peers { return c.peersFor(p, nil) }
 
 func (c *Client) peersFor(p Peers, origin *url.URL) Peers {
@@ -64,8 +64,8 @@ func (c *Client) peersFor(p Peers, origin *url.URL) Peers {
 	return p
 }
 
-// proxied reports whether a proxy is configured: for the server of a file, or for unknown hosts. A configuration with an error counts as
-// a proxy.
+// proxied reports whether a proxy is configured: for the server of a file, or for unknown hosts. A configuration with
+// an error counts as a proxy.
 func (c *Client) proxied(origin *url.URL) bool {
 	hc := c.HTTP
 	if hc == nil {
@@ -196,7 +196,8 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o https
 	return &sharing{torrent: t, file: f, named: address.Public | fromOf(a)}, nil
 }
 
-// seedFile seeds the file at path for as long as the user wants. The file is in place: an error here does not make the download fail.
+// seedFile seeds the file at path for as long as the user wants. The file is in place: an error here does not make the
+// download fail.
 func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path string) {
 	if x == nil || !req.seeds() || !req.onDisk() {
 		return
@@ -246,5 +247,5 @@ func keepSeeding(ctx context.Context, req *Request, src source.Swarm, path strin
 
 const seedBeat = 250 * time.Millisecond
 
-// A described torrent is fetched for its peers in three cases: servers are slow (askTorrent), it is the only place that a document
-// names, or all servers have failed. In each case a strong digest of the whole file must match.
+// A described torrent is fetched for its peers in three cases: servers are slow (askTorrent), it is the only place that
+// a document names, or all servers have failed. In each case a strong digest of the whole file must match.

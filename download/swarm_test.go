@@ -215,8 +215,8 @@ func TestSwarmOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// A file that is here is given to peers for as long as the user wants: here until one that got it from us alone has all of it. The end
-// comes with the context, as a ratio may be reached while the last bytes of a peer are still under way.
+// A file that is here is given to peers for as long as the user wants: here until one that got it from us alone has all
+// of it. The end comes with the context, as a ratio may be reached while the last bytes of a peer are still under way.
 func TestGiveBack(t *testing.T) {
 	t.Parallel()
 	data := made(3*mib, 7)
@@ -257,8 +257,8 @@ func TestPeersOff(t *testing.T) {
 	}
 }
 
-// A document whose only place is a torrent: its peers bring the file, and the digest of the document decides (C4). Without one, or
-// without peers, there is no place.
+// A document whose only place is a torrent: its peers bring the file, and the digest of the document decides (C4).
+// Without one, or without peers, there is no place.
 func TestDocumentNamesATorrentAlone_C4(t *testing.T) {
 	t.Parallel()
 	const size = 4*mib + 5

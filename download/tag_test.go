@@ -23,8 +23,8 @@ func leading(t *testing.T, to ...*mirrortest.Server) *mirrortest.Server {
 	}))
 }
 
-// Proves S18: an ETag counts with the host that gave it. A redirector that leads to another one with the same ETag and size leads to
-// another file, in one run and from one run to the next.
+// Proves S18: an ETag counts with the host that gave it. A redirector that leads to another one with the same ETag and
+// size leads to another file, in one run and from one run to the next.
 func TestETagsOfTwoHosts_S18(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
@@ -69,8 +69,8 @@ func TestETagsOfTwoHosts_S18(t *testing.T) {
 	})
 }
 
-// Proves rule 30: mirrors that the user typed are merged by the ETag that they give themselves, not by one behind a redirect; nor are
-// places of a document.
+// Proves rule 30: mirrors that the user typed are merged by the ETag that they give themselves, not by one behind a
+// redirect; nor are places of a document.
 func TestETagsOfPlaces_Rule30_S18(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib

@@ -11,20 +11,22 @@ import (
 	"braid/verify"
 )
 
-// A Target takes a file in place of one on disk (Request.Target): an object store, or memory. It serves one request and keeps nothing
-// for the next one.
+// A Target takes a file in place of one on disk (Request.Target): an object store, or memory. It serves one request and
+// keeps nothing for the next one.
 //
-// WriteAt and ReadAt are called by several goroutines at once, while the file comes. Each byte is written once, in no order; bytes that
-// turn out wrong are written again, and so is all of it when the file changes at its origin. What is proven is what ReadAt returns: each
-// byte is read back after it was written for the last time. A read of bytes that are being written again may return anything.
+// WriteAt and ReadAt are called by several goroutines at once, while the file comes. Each byte is written once, in no
+// order; bytes that turn out wrong are written again, and so is all of it when the file changes at its origin. What is
+// proven is what ReadAt returns: each byte is read back after it was written for the last time. A read of bytes that
+// are being written again may return anything.
 //
-// Then Commit is called, or Discard if the download ends otherwise, also after a Commit that failed: each at most once, and after all that
-// was written and read has returned. An error of any method ends the download with Kind Local; see TargetError.
+// Then Commit is called, or Discard if the download ends otherwise, also after a Commit that failed: each at most once,
+// and after all that was written and read has returned. An error of any method ends the download with Kind Local; see
+// TargetError.
 type Target interface {
 	io.WriterAt
 	io.ReaderAt
-	// Commit makes the first p.Size() bytes the file: p says that they are the right ones, and by what. What lies behind them is of no
-	// meaning. An error means that there is no file. If ctx ends meanwhile, it should return.
+	// Commit makes the first p.Size() bytes the file: p says that they are the right ones, and by what. What lies
+	// behind them is of no meaning. An error means that there is no file. If ctx ends meanwhile, it should return.
 	Commit(ctx context.Context, p verify.Proof) error
 	// Discard gives up what was written, if anything was.
 	Discard() error
@@ -100,8 +102,8 @@ func (f targetFile) ReadAt(p []byte, off int64) (int, error) {
 	return transferred("read", n, len(p), err, io.ErrNoProgress)
 }
 
-// transferred holds a target to the contracts of io.ReaderAt and io.WriterAt: less than all comes with an error. A write of all may come with
-// one, too, which is of earlier bytes.
+// transferred holds a target to the contracts of io.ReaderAt and io.WriterAt: less than all comes with an error. A
+// write of all may come with one, too, which is of earlier bytes.
 func transferred(op string, n, all int, err, short error) (int, error) {
 	switch {
 	case n == all && err == nil:

@@ -275,7 +275,8 @@ func TestLeftWithoutValidator_S18(t *testing.T) {
 	}
 }
 
-// Proves rules 8 and 40: the user's digest is another one now, as the one before was mistyped. What is here is kept: the digest decides.
+// Proves rules 8 and 40: the user's digest is another one now, as the one before was mistyped. What is here is kept:
+// the digest decides.
 func TestOtherDigestFromUser_Rule8(t *testing.T) {
 	t.Parallel()
 	s := resumable(t)

@@ -32,8 +32,8 @@ func (r *run) whole(contents ...[]byte) {
 	r.t.Errorf("the file is a mixture (%v)", err)
 }
 
-// Proves S18: a digest that was given to an earlier run tied a mirror's bytes to the server's. When it counts no more, the same ETag of
-// the two hosts does not tie them.
+// Proves S18: a digest that was given to an earlier run tied a mirror's bytes to the server's. When it counts no more,
+// the same ETag of the two hosts does not tie them.
 func TestMirrorsTagTiesNothing_S18(t *testing.T) {
 	t.Parallel()
 	mirror := mirrortest.New(t, made(6*mib, 8), mirrortest.Digest(), mirrortest.ETag(`"v1"`), mirrortest.Rate(8*mib), mirrortest.Once(mirrortest.StallAfter(5*mib)))
@@ -46,8 +46,8 @@ func TestMirrorsTagTiesNothing_S18(t *testing.T) {
 	r.whole(origin.Content.Bytes(), mirror.Content.Bytes())
 }
 
-// Proves S18: before a byte came the server redirects elsewhere, and the tag that is known from then on is that host's. A mirror that
-// the user typed shares the tags of the server, and not those of where that leads to.
+// Proves S18: before a byte came the server redirects elsewhere, and the tag that is known from then on is that host's.
+// A mirror that the user typed shares the tags of the server, and not those of where that leads to.
 func TestTagOfWhereItLeads_S18(t *testing.T) {
 	t.Parallel()
 	elsewhere := sized(t, 256<<10, mirrortest.ETag(`"v2"`), mirrortest.Status(http.StatusServiceUnavailable),
@@ -90,7 +90,8 @@ func TestDateOfAnotherHost_S18_Rule8(t *testing.T) {
 	r.whole(second.Content.Bytes())
 }
 
-// Proves rule 54: what an earlier run has left of an older file replaces no newer one, also where the server cannot be asked before.
+// Proves rule 54: what an earlier run has left of an older file replaces no newer one, also where the server cannot be
+// asked before.
 func TestOlderPart_Rule54(t *testing.T) {
 	t.Parallel()
 	old, now := made(mib, 7), made(mib, 8)
@@ -144,8 +145,8 @@ func TestContinueChanges_Rule15(t *testing.T) {
 	r.whole(old[:2*mib])
 }
 
-// Proves rule 8: where the download goes on from another URL, what the first server said beside the digest that ties the bytes counts
-// no more.
+// Proves rule 8: where the download goes on from another URL, what the first server said beside the digest that ties
+// the bytes counts no more.
 func TestOtherURLsWordEnds_Rule8(t *testing.T) {
 	t.Parallel()
 	first, second := resumable(t), resumable(t, mirrortest.Digest())
@@ -159,8 +160,8 @@ func TestOtherURLsWordEnds_Rule8(t *testing.T) {
 	}
 }
 
-// Proves rules 54 and 64 for a document that comes in place of a file: it offers no less than the URL did, and does not replace the file
-// by one with less proof.
+// Proves rules 54 and 64 for a document that comes in place of a file: it offers no less than the URL did, and does not
+// replace the file by one with less proof.
 func TestDocumentInPlaceProvesLess_Rule54_Rule64(t *testing.T) {
 	t.Parallel()
 	for name, newer := range map[string]bool{"pin": false, "-N": true} {

@@ -126,8 +126,8 @@ func TestForeignWriterThatStays_Rule2(t *testing.T) {
 	}
 }
 
-// Proves rule 7 for a sync that fails once, as the system tells it: the next run does not take what is in the cache for what is on
-// disk. A loss of power after that run shows it.
+// Proves rule 7 for a sync that fails once, as the system tells it: the next run does not take what is in the cache for
+// what is on disk. A loss of power after that run shows it.
 func TestFailedSync_Rule7(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"fdatasync", "sync"} {

@@ -20,27 +20,31 @@ type Store interface {
 	Upload(name string) Upload
 }
 
-// An Upload takes a file in parts: in order, each once its bytes were hashed. None is read again. It serves one request. Its methods are called
-// one after the other; an error ends the download, as what it says if it is an *[Error].
+// An Upload takes a file in parts: in order, each once its bytes were hashed. None is read again. It serves one
+// request. Its methods are called one after the other; an error ends the download, as what it says if it is an
+// *[Error].
 type Upload interface {
 	// Existing is the file that is there under the name. If there is none, the error is fs.ErrNotExist.
 	Existing(ctx context.Context) (*Existing, error)
-	// Resume takes over the parts that an earlier run has uploaded of the first size bytes. State is that of the last of them. There are none
-	// if size is 0.
+	// Resume takes over the parts that an earlier run has uploaded of the first size bytes. State is that of the last
+	// of them. There are none if size is 0.
 	Resume(ctx context.Context) (size int64, state []byte, err error)
 	// PartEnd is where the part ends that begins at off, in a file of size bytes, -1 if that is not known.
 	PartEnd(off, size int64) int64
-	// Put takes the next part. It may return before the part is uploaded, and waits while others are on their way. An error may be that of an
-	// earlier part.
+	// Put takes the next part. It may return before the part is uploaded, and waits while others are on their way. An
+	// error may be that of an earlier part.
 	Put(ctx context.Context, p UploadPart) error
 	// Restart gives up all that was put, also by an earlier run. The next part is the first one.
 	Restart(ctx context.Context) error
-	// Commit makes what was put the file: the Result's proof says that it is the right one. A file that is there already, or has come
-	// since Existing was asked, is an fs.ErrExist, unless final replaces the one that Existing has returned.
+	// Commit makes what was put the file: the Result's proof says that it is the right one. A file that is there
+	// already, or has come since Existing was asked, is an fs.ErrExist, unless final replaces the one that Existing has
+	// returned.
 	Commit(ctx context.Context, final UploadFinal) error
-	// Found is called where the file that Existing returned is the right one, as it is: what Commit would leave beside it may be missing.
+	// Found is called where the file that Existing returned is the right one, as it is: what Commit would leave beside
+	// it may be missing.
 	Found(ctx context.Context, final UploadFinal)
-	// Close ends an upload that was not committed: what was put is kept for the next Resume, or given up. Nothing is read after it.
+	// Close ends an upload that was not committed: what was put is kept for the next Resume, or given up. Nothing is
+	// read after it.
 	Close(keep bool) error
 }
 

@@ -106,8 +106,8 @@ func TestVerifyRedirected(t *testing.T) {
 	}
 }
 
-// Proves C9 and rule 40 for a file on disk: pieces of the document that the server describes tell where it is damaged, whatever its
-// length, and nothing but the digest of the whole proves it.
+// Proves C9 and rule 40 for a file on disk: pieces of the document that the server describes tell where it is damaged,
+// whatever its length, and nothing but the digest of the whole proves it.
 func TestVerifyPieces_C9_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 2*mib + 1000

@@ -9,7 +9,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Whatever reads the signatures of a file, all of those whose servers drip have together the time of one document. Proves rule 21.
+// Whatever reads the signatures of a file, all of those whose servers drip have together the time of one document.
+// Proves rule 21.
 func TestDrippingSignatures_Rule21(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 64<<10, mirrortest.Digest())

@@ -10,8 +10,9 @@ import (
 	"braid/verify"
 )
 
-// A revision is what the sessions of a download have learned of one version of the file. When the file changes at its origin, a new
-// value takes its place: digests, documents, pieces and failures of mirrors say nothing of the new version.
+// A revision is what the sessions of a download have learned of one version of the file. When the file changes at its
+// origin, a new value takes its place: digests, documents, pieces and failures of mirrors say nothing of the new
+// version.
 type revision struct {
 	*known
 	goesOn bool // bytes of it are here, and known says of which file they are
@@ -61,7 +62,8 @@ func (v *revision) announced(a source.Answer) {
 	}
 }
 
-// update learns what the asked server states; of another version than the one that was known, it is all that is known from then on.
+// update learns what the asked server states; of another version than the one that was known, it is all that is known
+// from then on.
 func (p *carried) update(req *Request, st statement) {
 	p.steady = p.strong() && len(common(p.claims, st.file.Claims)) > 0
 	if version.Compare(p.view(), st.view()).Judgment == version.Other {

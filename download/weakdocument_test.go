@@ -22,8 +22,8 @@ func weakly(t *testing.T, data []byte, md5, pieces bool) metalink.File {
 	return f
 }
 
-// Proves rules 43 and 64: what a place of a document says of itself is no evidence for the file, and one whose bytes are not what the
-// document says is dropped.
+// Proves rules 43 and 64: what a place of a document says of itself is no evidence for the file, and one whose bytes
+// are not what the document says is dropped.
 func TestPlaceSaysOfItself_Rule43_Rule64(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib

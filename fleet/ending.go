@@ -50,7 +50,8 @@ type Ending struct {
 }
 
 const (
-	// mostSources is how many hosts an ending names, and mostText how long a text in it may be: what a server says has no end of its own.
+	// mostSources is how many hosts an ending names, and mostText how long a text in it may be: what a server says has
+	// no end of its own.
 	mostSources = 20
 	mostText    = 1 << 10
 	// otherSources are the hosts that are not named.
@@ -82,8 +83,8 @@ func (e *Ending) bound() {
 	e.Sources = named
 }
 
-// wrongWaits are how long after a file that is wrong it is asked for again: file, digest and signature are often published minutes apart, and
-// mirrors lag by hours.
+// wrongWaits are how long after a file that is wrong it is asked for again: file, digest and signature are often
+// published minutes apart, and mirrors lag by hours.
 var wrongWaits = []time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour}
 
 const (
@@ -92,7 +93,8 @@ const (
 	failedMost = 6 * time.Hour
 	// mostFailures is how many there may be, in some fifteen hours. What several workers say right after each other is one.
 	mostFailures = 12
-	// elsewhere is after what time another worker may try again what failed at one, and mostElsewhere how many workers may in a row.
+	// elsewhere is after what time another worker may try again what failed at one, and mostElsewhere how many workers
+	// may in a row.
 	elsewhere     = time.Second
 	mostElsewhere = 3
 )
@@ -140,7 +142,8 @@ func (r *Record) Again() time.Time {
 	return r.Next
 }
 
-// againAt returns when a worker may take a job that waits. One at which it failed is told to look again now and then whether others do.
+// againAt returns when a worker may take a job that waits. One at which it failed is told to look again now and then
+// whether others do.
 func (r *Record) againAt(worker string, now time.Time) time.Time {
 	switch past := now.Sub(r.Since); {
 	case !slices.Contains(r.Tried, worker):

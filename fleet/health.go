@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A Health judges whether the tries of a worker fail by its own fault: other workers do right what failed here. The zero Health is good.
+// A Health judges whether the tries of a worker fail by its own fault: other workers do right what failed here. The
+// zero Health is good.
 type Health struct {
 	failed int      // tries in a row
 	few    int      // how many of them call for a look; 0: fewFailed

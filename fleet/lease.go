@@ -12,8 +12,8 @@ const (
 	UsualLease    = 45 * time.Second
 )
 
-// A Lease is the right of one process to something until a time that it puts off again and again. All its times are by the clock of the queue, as
-// clocks of machines may differ by minutes. The zero Lease is free.
+// A Lease is the right of one process to something until a time that it puts off again and again. All its times are by
+// the clock of the queue, as clocks of machines may differ by minutes. The zero Lease is free.
 type Lease struct {
 	// Holder is the process that has the lease, or that had it last.
 	Holder string `json:"holder,omitempty"`
@@ -40,7 +40,8 @@ func (e *LostError) Error() string {
 	return "the lease is that of " + e.Now.Holder
 }
 
-// Take makes holder the one that has the lease for a time, under the next fence. While another one has it the error is a *HeldError.
+// Take makes holder the one that has the lease for a time, under the next fence. While another one has it the error is
+// a *HeldError.
 func (l *Lease) Take(holder string, now time.Time, lasts time.Duration) error {
 	if toCome(l.Until, now, LongestLease) {
 		return &HeldError{*l}
@@ -60,7 +61,8 @@ func (l *Lease) Prolong(holder string, fence uint64, now time.Time, lasts time.D
 	return nil
 }
 
-// toCome reports whether a time is to come. One that is farther off than most was said by a clock that was put back since then, and is over.
+// toCome reports whether a time is to come. One that is farther off than most was said by a clock that was put back
+// since then, and is over.
 func toCome(t, now time.Time, most time.Duration) bool {
 	return now.Before(t) && t.Sub(now) <= most
 }

@@ -2,8 +2,8 @@ package fleet
 
 import "time"
 
-// A Line is the order in which jobs begin at a host that has a limit, each with a number, so that those that have begun need no more than the host
-// gives. A job is expected to need what those before it did.
+// A Line is the order in which jobs begin at a host that has a limit, each with a number, so that those that have begun
+// need no more than the host gives. A job is expected to need what those before it did.
 type Line struct {
 	// Limit is that of the host, as given by the worker that asked for a number last.
 	Limit Limit `json:"limit,omitzero"`
@@ -27,7 +27,8 @@ type Place struct {
 const (
 	// Soon is how long a job may wait for a host in a worker.
 	Soon = time.Second
-	// guessedRequests and guessedBytes are what a job is expected to need while none has ended. After fewJobs those before count half.
+	// guessedRequests and guessedBytes are what a job is expected to need while none has ended. After fewJobs those
+	// before count half.
 	guessedRequests = 3
 	guessedBytes    = 1 << 20
 	fewJobs         = 128

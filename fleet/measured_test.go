@@ -22,7 +22,8 @@ var loads = []struct {
 	{"300 jobs at once, three workers killed", 300, 0, 0, 3},
 }
 
-// TestMeasured prints what the model makes of them, as scripts/fleetsim -measured asks for it: each request takes 100 ms, and each file 600 ms.
+// TestMeasured prints what the model makes of them, as scripts/fleetsim -measured asks for it: each request takes 100
+// ms, and each file 600 ms.
 func TestMeasured(t *testing.T) {
 	if !*whole {
 		return

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// FuzzWorkers has workers do anything to one record at any time, each with what it believes. Whatever they do, one of them has the job at a
-// time, fences only grow, none that lost it changes anything, and what was reported last is what is done in the end.
+// FuzzWorkers has workers do anything to one record at any time, each with what it believes. Whatever they do, one of
+// them has the job at a time, fences only grow, none that lost it changes anything, and what was reported last is what
+// is done in the end.
 func FuzzWorkers(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Add([]byte{0, 16, 7, 33, 3, 0, 8, 20})
@@ -82,7 +83,8 @@ func settle(t *testing.T, r *Record, now time.Time, version int) {
 	}
 }
 
-// FuzzPace: whatever workers ask for, no moment is given twice, and a host that said how long is left alone so long, but not for ever.
+// FuzzPace: whatever workers ask for, no moment is given twice, and a host that said how long is left alone so long,
+// but not for ever.
 func FuzzPace(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 250, 6})
 	f.Fuzz(func(t *testing.T, steps []byte) {

@@ -42,7 +42,8 @@ func (p *Pace) Held(now time.Time) (wait time.Duration, status int) {
 	return p.Until.Sub(now), p.Status
 }
 
-// Turns takes the next n turns at a host that gets so many requests a second. The first is at first, and the others follow every gap.
+// Turns takes the next n turns at a host that gets so many requests a second. The first is at first, and the others
+// follow every gap.
 func (p *Pace) Turns(n int, perSecond float64, now time.Time) (first time.Time, gap time.Duration) {
 	p.call(now)
 	gap = time.Duration(float64(time.Second) / perSecond)

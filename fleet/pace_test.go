@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// FuzzLine: whatever is asked of a host, numbers are called one after the other and none ahead, those that are behind wait no less, and a host that is to be
-// left alone has none called.
+// FuzzLine: whatever is asked of a host, numbers are called one after the other and none ahead, those that are behind
+// wait no less, and a host that is to be left alone has none called.
 func FuzzLine(f *testing.F) {
 	f.Add([]byte{1, 1, 1, 2, 4, 8, 0, 255, 3})
 	f.Fuzz(func(t *testing.T, steps []byte) {
@@ -80,7 +80,8 @@ func TestLineCost(t *testing.T) {
 	}
 }
 
-// FuzzShares: whatever workers come, ask and go, all shares together are never more than the host is to send; and those that stay get the same.
+// FuzzShares: whatever workers come, ask and go, all shares together are never more than the host is to send; and those
+// that stay get the same.
 func FuzzShares(f *testing.F) {
 	f.Add([]byte{0, 8, 16, 24, 1, 9, 4, 255, 2})
 	f.Fuzz(func(t *testing.T, steps []byte) {

@@ -1,9 +1,11 @@
-// Package fleet decides what a queue of downloads does that watchers fill and workers empty, on many machines: what becomes of a report, which
-// worker has a job and until when, when a failed one is tried again, and at what pace hosts are asked.
+// Package fleet decides what a queue of downloads does that watchers fill and workers empty, on many machines: what
+// becomes of a report, which worker has a job and until when, when a failed one is tried again, and at what pace hosts
+// are asked.
 //
-// It is made of values and times: a [Record] is what is known of one file, and its methods say how it changes. A shell (fleet/jetstream) keeps
-// records where all processes see them, and stores a change only if the record is still what the change was made from. The end of a job and its lease
-// are one value, so of two workers that both take a job for theirs one fails to end it.
+// It is made of values and times: a [Record] is what is known of one file, and its methods say how it changes. A shell
+// (fleet/jetstream) keeps records where all processes see them, and stores a change only if the record is still what
+// the change was made from. The end of a job and its lease are one value, so of two workers that both take a job for
+// theirs one fails to end it.
 //
 //	var r fleet.Record
 //	r.Report(job, now)                    // queued
@@ -84,7 +86,8 @@ func KeyOf(name string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// ID tells a job from all others, also those of the same file. It is made of the watch, the first of the URIs and the version: 24 hexadecimal digits.
+// ID tells a job from all others, also those of the same file. It is made of the watch, the first of the URIs and the
+// version: 24 hexadecimal digits.
 func (j *Job) ID() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", j.Watch, j.URIs[:min(1, len(j.URIs))], j.Version))
 	return hex.EncodeToString(sum[:12])
@@ -126,7 +129,8 @@ type Record struct {
 	Lease Lease     `json:"lease"`
 	// Place is that of the job in the line of its host, until it is done or dead.
 	Place Place `json:"place,omitzero"`
-	// Upload is the id of the unfinished upload of the last try that opened one. The worker that takes the job over ends it or goes on with it.
+	// Upload is the id of the unfinished upload of the last try that opened one. The worker that takes the job over
+	// ends it or goes on with it.
 	Upload string `json:"upload,omitempty"`
 	// Tries counts how often the job was taken; Wrong and Failed count its ends by what they were.
 	Tries  int `json:"tries,omitempty"`
@@ -134,7 +138,8 @@ type Record struct {
 	Failed int `json:"failed,omitempty"`
 	// Newer is what was reported while a worker had the job.
 	Newer *Job `json:"newer,omitempty"`
-	// Tried are the workers at which the job failed, one right after the other. From Elsewhere on others may take it, and these at Next.
+	// Tried are the workers at which the job failed, one right after the other. From Elsewhere on others may take it,
+	// and these at Next.
 	Tried     []string  `json:"tried,omitempty"`
 	Elsewhere time.Time `json:"elsewhere,omitzero"`
 	// Lackers are the workers that lacked something for the job.
@@ -177,8 +182,8 @@ func (e *TakenError) Error() string {
 	return "its name is that of a file of the watch " + e.Job.Watch
 }
 
-// Report takes a report. What was reported before changes nothing but the priority, unless it is dead: then it is tried again. The error is a
-// *TakenError, and the record unchanged, while the name is that of another job which is not over.
+// Report takes a report. What was reported before changes nothing but the priority, unless it is dead: then it is tried
+// again. The error is a *TakenError, and the record unchanged, while the name is that of another job which is not over.
 func (r *Record) Report(j Job, now time.Time) (News, error) {
 	same := r.Job.ID() == j.ID()
 	active := r.State == Queued || r.State == Running || r.State == Waiting
@@ -206,8 +211,8 @@ func (r *Record) queue(j Job, now time.Time) {
 	r.Lease.Until = time.Time{}
 }
 
-// GiveUp makes a job dead whose record has no room for what becomes of it. What is large goes, and with it what a retry would need: it is for a new
-// report. The error is an *OverError if the job is over.
+// GiveUp makes a job dead whose record has no room for what becomes of it. What is large goes, and with it what a retry
+// would need: it is for a new report. The error is an *OverError if the job is over.
 func (r *Record) GiveUp(why string, now time.Time) error {
 	if r.State == Done || r.State == Dead {
 		return &OverError{r.State}
@@ -239,13 +244,14 @@ type OverError struct{ State State }
 
 func (e *OverError) Error() string { return "it is " + string(e.State) }
 
-// Due reports whether it is time to take the job. Take may leave it to other workers for a while, and its host may want it to wait.
+// Due reports whether it is time to take the job. Take may leave it to other workers for a while, and its host may want
+// it to wait.
 func (r *Record) Due(now time.Time) bool {
 	return r.State == Queued || r.State == Waiting && !toCome(r.Again(), now, failedMost)
 }
 
-// Take gives the job to a worker for a time, under the next fence. The error is a *HeldError while another worker has it, an *EarlyError before it
-// is to be tried again, and an *OverError if nothing is left to do.
+// Take gives the job to a worker for a time, under the next fence. The error is a *HeldError while another worker has
+// it, an *EarlyError before it is to be tried again, and an *OverError if nothing is left to do.
 func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
 	switch {
 	case r.State == Done || r.State == Dead:
@@ -266,7 +272,8 @@ func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
 	return nil
 }
 
-// Prolong keeps the job for its worker for a time from now on, and takes down how far it is. The error is a *LostError if the worker has it no more.
+// Prolong keeps the job for its worker for a time from now on, and takes down how far it is. The error is a *LostError
+// if the worker has it no more.
 func (r *Record) Prolong(worker string, fence uint64, p Progress, now time.Time, lasts time.Duration) error {
 	if err := r.check(worker, fence); err != nil {
 		return err
@@ -284,8 +291,8 @@ func (r *Record) Opened(worker string, fence uint64, upload string) error {
 	return nil
 }
 
-// Release gives the job back, as the worker ends or its hosts are to be left alone: it was no try. The error is a *LostError if the worker has the
-// job no more.
+// Release gives the job back, as the worker ends or its hosts are to be left alone: it was no try. The error is a
+// *LostError if the worker has the job no more.
 func (r *Record) Release(worker string, fence uint64, now time.Time) error {
 	if err := r.check(worker, fence); err != nil {
 		return err

@@ -76,7 +76,8 @@ func run(r *Record) {
 
 func end(r *Record, k Kind) { r.Finish("a", r.Lease.Fence, Ending{Kind: k}, t0) }
 
-// TestSchedule: a wrong file is asked for again after 5 minutes, an hour and 6 hours, and given up then with its evidence. A report revives it.
+// TestSchedule: a wrong file is asked for again after 5 minutes, an hour and 6 hours, and given up then with its
+// evidence. A report revives it.
 func TestSchedule(t *testing.T) {
 	r, now := &Record{}, t0
 	r.Report(job("1"), now)
@@ -173,7 +174,8 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestLacks: a job for which one worker has no password goes to another one, and is dead when that says so, too. With one worker it is after its tries.
+// TestLacks: a job for which one worker has no password goes to another one, and is dead when that says so, too. With
+// one worker it is after its tries.
 func TestLacks(t *testing.T) {
 	lacks := func(r *Record, worker string, now time.Time) {
 		t.Helper()
@@ -211,7 +213,8 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestTakeOver_Rule74: while a lease lasts no other worker gets the job. After that one does, and the first can neither prolong nor end it.
+// TestTakeOver_Rule74: while a lease lasts no other worker gets the job. After that one does, and the first can neither
+// prolong nor end it.
 func TestTakeOver_Rule74(t *testing.T) {
 	r, fence := taken(t, "a", t0)
 	if err := r.Take("b", t0.Add(UsualLease-1), UsualLease); !is[*HeldError](err) {
@@ -249,8 +252,8 @@ func TestTakeOver_Rule74(t *testing.T) {
 	}
 }
 
-// TestOpened_Rule75: the upload of a try stays in the record for the worker that takes the job over, and for a later report, until it is the object. One that
-// lost the job has no word in it.
+// TestOpened_Rule75: the upload of a try stays in the record for the worker that takes the job over, and for a later
+// report, until it is the object. One that lost the job has no word in it.
 func TestOpened_Rule75(t *testing.T) {
 	r, fence := taken(t, "a", t0)
 	if err := r.Opened("a", fence, "one"); err != nil {

@@ -70,8 +70,8 @@ func simulate(shape shape, seed uint64, slack time.Duration, c calamity) *sim {
 	return s
 }
 
-// TestScale: whatever happens to a fleet, each update is done once, by one worker, no later than leases and the schedule allow, and no host is
-// asked more often than it may be.
+// TestScale: whatever happens to a fleet, each update is done once, by one worker, no later than leases and the
+// schedule allow, and no host is asked more often than it may be.
 func TestScale(t *testing.T) {
 	for i, c := range slices.Concat(calamities, calamities[3:5]) {
 		shape := small
@@ -90,8 +90,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestScalePaced: a host with more work than it may be asked for does not keep others waiting: its jobs wait in the queue, in their order, for no longer than
-// its pace demands, all of which is used. None waits long in a worker.
+// TestScalePaced: a host with more work than it may be asked for does not keep others waiting: its jobs wait in the
+// queue, in their order, for no longer than its pace demands, all of which is used. None waits long in a worker.
 func TestScalePaced(t *testing.T) {
 	shape := small
 	shape.feeds, shape.hosts, shape.workers, shape.updates, shape.rate, shape.held = 4000, 200, 50, 60_000, 3, 0
@@ -155,7 +155,8 @@ func (s *sim) line() string {
 		lateness(s.stats.seen), s.stats.takenOver, s.stats.known, busiest, float64(s.writes-s.stats.paced)/jobs, float64(s.stats.paced)/jobs, 100*s.busy.Seconds()/s.length.Seconds())
 }
 
-// byHost is how late files were of hosts that had as much work as their pace allows, and of the others. Failures are not of interest.
+// byHost is how late files were of hosts that had as much work as their pace allows, and of the others. Failures are
+// not of interest.
 func (s *sim) byHost() (busy, others []time.Duration) {
 	for i := range s.hosts {
 		h := &s.hosts[i]

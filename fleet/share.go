@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A Share is how many of the bytes that a host may send are one worker's. All shares together are never more than the host may send.
+// A Share is how many of the bytes that a host may send are one worker's. All shares together are never more than the
+// host may send.
 type Share struct {
 	Rate  int64     `json:"rate"`  // bytes a second
 	Want  int64     `json:"want"`  // bytes a second that the worker can use
@@ -15,7 +16,8 @@ type Share struct {
 }
 
 const (
-	// shareTime is for how long a worker keeps to its share before it asks again. Those of one host ask ten times a second at most.
+	// shareTime is for how long a worker keeps to its share before it asks again. Those of one host ask ten times a
+	// second at most.
 	shareTime   = 2 * time.Second
 	betweenAsks = 100 * time.Millisecond
 	// unheard is how many such times a share is kept for a worker that does not ask.
@@ -24,9 +26,9 @@ const (
 	enough = 8
 )
 
-// TakeShare gives a worker its share of the perSecond bytes that a host may send, and returns after how long it is to ask again. The worker has users
-// downloads there, and can use want bytes a second. All workers get the same, and what some do not want goes to the others. A new worker gets what is
-// free, and more when the others have asked again.
+// TakeShare gives a worker its share of the perSecond bytes that a host may send, and returns after how long it is to
+// ask again. The worker has users downloads there, and can use want bytes a second. All workers get the same, and what
+// some do not want goes to the others. A new worker gets what is free, and more when the others have asked again.
 func (p *Pace) TakeShare(worker string, users int, want, perSecond int64, now time.Time) (rate int64, again time.Duration) {
 	p.call(now)
 	maps.DeleteFunc(p.Shares, func(name string, s Share) bool { return name == worker || !now.Before(s.Until) })

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A simulated fleet has watchers, workers, hosts and a queue, in virtual time: events follow each other, and nothing else runs. What a
-// record, a lease and a pace become is decided by the types of this package; what fleet/jetstream and the commands add (a message for each
-// record, a heartbeat, turns taken ahead) is modelled here, with their figures.
+// A simulated fleet has watchers, workers, hosts and a queue, in virtual time: events follow each other, and nothing
+// else runs. What a record, a lease and a pace become is decided by the types of this package; what fleet/jetstream and
+// the commands add (a message for each record, a heartbeat, turns taken ahead) is modelled here, with their figures.
 
 // A shape is how large a simulated fleet is, and what it has to do.
 type shape struct {
@@ -144,8 +144,8 @@ func (s *sim) as(p *process, at time.Duration, do func()) {
 	})
 }
 
-// store has the queue store something for a process, which goes on when it has the answer. Values are stored one after the other, and what is
-// asked while the queue is down is asked again until it is up.
+// store has the queue store something for a process, which goes on when it has the answer. Values are stored one after
+// the other, and what is asked while the queue is down is asked again until it is up.
 func (s *sim) store(p *process, values int, change, then func()) {
 	s.reads, s.writes = s.reads+values, s.writes+values
 	cost := time.Duration(values) * s.write

@@ -213,7 +213,8 @@ func (s *sim) prolong(t *slot, claim int, then func()) {
 	})
 }
 
-// confirm goes on when the lease is sure to be held, as Claim.Confirm does: one server says so; several have to store that it is prolonged.
+// confirm goes on when the lease is sure to be held, as Claim.Confirm does: one server says so; several have to store
+// that it is prolonged.
 func (s *sim) confirm(t *slot, claim int, then func()) {
 	if !s.single {
 		s.prolong(t, claim, then)

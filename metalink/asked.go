@@ -10,8 +10,8 @@ import (
 	"braid/verify"
 )
 
-// Own is how many answers at the beginning of a chain are the asked server's, or of a server to which it led without a word of the
-// file. What those say counts as its word.
+// Own is how many answers at the beginning of a chain are the asked server's, or of a server to which it led without a
+// word of the file. What those say counts as its word.
 func Own(hops []Hop) int {
 	plain := true // no redirect said anything of the file
 	for i, h := range hops {
@@ -23,8 +23,8 @@ func Own(hops []Hop) int {
 	return len(hops)
 }
 
-// AskedAt reports whether an answer of a chain comes from the asked server: the host of the first URL, where http may become https,
-// or the Metalink server if no answer before it said anything of the file.
+// AskedAt reports whether an answer of a chain comes from the asked server: the host of the first URL, where http may
+// become https, or the Metalink server if no answer before it said anything of the file.
 func AskedAt(hops []Hop, at int) bool {
 	if sameHost(hops[0].URL, hops[at].URL) {
 		return true

@@ -8,9 +8,10 @@ import (
 	"braid/verify"
 )
 
-// Files are the files of a document as they are kept while most of them wait to be downloaded: what they name is text until it is asked
-// for, and of a URL that is like the one before it only the difference. They take less memory than the document has bytes, beside some 50
-// bytes a file. As values of File each URL would take 250 bytes, and those of a document of 8 MiB more than 100 MiB.
+// Files are the files of a document as they are kept while most of them wait to be downloaded: what they name is text
+// until it is asked for, and of a URL that is like the one before it only the difference. They take less memory than
+// the document has bytes, beside some 50 bytes a file. As values of File each URL would take 250 bytes, and those of a
+// document of 8 MiB more than 100 MiB.
 type Files struct{ list []packedFile }
 
 // A packedFile is a File of which a packer wrote most.
@@ -132,7 +133,8 @@ func (r *unpacker) mirror() Mirror {
 	return m
 }
 
-// url writes how a URL differs from the one before it: how many bytes at its beginning and its end are the same, and what is between them.
+// url writes how a URL differs from the one before it: how many bytes at its beginning and its end are the same, and
+// what is between them.
 func (p *packer) url(u *url.URL) {
 	text := ""
 	if u != nil {

@@ -137,8 +137,8 @@ func elsewhere(l linkheader.Link, base *url.URL) bool {
 	return err != nil || u.Fragment != "" || u.Scheme != base.Scheme || resource(u) != resource(base)
 }
 
-// claims returns the digests that count. Those of mirrors were compared and do not count. Mirrors are the answers after the server's or,
-// without one, after the first with a strong digest.
+// claims returns the digests that count. Those of mirrors were compared and do not count. Mirrors are the answers after
+// the server's or, without one, after the first with a strong digest.
 func (c *chain) claims() []verify.Claim {
 	var all []verify.Claim
 	for i, claims := range c.digests {

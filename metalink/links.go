@@ -24,8 +24,8 @@ func Sort(mirrors []Mirror) {
 	})
 }
 
-// Near puts the mirrors in these countries first, in the order of the countries, as the user says so. Preferred mirrors stay before
-// the others: they have the same file for sure. Within a country the order is as it was.
+// Near puts the mirrors in these countries first, in the order of the countries, as the user says so. Preferred mirrors
+// stay before the others: they have the same file for sure. Within a country the order is as it was.
 func Near(mirrors []Mirror, countries ...string) {
 	rank := func(m Mirror) int {
 		n := slices.Index(countries, m.Geo)

@@ -58,8 +58,8 @@ func unite(a, b []verify.Claim) []verify.Claim {
 	return slices.CompactFunc(all, func(a, b verify.Claim) bool { return a.Digest == b.Digest })
 }
 
-// Select returns the indices of the files that one of the patterns names, as package path has them: the whole name, or its last part.
-// Without patterns they are those of all files.
+// Select returns the indices of the files that one of the patterns names, as package path has them: the whole name, or
+// its last part. Without patterns they are those of all files.
 func Select(names, patterns []string) (chosen []int, err error) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {

@@ -23,8 +23,9 @@ type NameError struct {
 
 func (e *NameError) Error() string { return "the name " + e.What }
 
-// CheckName says why a stranger may not name a file s, or nothing if it may. s is one segment of a path. What is refused leaves the
-// folder, hides, deceives a reader, means something else on another system, or is a name that braid itself uses.
+// CheckName says why a stranger may not name a file s, or nothing if it may. s is one segment of a path. What is
+// refused leaves the folder, hides, deceives a reader, means something else on another system, or is a name that braid
+// itself uses.
 func CheckName(s string) error {
 	switch {
 	case s == "":
@@ -54,16 +55,17 @@ func CheckName(s string) error {
 	return nil
 }
 
-// Hidden reports whether some file system takes a name for one that begins with a dot, as files of settings have: HFS+ and ext4 (with folded
-// case) ignore characters that say nothing.
+// Hidden reports whether some file system takes a name for one that begins with a dot, as files of settings have: HFS+
+// and ext4 (with folded case) ignore characters that say nothing.
 func Hidden(s string) bool { return strings.HasPrefix(strings.TrimLeftFunc(s, ignored), ".") }
 
 // maxPath is the longest path that Linux has.
 const maxPath = 4096
 
-// CheckPath says why a stranger may not have a file put at the path name below a folder, or nothing if it may. The
-// path has slashes, whatever the system, and each part of it must pass CheckName. RFC 5854, section 4.1.2.1, wants it relative and without directory
-// traversal; what is refused beyond that hides, deceives a reader, or means something else on another system.
+// CheckPath says why a stranger may not have a file put at the path name below a folder, or nothing if it may. The path
+// has slashes, whatever the system, and each part of it must pass CheckName. RFC 5854, section 4.1.2.1, wants it
+// relative and without directory traversal; what is refused beyond that hides, deceives a reader, or means something
+// else on another system.
 func CheckPath(name string) error {
 	switch {
 	case name == "":
@@ -103,8 +105,8 @@ func device(name string) bool {
 	return com && utf8.RuneCountInString(port) == 1 && strings.Contains("123456789¹²³", port)
 }
 
-// IsOwn reports whether a name, in a form that some file system takes for it, is one that braid gives to files of its own: those of
-// unfinished downloads.
+// IsOwn reports whether a name, in a form that some file system takes for it, is one that braid gives to files of its
+// own: those of unfinished downloads.
 func IsOwn(name string) bool { return ownEnding(name) != "" }
 
 // ownEnding is the ending of a name that braid gives to files of its own: part files, their journals, which are their locks as

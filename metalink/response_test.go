@@ -10,8 +10,8 @@ import (
 	"braid/verify"
 )
 
-// Proves rules C4, 26 and 64 for answers as package net/http has them: the redirect of a Metalink server has digests and links, and what
-// comes over http, or from a server that nobody checked, is less.
+// Proves rules C4, 26 and 64 for answers as package net/http has them: the redirect of a Metalink server has digests
+// and links, and what comes over http, or from a server that nobody checked, is less.
 func TestFromResponse_C4_Rule26_Rule64(t *testing.T) {
 	sum := digest(t, verify.SHA256, sha256Zero)
 	file := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

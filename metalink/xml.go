@@ -23,8 +23,8 @@ func Parse(r io.Reader) (Document, error) {
 	return d, err
 }
 
-// Read reads a document as Parse does, for a caller that may know more of a file: malformed hashes without a strong one that is not
-// are no error, and stand in File.Malformed.
+// Read reads a document as Parse does, for a caller that may know more of a file: malformed hashes without a strong one
+// that is not are no error, and stand in File.Malformed.
 func Read(r io.Reader) (Document, error) {
 	var files []File
 	d, err := Scan(r, func(f File) { files = append(files, f) })
@@ -34,8 +34,8 @@ func Read(r io.Reader) (Document, error) {
 	return d, err
 }
 
-// Scan reads a document as Read does, and gives take one file after the other; the Document has none. If there is an error, those that
-// take got count for nothing.
+// Scan reads a document as Read does, and gives take one file after the other; the Document has none. If there is an
+// error, those that take got count for nothing.
 func Scan(r io.Reader, take func(File)) (Document, error) {
 	in := newInput(r)
 	p := &parser{in: in, d: xml.NewDecoder(in), take: take, line: 1, lines: map[string]int{}}

@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// abandonedAfter is how long nothing was uploaded to an upload whose journal is here when it is ended. Buckets have rules for the others.
+// abandonedAfter is how long nothing was uploaded to an upload whose journal is here when it is ended. Buckets have
+// rules for the others.
 const abandonedAfter = 7 * 24 * time.Hour
 
-// sweepAbandoned ends, once, the uploads that this machine has begun in the bucket and given up: those whose journal is here, is that old by the clock
-// which wrote it, and is not open. What cannot be ended is tried again by another run, and braid parts shows it.
+// sweepAbandoned ends, once, the uploads that this machine has begun in the bucket and given up: those whose journal is
+// here, is that old by the clock which wrote it, and is not open. What cannot be ended is tried again by another run,
+// and braid parts shows it.
 func (s *Store) sweepAbandoned(ctx context.Context) {
 	if s.options.Folder == "" {
 		return
@@ -56,8 +58,9 @@ func (u *upload) findEarlier(ctx context.Context) (e earlier) {
 	return e
 }
 
-// endEarlier ends those of them that have nothing but what this upload has, too, and got nothing since it was opened: the object is there, so they are of
-// no use to any program. Others stay, and those whose parts have no SHA-256: another program has opened them.
+// endEarlier ends those of them that have nothing but what this upload has, too, and got nothing since it was opened:
+// the object is there, so they are of no use to any program. Others stay, and those whose parts have no SHA-256:
+// another program has opened them.
 func (u *upload) endEarlier(ctx context.Context) {
 	for _, id := range u.earlier.uploads {
 		listed, err := u.store.parts(ctx, u.key, id)

@@ -65,8 +65,8 @@ func (u *upload) condition(replace bool) condition {
 	return condition{}
 }
 
-// guard prepares a request that makes the object: the lease must allow it, and it gets its condition. A store that is not known to obey conditions is
-// asked what is there, too; then the error is the answer that it should have given.
+// guard prepares a request that makes the object: the lease must allow it, and it gets its condition. A store that is
+// not known to obey conditions is asked what is there, too; then the error is the answer that it should have given.
 func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptions) error {
 	obeys, known := u.store.probed.hold(ctx, u.key)
 	if l := u.store.lease; l != nil {
@@ -175,8 +175,9 @@ func (u *upload) size() (size int64) {
 	return size
 }
 
-// settle returns the token of the object that is there after a request that makes it. After an error it may be there all the same: the answer was lost,
-// it was the answer to a repeated request, or an earlier try of the job, which is late, has made the object. The metadata tell.
+// settle returns the token of the object that is there after a request that makes it. After an error it may be there
+// all the same: the answer was lost, it was the answer to a repeated request, or an earlier try of the job, which is
+// late, has made the object. The metadata tell.
 func (u *upload) settle(ctx context.Context, c condition, token string, p verify.Proof, failed error) (string, error) {
 	if failed == nil {
 		return token, nil

@@ -58,7 +58,8 @@ func awsFolder(getenv func(string) string) string {
 
 var errNoCredentials = errors.New("no credentials")
 
-// readCredentials finds credentials in the environment, else in the user's files, else asks where a container or a role has them for its programs.
+// readCredentials finds credentials in the environment, else in the user's files, else asks where a container or a role
+// has them for its programs.
 func readCredentials(getenv func(string) string, file, profile string) (*credentials.Credentials, error) {
 	id, secret := getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY")
 	if id != "" && secret != "" {
@@ -85,7 +86,8 @@ func readCredentials(getenv func(string) string, file, profile string) (*credent
 	return nil, errNoCredentials
 }
 
-// readProfile reads the settings of a profile, by name: "s3.addressing_style" is addressing_style below s3. A file that is not there has none.
+// readProfile reads the settings of a profile, by name: "s3.addressing_style" is addressing_style below s3. A file that
+// is not there has none.
 func readProfile(path, profile string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -113,8 +113,9 @@ func (u *upload) Found(ctx context.Context, f download.UploadFinal) {
 // evidenceTries is how often evidence is put that another process puts, too.
 const evidenceTries = 5
 
-// putEvidence puts the evidence beside the object that it is of, if that is there and its lease allows it; else another process has replaced the object, and
-// puts its own. If anew is false, evidence of the object that is there stays. So does another object of that name. That it cannot is told.
+// putEvidence puts the evidence beside the object that it is of, if that is there and its lease allows it; else another
+// process has replaced the object, and puts its own. If anew is false, evidence of the object that is there stays. So
+// does another object of that name. That it cannot is told.
 func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 	beside := newUpload(u.store, u.key+evidenceEnding)
 	data, err := json.MarshalIndent(e, "", "  ")
@@ -135,8 +136,9 @@ func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 	}
 }
 
-// tryEvidence puts evidence in place of what is there. It looks at that before it looks at the object: evidence of a newer object comes after that object, so
-// the condition fails if the object is replaced meanwhile. Done is true if nothing is to be put.
+// tryEvidence puts evidence in place of what is there. It looks at that before it looks at the object: evidence of a
+// newer object comes after that object, so the condition fails if the object is replaced meanwhile. Done is true if
+// nothing is to be put.
 func (u *upload) tryEvidence(ctx context.Context, beside *upload, e Evidence, data []byte, anew, first bool) (done bool, err error) {
 	obeys, _ := u.store.probed.hold(ctx, u.key)
 	var c condition
@@ -174,8 +176,8 @@ func (u *upload) putJSON(ctx context.Context, data []byte, c *condition) error {
 // mostEvidence is how long evidence may be.
 const mostEvidence = 4 << 20
 
-// evidenceOf is the evidence of an object that is there, and the condition under which other evidence may be put: nothing has that name, or what was read
-// has it and is replaced.
+// evidenceOf is the evidence of an object that is there, and the condition under which other evidence may be put:
+// nothing has that name, or what was read has it and is replaced.
 func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, e Evidence, err error) {
 	info, err := u.head(ctx)
 	if err != nil || info == nil {
@@ -192,7 +194,8 @@ func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, e 
 	return condition{info.ETag}, e, nil
 }
 
-// finish ends what a run left that was killed after Complete, if the object is of its upload: it puts the evidence, and clears the journal.
+// finish ends what a run left that was killed after Complete, if the object is of its upload: it puts the evidence, and
+// clears the journal.
 func (u *upload) finish(ctx context.Context, info minio.ObjectInfo) {
 	token := tokenOf(&info)
 	if token == "" || u.open() != nil { // another process is at it

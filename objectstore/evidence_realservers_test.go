@@ -18,8 +18,8 @@ import (
 
 const evidenceKey = "isos/x.iso.evidence.json"
 
-// A run that finds the right object puts evidence beside it that is missing, or of an earlier object: the run that made it was killed before it did. The
-// evidence of the object that is there, and an object of another program, stay.
+// A run that finds the right object puts evidence beside it that is missing, or of an earlier object: the run that made
+// it was killed before it did. The evidence of the object that is there, and an object of another program, stay.
 func TestRealEvidenceAgain_Rule71(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int64{100, 24 * mib} {
@@ -64,7 +64,8 @@ func TestRealEvidenceAgain_Rule71(t *testing.T) {
 	}
 }
 
-// A process that was stopped right before it puts its evidence finds a newer object, whose evidence stays, or is put by the process that made it.
+// A process that was stopped right before it puts its evidence finds a newer object, whose evidence stays, or is put by
+// the process that made it.
 func TestRealEvidenceLate_Rule75(t *testing.T) {
 	t.Parallel()
 	for _, told := range []bool{true, false} { // whether the other one has put its evidence by then

@@ -29,8 +29,8 @@ func (u *upload) Existing(ctx context.Context) (*download.Existing, error) {
 // makingTime is how long an object is waited for that the store is still making of its parts.
 const makingTime = 20 * time.Second
 
-// beingMade waits for the object of a run that was killed in its Complete: the store goes on with that, and for a while it has neither all parts nor
-// the object. To begin another upload then would be wrong.
+// beingMade waits for the object of a run that was killed in its Complete: the store goes on with that, and for a while
+// it has neither all parts nor the object. To begin another upload then would be wrong.
 func (u *upload) beingMade(ctx context.Context) (info *minio.ObjectInfo, err error) {
 	if u.open() != nil { // another process is at it
 		return nil, nil

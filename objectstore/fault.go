@@ -59,7 +59,8 @@ func configFault(place string, err error) *download.Error {
 	return e
 }
 
-// fault is the error of a request about key as a *download.Error, which says whose fault it is; the cause of ctx if that has ended; nil if err is.
+// fault is the error of a request about key as a *download.Error, which says whose fault it is; the cause of ctx if
+// that has ended; nil if err is.
 func (s *Store) fault(ctx context.Context, key string, err error) error {
 	if err == nil {
 		return nil
@@ -154,8 +155,8 @@ func plainly(r minio.ErrorResponse) string {
 	return text
 }
 
-// foreign reports whether an answer is not in the words of a store: the line of its status stands for the code, and what may be a page for people
-// for the message.
+// foreign reports whether an answer is not in the words of a store: the line of its status stands for the code, and
+// what may be a page for people for the message.
 func foreign(r minio.ErrorResponse) bool {
 	return strings.HasPrefix(r.Code, strconv.Itoa(r.StatusCode)+" ")
 }

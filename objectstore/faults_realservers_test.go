@@ -202,7 +202,8 @@ func TestRealUploadSigned_Rule72(t *testing.T) {
 	}
 }
 
-// A run that was killed in Complete has left its journal and no evidence: the next one waits for the object, puts the evidence there, and fetches nothing.
+// A run that was killed in Complete has left its journal and no evidence: the next one waits for the object, puts the
+// evidence there, and fetches nothing.
 func TestRealUploadKilledLate_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 13)
@@ -246,8 +247,8 @@ func TestRealUploadKilledLate_Rule72(t *testing.T) {
 	}
 }
 
-// A lease is told of an upload before its first part, and an upload that another process has aborted cannot be completed; nor can one whose lease
-// is another's.
+// A lease is told of an upload before its first part, and an upload that another process has aborted cannot be
+// completed; nor can one whose lease is another's.
 func TestRealUploadFenced_Rule75(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 14)
@@ -279,7 +280,8 @@ func TestRealUploadFenced_Rule75(t *testing.T) {
 	}
 }
 
-// The next try with a lease goes on with the upload of the one before whose journal is here, and ends one whose journal is elsewhere.
+// The next try with a lease goes on with the upload of the one before whose journal is here, and ends one whose journal
+// is elsewhere.
 func TestRealUploadTakenOver_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(40*mib, 15)
@@ -311,8 +313,8 @@ func TestRealUploadTakenOver_Rule72(t *testing.T) {
 	}
 }
 
-// What could not be found out about conditions is asked again by the next file, and meanwhile both are done: the condition, and a look at what is there. A
-// store that refuses conditions outright has none.
+// What could not be found out about conditions is asked again by the next file, and meanwhile both are done: the
+// condition, and a look at what is there. A store that refuses conditions outright has none.
 func TestRealUploadProbeFails_Rule71(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(mib, 16)

@@ -204,7 +204,8 @@ func TestOpenedWhileGivenUp_Rule72(t *testing.T) {
 	u.Close(true)
 }
 
-// A bucket that is missing is told by the first question, which asks what the answer to HEAD does not say; where it is there, that is asked once.
+// A bucket that is missing is told by the first question, which asks what the answer to HEAD does not say; where it is
+// there, that is asked once.
 func TestBucketMissing(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]int64{"NoSuchBucket": 2, "NoSuchKey": 1} {

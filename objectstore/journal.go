@@ -20,7 +20,8 @@ import (
 
 // A journal keeps lines about the upload of one key: what another process needs to go on with it. It has no secrets.
 type journal interface {
-	// Read returns the lines that were appended since the last Clear, each with its end. What follows the last whole line does not count.
+	// Read returns the lines that were appended since the last Clear, each with its end. What follows the last whole
+	// line does not count.
 	Read() ([]byte, error)
 	Append(line []byte) error
 	// Clear removes all lines.
@@ -40,8 +41,9 @@ type heading struct {
 	Began    time.Time `json:"began"`
 }
 
-// An entry is another line: an uploaded part, if Number is positive; the evidence of a file whose Complete was asked for, if it is negative; or,
-// if it is 0, that only the first Start parts count, as those after them are uploaded again.
+// An entry is another line: an uploaded part, if Number is positive; the evidence of a file whose Complete was asked
+// for, if it is negative; or, if it is 0, that only the first Start parts count, as those after them are uploaded
+// again.
 type entry struct {
 	Number   int             `json:"n"`
 	Start    int64           `json:"start"`

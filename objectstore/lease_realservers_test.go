@@ -15,7 +15,8 @@ import (
 	"braid/objectstore"
 )
 
-// What an earlier try of the same job makes late, right before the later one would, is its object. That of another job, or another file, stays in the way.
+// What an earlier try of the same job makes late, right before the later one would, is its object. That of another job,
+// or another file, stays in the way.
 func TestRealUploadLate_Rule75(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -65,8 +66,8 @@ func TestRealUploadLate_Rule75(t *testing.T) {
 	}
 }
 
-// A try that was killed between the begin of an upload and what tells of it has left an upload that its lease does not name. The next one ends it, and
-// knows the object of an earlier one.
+// A try that was killed between the begin of an upload and what tells of it has left an upload that its lease does not
+// name. The next one ends it, and knows the object of an earlier one.
 func TestRealUploadSwept_Rule75(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 3)

@@ -69,8 +69,8 @@ func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error)
 // A marker is where a page of a listing begins.
 type marker struct{ key, upload string }
 
-// Sweep ends the uploads of a name or, if name is empty, all below the prefix, and removes their journals. It returns those that are gone. An upload
-// at which a process of this machine works stays, and is an error.
+// Sweep ends the uploads of a name or, if name is empty, all below the prefix, and removes their journals. It returns
+// those that are gone. An upload at which a process of this machine works stays, and is an error.
 func (s *Store) Sweep(ctx context.Context, name string) (gone []Left, err error) {
 	return s.sweep(ctx, name, func(Left) bool { return true })
 }

@@ -25,8 +25,8 @@ type conditions struct {
 	obeys bool
 }
 
-// hold reports whether the store obeys conditions, and whether that is known. It is found out with an object of one byte beside key, once, and
-// remembered for a month.
+// hold reports whether the store obeys conditions, and whether that is known. It is found out with an object of one
+// byte beside key, once, and remembered for a month.
 func (c *conditions) hold(ctx context.Context, key string) (obeys, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +81,8 @@ func (c *conditions) file() string {
 	return filepath.Join(c.store.options.Folder, hex.EncodeToString(sum[:12])+".conditions")
 }
 
-// ask makes an object of one byte, and tries to make it once more as if there were none: in one request and by an upload of parts.
+// ask makes an object of one byte, and tries to make it once more as if there were none: in one request and by an
+// upload of parts.
 func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error) {
 	s := c.store
 	put := func() error {

@@ -1,9 +1,10 @@
-// Package objectstore makes objects the target of downloads: [Store] is a [download.Store] on a bucket of Amazon's store, or of one that speaks
-// its protocol.
+// Package objectstore makes objects the target of downloads: [Store] is a [download.Store] on a bucket of Amazon's
+// store, or of one that speaks its protocol.
 //
-// A file goes into a multipart upload while it is fetched. Nothing is visible before Complete, which is asked for with a proof of the whole
-// file only, and with If-None-Match: * or the If-Match of the object that is replaced. A journal keeps for each uploaded part what another
-// process needs to go on with the upload, as uploaded bytes cannot be read back.
+// A file goes into a multipart upload while it is fetched. Nothing is visible before Complete, which is asked for with
+// a proof of the whole file only, and with If-None-Match: * or the If-Match of the object that is replaced. A journal
+// keeps for each uploaded part what another process needs to go on with the upload, as uploaded bytes cannot be read
+// back.
 //
 // It refuses to be a client for everything that a store can do: buckets, policies and versions are for other programs.
 //
@@ -38,7 +39,8 @@ import (
 
 // Options are what a Store does beside what the environment says.
 type Options struct {
-	// Folder has the journals of uploads, and what was found out about stores. If empty, nothing is kept: a killed upload begins anew.
+	// Folder has the journals of uploads, and what was found out about stores. If empty, nothing is kept: a killed
+	// upload begins anew.
 	Folder string
 	// Note is called with what a user should know although nothing failed, by any goroutine. It may be nil.
 	Note func(text string)
@@ -54,7 +56,8 @@ type Options struct {
 type Lease struct {
 	// Job names the download. It stands in the metadata of the object, so that a later try knows what an earlier one has made.
 	Job string
-	// Opened is called with the id of an upload before a part is sent: the process that has the lease next ends that upload. An error ends the download.
+	// Opened is called with the id of an upload before a part is sent: the process that has the lease next ends that
+	// upload. An error ends the download.
 	Opened func(ctx context.Context, upload string) error
 	// Confirm is called right before an object is made. An error ends the download, and no object is made.
 	Confirm func(ctx context.Context) error
@@ -108,8 +111,9 @@ func validKey(key string) bool {
 	return len(key) <= 1024 && utf8.ValidString(key) && !strings.ContainsFunc(key, unicode.IsControl)
 }
 
-// Open prepares a store for files below s3://bucket/prefix/. Endpoint, region, credentials and the way to name buckets are read where other programs
-// read them: AWS_* in the environment, and the files in ~/.aws. Nothing is asked of the store yet. The error is a *download.Error.
+// Open prepares a store for files below s3://bucket/prefix/. Endpoint, region, credentials and the way to name buckets
+// are read where other programs read them: AWS_* in the environment, and the files in ~/.aws. Nothing is asked of the
+// store yet. The error is a *download.Error.
 func Open(place string, o Options) (*Store, error) {
 	bucket, prefix, err := split(place)
 	if err != nil {
@@ -215,23 +219,24 @@ func (s *Store) Existing(ctx context.Context, name string) (*download.Existing, 
 	return newUpload(s, s.prefix+name).Existing(ctx)
 }
 
-// Leased is the store for a download with a lease. Another process of this machine that works at the same object is no error: it has the lease no
-// more. It keeps its journal, and the download has none.
+// Leased is the store for a download with a lease. Another process of this machine that works at the same object is no
+// error: it has the lease no more. It keeps its journal, and the download has none.
 func (s *Store) Leased(l Lease) *Store {
 	own := *s
 	own.lease = &l
 	return &own
 }
 
-// Abort ends the upload of a name that has an id: its Complete will fail. An upload that is not there is no error. Without a lease it is an error if a
-// process of this machine works at the object.
+// Abort ends the upload of a name that has an id: its Complete will fail. An upload that is not there is no error.
+// Without a lease it is an error if a process of this machine works at the object.
 func (s *Store) Abort(ctx context.Context, name, upload string) error {
 	return s.end(ctx, Left{Key: s.prefix + name, Upload: upload})
 }
 
-// TakeOver ends the uploads of a name, as Abort does: the one with the id that an earlier try stored, if it did, and all others, as a try may have been
-// killed before it stored its own. The upload of that id stays if its journal is here and no other process has it open: this process can go on with it.
-// TakeOver reports whether an earlier try of the lease's Job has made the object.
+// TakeOver ends the uploads of a name, as Abort does: the one with the id that an earlier try stored, if it did, and
+// all others, as a try may have been killed before it stored its own. The upload of that id stays if its journal is
+// here and no other process has it open: this process can go on with it. TakeOver reports whether an earlier try of the
+// lease's Job has made the object.
 func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, err error) {
 	u := newUpload(s, s.prefix+name)
 	if err := u.openToWrite(); err != nil {
@@ -262,7 +267,8 @@ func (s *Store) opened(ctx context.Context, upload string) error {
 	return s.lease.Opened(ctx, upload)
 }
 
-// metadata is what is stored with an object: the token of its upload, its job, the URL that it is from and, if that is known by then, its digest.
+// metadata is what is stored with an object: the token of its upload, its job, the URL that it is from and, if that is
+// known by then, its digest.
 func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
 	m := map[string]string{"braid-upload": h.Token, "braid-url": inASCII(h.URL)}
 	if s.lease != nil && s.lease.Job != "" {

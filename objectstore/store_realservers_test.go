@@ -67,7 +67,8 @@ func (r *run) get(ctx context.Context) (download.Result, error) {
 	return r.client.Get(ctx, r.req)
 }
 
-// interrupted gets the file until so many parts are in the store and in the journal: what the store has made may not be known here yet.
+// interrupted gets the file until so many parts are in the store and in the journal: what the store has made may not be
+// known here yet.
 func (r *run) interrupted(parts int) error {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(r.t.Context())

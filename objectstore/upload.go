@@ -31,8 +31,8 @@ const (
 	atOnce = 4
 )
 
-// partEnd is where the part ends that begins at off. Parts of a file of unknown size grow by a thousandth of what is before them, so that the
-// 10,000 parts of a store are enough for the largest object.
+// partEnd is where the part ends that begins at off. Parts of a file of unknown size grow by a thousandth of what is
+// before them, so that the 10,000 parts of a store are enough for the largest object.
 func partEnd(off, size int64) int64 {
 	n := off / 1000
 	if size >= 0 {
@@ -42,7 +42,8 @@ func partEnd(off, size int64) int64 {
 	return off + min(max(n, minPart), maxPart)
 }
 
-// An upload is that of one key. The methods that download.Upload has are called one after the other; parts are sent by goroutines.
+// An upload is that of one key. The methods that download.Upload has are called one after the other; parts are sent by
+// goroutines.
 type upload struct {
 	store    *Store
 	key      string
@@ -282,7 +283,8 @@ func (u *upload) send(ctx context.Context, number int, p download.UploadPart) er
 	return nil
 }
 
-// sent waits for the parts that are on their way, and returns all parts in order. The error is that of the first part that failed.
+// sent waits for the parts that are on their way, and returns all parts in order. The error is that of the first part
+// that failed.
 func (u *upload) sent() ([]minio.CompletePart, error) {
 	u.wg.Wait()
 	u.mu.Lock()
@@ -309,7 +311,8 @@ func (u *upload) stop(after time.Duration) {
 	u.cancel = nil
 }
 
-// lastParts is how long parts are waited for before an upload is given up: those that a store is still receiving may outlive its end.
+// lastParts is how long parts are waited for before an upload is given up: those that a store is still receiving may
+// outlive its end.
 const lastParts = 2 * time.Second
 
 // Restart implements download.Upload.
@@ -328,8 +331,8 @@ func (u *upload) Restart(context.Context) error {
 // abortTime is how long the store has to end an upload. One that does not is swept later (Left).
 const abortTime = 10 * time.Second
 
-// abort ends an upload of this process, also when its context has ended. A part that the store is still receiving may make it come back: it is
-// ended until the store does not know it any more.
+// abort ends an upload of this process, also when its context has ended. A part that the store is still receiving may
+// make it come back: it is ended until the store does not know it any more.
 func (u *upload) abort(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), abortTime)
 	defer cancel()

@@ -10,7 +10,8 @@ import (
 	"braid/download"
 )
 
-// Each file up to the largest object has at most 10,000 parts, whether its size is known or not, and no part is larger than a store takes.
+// Each file up to the largest object has at most 10,000 parts, whether its size is known or not, and no part is larger
+// than a store takes.
 func TestPartsAreEnough(t *testing.T) {
 	t.Parallel()
 	const most = 5 << 40
@@ -62,8 +63,8 @@ func TestParseProfile(t *testing.T) {
 	}
 }
 
-// A journal that was cut, or has garbage in it, says no more than its whole lines do; it never fails and never says of parts that are not
-// in order that they can be gone on with.
+// A journal that was cut, or has garbage in it, says no more than its whole lines do; it never fails and never says of
+// parts that are not in order that they can be gone on with.
 func FuzzRecord(f *testing.F) {
 	const head = `{"v":1,"endpoint":"http://x","bucket":"b","key":"k","upload":"u","token":"t","url":"","began":"2026-01-01T00:00:00Z"}` + "\n"
 	const part = `{"n":1,"start":0,"size":8,"sha256":"00","etag":"e","state":{}}` + "\n"

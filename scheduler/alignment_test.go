@@ -95,8 +95,8 @@ func TestLastResort(t *testing.T) {
 	}
 }
 
-// Less than half a piece is left, the swarm has the only place, and the mirror that could bring it waits for that: the swarm does.
-// Proves rule 21: nothing waits for ever.
+// Less than half a piece is left, the swarm has the only place, and the mirror that could bring it waits for that: the
+// swarm does. Proves rule 21: nothing waits for ever.
 func TestCrumbsOfTheOnlyPlace_Rule21(t *testing.T) {
 	p := play(t, Config{Size: 8 * mib, Split: 1})
 	a := p.at(0, SourceAdded{ID: 0, Host: "a"}).only()
@@ -110,8 +110,8 @@ func TestCrumbsOfTheOnlyPlace_Rule21(t *testing.T) {
 	}
 }
 
-// A mirror without ranges serves when no other can, and peers when there are no others: neither waits for the other. Proves S15 and
-// rule 39.
+// A mirror without ranges serves when no other can, and peers when there are no others: neither waits for the other.
+// Proves S15 and rule 39.
 func TestPeersBesideCompleteAnswers_S15_Rule39(t *testing.T) {
 	p, first := begin(t, unknown(), 1)
 	second := p.s.running[1].id

@@ -98,8 +98,8 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 	return r
 }
 
-// goesOn reports whether a fetch to the end of the file would go on into a missing range by itself, and the bytes may come in any order: those
-// behind the range are so few that their hash takes a moment.
+// goesOn reports whether a fetch to the end of the file would go on into a missing range by itself, and the bytes may
+// come in any order: those behind the range are so few that their hash takes a moment.
 func (w *work) goesOn(gap byterange.Range) bool {
 	if w.ranges.consumed >= 0 || w.ranges.missing() > hashSlack {
 		return false
@@ -107,8 +107,8 @@ func (w *work) goesOn(gap byterange.Range) bool {
 	return slices.ContainsFunc(w.running, func(f *fetch) bool { return f.toEnd && !f.ending && f.end == gap.Start })
 }
 
-// urgent is the first missing range if m should bring it now, however short it is, so that the in-order hash of what follows is done when all
-// is here.
+// urgent is the first missing range if m should bring it now, however short it is, so that the in-order hash of what
+// follows is done when all is here.
 func (w *work) urgent(in byterange.Range, m *mirror) byterange.Range {
 	gap := w.gapAt(in, in.Start, 0, 0)
 	if gap.Empty() || m.align.whole() || m.speed == 0 || w.ranges.size-gap.End < hashSlack {
@@ -182,7 +182,8 @@ func (w *work) want(m *mirror) (size, ahead int64) {
 	return size, 0
 }
 
-// turn bounds a range of a mirror by its part of a small window: behind a longer one there would be no room for the next range of another.
+// turn bounds a range of a mirror by its part of a small window: behind a longer one there would be no room for the
+// next range of another.
 func (w *work) turn(size int64, speed float64) int64 {
 	if w.cfg.Window == 0 || speed == 0 {
 		return size
@@ -231,8 +232,8 @@ func (w *work) reach(f *fetch) int64 {
 	return max(2*w.share(), 4<<20, w.cfg.MinSplit)
 }
 
-// extend moves the reservations of fetches that go on to the end of the file: what lies before them and is free is theirs, up to a
-// bounded distance. Where they meet the range of another they end.
+// extend moves the reservations of fetches that go on to the end of the file: what lies before them and is free is
+// theirs, up to a bounded distance. Where they meet the range of another they end.
 func (w *work) extend() {
 	for _, f := range w.running {
 		if !f.toEnd || f.ending {

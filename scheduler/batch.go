@@ -91,7 +91,8 @@ func NewBatch(fixed int) *Batch {
 	return b
 }
 
-// Resize makes another number of places, as NewBatch does. Where there are too many downloads, none begins until enough of them have ended.
+// Resize makes another number of places, as NewBatch does. Where there are too many downloads, none begins until enough
+// of them have ended.
 func (b *Batch) Resize(now time.Time, fixed int) {
 	b.most, b.fixed = MostAtOnce, false
 	b.allowed = max(b.least, min(b.allowed, MostAtOnce))
@@ -101,8 +102,8 @@ func (b *Batch) Resize(now time.Time, fixed int) {
 	}
 }
 
-// AtLeast has no fewer downloads than n run at once where their number is measured, whatever they bring: one that is slow holds up no others
-// then.
+// AtLeast has no fewer downloads than n run at once where their number is measured, whatever they bring: one that is
+// slow holds up no others then.
 func (b *Batch) AtLeast(n int) {
 	b.least = min(max(1, n), MostAtOnce)
 	if !b.fixed {

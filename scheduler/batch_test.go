@@ -285,7 +285,8 @@ func TestBatchResize(t *testing.T) {
 	}
 }
 
-// TestBatchAtLeast: a floor is there from the first download on, stays when places do not pay, and is none of a number of the user's.
+// TestBatchAtLeast: a floor is there from the first download on, stays when places do not pay, and is none of a number
+// of the user's.
 func TestBatchAtLeast(t *testing.T) {
 	b, now := NewBatch(0), time.Unix(1, 0)
 	b.AtLeast(4)

@@ -63,8 +63,8 @@ func printInvented(t *testing.T) {
 	}
 }
 
-// worstOf chooses n runs: in turns the one that lost most in all, in its ramp and in its tail. A second counts less where the file takes
-// longer, but not in proportion: else these would be the smallest files.
+// worstOf chooses n runs: in turns the one that lost most in all, in its ramp and in its tail. A second counts less
+// where the file takes longer, but not in proportion: else these would be the smallest files.
 func worstOf(all []report, n int) (out []report) {
 	lost := []func(report) time.Duration{func(r report) time.Duration { return r.elapsed - r.floor.all }, report.ramp, report.tail}
 	for i := 0; len(out) < n && len(all) > 0; i++ {
@@ -81,8 +81,8 @@ func worstOf(all []report, n int) (out []report) {
 	return out
 }
 
-// kept are calm networks that showed a fault, and then the ten worst of a thousand: how near to the floor they come at least and how much
-// comes in vain at most, with each variation.
+// kept are calm networks that showed a fault, and then the ten worst of a thousand: how near to the floor they come at
+// least and how much comes in vain at most, with each variation.
 func kept() (out []row) {
 	for _, k := range []struct {
 		seed         uint64

@@ -79,7 +79,8 @@ func TestSwap_S13(t *testing.T) {
 	}
 }
 
-// Where all are alike, the first exchange tries four at once, and each that found nothing better half as many; one that did begins anew.
+// Where all are alike, the first exchange tries four at once, and each that found nothing better half as many; one that
+// did begins anew.
 func TestExchangeBatches(t *testing.T) {
 	s := New(Config{Size: gib})
 	s.now = time.Unix(1e9, 0)

@@ -30,8 +30,8 @@ func TestOrderOfPreference_S5_S8(t *testing.T) {
 	}
 }
 
-// Proves S5: what is known of speeds comes before the order in which the caller lists mirrors, for those that may be opened and for those
-// that wait for work.
+// Proves S5: what is known of speeds comes before the order in which the caller lists mirrors, for those that may be
+// opened and for those that wait for work.
 func TestSpeedOverridesPreference_S5(t *testing.T) {
 	sc := scenario{size: 64 * mib, hosts: equal(5, 40, 40*time.Millisecond)}
 	sc.hints = func(id SourceID) (Speed, bool) { return Speed{Rate: 5e6, RTT: 40 * ms}, id == 3 }

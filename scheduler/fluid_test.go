@@ -6,21 +6,23 @@ import (
 	"time"
 )
 
-// A bound is how soon a file could be here at best: nine tenths of what is missing, and all of it. useful has true for each host that
-// brings a part of it.
+// A bound is how soon a file could be here at best: nine tenths of what is missing, and all of it. useful has true for
+// each host that brings a part of it.
 type bound struct {
 	nine, all time.Duration
 	useful    []bool
 }
 
-// fluid is the bound where every host sends at its rate from the start, as many of them as may be in use, up to the client's link and what
-// the reader of a stream takes. A host that lies, has another file or serves no ranges does not count, unless there is no other.
+// fluid is the bound where every host sends at its rate from the start, as many of them as may be in use, up to the
+// client's link and what the reader of a stream takes. A host that lies, has another file or serves no ranges does not
+// count, unless there is no other.
 func fluid(sc scenario) bound {
 	return sc.bound(func(*host, time.Duration, int64, time.Duration) float64 { return math.Inf(1) })
 }
 
-// floor is the bound that also counts what no scheduler can save: the handshake and the request of each connection, the first answer, which
-// names the mirrors, slow start from an initial window of 10 segments (RFC 6928), with all mirrors asked at that moment, and the pauses of BBR.
+// floor is the bound that also counts what no scheduler can save: the handshake and the request of each connection, the
+// first answer, which names the mirrors, slow start from an initial window of 10 segments (RFC 6928), with all mirrors
+// asked at that moment, and the pauses of BBR.
 func floor(sc scenario) bound {
 	named := sc.hosts[0].answers(0)
 	if sc.rerun {
@@ -55,8 +57,8 @@ func (h *host) flows() time.Duration {
 	return h.answers(0)
 }
 
-// slowStart is how many bytes a window that begins with 10 segments and doubles in each round trip has let through at most, so long after the
-// first one.
+// slowStart is how many bytes a window that begins with 10 segments and doubles in each round trip has let through at
+// most, so long after the first one.
 func slowStart(since, rtt time.Duration) float64 {
 	if since <= 0 {
 		return 0

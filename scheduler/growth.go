@@ -9,9 +9,9 @@ type GrowthMode uint8
 // GrowSingle is the letter of RFC 6249, section 7: one at a time.
 const GrowSingle GrowthMode = 1
 
-// growth decides how many connections are worth having, from the aggregate speed before and after some were added (RFC 6249,
-// section 7). While a step is measured it allows no further one; after a single one that did not pay, none until an established one
-// closes.
+// growth decides how many connections are worth having, from the aggregate speed before and after some were added (RFC
+// 6249, section 7). While a step is measured it allows no further one; after a single one that did not pay, none until
+// an established one closes.
 type growth struct {
 	mode      GrowthMode
 	most      int
@@ -123,8 +123,8 @@ func (g *growth) ripening() time.Duration {
 	return 300 * time.Millisecond
 }
 
-// judge gives the verdict on the running step. It pays as soon as most of what the newcomers bring comes on top of what the others
-// brought before. That it does not pay is decided only when they are past slow start.
+// judge gives the verdict on the running step. It pays as soon as most of what the newcomers bring comes on top of what
+// the others brought before. That it does not pay is decided only when they are past slow start.
 func (g *growth) judge(now time.Time, s sample) verdict {
 	if !g.measuring || !s.seen && now.Sub(g.dialed) < patience(s.rtt) {
 		return undecided

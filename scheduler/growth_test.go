@@ -35,7 +35,8 @@ func TestVerdicts_C6_S11(t *testing.T) {
 	}
 }
 
-// Proves S11 to S13: steps of 1, 2, 4 as long as they pay, none while one is measured, and none after a single one that did not pay.
+// Proves S11 to S13: steps of 1, 2, 4 as long as they pay, none while one is measured, and none after a single one that
+// did not pay.
 func TestSteps_S11_S12_S13(t *testing.T) {
 	now, g := time.Unix(1e9, 0), newGrowth(0, 16)
 	good := sample{incumbent: 10, newcomer: 10}

@@ -99,8 +99,9 @@ type figure struct {
 	How        string  `json:"how"`
 }
 
-// The simulation tells how long braid takes in the laboratory, within 5 %, or 10 % where losses make that chance. The last three networks were
-// measured once, when the work on the policy had ended; of the slow origin braid makes 7 % less than the simulation says.
+// The simulation tells how long braid takes in the laboratory, within 5 %, or 10 % where losses make that chance. The
+// last three networks were measured once, when the work on the policy had ended; of the slow origin braid makes 7 %
+// less than the simulation says.
 func TestLab(t *testing.T) {
 	raw, err := os.ReadFile("testdata/lab.json")
 	if err != nil {

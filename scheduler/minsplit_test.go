@@ -18,8 +18,8 @@ func shortest(r report) (least int64, requests int) {
 	return least, r.total()
 }
 
-// TestMinSplit: while nobody fails, nobody is asked for less than the user wants to split off, and what would be less than two of them
-// comes from one source.
+// TestMinSplit: while nobody fails, nobody is asked for less than the user wants to split off, and what would be less
+// than two of them comes from one source.
 func TestMinSplit(t *testing.T) {
 	for seed := range uint64(5) {
 		for _, hosts := range [][]host{uneven(), equal(4, 40, 40*ms)} {

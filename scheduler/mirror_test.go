@@ -43,7 +43,8 @@ func TestBannedMirrorIsNoHint(t *testing.T) {
 	}
 }
 
-// A failure is forgotten when enough came, silence is more than a failure, and the count of failures begins anew with any progress.
+// A failure is forgotten when enough came, silence is more than a failure, and the count of failures begins anew with
+// any progress.
 func TestMirrorTrust(t *testing.T) {
 	m := opened(1, 1e6)
 	m.failed()

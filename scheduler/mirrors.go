@@ -118,8 +118,8 @@ func (ms mirrors) flowing(now time.Time, period time.Duration) bool {
 	})
 }
 
-// settled reports whether all open mirrors flow for long enough to tell what each of them does to the others: a new connection brings
-// less than it will.
+// settled reports whether all open mirrors flow for long enough to tell what each of them does to the others: a new
+// connection brings less than it will.
 func (ms mirrors) settled(now time.Time) bool {
 	period := ms.settlePeriod()
 	return ms.flowing(now, period) && !slices.ContainsFunc(ms, func(m *mirror) bool {

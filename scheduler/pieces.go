@@ -20,8 +20,9 @@ type pieces struct {
 	disputed []disputed    // those to be fetched by one mirror, in order
 }
 
-// A disputed piece was wrong when several mirrors had brought it, so that none of them is known to be wrong. One mirror fetches it
-// again, exclusively. The next check decides about that mirror and, if two had brought all of the piece before, about the other.
+// A disputed piece was wrong when several mirrors had brought it, so that none of them is known to be wrong. One mirror
+// fetches it again, exclusively. The next check decides about that mirror and, if two had brought all of the piece
+// before, about the other.
 type disputed struct {
 	piece   byterange.Range
 	by      []*mirror // the mirrors that had brought all of it; nil if they are not known

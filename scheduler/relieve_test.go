@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// waiting is a download whose origin breaks off at once and is busy from then on, with a mirror that drips from some time on and a
-// good one.
+// waiting is a download whose origin breaks off at once and is busy from then on, with a mirror that drips from some
+// time on and a good one.
 func waiting(split int, drips time.Duration, good func(*host)) scenario {
 	hosts := equal(3, 40, 40*ms)
 	hosts[0].cut = 64 << 10

@@ -282,9 +282,9 @@ type Config struct {
 	PerHost int
 	// Split is how many sources may be in use at a time. If zero, 16.
 	Split int
-	// MinSplit is the least that the user wants to ask a further source for: a range is not split into less, so a file of less than
-	// two of them comes from one source. What a failed source leaves behind is asked for all the same. If zero, speeds and
-	// round trips alone decide.
+	// MinSplit is the least that the user wants to ask a further source for: a range is not split into less, so a file
+	// of less than two of them comes from one source. What a failed source leaves behind is asked for all the same. If
+	// zero, speeds and round trips alone decide.
 	MinSplit int64
 	// Aggregate is the best that all sources together once brought, in bytes a second, if it is remembered. Sources
 	// whose speed is remembered are used from the start as long as their speeds do not add up to it. If zero,

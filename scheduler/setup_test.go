@@ -7,8 +7,8 @@ import (
 	"braid/byterange"
 )
 
-// quietFor is how long a second source may be quiet, from when it was asked answered or brought bytes, before its range goes to another:
-// an origin that never stops is there to take it.
+// quietFor is how long a second source may be quiet, from when it was asked answered or brought bytes, before its range
+// goes to another: an origin that never stops is there to take it.
 func quietFor(t *testing.T, added SourceAdded, answered time.Duration, bytes int64) time.Duration {
 	p := play(t, Config{Size: -1})
 	origin := p.at(0, SourceAdded{ID: 0, Host: "origin:80"}).only()

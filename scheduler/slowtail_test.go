@@ -133,8 +133,8 @@ func TestTrickleOfACompleteAnswer_S15_S16(t *testing.T) {
 	}
 }
 
-// Proves S15 and S16: one that answers with the whole file is at no other place soon, however fast it is; and it is not stopped as
-// long as it is fast.
+// Proves S15 and S16: one that answers with the whole file is at no other place soon, however fast it is; and it is not
+// stopped as long as it is fast.
 func TestNobodyWaitsForACompleteAnswer_S15_S16(t *testing.T) {
 	for _, norange := range []bool{false, true} {
 		p := play(t, Config{Size: mib})

@@ -73,8 +73,8 @@ func (t *tail) readerIsLate() bool {
 	return t.cfg.Window > 0 && t.ranges.first(0)-t.ranges.front() > t.cfg.Window/2
 }
 
-// begins reports whether a fetch was asked for just now: what it will do cannot be known yet. Of how far a mirror is that has never
-// answered nothing is known: others do not wait for it.
+// begins reports whether a fetch was asked for just now: what it will do cannot be known yet. Of how far a mirror is
+// that has never answered nothing is known: others do not wait for it.
 func (t *tail) begins(f *fetch) bool {
 	return f.got == 0 && !f.src.doubtful() && t.now.Sub(f.since) < max(answerTime, time.Duration(4+2*f.src.trips)*f.src.rtt)
 }
@@ -83,20 +83,23 @@ func (t *tail) begins(f *fetch) bool {
 // halves (Config.MinSplit).
 func (t *tail) staysWhole(f *fetch) bool { return f.left() < 2*t.cfg.MinSplit && t.hangs(f) == 0 }
 
-// protected reports whether only a slow tail takes a fetch from its mirror: it is not worth another request, or cannot be divided.
+// protected reports whether only a slow tail takes a fetch from its mirror: it is not worth another request, or cannot
+// be divided.
 func (t *tail) protected(f *fetch) bool {
 	return f.src.noRanges || f.exclusive || f.left() < minSteal && t.hangs(f) == 0
 }
 
-// lagsBehind reports whether f has a slow tail: m would be through with its rest long before f. However little is left, it may take
-// longer than all the rest of the file did. An answer with the whole file would have to begin anew: that is not done on trial.
+// lagsBehind reports whether f has a slow tail: m would be through with its rest long before f. However little is left,
+// it may take longer than all the rest of the file did. An answer with the whole file would have to begin anew: that is
+// not done on trial.
 func (t *tail) lagsBehind(f *fetch, m *mirror) bool {
 	if f.got == 0 || f.left() == 0 || f.src.align.whole() || m.align.whole() || m.doubtful() && f.src.noRanges {
 		return false
 	}
 	n := f.left()
 	if d := t.pieces.disputedAt(f.end - 1); f.exclusive && d != nil {
-		// Another begins the piece anew. That has to be worth it, and less often each time, or two take it from each other for ever.
+		// Another begins the piece anew. That has to be worth it, and less often each time, or two take it from each
+		// other for ever.
 		if !t.known(f) || t.now.Sub(f.since) < silence<<min(d.taken, 10) {
 			return false
 		}

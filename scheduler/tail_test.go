@@ -108,8 +108,8 @@ func TestRelieve_S16(t *testing.T) {
 	}
 }
 
-// A disputed piece that one mirror is to bring alone is not taken from it while its connection is young: another would begin the piece
-// anew, and lose it in the same way. Proves S10 and rule 39: the download ends.
+// A disputed piece that one mirror is to bring alone is not taken from it while its connection is young: another would
+// begin the piece anew, and lose it in the same way. Proves S10 and rule 39: the download ends.
 func TestDisputedPieceIsNotPassedAround_S10_Rule39(t *testing.T) {
 	for _, split := range []int{3, 16} {
 		hosts := each([]host{plain(200, 40*ms), plain(200, 8*ms), plain(10, 161*ms)}, func(_ int, h *host) { h.most = mbit(1) })

@@ -64,7 +64,8 @@ func (c *conn) allowed(now time.Duration, h *host, rtt time.Duration) float64 {
 	return c.window
 }
 
-// probes reports whether the sender of a connection that began so long ago nearly pauses to measure its path, for rtt and probeTime.
+// probes reports whether the sender of a connection that began so long ago nearly pauses to measure its path, for rtt
+// and probeTime.
 func (h *host) probes(since, rtt time.Duration) bool {
 	return h.bbr && since >= probeEvery && since%probeEvery < probeTime+rtt
 }
@@ -81,7 +82,8 @@ func (c *conn) limit(now time.Duration, h *host, rtt time.Duration) float64 {
 	return math.Inf(1)
 }
 
-// turn ends the round trips that are over. Of a window that is not used no more is kept than twice what is, but a probe leaves it as it was.
+// turn ends the round trips that are over. Of a window that is not used no more is kept than twice what is, but a probe
+// leaves it as it was.
 func (c *conn) turn(now time.Duration, h *host, rtt time.Duration) {
 	for ; now-c.round >= rtt; c.round += rtt {
 		c.rounds++

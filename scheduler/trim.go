@@ -178,8 +178,8 @@ func level(values []float64) bool {
 	return n >= 3 && 2*n >= len(values)
 }
 
-// wholeFirst orders mirrors so that those that give whole pieces are kept: peers do not let a client that paused go on at once, so
-// that a trial costs tens of seconds of what a swarm brings.
+// wholeFirst orders mirrors so that those that give whole pieces are kept: peers do not let a client that paused go on
+// at once, so that a trial costs tens of seconds of what a swarm brings.
 func wholeFirst(a, b *mirror) int {
 	switch whole := a.align.whole(); {
 	case whole == b.align.whole():
@@ -207,10 +207,10 @@ func (t *trim) shareOf(some mirrors) float64 {
 	return some.aggregate() / max(t.mirrors.aggregate(), 1)
 }
 
-// An exchange closes the weakest mirrors so that some that were never tried take their places, until each was tried; what then are the
-// weakest make room for the next (RFC 6249, section 7: an established connection closes). At the end the mirrors come back, once, that
-// were faster than those in their place. The first exchanges are soon and of several at once; each that finds nothing better makes the
-// next one later and smaller.
+// An exchange closes the weakest mirrors so that some that were never tried take their places, until each was tried;
+// what then are the weakest make room for the next (RFC 6249, section 7: an established connection closes). At the end
+// the mirrors come back, once, that were faster than those in their place. The first exchanges are soon and of several
+// at once; each that finds nothing better makes the next one later and smaller.
 type exchange struct {
 	*work
 	due      time.Time // none before

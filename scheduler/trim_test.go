@@ -32,8 +32,8 @@ func (s *Scheduler) bring(lasts time.Duration, speed float64) {
 	}
 }
 
-// Mirrors that together bring much less than they can share a link: half of them is closed on trial. If the others bring as much, that
-// was right, and growth has ended; if not, all may come back, and the next trial is later.
+// Mirrors that together bring much less than they can share a link: half of them is closed on trial. If the others
+// bring as much, that was right, and growth has ended; if not, all may come back, and the next trial is later.
 func TestTrial_C6(t *testing.T) {
 	s := sharing(2e6)
 	s.trim.review()

@@ -157,7 +157,8 @@ func TestLastModifiedHolds(t *testing.T) {
 	w.get("/a", "Range", "bytes=1-2", "If-Range", `W/"x"`).want(t, 200, content)
 }
 
-// What some file systems take for a name that begins with a dot is not served either, nor is a file under another name than its own.
+// What some file systems take for a name that begins with a dot is not served either, nor is a file under another name
+// than its own.
 func TestOtherNamesOfHidden_Rule10(t *testing.T) {
 	w := start(t, map[string]string{"\u200c.git/config": "secret", "a\u200cb": "1", "x/REAL~1.TXT": "2", "notes~old~1": "3", ".git/config": "secret"}, Options{})
 	w.get("/%E2%80%8C.git/config").want(t, 404, "Not Found\n")

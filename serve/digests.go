@@ -22,8 +22,9 @@ var errClosed = errors.New("the server is closed")
 // digests knows the SHA-256 of files, and their pieces and signatures where they are wanted, and finds out what
 // it does not know: it reads each version of a file once, however many ask.
 //
-// A version is told by its stamp. A program that writes through a mapping of a file in memory changes it before its stamp, where the file
-// system says so at all: what was hashed soon after it was written is hashed again when it has been quiet.
+// A version is told by its stamp. A program that writes through a mapping of a file in memory changes it before its
+// stamp, where the file system says so at all: what was hashed soon after it was written is hashed again when it has
+// been quiet.
 type digests struct {
 	root   *os.Root
 	folder string // absolute: what the cache file speaks of
@@ -45,7 +46,8 @@ type digests struct {
 	saving bool // a goroutine writes the cache file
 }
 
-// known is a version of a file that was read. Only the stamp survives a restart; info is nil until the file has been seen in this run.
+// known is a version of a file that was read. Only the stamp survives a restart; info is nil until the file has been
+// seen in this run.
 type known struct {
 	stamp stamp
 	info  fs.FileInfo
@@ -53,8 +55,8 @@ type known struct {
 	facts
 }
 
-// quietTime is how long after a write the system has brought pages that are written through a mapping to the disk: Linux does within half a
-// minute. After that another write to them shows.
+// quietTime is how long after a write the system has brought pages that are written through a mapping to the disk:
+// Linux does within half a minute. After that another write to them shows.
 const quietTime = time.Minute
 
 // isQuiet reports whether the last write to the file of s is long enough ago.

@@ -21,9 +21,10 @@ import (
 // errChanged says that a file is not the one any more whose digest is known.
 var errChanged = errors.New("the file is being changed")
 
-// A stamp tells the versions of a file apart: by its size, when its bytes were changed, which file it is, and when anything about it was
-// changed. Programs set the first time as they like. The last one they cannot set, so that it tells of a file that was rewritten and got its
-// old time back. Where the system does not say the last two they are zero.
+// A stamp tells the versions of a file apart: by its size, when its bytes were changed, which file it is, and when
+// anything about it was changed. Programs set the first time as they like. The last one they cannot set, so that it
+// tells of a file that was rewritten and got its old time back. Where the system does not say the last two they are
+// zero.
 type stamp struct {
 	Size        int64  `json:"size"`
 	Sec         int64  `json:"sec"`
@@ -75,8 +76,8 @@ func (v *version) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sameBytes reports whether an open file still has the bytes that it had. What gets or loses a name, as a file does in whose place another
-// one is put, has another time of change then, and the same bytes.
+// sameBytes reports whether an open file still has the bytes that it had. What gets or loses a name, as a file does in
+// whose place another one is put, has another time of change then, and the same bytes.
 func sameBytes(before, now fs.FileInfo) bool {
 	a, b := stampOf(before), stampOf(now)
 	if fsys.InfoOf(before).Links != fsys.InfoOf(now).Links {
@@ -161,9 +162,10 @@ func etag(d verify.Digest) string {
 	return `"sha256-` + base64.RawURLEncoding.EncodeToString(d.Bytes()) + `"`
 }
 
-// lastModified is the zero time where there is nothing to say: there is no field then, and no date that a client has holds. "An origin server
-// with a clock MUST NOT generate a Last-Modified date that is later than the server's time of message origination" (RFC 9110, section
-// 8.8.2.1). Nor does a date tell versions apart if the file had two of them with it.
+// lastModified is the zero time where there is nothing to say: there is no field then, and no date that a client has
+// holds. "An origin server with a clock MUST NOT generate a Last-Modified date that is later than the server's time of
+// message origination" (RFC 9110, section 8.8.2.1). Nor does a date tell versions apart if the file had two of them
+// with it.
 func (v *version) lastModified(now time.Time) time.Time {
 	if t := v.info.ModTime(); !v.twice && !t.After(now) {
 		return t

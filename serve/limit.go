@@ -35,10 +35,11 @@ type counted struct {
 	since time.Time
 }
 
-// LimitListener limits the connections of l, which web is about to serve: to most at a time, a quarter of them from one address other
-// than this machine (of IPv6, from one /64). If most is zero, it is defaultMaxConnections. When all are taken, the one goes that has waited longest for another
-// request; if none waits, a client without TLS gets a 503, others are not answered. Call it before a listener for TLS is put around
-// l; it takes web.ConnState. Closing the listener closes their connections, too.
+// LimitListener limits the connections of l, which web is about to serve: to most at a time, a quarter of them from one
+// address other than this machine (of IPv6, from one /64). If most is zero, it is defaultMaxConnections. When all are
+// taken, the one goes that has waited longest for another request; if none waits, a client without TLS gets a 503,
+// others are not answered. Call it before a listener for TLS is put around l; it takes web.ConnState. Closing the
+// listener closes their connections, too.
 func LimitListener(l net.Listener, web *http.Server, most int, overTLS bool) net.Listener {
 	if most == 0 {
 		most = defaultMaxConnections
@@ -157,7 +158,8 @@ func addrOf(conn net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// ownerOf is one address for all that one client has: a client with one of IPv6 has the 2^64 of its network (RFC 4291, section 2.5.4).
+// ownerOf is one address for all that one client has: a client with one of IPv6 has the 2^64 of its network (RFC 4291,
+// section 2.5.4).
 func ownerOf(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if !a.Is6() || a.IsLoopback() {

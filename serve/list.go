@@ -17,9 +17,9 @@ import (
 	"braid/metalink"
 )
 
-// list answers for a folder: the names of what is served, with sizes, and nothing that a browser would run. How long the page is costs as much as
-// the page, so that HEAD leaves it out: "a server MAY omit header fields for which a value is determined only while generating the content"
-// (RFC 9110, section 9.3.2).
+// list answers for a folder: the names of what is served, with sizes, and nothing that a browser would run. How long
+// the page is costs as much as the page, so that HEAD leaves it out: "a server MAY omit header fields for which a value
+// is determined only while generating the content" (RFC 9110, section 9.3.2).
 func (s *Server) list(res *response, r *http.Request, name string) {
 	folder, err := s.root.Open(filepath.FromSlash(name))
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *Server) list(res *response, r *http.Request, name string) {
 	res.Write(page) // an error is the client's: it is gone
 }
 
-// pages are the lists of large folders, each made once for all clients that ask at the same time, and for a while: a tenth of the time of one
-// processor is the most that a folder takes.
+// pages are the lists of large folders, each made once for all clients that ask at the same time, and for a while: a
+// tenth of the time of one processor is the most that a folder takes.
 type pages struct {
 	mu   sync.Mutex
 	made *recent[string, *page] // by folder
@@ -152,8 +152,9 @@ func (s *Server) page(name string) (page []byte, entries int, err error) {
 	return b.Bytes(), len(list), nil
 }
 
-// writeEntry writes the line of one file or folder. What a request for it would not find is left out, such as a symbolic link that leads out of
-// the folder that is served, and what cannot be opened. What opening would wait for, as a pipe for a writer, is not tried.
+// writeEntry writes the line of one file or folder. What a request for it would not find is left out, such as a
+// symbolic link that leads out of the folder that is served, and what cannot be opened. What opening would wait for, as
+// a pipe for a writer, is not tried.
 func (s *Server) writeEntry(b *bytes.Buffer, here *os.Root, folder string, e fs.DirEntry) {
 	name, kind, open := e.Name(), e.Type(), here.Open
 	if kind&fs.ModeSymlink != 0 { // which may lead to another folder that is served

@@ -35,8 +35,8 @@ func requestPath(u *url.URL) (name string, slash, ok bool) {
 	return name, slash, err == nil
 }
 
-// withoutDots leaves out the segments that are one dot, as a client should have (RFC 3986, section 5.2.4): apt asks for /./Packages where
-// a repository is flat. Two dots are no name of a file.
+// withoutDots leaves out the segments that are one dot, as a client should have (RFC 3986, section 5.2.4): apt asks for
+// /./Packages where a repository is flat. Two dots are no name of a file.
 func withoutDots(p string) string {
 	for strings.Contains(p, "/./") {
 		p = strings.ReplaceAll(p, "/./", "/")
@@ -60,8 +60,9 @@ func prefix(r *http.Request) string {
 	return before
 }
 
-// safeName says that a file or folder of this name is served (rule 10). One dot at the beginning covers hidden files, "." and "..". Some file
-// systems ignore characters that say nothing (HFS+, ext4 with folded case), so that ".git" has other names, too.
+// safeName says that a file or folder of this name is served (rule 10). One dot at the beginning covers hidden files,
+// "." and "..". Some file systems ignore characters that say nothing (HFS+, ext4 with folded case), so that ".git" has
+// other names, too.
 func safeName(s string) bool {
 	if strings.HasPrefix(strings.TrimLeftFunc(s, isIgnored), ".") || s == "" || !utf8.ValidString(s) {
 		return false
@@ -76,14 +77,16 @@ func isIgnored(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// isAlias reports whether a name may be the short one that file systems of Windows give a file beside its own: GIT~1 is .git there.
+// isAlias reports whether a name may be the short one that file systems of Windows give a file beside its own: GIT~1 is
+// .git there.
 func isAlias(name string) bool {
 	base, ending, _ := strings.Cut(name, ".")
 	tilde := strings.LastIndexByte(base, '~')
 	return tilde > 0 && len(base) <= 8 && len(ending) <= 3 && tilde < len(base)-1 && strings.Trim(base[tilde+1:], "0123456789") == ""
 }
 
-// spelled reports whether the path is written with the names of its folders and of its file, and with no other ones that lead to them.
+// spelled reports whether the path is written with the names of its folders and of its file, and with no other ones
+// that lead to them.
 func spelled(root *os.Root, name string) bool {
 	folder := "."
 	for segment := range strings.SplitSeq(name, "/") {

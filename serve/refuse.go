@@ -63,9 +63,9 @@ func (r *refusals) end() {
 	r.running.Wait()
 }
 
-// sayBusy answers a client when it has begun to ask: what comes before that is no answer to anything. A connection that is closed while
-// bytes of the request are unread is reset, which may destroy the answer; so it is half-closed, and read until the client closes it
-// (RFC 9112, section 9.6).
+// sayBusy answers a client when it has begun to ask: what comes before that is no answer to anything. A connection that
+// is closed while bytes of the request are unread is reset, which may destroy the answer; so it is half-closed, and
+// read until the client closes it (RFC 9112, section 9.6).
 func sayBusy(conn net.Conn, patience time.Duration) {
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	if n, _ := conn.Read(make([]byte, 512)); n == 0 {

@@ -39,8 +39,8 @@ func TestRefusedWhenItAsks_V9(t *testing.T) {
 	})
 }
 
-// Clients that there is no room for cost little: those that say nothing are closed soon, there are so many at a time, and none is left
-// when the server ends.
+// Clients that there is no room for cost little: those that say nothing are closed soon, there are so many at a time,
+// and none is left when the server ends.
 func TestRefusalsAreFew_V9(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r refusals

@@ -2,9 +2,9 @@
 // Digest and Repr-Digest, an ETag made from the same hash, which mirrors of the same bytes share without
 // talking to each other, and Link fields that name mirrors, signatures and other documents.
 //
-// It is an [http.Handler] and refuses to be more: it opens no socket, reads no configuration, writes nothing
-// into the folder and runs nothing. Names that begin with a dot, names that could fool a reader
-// symbolic links that lead out of the folder and the files of unfinished downloads (NAME.part) do not exist for it. A folder is answered with a plain
+// It is an [http.Handler] and refuses to be more: it opens no socket, reads no configuration, writes nothing into the
+// folder and runs nothing. Names that begin with a dot, names that could fool a reader symbolic links that lead out of
+// the folder and the files of unfinished downloads (NAME.part) do not exist for it. A folder is answered with a plain
 // list of its files; index.html is a file like any other.
 //
 //	s, err := serve.New("/srv/pub", serve.Options{Mirrors: mirrors})
@@ -170,8 +170,9 @@ func (s *Server) Close() error {
 	return s.root.Close()
 }
 
-// HTTPServer is an http.Server for h whose limits suit large files and strangers: a client has to send its header fields soon, and
-// what a Server sends it has to take, slowly if it must. LimitListener is beside it for how many there may be.
+// HTTPServer is an http.Server for h whose limits suit large files and strangers: a client has to send its header
+// fields soon, and what a Server sends it has to take, slowly if it must. LimitListener is beside it for how many there
+// may be.
 func HTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,

@@ -47,10 +47,10 @@ type Source interface {
 	// Fetch sends the bytes of r to w, each at most once, until r is done, w says ErrEnough, ctx ends or the
 	// source fails. A range from 0 to byterange.Unbounded is the whole file and is asked for as such.
 	//
-	// The error is nil when r is done or w said ErrEnough, ctx.Err() when that ended it, w's own
-	// error unchanged, else an *Error. Bytes that w took before an error are good: they are what the
-	// source sent for their offsets. Only a *ContentError says that they are not what it meant to send. All calls of w come from the goroutine that called Fetch, and none comes
-	// after Fetch returned.
+	// The error is nil when r is done or w said ErrEnough, ctx.Err() when that ended it, w's own error unchanged, else
+	// an *Error. Bytes that w took before an error are good: they are what the source sent for their offsets. Only a
+	// *ContentError says that they are not what it meant to send. All calls of w come from the goroutine that called
+	// Fetch, and none comes after Fetch returned.
 	//
 	// When the end of the file is not known beforehand, r may reach beyond it; r is then done at the end of
 	// the file.

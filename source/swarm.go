@@ -23,8 +23,8 @@ func SwarmURL(t metainfo.Torrent, f metainfo.File) *url.URL {
 // IsSwarm reports whether u is the URL of a file in a swarm.
 func IsSwarm(u *url.URL) bool { return u.Scheme == SwarmHost }
 
-// Swarms takes part in BitTorrent swarms (BEP 3). The package torrentsource has one; a program that does not import it brings no library for
-// BitTorrent along. Its methods may be called by several goroutines at once.
+// Swarms takes part in BitTorrent swarms (BEP 3). The package torrentsource has one; a program that does not import it
+// brings no library for BitTorrent along. Its methods may be called by several goroutines at once.
 type Swarms interface {
 	// Swarm makes a source of a file of a torrent. Nothing is connected to before it is asked for something.
 	Swarm(t metainfo.Torrent, f metainfo.File, o SwarmOptions) Swarm
@@ -35,7 +35,8 @@ type Swarms interface {
 	Close()
 }
 
-// A Swarm is the source of one file of a torrent. Its methods may be called by several goroutines at once, Close when no Fetch runs.
+// A Swarm is the source of one file of a torrent. Its methods may be called by several goroutines at once, Close when
+// no Fetch runs.
 type Swarm interface {
 	Source
 	// Here says that bytes of the file are in SwarmOptions.Part, and Gone that they are not any more.
@@ -83,7 +84,8 @@ type SwarmConfig struct {
 	AllowHosts address.Hosts
 	// Pay, if not nil, is called for n bytes that came from peers. It may wait, and so holds them back.
 	Pay func(ctx context.Context, n int) error
-	// Scratch makes the file for what is not proven yet, in the folder that SwarmOptions.Dir names. If nil, it is a temporary file.
+	// Scratch makes the file for what is not proven yet, in the folder that SwarmOptions.Dir names. If nil, it is a
+	// temporary file.
 	Scratch func(dir string) (Scratch, error)
 }
 

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What an answer says of its content is read as RFC 9530, section 2, has it; a field that is malformed, or says two things, is none.
+// What an answer says of its content is read as RFC 9530, section 2, has it; a field that is malformed, or says two
+// things, is none.
 func TestOfContent(t *testing.T) {
 	good := "sha-256=:" + b64(sha256Hex) + ":"
 	for name, tt := range map[string]struct {

@@ -30,8 +30,8 @@ func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
 	return claims, err
 }
 
-// ReadHeader reads the digests of one answer as FromHeader does, for those who know more of the file: values that are malformed are
-// no error, and are given back.
+// ReadHeader reads the digests of one answer as FromHeader does, for those who know more of the file: values that are
+// malformed are no error, and are given back.
 func ReadHeader(header map[string][]string, over Channel) (claims []Claim, malformed []*DigestError, err error) {
 	a := answer{over: over}
 	for _, line := range header[digestField] {

@@ -37,8 +37,9 @@ func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 	return newPieces(size, length, 0, digests)
 }
 
-// NewSpan takes the digests of all pieces that have bytes of a file of size bytes, of which the first begins lead bytes before the
-// file does: those of one of several files in a torrent. The first and the last cannot be checked before Beside.
+// NewSpan takes the digests of all pieces that have bytes of a file of size bytes, of which the first begins lead bytes
+// before the file does: those of one of several files in a torrent. The first and the last cannot be checked before
+// Beside.
 func NewSpan(size, length, lead int64, digests []Digest) (Pieces, error) {
 	if lead < 0 || lead >= length || size <= 0 || size > math.MaxInt64-lead {
 		return Pieces{}, fmt.Errorf("%d bytes before a file of %d in a piece of %d", lead, size, length)

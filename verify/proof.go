@@ -16,8 +16,8 @@ type Proof struct {
 	pieces     *PieceClaim       // that held; nil if none was made
 }
 
-// Unchecked is the proof of a file of size bytes of which nothing was claimed: it is valid, and neither Verified nor Signed. A negative
-// size gives no proof.
+// Unchecked is the proof of a file of size bytes of which nothing was claimed: it is valid, and neither Verified nor
+// Signed. A negative size gives no proof.
 func Unchecked(size int64) Proof {
 	if size < 0 {
 		return Proof{}
@@ -46,8 +46,8 @@ func (p Proof) Pieces() PieceClaim {
 	return *p.pieces
 }
 
-// Signed reports whether a good signature by a key or certificate that the user trusts covers the file: by a signature of it, or of the
-// list that its digest is from.
+// Signed reports whether a good signature by a key or certificate that the user trusts covers the file: by a signature
+// of it, or of the list that its digest is from.
 func (p Proof) Signed() bool {
 	return len(p.signatures) > 0 || slices.ContainsFunc(p.evidence, func(c Claim) bool {
 		return c.Channel == Signed && c.Digest.Algorithm().Strong()

@@ -65,7 +65,8 @@ const (
 	SignatureExpired
 	// SignatureFuture: the signature is from more than 10 minutes ahead.
 	SignatureFuture
-	// SignatureWeak: a digest under SHA-256, RSA under 2048 bits, DSA, or a curve other than P-256, P-384 and P-521 in a certificate.
+	// SignatureWeak: a digest under SHA-256, RSA under 2048 bits, DSA, or a curve other than P-256, P-384 and P-521 in
+	// a certificate.
 	SignatureWeak
 	// SignatureBad: the key did not sign these bytes.
 	SignatureBad
@@ -91,8 +92,8 @@ func (c SignatureCode) String() string {
 	return signatureCodes[c]
 }
 
-// A SignatureResult is the verdict on one signature, and what the signature and its key say. Nothing of that is proven unless Code is
-// SignatureGood, and Time never is. All of its text is fit for a line. Results can be compared with ==.
+// A SignatureResult is the verdict on one signature, and what the signature and its key say. Nothing of that is proven
+// unless Code is SignatureGood, and Time never is. All of its text is fit for a line. Results can be compared with ==.
 type SignatureResult struct {
 	Kind   SignatureKind
 	Code   SignatureCode
@@ -132,8 +133,8 @@ func GoodSignature(all []SignatureResult) (good SignatureResult, ok bool) {
 	return all[i], true
 }
 
-// A SignatureChecker reads a file and says at the end which signatures of it are good. Those of packages openpgp and smime check one message
-// each. A SignatureChecker belongs to one goroutine.
+// A SignatureChecker reads a file and says at the end which signatures of it are good. Those of packages openpgp and
+// smime check one message each. A SignatureChecker belongs to one goroutine.
 type SignatureChecker interface {
 	// Write takes the next bytes of the file. It never fails.
 	io.Writer
@@ -170,9 +171,9 @@ func (e *SignatureError) Error() string {
 	return s.String()
 }
 
-// JudgeSignatures accepts a file by its signatures: one is good, and none by a key that counts is bad. Otherwise the error is a
-// *SignatureError of the verdict that says most of why: a bad signature, then another fault with a trusted key, then keys that are not
-// trusted, unknown ones after them, and last what could not be read and names no key.
+// JudgeSignatures accepts a file by its signatures: one is good, and none by a key that counts is bad. Otherwise the
+// error is a *SignatureError of the verdict that says most of why: a bad signature, then another fault with a trusted
+// key, then keys that are not trusted, unknown ones after them, and last what could not be read and names no key.
 func JudgeSignatures(all []SignatureResult) error {
 	rank := func(r SignatureResult) int {
 		switch r.Code {

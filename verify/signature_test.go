@@ -24,8 +24,9 @@ func TestOnlyGoodSignaturesCount_C11_Rule51(t *testing.T) {
 	}
 }
 
-// Of signatures that prove nothing the error names the one that says most: a bad one, then what is wrong with a key that is known, then
-// keys that do not count. What cannot be read and names no key says least. Rule 48: a bad one beside a good one is an error.
+// Of signatures that prove nothing the error names the one that says most: a bad one, then what is wrong with a key
+// that is known, then keys that do not count. What cannot be read and names no key says least. Rule 48: a bad one
+// beside a good one is an error.
 func TestJudgeSignatures_Rule48(t *testing.T) {
 	order := []SignatureResult{
 		{Code: SignatureBad, Key: "k"}, {Code: SignatureUnsupported, Key: "k"}, {Code: SignatureNotPinned, Key: "k"},

@@ -10,7 +10,8 @@ import (
 
 // A Checker whose file cannot be read again, as its bytes have been given away, goes on in another process from its state.
 
-// A resumable is what a Checker is made of. The hashes of the standard library are, and so are the checkers of packages openpgp and smime.
+// A resumable is what a Checker is made of. The hashes of the standard library are, and so are the checkers of packages
+// openpgp and smime.
 type resumable interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
@@ -31,8 +32,8 @@ type piecesState struct {
 	Check []byte `json:"check,omitempty"`
 }
 
-// MarshalBinary returns the state of c, for UnmarshalBinary of a Checker that was made with the same claims, signatures and pieces. It fails
-// if a SignatureChecker has no state of its own.
+// MarshalBinary returns the state of c, for UnmarshalBinary of a Checker that was made with the same claims, signatures
+// and pieces. It fails if a SignatureChecker has no state of its own.
 func (c *Checker) MarshalBinary() (data []byte, err error) {
 	s := checkerState{Written: c.written, Hashes: map[string][]byte{}}
 	for _, h := range c.hashes {
@@ -61,8 +62,8 @@ func (c *Checker) MarshalBinary() (data []byte, err error) {
 
 var errNoState = errors.New("a check cannot be gone on with")
 
-// UnmarshalBinary makes c, which has taken no bytes yet, go on from the state of another Checker. It fails if c computes what that one did not;
-// then c is of no use any more.
+// UnmarshalBinary makes c, which has taken no bytes yet, go on from the state of another Checker. It fails if c
+// computes what that one did not; then c is of no use any more.
 func (c *Checker) UnmarshalBinary(data []byte) error {
 	var s checkerState
 	if err := json.Unmarshal(data, &s); err != nil {

@@ -135,7 +135,8 @@ func (s *settings) parse(words []string) (all []*url.URL, err error) {
 	return all, nil
 }
 
-// request asks for the file at the configured server u. What apt demands makes any mirror good enough; without it, only that server is asked.
+// request asks for the file at the configured server u. What apt demands makes any mirror good enough; without it, only
+// that server is asked.
 func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 	r := download.Request{
 		URL: u, User: user, Dir: filepath.Dir(x.file), Name: filepath.Base(x.file), Overwrite: true, RemoteTime: true, Detail: true,
@@ -305,7 +306,8 @@ func (x *item) get(ctx context.Context, c *download.Client, r download.Request) 
 	return result, err
 }
 
-// goOn uses what apt or another of its transports left of the file: it is the beginning of it, or all, and the digest shows whether it is right.
+// goOn uses what apt or another of its transports left of the file: it is the beginning of it, or all, and the digest
+// shows whether it is right.
 func (x *item) goOn(ctx context.Context, c *download.Client, r download.Request) (download.Result, error) {
 	if len(x.claims) == 0 || x.size < 0 {
 		return x.get(ctx, c, r)

@@ -11,8 +11,9 @@ import (
 	"braid/source"
 )
 
-// hosts say where a file is asked for first. A small file comes from one server, and the scheduler of a download learns nothing from the
-// others that run beside it: what they all wait for at a server, and what it has brought, are counted here.
+// hosts say where a file is asked for first. A small file comes from one server, and the scheduler of a download learns
+// nothing from the others that run beside it: what they all wait for at a server, and what it has brought, are counted
+// here.
 type hosts struct {
 	mu  sync.Mutex
 	all map[string]*load
@@ -30,7 +31,8 @@ type load struct {
 // avoided is how long a server that failed is not asked first.
 const avoided = 30 * time.Second
 
-// order sorts the places of a file of some size by when each would have it. The first has its bytes on its load until done is called.
+// order sorts the places of a file of some size by when each would have it. The first has its bytes on its load until
+// done is called.
 func (h *hosts) order(places []*url.URL, size int64, now time.Time) (sorted []*url.URL, done func(time.Time)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -83,7 +83,8 @@ func (s *settings) timeout() time.Duration {
 // trustName is a setting that says which servers are trusted, for all servers or for one.
 var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?:(.+)::)?((?:ca(?:$|cert|dir|file|info|path|store)|key|pin)[^:]*|[^:]*(?:cert|cipher|crl|insecure|issuer|ocsp|revo|ssl|tls|trust|verif)[^:]*)$`)
 
-// aboutTrust has the last word of such a name, and the server that it is for; the word is empty if the name is another one. What stands behind Proxy is a server.
+// aboutTrust has the last word of such a name, and the server that it is for; the word is empty if the name is another
+// one. What stands behind Proxy is a server.
 func aboutTrust(name string) (host, word string) {
 	x := trustName.FindStringSubmatch(name)
 	if x == nil || x[1] == "proxy" {
@@ -92,7 +93,8 @@ func aboutTrust(name string) (host, word string) {
 	return x[1], x[2]
 }
 
-// checkTrust is an error if a setting says which servers are trusted and this transport does not know it: without it, too many would be.
+// checkTrust is an error if a setting says which servers are trusted and this transport does not know it: without it,
+// too many would be.
 func (s *settings) checkTrust() error {
 	for name, value := range s.values {
 		switch _, word := aboutTrust(name); {

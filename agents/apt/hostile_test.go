@@ -16,7 +16,8 @@ func demanding(data []byte) string {
 	return fmt.Sprintf("Expected-SHA256: %x\nExpected-Checksum-FileSize: %d\n", sha256.Sum256(data), len(data))
 }
 
-// TestMethodPasswordOfPartial: a mirror is not shown the password either where a file is gone on with and the mirror is asked first.
+// TestMethodPasswordOfPartial: a mirror is not shown the password either where a file is gone on with and the mirror is
+// asked first.
 func TestMethodPasswordOfPartial(t *testing.T) {
 	large := bytes.Repeat(body, 8)
 	locked := func(w http.ResponseWriter, r *http.Request) bool {
@@ -61,7 +62,8 @@ func TestMethodPasswordOfPartial(t *testing.T) {
 	}
 }
 
-// TestMethodIMS: apt takes an IMS-Hit of a list without a look at its digest, so what has a digest comes, whatever a server says of its age.
+// TestMethodIMS: apt takes an IMS-Hit of a list without a look at its digest, so what has a digest comes, whatever a
+// server says of its age.
 func TestMethodIMS(t *testing.T) {
 	server := newHost(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-Modified-Since") != "" {
@@ -80,7 +82,8 @@ func TestMethodIMS(t *testing.T) {
 	}
 }
 
-// TestMethodPartsInTheWay: what lies at the names of the part file, and is no file of this user with one name, is removed and nothing is written through it.
+// TestMethodPartsInTheWay: what lies at the names of the part file, and is no file of this user with one name, is
+// removed and nothing is written through it.
 func TestMethodPartsInTheWay(t *testing.T) {
 	large := bytes.Repeat(body, 8)
 	server := newHost(t, func(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +128,8 @@ func TestMethodPartsInTheWay(t *testing.T) {
 	}
 }
 
-// TestMethodOneName: while a file comes, another one for its name is refused, as the digests of the first would be told of the bytes of the second.
+// TestMethodOneName: while a file comes, another one for its name is refused, as the digests of the first would be told
+// of the bytes of the second.
 func TestMethodOneName(t *testing.T) {
 	goOn := make(chan bool)
 	server := newHost(t, func(w http.ResponseWriter, r *http.Request) {

@@ -59,7 +59,8 @@ type Reader struct{ lines *bufio.Reader }
 // NewReader reads messages from r.
 func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10)} }
 
-// Next reads a message. It returns io.EOF at the end, io.ErrUnexpectedEOF within a message, and a *FormatError for anything that is not a message.
+// Next reads a message. It returns io.EOF at the end, io.ErrUnexpectedEOF within a message, and a *FormatError for
+// anything that is not a message.
 func (r *Reader) Next() (*Message, error) {
 	m, left := &Message{}, mostMessage
 	for begun := false; ; {
@@ -136,8 +137,8 @@ func (m *Message) field(line string) error {
 	return nil
 }
 
-// String is the message as it is sent. A line end within a value, or another control character, is a space: it would end the message, or apt
-// would refuse it.
+// String is the message as it is sent. A line end within a value, or another control character, is a space: it would
+// end the message, or apt would refuse it.
 func (m *Message) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%03d %s\n", m.Code, oneLine(m.Text))

@@ -42,8 +42,9 @@ type Method struct {
 	room     chan struct{}
 }
 
-// Run does what apt says, until apt closes the pipe, which is no error, or ctx ends. Where apt's configuration names a user for the
-// sandbox, the process becomes that user before it asks any server; its error then ends Run, and apt has been told.
+// Run does what apt says, until apt closes the pipe, which is no error, or ctx ends. Where apt's configuration names a
+// user for the sandbox, the process becomes that user before it asks any server; its error then ends Run, and apt has
+// been told.
 func (m *Method) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer m.running.Wait()

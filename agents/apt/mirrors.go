@@ -118,8 +118,8 @@ func (s *settings) mirrorSets() (sets [][]base, err error) {
 	return sets, nil
 }
 
-// places are where a file is: first at the servers that the user configured for it, then at their mirrors. Both have the same path below
-// their bases. If apt's URI is of a list, its lines are the configured servers.
+// places are where a file is: first at the servers that the user configured for it, then at their mirrors. Both have
+// the same path below their bases. If apt's URI is of a list, its lines are the configured servers.
 func (s *settings) places(uri string, m *Message) (configured, mirrors []string, err error) {
 	plain := strings.TrimPrefix(uri, "braid+")
 	if list, ok := strings.CutPrefix(plain, "mirror+file:"); ok {

@@ -24,8 +24,8 @@ func (x *item) plain() (size int64, err error) {
 	return info.Size(), nil
 }
 
-// free removes what is at the names of the part file and can be none of ours: a link, a file with a second name, and what is left of a run as
-// another user, as apt has some downloads run as root.
+// free removes what is at the names of the part file and can be none of ours: a link, a file with a second name, and
+// what is left of a run as another user, as apt has some downloads run as root.
 func (x *item) free() error {
 	dir, err := fsys.OS.OpenDir(filepath.Dir(x.file))
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"braid/download"
 )
 
-// A prefix is the beginning of a file under its own name while the rest of it comes. The bytes themselves are in NAME.part, in no order.
-// Apt sees by the length of the file how far it is; and if all of this is killed and never runs again, apt's own transport goes on from there.
-// The proven file takes its place.
+// A prefix is the beginning of a file under its own name while the rest of it comes. The bytes themselves are in
+// NAME.part, in no order. Apt sees by the length of the file how far it is; and if all of this is killed and never runs
+// again, apt's own transport goes on from there. The proven file takes its place.
 type prefix struct {
 	have     byterange.Set
 	out, in  *os.File

@@ -15,7 +15,8 @@ import (
 
 const prSetNoNewPrivs = 38 // prctl(2)
 
-// enter makes root the user that apt's sandbox has, for all of the process and for good. Another user stays what it is, as apt has it.
+// enter makes root the user that apt's sandbox has, for all of the process and for good. Another user stays what it is,
+// as apt has it.
 func enter(name string) error {
 	if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 && errno != syscall.ENOTSUP && errno != syscall.EINVAL {
 		return fmt.Errorf("the sandbox: no new privileges: %w", errno) // a program with C code cannot, and EINVAL is an old kernel's

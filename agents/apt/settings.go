@@ -80,7 +80,8 @@ func is(value string, def bool) bool {
 	return def
 }
 
-// file is the path that a setting names: below those of the settings that it is part of, and below RootDir (apt.conf, "Directories").
+// file is the path that a setting names: below those of the settings that it is part of, and below RootDir (apt.conf,
+// "Directories").
 func (s *settings) file(name string) string {
 	at := s.get(name)
 	if at == "" {
@@ -105,8 +106,8 @@ func (s *settings) file(name string) string {
 	return at
 }
 
-// methods are the names whose settings are for URLs of a scheme, the first before the others: Acquire::braid+https, and as apt's own
-// transports have it Acquire::http for https.
+// methods are the names whose settings are for URLs of a scheme, the first before the others: Acquire::braid+https, and
+// as apt's own transports have it Acquire::http for https.
 func methods(scheme string) []string {
 	return slices.Compact([]string{"braid+" + scheme, "braid", scheme, "http"})
 }

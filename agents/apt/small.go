@@ -11,8 +11,8 @@ import (
 	"braid/verify"
 )
 
-// mostInMemory is the size of a file up to which it comes in memory: a journal of it would cost more than to fetch it again, and there may be
-// thousands. Apt's own limit for what it has no digests of is a little more.
+// mostInMemory is the size of a file up to which it comes in memory: a journal of it would cost more than to fetch it
+// again, and there may be thousands. Apt's own limit for what it has no digests of is a little more.
 const (
 	mostInMemory = 1 << 20
 	mostReleases = 16 << 20

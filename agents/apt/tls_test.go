@@ -75,7 +75,8 @@ func TestMethodTLS(t *testing.T) {
 	}
 }
 
-// FuzzNewItem: whatever apt writes, only what has a strong digest has mirrors, all places are of http or https, and no file is larger than apt allows.
+// FuzzNewItem: whatever apt writes, only what has a strong digest has mirrors, all places are of http or https, and no
+// file is larger than apt allows.
 func FuzzNewItem(f *testing.F) {
 	s := configured("Acquire::braid::Mirrors::=http://a.example/d", "Acquire::braid::Mirrors::=https://b.example/", "Acquire::Send-URI-Encoded=1")
 	f.Add("braid+http://a.example/d/x", "Filename: /x\n"+demanded())

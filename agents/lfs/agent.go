@@ -1,14 +1,16 @@
-// Package lfs is a custom transfer agent of git-lfs: a process that git-lfs starts and asks for one object after the other, in lines of
-// JSON (docs/custom-transfers.md of git-lfs). The name of an object is its SHA-256, so that it may come from any mirror.
+// Package lfs is a custom transfer agent of git-lfs: a process that git-lfs starts and asks for one object after the
+// other, in lines of JSON (docs/custom-transfers.md of git-lfs). The name of an object is its SHA-256, so that it may
+// come from any mirror.
 //
 //	agent := lfs.Agent{In: os.Stdin, Out: os.Stdout, Client: func(lfs.Settings) (*download.Client, error) { return &client, nil }}
 //	err := agent.Run(ctx)
 //
-// As a standalone agent (lfs.standalonetransferagent) it asks the server of the remote itself where an object is. Where the server named
-// the agent, git-lfs says where, and the server is asked only when that does not hold any more. What is begun goes on in the next run.
+// As a standalone agent (lfs.standalonetransferagent) it asks the server of the remote itself where an object is. Where
+// the server named the agent, git-lfs says where, and the server is asked only when that does not hold any more. What
+// is begun goes on in the next run.
 //
-// It refuses to know how bytes come, which is the matter of package download, and how the settings of git are read, for which it asks
-// git and git-lfs. It uploads nothing: that is handed back to git-lfs.
+// It refuses to know how bytes come, which is the matter of package download, and how the settings of git are read, for
+// which it asks git and git-lfs. It uploads nothing: that is handed back to git-lfs.
 package lfs
 
 import (
@@ -52,8 +54,8 @@ type Settings struct {
 // errEnded is why a download ends when git-lfs is gone.
 var errEnded = errors.New("git-lfs has ended")
 
-// Run answers until git-lfs says that it is done, or is gone. What is under way then stays for the next run. An error means that the
-// conversation makes no sense; that of an object is told to git-lfs.
+// Run answers until git-lfs says that it is done, or is gone. What is under way then stays for the next run. An error
+// means that the conversation makes no sense; that of an object is told to git-lfs.
 func (a *Agent) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -84,8 +86,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 }
 
-// Refuse answers git-lfs with why there is no agent, which git-lfs tells its user; what an agent writes to standard error it does not. If it is
-// not git-lfs that says something first, there is no answer.
+// Refuse answers git-lfs with why there is no agent, which git-lfs tells its user; what an agent writes to standard
+// error it does not. If it is not git-lfs that says something first, there is no answer.
 func Refuse(in io.Reader, out io.Writer, code int, text string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -96,8 +98,8 @@ func Refuse(in io.Reader, out io.Writer, code int, text string) error {
 	return (&Agent{Out: out}).say(reply{Error: &replyError{code, text}})
 }
 
-// begin finds out what git says. Git-lfs starts an agent only when the one before has answered, so it is not to wait for that; begun
-// returns what came of it.
+// begin finds out what git says. Git-lfs starts an agent only when the one before has answered, so it is not to wait
+// for that; begun returns what came of it.
 func (a *Agent) begin(ctx context.Context, first message) (begun func() (*session, error)) {
 	var s *session
 	var err error

@@ -42,7 +42,8 @@ func (a *Agent) fill(ctx context.Context, u *url.URL) (c credential, err error) 
 	return credential{user: url.UserPassword(name, password), description: out}, nil
 }
 
-// tell says once whether the server took it: approve or reject. Nothing depends on it that git would not say itself the next time.
+// tell says once whether the server took it: approve or reject. Nothing depends on it that git would not say itself the
+// next time.
 func (a *Agent) tell(ctx context.Context, c *credential, verdict string) {
 	if c.description != "" {
 		a.git(ctx, c.description+"\n", "credential", verdict)

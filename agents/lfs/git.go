@@ -19,8 +19,8 @@ import (
 type Command struct {
 	Args []string // after "git"
 	In   string   // that it reads
-	// Config has the settings of this run alone, names and values. They are passed in the environment (GIT_CONFIG_COUNT of git(1)): of an
-	// argument -c, git takes what is behind the first = as the value, and other users see it.
+	// Config has the settings of this run alone, names and values. They are passed in the environment (GIT_CONFIG_COUNT
+	// of git(1)): of an argument -c, git takes what is behind the first = as the value, and other users see it.
 	Config [][2]string
 }
 
@@ -94,8 +94,8 @@ type place struct {
 	config   [][2]string // what git has to hear of a remote that is a URL
 }
 
-// check refuses an endpoint that is no URL of a server or folder. A repository says in .lfsconfig what it is, and it becomes part of the name
-// of a setting.
+// check refuses an endpoint that is no URL of a server or folder. A repository says in .lfsconfig what it is, and it
+// becomes part of the name of a setting.
 func (p *place) check() error {
 	switch p.endpoint.Scheme {
 	case "http", "https", "ssh":
@@ -110,8 +110,8 @@ func (p *place) check() error {
 		source.Mask(p.endpoint))
 }
 
-// find asks git-lfs, which knows lfs.url, remote.NAME.lfsurl, .lfsconfig, url.BASE.insteadOf and all the rest that make the URL. A remote
-// may be a URL.
+// find asks git-lfs, which knows lfs.url, remote.NAME.lfsurl, .lfsconfig, url.BASE.insteadOf and all the rest that make
+// the URL. A remote may be a URL.
 func (a *Agent) find(ctx context.Context, remote string) (p place, err error) {
 	c := Command{Args: []string{"lfs", "env"}}
 	if remote == "" {

@@ -223,7 +223,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestCredentialsForAnother: git is asked for the server that wants to know, whatever is in a URL, and no other server makes git forget a password.
+// TestCredentialsForAnother: git is asked for the server that wants to know, whatever is in a URL, and no other server
+// makes git forget a password.
 func TestCredentialsForAnother(t *testing.T) {
 	unauthorized := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)

@@ -12,19 +12,20 @@ import (
 	"time"
 )
 
-// A login is asked for over SSH, of a server whose remote is there: it runs git-lfs-authenticate, which says where the LFS server is and
-// what to show it (docs/api/authentication.md of git-lfs).
+// A login is asked for over SSH, of a server whose remote is there: it runs git-lfs-authenticate, which says where the
+// LFS server is and what to show it (docs/api/authentication.md of git-lfs).
 type login struct {
 	command []string
 	action  *action // nil: it has to be asked for
 	asked   bool
 }
 
-// plainPath has what a shell leaves as it is. Only a path of other characters is quoted, as git-lfs quotes none and servers may not expect it.
+// plainPath has what a shell leaves as it is. Only a path of other characters is quoted, as git-lfs quotes none and
+// servers may not expect it.
 const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@"
 
-// plainHost reports whether "user@host" has only what names have: ssh takes a leading dash for an option, and may pass both on to a shell
-// (ProxyCommand). A repository may choose it.
+// plainHost reports whether "user@host" has only what names have: ssh takes a leading dash for an option, and may pass
+// both on to a shell (ProxyCommand). A repository may choose it.
 func plainHost(word string) bool {
 	user, host, named := strings.Cut(word, "@")
 	if !named {

@@ -41,8 +41,8 @@ type action struct {
 	named         address.Scope // to where Href may lead; zero if git-lfs named it
 }
 
-// expired reports whether the server said that the action does not hold any more. Expires_in counts more than expires_at, as it needs no
-// clock that is right.
+// expired reports whether the server said that the action does not hold any more. Expires_in counts more than
+// expires_at, as it needs no clock that is right.
 func (a *action) expired(now time.Time) bool {
 	if a.ExpiresIn > 0 {
 		return !a.begins.IsZero() && now.After(a.begins.Add(time.Duration(min(a.ExpiresIn, 1<<31))*time.Second))

@@ -161,8 +161,8 @@ func (s *server) addFields(fields http.Header, u *url.URL) {
 	}
 }
 
-// authorized downloads with what git knows of the server of the object, if the action has nothing for it and the server wants to see
-// something.
+// authorized downloads with what git knows of the server of the object, if the action has nothing for it and the server
+// wants to see something.
 func (s *session) authorized(ctx context.Context, r download.Request, from *action) (download.Result, error) {
 	silent := len(http.Header(r.Header).Values("Authorization")) == 0 && !from.authenticated
 	if silent && s.server.isAt(r.URL) {
@@ -220,8 +220,8 @@ func (s *session) tidy(r download.Request, err error) {
 	}
 }
 
-// left is where an object is that an earlier run completed, and that git-lfs was killed before it moved; empty if there is none. A younger
-// file may be that of a git-lfs that runs.
+// left is where an object is that an earlier run completed, and that git-lfs was killed before it moved; empty if there
+// is none. A younger file may be that of a git-lfs that runs.
 func (s *session) left(oid string) string {
 	name := filepath.Join(s.folder, oid+"-braid")
 	info, err := os.Lstat(name)
@@ -267,12 +267,13 @@ func (t *told) progress(done int64) {
 	}
 }
 
-// handedBack is a setting that git-lfs has that an object was handed back to, and the agents that it starts nevertheless: with a git that reads
-// no settings from its environment (before 2.31). They are not to hand the object back once more.
+// handedBack is a setting that git-lfs has that an object was handed back to, and the agents that it starts
+// nevertheless: with a git that reads no settings from its environment (before 2.31). They are not to hand the object
+// back once more.
 const handedBack = "lfs.braid.handedback"
 
-// upload hands an object back to git-lfs, which knows how. It is asked here only because a standalone agent is asked for all. The agent of
-// the user's settings is for downloads there, as the server may name it for uploads as well.
+// upload hands an object back to git-lfs, which knows how. It is asked here only because a standalone agent is asked
+// for all. The agent of the user's settings is for downloads there, as the server may name it for uploads as well.
 func (s *session) upload(ctx context.Context, m message) error {
 	const agent = ".standalonetransferagent"
 	if slices.ContainsFunc(os.Environ(), func(variable string) bool { return strings.HasSuffix(variable, "="+handedBack) }) {
@@ -290,8 +291,9 @@ func (s *session) upload(ctx context.Context, m message) error {
 	return nil
 }
 
-// settingName is an endpoint as it stands in the name of a setting of git-lfs, without its password and query; empty if it must not. A repository
-// chooses it, and git-lfs splits a setting at the first =, and finds the path of a program (lfs.customtransfer.NAME.path) anywhere in a name.
+// settingName is an endpoint as it stands in the name of a setting of git-lfs, without its password and query; empty if
+// it must not. A repository chooses it, and git-lfs splits a setting at the first =, and finds the path of a program
+// (lfs.customtransfer.NAME.path) anywhere in a name.
 func settingName(endpoint *url.URL) string {
 	u := url.URL{Scheme: endpoint.Scheme, Host: endpoint.Host, Path: endpoint.Path, RawPath: endpoint.RawPath}
 	if name := endpoint.User.Username(); name != "" {

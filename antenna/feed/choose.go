@@ -38,8 +38,9 @@ func (r *Record) detected(now Time) (t Time, own bool) {
 	return now, false
 }
 
-// GoodUntil returns the last moment at which r may be used and passed on, if there is one (hina-di, section 5.9; LIRS, 28800 seconds). A SOIF summary without Time-to-Live does
-// not expire, nor does what a site says of itself: its feed and its map stay as they are until something changes.
+// GoodUntil returns the last moment at which r may be used and passed on, if there is one (hina-di, section 5.9; LIRS,
+// 28800 seconds). A SOIF summary without Time-to-Live does not expire, nor does what a site says of itself: its feed
+// and its map stay as they are until something changes.
 func (r Record) GoodUntil(now Time) (t Time, ok bool) {
 	if r.Expires != 0 {
 		return r.Expires, true
@@ -53,8 +54,8 @@ func (r Record) GoodUntil(now Time) (t Time, ok bool) {
 }
 
 // Choose returns the index of the one record to use of several about the same URL: that with the latest detection, then
-// that which passed the fewest agents, then that with the latest Last-Modified, then the first. A detection ahead of now is one of now. News of a
-// day count for nothing beside news that say when on that day. Without records it is -1.
+// that which passed the fewest agents, then that with the latest Last-Modified, then the first. A detection ahead of
+// now is one of now. News of a day count for nothing beside news that say when on that day. Without records it is -1.
 func Choose(records []Record, now Time) int {
 	best := -1
 	for i := range records {

@@ -126,9 +126,10 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 	v.Next.Baselines = remember(s.Baselines, seen)
 }
 
-// hear has the origin asked where the report that is to be believed has no news, and another one has: of a later time than is known, and than one
-// for which that was done before. An agent that says of each URL that it was seen just now is believed before all others, and does not silence them. The client's own look does: what others say of a
-// time before it is no news.
+// hear has the origin asked where the report that is to be believed has no news, and another one has: of a later time
+// than is known, and than one for which that was done before. An agent that says of each URL that it was seen just now
+// is believed before all others, and does not silence them. The client's own look does: what others say of a time
+// before it is no news.
 func (v *Verdict) hear(usable []Record, indexes []int, now Time) {
 	for i := range usable {
 		seen := baselineOf(&usable[i], now)

@@ -218,8 +218,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestOneFeedMutesNone: an agent that says at each poll that it will look in half an hour, and that nothing has changed, does not keep another
-// one's news from being followed: each once, and without a circle.
+// TestOneFeedMutesNone: an agent that says at each poll that it will look in half an hour, and that nothing has
+// changed, does not keep another one's news from being followed: each once, and without a circle.
 func TestOneFeedMutesNone(t *testing.T) {
 	s, now := known(base), noon
 	news := report(func(r *Record) { r.LastModified = noon - 3*hour })

@@ -5,7 +5,8 @@ import "strings"
 // An Index finds the watches of the URL of a record, in a time that does not depend on their number. The zero Index is empty.
 type Index[W any] struct{ exact, folded map[string][]W }
 
-// Add has w watch url, in which what cannot stand in a URL need not be escaped, as it is in records. It reports whether url can be watched.
+// Add has w watch url, in which what cannot stand in a URL need not be escaped, as it is in records. It reports whether
+// url can be watched.
 func (x *Index[W]) Add(url string, w W) bool {
 	url = escapeStray(url)
 	key, ok := Key(url)

@@ -101,10 +101,11 @@ func pathKey(s string) string {
 	return s
 }
 
-// Respell returns part of a path, and of a query behind it, in the spelling that keys have; inQuery says that a query has begun before. Hexadecimal
-// digits are in upper case, and what stands for itself is not escaped (RFC 3986, sections 2.3 and 6.2.2). In a path that is what servers of files
-// take for the same, too: the other characters that a segment may have (section 3.3), but for the plus sign, which some servers take for a space
-// and which is always escaped. What is not ASCII is escaped as browsers do, and so are brackets, which they leave.
+// Respell returns part of a path, and of a query behind it, in the spelling that keys have; inQuery says that a query
+// has begun before. Hexadecimal digits are in upper case, and what stands for itself is not escaped (RFC 3986, sections
+// 2.3 and 6.2.2). In a path that is what servers of files take for the same, too: the other characters that a segment
+// may have (section 3.3), but for the plus sign, which some servers take for a space and which is always escaped. What
+// is not ASCII is escaped as browsers do, and so are brackets, which they leave.
 func Respell(s string, inQuery bool) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r == '%' || r == '+' || r >= 0x80 || r == '[' || r == ']' }) {
 		return s

@@ -19,7 +19,7 @@ type Known struct {
 	Feed string
 	// Trusted: that feed is relayed, and the record's agent is one of those that are trusted there.
 	Trusted bool
-	// TimeDetected is, for own observations, when the time of modification was last obtained. Other than Detected, a look that found
-	// no time, or only another size, leaves it (Last-Detected in LIRS).
+	// TimeDetected is, for own observations, when the time of modification was last obtained. Other than Detected, a
+	// look that found no time, or only another size, leaves it (Last-Detected in LIRS).
 	TimeDetected Time
 }

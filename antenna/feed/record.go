@@ -51,8 +51,9 @@ type Record struct {
 	// MD5 is that of the content, in 32 lower-case hexadecimal digits.
 	MD5 string
 
-	// Agent and AgentURL name the agent that obtained the metadata from the site: Authorized and Authorized-url, LIRS' antenna URL, SOIF's
-	// Gatherer. Method is how, with a REMOTE on the left for each agent since; Result is what the site answered.
+	// Agent and AgentURL name the agent that obtained the metadata from the site: Authorized and Authorized-url, LIRS'
+	// antenna URL, SOIF's Gatherer. Method is how, with a REMOTE on the left for each agent since; Result is what the
+	// site answered.
 	Agent, AgentURL string
 	Method          []string
 	Result          string
@@ -65,9 +66,9 @@ type Record struct {
 	// Extract: it is not kept whole, and must not be passed on.
 	Extract bool
 
-	// Fields are the fields as the feed has them, in its order and with duplicates: the whole block of a hina-di feed, the
-	// attributes of a SOIF object, the extension fields of LIRS, which have no names. Of news and sitemaps they are what the record
-	// was made of.
+	// Fields are the fields as the feed has them, in its order and with duplicates: the whole block of a hina-di feed,
+	// the attributes of a SOIF object, the extension fields of LIRS, which have no names. Of news and sitemaps they are
+	// what the record was made of.
 	Fields []Field
 	// Warnings are the codes of what was odd about the record, each once, in the order they were met. A code that is about a
 	// field has its name behind a colon.

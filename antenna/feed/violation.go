@@ -12,8 +12,8 @@ type Options struct {
 	Report func(Violation)
 	// Stop is asked before each entry; an error ends the feed with it. If nil, nothing does.
 	Stop func() error
-	// Base is the URL where the feed was found. News have relative links, which are meant from there (RFC 3986, section 5.1.3). If empty, they
-	// are discarded.
+	// Base is the URL where the feed was found. News have relative links, which are meant from there (RFC 3986, section
+	// 5.1.3). If empty, they are discarded.
 	Base string
 }
 
@@ -74,8 +74,8 @@ type Violation struct {
 	Code, Field string
 	// Text says what in words. It can have words of the feed, and those are quoted.
 	Text string
-	// Offset says in octets where, from 0, in formats in which lines mean little; Start says so of the record, and Type is what the
-	// record calls itself (SOIF).
+	// Offset says in octets where, from 0, in formats in which lines mean little; Start says so of the record, and Type
+	// is what the record calls itself (SOIF).
 	Offset, Start int64
 	Type          string
 	// Record is the line where the record begins that it is about, or 0, and URL what that is about, as far as it is known.
@@ -111,7 +111,8 @@ type RejectError struct {
 	Line int    // in the decoded feed, or 0
 	Code string // for programs
 	Why  string // in words
-	// Partial: it is about one entry, and not about what the feed costs as a whole. A tolerant reader keeps the entries before it.
+	// Partial: it is about one entry, and not about what the feed costs as a whole. A tolerant reader keeps the entries
+	// before it.
 	Partial bool
 }
 

@@ -11,7 +11,8 @@ import (
 // wdbEpoch is what WDB writes for a time that it does not know (repair H10).
 const wdbEpoch feed.Time = 315532800
 
-// A dateForm is one in which dates are written: what separates the day of the week from the rest, the layout of that, and where the month is in it.
+// A dateForm is one in which dates are written: what separates the day of the week from the rest, the layout of that,
+// and where the month is in it.
 type dateForm struct {
 	separator, layout string
 	month             int
@@ -27,7 +28,8 @@ var dateForms = []dateForm{
 	{" ", "Jan _2 15:04:05 2006", 0, dateAsctime},
 }
 
-// ParseDate reads an rfc1123-date (section 5.7), or one of the forms that agents write instead. A date that stands for no known moment is 0.
+// ParseDate reads an rfc1123-date (section 5.7), or one of the forms that agents write instead. A date that stands for
+// no known moment is 0.
 func ParseDate(s string) (t feed.Time, ok bool) {
 	t, _, ok = parseDate(s)
 	return t, ok
@@ -97,7 +99,8 @@ func (f *dateForm) isWeekday(s string) bool {
 	return false
 }
 
-// parseZone reads what follows the clock, in seconds east. Without a zone it is GMT: a wrong guess the other way would lie in the future.
+// parseZone reads what follows the clock, in seconds east. Without a zone it is GMT: a wrong guess the other way would
+// lie in the future.
 func parseZone(s string) (east int, odd *feedtext.Code, ok bool) {
 	switch s {
 	case " GMT":

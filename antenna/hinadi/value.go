@@ -166,8 +166,9 @@ func (b *block) setMethod(line int, name, value string) {
 // isResult reports whether s is the number that a method led to. WDB has negative ones of its own.
 func isResult(s string) bool { return isNumber(strings.TrimPrefix(s, "-")) }
 
-// HatenaModified returns the time that Hatena Antenna, which has no Last-Modified, writes in a field of its own (repair H12). It
-// is when Hatena saw a difference and not when the site says that there was one, so it counts only where a feed is configured for it.
+// HatenaModified returns the time that Hatena Antenna, which has no Last-Modified, writes in a field of its own (repair
+// H12). It is when Hatena saw a difference and not when the site says that there was one, so it counts only where a
+// feed is configured for it.
 func HatenaModified(r feed.Record) (t feed.Time, ok bool) {
 	value, ok := r.Get("X-Hatena-Last-Modified")
 	if !ok {

@@ -72,7 +72,8 @@ func TestSummaryLeavesOut(t *testing.T) {
 	}
 }
 
-// TestRelay shows that a block that was read is written with the fields that it had (section 12), in the form that all agents read.
+// TestRelay shows that a block that was read is written with the fields that it had (section 12), in the form that all
+// agents read.
 func TestRelay(t *testing.T) {
 	in := "hina/2.1\nUser-Agent: a\nContent-Type: text/plain; charset=Shift_JIS\n\ntitle:\t\x92\xa9\x8a\xe7\nX-b: c\nurl: http://a/INDEX.html\n" +
 		"Author-Name: \nVitural: http://v/\nLast-Modified: Mon, 9 Nov 2026 22:05:00 GMT\n"

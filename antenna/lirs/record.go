@@ -121,8 +121,8 @@ func unescapedComma(s string) int {
 	return -1
 }
 
-// unescape takes the escapes out of a field. A backslash before anything but a comma or a backslash is from an agent that does not
-// escape, and is kept (repair L6).
+// unescape takes the escapes out of a field. A backslash before anything but a comma or a backslash is from an agent
+// that does not escape, and is kept (repair L6).
 func (d *Decoder) unescape(s string, clean bool) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s

@@ -33,8 +33,8 @@ func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 	return out.Flush()
 }
 
-// Append appends the line of a record to b. A URL that cannot be written, a line that readers would not take, or a record that was read from LIRS
-// with a character that EUC-JP lacks is an error, and b is returned as it was.
+// Append appends the line of a record to b. A URL that cannot be written, a line that readers would not take, or a
+// record that was read from LIRS with a character that EUC-JP lacks is an error, and b is returned as it was.
 func Append(b []byte, r feed.Record) ([]byte, error) {
 	if !feed.IsURI(r.URL) || len(r.URL) > feed.MaxURL {
 		return b, fmt.Errorf("lirs: %q is no URL", r.URL)

@@ -10,8 +10,9 @@ import (
 	"slices"
 )
 
-// An around is what an element around items means for them: its name, the namespaces in it, and its xml:base. What else a start tag has
-// is left out, so that an item costs what its own length does and not what that of the tags around it is.
+// An around is what an element around items means for them: its name, the namespaces in it, and its xml:base. What else
+// a start tag has is left out, so that an item costs what its own length does and not what that of the tags around it
+// is.
 type around struct {
 	name    string            // with its prefix
 	prefix  string            // of the name

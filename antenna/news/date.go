@@ -10,8 +10,8 @@ import (
 	"braid/internal/feedtext"
 )
 
-// zones are the names of zones that mean one thing wherever the program runs, in hours: those of RFC 822, section 5.1. What package
-// time makes of others depends on the machine, and gofeed has a few more.
+// zones are the names of zones that mean one thing wherever the program runs, in hours: those of RFC 822, section 5.1.
+// What package time makes of others depends on the machine, and gofeed has a few more.
 var zones = map[string]int{
 	"UT": 0, "GMT": 0, "UTC": 0, "Z": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
 }
@@ -46,8 +46,8 @@ func readDate(kind, text string, parsed *time.Time) (t feed.Time, code *feedtext
 	return feed.At(*parsed), codeDateForm, true
 }
 
-// read822 reads a date of RFC 822, section 5, with a year of two digits or four. Day reports whether the day of the week is that of the
-// date, if there is one.
+// read822 reads a date of RFC 822, section 5, with a year of two digits or four. Day reports whether the day of the
+// week is that of the date, if there is one.
 func read822(text string) (t feed.Time, day, ok bool) {
 	weekday, rest, found := strings.Cut(text, ",")
 	if found = found && len(weekday) == 3; found {

@@ -19,8 +19,8 @@ import (
 const (
 	// maxItem bounds what an item says of itself, without its content.
 	maxItem = 64 << 10
-	// maxTag bounds the start tag of an element around items, and maxNamespaces how many it, or an item, may declare: they are copied
-	// for each element.
+	// maxTag bounds the start tag of an element around items, and maxNamespaces how many it, or an item, may declare:
+	// they are copied for each element.
 	maxTag        = 16 << 10
 	maxNamespaces = 64
 	// maxBase and maxSmall bound what is written around each item: an xml:base, and a name or the URI of a namespace.
@@ -201,7 +201,8 @@ func endTag(name xml.Name) string {
 	return "</" + name.Local + ">"
 }
 
-// keeps reports whether a token of an item is read: of what is in some of the elements in it. Comments and instructions never are.
+// keeps reports whether a token of an item is read: of what is in some of the elements in it. Comments and instructions
+// never are.
 func (x *xmlItems) keeps(token xml.Token, depth int) bool {
 	path := x.walker.path
 	switch t := token.(type) {

@@ -7,8 +7,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// TestLinks: what is relative is meant from where the feed was, a host of other letters is the one in ASCII, and a guid that says that it is no link
-// is none.
+// TestLinks: what is relative is meant from where the feed was, a host of other letters is the one in ASCII, and a guid
+// that says that it is no link is none.
 func TestLinks(t *testing.T) {
 	const base = "https://h.example/pub/releases.atom"
 	atom := func(attrs, link string) string {

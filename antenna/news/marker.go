@@ -11,8 +11,8 @@ import (
 // marked is a block of private characters at the very end of Unicode, one for each octet that is no text.
 const marked = 0x10FE00
 
-// A marker lets UTF-8 through, and puts a marked character for each octet that is none, and for control characters that neither XML
-// nor JSON can have. So readers that refuse such text get it whole, and unmark says later what was there.
+// A marker lets UTF-8 through, and puts a marked character for each octet that is none, and for control characters that
+// neither XML nor JSON can have. So readers that refuse such text get it whole, and unmark says later what was there.
 type marker struct {
 	transform.NopResetter
 	ascii bool // of an unknown charset nothing else can be read

@@ -173,7 +173,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// What tags around items say holds for them, also where they are written anew: namespaces, xml:base, and that they are not well-formed.
+// What tags around items say holds for them, also where they are written anew: namespaces, xml:base, and that they are
+// not well-formed.
 func TestAround(t *testing.T) {
 	item := `<item><d:date>2026-11-10T01:00:00Z</d:date><link>c</link></item>`
 	const dc = ` xmlns:d="http://purl.org/dc/elements/1.1/"`

@@ -137,8 +137,8 @@ func (d *reader) link(spelled string) string {
 	return d.url(d.base.ResolveReference(ref).String())
 }
 
-// url reads a URL. A host of other letters than those of ASCII is written in these (RFC 5891); in the rest they and a few others are escaped (RFC 3987,
-// section 3.1).
+// url reads a URL. A host of other letters than those of ASCII is written in these (RFC 5891); in the rest they and a
+// few others are escaped (RFC 3987, section 3.1).
 func (d *reader) url(spelled string) string {
 	text := d.text(spelled)
 	if text == "" {
@@ -161,7 +161,8 @@ func (d *reader) url(spelled string) string {
 	return uri
 }
 
-// plainHost writes the host of a URL in ASCII, where it is not. It may be escaped (RFC 3986, section 3.2.2). What is no such name stays as it is.
+// plainHost writes the host of a URL in ASCII, where it is not. It may be escaped (RFC 3986, section 3.2.2). What is no
+// such name stays as it is.
 func plainHost(text string) (plain string, changed bool) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {

@@ -51,9 +51,9 @@ func (d *Decoder) objects() iter.Seq2[object, error] {
 	}
 }
 
-// Records returns what the objects of the stream report, as they are read. The last pair has an error, and no record, if the stream broke or
-// was rejected: what came before it is good. Objects without a URL report nothing, nor do those that a gatherer no longer has: that a
-// summary is gone is no news of a file.
+// Records returns what the objects of the stream report, as they are read. The last pair has an error, and no record,
+// if the stream broke or was rejected: what came before it is good. Objects without a URL report nothing, nor do those
+// that a gatherer no longer has: that a summary is gone is no news of a file.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 	return func(yield func(feed.Record, error) bool) {
 		for o, err := range d.objects() {

@@ -117,7 +117,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestViolation has where and in which words something is found: the place is that of the fault, and the object is named beside it.
+// TestViolation has where and in which words something is found: the place is that of the fault, and the object is
+// named beside it.
 func TestViolation(t *testing.T) {
 	const long = 101
 	for _, tt := range []struct{ text, want string }{

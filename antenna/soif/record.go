@@ -91,9 +91,9 @@ func (o object) gatherer(set *feedtext.Charset) string {
 	return host
 }
 
-// fromRecord makes the object that says what r says. What was read from SOIF becomes what it was, attribute by attribute; anything
-// else becomes a FILE. It is false for what SOIF cannot say: that a site could not be reached, and what was found elsewhere
-// than at the URL.
+// fromRecord makes the object that says what r says. What was read from SOIF becomes what it was, attribute by
+// attribute; anything else becomes a FILE. It is false for what SOIF cannot say: that a site could not be reached, and
+// what was found elsewhere than at the URL.
 func fromRecord(r feed.Record) (o object, ok bool) {
 	if r.Failed || r.Virtual != "" {
 		return object{}, false

@@ -44,7 +44,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// What is not known of an object is zero in the record; a Harvest word is no media type, and what is contradictory does not count.
+// What is not known of an object is zero in the record; a Harvest word is no media type, and what is contradictory does
+// not count.
 func TestRecordOfLittle(t *testing.T) {
 	got, err := records("@A { http://h.example/\nType{4}:\tHTML\nTime-to-Live{1}:\t9\nFile-Size{1}:\t1\nFile-Size{1}:\t2\nGatherer-Port{1}:\t1\n}\n", feed.Options{})
 	want := feed.Record{

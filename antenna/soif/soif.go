@@ -42,8 +42,8 @@ type attribute struct {
 // wrapperDelete is around summaries that are no longer there.
 const wrapperDelete = "DELETE"
 
-// isWrapper reports whether a template type opens a part of the stream that Harvest's gatherers send, which RFC 2655 does not know:
-// summaries that are new, as they were, or gone.
+// isWrapper reports whether a template type opens a part of the stream that Harvest's gatherers send, which RFC 2655
+// does not know: summaries that are new, as they were, or gone.
 func isWrapper(kind string) bool {
 	return kind == "UPDATE" || kind == "REFRESH" || kind == wrapperDelete
 }

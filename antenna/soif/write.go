@@ -11,11 +11,12 @@ import (
 	"braid/antenna/feed"
 )
 
-// ErrNoWord says that SOIF cannot say what a record says: that a site could not be reached, or that it was looked at elsewhere than at its URL.
+// ErrNoWord says that SOIF cannot say what a record says: that a site could not be reached, or that it was looked at
+// elsewhere than at its URL.
 var ErrNoWord = errors.New("SOIF has no word for it")
 
-// Encode writes a stream that says what the records say, without those for which there is ErrNoWord. It stops at a record whose URL cannot be
-// written.
+// Encode writes a stream that says what the records say, without those for which there is ErrNoWord. It stops at a
+// record whose URL cannot be written.
 func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 	out := bufio.NewWriter(w)
 	var b []byte

@@ -16,7 +16,8 @@ import (
 
 // A Fleet is a queue whose jobs other processes do.
 type Fleet interface {
-	// Look returns how the queue stands, with the jobs that wait to be tried again and those that are dead: the first most of each, by name.
+	// Look returns how the queue stands, with the jobs that wait to be tried again and those that are dead: the first
+	// most of each, by name.
 	Look(ctx context.Context, most int) (Standing, error)
 	// Retry queues the job of a name again if it waits or is dead, and reports whether it was.
 	Retry(ctx context.Context, name string) (bool, error)

@@ -7,9 +7,9 @@
 //	mux.Handle("/", page.New(engine, page.Options{Admit: control.Admit}))
 //
 // The page is plain ES modules and a style sheet, in the program itself. It loads nothing from elsewhere, which its
-// Content-Security-Policy holds it to, and every text from outside is shown as text. What it knows comes as one stream of events: first
-// all entries, then what changes. The stream and the pictures are given to those only whom Options.Admit lets in; the files of the page
-// have no secrets.
+// Content-Security-Policy holds it to, and every text from outside is shown as text. What it knows comes as one stream
+// of events: first all entries, then what changes. The stream and the pictures are given to those only whom
+// Options.Admit lets in; the files of the page have no secrets.
 //
 // The files: stream.go is the events, row.go what an entry looks like, files the page.
 package page
@@ -41,8 +41,8 @@ type Engine interface {
 
 // Options are how a [Handler] answers.
 type Options struct {
-	// Admit reports whether a request may see the queue. If not, it has answered. It must look at the token in the Authorization field,
-	// and at Host and Origin.
+	// Admit reports whether a request may see the queue. If not, it has answered. It must look at the token in the
+	// Authorization field, and at Host and Origin.
 	Admit func(w http.ResponseWriter, r *http.Request) bool
 	// Every is how often a stream looks for changes. If zero, it is half a second.
 	Every time.Duration
@@ -56,8 +56,8 @@ type Options struct {
 	Fleet Fleet
 }
 
-// A Handler answers requests. [New] makes one. Its streams end with the contexts of their requests: whoever shuts a server down ends its
-// BaseContext.
+// A Handler answers requests. [New] makes one. Its streams end with the contexts of their requests: whoever shuts a
+// server down ends its BaseContext.
 type Handler struct {
 	Options
 	engine  Engine

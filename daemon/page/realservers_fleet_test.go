@@ -13,7 +13,8 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestRealFleet: the fleet is shown in any window and by the keyboard, what is dead is retried, and a daemon without one says nothing of it.
+// TestRealFleet: the fleet is shown in any window and by the keyboard, what is dead is retried, and a daemon without
+// one says nothing of it.
 func TestRealFleet(t *testing.T) {
 	for name, width := range map[string]int64{"wide": 1440, "phone": 360} {
 		t.Run(name, func(t *testing.T) {

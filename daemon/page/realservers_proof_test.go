@@ -18,7 +18,8 @@ import (
 const seen = `[...document.querySelectorAll(".item%s")].sort((a, b) => a.getBoundingClientRect().y - b.getBoundingClientRect().y)
 	.map((e) => [...e.children].filter((c) => c.offsetWidth > 0).map((c) => (c.querySelector("svg")?.checkVisibility() ? "[" + c.querySelector("svg").dataset.shape + "]" : "") + c.innerText.trim()).filter(Boolean).join("; ")).join("\n")`
 
-// TestRealStates: state and proof are apart, each with a shape of its own; what waits says host, size and folder; a failure begins with its reason.
+// TestRealStates: state and proof are apart, each with a shape of its own; what waits says host, size and folder; a
+// failure begins with its reason.
 func TestRealStates(t *testing.T) {
 	e := busy(t)
 	for name, tt := range map[string]struct {
@@ -118,7 +119,8 @@ func TestRealRemoveInRed(t *testing.T) {
 	}
 }
 
-// TestRealFilters: where there is no room for all filters, it can be seen that there are more, and the one that is chosen is shown.
+// TestRealFilters: where there is no room for all filters, it can be seen that there are more, and the one that is
+// chosen is shown.
 func TestRealFilters(t *testing.T) {
 	ctx := open(t, site(t, busy(t)).URL, token, 360, 740)
 	see := func(expression string) { t.Helper(); do(t, ctx, until(expression)) }

@@ -84,7 +84,8 @@ func (h *house) kill() {
 	h.run.Wait()
 }
 
-// mirror has a file of 4 MiB, of which it sends no more than the first half until the channel is closed, if there is one. Of bare.iso it gives no digest.
+// mirror has a file of 4 MiB, of which it sends no more than the first half until the channel is closed, if there is
+// one. Of bare.iso it gives no digest.
 func mirror(t *testing.T, hold chan struct{}) *httptest.Server {
 	body := bytes.Repeat([]byte("braid!!\n"), 4*mib/8)
 	sum := sha256.Sum256(body)
@@ -129,7 +130,8 @@ func row(name, condition string) string {
 
 const hasState, hasProof = `e.querySelector(".state").textContent.includes(%q)`, `e.querySelector(".proof").textContent.includes(%q)`
 
-// TestRealLife: a download is added, watched, paused, goes on after the daemon has died, and is verified; the page says when it is alone.
+// TestRealLife: a download is added, watched, paused, goes on after the daemon has died, and is verified; the page says
+// when it is alone.
 func TestRealLife(t *testing.T) {
 	h := newHouse(t)
 	hold := make(chan struct{})
@@ -157,7 +159,8 @@ func TestRealLife(t *testing.T) {
 	}
 }
 
-// TestRealToken: a wrong token is refused, and the right one is neither in the address nor on disk; it is there after the page is loaded anew.
+// TestRealToken: a wrong token is refused, and the right one is neither in the address nor on disk; it is there after
+// the page is loaded anew.
 func TestRealToken(t *testing.T) {
 	e := newEngine()
 	e.add(t, "https://example.org/a.iso", nil)
@@ -178,7 +181,8 @@ func TestRealToken(t *testing.T) {
 	}
 }
 
-// TestRealTenThousand: only what can be seen is in the document, wherever the list is; search, selection and commands are for all.
+// TestRealTenThousand: only what can be seen is in the document, wherever the list is; search, selection and commands
+// are for all.
 func TestRealTenThousand(t *testing.T) {
 	e := newEngine()
 	e.do(func(q *queue.Queue) {

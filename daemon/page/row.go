@@ -13,7 +13,8 @@ import (
 	"braid/internal/option"
 )
 
-// A row is what the page knows of an entry. Texts from outside are escaped: none has control characters or changes the direction of others.
+// A row is what the page knows of an entry. Texts from outside are escaped: none has control characters or changes the
+// direction of others.
 type row struct {
 	GID      string `json:"gid"`
 	Name     string `json:"name"`

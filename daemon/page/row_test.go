@@ -14,7 +14,8 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestRow_Rule61_Rule62: an entry has the name that a user knows it by; what is secret in a URL is not shown, and no text is as it was sent.
+// TestRow_Rule61_Rule62: an entry has the name that a user knows it by; what is secret in a URL is not shown, and no
+// text is as it was sent.
 func TestRow_Rule61_Rule62(t *testing.T) {
 	for _, tt := range []struct {
 		entry     queue.Entry

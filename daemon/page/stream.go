@@ -109,7 +109,8 @@ func (s *stream) step(ctx context.Context) error {
 	return s.tell(&d)
 }
 
-// tell sends a change, in parts if it is large. Only the last one has the version, so that one that was cut off is sent again as a whole.
+// tell sends a change, in parts if it is large. Only the last one has the version, so that one that was cut off is sent
+// again as a whole.
 func (s *stream) tell(d *queue.Delta) error {
 	c := change{All: d.All, Live: s.live}
 	for _, g := range d.Gone {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Add adds an entry at a position of those that wait, at their end if it is negative. It has a new GID unless it brings one, and is paused
-// if that is its status. If Following is set, that entry is followed by it.
+// Add adds an entry at a position of those that wait, at their end if it is negative. It has a new GID unless it brings
+// one, and is paused if that is its status. If Following is set, that entry is followed by it.
 func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
 	gids, err := q.AddAll(now, []Entry{e}, position)
 	if err != nil {
@@ -180,8 +180,8 @@ const (
 	FromEnd
 )
 
-// Move moves an entry that waits or is paused, by positions before the whence if they are negative. It returns the new position, which is as
-// near to that as there are entries, and as its priority allows.
+// Move moves an entry that waits or is paused, by positions before the whence if they are negative. It returns the new
+// position, which is as near to that as there are entries, and as its priority allows.
 func (q *Queue) Move(g GID, position int, whence Whence) (int, error) {
 	it := q.items[g]
 	if it == nil || it.Status != Waiting && it.Status != Paused {
@@ -215,8 +215,8 @@ func (q *Queue) Prioritize(g GID, priority int) error {
 	return nil
 }
 
-// Change sets options of an entry that has not stopped; empty ones are removed. An active one begins again with them, unless they are some
-// that can change while it runs.
+// Change sets options of an entry that has not stopped; empty ones are removed. An active one begins again with them,
+// unless they are some that can change while it runs.
 func (q *Queue) Change(g GID, options map[string]string) error {
 	it := q.items[g]
 	if it == nil || it.Status.stopped() {

@@ -76,8 +76,8 @@ func (s *Status) UnmarshalText(text []byte) error {
 
 func (s Status) stopped() bool { return s >= Complete }
 
-// An Entry is one download. It is what is stored, as JSON. One that the queue has given out never changes, and its slices and its map
-// must not be changed.
+// An Entry is one download. It is what is stored, as JSON. One that the queue has given out never changes, and its
+// slices and its map must not be changed.
 type Entry struct {
 	GID      GID
 	URIs     []string          `json:",omitempty"` // of one file: the origin, then mirrors
@@ -115,7 +115,8 @@ type Outcome struct {
 // Interrupted is the kind of an outcome that says nothing of the file: the attempt was ended from outside.
 const Interrupted = "interrupted"
 
-// Yielded is the kind of an outcome that says nothing of the file either: the download was too slow while others waited for its place.
+// Yielded is the kind of an outcome that says nothing of the file either: the download was too slow while others waited
+// for its place.
 const Yielded = "yielded"
 
 // A Live is what a download does now. It is not stored.

@@ -309,7 +309,8 @@ func (w *world) checkNotices(before, after []Entry, notices []Notice) {
 	}
 }
 
-// TestRandomCommands: whatever is asked for, nothing is lost, the order is kept, each entry is in one state, and what is stored is the queue.
+// TestRandomCommands: whatever is asked for, nothing is lost, the order is kept, each entry is in one state, and what
+// is stored is the queue.
 func TestRandomCommands(t *testing.T) {
 	for seed := range uint64(150) {
 		chance := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})

@@ -40,8 +40,8 @@ func (q *Queue) take(it *item) {
 	l.items = slices.Delete(l.items, i, i+1)
 }
 
-// insert puts items of one priority into the list of their status at a position, or as near to it as the priority allows; at the end if
-// position is negative. It returns where the first one is.
+// insert puts items of one priority into the list of their status at a position, or as near to it as the priority
+// allows; at the end if position is negative. It returns where the first one is.
 func (q *Queue) insert(position int, items ...*item) int {
 	l := q.listOf(items[0].Status)
 	low, high := 0, len(l.items)
@@ -115,8 +115,8 @@ func (q *Queue) Count() (active, waiting, stopped int) {
 // Active returns the entries that are active, in the order in which they began.
 func (q *Queue) Active() []Entry { return q.lists[runs].page(0, len(q.lists[runs].items)) }
 
-// Waiting returns n of the entries that wait or are paused, from offset on. A negative offset counts from the end, -1 is the last one, and
-// they come in reverse order.
+// Waiting returns n of the entries that wait or are paused, from offset on. A negative offset counts from the end, -1
+// is the last one, and they come in reverse order.
 func (q *Queue) Waiting(offset, n int) []Entry { return q.lists[waits].page(offset, n) }
 
 // Stopped returns n of the entries that stopped, as Waiting does.

@@ -1,8 +1,8 @@
 // Package queue says what is to be downloaded, in which order, and what became of it.
 //
-// A [Queue] is a deterministic machine: commands and times go in, and [Queue.Drain] says what they call for: what is to be stored, which
-// downloads are to be stopped, what is to be told. It has no clock, no locks and no files, downloads nothing, and does not know what an
-// option means. What a remote control asks for is answered from it.
+// A [Queue] is a deterministic machine: commands and times go in, and [Queue.Drain] says what they call for: what is to
+// be stored, which downloads are to be stopped, what is to be told. It has no clock, no locks and no files, downloads
+// nothing, and does not know what an option means. What a remote control asks for is answered from it.
 //
 //	q := queue.New(seed)
 //	g, err := q.Add(now, queue.Entry{URIs: []string{"https://example.org/disk.iso"}}, -1)
@@ -10,8 +10,9 @@
 //	q.Ended(now, e.GID, queue.Outcome{})   // it is in place
 //	store(q.Drain())
 //
-// There are three lists, and each entry is in one of them: those that wait or are paused, in the order in which they will begin; those
-// that are active; and those that stopped, in the order in which they did. A higher [Entry].Priority stands before a lower one.
+// There are three lists, and each entry is in one of them: those that wait or are paused, in the order in which they
+// will begin; those that are active; and those that stopped, in the order in which they did. A higher [Entry].Priority
+// stands before a lower one.
 package queue
 
 import (
@@ -157,8 +158,8 @@ func (q *Queue) next() *item {
 	return q.turn()
 }
 
-// Start gives out the first entry that waits, which is active from then on. There is none if everything is paused, stopped or active, or
-// waits for its download to stop. The download ends with Ended.
+// Start gives out the first entry that waits, which is active from then on. There is none if everything is paused,
+// stopped or active, or waits for its download to stop. The download ends with Ended.
 func (q *Queue) Start(now time.Time) (Entry, bool) {
 	it := q.next()
 	if it == nil {
@@ -169,7 +170,8 @@ func (q *Queue) Start(now time.Time) (Entry, bool) {
 	return it.Entry, true
 }
 
-// Begin has an entry that waits be active, whatever its place is: it is done elsewhere, where attempts are counted. It ends with Ended.
+// Begin has an entry that waits be active, whatever its place is: it is done elsewhere, where attempts are counted. It
+// ends with Ended.
 func (q *Queue) Begin(now time.Time, g GID) {
 	if it := q.items[g]; it != nil && it.Status == Waiting && !it.running {
 		q.begin(now, it)
@@ -203,9 +205,9 @@ func (q *Queue) Progress(g GID, l Live) {
 }
 
 // Ended tells how a download ended. One that was interrupted waits in front if nothing else was asked for, and one that
-// made room waits behind the others. One that was paused, or that
-// begins again with other options, and came to its end before it could be stopped, is complete; a removed one stays removed. Attempts of the
-// outcome are those that Start did not count.
+// made room waits behind the others. One that was paused, or that begins again with other options, and came to its end
+// before it could be stopped, is complete; a removed one stays removed. Attempts of the outcome are those that Start
+// did not count.
 func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	delete(q.leaving, g)
 	it := q.items[g]
@@ -253,8 +255,8 @@ func (q *Queue) stop(now time.Time, it *item, s Status, o Outcome, what What) {
 	q.limit()
 }
 
-// MostStopped is how many entries stay known that are complete or were removed. Beyond it the first ones are forgotten; those that
-// failed never are.
+// MostStopped is how many entries stay known that are complete or were removed. Beyond it the first ones are forgotten;
+// those that failed never are.
 const MostStopped = 10_000
 
 func (q *Queue) limit() {

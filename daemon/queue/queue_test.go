@@ -163,7 +163,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestRefused: what is asked of an entry that is not there, or is in another state, changes nothing, and is refused in aria2's words.
+// TestRefused: what is asked of an entry that is not there, or is in another state, changes nothing, and is refused in
+// aria2's words.
 func TestRefused(t *testing.T) {
 	q := filled(t, 1)
 	g := numbered(1)

@@ -19,7 +19,8 @@ type dropped struct {
 // mostDropped is how many of them are.
 const mostDropped = 1000
 
-// Since returns what has changed since a version. It is everything if the version is 0, or so old that nothing tells what was dropped since.
+// Since returns what has changed since a version. It is everything if the version is 0, or so old that nothing tells
+// what was dropped since.
 func (q *Queue) Since(version uint64) Delta {
 	if version == q.version {
 		return Delta{Version: version}

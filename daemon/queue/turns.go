@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Hosts have turns, so that many or slow downloads of one leave places for others. While several of them have entries that wait, a host has
-// three quarters of the places at most. Priorities come first, and within its host each entry keeps its place.
+// Hosts have turns, so that many or slow downloads of one leave places for others. While several of them have entries
+// that wait, a host has three quarters of the places at most. Priorities come first, and within its host each entry
+// keeps its place.
 
 // leastPlaces is how many downloads run at once where their number is measured, if so many wait.
 const leastPlaces = 4

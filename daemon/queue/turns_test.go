@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestTurns: a host that has its part of the places lets others go first; alone it has all of them, and nothing goes before a higher priority.
+// TestTurns: a host that has its part of the places lets others go first; alone it has all of them, and nothing goes
+// before a higher priority.
 func TestTurns(t *testing.T) {
 	now := time.Unix(1, 0)
 	for _, tt := range []struct {
@@ -57,8 +58,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsOfNumber: where the number of places is said and downloads of one host have them all, the first that one of them leaves is for
-// another host, whether it has ended or makes room; no place is beyond the number.
+// TestTurnsOfNumber: where the number of places is said and downloads of one host have them all, the first that one of
+// them leaves is for another host, whether it has ended or makes room; no place is beyond the number.
 func TestTurnsOfNumber(t *testing.T) {
 	now := time.Unix(1, 0)
 	for _, places := range []int{2, 3, 4, 16} {

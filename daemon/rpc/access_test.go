@@ -49,7 +49,8 @@ type address struct{ text string }
 func (a *address) Network() string { return "tcp" }
 func (a *address) String() string  { return a.text }
 
-// TestOrigin_Rule67: pages of this server and those that were named may ask, others may not, and need no Origin field to be known as such.
+// TestOrigin_Rule67: pages of this server and those that were named may ask, others may not, and need no Origin field
+// to be known as such.
 func TestOrigin_Rule67(t *testing.T) {
 	token := New(newEngine(), Options{Root: "/srv", Token: secret, Origins: []string{"https://ui.example", "null"}})
 	open := New(newEngine(), Options{Root: "/srv"})
@@ -150,7 +151,8 @@ func TestToken_Rule68(t *testing.T) {
 	}
 }
 
-// TestGuesses_Rule68: the answers to wrong tokens come a second after each other, one too many is turned away, and the right token waits for none of them.
+// TestGuesses_Rule68: the answers to wrong tokens come a second after each other, one too many is turned away, and the
+// right token waits for none of them.
 func TestGuesses_Rule68(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(newEngine(), Options{Root: "/srv", Token: secret})

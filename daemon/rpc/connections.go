@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// A connections is a listener that keeps the connections few. A client that has shown the token keeps its own; where there is no room, the
-// one goes that is the oldest of the others, whatever it does: else clients that do nothing could take all places.
+// A connections is a listener that keeps the connections few. A client that has shown the token keeps its own; where
+// there is no room, the one goes that is the oldest of the others, whatever it does: else clients that do nothing could
+// take all places.
 type connections struct {
 	net.Listener
 	most int
@@ -29,8 +30,9 @@ type connection struct {
 
 type connectionKey struct{}
 
-// Limit limits the connections of l, WebSockets among them, which web is about to serve with a [Handler]: to most at a time. A client that connects
-// over a socket of the file system is the user. Call it before a listener for TLS is put around l; it takes web.ConnContext.
+// Limit limits the connections of l, WebSockets among them, which web is about to serve with a [Handler]: to most at a
+// time. A client that connects over a socket of the file system is the user. Call it before a listener for TLS is put
+// around l; it takes web.ConnContext.
 func Limit(l net.Listener, web *http.Server, most int) net.Listener {
 	web.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if over, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS

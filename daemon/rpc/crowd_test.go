@@ -56,8 +56,8 @@ func TestPlaces_Rule68(t *testing.T) {
 	}
 }
 
-// TestCrowd_Rule68: what clients without the token hold is bounded, and a client with it gets in, with a long request as well: beside connections that send
-// 3 MB of wrong calls each, silent WebSockets and silent connections.
+// TestCrowd_Rule68: what clients without the token hold is bounded, and a client with it gets in, with a long request
+// as well: beside connections that send 3 MB of wrong calls each, silent WebSockets and silent connections.
 func TestCrowd_Rule68(t *testing.T) {
 	const most = 200 << 20                           // most of it garbage
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // as the daemon has it

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// ServeHTTP answers a request. Whoever asks by an unknown name, or from a page of an unknown origin, gets no answer of the queue's.
+// ServeHTTP answers a request. Whoever asks by an unknown name, or from a page of an unknown origin, gets no answer of
+// the queue's.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.known(w, r) {
 		return
@@ -35,8 +36,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Admit reports whether a request to another handler may see the queue. If not, it has answered. It looks at the Host field and the origin,
-// as for the calls, and at the token, which stands in the Authorization field (RFC 6750, section 2.1).
+// Admit reports whether a request to another handler may see the queue. If not, it has answered. It looks at the Host
+// field and the origin, as for the calls, and at the token, which stands in the Authorization field (RFC 6750, section
+// 2.1).
 func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	if !h.known(w, r) {
 		return false
@@ -70,8 +72,8 @@ func (h *Handler) known(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// knownHost reports whether the Host field is a name of this machine for itself, the address that was connected to, or one of Hosts. Any
-// other name may be that of a page, which had it resolved to this machine afterwards.
+// knownHost reports whether the Host field is a name of this machine for itself, the address that was connected to, or
+// one of Hosts. Any other name may be that of a page, which had it resolved to this machine afterwards.
 func (h *Handler) knownHost(r *http.Request) bool {
 	host := hostname(r.Host)
 	if slices.ContainsFunc(h.Hosts, func(name string) bool { return strings.EqualFold(name, host) }) {
@@ -96,9 +98,9 @@ func hostname(field string) string {
 // extensions are the schemes of origins that no page of the web can have. Their users gave them the token.
 var extensions = []string{"chrome-extension://", "moz-extension://", "safari-web-extension://"}
 
-// knownOrigin reports whether a request comes from a program, from a page of this server, or from one that may use it. Some requests of
-// pages have no Origin field, and tell by Sec-Fetch-Site that they come from elsewhere. Without a token this server has no pages; libraries for WebSockets
-// send its own origin all the same.
+// knownOrigin reports whether a request comes from a program, from a page of this server, or from one that may use it.
+// Some requests of pages have no Origin field, and tell by Sec-Fetch-Site that they come from elsewhere. Without a
+// token this server has no pages; libraries for WebSockets send its own origin all the same.
 func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
 	if slices.Contains(h.Origins, "*") {
 		return true
@@ -171,7 +173,8 @@ func (h *Handler) intake(ctx context.Context) *intake {
 	return &h.intakes[0]
 }
 
-// large is how many bytes make a request a rare one, whose garbage is given back to the system: ten thousand added downloads leave 40 MiB.
+// large is how many bytes make a request a rare one, whose garbage is given back to the system: ten thousand added
+// downloads leave 40 MiB.
 const large = 1 << 20
 
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, parsed func()) {
@@ -196,8 +199,8 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, pa
 	}
 }
 
-// question is the request that the query of a GET makes: the fields method, id and params, or a batch in params alone. It is no JSON if the
-// query cannot be read.
+// question is the request that the query of a GET makes: the fields method, id and params, or a batch in params alone.
+// It is no JSON if the query cannot be read.
 func question(field func(string) string) []byte {
 	params, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(field("params"), " ", "+"))
 	if err != nil || len(params) > 0 && !json.Valid(params) {

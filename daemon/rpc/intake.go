@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// An intake bounds what is in memory of requests that are not whole yet, or not looked at. Where there is no room for more, the request goes that
-// holds most: else clients that send nothing more could keep others out.
+// An intake bounds what is in memory of requests that are not whole yet, or not looked at. Where there is no room for
+// more, the request goes that holds most: else clients that send nothing more could keep others out.
 type intake struct {
 	most int // bytes
 
@@ -120,8 +120,8 @@ func (one *reading) gone() bool {
 // mostStrange is how long a request may be in which no right token is: a call that needs none, or some with a wrong one.
 const mostStrange = 4 << 10
 
-// shows reports whether the first token in the text of a request is right. Nothing else of a long request is read before: its values take
-// thirty times the memory of its text.
+// shows reports whether the first token in the text of a request is right. Nothing else of a long request is read
+// before: its values take thirty times the memory of its text.
 func (h *Handler) shows(body []byte) (g guess) {
 	for i := 0; i < len(body); i++ {
 		if body[i] != '"' {

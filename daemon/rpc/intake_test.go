@@ -25,7 +25,8 @@ func (h *Handler) held() (n int) {
 	return n
 }
 
-// TestSilentClients_Rule68: clients that send no more of a long request that they announced hold up no other, neither a short nor a long one.
+// TestSilentClients_Rule68: clients that send no more of a long request that they announced hold up no other, neither a
+// short nor a long one.
 func TestSilentClients_Rule68(t *testing.T) {
 	h, url := start(t, newEngine(), Options{Token: secret})
 	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/jsonrpc")
@@ -52,7 +53,8 @@ func TestSilentClients_Rule68(t *testing.T) {
 	}
 }
 
-// TestIntake_Rule68: where there is no room for what comes, the request goes that holds most, and it is told so; the others are whole.
+// TestIntake_Rule68: where there is no room for what comes, the request goes that holds most, and it is told so; the
+// others are whole.
 func TestIntake_Rule68(t *testing.T) {
 	k := intake{most: 10 * short, held: map[*reading]bool{}}
 	cut := make(chan bool, 1)

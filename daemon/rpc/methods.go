@@ -20,8 +20,8 @@ type visit struct {
 	after   func()
 }
 
-// methods are what can be called, but for system.multicall. A method reads its parameters and looks whether one of them was wrong before it
-// does anything.
+// methods are what can be called, but for system.multicall. A method reads its parameters and looks whether one of them
+// was wrong before it does anything.
 var methods map[string]func(*visit, *params) (any, error)
 
 func init() { // as one of them lists them
@@ -147,7 +147,8 @@ func (v *visit) getSessionInfo(*params) (any, error) {
 	return map[string]any{"sessionId": v.handler.session}, nil
 }
 
-// saveSession writes the session where an option says so. Nothing is lost without: an answer is sent after what it tells is on disk.
+// saveSession writes the session where an option says so. Nothing is lost without: an answer is sent after what it
+// tells is on disk.
 func (v *visit) saveSession(*params) (any, error) {
 	if file := v.all()[sessionOption]; file != "" && v.handler.SaveSession != nil {
 		text := Session(v.queue, v.handler.Listed)

@@ -81,8 +81,8 @@ func inBytes(text string) string {
 // mostOptions is how many a download may have.
 const mostOptions = 300
 
-// checked are options as they are kept: with the secrets that a placeholder stands for, and the folder from its root on. The URIs are those
-// that they are for; those that are there already count as well.
+// checked are options as they are kept: with the secrets that a placeholder stands for, and the folder from its root
+// on. The URIs are those that they are for; those that are there already count as well.
 func (v *visit) checked(options map[string]string, uris []string, had map[string]string) (map[string]string, error) {
 	kept := map[string]string{}
 	for key, value := range options {
@@ -131,7 +131,8 @@ func (v *visit) folderOf(e *queue.Entry) string {
 	return cmp.Or(e.Options["dir"], v.folder())
 }
 
-// saysNothing reports whether an option is as it would be without: clients add a download once more with all options that they were told.
+// saysNothing reports whether an option is as it would be without: clients add a download once more with all options
+// that they were told.
 func (v *visit) saysNothing(name, value string) bool {
 	now, ok := usual[name]
 	return ok && value == cmp.Or(v.queue.Global()[name], v.handler.Given[name], now)

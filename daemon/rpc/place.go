@@ -10,7 +10,8 @@ import (
 	"braid/metalink"
 )
 
-// place checks that the file of a download stays below the root, as far as the names say; links on disk are looked at where it is opened.
+// place checks that the file of a download stays below the root, as far as the names say; links on disk are looked at
+// where it is opened.
 func (h *Handler) place(options map[string]string) error {
 	if dir := options["dir"]; dir != "" {
 		if !filepath.IsAbs(dir) {
@@ -61,7 +62,8 @@ func (h *Handler) sessionPlace(file string) (string, error) {
 	return filepath.Clean(file), nil
 }
 
-// hidden reports whether a path below the root has a name that begins with a dot, below the folder that the user gave to downloads.
+// hidden reports whether a path below the root has a name that begins with a dot, below the folder that the user gave
+// to downloads.
 func (h *Handler) hidden(path string) bool {
 	for _, folder := range []string{h.Given["dir"], h.Root} {
 		if below, err := filepath.Rel(folder, path); folder != "" && err == nil && filepath.IsLocal(below) {

@@ -8,7 +8,8 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestDotNames_Rule10: a client names no file of settings, wherever it may: as a name, a folder or the session. What the user gave may be one.
+// TestDotNames_Rule10: a client names no file of settings, wherever it may: as a name, a folder or the session. What
+// the user gave may be one.
 func TestDotNames_Rule10(t *testing.T) {
 	for _, given := range []string{"", "/srv/files/.incoming"} {
 		e := newEngine()

@@ -90,8 +90,8 @@ func parse(body []byte) (calls []call, batch bool) {
 	return calls, true
 }
 
-// extent returns how many lists and objects are in each other, and how many values there are at most: a list of short ones takes thirty times
-// the memory of its text.
+// extent returns how many lists and objects are in each other, and how many values there are at most: a list of short
+// ones takes thirty times the memory of its text.
 func extent(body []byte) (deepest, values int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(body); i++ {

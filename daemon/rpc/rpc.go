@@ -1,17 +1,20 @@
-// Package rpc is aria2's remote control over the queue of a daemon: JSON-RPC 2.0 over POST, GET and WebSocket, as its clients speak it.
+// Package rpc is aria2's remote control over the queue of a daemon: JSON-RPC 2.0 over POST, GET and WebSocket, as its
+// clients speak it.
 //
-// A [Handler] is mounted at /jsonrpc. What a request asks for, be it one call, a batch or a system.multicall, is done in one visit of the
-// queue's owner, so that ten thousand added downloads are stored at once, and an answer is sent after what it tells is on disk:
+// A [Handler] is mounted at /jsonrpc. What a request asks for, be it one call, a batch or a system.multicall, is done
+// in one visit of the queue's owner, so that ten thousand added downloads are stored at once, and an answer is sent
+// after what it tells is on disk:
 //
 //	h := rpc.New(engine, rpc.Options{Root: "/srv/files", Token: token})
 //	mux.Handle("/jsonrpc", h)
 //
-// It refuses to be aria2 where that is dangerous: a request needs the token, a known Host field and no foreign Origin; no folder outside
-// the root is written to; no program is run, no file of the user's is named, no certificate is left unchecked on the word of a client;
-// what is secret in an option or URL can be set and is never given back. XML-RPC and JSONP are not spoken.
+// It refuses to be aria2 where that is dangerous: a request needs the token, a known Host field and no foreign Origin;
+// no folder outside the root is written to; no program is run, no file of the user's is named, no certificate is left
+// unchecked on the word of a client; what is secret in an option or URL can be set and is never given back. XML-RPC and
+// JSONP are not spoken.
 //
-// The files: http.go and socket.go are the transports, protocol.go and params.go the frames, methods.go, add.go, option.go and secret.go
-// what can be asked for, tell.go and document.go how an entry of the queue looks to a client.
+// The files: http.go and socket.go are the transports, protocol.go and params.go the frames, methods.go, add.go,
+// option.go and secret.go what can be asked for, tell.go and document.go how an entry of the queue looks to a client.
 package rpc
 
 import (
@@ -28,10 +31,11 @@ import (
 
 // An Engine owns the queue.
 type Engine interface {
-	// Do calls f where nothing else touches the queue, and returns when what f changed is stored. An error is that of f or of the store.
+	// Do calls f where nothing else touches the queue, and returns when what f changed is stored. An error is that of f
+	// or of the store.
 	Do(ctx context.Context, f func(q *queue.Queue) error) error
-	// Subscribe returns what happens from now on, until cancel is called. The channel is closed when the engine ends, and when its
-	// reader falls behind.
+	// Subscribe returns what happens from now on, until cancel is called. The channel is closed when the engine ends,
+	// and when its reader falls behind.
 	Subscribe() (notices <-chan queue.Notice, cancel func())
 }
 
@@ -43,12 +47,14 @@ type Options struct {
 	Origins []string          // origins of pages that may ask, beside those that this server sent; "*" is any
 	Given   map[string]string // options that the daemon was started with, by aria2's names; without dir, downloads go to Root
 	Version string            // of braid
-	// MostBytes limits a request. If zero, it is 4 MiB: twice what aria2 takes, as each of 10,000 calls in one brings a token of 64 digits.
+	// MostBytes limits a request. If zero, it is 4 MiB: twice what aria2 takes, as each of 10,000 calls in one brings a
+	// token of 64 digits.
 	MostBytes int64
 	// Shutdown is called after the answer to aria2.shutdown. If nil, the method is refused.
 	Shutdown func()
-	// SaveSession writes the session (aria2.saveSession) to the file that --save-session or a client names. A file of a client is in Root,
-	// and what is there and is no session is to be left. If nil, clients may name none, and the method does nothing.
+	// SaveSession writes the session (aria2.saveSession) to the file that --save-session or a client names. A file of a
+	// client is in Root, and what is there and is no session is to be left. If nil, clients may name none, and the
+	// method does nothing.
 	SaveSession func(file string, text []byte) error
 	// Listed reports whether the list of a session may have an option. If nil, it may have each.
 	Listed func(name, value string) bool
@@ -60,8 +66,8 @@ type Options struct {
 	Wait func(ctx context.Context, d time.Duration)
 }
 
-// A Handler answers requests. [New] makes one. Its WebSockets end with the contexts of their requests and with the engine: a server that is
-// shut down leaves them open, so it ends its BaseContext.
+// A Handler answers requests. [New] makes one. Its WebSockets end with the contexts of their requests and with the
+// engine: a server that is shut down leaves them open, so it ends its BaseContext.
 type Handler struct {
 	Options
 	engine    Engine
@@ -143,8 +149,8 @@ func (h *Handler) isToken(word string) bool {
 
 const tokenPrefix = "token:"
 
-// punish holds back the answer to a wrong token. Others with a wrong one wait behind it, and no other request does. It reports false if so
-// many wait already that this one cannot.
+// punish holds back the answer to a wrong token. Others with a wrong one wait behind it, and no other request does. It
+// reports false if so many wait already that this one cannot.
 func (h *Handler) punish(ctx context.Context) bool {
 	select {
 	case h.waiting <- struct{}{}:

@@ -11,8 +11,9 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// A client gets options and URIs back, as it adds a download that failed once more with them. In place of what is secret in them there is
-// a word that stands for it: the secret of that entry. Where a client sends it, the secret is put in again, for the servers that it was for.
+// A client gets options and URIs back, as it adds a download that failed once more with them. In place of what is
+// secret in them there is a word that stands for it: the secret of that entry. Where a client sends it, the secret is
+// put in again, for the servers that it was for.
 const stands = "secret-of-"
 
 func placeholder(g queue.GID) string { return stands + g.String() }
@@ -161,8 +162,9 @@ func (v *visit) revealURI(s string, u *url.URL) (string, error) {
 	return uris[i], nil
 }
 
-// mayHave reports whether a download of these URIs may have what is secret in an entry with the others: the first one, which gets it, is at the same
-// server, and each of the others at one of that entry. What is for all downloads has no entry, and is for this one anyway.
+// mayHave reports whether a download of these URIs may have what is secret in an entry with the others: the first one,
+// which gets it, is at the same server, and each of the others at one of that entry. What is for all downloads has no
+// entry, and is for this one anyway.
 func mayHave(g queue.GID, uris, of []string) bool {
 	var known []string
 	for _, uri := range of {

@@ -37,7 +37,8 @@ func attempt[T any](t testing.TB, h *Handler, method string, params ...any) (v T
 	return got.Result, message
 }
 
-// TestSecrets_Rule70: no answer has a secret, and a client that adds a download once more with what it was told adds it with its secrets.
+// TestSecrets_Rule70: no answer has a secret, and a client that adds a download once more with what it was told adds it
+// with its secrets.
 func TestSecrets_Rule70(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"rpc-secret": "HUSH0", "http-passwd": "HUSH1"}})
@@ -179,8 +180,8 @@ func TestURIs(t *testing.T) {
 	}
 }
 
-// TestRetryPinsNothing: a download that is added once more with what a client was told is as the first one, also when the options of all
-// downloads change later.
+// TestRetryPinsNothing: a download that is added once more with what a client was told is as the first one, also when
+// the options of all downloads change later.
 func TestRetryPinsNothing(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"max-concurrent-downloads": "3", "allow-overwrite": "true"}})
@@ -206,7 +207,8 @@ func TestRetryPinsNothing(t *testing.T) {
 	}
 }
 
-// TestFolder: a download goes to the folder that its options name, else to that of all downloads, else to the daemon's, else to the root.
+// TestFolder: a download goes to the folder that its options name, else to that of all downloads, else to the daemon's,
+// else to the root.
 func TestFolder(t *testing.T) {
 	for _, given := range []map[string]string{nil, {"dir": "/srv/files/in"}} {
 		h := New(newEngine(), Options{Root: "/srv/files", Given: given})
@@ -234,8 +236,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFirstServer_Rule70: what is secret is for the server of the first URI. A mirror that is left, that comes to the front, or that has a download of
-// its own with what stands for the secret, gets nothing.
+// TestFirstServer_Rule70: what is secret is for the server of the first URI. A mirror that is left, that comes to the
+// front, or that has a download of its own with what stands for the secret, gets nothing.
 func TestFirstServer_Rule70(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
 	const refused = "are for the server of its first URI alone"

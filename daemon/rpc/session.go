@@ -15,8 +15,9 @@ const sessionOption = "save-session"
 // SessionMark begins a session that [Session] wrote, which another one may replace.
 const SessionMark = "# a session of braid\n"
 
-// Session lists what is not complete, as --input-file of aria2c reads it, with the options that a list may have. An entry that came as a document
-// without a link is left out: a list has no word for it. So is one of a watch, which asks for it again.
+// Session lists what is not complete, as --input-file of aria2c reads it, with the options that a list may have. An
+// entry that came as a document without a link is left out: a list has no word for it. So is one of a watch, which asks
+// for it again.
 func Session(q *queue.Queue, listed func(name, value string) bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(SessionMark)

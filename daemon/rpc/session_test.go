@@ -9,7 +9,8 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestSession_Rule69: what is not complete is a list; clients name files in the root only, and are told where one could not be written.
+// TestSession_Rule69: what is not complete is a list; clients name files in the root only, and are told where one could
+// not be written.
 func TestSession_Rule69(t *testing.T) {
 	e := newEngine()
 	files := map[string]string{}

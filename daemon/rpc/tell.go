@@ -225,7 +225,8 @@ func (w *view) pieces() int64 {
 	return (w.size()-1)/w.pieceLength() + 1
 }
 
-// bitfield has a bit for each whole piece that is here, the first one highest. Where nothing says which ones are, they count as the first.
+// bitfield has a bit for each whole piece that is here, the first one highest. Where nothing says which ones are, they
+// count as the first.
 func (w *view) bitfield() string {
 	length, pieces := w.pieceLength(), w.pieces()
 	have := w.now().Have

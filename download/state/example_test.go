@@ -10,8 +10,8 @@ import (
 	"braid/verify"
 )
 
-// What a server said of a file makes the next request for it conditional, and a server that had a digest for it and has none any more
-// is noticed.
+// What a server said of a file makes the next request for it conditional, and a server that had a digest for it and has
+// none any more is noticed.
 func Example() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -23,18 +23,18 @@ import (
 //	braid speeds 1
 //	mirror.example.net:443 5000000 40000 1800000000
 //
-// A pin has the name of its entry, what was offered, and the day of the last use, counted from 1970. A speed has bytes a second, the
-// round trip time in microseconds, and when that was.
+// A pin has the name of its entry, what was offered, and the day of the last use, counted from 1970. A speed has bytes
+// a second, the round trip time in microseconds, and when that was.
 const (
 	oldPins   = "braid promises 1 crc32c="
 	oldSpeeds = "braid speeds 1\n"
 	maxOld    = 1 << 20
 )
 
-// Adopt takes over what an earlier release kept in the file at path, pins or speeds, and removes the file once it is all on disk.
-// Several programs may do that at once. A file that is damaged or something else is set aside, as path.bad. The error says
-// why nothing was taken over, for a message; it is nil if there is no such file. A Store of PinsOnly checks the pins and leaves the
-// file.
+// Adopt takes over what an earlier release kept in the file at path, pins or speeds, and removes the file once it is
+// all on disk. Several programs may do that at once. A file that is damaged or something else is set aside, as
+// path.bad. The error says why nothing was taken over, for a message; it is nil if there is no such file. A Store of
+// PinsOnly checks the pins and leaves the file.
 func (s *Store) Adopt(path string) error {
 	if s == nil || s.Dir == "" {
 		return nil

@@ -11,9 +11,9 @@ import (
 
 var pinned = kind{folder: "pins", most: 10_000, old: year, due: "000"}
 
-// A Pin is what a URL offers to verify its file with. A URL that offers less than before has been changed by its owner, or by
-// an attacker who can change the file but not forge the proof. A Pin is no evidence: it holds no digests, keys or signers, and never
-// makes a file right. The zero value is nothing.
+// A Pin is what a URL offers to verify its file with. A URL that offers less than before has been changed by its owner,
+// or by an attacker who can change the file but not forge the proof. A Pin is no evidence: it holds no digests, keys or
+// signers, and never makes a file right. The zero value is nothing.
 type Pin struct {
 	// HTTPS is the strongest algorithm of a digest that came over https, HTTP of one that came over http.
 	HTTPS, HTTP verify.Algorithm
@@ -53,9 +53,9 @@ func (e *DowngradeError) Error() string {
 	return "this URL " + strings.Join(e.Now.missing(e.Before), "; it ")
 }
 
-// missing says what was offered before and is not now, in phrases that follow "this URL": a strong digest over https if there is a
-// weaker one now, one over http only, or none (rule 64), and a signature if there is none of its kind. What came over http only
-// guards against accidents and can be missing.
+// missing says what was offered before and is not now, in phrases that follow "this URL": a strong digest over https if
+// there is a weaker one now, one over http only, or none (rule 64), and a signature if there is none of its kind. What
+// came over http only guards against accidents and can be missing.
 func (p Pin) missing(before Pin) (what []string) {
 	if before.HTTPS.Strong() && p.HTTPS < before.HTTPS {
 		what = append(what, "gave "+before.HTTPS.String()+" over https before, and now gives "+p.digest())
@@ -88,8 +88,8 @@ func (p Pin) raise(o Pin) Pin {
 	}
 }
 
-// CheckPin compares what u offers now with what it offered before; the error is a *DowngradeError. It is called when all that servers
-// offer is known, and not where the user vouches for the file.
+// CheckPin compares what u offers now with what it offered before; the error is a *DowngradeError. It is called when
+// all that servers offer is known, and not where the user vouches for the file.
 func (s *Store) CheckPin(u *url.URL, offered Pin) error {
 	name, ok := s.pinName(u)
 	if !ok {

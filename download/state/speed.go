@@ -45,8 +45,8 @@ func (s *Store) Speed(host string) Speed {
 	return s.host(host).Speed
 }
 
-// Learn remembers what a host did. Old and new values count half each, so that one odd run does not count for much; of AllHosts it is
-// the highest value. A host that failed begins anew.
+// Learn remembers what a host did. Old and new values count half each, so that one odd run does not count for much; of
+// AllHosts it is the highest value. A host that failed begins anew.
 func (s *Store) Learn(host string, now Speed) {
 	if s == nil || s.PinsOnly || host == AllHosts && now.Rate <= 0 {
 		return

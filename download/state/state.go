@@ -1,12 +1,13 @@
-// Package state remembers what downloads have learned, from one run to the next: what the server said of a file (a [Version]), what
-// a URL has offered as proof (a [Pin]), and how fast a host was (a [Speed]).
+// Package state remembers what downloads have learned, from one run to the next: what the server said of a file (a
+// [Version]), what a URL has offered as proof (a [Pin]), and how fast a host was (a [Speed]).
 //
 // All of it is in one folder, an entry in a file of its own. The name of an entry is a hash: the folder does not tell what was
 // downloaded. An entry is replaced whole, so several programs may use the folder at once. One that is damaged is as if it
 // were not there, and the next one replaces it. The modification time is that of the last use; what has not been used for long is
 // forgotten, and so are the oldest of too many.
 //
-// It refuses to be needed: without an entry a file is compared or fetched, a URL is met for the first time, and a speed is measured.
+// It refuses to be needed: without an entry a file is compared or fetched, a URL is met for the first time, and a speed
+// is measured.
 //
 //	s := &state.Store{Dir: filepath.Join(home, ".local", "state", "braid")}
 //	v, known := s.Version(path, u)
@@ -34,11 +35,11 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Store is the folder. The nil Store knows nothing and keeps nothing. The fields are not changed after the first use; the methods
-// may be called by several goroutines.
+// A Store is the folder. The nil Store knows nothing and keeps nothing. The fields are not changed after the first use;
+// the methods may be called by several goroutines.
 type Store struct {
-	// Dir is the folder, which is made when there is something to keep. If empty, pins and speeds are remembered in memory only, and
-	// versions not at all.
+	// Dir is the folder, which is made when there is something to keep. If empty, pins and speeds are remembered in
+	// memory only, and versions not at all.
 	Dir string
 	// PinsOnly checks pins, knows nothing else, and writes nothing.
 	PinsOnly bool
@@ -70,8 +71,8 @@ const (
 
 var errNotWritten = errors.New("nothing is to be written")
 
-// nameOf is the name of an entry. 128 bits of a hash hide the key from readers of a backup or over a shoulder; mode 0700 of the folder
-// does the rest.
+// nameOf is the name of an entry. 128 bits of a hash hide the key from readers of a backup or over a shoulder; mode
+// 0700 of the folder does the rest.
 func nameOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:16])
@@ -106,8 +107,8 @@ func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
 // touch says when an entry was used. If that fails it is only forgotten sooner.
 func (s *Store) touch(k kind, name string, at time.Time) { os.Chtimes(s.path(k, name), at, at) }
 
-// put writes an entry. What is known is not lost by learning more: an entry that replaces another one is on disk before. A new one is
-// not waited for.
+// put writes an entry. What is known is not lost by learning more: an entry that replaces another one is on disk
+// before. A new one is not waited for.
 func (s *Store) put(k kind, name string, r any) error {
 	if s.Dir == "" || s.PinsOnly {
 		return errNotWritten

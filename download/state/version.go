@@ -12,8 +12,8 @@ const maxETag = 4 << 10
 
 var versions = kind{folder: "versions", most: 10_000, old: year, due: "000"}
 
-// A Version is what is known of one download. It makes the next request conditional (RFC 9110, section 13.1), and shows whether the
-// file on disk is still that one.
+// A Version is what is known of one download. It makes the next request conditional (RFC 9110, section 13.1), and shows
+// whether the file on disk is still that one.
 type Version struct {
 	// ETag is as the server sent it, and LastModified is zero if it sent no date that is of use. Host gave both.
 	ETag         string
@@ -39,8 +39,8 @@ func (s *Store) Version(path string, u *url.URL) (Version, bool) {
 	return r.version()
 }
 
-// KeepVersion remembers v for the file at path as it came from u. Without a SHA-256 nothing would show that the file is still the one
-// that came: such a Version is not kept.
+// KeepVersion remembers v for the file at path as it came from u. Without a SHA-256 nothing would show that the file is
+// still the one that came: such a Version is not kept.
 func (s *Store) KeepVersion(path string, u *url.URL, v Version) error {
 	name, ok := s.versionName(path, u)
 	if !ok || v.Digest.Algorithm() != verify.SHA256 {

@@ -13,18 +13,20 @@ import (
 
 const (
 	keyBoard = "board"
-	// boardAfter is how many records may be read until what they say is stored, and lookAfter how many changes of records there may be until a worker does.
+	// boardAfter is how many records may be read until what they say is stored, and lookAfter how many changes of
+	// records there may be until a worker does.
 	boardAfter, lookAfter = 500, 2000
 	// goneFor is for how long the queue says that a record was removed, to those that follow.
 	goneFor = 10 * time.Minute
 )
 
-// A board is how the queue stands up to a revision of its records. From there on only what has changed is read, so that a status costs the same however
-// many records of what is done there are: those are counted by the server.
+// A board is how the queue stands up to a revision of its records. From there on only what has changed is read, so that
+// a status costs the same however many records of what is done there are: those are counted by the server.
 type board struct {
 	Upto    uint64    `json:"upto"`
 	Created time.Time `json:"created"` // of the bucket: another one has other revisions
-	// Open are the records that are not done. Gone is when the others were removed, in seconds; 0: another program has stored what is there.
+	// Open are the records that are not done. Gone is when the others were removed, in seconds; 0: another program has
+	// stored what is there.
 	Open map[string]brief `json:"open,omitempty"`
 	Gone map[string]int64 `json:"gone,omitempty"`
 	// Highest is the highest format of a newer braid.
@@ -138,7 +140,8 @@ func (b *board) take(e jetstream.KeyValueEntry) {
 	}
 }
 
-// storeBoard stores a board for those that look later, in place of the one of a revision. That may fail: then more is read the next time.
+// storeBoard stores a board for those that look later, in place of the one of a revision. That may fail: then more is
+// read the next time.
 func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	data, err := encode(b)
 	if err == nil && int64(len(data)) > q.conn.MaxPayload()/2 { // so many are open that they are what a status costs
@@ -160,8 +163,8 @@ func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	}
 }
 
-// forget removes what says that records were removed long ago, if the board that is stored says so, too. Else whoever reads that one would take
-// them for open for ever, should this process be killed before it stores another one.
+// forget removes what says that records were removed long ago, if the board that is stored says so, too. Else whoever
+// reads that one would take them for open for ever, should this process be killed before it stores another one.
 func forget(ctx context.Context, q *Queue, s jetstream.Stream, b *board) {
 	before := q.now().Add(-goneFor).Unix()
 	for key, at := range b.Gone {
@@ -176,7 +179,8 @@ func forget(ctx context.Context, q *Queue, s jetstream.Stream, b *board) {
 	}
 }
 
-// keepBoard stores how the queue stands after many changes, so that whoever looks has few records to read. One of all workers does it.
+// keepBoard stores how the queue stands after many changes, so that whoever looks has few records to read. One of all
+// workers does it.
 func keepBoard(ctx context.Context, q *Queue) error {
 	s, err := q.js.Stream(ctx, "KV_"+q.jobs.Bucket())
 	if err != nil || s.CachedInfo().State.LastSeq < q.looked+lookAfter && s.CachedInfo().State.LastSeq >= q.looked {

@@ -97,7 +97,8 @@ func all(t *testing.T, q *Queue, state fleet.State) (n int) {
 	return n
 }
 
-// TestBoardForgets: what says that a record was removed goes after a while, and neither the count nor a record that was made since is wrong for it.
+// TestBoardForgets: what says that a record was removed goes after a while, and neither the count nor a record that was
+// made since is wrong for it.
 func TestBoardForgets(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)
@@ -130,8 +131,8 @@ func TestBoardForgets(t *testing.T) {
 	}
 }
 
-// TestBoardForgetsWhatIsStored: a process that looks long after a job was dropped, and is killed before it stores what it saw, leaves no job that is
-// open for ever.
+// TestBoardForgetsWhatIsStored: a process that looks long after a job was dropped, and is killed before it stores what
+// it saw, leaves no job that is open for ever.
 func TestBoardForgetsWhatIsStored(t *testing.T) {
 	t.Parallel()
 	s := serverAt(t, server.RANDOM_PORT, t.TempDir())

@@ -11,8 +11,9 @@ import (
 	"braid/fleet"
 )
 
-// A server that is killed may forget messages that it has delivered and whose end it was not told: they stay in the stream, and come to no worker
-// any more. A new consumer delivers all that are there. The message of a job that a worker has comes to another one, too, which finds the lease.
+// A server that is killed may forget messages that it has delivered and whose end it was not told: they stay in the
+// stream, and come to no worker any more. A new consumer delivers all that are there. The message of a job that a
+// worker has comes to another one, too, which finds the lease.
 
 // seenForgotten is how many looks in a row must find such messages: between the questions of one look some come and go.
 const seenForgotten = 3
@@ -41,7 +42,8 @@ func (q *Queue) keepDelivered(ctx context.Context) {
 	}
 }
 
-// forgotten returns how many messages of a priority are in the stream that its consumer neither has to deliver nor waits for the end of.
+// forgotten returns how many messages of a priority are in the stream that its consumer neither has to deliver nor
+// waits for the end of.
 func (q *Queue) forgotten(ctx context.Context, p fleet.Priority) (int64, error) {
 	stream, err := q.js.Stream(ctx, streamName)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"braid/fleet"
 )
 
-// format is the version of the values that this program stores. One without a version is of version 1, as those were that had none. A program reads all
-// versions up to its own, and stores what it changes in its own. What is of a later one is left alone: to store it anew would lose what this program
-// does not know of.
+// format is the version of the values that this program stores. One without a version is of version 1, as those were
+// that had none. A program reads all versions up to its own, and stores what it changes in its own. What is of a later
+// one is left alone: to store it anew would lose what this program does not know of.
 const format = 1
 
 // A NewerError says that values are of a newer braid. They are neither changed nor removed.
@@ -45,7 +45,8 @@ func encode(value any) ([]byte, error) {
 	return append(head, data[1:]...), nil
 }
 
-// decode reads what encode made, here or in another version of braid. The error is a *NewerError if this one does not know the format.
+// decode reads what encode made, here or in another version of braid. The error is a *NewerError if this one does not
+// know the format.
 func decode(data []byte, value any) error {
 	var head struct {
 		Format int `json:"format"`
@@ -73,11 +74,12 @@ func (e *LargeError) Error() string {
 	return fmt.Sprintf("the job is too large for the queue: %d bytes with its places and options, and %d may be", e.Bytes, e.Most)
 }
 
-// jobsOfValue is how many jobs have room in a value of the queue. A record has the newer one beside that at work, and what became of the tries.
+// jobsOfValue is how many jobs have room in a value of the queue. A record has the newer one beside that at work, and
+// what became of the tries.
 const jobsOfValue = 4
 
-// tooLarge is why a job is dead whose record has no room for what becomes of it, as it was stored by a program that did not look, or the server takes
-// less now.
+// tooLarge is why a job is dead whose record has no room for what becomes of it, as it was stored by a program that did
+// not look, or the server takes less now.
 func tooLarge(q *Queue, key string) string {
 	why := fmt.Sprintf("its record is too large for the queue, whose server takes %d bytes", q.conn.MaxPayload())
 	q.log.Warn("queue", "job", key, "error", why)

@@ -20,7 +20,8 @@ func large(name string, bytes int64) fleet.Job {
 	}
 }
 
-// TestLargeJob: a job whose record might outgrow what the server takes is refused when it is reported, with its size and the largest one.
+// TestLargeJob: a job whose record might outgrow what the server takes is refused when it is reported, with its size
+// and the largest one.
 func TestLargeJob(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)
@@ -49,7 +50,8 @@ func TestLargeJob(t *testing.T) {
 	}
 }
 
-// TestLargeRecord: a job that an earlier braid has stored just below what the server takes does not wait for ever: nothing can be added to it, and it is dead.
+// TestLargeRecord: a job that an earlier braid has stored just below what the server takes does not wait for ever:
+// nothing can be added to it, and it is dead.
 func TestLargeRecord(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)
@@ -149,7 +151,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestNewer_Format: what a newer braid has stored is neither changed nor removed, keeps nobody from anything else, and is told of once.
+// TestNewer_Format: what a newer braid has stored is neither changed nor removed, keeps nobody from anything else, and
+// is told of once.
 func TestNewer_Format(t *testing.T) {
 	t.Parallel()
 	h := hosted(t, t.TempDir())

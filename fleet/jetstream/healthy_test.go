@@ -10,7 +10,8 @@ import (
 	"braid/fleet"
 )
 
-// TestStoresAgain: the server in this process switches its storage off when a write fails, as on a full disk. It begins again, with what was stored.
+// TestStoresAgain: the server in this process switches its storage off when a write fails, as on a full disk. It begins
+// again, with what was stored.
 func TestStoresAgain(t *testing.T) {
 	t.Parallel()
 	h := hosted(t, t.TempDir())
@@ -38,7 +39,8 @@ func TestStoresAgain(t *testing.T) {
 	}
 }
 
-// TestIllness: a server that is busy, or makes a stream, is well; one that was told of a write that failed is not, nor one whose stream is never known.
+// TestIllness: a server that is busy, or makes a stream, is well; one that was told of a write that failed is not, nor
+// one whose stream is never known.
 func TestIllness(t *testing.T) {
 	t.Parallel()
 	now := func(all ...server.HealthzError) *server.HealthStatus { return &server.HealthStatus{Errors: all} }

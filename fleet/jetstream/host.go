@@ -21,8 +21,9 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Host is a server for the processes of one machine. All of them have one: the first runs it, and when that process ends another does, with
-// what is stored in the folder. It has no port: a user that may enter the folder may use the socket in it.
+// A Host is a server for the processes of one machine. All of them have one: the first runs it, and when that process
+// ends another does, with what is stored in the folder. It has no port: a user that may enter the folder may use the
+// socket in it.
 type Host struct {
 	dir    string
 	socket Socket
@@ -35,8 +36,8 @@ type Host struct {
 	lost   chan struct{}                 // one of them ended
 }
 
-// A Socket is how the processes of a machine find each other by a folder. Listen is called by one process at a time: a socket that it finds there
-// is of a process that has ended.
+// A Socket is how the processes of a machine find each other by a folder. Listen is called by one process at a time: a
+// socket that it finds there is of a process that has ended.
 type Socket struct {
 	Listen func(dir string) (net.Listener, error)
 	Dial   func(ctx context.Context, dir string) (net.Conn, error)
@@ -44,11 +45,12 @@ type Socket struct {
 
 const (
 	lockFile = "lock"
-	// lookEvery is how often a process looks whether there is no server any more, and lookRarely while it has a connection to one: that ends with
-	// the server.
+	// lookEvery is how often a process looks whether there is no server any more, and lookRarely while it has a
+	// connection to one: that ends with the server.
 	lookEvery, lookRarely = 200 * time.Millisecond, 10 * time.Second
 	startTime             = 20 * time.Second
-	// lookHealthy is how often the process with the server looks whether that can store anything, and beginAgain how long it waits where it cannot.
+	// lookHealthy is how often the process with the server looks whether that can store anything, and beginAgain how
+	// long it waits where it cannot.
 	lookHealthy, beginAgain = time.Second, 2 * time.Second
 	// mostUnknown is in how many looks a stream may be on disk and not known.
 	mostUnknown = 30
@@ -164,8 +166,8 @@ func (h *Host) serve(ctx context.Context) error {
 	}
 }
 
-// whileHealthy returns when a server does not store anything any more, with the reason: after one write that failed, as on a full disk, it takes none until it
-// begins again. The error is nil if ctx ended.
+// whileHealthy returns when a server does not store anything any more, with the reason: after one write that failed, as
+// on a full disk, it takes none until it begins again. The error is nil if ctx ended.
 func whileHealthy(ctx context.Context, s *server.Server) error {
 	ticker := time.NewTicker(lookHealthy)
 	defer ticker.Stop()
@@ -182,9 +184,10 @@ func whileHealthy(ctx context.Context, s *server.Server) error {
 	}
 }
 
-// illness is why a server stores nothing any more, or "" if that is not shown. That it does not answer within a millisecond, as it asks of itself, shows
-// nothing, as the machine may be busy. Nor does what another program has put into its folder. Nor does a stream that has a folder and is not known: it is
-// being made, unless that goes on. Of those unknown has in how many looks, one after the other, they were not known.
+// illness is why a server stores nothing any more, or "" if that is not shown. That it does not answer within a
+// millisecond, as it asks of itself, shows nothing, as the machine may be busy. Nor does what another program has put
+// into its folder. Nor does a stream that has a folder and is not known: it is being made, unless that goes on. Of
+// those unknown has in how many looks, one after the other, they were not known.
 func illness(now *server.HealthStatus, unknown map[string]int) string {
 	seen := map[string]int{}
 	for _, e := range now.Errors {

@@ -6,7 +6,8 @@ import (
 	"braid/fleet"
 )
 
-// TestLackersGone: a worker that lacks a password and is begun again, under another name, is no second worker that says so. Two that are there are.
+// TestLackersGone: a worker that lacks a password and is begun again, under another name, is no second worker that says
+// so. Two that are there are.
 func TestLackersGone(t *testing.T) {
 	t.Parallel()
 	h := hosted(t, t.TempDir())

@@ -9,7 +9,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// TestLacking: a server without JetStream is told from one that is not ready yet at once, and an interrupt is one whatever the queue answers.
+// TestLacking: a server without JetStream is told from one that is not ready yet at once, and an interrupt is one
+// whatever the queue answers.
 func TestLacking(t *testing.T) {
 	t.Parallel()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})

@@ -48,8 +48,9 @@ type Lead struct {
 	flushing sync.Mutex
 }
 
-// Lead waits until this process is the one of a group that leads, under a fingerprint of its configuration. It calls found with each other leader
-// that it finds meanwhile. Values of the bucket last are stored after all others that are kept.
+// Lead waits until this process is the one of a group that leads, under a fingerprint of its configuration. It calls
+// found with each other leader that it finds meanwhile. Values of the bucket last are stored after all others that are
+// kept.
 func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found func(Leader)) (*Lead, error) {
 	l := &Lead{q: q, group: hex.EncodeToString([]byte(group)), last: last, pending: map[string]kept{}}
 	l.key = "watch." + l.group
@@ -148,7 +149,8 @@ func (l *Lead) beat(until time.Time) {
 	l.giveBack()
 }
 
-// keepLease prolongs a lease that lasts until a time, three times in its length, until ctx ends. An error says that another process may have it.
+// keepLease prolongs a lease that lasts until a time, three times in its length, until ctx ends. An error says that
+// another process may have it.
 func (q *Queue) keepLease(ctx context.Context, until time.Time, prolong func(context.Context) (time.Time, error)) error {
 	ticker := time.NewTicker(q.lease / 3)
 	defer ticker.Stop()
@@ -198,8 +200,8 @@ type kept struct {
 	Value  []byte `json:"v"`
 }
 
-// Keep stores a value of this leader for the next one, within a second or so; an empty one is removed. What was not stored when this process dies
-// is for the next leader to find out again.
+// Keep stores a value of this leader for the next one, within a second or so; an empty one is removed. What was not
+// stored when this process dies is for the next leader to find out again.
 func (l *Lead) Keep(bucket, key string, value []byte) {
 	name := l.group + "." + fleet.KeyOf(bucket+"\x00"+key)
 	l.mu.Lock()
@@ -274,8 +276,8 @@ func (l *Lead) store(ctx context.Context, name string, k kept) error {
 	return err
 }
 
-// Kept calls f with each value that leaders of the group have stored. The error is a *NewerError if a newer braid has stored some: what they say of the
-// feeds is more than this one knows.
+// Kept calls f with each value that leaders of the group have stored. The error is a *NewerError if a newer braid has
+// stored some: what they say of the feeds is more than this one knows.
 func (l *Lead) Kept(ctx context.Context, f func(bucket, key string, value []byte)) error {
 	return each(ctx, l.q.feeds, l.group+".>", func(k kept) { f(k.Bucket, k.Key, k.Value) })
 }
@@ -283,8 +285,8 @@ func (l *Lead) Kept(ctx context.Context, f func(bucket, key string, value []byte
 const (
 	// subjectStandby and the group is what processes that stand by answer to.
 	subjectStandby = "braid.standby."
-	// yieldTime is how long a process that has yielded leaves the lead to others, and yieldAgain how long it does not answer to a leader that
-	// would yield: of two that both cannot lead, neither would lead long.
+	// yieldTime is how long a process that has yielded leaves the lead to others, and yieldAgain how long it does not
+	// answer to a leader that would yield: of two that both cannot lead, neither would lead long.
 	yieldTime  = 2 * time.Second
 	yieldAgain = 30 * time.Minute
 )

@@ -16,8 +16,8 @@ import (
 // oneLook is the shortest time until the next look whether the turn of a job has come, unless the turn is sooner.
 const oneLook = 2 * time.Second
 
-// admit decides whether a job may be taken. It may not as long as none of its hosts has room for it: then it keeps its place in the line of one,
-// and is given back for a time, so that it waits in the queue and not in a worker.
+// admit decides whether a job may be taken. It may not as long as none of its hosts has room for it: then it keeps its
+// place in the line of one, and is given back for a time, so that it waits in the queue and not in a worker.
 func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place fleet.Place, wait time.Duration) {
 	if place = r.Place; p == nil || !r.Due(p.q.now()) {
 		return "", place, 0
@@ -161,7 +161,8 @@ func (c *Claim) HostsHeld() bool {
 	return hosts > 0
 }
 
-// yield ends the contexts of jobs that only wait for hosts which are to be left alone, so that they are given back and make room for others.
+// yield ends the contexts of jobs that only wait for hosts which are to be left alone, so that they are given back and
+// make room for others.
 func (p *Pacer) yield() {
 	for rest(p.q.open, fleet.Soon) == nil {
 		p.q.mu.Lock()

@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A server whose store was lost comes back empty. What it had is lost with it, and nobody would know: all that are connected find nothing to do. They say so,
-// and make a new queue for what is reported from then on.
+// A server whose store was lost comes back empty. What it had is lost with it, and nobody would know: all that are
+// connected find nothing to do. They say so, and make a new queue for what is reported from then on.
 
 const keyLost = "lost"
 

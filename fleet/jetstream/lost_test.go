@@ -26,8 +26,8 @@ func serverAt(t *testing.T, port int, dir string) *server.Server {
 	return s
 }
 
-// TestServerLost: a server that comes back with another, empty store is told of once by each process, and by whoever looks later. What is reported from then
-// on is done, and who follows the records knows that the others are gone.
+// TestServerLost: a server that comes back with another, empty store is told of once by each process, and by whoever
+// looks later. What is reported from then on is done, and who follows the records knows that the others are gone.
 func TestServerLost(t *testing.T) {
 	t.Parallel()
 	first := serverAt(t, server.RANDOM_PORT, t.TempDir())

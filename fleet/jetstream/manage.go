@@ -19,8 +19,8 @@ func (q *Queue) All(ctx context.Context) (all []fleet.Record, err error) {
 	return all, err
 }
 
-// Board returns how the queue stands. It has the records of what runs, and of all others their states. The error is a *NewerError if some are of a newer
-// braid, and the board is right but for them.
+// Board returns how the queue stands. It has the records of what runs, and of all others their states. The error is a
+// *NewerError if some are of a newer braid, and the board is right but for them.
 func (q *Queue) Board(ctx context.Context) (*fleet.Board, error) {
 	b, revision, err := readBoard(ctx, q)
 	if err != nil {
@@ -83,8 +83,9 @@ func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record,
 // Name returns the name of this process.
 func (q *Queue) Name() string { return q.name }
 
-// Follow calls f, from one goroutine, with each record and its key, and with each that changes, until the queue is closed. A record that was dropped
-// is nil, and so are all of a queue that was lost. An empty key says that all records have come that there were.
+// Follow calls f, from one goroutine, with each record and its key, and with each that changes, until the queue is
+// closed. A record that was dropped is nil, and so are all of a queue that was lost. An empty key says that all records
+// have come that there were.
 func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 	known := map[string]bool{}
 	lost := func() {
@@ -112,7 +113,8 @@ func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 }
 
 const (
-	// answerTime is how long workers may take to answer, lastAnswer how long after one answer another may come, and allAnswers how long all may take.
+	// answerTime is how long workers may take to answer, lastAnswer how long after one answer another may come, and
+	// allAnswers how long all may take.
 	answerTime = 500 * time.Millisecond
 	lastAnswer = 100 * time.Millisecond
 	allAnswers = 2 * time.Second
@@ -169,7 +171,8 @@ func (q *Queue) Unfinished(ctx context.Context) (uint64, error) {
 	return s.CachedInfo().State.Msgs, nil
 }
 
-// Retry queues a job again that is dead or waits, and reports whether it was one. A queued one may lack its message: it is sent again.
+// Retry queues a job again that is dead or waits, and reports whether it was one. A queued one may lack its message: it
+// is sent again.
 func (q *Queue) Retry(ctx context.Context, key string) (bool, error) {
 	r, err := change(ctx, q.jobs, key, func(r *fleet.Record) error {
 		if !r.Retry(q.now()) {
@@ -199,7 +202,8 @@ func (q *Queue) DropAs(ctx context.Context, was *fleet.Record) (bool, error) {
 	})
 }
 
-// Withdraw forgets the job that a watch has asked for, unless it is done. A worker that has it finds out when it prolongs its lease, and ends nothing.
+// Withdraw forgets the job that a watch has asked for, unless it is done. A worker that has it finds out when it
+// prolongs its lease, and ends nothing.
 func (q *Queue) Withdraw(ctx context.Context, key, watch string) error {
 	_, err := q.remove(ctx, key, func(r *fleet.Record) bool { return r.Job.Watch == watch && r.State != fleet.Done })
 	return err
@@ -261,8 +265,9 @@ func (q *Queue) watching(bucket jetstream.KeyValue, keys string, f func(jetstrea
 	})
 }
 
-// watchingAll is watching, with nil when all values have come that there were. On another connection it begins again where it was: the library finds out after
-// ten seconds and more that a server is another one. When the values were lost it calls lost, and begins anew.
+// watchingAll is watching, with nil when all values have come that there were. On another connection it begins again
+// where it was: the library finds out after ten seconds and more that a server is another one. When the values were
+// lost it calls lost, and begins anew.
 func (q *Queue) watchingAll(bucket jetstream.KeyValue, keys string, lost func(), f func(jetstream.KeyValueEntry)) {
 	last, life := uint64(0), 0
 	for q.open.Err() == nil {
@@ -283,7 +288,8 @@ func (q *Queue) watchingAll(bucket jetstream.KeyValue, keys string, lost func(),
 	}
 }
 
-// watchingBy calls f with what comes, and takes down the last revision. It reports whether it ended as there is another connection.
+// watchingBy calls f with what comes, and takes down the last revision. It reports whether it ended as there is another
+// connection.
 func (q *Queue) watchingBy(w jetstream.KeyWatcher, back <-chan struct{}, last *uint64, f func(jetstream.KeyValueEntry)) bool {
 	defer w.Stop()
 	for {

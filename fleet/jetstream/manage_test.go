@@ -89,8 +89,8 @@ func TestWorkersAnswer(t *testing.T) {
 	expect("dropped")
 }
 
-// TestWithdraw: the job of a worker that is not wanted any more ends there, and a job of the same name that comes later is under a later fence: what the first
-// worker has left has another name.
+// TestWithdraw: the job of a worker that is not wanted any more ends there, and a job of the same name that comes later
+// is under a later fence: what the first worker has left has another name.
 func TestWithdraw(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	a, b := opened(t, h, "a", time.Second), opened(t, h, "b", time.Second)

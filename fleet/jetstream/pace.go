@@ -12,9 +12,10 @@ import (
 	"braid/fleet"
 )
 
-// A Pacer keeps to what hosts want of the whole fleet: a host that asked one worker to be left alone is left alone by all, requests take turns that
-// the fleet has together, and the bytes a second that a host may send are divided. While the queue does not answer, this process keeps the pace for
-// itself, and to its share of the bytes. Hosts are host:port. Methods may be called by several goroutines.
+// A Pacer keeps to what hosts want of the whole fleet: a host that asked one worker to be left alone is left alone by
+// all, requests take turns that the fleet has together, and the bytes a second that a host may send are divided. While
+// the queue does not answer, this process keeps the pace for itself, and to its share of the bytes. Hosts are
+// host:port. Methods may be called by several goroutines.
 type Pacer struct {
 	q     *Queue
 	limit func(*url.URL) fleet.Limit
@@ -41,8 +42,8 @@ type turns struct {
 	took int // with them
 }
 
-// following is how many turns are taken after these: twice as many if they did not last until now, as long as they are not too far ahead, else one,
-// as those that go by are lost to all workers.
+// following is how many turns are taken after these: twice as many if they did not last until now, as long as they are
+// not too far ahead, else one, as those that go by are lost to all workers.
 func (t *turns) following(perSecond float64, now time.Time) int {
 	if t.left > 0 || t.took == 0 || !now.Before(t.next) {
 		return 1
@@ -57,8 +58,9 @@ const (
 	oneTurn = time.Second
 )
 
-// Pacer begins to follow what hosts want, until the queue is closed. It is called before Next. Limit returns the limit that this process knows for the
-// host of a URL. Of the jobs that this process has, atOnce at most, no more than half are at a host for which others wait.
+// Pacer begins to follow what hosts want, until the queue is closed. It is called before Next. Limit returns the limit
+// that this process knows for the host of a URL. Of the jobs that this process has, atOnce at most, no more than half
+// are at a host for which others wait.
 func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 	p := &Pacer{
 		q: q, limit: limit, most: max(1, atOnce/2), patience: oneTurn,
@@ -129,8 +131,8 @@ func (p *Pacer) change(ctx context.Context, host string, f func(*fleet.Pace) err
 	return err
 }
 
-// Turn takes the next free turn of the fleet at a host that gets perSecond requests a second, and returns how far off it is. It may ask the queue, for a
-// second at most.
+// Turn takes the next free turn of the fleet at a host that gets perSecond requests a second, and returns how far off
+// it is. It may ask the queue, for a second at most.
 func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now time.Time) time.Duration {
 	p.taking.Lock()
 	defer p.taking.Unlock()

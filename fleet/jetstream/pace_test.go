@@ -62,8 +62,9 @@ type limited struct{ rate, passed atomic.Int64 }
 func (l *limited) Set(n int64)   { l.rate.Store(n) }
 func (l *limited) Passed() int64 { return l.passed.Load() }
 
-// TestShares: what a host is to send is divided between those that it sends to, and those that have gone leave theirs to the others. That they never have more
-// than all of it together, in virtual time, is shown by the fleet that is simulated.
+// TestShares: what a host is to send is divided between those that it sends to, and those that have gone leave theirs
+// to the others. That they never have more than all of it together, in virtual time, is shown by the fleet that is
+// simulated.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	const whole = 20 << 20
@@ -88,8 +89,8 @@ func TestShares(t *testing.T) {
 	endToo()
 }
 
-// TestLine: a job of a host that is behind waits in the queue, and not in a worker; it keeps its place, and others are taken meanwhile. It is begun when it is
-// its turn, and that it was given back does not count as a try.
+// TestLine: a job of a host that is behind waits in the queue, and not in a worker; it keeps its place, and others are
+// taken meanwhile. It is begun when it is its turn, and that it was given back does not count as a try.
 func TestLine(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)

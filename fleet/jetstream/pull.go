@@ -13,15 +13,17 @@ import (
 )
 
 const (
-	// firstPull is how long a request for a message is open on a new connection: a server that has just begun may pass over it. Those after it are open
-	// for twice as long each, up to longPull. Where there are several servers the one that knew of it may be lost while the connection stays.
+	// firstPull is how long a request for a message is open on a new connection: a server that has just begun may pass
+	// over it. Those after it are open for twice as long each, up to longPull. Where there are several servers the one
+	// that knew of it may be lost while the connection stays.
 	firstPull, longPull, longClusterPull = time.Second, time.Minute, 5 * time.Second
 	// skipEmpty is for how long a priority that had no message is passed over for those below it.
 	skipEmpty = 100 * time.Millisecond
 )
 
-// pulls are the requests of a process for messages. Those that wait for one stay open when a message of another priority comes: to end them could
-// lose a message on its way. What they bring while the process wants no job goes back at once.
+// pulls are the requests of a process for messages. Those that wait for one stay open when a message of another
+// priority comes: to end them could lose a message on its way. What they bring while the process wants no job goes back
+// at once.
 type pulls struct {
 	conn  *nats.Conn
 	inbox string
@@ -195,8 +197,8 @@ func await(ctx context.Context, came <-chan pulled, most time.Duration) (pulled,
 	}
 }
 
-// ask requests a message: one that is there, or for as long as the request is to be open one that comes. It reports whether an answer is to come.
-// For a priority whose request is open there is no message.
+// ask requests a message: one that is there, or for as long as the request is to be open one that comes. It reports
+// whether an answer is to come. For a priority whose request is open there is no message.
 func (p *pulls) ask(level int, open time.Duration) (bool, error) {
 	p.mu.Lock()
 	l := &p.of[level]

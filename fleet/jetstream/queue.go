@@ -1,15 +1,16 @@
-// Package jetstream keeps the records of a fleet in NATS JetStream: a stream that wakes workers, and values that are changed only by those that
-// have seen the last change. What a record may become is decided by package fleet.
+// Package jetstream keeps the records of a fleet in NATS JetStream: a stream that wakes workers, and values that are
+// changed only by those that have seen the last change. What a record may become is decided by package fleet.
 //
 //	q, err := jetstream.Open(ctx, jetstream.Options{URL: "nats://127.0.0.1:4222", Name: "worker 1"})
 //	news, err := q.Report(ctx, fleet.Job{Name: "disk.iso", URIs: []string{"https://example.org/disk.iso"}})
 //	claim, err := q.Next(ctx)            // waits for a job, and has it
 //	err = claim.Finish(ctx, fleet.Ending{Kind: fleet.Right})
 //
-// A message has the key of a record and nothing else: one that comes twice, late or too early does no harm. One of each record that is queued,
-// running or waiting is there until its end is stored.
+// A message has the key of a record and nothing else: one that comes twice, late or too early does no harm. One of each
+// record that is queued, running or waiting is there until its end is stored.
 //
-// [Host] runs a server in this process, for the processes of one machine. It refuses to serve others: for them there is nats-server.
+// [Host] runs a server in this process, for the processes of one machine. It refuses to serve others: for them there is
+// nats-server.
 package jetstream
 
 import (
@@ -45,7 +46,8 @@ type Options struct {
 	TLS *tls.Config
 	// Lease is how long a job, or the lead, stays with this process after it was heard of last. If zero, it is fleet.UsualLease.
 	Lease time.Duration
-	// Works: the process takes jobs. The stream delivers a message again after its Lease; of several processes the last one's counts.
+	// Works: the process takes jobs. The stream delivers a message again after its Lease; of several processes the last
+	// one's counts.
 	Works bool
 	// There: the queue is to be there already, and none is made.
 	There bool
@@ -137,7 +139,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Open connects to a queue, and makes what is missing there. Refused, Untrusted and Lacking sort its errors. The queue outlives ctx, until Close.
+// Open connects to a queue, and makes what is missing there. Refused, Untrusted and Lacking sort its errors. The queue
+// outlives ctx, until Close.
 func Open(ctx context.Context, o Options) (*Queue, error) {
 	q := &Queue{
 		name: o.Name, lease: o.Lease, works: o.Works, there: o.There, here: o.Host != nil && o.clock == nil, log: o.Log,
@@ -253,7 +256,8 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// prepare makes the stream and the buckets, where they are missing. Servers of a cluster that has just begun, or lost one, need a moment.
+// prepare makes the stream and the buckets, where they are missing. Servers of a cluster that has just begun, or lost
+// one, need a moment.
 func (q *Queue) prepare(ctx context.Context) (err error) {
 	replicas := 1
 	if q.clustered() {
@@ -371,7 +375,8 @@ func (q *Queue) setClock(ctx context.Context) error {
 	return err
 }
 
-// keepClock measures it again now and then, of the queue if that is still there: one of several servers may be lost while the connection stays.
+// keepClock measures it again now and then, of the queue if that is still there: one of several servers may be lost
+// while the connection stays.
 func (q *Queue) keepClock(ctx context.Context) {
 	ticker := time.NewTicker(time.Minute)
 	defer ticker.Stop()

@@ -108,7 +108,8 @@ func TestOneJob_Rule76(t *testing.T) {
 	}
 }
 
-// TestTakeOver_Rules74_76: the job of a worker that is heard of no more is taken over when its lease has ended, and that worker can end it no more.
+// TestTakeOver_Rules74_76: the job of a worker that is heard of no more is taken over when its lease has ended, and
+// that worker can end it no more.
 func TestTakeOver_Rules74_76(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	a, b := opened(t, h, "a", time.Second), opened(t, h, "b", time.Second)
@@ -157,7 +158,8 @@ func TestProlong(t *testing.T) {
 	}
 }
 
-// TestOrderlyEnd: what is given back is taken by another, and not when its lease has ended, which is long after the time that it is waited for.
+// TestOrderlyEnd: what is given back is taken by another, and not when its lease has ended, which is long after the
+// time that it is waited for.
 func TestOrderlyEnd(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	a, b := opened(t, h, "a", fleet.LongestLease), opened(t, h, "b", fleet.LongestLease)

@@ -74,7 +74,8 @@ func TestChanges_Rule74(t *testing.T) {
 	}
 }
 
-// TestMessageLost_Rule76: a watcher that was killed when it had stored a job, and before its message, reports it again, and then it comes to a worker.
+// TestMessageLost_Rule76: a watcher that was killed when it had stored a job, and before its message, reports it again,
+// and then it comes to a worker.
 func TestMessageLost_Rule76(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)
@@ -109,7 +110,8 @@ func TestEndWhileProlonged_Rule76(t *testing.T) {
 	}
 }
 
-// TestForgotten_Rule76: a message that is in the stream and that its consumer knows nothing of, as after a server was killed, is delivered again.
+// TestForgotten_Rule76: a message that is in the stream and that its consumer knows nothing of, as after a server was
+// killed, is delivered again.
 func TestForgotten_Rule76(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", time.Second)

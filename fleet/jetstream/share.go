@@ -7,7 +7,8 @@ import (
 	"braid/fleet"
 )
 
-// A Limited holds this process to a number of bytes a second, which Set changes, and counts the bytes that have passed. Its methods do not block.
+// A Limited holds this process to a number of bytes a second, which Set changes, and counts the bytes that have passed.
+// Its methods do not block.
 type Limited interface {
 	Set(bytes int64)
 	Passed() int64
@@ -23,8 +24,8 @@ type sharer struct {
 	to        Limited
 }
 
-// Share keeps a limit at the share of this process of the perSecond bytes that a host may send to all, until end is called. Each download from the host
-// calls it.
+// Share keeps a limit at the share of this process of the perSecond bytes that a host may send to all, until end is
+// called. Each download from the host calls it.
 func (p *Pacer) Share(host string, perSecond int64, to Limited) (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,8 +6,9 @@ import (
 	"braid/fleet"
 )
 
-// A stranger is a host at which no job of this process has got anywhere since one failed there. It may send a byte a second, for as long as a download may be
-// that slow, and with a few jobs it would have all places of all workers: a process has one of its jobs at a time. The others wait in the queue for a moment.
+// A stranger is a host at which no job of this process has got anywhere since one failed there. It may send a byte a
+// second, for as long as a download may be that slow, and with a few jobs it would have all places of all workers: a
+// process has one of its jobs at a time. The others wait in the queue for a moment.
 
 const (
 	// passFirst is for how long a job of a stranger is left to the queue at first, and passAgain if it is one still.

@@ -9,8 +9,9 @@ import (
 	"braid/fleet"
 )
 
-// TestStrangers: of a host at which nothing has got anywhere yet a worker has one job at a time, also if there are no others, so that those which come have room.
-// A host that has sent a file, or a part of one, has as many as come, until something fails there.
+// TestStrangers: of a host at which nothing has got anywhere yet a worker has one job at a time, also if there are no
+// others, so that those which come have room. A host that has sent a file, or a part of one, has as many as come, until
+// something fails there.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)

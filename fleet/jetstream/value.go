@@ -17,8 +17,8 @@ type stored[T any] struct {
 	revision uint64
 }
 
-// change changes a value as f does, and stores it if no other process has changed it meanwhile; else f is called again. A value that is
-// missing is the zero value. An error of f ends it, and nothing changes.
+// change changes a value as f does, and stores it if no other process has changed it meanwhile; else f is called again.
+// A value that is missing is the zero value. An error of f ends it, and nothing changes.
 func change[T any](ctx context.Context, bucket jetstream.KeyValue, key string, f func(*T) error) (T, error) {
 	now, err := changeFrom(ctx, bucket, key, nil, f)
 	return now.value, err
@@ -70,8 +70,8 @@ func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (va
 
 var errUnreadable = errors.New("cannot be read")
 
-// each calls f with each value of some keys, but for those that another program has stored and cannot be read. The error is a *NewerError if some
-// are of a newer braid; the others have been read then.
+// each calls f with each value of some keys, but for those that another program has stored and cannot be read. The
+// error is a *NewerError if some are of a newer braid; the others have been read then.
 func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f func(T)) error {
 	w, err := bucket.Watch(ctx, keys, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -104,8 +104,9 @@ func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f 
 	}
 }
 
-// A sure bucket is read at the server that leads. Otherwise any of several servers answers, also one that does not know of the last change: a worker
-// that saw a job done which is queued anew would end its message, and the job would wait for ever.
+// A sure bucket is read at the server that leads. Otherwise any of several servers answers, also one that does not know
+// of the last change: a worker that saw a job done which is queued anew would end its message, and the job would wait
+// for ever.
 type sure struct {
 	jetstream.KeyValue
 	stream jetstream.Stream

@@ -21,8 +21,8 @@ func leads(t *testing.T, q *Queue) *Lead {
 	return l
 }
 
-// TestLeadEnds: a process that is told to end stores what it keeps before another one leads, which knows that all of it is there. Of one that is
-// killed the next one knows that it may not be.
+// TestLeadEnds: a process that is told to end stores what it keeps before another one leads, which knows that all of it
+// is there. Of one that is killed the next one knows that it may not be.
 func TestLeadEnds(t *testing.T) {
 	t.Parallel()
 	h := hosted(t, t.TempDir())
@@ -61,7 +61,8 @@ func TestLeadEnds(t *testing.T) {
 	}
 }
 
-// TestKeepLast: values of the last bucket are stored after the others, so that a process that is killed meanwhile leaves none of them alone.
+// TestKeepLast: values of the last bucket are stored after the others, so that a process that is killed meanwhile
+// leaves none of them alone.
 func TestKeepLast(t *testing.T) {
 	t.Parallel()
 	l := &Lead{last: "feeds"}

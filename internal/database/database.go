@@ -1,5 +1,5 @@
-// Package database opens bbolt files that must lose nothing silently: one that is damaged is set aside with its reason, and one that
-// another process has open says which.
+// Package database opens bbolt files that must lose nothing silently: one that is damaged is set aside with its reason,
+// and one that another process has open says which.
 package database
 
 import (
@@ -29,9 +29,9 @@ type DB struct {
 // lockTimeout is how long another process may take to end.
 const lockTimeout = 2 * time.Second
 
-// Open opens the file at path, or makes it. In one transaction, prepare makes what is missing and reads all of it once: pages that are wrong
-// are met here, and not at midnight. A file that cannot be read, or for which prepare has a *[DamageError], is set aside as PATH.bad. If
-// another process has it open, the error is a *[LockedError].
+// Open opens the file at path, or makes it. In one transaction, prepare makes what is missing and reads all of it once:
+// pages that are wrong are met here, and not at midnight. A file that cannot be read, or for which prepare has a
+// *[DamageError], is set aside as PATH.bad. If another process has it open, the error is a *[LockedError].
 func Open(path string, prepare func(tx *bbolt.Tx) error) (*DB, error) {
 	d := &DB{}
 	lost := d.open(path, prepare)
@@ -100,7 +100,8 @@ func (d *DB) Read(look func(tx *bbolt.Tx) error) error {
 	return guarded(func() error { return d.View(look) })
 }
 
-// tooSmall is what bbolt says of a file that ends in its first two pages, as one does whose making was cut short. It has no name for it.
+// tooSmall is what bbolt says of a file that ends in its first two pages, as one does whose making was cut short. It
+// has no name for it.
 const tooSmall = "file size too small"
 
 // foreign tells a file that is no database from one that cannot be opened.

@@ -1,5 +1,5 @@
-// Package feedtext is what the readers of all formats of feeds share: gunzipping within limits, charsets, lines, and the findings that
-// decide whether an entry is a record.
+// Package feedtext is what the readers of all formats of feeds share: gunzipping within limits, charsets, lines, and
+// the findings that decide whether an entry is a record.
 //
 // It knows no format. What a format finds odd is a Code of it, with a weight and words.
 package feedtext
@@ -30,7 +30,8 @@ func NewReading(o feed.Options) Reading {
 	return Reading{Options: o}
 }
 
-// A finding is something about the entry at hand that is not as it should be. Without a line it is about the line where the entry begins.
+// A finding is something about the entry at hand that is not as it should be. Without a line it is about the line where
+// the entry begins.
 type finding struct {
 	code         *Code
 	line         int
@@ -62,8 +63,8 @@ func (r *Reading) Failed() bool {
 // Forget forgets what was found of the entry at hand.
 func (r *Reading) Forget() { r.found = r.found[:0] }
 
-// Judge decides by what was found whether an entry, which begins at rec.Line, is a record, and reports and forgets it. The warnings of
-// a record are added to rec. URL is how the entry spells what it is about.
+// Judge decides by what was found whether an entry, which begins at rec.Line, is a record, and reports and forgets it.
+// The warnings of a record are added to rec. URL is how the entry spells what it is about.
 func (r *Reading) Judge(rec *feed.Record, url string) bool {
 	discarded := slices.IndexFunc(r.found, func(f finding) bool { return f.code.discards(r.Strict) })
 	for i, f := range r.found {
@@ -112,7 +113,8 @@ func (r *Reading) Stopped() error {
 	return r.Stop()
 }
 
-// Count counts an entry that begins at a line. The error says that there are more than the limit, with the format's word for them.
+// Count counts an entry that begins at a line. The error says that there are more than the limit, with the format's
+// word for them.
 func (r *Reading) Count(line int, what string) error {
 	if r.entries++; r.entries > r.Limits.Entries {
 		return &feed.RejectError{Line: line, Code: "too-many-entries", Why: fmt.Sprintf("more than %d %s", r.Limits.Entries, what)}

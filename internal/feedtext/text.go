@@ -91,7 +91,8 @@ func (r *Reading) ReadLine(in *Lines, odd ...LineEnd) (Line, error) {
 	return l, nil
 }
 
-// Decode decodes a line. It reports once if the text is in another charset than it should be: by default, or by what the feed declares.
+// Decode decodes a line. It reports once if the text is in another charset than it should be: by default, or by what
+// the feed declares.
 func (r *Reading) Decode(in *Lines, l Line, undeclared, mismatch *Code) (text string, clean bool) {
 	text, clean = in.Text(l.Raw)
 	if in.charset != nil && in.charset != in.guess.first() && !in.mark && !in.strange {

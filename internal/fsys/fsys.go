@@ -61,8 +61,8 @@ type Dir interface {
 	Names() ([]string, error)
 	// Where is the path by which the folder is found now, also if it was moved. It is empty if the system does not say.
 	Where() string
-	// Sync puts the entries on disk. Nothing else does: neither a Sync of the files nor one of the folder above. File systems that
-	// cannot are left alone.
+	// Sync puts the entries on disk. Nothing else does: neither a Sync of the files nor one of the folder above. File
+	// systems that cannot are left alone.
 	Sync() error
 	Close() error
 }
@@ -76,8 +76,8 @@ type File interface {
 	Info() (Info, error)
 	Truncate(size int64) error
 	Chmod(mode fs.FileMode) error
-	// Reserve makes room for size bytes and leaves the length as it is, and Release gives the room of some bytes back; they read as
-	// zero then. File systems that cannot are left alone.
+	// Reserve makes room for size bytes and leaves the length as it is, and Release gives the room of some bytes back;
+	// they read as zero then. File systems that cannot are left alone.
 	Reserve(size int64) error
 	Release(off, n int64) error
 	// Free is how many bytes the file system has room for, or -1 if it does not say.

@@ -1,7 +1,7 @@
 package fsys
 
-// Held reports whether another process has locked f, and which one if that can be told. It asks before it tries: a download that begins at this moment
-// is not to be told that its file is in use.
+// Held reports whether another process has locked f, and which one if that can be told. It asks before it tries: a
+// download that begins at this moment is not to be told that its file is in use.
 func Held(f File) (inUse bool, pid int, err error) {
 	pid, sure := Holder(f)
 	if sure {

@@ -47,8 +47,8 @@ func (f osFile) Datasync() error { return f.Sync() }
 // SyncAll has what was written to all file systems put on disk. The system need not have done it when that returns.
 func SyncAll(string) error { return unix.Sync() }
 
-// InfoOf returns what package os knows of a file: which one it is, how many names it has, its size and its times. What the system does not say is
-// zero.
+// InfoOf returns what package os knows of a file: which one it is, how many names it has, its size and its times. What
+// the system does not say is zero.
 func InfoOf(info fs.FileInfo) Info {
 	known := Info{Size: info.Size(), ModTime: info.ModTime()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -72,8 +72,8 @@ func (f osFile) Free() (int64, error) {
 
 func (f osFile) Datasync() error { return f.control("fdatasync", unix.Fdatasync) }
 
-// SyncAll puts on disk what was written to the file system of the folder at path. For many small files that takes less than a Sync of
-// each.
+// SyncAll puts on disk what was written to the file system of the folder at path. For many small files that takes less
+// than a Sync of each.
 func SyncAll(path string) error {
 	fd, err := openat(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err == nil {
@@ -86,8 +86,8 @@ func SyncAll(path string) error {
 	return nil
 }
 
-// InfoOf returns what package os knows of a file: which one it is, how many names it has, its size and its times. What the system does not say is
-// zero.
+// InfoOf returns what package os knows of a file: which one it is, how many names it has, its size and its times. What
+// the system does not say is zero.
 func InfoOf(info fs.FileInfo) Info {
 	known := Info{Size: info.Size(), ModTime: info.ModTime()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// OS is the file system of the system. On Windows it knows neither owners nor how much of a file is on disk, nothing is reserved, and
-// folders cannot be synced: after a loss of power a name may be missing, never wrong.
+// OS is the file system of the system. On Windows it knows neither owners nor how much of a file is on disk, nothing is
+// reserved, and folders cannot be synced: after a loss of power a name may be missing, never wrong.
 var OS FS = osFS{}
 
 type osFS struct{}
@@ -213,6 +213,6 @@ func (f osFile) Datasync() error { return f.Sync() }
 // SyncAll leaves it to the system, which has no such call for a user.
 func SyncAll(string) error { return nil }
 
-// InfoOf returns what package os knows of a file: its size and its time. Which one it is, and when anything about it was changed, it does not say
-// here.
+// InfoOf returns what package os knows of a file: its size and its time. Which one it is, and when anything about it
+// was changed, it does not say here.
 func InfoOf(info fs.FileInfo) Info { return Info{Size: info.Size(), ModTime: info.ModTime()} }

@@ -73,8 +73,8 @@ func ReadFile(files FS, path string, most int64) ([]byte, error) {
 // Reader reads f from its beginning.
 func Reader(f File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
 
-// MkdirAll makes the folder at path and those above it as far as they are missing. Those that it made are on disk when it returns:
-// a file is no safer than the names on its way.
+// MkdirAll makes the folder at path and those above it as far as they are missing. Those that it made are on disk when
+// it returns: a file is no safer than the names on its way.
 func MkdirAll(files FS, path string, perm fs.FileMode) error {
 	path = filepath.Clean(path)
 	info, err := files.Stat(path)
@@ -97,8 +97,8 @@ func MkdirAll(files FS, path string, perm fs.FileMode) error {
 	return Mkdir(d, name, perm)
 }
 
-// Mkdir makes a folder, and puts that on disk. One that is there is fine, also if another program makes it at the same time, as long as
-// it is one.
+// Mkdir makes a folder, and puts that on disk. One that is there is fine, also if another program makes it at the same
+// time, as long as it is one.
 func Mkdir(d Dir, name string, perm fs.FileMode) error {
 	err := d.Mkdir(name, perm)
 	if err == nil {

@@ -18,8 +18,8 @@ func WriteFile(files FS, path string, data []byte, perm fs.FileMode) error {
 	return Write(files, path, perm, whole(data))
 }
 
-// WriteHasty is WriteFile for what is not worth waiting for the disk: readers see the old content or the new one, but after a loss of
-// power the file may be empty or damaged, which its reader has to notice.
+// WriteHasty is WriteFile for what is not worth waiting for the disk: readers see the old content or the new one, but
+// after a loss of power the file may be empty or damaged, which its reader has to notice.
 func WriteHasty(files FS, path string, data []byte, perm fs.FileMode) error {
 	return replace(files, path, perm, whole(data), true)
 }

@@ -1,5 +1,5 @@
-// Package geoip says in which country a server is, by a database of the user's in MaxMind's format (.mmdb; GeoLite2, DB-IP and others
-// offer such). It brings no database, fetches none, and does not ask where the user is.
+// Package geoip says in which country a server is, by a database of the user's in MaxMind's format (.mmdb; GeoLite2,
+// DB-IP and others offer such). It brings no database, fetches none, and does not ask where the user is.
 //
 //	db, err := geoip.Open("GeoLite2-Country.mmdb")
 //	f := geoip.Finder{Database: db}
@@ -52,8 +52,8 @@ func Parse(data []byte) (*Database, error) {
 	return &Database{reader}, nil
 }
 
-// Country is where the address is used, or else where it is registered: two capital letters (ISO 3166-1). It is "" if the database does
-// not know, or is damaged there.
+// Country is where the address is used, or else where it is registered: two capital letters (ISO 3166-1). It is "" if
+// the database does not know, or is damaged there.
 func (d *Database) Country(a netip.Addr) string {
 	found := d.reader.Lookup(a.Unmap())
 	for _, key := range []string{"country", "registered_country"} {

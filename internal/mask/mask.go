@@ -74,7 +74,8 @@ func shorten(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// Quote makes a word that comes from outside fit for a line of a message: in quotes, in ASCII, and at its first bytes, no more than most.
+// Quote makes a word that comes from outside fit for a line of a message: in quotes, in ASCII, and at its first bytes,
+// no more than most.
 func Quote(word string, most int) string {
 	if len(word) > most {
 		word = word[:most] + "..."

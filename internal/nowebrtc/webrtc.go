@@ -1,5 +1,6 @@
 // Package webrtc stands in for Pion's WebRTC, which the torrent library links in for WebTorrent. That is switched off
-// (torrentsource), so that nothing here does anything: it is what the library needs to compile. It saves 3 MB and fifteen modules.
+// (torrentsource), so that nothing here does anything: it is what the library needs to compile. It saves 3 MB and
+// fifteen modules.
 package webrtc
 
 import (

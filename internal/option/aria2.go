@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// aria2Text has a line for each option of aria2c 1.36, and for one of braid's: its name and letter, whether it takes a value (none, bool, maybe, text), what becomes
-// of it where braid is called by that name, and what there is to say of it.
+// aria2Text has a line for each option of aria2c 1.36, and for one of braid's: its name and letter, whether it takes a
+// value (none, bool, maybe, text), what becomes of it where braid is called by that name, and what there is to say of
+// it.
 //
 //go:embed aria2.txt
 var aria2Text string
@@ -243,7 +244,8 @@ func InAria2List(name, value string) bool {
 	return err == nil
 }
 
-// pace are options that say of all downloads how they come. Of one file in a list they are passed over without a word: what comes is the same.
+// pace are options that say of all downloads how they come. Of one file in a list they are passed over without a word:
+// what comes is the same.
 var pace = []string{"split", "max-connection-per-server", "min-split-size", "lowest-speed-limit"}
 
 // aria2Setting is an option as a list has it here, if it may stand there. User is what an earlier line of the same file says.
@@ -274,8 +276,8 @@ func aria2Setting(o Aria2Option, value string, user *string) (text string, stand
 	return "", false
 }
 
-// Aria2Settings are options by aria2's names, or by those of lists, as a list has them here. Fields of a header are in lines. What says nothing
-// in a list is left out.
+// Aria2Settings are options by aria2's names, or by those of lists, as a list has them here. Fields of a header are in
+// lines. What says nothing in a list is left out.
 func Aria2Settings(options map[string]string) (settings []Setting) {
 	user := options["http-user"]
 	for _, name := range slices.Sorted(maps.Keys(options)) {

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// commandTexts are a section for each command, in the order of the help: a paragraph with its summary, one with the ways to type it, one
-// with pairs of lines for examples, and notes. After them are sections about the program.
+// commandTexts are a section for each command, in the order of the help: a paragraph with its summary, one with the
+// ways to type it, one with pairs of lines for examples, and notes. After them are sections about the program.
 //
 //go:embed commands.txt
 var commandTexts string
@@ -91,8 +91,8 @@ func parseCommand(name string, parts []string) Command {
 	return c
 }
 
-// foreignText are flags of curl, wget and aria2 that get does not have, with the flag to write instead. The letters mean different things
-// in those programs.
+// foreignText are flags of curl, wget and aria2 that get does not have, with the flag to write instead. The letters
+// mean different things in those programs.
 //
 //go:embed foreign.txt
 var foreignText string
@@ -174,8 +174,8 @@ func (o Option) Text() string {
 	return text
 }
 
-// placeholder finds the word in backquotes that stands for the value. One that begins the text and is followed by a colon is not part of
-// the text.
+// placeholder finds the word in backquotes that stands for the value. One that begins the text and is followed by a
+// colon is not part of the text.
 func (o Option) placeholder() (word, text string) {
 	usage := o.Help()
 	before, rest, found := strings.Cut(usage, "`")

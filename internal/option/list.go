@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// A list of files to download has the form that aria2 gave it: a line has the URIs of one file, separated by tabs, and indented lines
-// after it are options of that file.
+// A list of files to download has the form that aria2 gave it: a line has the URIs of one file, separated by tabs, and
+// indented lines after it are options of that file.
 //
 //	# a comment
 //	https://example.org/a.iso	https://mirror.example.net/a.iso
@@ -129,8 +129,8 @@ func uris(text string) (list []string) {
 //
 //	{"url": "https://example.org/a.iso", "mirrors": ["https://mirror.example.net/a.iso"], "out": "a.iso", "overwrite": true}
 //
-// "url" is one URI or a list of them, "mirrors" adds to it; the other keys are options, and a list is an option several times. Lines
-// of both forms may follow each other.
+// "url" is one URI or a list of them, "mirrors" adds to it; the other keys are options, and a list is an option several
+// times. Lines of both forms may follow each other.
 func isJSON(text string) bool { return strings.HasPrefix(text, "{") }
 
 // parseJSON makes an entry of an object.

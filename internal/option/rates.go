@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A RatesValue is bytes a second by the time of day: "09:00-17:00 2M, 20M". The first range that has the local time counts, and the rate
-// without one is for the rest. 0, also when it is given, is no limit, and so is what no range has.
+// A RatesValue is bytes a second by the time of day: "09:00-17:00 2M, 20M". The first range that has the local time
+// counts, and the rate without one is for the rest. 0, also when it is given, is no limit, and so is what no range has.
 type RatesValue struct{ spans []rateSpan }
 
 // A rateSpan is a rate from one time of day to another, which is the next day's if it is not later. All day is from 0 to a day.
@@ -166,8 +166,8 @@ func (v RatesValue) rate(t time.Time) int64 {
 	return 0
 }
 
-// next is the first time after t at which a range begins or ends, or the clock is put forward or back; the zero time if there is no
-// range.
+// next is the first time after t at which a range begins or ends, or the clock is put forward or back; the zero time if
+// there is no range.
 func (v RatesValue) next(t time.Time) (at time.Time) {
 	now := clockOf(t)
 	for _, s := range v.spans {

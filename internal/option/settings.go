@@ -12,8 +12,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// The settings are values for flags, of all commands or of one, and what counts at some sites. Values are words as the command line has
-// them.
+// The settings are values for flags, of all commands or of one, and what counts at some sites. Values are words as the
+// command line has them.
 //
 //	limit-rate = "20M"
 //	mirror = ["https://mirror.example.net/disk.iso"]

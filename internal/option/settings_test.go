@@ -179,7 +179,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestSiteOfAFolder: a pattern that ends in a slash is for what is in the folder. Of no file is that the URL, so a keyring would be for nothing.
+// TestSiteOfAFolder: a pattern that ends in a slash is for what is in the folder. Of no file is that the URL, so a
+// keyring would be for nothing.
 func TestSiteOfAFolder(t *testing.T) {
 	f := mustParse(t, "[site.\"https://example.org/pub/\"]\nrequire = \"digest\"\n")
 	for u, want := range map[string]bool{"https://example.org/pub/a/b": true, "https://example.org/pub/": true, "https://example.org/public": false} {

@@ -1,9 +1,9 @@
-// Package option is what the options of the command are: which there are, how their values are written and read, and the files
-// that have them beside the command line: the user's settings, and lists of files to download. It writes the man pages, and completes
-// lines in a shell.
+// Package option is what the options of the command are: which there are, how their values are written and read, and
+// the files that have them beside the command line: the user's settings, and lists of files to download. It writes the
+// man pages, and completes lines in a shell.
 //
-// It opens no file, reads no environment and asks no server. A name that is no option is an error with its line, as what was meant to
-// protect must not be passed over.
+// It opens no file, reads no environment and asks no server. A name that is no option is an error with its line, as
+// what was meant to protect must not be passed over.
 //
 //	size, err := option.ParseSize("1.5G")
 //	text := option.SizeText(1536) // 1.5 KiB

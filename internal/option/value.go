@@ -73,8 +73,8 @@ func (v *TimeValue) Set(s string) error {
 
 func (v *TimeValue) String() string { return time.Duration(*v).String() }
 
-// A PeriodValue is a duration between things that happen for years: of a small number without a unit, another one than seconds may be
-// meant.
+// A PeriodValue is a duration between things that happen for years: of a small number without a unit, another one than
+// seconds may be meant.
 type PeriodValue time.Duration
 
 func (v *PeriodValue) Set(s string) error {

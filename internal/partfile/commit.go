@@ -25,10 +25,10 @@ type Final struct {
 	Due bool
 }
 
-// Commit gives the file its final name: p says that all of its bytes were read, and what is proven of them; whether that is enough
-// is the caller's decision. It is on disk then, under no other name, and f is closed. If there is an error, nothing under the final name has
-// changed and f can still be used, unless the error says that the file is in place: then the folder could not be synced, or it is a
-// *MovedError, whose Now is where the file is.
+// Commit gives the file its final name: p says that all of its bytes were read, and what is proven of them; whether
+// that is enough is the caller's decision. It is on disk then, under no other name, and f is closed. If there is an
+// error, nothing under the final name has changed and f can still be used, unless the error says that the file is in
+// place: then the folder could not be synced, or it is a *MovedError, whose Now is where the file is.
 func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.committable(p); err != nil {
 		return err
@@ -199,7 +199,8 @@ func (f *File) Close() error {
 	return errors.Join(err, f.recordKept(), f.release())
 }
 
-// leaveAsides is Discard, but where something was set aside that the journal alone says is ours: then it stays, and speaks of nothing else.
+// leaveAsides is Discard, but where something was set aside that the journal alone says is ours: then it stays, and
+// speaks of nothing else.
 func (f *File) leaveAsides() error {
 	if f.temporary() || !f.hasAsides() {
 		return f.Discard()
@@ -244,8 +245,8 @@ func (f *File) release() (err error) {
 	return err
 }
 
-// announce records what is committed next. If something will be due it is on disk then, with the name of the journal. Else it saves
-// the next run work, and a journal that has no room for it is no reason to fail.
+// announce records what is committed next. If something will be due it is on disk then, with the name of the journal.
+// Else it saves the next run work, and a journal that has no room for it is no reason to fail.
 func (f *File) announce(p verify.Proof, due bool) error {
 	err := f.record(p, due)
 	if !due {
@@ -281,8 +282,8 @@ func (f *File) record(p verify.Proof, due bool) error {
 	})
 }
 
-// unlink removes the name of the part file where that is a second one of the file in place: a run was stopped within the commit, on
-// a file system that cannot rename without replacing.
+// unlink removes the name of the part file where that is a second one of the file in place: a run was stopped within
+// the commit, on a file system that cannot rename without replacing.
 func (f *File) unlink(h history) error {
 	if h.committed == nil {
 		return nil
@@ -298,8 +299,8 @@ func (f *File) unlink(h history) error {
 	return f.folder.remove(f.partName())
 }
 
-// Kept is what Close has left for the next run, and where that is. It is nothing after Commit or Discard, and where the file is not
-// found any more.
+// Kept is what Close has left for the next run, and where that is. It is nothing after Commit or Discard, and where the
+// file is not found any more.
 func (f *File) Kept() (size int64, path string) { return f.kept, f.keptAt }
 
 func (f *File) gone() error {

@@ -14,8 +14,8 @@ import (
 	"braid/verify"
 )
 
-// A committed is the record that is the last of a journal: a complete file, which gets its final name next. Where a run is stopped
-// after that and before it removed the journal, it tells the next one what the file is.
+// A committed is the record that is the last of a journal: a complete file, which gets its final name next. Where a run
+// is stopped after that and before it removed the journal, it tells the next one what the file is.
 type committed struct {
 	URLSum  string // of the identity
 	Size    int64
@@ -40,8 +40,9 @@ func decodeCommitted(p []byte) (*committed, error) {
 	return c, nil
 }
 
-// A Committed is a file that is in place, and its journal, which is locked: the run that put it there was stopped before it removed
-// the journal, or something is due with the file (Final.Due). All methods may be called on nil, which is none.
+// A Committed is a file that is in place, and its journal, which is locked: the run that put it there was stopped
+// before it removed the journal, or something is due with the file (Final.Due). All methods may be called on nil, which
+// is none.
 type Committed struct {
 	folder folder
 	name   string
@@ -50,8 +51,8 @@ type Committed struct {
 	h      history
 }
 
-// OpenCommitted opens the journal of the file name, which is relative to dir, if the file is there and its part file has no bytes.
-// Else it returns nil. If another process has it, the error is an *InUseError.
+// OpenCommitted opens the journal of the file name, which is relative to dir, if the file is there and its part file
+// has no bytes. Else it returns nil. If another process has it, the error is an *InUseError.
 func OpenCommitted(files fsys.FS, dir, name string) (*Committed, error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {

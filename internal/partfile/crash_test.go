@@ -201,8 +201,9 @@ func (s *story) finish(disk *fsystest.Disk, f *File) error {
 	return nil
 }
 
-// Power is lost after each change of many downloads, with every fate of what was not synced. What is marked as done is there, what
-// was synced is not lost, the final name has the old file or the new one or nothing, and the next run ends right.
+// Power is lost after each change of many downloads, with every fate of what was not synced. What is marked as done is
+// there, what was synced is not lost, the final name has the old file or the new one or nothing, and the next run ends
+// right.
 func TestPowerLoss_Rule6_Rule8(t *testing.T) {
 	t.Parallel()
 	const torn = 4

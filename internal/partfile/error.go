@@ -57,8 +57,8 @@ type StateError struct {
 
 func (e *StateError) Error() string { return e.Path + ": " + e.What }
 
-// A MovedError says that a file is not where it was put: its folder was moved or removed under way, or another program removed the
-// part file.
+// A MovedError says that a file is not where it was put: its folder was moved or removed under way, or another program
+// removed the part file.
 type MovedError struct {
 	Path string // where it should be
 	Now  string // where it is; empty if it is gone, or that is not known

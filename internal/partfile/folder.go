@@ -161,8 +161,8 @@ func (d folder) isNameOf(name string, f fsys.File) (bool, error) {
 	return true, ours(d.join(name), named)
 }
 
-// ours checks that a file is an ordinary one, ours, and has one name. Whose files are ours may change: apt's transport begins as root and
-// drops its rights.
+// ours checks that a file is an ordinary one, ours, and has one name. Whose files are ours may change: apt's transport
+// begins as root and drops its rights.
 func ours(path string, info fsys.Info) error {
 	switch {
 	case kind(info.Mode) != "":
@@ -192,8 +192,8 @@ func kind(mode fs.FileMode) string {
 	return "a device"
 }
 
-// checkPath returns a *MovedError if the path of an entry does not lead to it. The folder is open, so that it is found there wherever
-// it was moved. What cannot be found out is no error.
+// checkPath returns a *MovedError if the path of an entry does not lead to it. The folder is open, so that it is found
+// there wherever it was moved. What cannot be found out is no error.
 func (d folder) checkPath(name string) error {
 	here, err := d.dir.Stat(name)
 	if err != nil {
@@ -253,8 +253,8 @@ func (d folder) make(name string) error {
 	return err
 }
 
-// MakeFolders makes the folders of name, which is relative to dir, as far as they are missing, and puts that on disk. What is there
-// and is no folder, or a symbolic link to one, is a *NameError.
+// MakeFolders makes the folders of name, which is relative to dir, as far as they are missing, and puts that on disk.
+// What is there and is no folder, or a symbolic link to one, is a *NameError.
 func MakeFolders(files fsys.FS, dir, name string) error {
 	if !fs.ValidPath(name) || name == "." {
 		return &NameError{filepath.Join(dir, name), "is no name for a file"}

@@ -18,8 +18,8 @@ type Identity struct {
 	URL string
 	// URLSum is SumURL of the real one.
 	URLSum string
-	// Size is -1 if it is not known. SizeBy is the host:port of the server that gave it, if that is not the one that was asked; then
-	// the digests decide whether it is right.
+	// Size is -1 if it is not known. SizeBy is the host:port of the server that gave it, if that is not the one that
+	// was asked; then the digests decide whether it is right.
 	Size   int64
 	SizeBy string
 	// Claims are the digests of the whole file.

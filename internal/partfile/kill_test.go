@@ -21,8 +21,8 @@ import (
 	"braid/verify"
 )
 
-// childEnv makes the test binary a child that downloads to the folder it names, until it is killed. With holdEnv it does not begin before its
-// standard input is closed.
+// childEnv makes the test binary a child that downloads to the folder it names, until it is killed. With holdEnv it
+// does not begin before its standard input is closed.
 const (
 	childEnv = "BRAID_PARTFILE_CHILD"
 	holdEnv  = "BRAID_PARTFILE_HOLD"

@@ -68,8 +68,9 @@ func (l *ledger) now() phase {
 	return l.phase
 }
 
-// claim gives the caller alone the first part of r that is not claimed. It is empty if there is none, or if the caller may not write
-// any more. Each claim that is not empty must be followed by endClaim. Where bytes are being voided, claim waits.
+// claim gives the caller alone the first part of r that is not claimed. It is empty if there is none, or if the caller
+// may not write any more. Each claim that is not empty must be followed by endClaim. Where bytes are being voided,
+// claim waits.
 func (l *ledger) claim(r byterange.Range, may func() bool) (gap byterange.Range, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

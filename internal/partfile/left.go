@@ -50,9 +50,9 @@ type Aside struct {
 	Changed time.Time
 }
 
-// List is what is in a folder, by name. What is not ours is not in it: neither what belongs to others, nor a part
-// file without a journal, which any program may have written. To find out whether one is in use, its lock is taken for a moment if
-// the kernel does not tell otherwise.
+// List is what is in a folder, by name. What is not ours is not in it: neither what belongs to others, nor a part file
+// without a journal, which any program may have written. To find out whether one is in use, its lock is taken for a
+// moment if the kernel does not tell otherwise.
 func List(files fsys.FS, dir string) (left []Left, aside []Aside, err error) {
 	d, err := openDir(files, dir)
 	if err != nil {

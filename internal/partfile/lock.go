@@ -20,8 +20,8 @@ func (d folder) openLocked(name, part string) (file fsys.File, isNew bool, err e
 	return nil, false, &InUseError{Path: d.join(part)}
 }
 
-// claim locks f, which was opened at name, and reports whether it is as new as it was then. Another process may have locked it, and
-// left something, between its creation and our lock.
+// claim locks f, which was opened at name, and reports whether it is as new as it was then. Another process may have
+// locked it, and left something, between its creation and our lock.
 func (d folder) claim(f fsys.File, name, part string, wasNew bool) (held, isNew bool, err error) {
 	held, err = d.lock(f, name, part)
 	if !held || err != nil || !wasNew {

@@ -9,8 +9,8 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// What was put on disk, found wrong and written again is not on disk any more: a sync that fails loses it, whether it was revoked before the
-// sync or meanwhile.
+// What was put on disk, found wrong and written again is not on disk any more: a sync that fails loses it, whether it
+// was revoked before the sync or meanwhile.
 func TestLostSyncOfWhatWasVoid_Rule7(t *testing.T) {
 	t.Parallel()
 	for _, meanwhile := range []bool{false, true} {

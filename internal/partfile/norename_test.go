@@ -10,8 +10,9 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// A file system that can neither rename without replacing nor make links (FUSE, vboxsf) is good enough: the file gets its name, and
-// one that has it stays. What another program puts there between the look and the rename is replaced: that is the price.
+// A file system that can neither rename without replacing nor make links (FUSE, vboxsf) is good enough: the file gets
+// its name, and one that has it stays. What another program puts there between the look and the rename is replaced:
+// that is the price.
 func TestNoRenameNoLinks_Rule3(t *testing.T) {
 	for _, refusal := range []error{syscall.EPERM, syscall.ENOSYS, syscall.EOPNOTSUPP, syscall.EINVAL, syscall.EXDEV} {
 		disk := fsystest.NewDisk()

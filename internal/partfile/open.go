@@ -196,8 +196,8 @@ type ownAside struct {
 // mostAsides is how many names of one kind are tried.
 const mostAsides = 99
 
-// setAside renames what is there to NAME.part.bad and starts empty. Own reports whether a journal of ours speaks of it. Should we be
-// stopped in between, the journal speaks of bytes that are not there any more.
+// setAside renames what is there to NAME.part.bad and starts empty. Own reports whether a journal of ours speaks of it.
+// Should we be stopped in between, the journal speaks of bytes that are not there any more.
 func (f *File) setAside(why string, own bool) error {
 	info, err := f.part.Info()
 	if err != nil {
@@ -231,8 +231,8 @@ func (f *File) setAside(why string, own bool) error {
 	return f.empty()
 }
 
-// announceAside records what is set aside next: a run that is stopped behind that leaves nothing of which nobody knows whose it is. Under another
-// name than the usual one, which is taken, it is recorded when it has it.
+// announceAside records what is set aside next: a run that is stopped behind that leaves nothing of which nobody knows
+// whose it is. Under another name than the usual one, which is taken, it is recorded when it has it.
 func (f *File) announceAside(a ownAside) error {
 	f.asides = append(f.asides, a)
 	payload, err := f.asidesAlone()
@@ -386,8 +386,8 @@ func (f *File) Inherited() int64 {
 	return have.Len()
 }
 
-// Sealed reports whether what Prior says was written with this key for this name. Else any program may have written it: Prior is no
-// evidence then, and the bytes have to be proven otherwise.
+// Sealed reports whether what Prior says was written with this key for this name. Else any program may have written it:
+// Prior is no evidence then, and the bytes have to be proven otherwise.
 func (f *File) Sealed() bool {
 	return f.ledger.now() == inherited && f.key.fits(f.name, f.prior.payload)
 }

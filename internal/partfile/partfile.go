@@ -122,9 +122,10 @@ func (f *File) WriteAt(p []byte, off int64) (fresh int, err error) {
 // ErrStopped says that the writer was stopped.
 var ErrStopped = errors.New("the writer was stopped")
 
-// WriteWhile is WriteAt for a writer that may be stopped: it fails with ErrStopped where it would begin to write while may reports false,
-// which is asked with a lock held. So what the writer was to write can be revoked after it was stopped, and none of it comes later.
-// What it does not write, since another writer was there before, is added to theirs.
+// WriteWhile is WriteAt for a writer that may be stopped: it fails with ErrStopped where it would begin to write while
+// may reports false, which is asked with a lock held. So what the writer was to write can be revoked after it was
+// stopped, and none of it comes later. What it does not write, since another writer was there before, is added to
+// theirs.
 func (f *File) WriteWhile(p []byte, off int64, may func() bool, theirs *byterange.Set) (fresh int, err error) {
 	if off < 0 || off > math.MaxInt64-int64(len(p)) {
 		return 0, &fs.PathError{Op: "write", Path: f.part.Name(), Err: syscall.EINVAL}

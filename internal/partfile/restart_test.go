@@ -11,8 +11,8 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// Power is lost after each change of a download that begins anew, as the file has changed or its bytes are set aside: what the journal
-// marks as done is of the version that it names.
+// Power is lost after each change of a download that begins anew, as the file has changed or its bytes are set aside:
+// what the journal marks as done is of the version that it names.
 func TestPowerLossOfRestart_Rule8_Rule34(t *testing.T) {
 	t.Parallel()
 	versions := map[string][]byte{"https://a.example/1": content(9000), "https://a.example/2": reversed(content(9000))}

@@ -194,8 +194,8 @@ func TestForeignJournal_Rule8(t *testing.T) {
 	}
 }
 
-// NAME.part of another program (browsers call theirs so), or a file that the user called so, is not overwritten, and is still there
-// when the file is in place.
+// NAME.part of another program (browsers call theirs so), or a file that the user called so, is not overwritten, and is
+// still there when the file is in place.
 func TestForeignPart_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	write(t, in(dir, "x.part"), []byte("theirs"))

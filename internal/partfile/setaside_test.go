@@ -54,8 +54,8 @@ func TestForeignAside_Rule8(t *testing.T) {
 	}
 }
 
-// What a download set aside itself is replaced by the next one that does so, and goes when one succeeds, also after a stop; not what
-// was put there since. Proves rule 8.
+// What a download set aside itself is replaced by the next one that does so, and goes when one succeeds, also after a
+// stop; not what was put there since. Proves rule 8.
 func TestOwnAside_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	key := OpenKey(fsys.OS, in(t.TempDir(), "key"))
@@ -92,8 +92,8 @@ func TestOwnAside_Rule8(t *testing.T) {
 	wantFiles(t, dir, "x", "x.part.bad")
 }
 
-// What a download set aside goes with the next success also where a run that had nothing else ended or was stopped in between: the journal
-// stays for it, and is no unfinished download. Proves rule 8.
+// What a download set aside goes with the next success also where a run that had nothing else ended or was stopped in
+// between: the journal stays for it, and is no unfinished download. Proves rule 8.
 func TestAsideOfNothingElse_Rule8(t *testing.T) {
 	key := OpenKey(fsys.OS, in(t.TempDir(), "key"))
 	must(t, key.Make())

@@ -65,8 +65,8 @@ func TestListChanged(t *testing.T) {
 	}
 }
 
-// Without a folder, files that have no name are in the one that everybody takes: the current one beside a part file, else that for
-// temporary files.
+// Without a folder, files that have no name are in the one that everybody takes: the current one beside a part file,
+// else that for temporary files.
 func TestNamelessWithoutFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s, err := OpenScratch(fsys.OS, "")

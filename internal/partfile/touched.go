@@ -19,11 +19,11 @@ type TouchedError struct {
 
 func (e *TouchedError) Error() string { return e.Path + ": " + e.What }
 
-// A guardState tells whether another program changed the part file. Until the guard watches, and where the system has none, its size
-// and times are compared with how we left it.
+// A guardState tells whether another program changed the part file. Until the guard watches, and where the system has
+// none, its size and times are compared with how we left it.
 //
-// To end a watch takes the system longer than to download a small file. So a new file, which no other program can have open yet, is
-// watched only once it has watchedSize bytes, or when it lasts until a Flush.
+// To end a watch takes the system longer than to download a small file. So a new file, which no other program can have
+// open yet, is watched only once it has watchedSize bytes, or when it lasts until a Flush.
 type guardState struct {
 	guard    fsys.Guard  // nil: the system has none
 	accepted bool        // that it may be open elsewhere, or have holes, is known
@@ -214,9 +214,9 @@ func (f *File) Recheck(ctx context.Context) (wrong byterange.Set, err error) {
 	return wrong, f.Void()
 }
 
-// lost takes note of a sync that failed with err. The system tells that once: bytes that were to be put on disk may never be there,
-// although they can be read until it stops, and the next sync succeeds. So the journal says that they are void; what an earlier
-// sync put on disk stays.
+// lost takes note of a sync that failed with err. The system tells that once: bytes that were to be put on disk may
+// never be there, although they can be read until it stops, and the next sync succeeds. So the journal says that they
+// are void; what an earlier sync put on disk stays.
 func (f *File) lost(err error) error {
 	f.unsafe.CompareAndSwap(nil, &err)
 	f.ledger.revokeUnsynced()

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// A small new file is not watched, but what another program does to it is found by its size and times: before its first byte came, between
-// two parts of it, and when all is there. What was written is compared then, and only what is right stays.
+// A small new file is not watched, but what another program does to it is found by its size and times: before its first
+// byte came, between two parts of it, and when all is there. What was written is compared then, and only what is right
+// stays.
 func TestTouchedEarly_Rule2(t *testing.T) {
 	for when, name := range []string{"before", "between", "after"} {
 		dir := t.TempDir()

@@ -96,8 +96,8 @@ func TestManyWriters(t *testing.T) {
 	wantHave(t, recovered(t, dir), span(0, 1<<20))
 }
 
-// What is revoked is not there any more at once. A writer under way is waited for before that is recorded, and a new one waits for it:
-// a byte is never written by two.
+// What is revoked is not there any more at once. A writer under way is waited for before that is recorded, and a new
+// one waits for it: a byte is never written by two.
 func TestVoidWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(writing)

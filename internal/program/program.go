@@ -1,8 +1,8 @@
-// Package program runs a program of the user's for a file, without a shell: names of files come from outside, and in a shell's text they
-// could be commands.
+// Package program runs a program of the user's for a file, without a shell: names of files come from outside, and in a
+// shell's text they could be commands.
 //
-// It refuses to know what a program is for; what it is told of the file is in its environment, and a word {} among its arguments is the
-// path.
+// It refuses to know what a program is for; what it is told of the file is in its environment, and a word {} among its
+// arguments is the path.
 package program
 
 import (
@@ -30,8 +30,8 @@ type Program struct {
 
 const grace = 5 * time.Second
 
-// Run runs the program and waits for it. When ctx ends, it and what it has started are told to end, and then made to; the error is
-// then why ctx ended.
+// Run runs the program and waits for it. When ctx ends, it and what it has started are told to end, and then made to;
+// the error is then why ctx ended.
 func (p *Program) Run(ctx context.Context) error {
 	args := slices.Clone(p.Args)
 	for i := range args[1:] {

@@ -135,7 +135,8 @@ func (d *Facts) requests() string {
 	return area(edges, make([]float64, len(up)), up, slices.Max(up)*1.04)
 }
 
-// area is the path around what lies between two levels: along the upper one and back along the lower one. It is empty if nothing does.
+// area is the path around what lies between two levels: along the upper one and back along the lower one. It is empty
+// if nothing does.
 func area(edges, low, up []float64, top float64) string {
 	if top <= 0 {
 		return ""

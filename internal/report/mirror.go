@@ -107,8 +107,9 @@ func (r *Recorder) account(url string) *Mirror {
 	return m
 }
 
-// settle gives the sources their ranks, names and colours when the download has ended, or is drawn before that. A name is the host, with
-// the path where that alone is not clear. A colour is kept as long as its source is one of those that brought most.
+// settle gives the sources their ranks, names and colours when the download has ended, or is drawn before that. A name
+// is the host, with the path where that alone is not clear. A colour is kept as long as its source is one of those that
+// brought most.
 func (d *Facts) settle() {
 	d.ranked, d.brought = nil, nil
 	hosts, used := map[string]int{}, map[string]bool{}

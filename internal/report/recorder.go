@@ -25,10 +25,11 @@ type Recorder struct {
 	ended     bool
 }
 
-// Facts are what is known of one download. They are bounded, however long it lasts: times are thinned out, fetches merged, and only
-// totals are exact.
+// Facts are what is known of one download. They are bounded, however long it lasts: times are thinned out, fetches
+// merged, and only totals are exact.
 type Facts struct {
-	// Limit is how many bytes a second the user allows, for all downloads of the page together; 0 is any number, -1 several, one after the other.
+	// Limit is how many bytes a second the user allows, for all downloads of the page together; 0 is any number, -1
+	// several, one after the other.
 	Limit int64
 
 	URL, Path string // the URL is masked
@@ -251,8 +252,8 @@ func (r *Recorder) restart(ev download.Restarted) {
 // maxMarks is how many lines across all pictures there are.
 const maxMarks = 8
 
-// compare takes down when what came is compared with what other sources have: from the first event that says so to the first one that
-// is about something else. Nothing of the file comes in that time, which is no fault of a source.
+// compare takes down when what came is compared with what other sources have: from the first event that says so to the
+// first one that is about something else. Nothing of the file comes in that time, which is no fault of a source.
 func (r *Recorder) compare(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.Comparing:

@@ -100,7 +100,8 @@ func (d *Facts) headline() string {
 	return text + fmt.Sprintf("; proof: %s.", d.result.Proof)
 }
 
-// MeanRate is how fast a download was, in bytes a second: what was fetched beyond the bytes that were missing did not make it faster.
+// MeanRate is how fast a download was, in bytes a second: what was fetched beyond the bytes that were missing did not
+// make it faster.
 func MeanRate(fetched, missing int64, took time.Duration) float64 {
 	if took <= 0 {
 		return 0

@@ -194,7 +194,8 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// compared is a download of two sources whose file was wrong somewhere: it was compared for 7 s, and then a second was fetched anew.
+// compared is a download of two sources whose file was wrong somewhere: it was compared for 7 s, and then a second was
+// fetched anew.
 func compared() *Recorder {
 	t := newTale(10 * mib)
 	a, b := t.ask(0, 0, 5*mib, scheduler.ReasonFirst), t.ask(1, 5*mib, 10*mib, scheduler.ReasonGrowth)

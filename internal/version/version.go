@@ -1,10 +1,11 @@
-// Package version judges whether two descriptions of a file are of the same version of it. It is the only judge: whoever compares an
-// answer with an earlier one, with another server's, with a journal or with a file in place asks Compare.
+// Package version judges whether two descriptions of a file are of the same version of it. It is the only judge:
+// whoever compares an answer with an earlier one, with another server's, with a journal or with a file in place asks
+// Compare.
 //
-// Two questions are other ones, and package download answers them where they come up. Whether a file is older or newer (-N) goes by
-// dates and by the weak comparison of ETags, and no date makes two versions the same here. Whether a server says again all that it
-// said before (samples) is asked where nothing could prove that a version is the same, and a field that is missing by now refuses,
-// which is no contradiction here.
+// Two questions are other ones, and package download answers them where they come up. Whether a file is older or newer
+// (-N) goes by dates and by the weak comparison of ETags, and no date makes two versions the same here. Whether a
+// server says again all that it said before (samples) is asked where nothing could prove that a version is the same,
+// and a field that is missing by now refuses, which is no contradiction here.
 //
 // It compares and does not trust. Who may state a digest or a size is decided before a fact gets into a View.
 package version
@@ -32,8 +33,8 @@ type View struct {
 	ETag     string         // a strong entity tag with its quotes; "" if there is none
 	Modified time.Time      // Last-Modified; zero if there is none
 	Host     string         // the host:port that gave ETag and Modified
-	// Shares says that this host and the other one promised to give a version the same ETag: by "pref" (RFC 6249, section 3.3), or
-	// by the user, who typed both URLs.
+	// Shares says that this host and the other one promised to give a version the same ETag: by "pref" (RFC 6249,
+	// section 3.3), or by the user, who typed both URLs.
 	Shares bool
 }
 

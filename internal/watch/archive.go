@@ -19,8 +19,8 @@ const (
 	oldTime = "2006-01-02T15-04-05Z"
 )
 
-// keepOld gives the version that is there a second name, so that the first one always exists. It returns that name if it is new. The
-// name says the version: doing it twice is doing it once.
+// keepOld gives the version that is there a second name, so that the first one always exists. It returns that name if
+// it is new. The name says the version: doing it twice is doing it once.
 func (t *task) keepOld() (linked string, err error) {
 	if t.rule.Keep == 0 || !t.there {
 		return "", nil
@@ -49,8 +49,8 @@ func (t *task) keepOld() (linked string, err error) {
 	return t.old, old.Sync()
 }
 
-// stayed reports whether the version that got a second name still is the one that is there. A download that failed late may have put
-// the new one in its place.
+// stayed reports whether the version that got a second name still is the one that is there. A download that failed late
+// may have put the new one in its place.
 func (t *task) stayed(linked string) bool {
 	here, errHere := fsys.Lstat(t.files, t.path)
 	old, errOld := fsys.Lstat(t.files, linked)
@@ -101,7 +101,8 @@ func (t *task) oldPath(name string) string {
 	return filepath.Join(filepath.Dir(t.path), oldFolder, name)
 }
 
-// visit calls do with the folder of old versions, if there is one: their names from old to new, and further names of the present version.
+// visit calls do with the folder of old versions, if there is one: their names from old to new, and further names of
+// the present version.
 func (t *task) visit(do func(old fsys.Dir, versions, present []string) error) error {
 	if t.rule.Keep == 0 {
 		return nil

@@ -46,7 +46,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestOldIsTold: a program is told where the version before is, also at its second try, and of none where the right file was there already.
+// TestOldIsTold: a program is told where the version before is, also at its second try, and of none where the right
+// file was there already.
 func TestOldIsTold(t *testing.T) {
 	w := newWorld(t)
 	w.rule.Keep, w.rule.Run = 2, []string{"publish"}

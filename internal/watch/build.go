@@ -19,7 +19,8 @@ var (
 	logLevels  = []string{"debug", "info", "warn", "error"}
 )
 
-// DefaultLowest is how many bytes a second a download has at least, if nothing is said: less than what a modem brings: whoever sends less keeps a place from others.
+// DefaultLowest is how many bytes a second a download has at least, if nothing is said: less than what a modem brings:
+// whoever sends less keeps a place from others.
 const DefaultLowest = 1 << 10
 
 // build makes a Config.
@@ -182,8 +183,8 @@ func (t limitsTable) limits() antenna.Limits {
 	}
 }
 
-// web checks a URL that is to be asked for. Secrets in it would be read by all who may read the configuration, but that is the user's
-// decision; they are not shown.
+// web checks a URL that is to be asked for. Secrets in it would be read by all who may read the configuration, but that
+// is the user's decision; they are not shown.
 func (b *builder) web(s string, key ...string) error {
 	u, err := url.Parse(s)
 	why := ""

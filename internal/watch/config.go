@@ -20,8 +20,8 @@ type Config struct {
 	HostLimit int64
 	// Rate limits the bytes of all downloads a second.
 	Rate option.RatesValue
-	// Lowest is how many bytes a second a download has to bring: one that brings less for half a minute comes again later, from where it was. If zero, it
-	// may be as slow as its sources are.
+	// Lowest is how many bytes a second a download has to bring: one that brings less for half a minute comes again
+	// later, from where it was. If zero, it may be as slow as its sources are.
 	Lowest int64
 	// Size limits the bytes of one file; if zero, it is 64 GiB where a server does not say.
 	Size int64

@@ -18,9 +18,9 @@ import (
 	"braid/antenna"
 )
 
-// A running watcher answers other processes of the same user over a socket in the folder of its state, as the store is for one process at
-// a time: GET /status, POST /run?name=NAME, POST /forget?name=NAME. Nothing but the permissions of the folder protects the socket, and
-// nothing that it answers to changes what is watched.
+// A running watcher answers other processes of the same user over a socket in the folder of its state, as the store is
+// for one process at a time: GET /status, POST /run?name=NAME, POST /forget?name=NAME. Nothing but the permissions of
+// the folder protects the socket, and nothing that it answers to changes what is watched.
 
 // socketName is the name of the socket.
 const socketName = "control"

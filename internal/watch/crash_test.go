@@ -95,8 +95,8 @@ func (w *world) again(disk *fsystest.Disk, u antenna.Update) error {
 	return nil
 }
 
-// Power is lost at any moment of an update: the file is the old one or the new one, the old one is kept, and when the update comes
-// again everything is done that belongs to it, the program included.
+// Power is lost at any moment of an update: the file is the old one or the new one, the old one is kept, and when the
+// update comes again everything is done that belongs to it, the program included.
 func TestPowerLoss_Rule1_Rule6(t *testing.T) {
 	w, disk := updating(t)
 	u := w.update()
@@ -126,8 +126,8 @@ func TestPowerLoss_Rule1_Rule6(t *testing.T) {
 	t.Logf("%d losses of power in %d changes", tried, disk.Changes())
 }
 
-// Each operation of an update fails once (rule 7): the file is the old one or the new one, and the update comes to its end when it is
-// handled again.
+// Each operation of an update fails once (rule 7): the file is the old one or the new one, and the update comes to its
+// end when it is handled again.
 func TestFaults_Rule7(t *testing.T) {
 	w, disk := updating(t)
 	u := w.update()

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// checkEmpty refuses keys without a value in a table, and in those below it: what was meant to protect would not, and what was meant to
-// be left out may mean all.
+// checkEmpty refuses keys without a value in a table, and in those below it: what was meant to protect would not, and
+// what was meant to be left out may mean all.
 func (b *builder) checkEmpty(table reflect.Value, path ...string) error {
 	for _, f := range reflect.VisibleFields(table.Type()) {
 		name := f.Tag.Get("toml")

@@ -12,8 +12,8 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Memory knows what has failed, so that a failure is told of once, and which files are in place though their updates are not done.
-// The zero Memory forgets that at the end of the run. It may be used by several goroutines.
+// A Memory knows what has failed, so that a failure is told of once, and which files are in place though their updates
+// are not done. The zero Memory forgets that at the end of the run. It may be used by several goroutines.
 type Memory struct {
 	files fsys.FS
 	path  string
@@ -31,8 +31,8 @@ type remembered struct {
 	Placed map[string]antenna.Outcome `json:"placed,omitempty"`
 }
 
-// OpenMemory reads the file at path, which need not exist. Of watches other than these nothing is kept. What cannot be read is as if it
-// was not there: then a failure is told of again, or a file asked for once more.
+// OpenMemory reads the file at path, which need not exist. Of watches other than these nothing is kept. What cannot be
+// read is as if it was not there: then a failure is told of again, or a file asked for once more.
 func OpenMemory(path string, watches map[string]*Rule) (*Memory, error) {
 	return openMemory(fsys.OS, path, watches)
 }

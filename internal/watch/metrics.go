@@ -14,8 +14,9 @@ import (
 	"braid/antenna"
 )
 
-// Metrics are what was counted, in the form that Prometheus reads (text exposition format 0.0.4). The labels are names of feeds and
-// watches: nothing that a feed sends makes their number grow. They may be observed and read by several goroutines.
+// Metrics are what was counted, in the form that Prometheus reads (text exposition format 0.0.4). The labels are names
+// of feeds and watches: nothing that a feed sends makes their number grow. They may be observed and read by several
+// goroutines.
 type Metrics struct {
 	// Version is that of the program, and Start when it was started.
 	Version string
@@ -45,8 +46,8 @@ type watchCounts struct {
 	success, change            time.Time
 }
 
-// Know begins with what was known before: feeds and watches that there are, and when they were last well. Others are no more, those
-// that stay keep their counts.
+// Know begins with what was known before: feeds and watches that there are, and when they were last well. Others are no
+// more, those that stay keep their counts.
 func (m *Metrics) Know(s antenna.Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A Notifier tells the service manager how the watcher is, by the protocol of sd_notify(3): one datagram for each word, to the socket that the
-// environment names. The zero Notifier is silent.
+// A Notifier tells the service manager how the watcher is, by the protocol of sd_notify(3): one datagram for each word,
+// to the socket that the environment names. The zero Notifier is silent.
 type Notifier struct {
 	socket   string
 	watchdog time.Duration

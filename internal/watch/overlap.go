@@ -60,8 +60,8 @@ func (b *builder) alone(w *Watch, key []string) error {
 	return b.wrong("watch."+other+" may have the same file"+at, "another name = or dir = keeps them apart", key...)
 }
 
-// meets finds a watch that may have a file of w, and which file that is if it has only one. Two globs are about different files as long
-// as no URL belongs to both.
+// meets finds a watch that may have a file of w, and which file that is if it has only one. Two globs are about
+// different files as long as no URL belongs to both.
 func (b *builder) meets(w *Watch, u *url.URL) (other, at string) {
 	f := footprint{watch: w.Name, paths: pathsOf(w, u)}
 	if w.Glob {

@@ -21,8 +21,8 @@ type ConfigOptions struct {
 	// Environment looks a variable up, as os.LookupEnv does, and ReadFile reads a file that has a secret.
 	Environment func(name string) (value string, ok bool)
 	ReadFile    func(path string) ([]byte, error)
-	// NoSecrets leaves out what stands in variables and files. It is for asking how a watcher stands: that the service manager gives
-	// the watcher its secrets does not mean that every process gets them.
+	// NoSecrets leaves out what stands in variables and files. It is for asking how a watcher stands: that the service
+	// manager gives the watcher its secrets does not mean that every process gets them.
 	NoSecrets bool
 }
 

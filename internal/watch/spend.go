@@ -12,9 +12,9 @@ import (
 // errSpent ends a download when its feed may cost nothing more today. What is here already is kept for another day.
 var errSpent = errors.New("the feed has brought as many bytes as it may in a day")
 
-// A Getter downloads for an update. When its turn comes, it calls prepare, which makes the request; once more, if what was begun was broken off.
-// It calls the function of prepare's with which an attempt is ended early, with an error that Get returns. ErrDeclined says that the user does not want this
-// version: the update is done then.
+// A Getter downloads for an update. When its turn comes, it calls prepare, which makes the request; once more, if what
+// was begun was broken off. It calls the function of prepare's with which an attempt is ended early, with an error that
+// Get returns. ErrDeclined says that the user does not want this version: the update is done then.
 type Getter func(ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error)) (download.Result, error)
 
 // ErrDeclined is a Getter's error for a version that the user does not want.

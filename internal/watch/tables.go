@@ -94,8 +94,8 @@ type watchTable struct {
 	accessTable
 }
 
-// An accessTable is what a server wants to be told. Values of header-env and user-env are names of variables, those of header-file and
-// user-file paths.
+// An accessTable is what a server wants to be told. Values of header-env and user-env are names of variables, those of
+// header-file and user-file paths.
 type accessTable struct {
 	Header     []string          `toml:"header"`
 	HeaderEnv  map[string]string `toml:"header-env"`

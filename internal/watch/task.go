@@ -115,8 +115,8 @@ func (t *task) tidied(err error) {
 	}
 }
 
-// finish runs the program that waits for the file. What is in place is remembered before: should it not end well, or the machine stop,
-// the file is not fetched again with the update.
+// finish runs the program that waits for the file. What is in place is remembered before: should it not end well, or
+// the machine stop, the file is not fetched again with the update.
 func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
 	if len(t.rule.Run) == 0 {
 		return nil
@@ -219,8 +219,8 @@ func (t *task) outcome(ctx context.Context, res download.Result) (antenna.Outcom
 	return o, nil
 }
 
-// same reports whether the file that was replaced had the same bytes: a server without digests sends a file again of which it only
-// knows that its date is another.
+// same reports whether the file that was replaced had the same bytes: a server without digests sends a file again of
+// which it only knows that its date is another.
 func (t *task) same(o *antenna.Outcome) bool { return t.here && t.known.Digest == o.Digest }
 
 // compare reports where a file is not what its feed says. That proves nothing about either, and the file was verified by its own

@@ -61,8 +61,8 @@ var fields = map[string]func(t *Template, s *subject) (string, error){
 // fieldNames are fields, in the order in which they are told of.
 const fieldNames = "{base}, {path}, {below}, {host}, {query}, {hash}, {watch}, {date}, {time}"
 
-// parseTemplate reads a template for the files of a URL or, if glob is set, of the URLs that it stands for. Two of these never get
-// the same name.
+// parseTemplate reads a template for the files of a URL or, if glob is set, of the URLs that it stands for. Two of
+// these never get the same name.
 func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 	t := Template{text: text}
 	if t.text == "" {

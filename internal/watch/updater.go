@@ -1,12 +1,13 @@
-// Package watch is the watcher: its configuration (ParseConfig), the downloads for the updates that an antenna hands on (Updater), the programs
-// that run after them, its metrics, and the socket at which it is asked how it stands.
+// Package watch is the watcher: its configuration (ParseConfig), the downloads for the updates that an antenna hands on
+// (Updater), the programs that run after them, its metrics, and the socket at which it is asked how it stands.
 //
 //	u := &watch.Updater{Client: client, Rules: rules}
 //	err := (&antenna.Antenna{Feeds: feeds, Watches: watches, Store: store}).Watch(ctx, u.Handle)
 //
-// An update is a hint. The request is for the watch's own URL, conditional by the validators of the file that is there, with mirrors, digests
-// and signatures as for every download. Nothing is replaced by something older, nor anything verified by something that is not. An update is
-// done when the file is in place and the program that waits for it has ended well; until then it comes again.
+// An update is a hint. The request is for the watch's own URL, conditional by the validators of the file that is there,
+// with mirrors, digests and signatures as for every download. Nothing is replaced by something older, nor anything
+// verified by something that is not. An update is done when the file is in place and the program that waits for it has
+// ended well; until then it comes again.
 //
 // Polling and the decision what is news belong to the antenna, verification to the download.
 package watch
@@ -70,8 +71,8 @@ type Updater struct {
 	Hidden []string
 	// Programs is how many programs run at once. If zero, that is not limited.
 	Programs int
-	// Reserved reports whether a path leads to what the watcher goes by, as its configuration and keys. The file of a glob, whose name a feed has
-	// chosen, replaces none of that. If nil, nothing is reserved.
+	// Reserved reports whether a path leads to what the watcher goes by, as its configuration and keys. The file of a
+	// glob, whose name a feed has chosen, replaces none of that. If nil, nothing is reserved.
 	Reserved func(path string) bool
 	// Grace is how long a program may go on when ctx has ended. If zero, it is 30 seconds.
 	Grace time.Duration
@@ -122,8 +123,8 @@ func (w *Updater) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome
 	return o, err
 }
 
-// Moved reports whether the file of an update has its place somewhere else than it was put the last time, as its watch has another folder
-// or name since. It is an antenna's Wants. Names that differ by version say nothing about that.
+// Moved reports whether the file of an update has its place somewhere else than it was put the last time, as its watch
+// has another folder or name since. It is an antenna's Wants. Names that differ by version say nothing about that.
 func (w *Updater) Moved(u antenna.Update) bool {
 	r := w.Rules[u.Watch]
 	if r == nil || u.Last.Path == "" || !r.File.Steady() {

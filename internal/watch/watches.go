@@ -13,7 +13,8 @@ import (
 const (
 	// mostKept is how many old versions a watch may keep.
 	mostKept = 1000
-	// shortest is how near own checks of a URL may be, and unasked how far they are apart where there are no feeds and check-every is not set.
+	// shortest is how near own checks of a URL may be, and unasked how far they are apart where there are no feeds and
+	// check-every is not set.
 	shortest = time.Second
 	unasked  = time.Hour
 )

@@ -62,7 +62,8 @@ func offersAuth(list string) bool {
 	return false
 }
 
-// parseChallenges takes a field apart. Commas are between challenges as between the parameters of each; what is neither is left out.
+// parseChallenges takes a field apart. Commas are between challenges as between the parameters of each; what is neither
+// is left out.
 func parseChallenges(field string) (list []challenge) {
 	for rest := strings.TrimLeft(field, " \t,"); rest != ""; rest = strings.TrimLeft(rest, " \t,") {
 		name, after := consumeToken(rest)

@@ -23,18 +23,20 @@ const (
 	defaultIdleTime       = 60 * time.Second
 )
 
-// A Client makes requests and keeps the connections between them. The zero value works. It may be used by several goroutines, and must
-// not be changed or copied after its first use. Httpsource.Client has a comment for the fields of the same name.
+// A Client makes requests and keeps the connections between them. The zero value works. It may be used by several
+// goroutines, and must not be changed or copied after its first use. Httpsource.Client has a comment for the fields of
+// the same name.
 type Client struct {
 	UserAgent      string
 	ConnectTimeout time.Duration
 	HeaderTimeout  time.Duration
 	IdlePerHost    int
-	// MaxIdle bounds the connections that wait for another request, if it is not zero, and IdleTime how long they do; if zero, it is a
-	// minute.
+	// MaxIdle bounds the connections that wait for another request, if it is not zero, and IdleTime how long they do;
+	// if zero, it is a minute.
 	MaxIdle  int
 	IdleTime time.Duration
-	// ReadBuffer is how many bytes of a head, and of the body behind it, one read of a connection takes; if zero, it is that of net/http.
+	// ReadBuffer is how many bytes of a head, and of the body behind it, one read of a connection takes; if zero, it is
+	// that of net/http.
 	ReadBuffer int
 
 	TLS    *tls.Config

@@ -7,8 +7,8 @@ import (
 	"braid/verify"
 )
 
-// A Content checks what an answer brings against what it says of it in Content-Digest (RFC 9530, section 2), before the content or
-// behind it. The digest is of all that is sent: an answer that was not read to its end is not judged.
+// A Content checks what an answer brings against what it says of it in Content-Digest (RFC 9530, section 2), before the
+// content or behind it. The digest is of all that is sent: an answer that was not read to its end is not judged.
 type Content struct {
 	claims []verify.Claim
 	hashes map[verify.Algorithm]hash.Hash

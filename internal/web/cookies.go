@@ -12,9 +12,10 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// ParseCookies reads a cookies file in Netscape's format: a line for each, with tabs between domain, whether that includes what is below
-// it, path, whether it is for https only, when it ends in seconds since 1970, name and value. The jar says which cookies are for a URL at
-// the time that it is asked. A cookie for all of a public suffix, such as .com or .co.uk, is refused as browsers do.
+// ParseCookies reads a cookies file in Netscape's format: a line for each, with tabs between domain, whether that
+// includes what is below it, path, whether it is for https only, when it ends in seconds since 1970, name and value.
+// The jar says which cookies are for a URL at the time that it is asked. A cookie for all of a public suffix, such as
+// .com or .co.uk, is refused as browsers do.
 //
 //	.example.org	TRUE	/	TRUE	1893456000	session	s3cret
 func ParseCookies(text string) (http.CookieJar, error) {

@@ -56,7 +56,8 @@ func TestParseCookiesRefuses_Rule62(t *testing.T) {
 	}
 }
 
-// FuzzParseCookies: whatever a file has, a field has one line, and a stranger's host gets nothing of it that is not for that host.
+// FuzzParseCookies: whatever a file has, a field has one line, and a stranger's host gets nothing of it that is not for
+// that host.
 func FuzzParseCookies(f *testing.F) {
 	f.Add(cookiesFile)
 	f.Add("[::1]\tTRUE\t/\tFALSE\t0\ta\tb")

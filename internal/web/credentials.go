@@ -10,12 +10,13 @@ import (
 	"braid/address"
 )
 
-// Credentials are what the user gave for one exact origin: scheme, host and port. What of it goes where is decided here alone, but
-// for the client certificate, which goes where Trail.Away is not set.
+// Credentials are what the user gave for one exact origin: scheme, host and port. What of it goes where is decided here
+// alone, but for the client certificate, which goes where Trail.Away is not set.
 type Credentials struct {
 	// Fields are header fields that the user wants sent. They go to the origin only, but for those of ForAnyServer.
 	Fields map[string][]string
-	// HeaderTo are servers that get Fields as well, but for Host and Referer: a "host:port", or a "host" with any port, in lower case.
+	// HeaderTo are servers that get Fields as well, but for Host and Referer: a "host:port", or a "host" with any port,
+	// in lower case.
 	HeaderTo []string
 	// Secure says that the user asked over https: HeaderTo then counts only over https.
 	Secure bool
@@ -53,8 +54,8 @@ func (c *Credentials) Header(t *Trail) http.Header {
 	return h
 }
 
-// mayTell reports whether a server gets a field of the user's: the origin gets all, a server that the user named for it all but those about
-// the origin alone, any other one those that are for all servers.
+// mayTell reports whether a server gets a field of the user's: the origin gets all, a server that the user named for it
+// all but those about the origin alone, any other one those that are for all servers.
 func (c *Credentials) mayTell(name string, t *Trail) bool {
 	if !t.Away || ForAnyServer(name) {
 		return true
@@ -68,8 +69,8 @@ func (c *Credentials) mayTell(name string, t *Trail) bool {
 	})
 }
 
-// ours reports whether a field is not the user's to set: with another value of it, the answer would not be the one that is expected. What
-// clients set themselves is not among them.
+// ours reports whether a field is not the user's to set: with another value of it, the answer would not be the one that
+// is expected. What clients set themselves is not among them.
 func ours(name string) bool {
 	switch name {
 	case "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",

@@ -125,8 +125,8 @@ var (
 	ErrCut    = errors.New("the body ends without close_notify")
 )
 
-// Complete returns an error if a body that came to its end is not all, or more. Sized says that its length was known. If it was not, only
-// the close_notify of TLS says that the stream was not cut.
+// Complete returns an error if a body that came to its end is not all, or more. Sized says that its length was known.
+// If it was not, only the close_notify of TLS says that the stream was not cut.
 func (x *Exchange) Complete(sized bool) error {
 	switch {
 	case x.conn == nil:

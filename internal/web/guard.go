@@ -284,8 +284,8 @@ func (g *guard) begin(head []byte) error {
 	return nil
 }
 
-// framing finds the two fields that say how long a body is. net/http does not see them where a space is behind the name (RFC 9112,
-// section 5.1).
+// framing finds the two fields that say how long a body is. net/http does not see them where a space is behind the name
+// (RFC 9112, section 5.1).
 func framing(lines []string) (length string, chunked bool, err error) {
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, ":")

@@ -73,8 +73,9 @@ func (r *Request) account() account {
 	return account{r.URL.Scheme, address.HostPort(r.URL), r.User.User.Username()}
 }
 
-// Challenged reports whether the server wants a name and a password, and it is worth telling it by the same request once more: it was not told
-// yet, not in that way, or with a nonce that is too old. Before is how often the request was sent again for that already.
+// Challenged reports whether the server wants a name and a password, and it is worth telling it by the same request
+// once more: it was not told yet, not in that way, or with a nonce that is too old. Before is how often the request was
+// sent again for that already.
 func (c *Client) Challenged(r *Request, x *Exchange, before int) bool {
 	if _, own := r.User.field("Authorization"); x.StatusCode != http.StatusUnauthorized || r.Away || r.User.User == nil || own || before >= mostChallenges {
 		return false

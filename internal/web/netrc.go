@@ -2,8 +2,8 @@ package web
 
 import "strings"
 
-// A Netrc is what a .netrc file says: who the user is at a host. The zero value says nothing. A machine is a name, with no scheme and no
-// port.
+// A Netrc is what a .netrc file says: who the user is at a host. The zero value says nothing. A machine is a name, with
+// no scheme and no port.
 //
 //	machine ftp.example.org login me password s3cret
 //	default login anonymous password me@example.org
@@ -14,9 +14,9 @@ type entry struct {
 	login, password string
 }
 
-// ParseNetrc reads a .netrc file. Words are separated by space; one may be in quotes, with a backslash before those in it. A # in place of
-// a keyword begins a comment, and what stands for a machine, a login or a password may begin with one; macros (macdef) end
-// with an empty line and are left out.
+// ParseNetrc reads a .netrc file. Words are separated by space; one may be in quotes, with a backslash before those in
+// it. A # in place of a keyword begins a comment, and what stands for a machine, a login or a password may begin with
+// one; macros (macdef) end with an empty line and are left out.
 func ParseNetrc(text string) (Netrc, error) {
 	var f Netrc
 	w := words{rest: text, line: 1}

@@ -13,8 +13,8 @@ import (
 	"braid/address"
 )
 
-// ProxyRules are proxies by the scheme of what is asked for. The zero value has none. A word that is no proxy is an error and not "no
-// proxy": a request that goes out directly cannot be taken back.
+// ProxyRules are proxies by the scheme of what is asked for. The zero value has none. A word that is no proxy is an
+// error and not "no proxy": a request that goes out directly cannot be taken back.
 type ProxyRules struct {
 	HTTP, HTTPS, FTP *url.URL
 	// Except are the hosts that are asked directly.
@@ -51,8 +51,9 @@ func here(host string) bool {
 	return ok && s == address.Loopback
 }
 
-// ProxiesFromEnvironment reads the variables, of which get gives the values. Small letters come before capital ones. HTTP_PROXY is not
-// read where a web server runs programs: there it is what a request says (CVE-2016-5385). The error names the variable.
+// ProxiesFromEnvironment reads the variables, of which get gives the values. Small letters come before capital ones.
+// HTTP_PROXY is not read where a web server runs programs: there it is what a request says (CVE-2016-5385). The error
+// names the variable.
 func ProxiesFromEnvironment(get func(name string) string) (ProxyRules, error) {
 	either := func(name string) (string, string) {
 		upper := strings.ToUpper(name)
@@ -102,8 +103,8 @@ var errForm = errors.New("write a proxy as http://HOST:PORT, https://HOST:PORT o
 // ports are those of proxies that name none.
 var ports = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 
-// ParseProxy reads a proxy. One without a scheme is one of HTTP. The URL that it returns has a port; of a path, which says nothing, it
-// has none.
+// ParseProxy reads a proxy. One without a scheme is one of HTTP. The URL that it returns has a port; of a path, which
+// says nothing, it has none.
 func ParseProxy(word string) (*url.URL, error) {
 	if !strings.Contains(word, "://") {
 		word = "http://" + word

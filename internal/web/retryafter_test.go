@@ -59,8 +59,8 @@ func TestRetryAfterByServersClock_Rule23(t *testing.T) {
 	}
 }
 
-// Whatever a server says, the wait lies between nothing and mostRetryAfter, none comes of what is not understood, and what is understood, written
-// as seconds, means the same.
+// Whatever a server says, the wait lies between nothing and mostRetryAfter, none comes of what is not understood, and
+// what is understood, written as seconds, means the same.
 func FuzzRetryAfter(f *testing.F) {
 	f.Add("120", "")
 	f.Add(date(time.Hour), date(0))

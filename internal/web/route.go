@@ -15,9 +15,9 @@ import (
 	"braid/address"
 )
 
-// A route is how one request goes out: through which proxy, if any, and to which addresses (rule 63). A dialer that has looked a name up
-// calls control for each address, right before it connects. A connection that waited for another request may have been made for one that
-// was allowed more; it is looked at before it is used again.
+// A route is how one request goes out: through which proxy, if any, and to which addresses (rule 63). A dialer that has
+// looked a name up calls control for each address, right before it connects. A connection that waited for another
+// request may have been made for one that was allowed more; it is looked at before it is used again.
 type route struct {
 	host   string
 	proxy  *url.URL
@@ -25,9 +25,10 @@ type route struct {
 	from   atomic.Uint32
 }
 
-// route finds the route of a request to u that may lead to named, where zero is anywhere, but not to what is excluded. An address in the URL is checked here, and a name that
-// is never public if a proxy or a Transport of the user's connects, which are out of sight; else the addresses are checked that a name
-// turns out to have. The error is an *address.Error, or that of Proxy.
+// route finds the route of a request to u that may lead to named, where zero is anywhere, but not to what is excluded.
+// An address in the URL is checked here, and a name that is never public if a proxy or a Transport of the user's
+// connects, which are out of sight; else the addresses are checked that a name turns out to have. The error is an
+// *address.Error, or that of Proxy.
 func (c *Client) route(u *url.URL, named address.Scope, not *address.Exclusion) (w *route, err error) {
 	w = &route{host: u.Hostname()}
 	w.policy = c.AllowHosts.Policy(w.host, cmp.Or(named, address.Anywhere))
@@ -59,8 +60,8 @@ func (w *route) context(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: w.gotConn})
 }
 
-// gotConn is called when a connection was chosen and nothing is written yet. One that is not allowed is closed: the transport then takes
-// another one, and dials when there is none, which control refuses.
+// gotConn is called when a connection was chosen and nothing is written yet. One that is not allowed is closed: the
+// transport then takes another one, and dials when there is none, which control refuses.
 func (w *route) gotConn(info httptrace.GotConnInfo) {
 	a := addrOf(info.Conn)
 	if w.policy.Check(a) != nil {
@@ -78,8 +79,8 @@ func addrOf(c net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// server is where the server is that answered. One whose connection is out of sight is taken for public, unless its host tells something
-// else.
+// server is where the server is that answered. One whose connection is out of sight is taken for public, unless its
+// host tells something else.
 func (w *route) server() address.Scope {
 	if s := address.Scope(w.from.Load()); w.proxy == nil && s != 0 {
 		return s

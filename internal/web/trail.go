@@ -31,8 +31,8 @@ func (e endlessError) Is(target error) bool { return target == ErrRedirects }
 // A Trail is the URL that a request goes to, and how it was reached. The next request of a chain of redirects has another.
 type Trail struct {
 	URL *url.URL
-	// Named is where URL may lead: address.Public and where the server is that named it. If zero, the user named it, and it may lead
-	// anywhere.
+	// Named is where URL may lead: address.Public and where the server is that named it. If zero, the user named it,
+	// and it may lead anywhere.
 	Named address.Scope
 	// Away: this is not the exact origin that the user's secrets are for, or another server sent us back to it.
 	Away bool
@@ -100,8 +100,8 @@ func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(address.HostPort(a), address.HostPort(b))
 }
 
-// Plain is u as a request line can have it: its host in ASCII, without user info and fragment, and with a query that has no space, which
-// servers send and package url lets pass.
+// Plain is u as a request line can have it: its host in ASCII, without user info and fragment, and with a query that
+// has no space, which servers send and package url lets pass.
 func Plain(u *url.URL) *url.URL {
 	p := *address.URL(u)
 	p.User, p.Fragment, p.RawFragment = nil, "", ""
@@ -109,8 +109,8 @@ func Plain(u *url.URL) *url.URL {
 	return &p
 }
 
-// escapeQuery escapes what is not printable ASCII (RFC 3986, section 3.4). The rest is left as it is: a query means what its server wants it
-// to mean.
+// escapeQuery escapes what is not printable ASCII (RFC 3986, section 3.4). The rest is left as it is: a query means
+// what its server wants it to mean.
 func escapeQuery(q string) string {
 	var b strings.Builder
 	for i := range len(q) {

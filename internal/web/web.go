@@ -1,12 +1,12 @@
-// Package web is the one client of HTTP below what downloads and what reads feeds: connections of HTTP/1.1 that are checked, TLS for each
-// server, proxies, the addresses that a request may lead to, what of the user's may be told to which server, which
-// redirects are followed, and what answers say of waiting.
+// Package web is the one client of HTTP below what downloads and what reads feeds: connections of HTTP/1.1 that are
+// checked, TLS for each server, proxies, the addresses that a request may lead to, what of the user's may be told to
+// which server, which redirects are followed, and what answers say of waiting.
 //
 //	t := web.Trail{URL: u}
 //	x, err := client.Do(ctx, &web.Request{Method: "GET", Trail: t, Header: user.Header(&t), User: user})
 //
-// It sends no request a second time by its own decision and follows no redirect by itself, decodes nothing and keeps no cookies. No error
-// of it quotes a word that might be a secret.
+// It sends no request a second time by its own decision and follows no redirect by itself, decodes nothing and keeps no
+// cookies. No error of it quotes a word that might be a secret.
 package web
 
 import (

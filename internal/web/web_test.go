@@ -52,8 +52,8 @@ func TestSameOrigin_Rule27(t *testing.T) {
 	}
 }
 
-// The round-trip time is that of the connect where there was one and nothing lies between; what is reused or goes through a proxy is
-// measured by what was written and heard, in that order.
+// The round-trip time is that of the connect where there was one and nothing lies between; what is reused or goes
+// through a proxy is measured by what was written and heard, in that order.
 func TestRoundTripTime(t *testing.T) {
 	now := time.Now()
 	for name, tt := range map[string]struct {

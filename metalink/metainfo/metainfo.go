@@ -147,8 +147,8 @@ func Parse(r io.Reader) (Torrent, error) {
 	return t, nil
 }
 
-// FromInfo makes a torrent of its dictionary info alone, as peers tell it (BEP 9), and of trackers of one tier. What is wrong with
-// it is an *Error.
+// FromInfo makes a torrent of its dictionary info alone, as peers tell it (BEP 9), and of trackers of one tier. What is
+// wrong with it is an *Error.
 func FromInfo(info []byte, trackers []string) (Torrent, error) {
 	t, err := Parse(strings.NewReader("d4:info" + string(info) + "e"))
 	if err == nil && len(trackers) > 0 {

@@ -17,8 +17,9 @@ const (
 	debSize = 400 << 10
 )
 
-// apt compares "apt-get install --download-only" of many small packages by braid and by apt's own transport, each in a private root: from one server
-// as fast as it goes and at a rate, and from mirrors of which the configured one is the slowest.
+// apt compares "apt-get install --download-only" of many small packages by braid and by apt's own transport, each in a
+// private root: from one server as fast as it goes and at a rate, and from mirrors of which the configured one is the
+// slowest.
 func (b *bench) apt(ctx context.Context) error {
 	root, names, err := b.aptRepository()
 	if err != nil {

@@ -26,7 +26,8 @@ const (
 	fleetLease   = 5 * time.Second
 )
 
-// fleet measures what a queue costs that workers share: beside braid get of the same files, when a worker ends, and when there is nothing to do.
+// fleet measures what a queue costs that workers share: beside braid get of the same files, when a worker ends, and
+// when there is nothing to do.
 func (b *bench) fleet(ctx context.Context) error {
 	if err := b.fleetJobs(ctx); err != nil {
 		return err
@@ -180,7 +181,8 @@ func (b *bench) fleetJobs(ctx context.Context) error {
 	return nil
 }
 
-// runFleet has four workers do the jobs of a list. It returns the memory of the one that runs the queue, and of the others, in MiB.
+// runFleet has four workers do the jobs of a list. It returns the memory of the one that runs the queue, and of the
+// others, in MiB.
 func (b *bench) runFleet(ctx context.Context, list string, enqueued, done *series) (host, worker float64, err error) {
 	f, err := b.newFleet()
 	if err != nil {

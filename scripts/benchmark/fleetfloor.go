@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// floorOfFleet is how long the disk takes for what the jobs of a fleet put on it, without a network, a queue and digests: for each a folder, a journal, a
-// part file and what is remembered of its URL, three fsyncs of them, and three values that the queue syncs one after the other.
+// floorOfFleet is how long the disk takes for what the jobs of a fleet put on it, without a network, a queue and
+// digests: for each a folder, a journal, a part file and what is remembered of its URL, three fsyncs of them, and three
+// values that the queue syncs one after the other.
 func (b *bench) floorOfFleet(atOnce int) (time.Duration, error) {
 	dir, err := os.MkdirTemp(b.dir, "floor-")
 	if err != nil {

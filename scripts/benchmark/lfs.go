@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// lfs compares git-lfs's own transfer with braid as its agent: many objects from one server, and a few from a slow one that has mirrors.
+// lfs compares git-lfs's own transfer with braid as its agent: many objects from one server, and a few from a slow one
+// that has mirrors.
 func (b *bench) lfs(ctx context.Context) error {
 	for _, m := range []struct {
 		what          string

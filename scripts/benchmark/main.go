@@ -1,10 +1,10 @@
 //go:build linux
 
-// The command benchmark measures the braid command beside curl, with nginx on loopback as the server. It is
-// run by scripts/bench, and measures some promises: that a start costs little, that verifying does, that memory does not
-// grow with the file, that a mirror which stalls costs little, that servers of different protocols add up, that a swarm is used as
-// well as aria2 does, that servers and peers together bring what each of them can, and that a queue with a remote control costs little.
-// It judges nothing: it prints each time, the medians, their ratio and the goal.
+// The command benchmark measures the braid command beside curl, with nginx on loopback as the server. It is run by
+// scripts/bench, and measures some promises: that a start costs little, that verifying does, that memory does not grow
+// with the file, that a mirror which stalls costs little, that servers of different protocols add up, that a swarm is
+// used as well as aria2 does, that servers and peers together bring what each of them can, and that a queue with a
+// remote control costs little. It judges nothing: it prints each time, the medians, their ratio and the goal.
 package main
 
 import (

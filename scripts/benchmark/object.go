@@ -19,7 +19,8 @@ import (
 // objectSize is that of the file which goes into an object store.
 const objectSize = 4 << 30
 
-// object compares a download into an object store (versitygw) with one into a file, and measures what of it lies on the local disk.
+// object compares a download into an object store (versitygw) with one into a file, and measures what of it lies on the
+// local disk.
 func (b *bench) object(ctx context.Context) error {
 	const rate = 64 << 20 // of each of the two mirrors: together the gigabit of a network card
 	size := min(b.size*2, objectSize)

@@ -18,7 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// A storeFloor is what a store takes for an object that nothing has to be fetched for: the parts, 4 at once, from memory; and to make one object of them.
+// A storeFloor is what a store takes for an object that nothing has to be fetched for: the parts, 4 at once, from
+// memory; and to make one object of them.
 type storeFloor struct{ parts, complete time.Duration }
 
 // of is the least time of an object whose file takes so long: the parts may come while it is fetched.

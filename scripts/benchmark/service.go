@@ -157,7 +157,8 @@ func (s *service) add(ctx context.Context, urls []string, options map[string]str
 	return took, err
 }
 
-// download adds URLs and waits until all of them are here. It returns how long that took, until everything is on disk unless that is tmpfs.
+// download adds URLs and waits until all of them are here. It returns how long that took, until everything is on disk
+// unless that is tmpfs.
 func (s *service) download(ctx context.Context, urls []string, sync bool) (time.Duration, error) {
 	socket, err := s.dial(ctx)
 	if err != nil {

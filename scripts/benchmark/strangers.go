@@ -24,7 +24,8 @@ const (
 	askEvery     = 100 * time.Millisecond
 )
 
-// A stranger is a client without the token that costs a daemon as much as it can. It returns when the daemon has hung up, or when ctx ends.
+// A stranger is a client without the token that costs a daemon as much as it can. It returns when the daemon has hung
+// up, or when ctx ends.
 type stranger func(ctx context.Context, addr string) error
 
 // strangerKinds are those that take turns among the strangers.
@@ -78,8 +79,8 @@ func (b *bench) strangers(ctx context.Context) error {
 	return nil
 }
 
-// friend sends a request with the token again and again until ctx ends, each over a connection of its own, and returns how long each took in
-// milliseconds, and how many were not answered.
+// friend sends a request with the token again and again until ctx ends, each over a connection of its own, and returns
+// how long each took in milliseconds, and how many were not answered.
 func friend(ctx context.Context, s *service) (waits []float64, refused int, err error) {
 	calls := make([]any, 300)
 	for i := range calls {

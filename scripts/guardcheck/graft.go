@@ -14,12 +14,12 @@ import (
 	"strings"
 )
 
-// number is what switches a patch. It does not change with the patches around it, so that packages whose patches are the same are not
-// built again.
+// number is what switches a patch. It does not change with the patches around it, so that packages whose patches are
+// the same are not built again.
 func (p patch) number() int { return int(crc32.ChecksumIEEE(fmt.Append(nil, p.title, p.edits)) >> 1) }
 
-// A grafter puts the patches of functions beside what they change: one build then serves for all of them. A function begins by asking
-// whether one of its patches is switched on, which is then called in its place.
+// A grafter puts the patches of functions beside what they change: one build then serves for all of them. A function
+// begins by asking whether one of its patches is switched on, which is then called in its place.
 type grafter struct {
 	tree   *tree
 	edits  map[string][]edit // by file, below root
@@ -101,8 +101,8 @@ func (c change) call(number int) string {
 	return fmt.Sprintf("%s%d(%s); return", c.callee, number, c.args)
 }
 
-// changed compares a file with what a patch makes of it. It is not ok if that is more than bodies of functions that can be called in
-// place of each other.
+// changed compares a file with what a patch makes of it. It is not ok if that is more than bodies of functions that can
+// be called in place of each other.
 func changed(name string, source, patched []byte) (changes []change, ok bool, err error) {
 	set := token.NewFileSet()
 	a, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)

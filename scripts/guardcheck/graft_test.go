@@ -32,7 +32,8 @@ func Generic[X any](x X) { println("y") }
 func plain(a, b string) { println(a + b) }
 `
 
-// What patches bodies of functions is put beside them, and is called when its number is switched on. Anything else is built alone.
+// What patches bodies of functions is put beside them, and is called when its number is switched on. Anything else is
+// built alone.
 func TestGraft(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(grafted), 0o600); err != nil {

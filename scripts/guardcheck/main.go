@@ -1,6 +1,6 @@
-// Command guardcheck negates the conditions of the packages that judge what comes from outside, one by one, and runs their tests: a
-// check that can be negated unnoticed is not tested. With -rules it breaks the rules of doc/rules.md instead, by patches written for them.
-// Scripts/guards has the usage.
+// Command guardcheck negates the conditions of the packages that judge what comes from outside, one by one, and runs
+// their tests: a check that can be negated unnoticed is not tested. With -rules it breaks the rules of doc/rules.md
+// instead, by patches written for them. Scripts/guards has the usage.
 package main
 
 import (
@@ -20,7 +20,8 @@ import (
 	"braid/scripts/rulebook"
 )
 
-// guarded are the packages whose conditions are negated unless others are named, each with those whose tests are asked when its own notice nothing.
+// guarded are the packages whose conditions are negated unless others are named, each with those whose tests are asked
+// when its own notice nothing.
 var guarded = map[string][]string{
 	"antenna": {"cli"}, "antenna/feed": {"antenna/lirs", "antenna/hinadi", "antenna/soif", "antenna"},
 	"antenna/hinadi": {"antenna", "cli"}, "antenna/lirs": {"antenna", "cli"}, "antenna/soif": {"antenna", "cli"},

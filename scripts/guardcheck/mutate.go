@@ -36,7 +36,8 @@ type edit struct {
 	text string
 }
 
-// A mutator rewrites packages so that each of their conditions can be switched from outside: one build then serves for all guards.
+// A mutator rewrites packages so that each of their conditions can be switched from outside: one build then serves for
+// all guards.
 type mutator struct {
 	off    bool // conditions are never true, instead of negated
 	guards []guard
@@ -65,8 +66,8 @@ func (m *mutator) rewrite(root, pkg string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// switchSource looks beside the program and in the folder above: not all processes that tests start inherit their environment, and with
-// the name of a file in it, packages would have to be built anew for each run.
+// switchSource looks beside the program and in the folder above: not all processes that tests start inherit their
+// environment, and with the name of a file in it, packages would have to be built anew for each run.
 const switchSource = `package %s
 
 import (

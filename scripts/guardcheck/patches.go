@@ -19,10 +19,11 @@ import (
 //	+ false
 //	tests source/httpsource testdata/script
 //
-// where "in" names a package and a function of it, a method after its type, or a constant, variable or type. The Go of the lines of - is
-// there once, and that of the lines of + comes in its place. Tokens are compared: files, comments, spaces and the ends of lines do not
-// matter. Further lines of - after them, or another "in", are a further replacement. The tests are asked folder by folder, so the cheapest
-// is named first; those of real:objectstore are the tests there that need real servers.
+// where "in" names a package and a function of it, a method after its type, or a constant, variable or type. The Go of
+// the lines of - is there once, and that of the lines of + comes in its place. Tokens are compared: files, comments,
+// spaces and the ends of lines do not matter. Further lines of - after them, or another "in", are a further
+// replacement. The tests are asked folder by folder, so the cheapest is named first; those of real:objectstore are the
+// tests there that need real servers.
 type patch struct {
 	rules   []string
 	title   string
@@ -126,7 +127,8 @@ func (p patch) place(t *tree) string {
 	return fmt.Sprintf("%s:%d", at.file, bytes.Count(at.source[:at.from], []byte("\n"))+1)
 }
 
-// apply returns the files of a patch as it changes them, by their paths below the root. All replacements are found before one is made.
+// apply returns the files of a patch as it changes them, by their paths below the root. All replacements are found
+// before one is made.
 func (p patch) apply(t *tree) (map[string][]byte, error) {
 	type part struct {
 		span

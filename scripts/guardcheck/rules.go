@@ -104,8 +104,8 @@ func newCourt(root, work string, patches []patch) (*court, error) {
 	}, err
 }
 
-// compiles sees that the patches do that can be switched, before their tests are built one by one. What does not is said to be in the
-// line of the table where its patch begins.
+// compiles sees that the patches do that can be switched, before their tests are built one by one. What does not is
+// said to be in the line of the table where its patch begins.
 func (c *court) compiles(breaches []breach) error {
 	args := []string{"build"}
 	for _, b := range breaches {
@@ -117,8 +117,8 @@ func (c *court) compiles(breaches []breach) error {
 	return c.goes(c.environment(c.overlay), slices.Compact(args)...)
 }
 
-// environment makes the go command, also one that a test starts, build what an overlay says, and what a test builds find the switch.
-// Without its symbols a binary is linked in half the time.
+// environment makes the go command, also one that a test starts, build what an overlay says, and what a test builds
+// find the switch. Without its symbols a binary is linked in half the time.
 func (c *court) environment(overlay string) []string {
 	return append(os.Environ(), "TMPDIR="+c.work, "GOFLAGS=-ldflags=-w -overlay="+overlay)
 }
@@ -213,7 +213,8 @@ func packageOf(folder string) string {
 	return folder
 }
 
-// build compiles the tests of a folder, and the command if it is that of the scripts, which their test builds in that environment, too.
+// build compiles the tests of a folder, and the command if it is that of the scripts, which their test builds in that
+// environment, too.
 func (c *court) build(folder, overlay string) (binary string, env []string, err error) {
 	env = c.environment(overlay)
 	pkg := packageOf(folder)

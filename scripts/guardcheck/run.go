@@ -92,8 +92,8 @@ func (b *bench) run(pkg string, number int) (failed []string, out []byte) {
 // switchFile has the number of what is switched; see switchSource.
 func switchFile(work string) string { return filepath.Join(work, "switch") }
 
-// execute runs a test binary and returns the tests that failed; "crash" or "hang" where it ended otherwise. Memory is limited, as a loop
-// without its end may fill it.
+// execute runs a test binary and returns the tests that failed; "crash" or "hang" where it ended otherwise. Memory is
+// limited, as a loop without its end may fill it.
 func execute(binary, dir string, limit time.Duration, env []string, args ...string) (failed []string, out []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

@@ -72,7 +72,8 @@ func (t *tree) find(folder, name, text string) (span, error) {
 
 func (l lexeme) same(other lexeme) bool { return l.text == other.text }
 
-// read returns the declarations of a package as this system compiles it, by name; a method's is that of its type, a dot and its own.
+// read returns the declarations of a package as this system compiles it, by name; a method's is that of its type, a dot
+// and its own.
 func (t *tree) read(folder string) (map[string][]declaration, error) {
 	if known, ok := t.packages[folder]; ok {
 		return known, nil
@@ -144,8 +145,8 @@ func functionName(f *ast.FuncDecl) string {
 	}
 }
 
-// lex returns the tokens of Go source that begins at an offset of its file, without what depends on where its lines end: the semicolons
-// and commas before a closing bracket, and semicolons at the end.
+// lex returns the tokens of Go source that begins at an offset of its file, without what depends on where its lines
+// end: the semicolons and commas before a closing bracket, and semicolons at the end.
 func lex(source []byte, offset int) (tokens []lexeme) {
 	set := token.NewFileSet()
 	file := set.AddFile("", -1, len(source))

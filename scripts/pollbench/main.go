@@ -1,6 +1,6 @@
-// The command pollbench measures what polling costs the braid command: thousands of feeds on local servers with hundreds of loopback
-// addresses, which are polled for real, in less time than they would be in practice. It is run by scripts/antenna. It judges nothing:
-// it prints what it saw, and the goal.
+// The command pollbench measures what polling costs the braid command: thousands of feeds on local servers with
+// hundreds of loopback addresses, which are polled for real, in less time than they would be in practice. It is run by
+// scripts/antenna. It judges nothing: it prints what it saw, and the goal.
 package main
 
 import (

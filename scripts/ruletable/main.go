@@ -1,5 +1,5 @@
-// Command ruletable prints the rules of doc/rules.md with the tests that carry their numbers, and how those ended. Scripts/rules has
-// the usage.
+// Command ruletable prints the rules of doc/rules.md with the tests that carry their numbers, and how those ended.
+// Scripts/rules has the usage.
 package main
 
 import (

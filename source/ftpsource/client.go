@@ -80,8 +80,8 @@ type Options struct {
 	User *url.Userinfo
 	// Mirror says that not the user named this server, but a server or document. It gets no credentials.
 	Mirror bool
-	// Named says that not the user named this URL, but a server or document, and to where it may lead: address.Public and where those
-	// are who named it. If zero, the user named it, and it may lead anywhere.
+	// Named says that not the user named this URL, but a server or document, and to where it may lead: address.Public
+	// and where those are who named it. If zero, the user named it, and it may lead anywhere.
 	Named address.Scope
 	// Not are hosts that no connection may lead to, that of the URL included.
 	Not *address.Exclusion

@@ -25,8 +25,8 @@ const maxTunnelHead = 64 << 10
 
 var errTunnel = errors.New("the proxy does not speak HTTP")
 
-// connect connects to addr, at the host of a: through a proxy, if there is one for it. It is not visible here what a proxy connects to;
-// of those that are asked for, addresses are checked, and names that are never public (rule 63).
+// connect connects to addr, at the host of a: through a proxy, if there is one for it. It is not visible here what a
+// proxy connects to; of those that are asked for, addresses are checked, and names that are never public (rule 63).
 func (c *Client) connect(ctx context.Context, a account, addr string, p address.Policy) (conn *net.TCPConn, rtt time.Duration, proxied bool, err error) {
 	if err := p.Not.CheckHost(a.name); err != nil {
 		return nil, 0, false, err

@@ -59,7 +59,8 @@ type Client struct {
 	Outlet source.Outlet
 	// AllowHosts are connected to whoever names them, as by c.AllowHosts.Add("10.1.0.0/16").
 	AllowHosts address.Hosts
-	// HostRate is how many requests a second the host of a URL gets, redirects included. If nil, or not above zero, there is no limit.
+	// HostRate is how many requests a second the host of a URL gets, redirects included. If nil, or not above zero,
+	// there is no limit.
 	HostRate func(*url.URL) float64
 	// Pace keeps the pace of hosts together with others. If nil, this Client does for itself.
 	Pace Pacer
@@ -67,16 +68,16 @@ type Client struct {
 	Resolver *net.Resolver
 	// Dial connects in place of the client's own dialer. It is for tests: the addresses that it connects to are not checked.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Wrap puts something around the client's own connections, to count requests, say, to log, trace or sign them: it gets what makes
-	// the requests and returns what is asked instead. It is called when the client is first used, once for each kind of
-	// connections: those that show a certificate of TLS or TLSFor, and others. What it returns may be used by several
-	// goroutines, passes the context of requests on, follows no redirects and decodes nothing.
+	// Wrap puts something around the client's own connections, to count requests, say, to log, trace or sign them: it
+	// gets what makes the requests and returns what is asked instead. It is called when the client is first used, once
+	// for each kind of connections: those that show a certificate of TLS or TLSFor, and others. What it returns may be
+	// used by several goroutines, passes the context of requests on, follows no redirects and decodes nothing.
 	Wrap func(own http.RoundTripper) http.RoundTripper
-	// Transport makes the requests in place of the client's own connections, as Wrap does not: a recording in a test, say, or the
-	// one that all of a program goes through. What it connects to, how long it waits for a connection or a header section and
-	// which proxy it uses is then its own matter, and not that of the fields above (of the address scope remains what addresses in
-	// URLs say); servers that send more than they announce are not seen through. Bodies must come as they are sent, and redirects as
-	// answers.
+	// Transport makes the requests in place of the client's own connections, as Wrap does not: a recording in a test,
+	// say, or the one that all of a program goes through. What it connects to, how long it waits for a connection or a
+	// header section and which proxy it uses is then its own matter, and not that of the fields above (of the address
+	// scope remains what addresses in URLs say); servers that send more than they announce are not seen through. Bodies
+	// must come as they are sent, and redirects as answers.
 	Transport http.RoundTripper
 
 	once  sync.Once

@@ -15,8 +15,8 @@ import (
 	"braid/source"
 )
 
-// An answer that came whole is what its Content-Digest says (RFC 9530, section 2), the whole file or a part. Its last bytes are not
-// given on before that is known, and one that was ended before says nothing.
+// An answer that came whole is what its Content-Digest says (RFC 9530, section 2), the whole file or a part. Its last
+// bytes are not given on before that is known, and one that was ended before says nothing.
 func TestContentDigest(t *testing.T) {
 	for name, options := range map[string][]mirrortest.Option{
 		"length":  nil,

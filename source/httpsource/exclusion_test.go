@@ -19,8 +19,8 @@ func not(t *testing.T, word string) *address.Exclusion {
 	return x
 }
 
-// A name is excluded by the address that is connected to: of two addresses the other one serves. A connection that waits was made for
-// requests that may do more.
+// A name is excluded by the address that is connected to: of two addresses the other one serves. A connection that
+// waits was made for requests that may do more.
 func TestExcludedAddress_Rule65(t *testing.T) {
 	s, origin := mirrortest.New(t, file), mirrortest.New(t, file)
 	dns := &names{lists: map[string][][]string{"both.example": {{"127.0.0.2", "127.0.0.1"}}, "one.example": {{"127.0.0.1"}}}}

@@ -13,15 +13,15 @@ import (
 	"braid/source"
 )
 
-// hosts is what all requests of a Client have to keep to at hosts, by host:port: what one is told holds for the others (rule 66). The
-// zero value knows of none.
+// hosts is what all requests of a Client have to keep to at hosts, by host:port: what one is told holds for the others
+// (rule 66). The zero value knows of none.
 type hosts struct {
 	mu    sync.Mutex
 	known map[string]hostPace
 }
 
-// A Pacer is what keeps the pace of hosts for several Clients, in other processes say. Hosts are host:port. Its methods are called by several
-// goroutines; Held and Hold do not block.
+// A Pacer is what keeps the pace of hosts for several Clients, in other processes say. Hosts are host:port. Its methods
+// are called by several goroutines; Held and Hold do not block.
 type Pacer interface {
 	// Held returns how long a host is not to be asked, and the status with which it said so.
 	Held(host string, now time.Time) (wait time.Duration, status int)

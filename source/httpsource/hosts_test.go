@@ -52,8 +52,8 @@ func newUnwired(t *testing.T, c *Client, answer func(r *http.Request) (status in
 
 var all = byterange.Range{End: byterange.Unbounded}
 
-// What one is told of when a host may be asked again holds for all requests of a client, to any path of it and by redirects, and for
-// no other host.
+// What one is told of when a host may be asked again holds for all requests of a client, to any path of it and by
+// redirects, and for no other host.
 func TestRetryAfterForAll_Rule66(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, busy := &Client{}, "60"

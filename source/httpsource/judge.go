@@ -45,7 +45,8 @@ func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 	return a, err
 }
 
-// entityTag is the ETag of an answer, as sent: empty for a tag without content, which tells no two versions apart, and for several.
+// entityTag is the ETag of an answer, as sent: empty for a tag without content, which tells no two versions apart, and
+// for several.
 func entityTag(h http.Header) string {
 	tag := single(h, "ETag")
 	if strings.TrimPrefix(tag, "W/") == `""` || strings.Count(tag, `"`) > 2 {

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// keptFields are the fields that are read after the answer was judged, in canonical form. An answer to a redirect is kept until the
-// download ends, and so is the last answer of each source that failed: what nothing reads is not kept with it.
+// keptFields are the fields that are read after the answer was judged, in canonical form. An answer to a redirect is
+// kept until the download ends, and so is the last answer of each source that failed: what nothing reads is not kept
+// with it.
 var keptFields = []string{
 	"Digest", "Repr-Digest", "Content-Digest", "Want-Digest", "Want-Repr-Digest", "Content-Type", "Content-Encoding", "Content-Length",
 	"Content-Range", "Content-Disposition", "Accept-Ranges", "Etag", "Last-Modified", "Date", "Link",
 }
 
-// mostKept is how many bytes of the fields of one of a mirror's answers are kept (rule 20). A mirror's Links are not used, and its
-// digest, type and validators take some hundred bytes.
+// mostKept is how many bytes of the fields of one of a mirror's answers are kept (rule 20). A mirror's Links are not
+// used, and its digest, type and validators take some hundred bytes.
 const mostKept = 4 << 10
 
 // kept returns a copy of those fields of h that are read later. Of a mirror's answer those that are too long are left out.

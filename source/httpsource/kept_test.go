@@ -22,8 +22,9 @@ func size(hops []metalink.Hop) (n int) {
 	return n
 }
 
-// Of an answer those fields are kept that are read later and, of a mirror's, no more than a sane server sends: a download remembers why each
-// of 200 mirrors failed, and each may have led through 10 redirects with 256 KiB of fields. Proves rule 20.
+// Of an answer those fields are kept that are read later and, of a mirror's, no more than a sane server sends: a
+// download remembers why each of 200 mirrors failed, and each may have led through 10 redirects with 256 KiB of fields.
+// Proves rule 20.
 func TestFieldsKept_Rule20(t *testing.T) {
 	s := mirrortest.New(t, file)
 	long := strings.Repeat("x", 100<<10)

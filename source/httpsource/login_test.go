@@ -18,7 +18,8 @@ func authorizations(s *mirrortest.Server) (list []string) {
 	return list
 }
 
-// Over http a server is asked what it wants, once; then it is told at once. One that can do with a Digest never sees the password.
+// Over http a server is asked what it wants, once; then it is told at once. One that can do with a Digest never sees
+// the password.
 func TestLogin_Rule27(t *testing.T) {
 	me := url.UserPassword("me", "s3cret")
 	for _, tt := range []struct {

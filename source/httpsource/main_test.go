@@ -46,8 +46,8 @@ func mustFetch(t *testing.T, c *Client, rawURL string, o Options, r byterange.Ra
 	return k
 }
 
-// reuses wants connections to have served several requests each. Not all do on a busy machine: net/http closes one whose request is not known to
-// be written after 50 ms, and what the rest of a body may take is over at times.
+// reuses wants connections to have served several requests each. Not all do on a busy machine: net/http closes one
+// whose request is not known to be written after 50 ms, and what the rest of a body may take is over at times.
 func reuses(t *testing.T, s *mirrortest.Server) {
 	t.Helper()
 	if n := len(s.Requests()); s.Connections() >= n {

@@ -21,9 +21,9 @@ type Reply struct {
 	Host   string        // its host:port, which is another one after a redirect
 }
 
-// Post sends a body to the server at u and reads its answer, of at most most bytes, whatever its status is. It is for servers that are
-// asked in this way where a file is: what they name is then a Source. Redirects are followed with the body. The error is a *source.Error,
-// or that of the context.
+// Post sends a body to the server at u and reads its answer, of at most most bytes, whatever its status is. It is for
+// servers that are asked in this way where a file is: what they name is then a Source. Redirects are followed with the
+// body. The error is a *source.Error, or that of the context.
 func (c *Client) Post(ctx context.Context, u *url.URL, o Options, body []byte, most int64) (Reply, error) {
 	k := c.Source(u, o).chain(http.MethodPost, byterange.Range{End: byterange.Unbounded})
 	k.body = body

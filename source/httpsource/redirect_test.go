@@ -152,7 +152,8 @@ func TestDowngrade_Rule26(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
-// What a mirror says of itself vouches for nothing: neither one to which a redirect with a digest led, nor one that is asked as such.
+// What a mirror says of itself vouches for nothing: neither one to which a redirect with a digest led, nor one that is
+// asked as such.
 func TestDowngradeByMirror_Rule26_C2(t *testing.T) {
 	md5, err := verify.ParseHex(verify.MD5, strings.Repeat("0", 32))
 	if err != nil {

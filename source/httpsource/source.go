@@ -18,7 +18,8 @@ type Options struct {
 	// Header has fields that the user wants sent. They go to the exact origin only, but for Accept, Accept-Charset,
 	// Accept-Language and User-Agent; fields that would change what is asked for are left out.
 	Header map[string][]string
-	// HeaderTo are servers that get Header as well, but for Host and Referer: a "host:port", or a "host" with any port, in lower case.
+	// HeaderTo are servers that get Header as well, but for Host and Referer: a "host:port", or a "host" with any port,
+	// in lower case.
 	HeaderTo []string
 	// Secure says that the user asked over https: HeaderTo then counts only over https.
 	Secure bool
@@ -34,15 +35,15 @@ type Options struct {
 	IfModifiedSince time.Time
 	// Mirror says that not the user's URL named this server, but a server or document. It gets no credentials.
 	Mirror bool
-	// Named says that not the user named this URL, but a server or document, and to where it may lead: address.Public and where those
-	// are who named it (metalink.Hop.From). If zero, the user named it, and it may lead anywhere.
+	// Named says that not the user named this URL, but a server or document, and to where it may lead: address.Public
+	// and where those are who named it (metalink.Hop.From). If zero, the user named it, and it may lead anywhere.
 	Named address.Scope
 	// Not are hosts that no request may lead to, that of the URL included.
 	Not *address.Exclusion
 	// Returns says that the caller comes back with a request whose turn is not soon (source.Error.Held). Else it is waited for.
 	Returns bool
-	// Gzip says that the caller reads gzip where it finds it, as those of feeds do: the whole file may come compressed, as it is then
-	// given to the sink. Sizes and digests of the answer are then not those of the file.
+	// Gzip says that the caller reads gzip where it finds it, as those of feeds do: the whole file may come compressed,
+	// as it is then given to the sink. Sizes and digests of the answer are then not those of the file.
 	Gzip bool
 	// Trusted says that a strong digest is known from the user or over https: redirects from https to http
 	// can then do no harm.
@@ -76,8 +77,8 @@ func (s *Source) Traits() source.Traits {
 // Fetch implements source.Source. An answer that is the whole file instead of r is offered to w with Ranged
 // false, and delivered from 0 if w takes it.
 //
-// Where an answer has a malformed digest and no strong one that is not, w sees the answer and can refuse it; if it does not, Fetch
-// does, unless a strong digest is known from elsewhere (Options.Trusted).
+// Where an answer has a malformed digest and no strong one that is not, w sees the answer and can refuse it; if it does
+// not, Fetch does, unless a strong digest is known from elsewhere (Options.Trusted).
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.Empty() {
 		return nil

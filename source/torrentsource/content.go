@@ -14,9 +14,9 @@ import (
 	"braid/source"
 )
 
-// A content is what is known of the bytes of a torrent, as a storage for the library. What comes from peers is on the shelf
-// until it is proven and written by the jobs that want it. What is in the parts of members is read there. Its mutex is held by calls of
-// the library, which has its own lock then: the library is never called with the mutex.
+// A content is what is known of the bytes of a torrent, as a storage for the library. What comes from peers is on the
+// shelf until it is proven and written by the jobs that want it. What is in the parts of members is read there. Its
+// mutex is held by calls of the library, which has its own lock then: the library is never called with the mutex.
 type content struct {
 	length, size int64 // of a piece, of all
 	shelf        *shelf
@@ -277,8 +277,8 @@ type piece struct {
 
 func (p piece) WriteAt(b []byte, off int64) (int, error) { return p.c.write(p.i, b, off) }
 
-// ReadAt reads for a peer. The library ends the program when such a read fails and the torrent is closed before it has heard of it. So
-// what cannot be read is answered late: when all is over, where the answer reaches no peer.
+// ReadAt reads for a peer. The library ends the program when such a read fails and the torrent is closed before it has
+// heard of it. So what cannot be read is answered late: when all is over, where the answer reaches no peer.
 func (p piece) ReadAt(b []byte, off int64) (int, error) {
 	n, err := p.c.read(p.i, b, off)
 	if err == nil {

@@ -14,8 +14,8 @@ import (
 	"braid/source"
 )
 
-// FuzzPieces invents torrents of several files, ranges of them, and what is here of each, and compares the ways from bytes of files to
-// pieces and back with one value for each byte of the torrent.
+// FuzzPieces invents torrents of several files, ranges of them, and what is here of each, and compares the ways from
+// bytes of files to pieces and back with one value for each byte of the torrent.
 func FuzzPieces(f *testing.F) {
 	f.Add(uint8(10), []byte{25, 3, 10, 10, 0, 7}, uint64(1))
 	f.Add(uint8(1), []byte{1, 1, 1}, uint64(2))
@@ -34,8 +34,8 @@ func FuzzPieces(f *testing.F) {
 	})
 }
 
-// A mapped is a torrent whose bytes are data, with a source for each of its files that has bytes, and one bool for each byte of data that says
-// whether it is here.
+// A mapped is a torrent whose bytes are data, with a source for each of its files that has bytes, and one bool for each
+// byte of data that says whether it is here.
 type mapped struct {
 	rng     *rand.Rand
 	data    []byte
@@ -126,7 +126,8 @@ func checkTraits(t *testing.T, s *Source) {
 	}
 }
 
-// checkContent: a piece is backed if each of its bytes is here, whichever files they are of, and then it reads as what the files have.
+// checkContent: a piece is backed if each of its bytes is here, whichever files they are of, and then it reads as what
+// the files have.
 func (m *mapped) checkContent(t *testing.T) {
 	t.Helper()
 	c := m.content

@@ -244,8 +244,9 @@ func (w *swarm) want(j *job, first, last int) {
 	}
 }
 
-// atOnce is the priority of pieces of which something is here: of what was begun there is little then. The library by itself would
-// leave them to the end, as it looks up anew how many peers have a piece when something of it comes, and takes the others for rarer.
+// atOnce is the priority of pieces of which something is here: of what was begun there is little then. The library by
+// itself would leave them to the end, as it looks up anew how many peers have a piece when something of it comes, and
+// takes the others for rarer.
 const atOnce = torrent.PiecePriorityNow
 
 // inOrder is the priority of pieces that are asked for from the first to the last, the rarest before (which a swarm lives on). In

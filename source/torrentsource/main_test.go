@@ -99,7 +99,8 @@ func seeder(t *testing.T, m metainfo.Torrent, files ...[]byte) (*Source, string)
 	return first, first.Addrs()[0].String()
 }
 
-// A sink keeps what comes, and fails the test if the contract of source.PieceSink is broken: bytes may come in any order, none of them twice.
+// A sink keeps what comes, and fails the test if the contract of source.PieceSink is broken: bytes may come in any
+// order, none of them twice.
 type sink struct {
 	t      *testing.T
 	refuse error

@@ -126,8 +126,8 @@ func (c *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SetDeadline reports no error of a connection that was closed with the swarm, of which reads and writes tell: the library ends the
-// program for it.
+// SetDeadline reports no error of a connection that was closed with the swarm, of which reads and writes tell: the
+// library ends the program for it.
 func (c *wire) SetDeadline(t time.Time) error {
 	_ = c.Conn.SetDeadline(t)
 	return nil
@@ -159,8 +159,8 @@ type packets struct {
 	policy address.Policy
 }
 
-// ReadFrom ends when the socket is closed and not before: the library ends the program for other errors, such as that of a network that is
-// down for a moment.
+// ReadFrom ends when the socket is closed and not before: the library ends the program for other errors, such as that
+// of a network that is down for a moment.
 func (c *packets) ReadFrom(p []byte) (int, net.Addr, error) {
 	for {
 		n, from, err := c.PacketConn.ReadFrom(p)

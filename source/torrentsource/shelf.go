@@ -8,9 +8,10 @@ import (
 // mostShelved is how many bytes of pieces are kept in memory. What one fast peer has under way fits: 250 blocks, of 16 KiB each.
 const mostShelved = 8 << 20
 
-// A shelf has the pieces that are not proven yet: in memory, as far as there is room, else in the scratch file. Most of those in memory
-// are proven and written to where they belong before long, and never cost the disk anything. A piece is in one of both, from
-// its first byte on until it is dropped; what no job waits for goes into the file, so that what does not come on holds no room.
+// A shelf has the pieces that are not proven yet: in memory, as far as there is room, else in the scratch file. Most of
+// those in memory are proven and written to where they belong before long, and never cost the disk anything. A piece is
+// in one of both, from its first byte on until it is dropped; what no job waits for goes into the file, so that what
+// does not come on holds no room.
 type shelf struct {
 	length int64 // of a piece
 	most   int64 // bytes in memory

@@ -112,9 +112,9 @@ func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 	return cfg
 }
 
-// keepAlive is how soon something is written to a peer that nothing was written to. The library's own is a minute; but in v1.61.0 who
-// writes to a peer can sleep through the call that there is something to ask or to send (its issue 1070), and then nothing comes until it
-// wakes for this.
+// keepAlive is how soon something is written to a peer that nothing was written to. The library's own is a minute; but
+// in v1.61.0 who writes to a peer can sleep through the call that there is something to ask or to send (its issue
+// 1070), and then nothing comes until it wakes for this.
 const keepAlive = 2 * time.Second
 
 // enterTable asks the distributed hash table for peers (BEP 5). It answers no questions: its socket is for its own.
@@ -274,7 +274,8 @@ func (w *swarm) close() {
 	w.cancel()
 	close(w.content.closed)
 	if w.core != nil {
-		// The library closes its listeners in goroutines and does not wait for them: the next swarm could not listen at their address.
+		// The library closes its listeners in goroutines and does not wait for them: the next swarm could not listen at
+		// their address.
 		for _, l := range w.core.Listeners() {
 			if l, ok := l.(io.Closer); ok {
 				l.Close()

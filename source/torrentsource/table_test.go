@@ -29,7 +29,8 @@ func (r register) GetPeers(h peerstore.InfoHash) []krpc.NodeAddr {
 	return nil
 }
 
-// startNode starts a node of a distributed hash table on this machine, which is all there is of that, and knows who has a torrent.
+// startNode starts a node of a distributed hash table on this machine, which is all there is of that, and knows who has
+// a torrent.
 func startNode(t *testing.T, m metainfo.Torrent, peer netip.AddrPort) (addr string) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
@@ -50,8 +51,8 @@ func startNode(t *testing.T, m metainfo.Torrent, peer netip.AddrPort) (addr stri
 	return conn.LocalAddr().String()
 }
 
-// A magnet link that names neither a tracker nor a peer: the distributed hash table knows who has the torrent (BEP 5), and those what it is
-// (BEP 9). With NoDHT nobody is asked.
+// A magnet link that names neither a tracker nor a peer: the distributed hash table knows who has the torrent (BEP 5),
+// and those what it is (BEP 9). With NoDHT nobody is asked.
 func TestTable(t *testing.T) {
 	data := made(t, 4*pieceLength+5, 1)
 	m := torrentOf(t, data)

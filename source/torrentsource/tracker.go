@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// usable are the trackers that the library can ask, as it writes their URLs itself. It ends the program for others, and for one with a user name.
+// usable are the trackers that the library can ask, as it writes their URLs itself. It ends the program for others, and
+// for one with a user name.
 func usable(tiers [][]string) (list [][]string) {
 	for _, tier := range tiers {
 		var kept []string
@@ -26,8 +27,8 @@ func usable(tiers [][]string) (list [][]string) {
 	return list
 }
 
-// listenTracker opens a socket for questions to a tracker over UDP (BEP 15). Where there is none, as for IPv6 on a machine without it, the
-// questions fail: the library ends the program for an error here.
+// listenTracker opens a socket for questions to a tracker over UDP (BEP 15). Where there is none, as for IPv6 on a
+// machine without it, the questions fail: the library ends the program for an error here.
 func (w *ways) listenTracker(network, addr string) (net.PacketConn, error) {
 	conn, err := w.listenPacket(network, addr)
 	if err != nil {
@@ -36,8 +37,8 @@ func (w *ways) listenTracker(network, addr string) (net.PacketConn, error) {
 	return &questions{PacketConn: conn, open: map[[4]byte]bool{}}, nil
 }
 
-// Questions are a socket for questions to a tracker. The library waits a quarter of a minute for an answer, whether the socket is closed or not: so each
-// question that is open then gets the answer that it failed.
+// Questions are a socket for questions to a tracker. The library waits a quarter of a minute for an answer, whether the
+// socket is closed or not: so each question that is open then gets the answer that it failed.
 type questions struct {
 	net.PacketConn
 	mu   sync.Mutex

@@ -14,7 +14,8 @@ import (
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 )
 
-// maxSalted limits the hashes that are computed at once: version 6 signatures have a salt, and so one each (RFC 9580, section 5.2.4).
+// maxSalted limits the hashes that are computed at once: version 6 signatures have a salt, and so one each (RFC 9580,
+// section 5.2.4).
 const maxSalted = 16
 
 // A Policy says which signatures count. The zero value takes none, because all are from its future.
@@ -27,8 +28,8 @@ type Policy struct {
 	// AllowExpiredKey takes a key that has expired since it signed, for archives. The time of a signature is its own word: who
 	// gets hold of an old key can sign with it.
 	AllowExpiredKey bool
-	// Text takes signatures of a text (type 0x01), and no others. What is written to the Checker is then that text in its canonical
-	// form, lines ended by CR and LF (RFC 9580, section 5.2.4).
+	// Text takes signatures of a text (type 0x01), and no others. What is written to the Checker is then that text in
+	// its canonical form, lines ended by CR and LF (RFC 9580, section 5.2.4).
 	Text bool
 }
 
@@ -178,8 +179,8 @@ type hashState struct {
 	State []byte `json:"state"`
 }
 
-// Signatures implements [verify.SignatureChecker]. With keys or pins one signature is good if there is no error; without them none
-// is checked. The error is a *verify.SignatureError.
+// Signatures implements [verify.SignatureChecker]. With keys or pins one signature is good if there is no error;
+// without them none is checked. The error is a *verify.SignatureError.
 func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	all := slices.Clone(c.signatures)
 	if !c.anchored {

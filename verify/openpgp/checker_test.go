@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A file is hashed once for each algorithm that its signatures need, whatever their number, and not at all for those that do not count.
+// A file is hashed once for each algorithm that its signatures need, whatever their number, and not at all for those
+// that do not count.
 func TestCheckerHashesOnce(t *testing.T) {
 	ann, eve := newEntity(t, at(born)), newEntity(t, at(born))
 	keys := keyringOf(t, ann)

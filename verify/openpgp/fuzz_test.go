@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// FuzzSignatures feeds arbitrary signatures: no panic, never good for a file that nobody signed, and what is good for the file that was signed is
-// so by a pinned key.
+// FuzzSignatures feeds arbitrary signatures: no panic, never good for a file that nobody signed, and what is good for
+// the file that was signed is so by a pinned key.
 func FuzzSignatures(f *testing.F) {
 	made := recordings(f)
 	keys, err := ParseKeyring(made["rsa.pub"], made["nist.pub"], made["sub.pub"], made["old.pub"], made["gone.pub"], made["dsa.pub"], made["short.pub"])

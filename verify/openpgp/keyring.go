@@ -28,9 +28,9 @@ type certificate struct {
 	keys []Fingerprint // of the primary key, then of its subkeys
 }
 
-// ParseKeyring reads exports of public keys, each binary or armored, with any number of keys and blocks; text between blocks is
-// skipped, and so is what cannot be read, as long as there is a key that can. The error is a *verify.SignatureError: there are exports and
-// no key in them that can be read, over 64 MiB, or over 10,000 keys.
+// ParseKeyring reads exports of public keys, each binary or armored, with any number of keys and blocks; text between
+// blocks is skipped, and so is what cannot be read, as long as there is a key that can. The error is a
+// *verify.SignatureError: there are exports and no key in them that can be read, over 64 MiB, or over 10,000 keys.
 func ParseKeyring(exports ...[]byte) (Keyring, error) {
 	var k Keyring
 	total := 0
@@ -82,7 +82,8 @@ var errSecret = errors.New("a secret key: give the public one (gpg --export)")
 // isKeybox knows the file that GnuPG keeps its keys in, which is no OpenPGP.
 func isKeybox(export []byte) bool { return len(export) >= 12 && string(export[8:12]) == "KBXf" }
 
-// leaveOut notes a part that could not be used: the line where its armor begins and the number of the key in it, from 1; 0 if there is none.
+// leaveOut notes a part that could not be used: the line where its armor begins and the number of the key in it, from
+// 1; 0 if there is none.
 func (k *Keyring) leaveOut(line, key int, err error) {
 	if key > 0 {
 		err = fmt.Errorf("key %d: %w", key, err)
@@ -116,8 +117,8 @@ func (k *Keyring) readBlock(b block) {
 	}
 }
 
-// splitKeys cuts a sequence of packets before each primary key. With an error come the keys that are whole for certain: what the last
-// one lacks may be its revocation.
+// splitKeys cuts a sequence of packets before each primary key. With an error come the keys that are whole for certain:
+// what the last one lacks may be its revocation.
 func splitKeys(data []byte) (keys [][]byte, err error) {
 	var key *bytes.Buffer
 	err = eachPacket(data, func(p *packet.OpaquePacket) error {

@@ -32,11 +32,12 @@ type Signing struct {
 	hash io.WriteCloser // its Close writes the signature into sig
 }
 
-// NewSigning begins a signature of the time now. The secret key is an export (gpg --export-secret-keys), armored or binary, of one
-// primary key; its newest signing subkey that is good and present signs, else the primary key itself. The digest is SHA-512, or what
-// the key prefers of SHA-256 and better.
+// NewSigning begins a signature of the time now. The secret key is an export (gpg --export-secret-keys), armored or
+// binary, of one primary key; its newest signing subkey that is good and present signs, else the primary key itself.
+// The digest is SHA-512, or what the key prefers of SHA-256 and better.
 //
-// The error is an *Error if the key is locked, revoked, expired, weak or not there. Like any signer it draws chance, by the library.
+// The error is an *Error if the key is locked, revoked, expired, weak or not there. Like any signer it draws chance, by
+// the library.
 func NewSigning(secretKey, passphrase []byte, now time.Time) (*Signing, error) {
 	by, err := openSigner(secretKey, passphrase, now)
 	if err != nil {
@@ -46,8 +47,8 @@ func NewSigning(secretKey, passphrase []byte, now time.Time) (*Signing, error) {
 		Time:         func() time.Time { return now },
 		DefaultHash:  crypto.SHA512,
 		SigningKeyId: by.public().KeyId,
-		// The library would add a random notation against faults of the processor while it signs. They can tell the key only if the very
-		// same bytes are signed twice, and the time is among them.
+		// The library would add a random notation against faults of the processor while it signs. They can tell the key
+		// only if the very same bytes are signed twice, and the time is among them.
 		NonDeterministicSignaturesViaNotation: packet.BoolPointer(false),
 		// chooseSigner has looked at the flags: a primary key without any may sign.
 		InsecureAllowAllKeyFlagsWhenMissing: true,

@@ -50,8 +50,8 @@ func (i issuer) String() string {
 	return "an unnamed key"
 }
 
-// readSignatures takes a file of detached signatures apart: binary, or one or more blocks of armor. Anything else in it is an *Error:
-// what holds no signature, or a message beside one, proves nothing of a file.
+// readSignatures takes a file of detached signatures apart: binary, or one or more blocks of armor. Anything else in it
+// is an *Error: what holds no signature, or a message beside one, proves nothing of a file.
 func readSignatures(file []byte) ([]written, error) {
 	if len(file) > maxFile {
 		return nil, fail(verify.SignatureTooLarge, "%d bytes, at most %d are read", len(file), maxFile)
@@ -152,8 +152,8 @@ func describePacket(tag uint8) string {
 	return fmt.Sprintf("a packet of type %d", tag)
 }
 
-// readSignature reads a signature packet (RFC 9580, section 5.2). One of an unknown version or with unknown parts is not an error:
-// it is none of ours.
+// readSignature reads a signature packet (RFC 9580, section 5.2). One of an unknown version or with unknown parts is
+// not an error: it is none of ours.
 func readSignature(p *packet.OpaquePacket) (written, error) {
 	body := p.Contents
 	if len(body) < 4 {

@@ -100,8 +100,8 @@ func (s signerInfo) method() (method, *verify.SignatureError) {
 	return m, nil
 }
 
-// readPSS reads RSASSA-PSS-params (RFC 4055, section 3.1). What is not there is SHA-1, so hash and mask must be there. Their hashes
-// must be that of the signer's digest (RFC 4056, section 3), and the salt must be as long as is said.
+// readPSS reads RSASSA-PSS-params (RFC 4055, section 3.1). What is not there is SHA-1, so hash and mask must be there.
+// Their hashes must be that of the signer's digest (RFC 4056, section 3), and the salt must be as long as is said.
 func (m *method) readPSS(parameters []byte) *verify.SignatureError {
 	r := newReader(parameters).into(tagSequence, "PSS parameters")
 	hash, hashThere := r.optional(tagContext0, "hash of PSS")

@@ -25,9 +25,10 @@ const (
 // maxDepth is more than twice what a message with a time stamp (a message in a message) needs.
 const maxDepth = 40
 
-// toDER rewrites BER, which streaming signers make, as DER: lengths are definite and as short as they can be, and strings are in one
-// piece (X.690, section 10). What is DER stays as it is: the signed attributes "MUST be DER encoded, even if the rest of the
-// structure is BER encoded" (RFC 5652, section 5.3). The work is linear in the length of b times maxDepth.
+// toDER rewrites BER, which streaming signers make, as DER: lengths are definite and as short as they can be, and
+// strings are in one piece (X.690, section 10). What is DER stays as it is: the signed attributes "MUST be DER encoded,
+// even if the rest of the structure is BER encoded" (RFC 5652, section 5.3). The work is linear in the length of b
+// times maxDepth.
 func toDER(b []byte) ([]byte, *verify.SignatureError) {
 	der, rest, err := appendDER(make([]byte, 0, len(b)), b, 0)
 	if err != nil {

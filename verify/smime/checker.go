@@ -31,9 +31,9 @@ type pending struct {
 	digest []byte
 }
 
-// New starts to check a file against a CMS message: DER, BER, PEM or a mail. Certificates must be valid now; at the zero time none is. It fails, with an *Error, if no file could pass: no
-// message there, no signature in it that would count, or a bad one by a signer who does. Without roots there is no anchor and nothing will
-// be validated.
+// New starts to check a file against a CMS message: DER, BER, PEM or a mail. Certificates must be valid now; at the
+// zero time none is. It fails, with an *Error, if no file could pass: no message there, no signature in it that would
+// count, or a bad one by a signer who does. Without roots there is no anchor and nothing will be validated.
 func New(signature []byte, roots []*x509.Certificate, now time.Time) (*Checker, error) {
 	data, err := dearmor(signature)
 	if err != nil {

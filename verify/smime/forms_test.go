@@ -98,7 +98,8 @@ func TestCutAndChanged(t *testing.T) {
 	}
 }
 
-// TestChecker shows the promises of the type: it hashes with what signatures need and nothing else, in any pieces, and can be asked again.
+// TestChecker shows the promises of the type: it hashes with what signatures need and nothing else, in any pieces, and
+// can be asked again.
 func TestChecker(t *testing.T) {
 	w := newWorkshop(t)
 	roots := []*x509.Certificate{w.root.cert}

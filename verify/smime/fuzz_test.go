@@ -12,8 +12,8 @@ import (
 	"unicode"
 )
 
-// FuzzNew: whatever is said to be a signature, nothing panics, no file passes that nobody signed, without roots nothing passes, and every
-// refusal is an *Error that can be printed.
+// FuzzNew: whatever is said to be a signature, nothing panics, no file passes that nobody signed, without roots nothing
+// passes, and every refusal is an *Error that can be printed.
 func FuzzNew(f *testing.F) {
 	made := recordings(f)
 	var roots []*x509.Certificate
@@ -63,8 +63,8 @@ func inWords(t *testing.T, got []verify.SignatureResult, err error) {
 	}
 }
 
-// FuzzToDER: what comes out is DER by the standard library's reading, stays as it is, and is not longer than what went in, but for
-// what longer headers take.
+// FuzzToDER: what comes out is DER by the standard library's reading, stays as it is, and is not longer than what went
+// in, but for what longer headers take.
 func FuzzToDER(f *testing.F) {
 	for name, data := range recordings(f) {
 		if strings.HasSuffix(name, ".p7") && data[0] == tagSequence {

@@ -40,8 +40,8 @@ func pool(certificates []*x509.Certificate) *x509.CertPool {
 	return p
 }
 
-// find finds the signer's certificate: in the message, or among the roots (RFC 5652, section 5.3, sid). If the message has several
-// that fit, which only a forger or a broken authority makes, it is the first.
+// find finds the signer's certificate: in the message, or among the roots (RFC 5652, section 5.3, sid). If the message
+// has several that fit, which only a forger or a broken authority makes, it is the first.
 func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
 	fits := func(c *x509.Certificate) bool {
 		if s.issuer != nil {
@@ -56,8 +56,8 @@ func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
 	return nil
 }
 
-// judge says whether the signature of s counts, but for the file's digest, and by which hash that is. The chain is looked at before
-// the signature: a bad one matters only if its signer does (rule 48).
+// judge says whether the signature of s counts, but for the file's digest, and by which hash that is. The chain is
+// looked at before the signature: a bad one matters only if its signer does (rule 48).
 func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *verify.SignatureError) {
 	if err := a.chain(cert); err != nil {
 		return 0, err

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What of one kind there may be in a message. Honest ones have one signer and two or three certificates; each signer can cost a hundred
-// verifications of certificates, which is as far as package x509 goes.
+// What of one kind there may be in a message. Honest ones have one signer and two or three certificates; each signer
+// can cost a hundred verifications of certificates, which is as far as package x509 goes.
 const (
 	maxSigners      = 8
 	maxCertificates = 32
@@ -150,7 +150,8 @@ func (r *reader) signerInfo() (s signerInfo) {
 	if set, ok := r.optional(tagContext0, "signed attributes"); ok {
 		s.attributes, s.fault = readAttributes(set)
 	} else {
-		// A signature without attributes is about the file itself, and then bytes that were once signed as attributes would be a file.
+		// A signature without attributes is about the file itself, and then bytes that were once signed as attributes
+		// would be a file.
 		s.fault = fail(verify.SignatureNotOfFile, "it has no signed attributes (openssl's -noattr)")
 	}
 	s.signature = r.algorithm("signature algorithm")

@@ -24,8 +24,8 @@ func distinguishedName(der []byte) string {
 	return printable(strings.Join(parts, ","))
 }
 
-// attributeNames are the names of those that package pkix does not know (RFC 2985, section 5.2.1; RFC 4514, section 3; RFC 4519, section 2),
-// and that are text.
+// attributeNames are the names of those that package pkix does not know (RFC 2985, section 5.2.1; RFC 4514, section 3;
+// RFC 4519, section 2), and that are text.
 var attributeNames = map[string]string{
 	"1.2.840.113549.1.9.1":       "emailAddress",
 	"0.9.2342.19200300.100.1.1":  "UID",

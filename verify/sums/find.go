@@ -12,10 +12,11 @@ import (
 // maxNear is how many names an error tells.
 const maxNear = 5
 
-// Find gives what the list claims about a file, which may have several names: the first one counts that is in the list, and if none
-// is, the error is about the last. There is at most one claim per algorithm, strongest first, which says that it is from that line of
-// list, which came over a channel. Malformed are the lines that cannot be read and are about the file, or may be; unless one of the
-// claims is strong, or the caller knows more of the file, they are an error.
+// Find gives what the list claims about a file, which may have several names: the first one counts that is in the list,
+// and if none is, the error is about the last. There is at most one claim per algorithm, strongest first, which says
+// that it is from that line of list, which came over a channel. Malformed are the lines that cannot be read and are
+// about the file, or may be; unless one of the claims is strong, or the caller knows more of the file, they are an
+// error.
 //
 // An entry is meant if its name is name, whether ./ is before it or not; if there is none, then the only path that
 // ends in /name. A name with folders may be asked for, too. A list of nothing but a digest speaks of the file that the

@@ -9,7 +9,8 @@ import (
 	"braid/verify"
 )
 
-// FuzzParse: a list stays within its limits, and gives each of its files the digests that stand beside it, or says that they contradict each other.
+// FuzzParse: a list stays within its limits, and gives each of its files the digests that stand beside it, or says that
+// they contradict each other.
 func FuzzParse(f *testing.F) {
 	f.Add("SHA256SUMS", h256+"  a\n"+h256+" *./b\n\\"+h256+"  c\\\\d\\n\n")
 	f.Add("CHECKSUM", "# a: 1 bytes\nSHA256 (a) = "+h256+"\nMD5(x/a)= "+h5+"\nBLAKE2b (a) = "+h512+"\nSHA2-256(stdin)= "+h256)

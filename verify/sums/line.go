@@ -12,7 +12,8 @@ import (
 // stdin is what OpenSSL calls a file without a name.
 const stdin = "stdin"
 
-// row reads a line that is not empty. It is "" or says what is wrong with the line, whose name is given back as far as it has one.
+// row reads a line that is not empty. It is "" or says what is wrong with the line, whose name is given back as far as
+// it has one.
 func (h hint) row(text string) (r row, why string) {
 	rest, escaped := strings.CutPrefix(text, `\`)
 	if digits, after := consumeDigits(rest); digits != "" {
@@ -59,7 +60,8 @@ func (h hint) untagged(digits, after string) (r row, why string) {
 	return r, why
 }
 
-// cutMode is s without what is before the name: a space, or a star for a file that was read as binary; some programs leave it out.
+// cutMode is s without what is before the name: a space, or a star for a file that was read as binary; some programs
+// leave it out.
 func cutMode(s string) string {
 	if len(s) == 1 || s[0] != ' ' && s[0] != '*' {
 		return s

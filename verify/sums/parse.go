@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Read reads a list. The name is what the list is called, without folders, or empty if that is not known: it says
-// which algorithm the lines are of that do not say it themselves (B2SUMS is no list of SHA-512), and which file a
-// digest alone is of (disk.iso.sha256). A line that cannot be read is no error as long as it could be one of a list, and ends what
-// is said of its file only: see Find and Lines. The error is an *Error or a *LimitError.
+// Read reads a list. The name is what the list is called, without folders, or empty if that is not known: it says which
+// algorithm the lines are of that do not say it themselves (B2SUMS is no list of SHA-512), and which file a digest
+// alone is of (disk.iso.sha256). A line that cannot be read is no error as long as it could be one of a list, and ends
+// what is said of its file only: see Find and Lines. The error is an *Error or a *LimitError.
 func Read(name string, data []byte) (List, error) {
 	if len(data) > MaxSize {
 		return List{}, &LimitError{0, MaxSize, "bytes"}

@@ -6,11 +6,10 @@
 //	SHA256 (disk.iso) = 9f86d081...0f00a08     sha256sum --tag, BSD; SHA2-256(disk.iso)= is OpenSSL's
 //	9f86d081...0f00a08                         nothing else: the file that the list is named after
 //
-// It refuses to guess. A line that is none of these is an error, not as if it were not there, unless another one has a strong digest of
-// the same file. Two digests
-// of one file are an error and never a choice. Digests of algorithms that verify does not know are no
-// evidence, also where their length is that of one that it knows. Names are compared and nothing else: whatever
-// they hold, they never become paths.
+// It refuses to guess. A line that is none of these is an error, not as if it were not there, unless another one has a
+// strong digest of the same file. Two digests of one file are an error and never a choice. Digests of algorithms that
+// verify does not know are no evidence, also where their length is that of one that it knows. Names are compared and
+// nothing else: whatever they hold, they never become paths.
 //
 // A list is as good as the way it came: the caller says over which [verify.Channel]. A PGP cleartext signature
 // around it is not checked here; [List.Message] is what it speaks of.
@@ -106,8 +105,8 @@ func (l List) Lines() iter.Seq2[Entry, *Error] {
 // Wrapped reports whether the list stands in a PGP cleartext signature, which was not checked.
 func (l List) Wrapped() bool { return l.wrapped }
 
-// Message is the cleartext signature around the list; it is empty if there is none. The text that is to be verified is put together
-// from the lines that were read, so the two cannot differ, and anything around it is an error.
+// Message is the cleartext signature around the list; it is empty if there is none. The text that is to be verified is
+// put together from the lines that were read, so the two cannot differ, and anything around it is an error.
 func (l List) Message() Message { return l.message }
 
 // An Error says that a list cannot be used (exit code 7), and why.

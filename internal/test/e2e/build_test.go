@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Each line that builds, for readers and in scripts, does without a C compiler: with one, Go compiles a library for minutes that is
-// not used. Only the race detector needs it.
+// Each line that builds, for readers and in scripts, does without a C compiler: with one, Go compiles a library for
+// minutes that is not used. Only the race detector needs it.
 func TestBuildsWithoutC(t *testing.T) {
 	for _, name := range []string{"README.md", "CONTRIBUTING.md", "doc/tour.md", "scripts/test", "scripts/tour", "scripts/bench", "scripts/demo"} {
 		data, err := os.ReadFile(name)

@@ -64,8 +64,8 @@ antenna: file by local
 	}
 }
 
-// TestDownloadIsLight asks the go command what a program that imports download brings with it: nothing of BitTorrent, which a program
-// plugs in.
+// TestDownloadIsLight asks the go command what a program that imports download brings with it: nothing of BitTorrent,
+// which a program plugs in.
 func TestDownloadIsLight(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "./download").Output()
 	if err != nil || !strings.Contains(string(out), "braid/source/httpsource\n") {

@@ -1,5 +1,5 @@
-// Package e2e tests the command as users have it: built, and run by scripts of testdata/script or against real servers. Its tests run in
-// the root of the module.
+// Package e2e tests the command as users have it: built, and run by scripts of testdata/script or against real servers.
+// Its tests run in the root of the module.
 package e2e
 
 import (

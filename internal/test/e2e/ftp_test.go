@@ -16,9 +16,9 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// startFTP is "ftp NAME FILE WORD...": an FTP server with one file, whose misbehaviour the words describe. It sets NAME to
-// the URL of the file, NAME_HOST to host:port and NAME_PORT to the port. For an existing NAME, "ftp NAME WORD..." changes what the
-// server does from now on.
+// startFTP is "ftp NAME FILE WORD...": an FTP server with one file, whose misbehaviour the words describe. It sets NAME
+// to the URL of the file, NAME_HOST to host:port and NAME_PORT to the port. For an existing NAME, "ftp NAME WORD..."
+// changes what the server does from now on.
 func startFTP(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: ftp NAME FILE WORD... or, later, ftp NAME WORD...")

@@ -46,9 +46,10 @@ func (p *progressSeen) reaches(files int, bytes int64) bool {
 	return files <= 0
 }
 
-// interrupt [Nx]BYTES[,error] CODE COMMAND ARG... runs a command with --json until it reports so many bytes done, of N files each, and the failure of another
-// if that is wanted. Then it sends it what Ctrl-C sends, and wants this exit code. Its standard error is then in the file interrupt.err. Mirrors send
-// no more than twice those bytes meanwhile: a download that is to be interrupted cannot be complete before, however late the signal is.
+// interrupt [Nx]BYTES[,error] CODE COMMAND ARG... runs a command with --json until it reports so many bytes done, of N
+// files each, and the failure of another if that is wanted. Then it sends it what Ctrl-C sends, and wants this exit
+// code. Its standard error is then in the file interrupt.err. Mirrors send no more than twice those bytes meanwhile: a
+// download that is to be interrupted cannot be complete before, however late the signal is.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 || args[2] != "braid" {
 		ts.Fatalf("usage: interrupt [Nx]BYTES[,error] CODE braid ARG...")

@@ -14,8 +14,9 @@ import (
 	"braid/source/torrentsource"
 )
 
-// startPeer NAME TORRENT FILE starts a BitTorrent peer that has the file of a torrent, and a tracker that tells everybody of it. It sets
-// NAME to its address, NAME_TRACKER to the URL of the tracker, and NAME_MAGNET to a magnet link that names the torrent and the peer.
+// startPeer NAME TORRENT FILE starts a BitTorrent peer that has the file of a torrent, and a tracker that tells
+// everybody of it. It sets NAME to its address, NAME_TRACKER to the URL of the tracker, and NAME_MAGNET to a magnet
+// link that names the torrent and the peer.
 func startPeer(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 3, "peer NAME TORRENT FILE")
 	f, err := os.Open(ts.MkAbs(args[1]))

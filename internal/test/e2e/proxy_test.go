@@ -10,8 +10,9 @@ import (
 	"braid/internal/test/proxytest"
 )
 
-// startProxy is "proxy NAME [USER:PASSWORD]": a proxy of HTTP and SOCKS5, for which all names are servers on this machine. It sets
-// NAME to its URL, NAME_SOCKS to the one for SOCKS5, both with name and password, and NAME_HOST to host:port.
+// startProxy is "proxy NAME [USER:PASSWORD]": a proxy of HTTP and SOCKS5, for which all names are servers on this
+// machine. It sets NAME to its URL, NAME_SOCKS to the one for SOCKS5, both with name and password, and NAME_HOST to
+// host:port.
 func startProxy(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: proxy NAME [USER:PASSWORD]")

@@ -27,8 +27,8 @@ import (
 	"braid/internal/test/ports"
 )
 
-// TestRealApt: apt updates its lists and installs 60 packages from a server and three mirrors: one is slow, one has older packages, one has
-// packages with a byte changed.
+// TestRealApt: apt updates its lists and installs 60 packages from a server and three mirrors: one is slow, one has
+// older packages, one has packages with a byte changed.
 func TestRealApt(t *testing.T) {
 	t.Parallel()
 	var names []string
@@ -93,8 +93,8 @@ func TestRealAptPage(t *testing.T) {
 	a.holds(r)
 }
 
-// TestRealAptTampered: a package that is not the signed one is refused with a sentence, and apt tries its next source. A list of mirrors of apt's form
-// is such a source, too.
+// TestRealAptTampered: a package that is not the signed one is refused with a sentence, and apt tries its next source.
+// A list of mirrors of apt's form is such a source, too.
 func TestRealAptTampered(t *testing.T) {
 	t.Parallel()
 	r := newAptRepository(t, 30_000, 2<<20)
@@ -125,8 +125,8 @@ func TestRealAptTampered(t *testing.T) {
 // large is the size of a package that takes a while.
 const large = 6 << 20
 
-// TestRealAptKilled: after a kill braid goes on with its own file and with that of apt's own transport, and braid leaves none that misleads that one.
-// Meanwhile the file has the length that apt's progress is about.
+// TestRealAptKilled: after a kill braid goes on with its own file and with that of apt's own transport, and braid
+// leaves none that misleads that one. Meanwhile the file has the length that apt's progress is about.
 func TestRealAptKilled(t *testing.T) {
 	t.Parallel()
 	r := newAptRepository(t, large)

@@ -35,7 +35,8 @@ type aria2Line struct {
 	ours, why string
 }
 
-// aria2Lines are what aria2c and braid are compared over: exit code, and names and content of the files that are there in the end.
+// aria2Lines are what aria2c and braid are compared over: exit code, and names and content of the files that are there
+// in the end.
 var aria2Lines = []aria2Line{
 	{words: "$U/a.bin"},
 	{words: "$U/a.bin", here: "a.bin=body"},
@@ -108,8 +109,8 @@ var aria2Lines = []aria2Line{
 	{words: "--max-download-limit=100M --max-overall-download-limit=100M -q --file-allocation=none $U/a.bin"},
 }
 
-// TestRealAria2cSideBySide: aria2c, and braid under its name, leave the same files and the same exit code. What differs is meant, and
-// the line says why.
+// TestRealAria2cSideBySide: aria2c, and braid under its name, leave the same files and the same exit code. What differs
+// is meant, and the line says why.
 func TestRealAria2cSideBySide(t *testing.T) {
 	body := mirrortest.Generate(3<<20, 7).Bytes()
 	server, secure := httptest.NewServer(aria2Site(body)), httptest.NewTLSServer(aria2Site(body))
@@ -232,8 +233,8 @@ func (c *aria2Comparison) content(word string) []byte {
 	return []byte(word)
 }
 
-// files are the names below dir with what they have, without those of an unfinished download: braid's have another name, and aria2c's one
-// more beside them.
+// files are the names below dir with what they have, without those of an unfinished download: braid's have another
+// name, and aria2c's one more beside them.
 func (c *aria2Comparison) files(dir string) (all []string) {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -150,8 +150,8 @@ func (r *ring) wantHops(when string, want map[string]map[string]int) {
 	}
 }
 
-// TestRealChain: three antennas relay to each other. Method shows the way, nothing goes round twice, nobody takes back its own word, and
-// what has expired or is no longer said vanishes.
+// TestRealChain: three antennas relay to each other. Method shows the way, nothing goes round twice, nobody takes back
+// its own word, and what has expired or is no longer said vanishes.
 func TestRealChain(t *testing.T) {
 	t.Parallel() // most of it is waiting
 	r := newRing(t)

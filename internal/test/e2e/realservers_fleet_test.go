@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestRealFleet: of two watchers one polls, two workers download what is new, once, and what dies is replaced: the watcher that polls, and
-// that runs the queue of the machine; a worker that is killed.
+// TestRealFleet: of two watchers one polls, two workers download what is new, once, and what dies is replaced: the
+// watcher that polls, and that runs the queue of the machine; a worker that is killed.
 func TestRealFleet(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)
@@ -61,8 +61,8 @@ func TestRealFleet(t *testing.T) {
 	})
 }
 
-// TestRealFleetStopped_Rules74_75: a worker that is stopped loses its job, and can neither end it nor put its file in place when it goes on. One that
-// ends in good order gives its job back at once.
+// TestRealFleetStopped_Rules74_75: a worker that is stopped loses its job, and can neither end it nor put its file in
+// place when it goes on. One that ends in good order gives its job back at once.
 func TestRealFleetStopped_Rules74_75(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)
@@ -105,8 +105,8 @@ func TestRealFleetStopped_Rules74_75(t *testing.T) {
 	})
 }
 
-// TestRealFleetWrong: a file with a wrong digest is asked for again after five minutes; a newer report, or the user, is faster. What no try can
-// mend is dead at once, and comes again when that is asked for.
+// TestRealFleetWrong: a file with a wrong digest is asked for again after five minutes; a newer report, or the user, is
+// faster. What no try can mend is dead at once, and comes again when that is asked for.
 func TestRealFleetWrong(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)

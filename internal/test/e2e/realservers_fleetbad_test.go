@@ -28,8 +28,8 @@ func (f *fleetRig) beside(settings string) *fleetProcess {
 	return f.worker()
 }
 
-// TestRealFleetBadWorker: one worker has no uplink, and fails in milliseconds what it takes. It takes no job for longer and longer, and the other one
-// does all of them without their waits of half a minute.
+// TestRealFleetBadWorker: one worker has no uplink, and fails in milliseconds what it takes. It takes no job for longer
+// and longer, and the other one does all of them without their waits of half a minute.
 func TestRealFleetBadWorker(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)
@@ -64,7 +64,8 @@ func TestRealFleetBadWorker(t *testing.T) {
 // retried is what a worker says of a job that waits.
 var retried = regexp.MustCompile(`msg="tried again later" .*job=(\S+) .*next=(\S+)`)
 
-// elsewhere returns how often a worker failed. Most of these jobs were done by another one, before this one would have tried them again.
+// elsewhere returns how often a worker failed. Most of these jobs were done by another one, before this one would have
+// tried them again.
 func (f *fleetRig) elsewhere(bad *fleetProcess) (failed int) {
 	f.t.Helper()
 	late, jobs := 0, f.jobs()
@@ -83,8 +84,8 @@ func (f *fleetRig) elsewhere(bad *fleetProcess) (failed int) {
 	return failed
 }
 
-// TestRealFleetLacking: one worker has the password of the server, and does the jobs that another one cannot. Without such a worker they are dead when two
-// have said so.
+// TestRealFleetLacking: one worker has the password of the server, and does the jobs that another one cannot. Without
+// such a worker they are dead when two have said so.
 func TestRealFleetLacking(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)

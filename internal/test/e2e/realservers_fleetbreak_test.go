@@ -17,11 +17,13 @@ import (
 	"braid/internal/test/s3test"
 )
 
-// TestRealFleetBreaking_Rules74_75_76 kills three watchers, five workers and the queue's servers without warning, and stops workers for longer than their leases,
-// while versions of files come to a server and two mirrors, some of them with a wrong digest. Every version that is seen is right and whole, each is
-// put in place once and none after a newer one, and in the end each file is there in its last version, each job is done, and nothing is left over.
+// TestRealFleetBreaking_Rules74_75_76 kills three watchers, five workers and the queue's servers without warning, and
+// stops workers for longer than their leases, while versions of files come to a server and two mirrors, some of them
+// with a wrong digest. Every version that is seen is right and whole, each is put in place once and none after a newer
+// one, and in the end each file is there in its last version, each job is done, and nothing is left over.
 //
-// scripts/nightly has ten minutes of it (BRAID_FLEET_TIME), and a cluster of three servers then. BRAID_FLEET_SEED repeats what is killed when.
+// scripts/nightly has ten minutes of it (BRAID_FLEET_TIME), and a cluster of three servers then. BRAID_FLEET_SEED
+// repeats what is killed when.
 func TestRealFleetBreaking_Rules74_75_76(t *testing.T) {
 	t.Parallel()
 	length, seed := breakingTime(t)
@@ -316,8 +318,8 @@ func (b *breaking) leftOver() {
 	})
 }
 
-// probeAgain makes an object on each machine: a worker that was killed while it asked the store about conditions has left something, which the
-// next one there removes that asks.
+// probeAgain makes an object on each machine: a worker that was killed while it asked the store about conditions has
+// left something, which the next one there removes that asks.
 func (b *breaking) probeAgain() (names []string) {
 	b.t.Helper()
 	queue := b.queue

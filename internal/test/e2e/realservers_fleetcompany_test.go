@@ -24,9 +24,10 @@ const (
 	drips     = 12 // as many as the good workers have places
 )
 
-// TestFleetCompany has good workers beside bad ones: one has no uplink, one lacks the password of the server, and a host drips. All of them are 4 ms from the
-// queue, and the feed of 600 files has an ETag. It prints how long 600 files take the good workers alone, and in that company, twice. Then all are killed at
-// random, the server of the queue, too, while versions come, now and then of all files: no update is lost.
+// TestFleetCompany has good workers beside bad ones: one has no uplink, one lacks the password of the server, and a
+// host drips. All of them are 4 ms from the queue, and the feed of 600 files has an ETag. It prints how long 600 files
+// take the good workers alone, and in that company, twice. Then all are killed at random, the server of the queue, too,
+// while versions come, now and then of all files: no update is lost.
 //
 // It is for scripts/nightly, as TestRealFleetBreaking is, and for a busy machine its figures mean little.
 func TestFleetCompany(t *testing.T) {

@@ -61,8 +61,9 @@ func (f *fleetRig) awaitEntry(gid, status string) (e fleetEntry) {
 	return e
 }
 
-// TestRealFleetDaemon: what is added to a daemon with --queue is a job, and its entry is what the job is: it waits, is active at a worker, is
-// complete or has failed with its evidence. Paused or removed it is no job, and resumed it is one again.
+// TestRealFleetDaemon: what is added to a daemon with --queue is a job, and its entry is what the job is: it waits, is
+// active at a worker, is complete or has failed with its evidence. Paused or removed it is no job, and resumed it is
+// one again.
 func TestRealFleetDaemon(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)

@@ -77,8 +77,9 @@ func (v *valve) shut() (reopen func()) {
 	return sync.OnceFunc(func() { close(v.open) })
 }
 
-// TestRealFleetCut_Rules74_75: a worker that is cut off from the queue keeps its job for as long as its lease lasts, and has it still if the network is back by then.
-// Else another one takes it over, and the first can neither end it nor put its file in place.
+// TestRealFleetCut_Rules74_75: a worker that is cut off from the queue keeps its job for as long as its lease lasts,
+// and has it still if the network is back by then. Else another one takes it over, and the first can neither end it nor
+// put its file in place.
 func TestRealFleetCut_Rules74_75(t *testing.T) {
 	t.Parallel()
 	c := newNATS(t, 1)
@@ -233,8 +234,8 @@ func (s *storeFault) answers(w http.ResponseWriter, r *http.Request) bool {
 	return s3test.Kind(r) == s.kind && atomic.AddInt32(&s.times, -1) >= 0 && s.do(w)
 }
 
-// TestRealFleetUntold_Rule75: a worker is killed when its object is there, and before the queue knows. Nothing shows that the object is the file, as the
-// server has no digest: it is not in the way of the next try, which makes it anew.
+// TestRealFleetUntold_Rule75: a worker is killed when its object is there, and before the queue knows. Nothing shows
+// that the object is the file, as the server has no digest: it is not in the way of the next try, which makes it anew.
 func TestRealFleetUntold_Rule75(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)

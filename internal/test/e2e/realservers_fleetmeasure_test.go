@@ -21,7 +21,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A load is what a fleet of two watchers and six workers has to do, of 24 downloads at once. The model has the same in fleet/measured_test.go.
+// A load is what a fleet of two watchers and six workers has to do, of 24 downloads at once. The model has the same in
+// fleet/measured_test.go.
 type load struct {
 	name  string
 	jobs  int

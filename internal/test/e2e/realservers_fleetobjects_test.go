@@ -19,7 +19,8 @@ import (
 	"braid/internal/test/s3test"
 )
 
-// inStore makes the workers of f put files into a store, each with a state folder of its own if apart is true, as on several machines.
+// inStore makes the workers of f put files into a store, each with a state folder of its own if apart is true, as on
+// several machines.
 func (f *fleetRig) inStore(apart bool) (store *s3test.Store, one, two *fleetProcess) {
 	store = s3test.New(f.t)
 	f.watcher("watcher") // which runs the queue
@@ -49,7 +50,8 @@ func (f *fleetRig) stored(store *s3test.Store, name string) fleetJob {
 	return j
 }
 
-// nothingLeft waits until the store has the objects, their evidence, and no upload: what another worker had begun it may still remove.
+// nothingLeft waits until the store has the objects, their evidence, and no upload: what another worker had begun it
+// may still remove.
 func (f *fleetRig) nothingLeft(store *s3test.Store, names ...string) {
 	f.t.Helper()
 	var want []string
@@ -78,8 +80,8 @@ func (f *fleetRig) nothingLeft(store *s3test.Store, names ...string) {
 	})
 }
 
-// TestRealFleetObjects_Rule75: workers put files into a store, and newer versions in their place. What one was uploading that is killed is ended by
-// the one that takes over.
+// TestRealFleetObjects_Rule75: workers put files into a store, and newer versions in their place. What one was
+// uploading that is killed is ended by the one that takes over.
 func TestRealFleetObjects_Rule75(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)
@@ -107,9 +109,10 @@ func TestRealFleetObjects_Rule75(t *testing.T) {
 	f.nothingLeft(store, "a.iso", "slow.iso")
 }
 
-// TestRealFleetObjectsStopped_Rule75: a worker is stopped when it has asked whether the job is still its own, and its Complete reaches the store after the
-// take-over, right before that of the other worker: there is no object yet, and its upload is gone. Both workers have one state folder. A file of one part
-// has no upload: there the late worker makes the object, and the other one finds out that it is that of the job.
+// TestRealFleetObjectsStopped_Rule75: a worker is stopped when it has asked whether the job is still its own, and its
+// Complete reaches the store after the take-over, right before that of the other worker: there is no object yet, and
+// its upload is gone. Both workers have one state folder. A file of one part has no upload: there the late worker makes
+// the object, and the other one finds out that it is that of the job.
 func TestRealFleetObjectsStopped_Rule75(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -182,8 +185,8 @@ func lateObject(t *testing.T, kind string, size, want int) {
 	})
 }
 
-// TestRealFleetObjectsGivenBack_Rule76: a worker ends while the store makes the object, and does not hear that it has. Its job is given back, and the next
-// worker finds that the object is that of the job.
+// TestRealFleetObjectsGivenBack_Rule76: a worker ends while the store makes the object, and does not hear that it has.
+// Its job is given back, and the next worker finds that the object is that of the job.
 func TestRealFleetObjectsGivenBack_Rule76(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

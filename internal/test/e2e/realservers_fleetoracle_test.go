@@ -106,8 +106,8 @@ func (h *history) count() (n int) {
 	return n
 }
 
-// check: what was put in place are right versions, each once, none after a newer one, and the last one in the end. What watches a folder
-// hears of that a moment later.
+// check: what was put in place are right versions, each once, none after a newer one, and the last one in the end. What
+// watches a folder hears of that a moment later.
 func (h *history) check(t *testing.T, names []string) {
 	t.Helper()
 	for limit := time.Now().Add(time.Minute); !h.atEnd(names) && time.Now().Before(limit); {

@@ -75,8 +75,8 @@ func (f *fleetRig) placed(prefix string) int {
 	return len(all)
 }
 
-// TestRealFleetPaced: a host with more work than it may be asked for, and one that wants to be left alone, keep no others waiting: their jobs wait in the
-// queue, which is no try, and are all done at the pace of the host.
+// TestRealFleetPaced: a host with more work than it may be asked for, and one that wants to be left alone, keep no
+// others waiting: their jobs wait in the queue, which is no try, and are all done at the pace of the host.
 func TestRealFleetPaced(t *testing.T) {
 	t.Parallel()
 	const rate, slowOnes, others = 4, 60, 20

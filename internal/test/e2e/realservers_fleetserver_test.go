@@ -135,7 +135,8 @@ func (c *natsCluster) write(name string, data []byte) {
 	}
 }
 
-// credentials makes an operator with an account and a user, whose credentials are in user.creds. Those in other.creds are of another operator.
+// credentials makes an operator with an account and a user, whose credentials are in user.creds. Those in other.creds
+// are of another operator.
 func (c *natsCluster) credentials() (config string) {
 	must := func(err error) {
 		if err != nil {
@@ -180,8 +181,8 @@ func (c *natsCluster) credentials() (config string) {
 	return conf.String()
 }
 
-// TestRealFleetServer: a fleet with nats-server, by TLS and credentials, goes on when the server was killed; without either it is refused, and
-// told so.
+// TestRealFleetServer: a fleet with nats-server, by TLS and credentials, goes on when the server was killed; without
+// either it is refused, and told so.
 func TestRealFleetServer(t *testing.T) {
 	t.Parallel()
 	c := newNATS(t, 1)

@@ -57,7 +57,8 @@ func (p *fleetProcess) metrics(t *testing.T) string {
 	return string(data)
 }
 
-// TestRealFleetTold: a file that comes is shown with its bytes long before the lease is prolonged, and Prometheus gets what there is.
+// TestRealFleetTold: a file that comes is shown with its bytes long before the lease is prolonged, and Prometheus gets
+// what there is.
 func TestRealFleetTold(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)

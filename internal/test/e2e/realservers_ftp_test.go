@@ -36,8 +36,8 @@ var (
 	}
 )
 
-// vsftpdConfig is the whole configuration of a vsftpd with one site for anonymous users, who are somebody whose home exists. Its own
-// sandbox does not work in others.
+// vsftpdConfig is the whole configuration of a vsftpd with one site for anonymous users, who are somebody whose home
+// exists. Its own sandbox does not work in others.
 func vsftpdConfig(s site, dir, addr string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -9,8 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A gate stands at relays before servers that have one file. None of those that belong together sends much before each of them has sent
-// something: that all are made use of does not depend on how late one of them is on a busy machine.
+// A gate stands at relays before servers that have one file. None of those that belong together sends much before each
+// of them has sent something: that all are made use of does not depend on how late one of them is on a busy machine.
 type gate struct {
 	mu   sync.Mutex
 	sent map[string]int64 // by the address of those that belong together
@@ -80,8 +80,8 @@ func (g *gate) allSent() bool {
 // gateKey is where a script's environment keeps its gate.
 type gateKey struct{}
 
-// belongTogether is "together NAME...": none of these servers, which were started with the word "gated", sends much of the next file
-// before each has sent something.
+// belongTogether is "together NAME...": none of these servers, which were started with the word "gated", sends much of
+// the next file before each has sent something.
 func belongTogether(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: together NAME NAME...")

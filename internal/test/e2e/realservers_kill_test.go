@@ -30,8 +30,9 @@ func killRate() int64 {
 	return 8 << 20
 }
 
-// killTolerance is what one kill may cost in bytes that are fetched again: the larger of 8 MiB and 2 %, as twenty times a second it is noted what
-// is here. Beside other tests a process may be kept waiting for some of these times, while the servers send on.
+// killTolerance is what one kill may cost in bytes that are fetched again: the larger of 8 MiB and 2 %, as twenty times
+// a second it is noted what is here. Beside other tests a process may be kept waiting for some of these times, while
+// the servers send on.
 func killTolerance() int64 {
 	if nightly() {
 		return max(8<<20, killFileSize/50)
@@ -70,8 +71,8 @@ func TestRealKill(t *testing.T) {
 	tally(t, "get", rounds, 0, lost) // what is wrong ends the test
 }
 
-// killRounds is how many kills that landed between the first and the last payload byte there are, if BRAID_KILL_ROUNDS does not say
-// another number; scripts/nightly does.
+// killRounds is how many kills that landed between the first and the last payload byte there are, if BRAID_KILL_ROUNDS
+// does not say another number; scripts/nightly does.
 func killRounds(t *testing.T, usual int) int {
 	t.Helper()
 	text := os.Getenv("BRAID_KILL_ROUNDS")

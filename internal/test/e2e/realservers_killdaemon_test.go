@@ -24,9 +24,9 @@ import (
 	"time"
 )
 
-// TestRealKillDaemon kills braid daemon without warning, at random moments, while files are added to its queue and come: small ones, with and
-// without digests, and large ones. After all of it each download that was accepted is complete and right, under its own name, and none was
-// fetched once more after it was reported complete.
+// TestRealKillDaemon kills braid daemon without warning, at random moments, while files are added to its queue and
+// come: small ones, with and without digests, and large ones. After all of it each download that was accepted is
+// complete and right, under its own name, and none was fetched once more after it was reported complete.
 func TestRealKillDaemon(t *testing.T) {
 	rounds := killRounds(t, 20)
 	k := newKilledDaemon(t)

@@ -98,9 +98,9 @@ func writeBytes(t *testing.T, name string, data []byte) {
 	}
 }
 
-// TestRealKills kills a resume, a repair and a watch without warning, at moments spread over the transfer and in the time around it,
-// and runs them again. Proves rules 1 and 6: under the final name is what was there before or the right file, and in the end the right
-// one; little is fetched twice, and no old version is lost.
+// TestRealKills kills a resume, a repair and a watch without warning, at moments spread over the transfer and in the
+// time around it, and runs them again. Proves rules 1 and 6: under the final name is what was there before or the right
+// file, and in the end the right one; little is fetched twice, and no old version is lost.
 func TestRealKills_Rule1_Rule6(t *testing.T) {
 	s := newKillSet(t)
 	for _, v := range victims {
@@ -170,8 +170,8 @@ func command(dir string, args []string) *exec.Cmd {
 	return cmd
 }
 
-// runAndKill kills a command once the servers have sent so many bytes more or, every third time, after a moment, and tells whether it was
-// killed. A mark that never comes is one at which there was nothing to be killed.
+// runAndKill kills a command once the servers have sent so many bytes more or, every third time, after a moment, and
+// tells whether it was killed. A mark that never comes is one at which there was nothing to be killed.
 func (s *killSet) runAndKill(t *testing.T, dir string, args []string, fetch int64) bool {
 	t.Helper()
 	cmd := command(dir, args)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// pushed commits and pushes with braid as the agent, from a clone of a repository whose .lfsconfig is the given one. It returns the clone,
-// what git said, and what git traced of the commands that were run.
+// pushed commits and pushes with braid as the agent, from a clone of a repository whose .lfsconfig is the given one. It
+// returns the clone, what git said, and what git traced of the commands that were run.
 func (w *lfsWorld) pushed(config string) (dir, out, ran string) {
 	w.t.Helper()
 	w.agent("")
@@ -28,8 +28,8 @@ func (w *lfsWorld) pushed(config string) (dir, out, ran string) {
 	return dir, string(said), readFile(w.t, log)
 }
 
-// TestRealLFSHostile: no program of a repository runs in a push, whatever its .lfsconfig says that the LFS server is. The repository has the
-// program under each name that the setting of the agent could be made to have.
+// TestRealLFSHostile: no program of a repository runs in a push, whatever its .lfsconfig says that the LFS server is.
+// The repository has the program under each name that the setting of the agent could be made to have.
 func TestRealLFSHostile(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{
@@ -61,7 +61,8 @@ func TestRealLFSHostile(t *testing.T) {
 	}
 }
 
-// TestRealLFSUploadHidden: an upload shows no password to who lists processes, and comes also where the server names braid for it.
+// TestRealLFSUploadHidden: an upload shows no password to who lists processes, and comes also where the server names
+// braid for it.
 func TestRealLFSUploadHidden(t *testing.T) {
 	t.Parallel()
 	for _, transfer := range []string{"", "braid"} {

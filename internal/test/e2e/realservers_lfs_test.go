@@ -294,7 +294,8 @@ func TestRealLFSAnswers(t *testing.T) {
 	}
 }
 
-// TestRealLFSMirrors: what the server does not have, a mirror has, which is a copy of .git/lfs/objects; one that has it wrong does no harm.
+// TestRealLFSMirrors: what the server does not have, a mirror has, which is a copy of .git/lfs/objects; one that has it
+// wrong does no harm.
 func TestRealLFSMirrors(t *testing.T) {
 	t.Parallel()
 	w := newLFSWorld(t, 3, 1<<20)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestRealWatchLost: without its database, or with a damaged one, a watcher begins with antenna.lirs: it asks for nothing that it has,
-// and does not miss what comes next.
+// TestRealWatchLost: without its database, or with a damaged one, a watcher begins with antenna.lirs: it asks for
+// nothing that it has, and does not miss what comes next.
 func TestRealWatchLost(t *testing.T) {
 	t.Parallel()
 	losses := map[string]func(path string) error{

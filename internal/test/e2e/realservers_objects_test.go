@@ -18,8 +18,8 @@ import (
 	"braid/internal/test/s3test"
 )
 
-// TestRealObjectsKilled_Rule71_Rule72 kills the command at random moments of an upload, and runs it again: nothing is visible before, and in the end
-// the object is right, is there once, and no upload is left (rules 71 and 72).
+// TestRealObjectsKilled_Rule71_Rule72 kills the command at random moments of an upload, and runs it again: nothing is
+// visible before, and in the end the object is right, is there once, and no upload is left (rules 71 and 72).
 func TestRealObjectsKilled_Rule71_Rule72(t *testing.T) {
 	t.Parallel()
 	const size = 96 << 20
@@ -154,8 +154,8 @@ func TestRealObjectsRefused_Rule73(t *testing.T) {
 	}
 }
 
-// TestRealObjectsAsFiles: -N, --no-clobber, --overwrite, "already complete", --on-complete, lists, dry runs and verify mean for objects what
-// they mean for files (rules 3, 4 and 54).
+// TestRealObjectsAsFiles: -N, --no-clobber, --overwrite, "already complete", --on-complete, lists, dry runs and verify
+// mean for objects what they mean for files (rules 3, 4 and 54).
 func TestRealObjectsAsFiles(t *testing.T) {
 	t.Parallel()
 	one, two := mirrortest.Generate(20<<20, 1), mirrortest.Generate(20<<20, 2)

@@ -17,8 +17,8 @@ import (
 	"braid/internal/test/s3test"
 )
 
-// TestRealObjectsLikeFiles_Rule3_Rule4: what is there, what a flag says and what the server has end in the same for a file and for an object: the exit code,
-// what is there afterwards, and the result in JSON (rules 3 and 4).
+// TestRealObjectsLikeFiles_Rule3_Rule4: what is there, what a flag says and what the server has end in the same for a
+// file and for an object: the exit code, what is there afterwards, and the result in JSON (rules 3 and 4).
 func TestRealObjectsLikeFiles_Rule3_Rule4(t *testing.T) {
 	t.Parallel()
 	const size = 9 << 20 // two parts
@@ -116,8 +116,8 @@ func TestRealObjectsLikeFiles_Rule3_Rule4(t *testing.T) {
 	}
 }
 
-// TestRealObjectsWithoutConditions_Rule71: a store that ignores If-None-Match is found out, which is said once for all files, and asked right before an object
-// is made: what came meanwhile stays (rule 71).
+// TestRealObjectsWithoutConditions_Rule71: a store that ignores If-None-Match is found out, which is said once for all
+// files, and asked right before an object is made: what came meanwhile stays (rule 71).
 func TestRealObjectsWithoutConditions_Rule71(t *testing.T) {
 	t.Parallel()
 	r := newObjectsRig(t)
@@ -155,8 +155,8 @@ func TestRealObjectsWithoutConditions_Rule71(t *testing.T) {
 	r.clean()
 }
 
-// TestRealObjectsWrong_Rule40: of mirrors that lie, and pieces that nothing names, a wrong file is uploaded. It never is an object, and the file is fetched
-// from others, alone (rule 40).
+// TestRealObjectsWrong_Rule40: of mirrors that lie, and pieces that nothing names, a wrong file is uploaded. It never
+// is an object, and the file is fetched from others, alone (rule 40).
 func TestRealObjectsWrong_Rule40(t *testing.T) {
 	t.Parallel()
 	r := newObjectsRig(t)

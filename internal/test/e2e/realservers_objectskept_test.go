@@ -44,8 +44,9 @@ func signedObject(t *testing.T, dir, kind string, content mirrortest.Content) (f
 	return []string{"--smime-ca", "ca.pem"}, []byte(readFile(t, filepath.Join(dir, "content.p7s")))
 }
 
-// TestRealObjectsSigned_Rule72: no byte is uploaded before the signature is here, and an upload that was killed goes on with the state of its check: what
-// is uploaded is not fetched again. Without the signature nothing is uploaded, and with a bad one there is no object (rule 72).
+// TestRealObjectsSigned_Rule72: no byte is uploaded before the signature is here, and an upload that was killed goes on
+// with the state of its check: what is uploaded is not fetched again. Without the signature nothing is uploaded, and
+// with a bad one there is no object (rule 72).
 func TestRealObjectsSigned_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(20<<20, 31)
@@ -93,8 +94,8 @@ func TestRealObjectsSigned_Rule72(t *testing.T) {
 	}
 }
 
-// TestRealObjectsSignedLate_Rule72: a signature that was bad is fetched anew by the next run, and one that only the origin's answer leads to is waited for
-// though a mirror is faster (rule 72).
+// TestRealObjectsSignedLate_Rule72: a signature that was bad is fetched anew by the next run, and one that only the
+// origin's answer leads to is waited for though a mirror is faster (rule 72).
 func TestRealObjectsSignedLate_Rule72(t *testing.T) {
 	t.Parallel()
 	content, other := mirrortest.Generate(20<<20, 35), mirrortest.Generate(20<<20, 36)
@@ -125,8 +126,8 @@ func TestRealObjectsSignedLate_Rule72(t *testing.T) {
 	})
 }
 
-// TestRealObjectsLostJournal_Rule72: without its journal, or with one that says nothing or is of another version of the file, a killed upload begins anew, and
-// ends the one before (rule 72).
+// TestRealObjectsLostJournal_Rule72: without its journal, or with one that says nothing or is of another version of the
+// file, a killed upload begins anew, and ends the one before (rule 72).
 func TestRealObjectsLostJournal_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(20<<20, 33)
@@ -185,8 +186,8 @@ func TestRealObjectsLostJournal_Rule72(t *testing.T) {
 	}
 }
 
-// TestRealObjectsOfOthers_Rule72: an upload of the same name that another program has opened stays, and one that got a part meanwhile, as its process is at
-// work elsewhere (rule 72).
+// TestRealObjectsOfOthers_Rule72: an upload of the same name that another program has opened stays, and one that got a
+// part meanwhile, as its process is at work elsewhere (rule 72).
 func TestRealObjectsOfOthers_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(20<<20, 37)

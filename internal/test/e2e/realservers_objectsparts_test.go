@@ -15,8 +15,8 @@ import (
 	"braid/internal/test/s3test"
 )
 
-// TestRealObjectsParts: braid parts lists uploads, by the journals here and by the store, says which process works at one, and removes one or all below a
-// prefix, but for those that a process works at.
+// TestRealObjectsParts: braid parts lists uploads, by the journals here and by the store, says which process works at
+// one, and removes one or all below a prefix, but for those that a process works at.
 func TestRealObjectsParts(t *testing.T) {
 	t.Parallel()
 	r := newObjectsRig(t)
@@ -77,8 +77,8 @@ func TestRealObjectsParts(t *testing.T) {
 	r.holds("x/active", content)
 }
 
-// TestRealObjectsAbandoned: what this machine has left a week ago, by its own clock, is ended with the next object. What it has left since, a process works
-// at, or another program has begun stays, whatever the store says of its age.
+// TestRealObjectsAbandoned: what this machine has left a week ago, by its own clock, is ended with the next object.
+// What it has left since, a process works at, or another program has begun stays, whatever the store says of its age.
 func TestRealObjectsAbandoned(t *testing.T) {
 	t.Parallel()
 	r := newObjectsRig(t)

@@ -133,7 +133,8 @@ func (r *objectsRig) kill(parts int, args ...string) {
 	r.store.Faults(nil)
 }
 
-// atAnotherTime makes the store say in its listings of some kinds that it is another year. What a process that runs has not sent yet is held as before.
+// atAnotherTime makes the store say in its listings of some kinds that it is another year. What a process that runs has
+// not sent yet is held as before.
 func (r *objectsRig) atAnotherTime(years int, kinds ...string) {
 	now, held := time.Now().UTC().Year(), r.held
 	if held == nil {

@@ -45,8 +45,8 @@ func tinyproxyArgs(t testing.TB, dir, host, port, user, password string) []strin
 	return []string{"-d", "-c", conf}
 }
 
-// proxyCommand is the script command "tinyproxy NAME USER:PASSWORD", or that of another proxy. It sets NAME to its URL without name and
-// password, and NAME_HOST to its host:port.
+// proxyCommand is the script command "tinyproxy NAME USER:PASSWORD", or that of another proxy. It sets NAME to its URL
+// without name and password, and NAME_HOST to its host:port.
 func proxyCommand(p proxyProgram) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		need(ts, neg, args, 2, p.command+" NAME USER:PASSWORD")

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestRealWatchService: what a service manager and Prometheus see of a watcher, over a reload, a wrong configuration, an end in the
-// middle of a download and a new start.
+// TestRealWatchService: what a service manager and Prometheus see of a watcher, over a reload, a wrong configuration,
+// an end in the middle of a download and a new start.
 func TestRealWatchService(t *testing.T) {
 	t.Parallel()
 	s := newWatchSet(t, hookLine)

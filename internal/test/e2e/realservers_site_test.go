@@ -25,8 +25,8 @@ type site struct {
 	name     string       // what nginx calls itself in the log
 	password string       // what an FTP server wants to hear of anonymous; "": anything
 
-	// digests are the SHA-256 (base64) that nginx sends in Digest with a representation, by its ETag: when the file changes, so does
-	// the field.
+	// digests are the SHA-256 (base64) that nginx sends in Digest with a representation, by its ETag: when the file
+	// changes, so does the field.
 	digests map[string]string
 }
 

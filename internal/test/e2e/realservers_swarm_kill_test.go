@@ -39,10 +39,10 @@ func newSwarmKillSet(t *testing.T) (s *killSet, peer *meter) {
 	return s, peer
 }
 
-// TestRealSwarmKill kills the command without warning while two web servers and a BitTorrent peer bring a file, and runs it again. Proves
-// rule 6 for pieces that come in any order, and wait in memory until they are proven: the right file, nothing under the final name
-// before, and little fetched twice: 2 % at most on a machine that does nothing else, and here, beside other tests, no more than any other
-// kill may cost.
+// TestRealSwarmKill kills the command without warning while two web servers and a BitTorrent peer bring a file, and
+// runs it again. Proves rule 6 for pieces that come in any order, and wait in memory until they are proven: the right
+// file, nothing under the final name before, and little fetched twice: 2 % at most on a machine that does nothing else,
+// and here, beside other tests, no more than any other kill may cost.
 func TestRealSwarmKill(t *testing.T) {
 	t.Parallel()
 	s, peer := newSwarmKillSet(t)

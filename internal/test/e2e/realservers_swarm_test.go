@@ -198,8 +198,8 @@ func TestRealSeed(t *testing.T) {
 	})
 }
 
-// TestRealSeedRatio lets Transmission download what braid gives, until that is as much as it wanted to give. Transmission connects to nobody
-// on its own machine, so braid is told where it is.
+// TestRealSeedRatio lets Transmission download what braid gives, until that is as much as it wanted to give.
+// Transmission connects to nobody on its own machine, so braid is told where it is.
 func TestRealSeedRatio(t *testing.T) {
 	t.Parallel()
 	s := newSwarmSite(t, 12<<20+12345)

@@ -159,7 +159,8 @@ func (s *watchSet) guard() {
 	s.t.Cleanup(func() { close(stop); wg.Wait() })
 }
 
-// hookRuns are the lines that the program of the watch has written: the SHA-256 of the file that it was told of, and of that which it found.
+// hookRuns are the lines that the program of the watch has written: the SHA-256 of the file that it was told of, and of
+// that which it found.
 func (s *watchSet) hookRuns() []string { return strings.Fields(s.agent.read("runs")) }
 
 const hookLine = `run = ["/bin/sh", "-c", "echo $BRAID_FILE_SHA256=$(sha256sum <$BRAID_FILE_PATH | cut -c-64) >>../runs"]`
@@ -170,8 +171,8 @@ func (s *watchSet) runOf(version int) string {
 	return sum + "=" + sum
 }
 
-// TestRealWatch: the feeds change, the file comes from two servers and is verified, its program runs once; then the feeds answer 304 and
-// nothing happens.
+// TestRealWatch: the feeds change, the file comes from two servers and is verified, its program runs once; then the
+// feeds answer 304 and nothing happens.
 func TestRealWatch(t *testing.T) {
 	t.Parallel()
 	s := newWatchSet(t, hookLine)
@@ -227,8 +228,8 @@ var kills = map[string]func(s *watchSet){
 	},
 }
 
-// TestRealWatchKilled: what is killed between the download and its acknowledgement is repeated once with the next start, fetches nothing
-// again, and ends right.
+// TestRealWatchKilled: what is killed between the download and its acknowledgement is repeated once with the next
+// start, fetches nothing again, and ends right.
 func TestRealWatchKilled(t *testing.T) {
 	t.Parallel()
 	for name, moment := range kills {
@@ -270,8 +271,8 @@ func TestRealWatchKilled(t *testing.T) {
 	}
 }
 
-// beginHeld starts the watcher. Its programs wait at a FIFO of this start, and one of them may end: a program that the killed watcher had
-// just begun, and that endPrograms did not see yet, does not take the place of the next start's.
+// beginHeld starts the watcher. Its programs wait at a FIFO of this start, and one of them may end: a program that the
+// killed watcher had just begun, and that endPrograms did not see yet, does not take the place of the next start's.
 func (s *watchSet) beginHeld(start string) {
 	s.t.Helper()
 	fifo := filepath.Join(s.dir, "fifo-"+start)

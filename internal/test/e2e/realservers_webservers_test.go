@@ -33,8 +33,9 @@ func pageOf(t *testing.T, section string) map[string]string {
 	return blocks
 }
 
-// TestRealWebservers runs the configurations of doc/webservers.md as they stand there, but for names and folders: what they say is
-// enough for a verified download from all mirrors, and they say nothing of a file that they have no digest of.
+// TestRealWebservers runs the configurations of doc/webservers.md as they stand there, but for names and folders: what
+// they say is enough for a verified download from all mirrors, and they say nothing of a file that they have no digest
+// of.
 func TestRealWebservers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

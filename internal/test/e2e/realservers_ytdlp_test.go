@@ -17,7 +17,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// TestRealYtDlp: yt-dlp has braid download a video of a page, one that it had begun itself, one in fragments, and one that is not there.
+// TestRealYtDlp: yt-dlp has braid download a video of a page, one that it had begun itself, one in fragments, and one
+// that is not there.
 func TestRealYtDlp(t *testing.T) {
 	t.Parallel()
 	video, fragments := mirrortest.Generate(3<<20, 7).Bytes(), [][]byte{}

@@ -77,8 +77,8 @@ func serving(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
 	}
 }
 
-// scanAddr sends the scheme and the host of the first address that it reads, and reads on so that the writer is never stopped. At the
-// end it closes addr.
+// scanAddr sends the scheme and the host of the first address that it reads, and reads on so that the writer is never
+// stopped. At the end it closes addr.
 func scanAddr(output io.Reader, addr chan<- [2]string) {
 	defer close(addr)
 	found := false

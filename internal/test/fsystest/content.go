@@ -5,8 +5,8 @@ import "slices"
 // pageSize is what is copied when a byte is written that another content has, too.
 const pageSize = 4096
 
-// A content is the bytes of a file. Copies share their pages until one is written: of each file there are hundreds of copies, as it is at
-// one moment and another.
+// A content is the bytes of a file. Copies share their pages until one is written: of each file there are hundreds of
+// copies, as it is at one moment and another.
 type content struct {
 	size  int64
 	pages []page // may end before size does: zeroes

@@ -1,9 +1,9 @@
 // Package fsystest has file systems for tests, which do what real ones do on their worst day.
 //
-// A [Disk] is in memory. It logs each change, and can be had as it would be found after a loss of power at any moment: with
-// everything gone that no sync put on disk, with all of it there, or torn, sector by sector and name by name. It assumes nothing that
-// POSIX does not promise: the entries of a folder are on disk when that folder was synced, and not before, whatever was synced of
-// the files.
+// A [Disk] is in memory. It logs each change, and can be had as it would be found after a loss of power at any moment:
+// with everything gone that no sync put on disk, with all of it there, or torn, sector by sector and name by name. It
+// assumes nothing that POSIX does not promise: the entries of a folder are on disk when that folder was synced, and not
+// before, whatever was synced of the files.
 //
 // [Tap] stands before any file system and is asked about each operation before it is done, which may fail in its place.
 //

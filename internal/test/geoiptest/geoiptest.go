@@ -1,4 +1,5 @@
-// Package geoiptest writes small databases of addresses for tests, in MaxMind's format (MaxMind DB File Format Specification 2.0).
+// Package geoiptest writes small databases of addresses for tests, in MaxMind's format (MaxMind DB File Format
+// Specification 2.0).
 package geoiptest
 
 import (
@@ -6,8 +7,8 @@ import (
 	"net/netip"
 )
 
-// Database is the content of a file that knows the countries of networks, under the key "country" or another that is given. No network
-// may lie within another one.
+// Database is the content of a file that knows the countries of networks, under the key "country" or another that is
+// given. No network may lie within another one.
 func Database(networks map[netip.Prefix]string, key string) []byte {
 	t := tree{{}}
 	var data []byte

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Path returns the path of a tool's program in the build cache, and builds it if it is not there. Only one process at a time does: a
-// program that a second go command is just writing anew cannot be started (ETXTBSY).
+// Path returns the path of a tool's program in the build cache, and builds it if it is not there. Only one process at a
+// time does: a program that a second go command is just writing anew cannot be started (ETXTBSY).
 func Path(name string) (string, error) {
 	root, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {

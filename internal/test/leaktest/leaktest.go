@@ -2,8 +2,8 @@
 //
 //	func TestMain(m *testing.M) { leaktest.Main(m) }
 //
-// It is goleak with patience: goleak.VerifyTestMain waits for less than half a second, and on a busy machine a goroutine that has been
-// told to end may need longer to do so. It must not be imported but by tests.
+// It is goleak with patience: goleak.VerifyTestMain waits for less than half a second, and on a busy machine a
+// goroutine that has been told to end may need longer to do so. It must not be imported but by tests.
 package leaktest
 
 import (

@@ -50,8 +50,8 @@ func (c Content) Bytes() []byte {
 	return b
 }
 
-// Compare reads r to its end, and is nil if that is the file. What it needs of memory does not grow with the file: large blocks are
-// expensive under the race detector.
+// Compare reads r to its end, and is nil if that is the file. What it needs of memory does not grow with the file:
+// large blocks are expensive under the race detector.
 func (c Content) Compare(r io.Reader) error {
 	var got, want [32 << 10]byte
 	for off := int64(0); ; {

@@ -208,7 +208,8 @@ func Digest(ds ...verify.Digest) Option {
 	}
 }
 
-// ContentDigest adds the Content-Digest field (RFC 9530, section 2) to answers with a file or a part of it: that of what should come.
+// ContentDigest adds the Content-Digest field (RFC 9530, section 2) to answers with a file or a part of it: that of
+// what should come.
 func ContentDigest() Option { return func(b *behaviour) { b.contentDigest = true } }
 
 // ETag sets the validator, with its quotes, and makes the server heed it.

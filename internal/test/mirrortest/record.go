@@ -97,8 +97,8 @@ func (s *Server) count(r *Request, n int64) (total int64) {
 	return s.sent
 }
 
-// ending notes that the client has all of the answer with what is sent next: it may ask again, on another connection as well, before the
-// goroutine that answers gets as far as finish.
+// ending notes that the client has all of the answer with what is sent next: it may ask again, on another connection as
+// well, before the goroutine that answers gets as far as finish.
 func (s *Server) ending(r *Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -98,14 +98,15 @@ func (j *judge) kept() {
 	}
 }
 
-// mingled reports whether nothing but a digest that the user mistyped, now or before, ties what several servers answered: one of them may
-// be a liar.
+// mingled reports whether nothing but a digest that the user mistyped, now or before, ties what several servers
+// answered: one of them may be a liar.
 func (j *judge) mingled() bool {
 	c := j.c
 	return len(j.users) > 0 && j.sum(j.subject()) != j.users[len(j.users)-1] && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
 }
 
-// restated reports whether the asked server gives the file another date or tag than in an earlier command: it says that this is another version.
+// restated reports whether the asked server gives the file another date or tag than in an earlier command: it says that
+// this is another version.
 func (j *judge) restated() bool {
 	tags := map[string]bool{}
 	for _, c := range j.Commands[:j.k+1] {

@@ -26,9 +26,10 @@ var first = sync.OnceValue(func() int {
 
 const lowest = 10000
 
-// Free returns an address on loopback where nothing listens, for a server of another program, which cannot choose a free port and tell it.
-// Its port is below those that the system gives away by itself. No other test binary gets it as long as this one runs: each port is claimed by
-// a socket in the abstract namespace (unix(7)), which vanishes with its process.
+// Free returns an address on loopback where nothing listens, for a server of another program, which cannot choose a
+// free port and tell it. Its port is below those that the system gives away by itself. No other test binary gets it as
+// long as this one runs: each port is claimed by a socket in the abstract namespace (unix(7)), which vanishes with its
+// process.
 func Free(t testing.TB) string {
 	t.Helper()
 	for range 1000 {

@@ -1,5 +1,5 @@
-// Package s3test runs an object store for tests: versitygw, a process that keeps objects as files in a folder. A proxy before it does what
-// that store never does: it answers 503, loses an answer, ignores conditions, falls silent.
+// Package s3test runs an object store for tests: versitygw, a process that keeps objects as files in a folder. A proxy
+// before it does what that store never does: it answers 503, loses an answer, ignores conditions, falls silent.
 //
 // It must not be imported but by tests.
 package s3test

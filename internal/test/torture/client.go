@@ -20,7 +20,8 @@ type request struct {
 	ca       string   // file of the authorities to trust
 	maxSize  int64    // if not 0
 
-	// flags and command are braid's; a case with these is for braid alone, and so is one that would lead others out of this machine.
+	// flags and command are braid's; a case with these is for braid alone, and so is one that would lead others out of
+	// this machine.
 	flags   []string
 	command []string // in place of get
 	alone   bool

@@ -67,8 +67,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestLargeFile: the memory of a download does not grow with the file, neither on the way to a pipe nor to a disk, with two sources
-// and a digest that is verified.
+// TestLargeFile: the memory of a download does not grow with the file, neither on the way to a pipe nor to a disk, with
+// two sources and a digest that is verified.
 func TestLargeFile(t *testing.T) {
 	for name, size := range map[string]int64{"stream": *largeMiB << 20, "part": *partMiB << 20} {
 		t.Run(name, func(t *testing.T) {
@@ -137,8 +137,8 @@ func kinds() []kind {
 	}
 }
 
-// TestManyFiles: of a batch at good and bad servers exactly the files come that can, and the exit code is that of wrong bytes, which
-// beats all others (rule 40 and doc/rules.md, "Exit codes").
+// TestManyFiles: of a batch at good and bad servers exactly the files come that can, and the exit code is that of wrong
+// bytes, which beats all others (rule 40 and doc/rules.md, "Exit codes").
 func TestManyFiles(t *testing.T) {
 	const size = 100_000
 	made, dir := mirrortest.Generate(size, 4), t.TempDir()

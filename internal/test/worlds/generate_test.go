@@ -59,7 +59,8 @@ func (m *maker) world() *World {
 	return w
 }
 
-// underWay lets the asked server break off and be gone, and the servers of a mirror network lead elsewhere each time, as users meet it.
+// underWay lets the asked server break off and be gone, and the servers of a mirror network lead elsewhere each time,
+// as users meet it.
 func (m *maker) underWay() {
 	for i := range m.w.Parties {
 		p := &m.w.Parties[i]

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// near is a kept story of which one to three things are different. Faults are found there some ten times as often as in worlds that
-// are made by chance alone: what was mended once has neighbours.
+// near is a kept story of which one to three things are different. Faults are found there some ten times as often as in
+// worlds that are made by chance alone: what was mended once has neighbours.
 func near(seed uint64, texts []string) (*World, error) {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 0x6e656172))}
 	w, err := parseWorld(texts[m.IntN(len(texts))])
