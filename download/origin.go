@@ -105,6 +105,10 @@ func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 		return otherDigest(o, err)
 	}
 	st := s.statementOf(o, x, a)
+	if st.by == byServer && st.sizeBy < byServer && differs(a.Size, s.view().Size) { // a mirror has another size than the server gave
+		o.claimed = a.Size
+		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
+	}
 	if k := (&known{claims: claims, size: a.Size, sizeBy: st.sizeBy}); k.guessed() {
 		return s.refuseSize(o, a.Size)
 	}
