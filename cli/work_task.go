@@ -33,6 +33,7 @@ type workTask struct {
 	stage  *stage // in a workFolder
 	upload string // the last one that was opened
 	rec    *report.Recorder
+	kept   int64 // bytes of an earlier try
 }
 
 func newWorkTask(w *workCommand, c *jetstream.Claim) *workTask {
@@ -85,14 +86,17 @@ func (t *workTask) request() (download.Request, error) {
 // observe takes down how far the download is.
 func (t *workTask) observe(ev download.Event) {
 	t.rec.Observe(time.Now(), ev)
-	if p, ok := ev.(download.Progress); ok {
+	switch p := ev.(type) {
+	case download.Resumed:
+		t.kept = p.Bytes
+	case download.Progress:
 		now := fleet.Progress{Done: p.Done, Size: p.Size, Speed: int64(p.Rate)}
 		for _, m := range t.rec.Mirrors {
 			if m.AtWork() {
 				now.Sources++
 			}
 		}
-		t.claim.Tell(now)
+		t.claim.Tell(now, p.Done-t.kept)
 	}
 }
 

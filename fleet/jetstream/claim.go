@@ -76,8 +76,6 @@ type Claim struct {
 	last     stored[fleet.Record] // as this process has seen it last
 	seen     bool                 // by idle, with so much of it
 	seenDone int64
-	first    int64 // what was here of the file when the job was told of
-	told     bool
 	gets     bool // somewhere
 
 	confirmed atomic.Bool
@@ -213,13 +211,11 @@ func (q *Queue) free(key string) {
 // Fence is the fence that the job is held under.
 func (c *Claim) Fence() uint64 { return c.Record.Lease.Fence }
 
-// Tell takes down how far the job is: answers to Workers have it at once, and the record when the lease is prolonged.
-func (c *Claim) Tell(p fleet.Progress) {
+// Tell takes down how far the job is, and how many bytes this try has brought: answers to Workers have it at once, and
+// the record when the lease is prolonged.
+func (c *Claim) Tell(p fleet.Progress, brought int64) {
 	c.mu.Lock()
-	if !c.told {
-		c.told, c.first = true, p.Done
-	}
-	gets := !c.gets && p.Done >= c.first+introduces
+	gets := !c.gets && brought >= introduces
 	c.gets = c.gets || gets
 	c.progress = p
 	c.mu.Unlock()

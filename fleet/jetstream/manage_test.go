@@ -70,7 +70,7 @@ func TestWorkersAnswer(t *testing.T) {
 	expect("queued")
 	c := next(t, a)
 	expect("running")
-	c.Tell(fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4})
+	c.Tell(fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4}, 1)
 	all := answers(1)
 	if all[0].Name != "a" || all[0].Doing[0] != (fleet.Doing{Key: fleet.KeyOf("disk.iso"), Fence: c.Fence(), Progress: fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4}}) {
 		t.Fatalf("workers say %+v", all)

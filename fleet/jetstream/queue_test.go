@@ -147,7 +147,7 @@ func TestProlong(t *testing.T) {
 	a, b := opened(t, h, "a", fleet.ShortestLease), opened(t, h, "b", fleet.ShortestLease)
 	report(t, a, disk("1"), fleet.Fresh)
 	c := next(t, a)
-	c.Tell(fleet.Progress{Done: 5, Size: 10})
+	c.Tell(fleet.Progress{Done: 5, Size: 10}, 5)
 	ctx, stop := context.WithTimeout(t.Context(), fleet.ShortestLease*3/2)
 	defer stop()
 	if taken, err := b.Next(ctx); err == nil {

@@ -49,9 +49,9 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%s is taken, and a host that is known has jobs", c.Record.Job.Name)
 		}
 	}
-	drip.Tell(fleet.Progress{Done: introduces, Size: 2 * introduces}) // of an earlier try
+	drip.Tell(fleet.Progress{Done: introduces, Size: 2 * introduces}, 0) // of an earlier try
 	none("what was here before is no news")
-	drip.Tell(fleet.Progress{Done: 2 * introduces, Size: 2 * introduces})
+	drip.Tell(fleet.Progress{Done: 2 * introduces, Size: 2 * introduces}, introduces)
 	one, two := next(t, q), next(t, q)
 	end(one, fleet.Failed)
 	none("it has failed")
