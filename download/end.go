@@ -110,8 +110,7 @@ func (s *session) shrunk(o *origin, err error) bool {
 // gives.
 func (s *session) endsEarlier(o *origin, err error) bool {
 	var e *source.Error
-	open := s.guessed() || s.size < 0 && s.strong() // the digest decides what the size is
-	if !open || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
+	if !s.guessed() || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
 		return false
 	}
 	size, bad := byterange.ParseUnsatisfied(http.Header(e.Hops[len(e.Hops)-1].Header).Get("Content-Range"))

@@ -18,7 +18,7 @@ func (g *getter) unsized() bool {
 func (g *getter) dropSize(s *session) (bool, error) {
 	k, inPlace, noRoom := g.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
 	before := k.size
-	if before < 0 && (s.how == wrongDigest || s.how == noSource) { // the body of a source without a length ended there
+	if before < 0 && s.how == wrongDigest { // the body of a source without a length ended there
 		before = g.part.Front()
 	}
 	if before < 0 || k.sizeBy == byUser || g.req.inOrder() && g.part.Front() > 0 {
