@@ -229,6 +229,7 @@ func watchFor(t *testing.T, a *Antenna, j *journal, d time.Duration) {
 	if err := a.Watch(ctx, j.take); !errors.Is(err, ctx.Err()) || ctx.Err() == nil {
 		t.Errorf("watch: %v", err)
 	}
+	time.Sleep(time.Second) // the next process knows nothing of what this one has just asked
 }
 
 // antennaOf makes an antenna in a world.
