@@ -80,7 +80,7 @@ func TestRealFleetDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.await("a paused entry is no job", func() bool { return len(f.jobs()) == 1 })
-	f.start("work", "--to", f.to, "--lease", f.lease, "-v")
+	f.start("work", "--to", f.to, "--lowest-speed-limit", "0", "--lease", f.lease, "-v")
 	half := f.awaitEntry(slow, "active")
 	f.await("it says how far it is", func() bool {
 		half = f.entry(slow)

@@ -240,8 +240,7 @@ func (f *fleetRig) command(args ...string) *exec.Cmd {
 	if f.shell != "" {
 		cmd = exec.Command("/bin/sh", append([]string{"-c", f.shell + `; exec "$0" "$@"`}, cmd.Args...)...)
 	}
-	cmd.Env = append(os.Environ(), "HOME="+f.dir, "XDG_STATE_HOME="+filepath.Join(f.dir, "state"), "XDG_CONFIG_HOME="+f.dir,
-		"BRAID_LOWEST_SPEED_LIMIT=0") // a server that is held is not a slow one
+	cmd.Env = append(os.Environ(), "HOME="+f.dir, "XDG_STATE_HOME="+filepath.Join(f.dir, "state"), "XDG_CONFIG_HOME="+f.dir)
 	cmd.Env = append(cmd.Env, f.env...)
 	return cmd
 }

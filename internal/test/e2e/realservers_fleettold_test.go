@@ -62,7 +62,7 @@ func (p *fleetProcess) metrics(t *testing.T) string {
 func TestRealFleetTold(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)
-	work := f.start("work", "--to", f.to, "-v", "--lease", "10m", "--metrics", "127.0.0.1:0")
+	work := f.start("work", "--to", f.to, "-v", "--lowest-speed-limit", "0", "--lease", "10m", "--metrics", "127.0.0.1:0")
 	f.await("a worker is ready", func() bool { return strings.Contains(work.log.String(), "msg=ready") })
 	name := fmt.Sprintf("/%d/", work.Process.Pid)
 	only := func(s fleetStatus) bool {
