@@ -94,15 +94,15 @@ func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found
 	}
 }
 
-// awaitKey waits until a lease may be free: it ran out, or was given back.
+// awaitKey waits until a lease may be free: it ran out, or was given back, perhaps before the wait began.
 func (q *Queue) awaitKey(ctx context.Context, key string, held *fleet.HeldError) error {
-	wait := time.Second
+	wait, options := time.Second, []jetstream.WatchOpt{jetstream.UpdatesOnly()}
 	if held != nil {
-		wait = min(max(held.Lease.Until.Sub(q.now()), 10*time.Millisecond), q.lease)
+		wait, options = min(max(held.Lease.Until.Sub(q.now()), 10*time.Millisecond), q.lease), nil
 	}
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
-	w, err := q.leases.Watch(ctx, key, jetstream.UpdatesOnly())
+	w, err := q.leases.Watch(ctx, key, options...)
 	if err != nil {
 		return outer(rest(ctx, wait))
 	}
@@ -111,7 +111,10 @@ func (q *Queue) awaitKey(ctx context.Context, key string, held *fleet.HeldError)
 		select {
 		case <-ctx.Done():
 			return outer(ctx.Err())
-		case e := <-w.Updates():
+		case e, ok := <-w.Updates():
+			if !ok { // the connection is closed
+				return outer(rest(ctx, wait))
+			}
 			var l Leader
 			if e != nil && decode(e.Value(), &l) == nil && l.Until.IsZero() {
 				return nil

@@ -114,3 +114,21 @@ func TestYield(t *testing.T) {
 	}
 	<-again // the wait of one that has yielded ends
 }
+
+// TestGivenBackBefore: a process that finds a lease taken, and waits for it only when it was given back already, does not
+// wait until it would have run out.
+func TestGivenBackBefore(t *testing.T) {
+	t.Parallel()
+	h := hosted(t, t.TempDir())
+	a, b := opened(t, h, "a", fleet.LongestLease), opened(t, h, "b", fleet.LongestLease)
+	first := leads(t, a)
+	held := &fleet.HeldError{Lease: fleet.Lease{Until: b.now().Add(fleet.LongestLease)}}
+	if err := first.Resign(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), fleet.LongestLease/5)
+	defer stop()
+	if b.awaitKey(ctx, first.key, held); ctx.Err() != nil {
+		t.Error("waits for a lease that is free")
+	}
+}
