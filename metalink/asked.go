@@ -40,13 +40,19 @@ func AskedAt(hops []Hop, at int) bool {
 // serves reports whether an answer makes its server the Metalink server: it has Links and a strong digest (C2).
 func (h Hop) serves() bool {
 	claims, _ := verify.FromHeader(h.Header, verify.HTTP)
-	return h.Status < 400 && verify.Strong(claims) && h.links()
+	return h.Status < 400 && instanceDigest(claims) && h.links()
 }
 
 // speaks reports whether an answer says anything of the file beside where it is.
 func (h Hop) speaks() bool {
 	said := func(name string) bool { return len(h.Header[name]) > 0 && h.Header[name][0] != "" }
-	return h.Status < 400 && (said("Digest") || said("Repr-Digest") || h.links())
+	return h.Status < 400 && (said("Digest") || said("Repr-Digest") || h.links() || h.stored())
+}
+
+// stored reports whether an answer has a digest in a store's field.
+func (h Hop) stored() bool {
+	claims, _, _ := verify.ReadHeader(h.Header, verify.HTTP)
+	return slices.ContainsFunc(claims, verify.Claim.FromStore)
 }
 
 // links reports whether an answer has Links with a relation of RFC 6249.

@@ -78,7 +78,7 @@ func (c *chain) addDigests(i int, h Hop, over verify.Channel) error {
 	}
 	earlier := slices.Concat(c.digests...)
 	for _, m := range malformed {
-		if !c.trusted && !verify.Strong(earlier) && !verify.Strong(claims) {
+		if !m.Note && !c.trusted && !verify.Strong(earlier) && !verify.Strong(claims) {
 			return m
 		}
 		c.ignore(m.Field+": "+m.Value, m.Why)
@@ -88,6 +88,11 @@ func (c *chain) addDigests(i int, h Hop, over verify.Channel) error {
 	}
 	c.digests[i] = claims
 	return nil
+}
+
+// instanceDigest reports whether a strong digest of Digest or Repr-Digest is among claims.
+func instanceDigest(claims []verify.Claim) bool {
+	return verify.Strong(slices.DeleteFunc(slices.Clone(claims), verify.Claim.FromStore))
 }
 
 // readLinks takes the links of h, if h is the Metalink server.
@@ -101,7 +106,7 @@ func (c *chain) readLinks(i int, h Hop) {
 	case len(links) == 0:
 	case c.server >= 0:
 		c.ignoreAll(links, "listed by a mirror")
-	case !c.trusted && !verify.Strong(c.digests[i]):
+	case !c.trusted && !instanceDigest(c.digests[i]):
 		c.undigested = true
 		c.ignoreAll(links, "no strong digest beside it")
 	default:

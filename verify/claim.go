@@ -38,7 +38,7 @@ func (c Channel) String() string {
 // A Claim says that the whole file has a digest, and where that is from.
 type Claim struct {
 	Digest  Digest
-	Field   string          // where it was written: "Digest", "Repr-Digest", "--sha256"; for messages only
+	Field   string          // where it was written: "Digest", "Repr-Digest", "X-Checksum-Sha256", "--sha256"
 	Channel Channel         // if zero, it is not known, and less trusted than any other
 	By      SignatureResult // who signed what it is from, if Channel is Signed
 }

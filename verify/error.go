@@ -8,10 +8,11 @@ import (
 // A DigestError says that a digest field cannot be used: it is malformed or contradicts another
 // of the same answer (it then wraps a *ConflictError). That is never the same as no digest.
 type DigestError struct {
-	Field string // "Digest" or "Repr-Digest"
+	Field string // "Digest", "Repr-Digest" or the name of a store's field
 	Value string // the part that is wrong, as received
 	Why   string // what is wrong with it
 	Err   error  // nil, or what is behind it
+	Note  bool   // the field is a store's own: a malformed value is ignored, not an error
 }
 
 // Error shows the value escaped and at no more than 200 bytes.

@@ -16,16 +16,20 @@ const (
 	contentDigestField = "Content-Digest"
 )
 
-// FromHeader reads the digests of one answer: Digest (RFC 3230, section 4.3.2) and Repr-Digest (RFC 9530,
-// section 3). The keys of header are in canonical form, as net/http makes them. The claims are at most one
-// per algorithm, strongest first; algorithms that are not ours are skipped.
+// FromHeader reads the digests of one answer: Digest (RFC 3230, section 4.3.2), Repr-Digest (RFC 9530,
+// section 3) and the fields of stores ([StoreFieldNames]). The keys of header are in canonical form, as net/http makes
+// them. The claims are at most one per algorithm, strongest first; algorithms that are not ours are skipped.
 //
-// The error is a *DigestError if one value contradicts another, or if one is malformed and no strong one is left (rule
-// 31).
+// The error is a *DigestError if one value contradicts another, or if one of Digest or Repr-Digest is malformed and no
+// strong one is left (rule 31).
 func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
 	claims, malformed, err := ReadHeader(header, over)
-	if err == nil && len(malformed) > 0 && !Strong(claims) {
-		return nil, malformed[0]
+	if err == nil && !Strong(claims) {
+		for _, m := range malformed {
+			if !m.Note {
+				return nil, m
+			}
+		}
 	}
 	return claims, err
 }
@@ -43,6 +47,9 @@ func ReadHeader(header map[string][]string, over Channel) (claims []Claim, malfo
 		if err := a.dictionary(reprDigestField, strings.Join(lines, ", ")); err != nil {
 			return nil, nil, err
 		}
+	}
+	if err := a.stored(header); err != nil {
+		return nil, nil, err
 	}
 	slices.SortFunc(a.claims, byStrength)
 	return a.claims, a.malformed, nil
@@ -76,7 +83,8 @@ const (
 // spoil notes a value that is malformed. Errors are kept as long as a download runs, so what they hold of an answer is bounded.
 func (a *answer) spoil(field, value, why string, err error) {
 	if len(a.malformed) < maxMalformed {
-		a.malformed = append(a.malformed, &DigestError{Field: field, Value: excerpt(value), Why: why, Err: err})
+		note := Claim{Field: field}.FromStore()
+		a.malformed = append(a.malformed, &DigestError{Field: field, Value: excerpt(value), Why: why, Err: err, Note: note})
 	}
 }
 

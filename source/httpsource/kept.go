@@ -3,15 +3,17 @@ package httpsource
 import (
 	"net/http"
 	"strings"
+
+	"braid/verify"
 )
 
 // keptFields are the fields that are read after the answer was judged, in canonical form. An answer to a redirect is
 // kept until the download ends, and so is the last answer of each source that failed: what nothing reads is not kept
 // with it.
-var keptFields = []string{
+var keptFields = append([]string{
 	"Digest", "Repr-Digest", "Content-Digest", "Want-Digest", "Want-Repr-Digest", "Content-Type", "Content-Encoding", "Content-Length",
 	"Content-Range", "Content-Disposition", "Accept-Ranges", "Etag", "Last-Modified", "Date", "Link",
-}
+}, verify.StoreFieldNames()...)
 
 // mostKept is how many bytes of the fields of one of a mirror's answers are kept (rule 20). A mirror's Links are not
 // used, and its digest, type and validators take some hundred bytes.

@@ -1,0 +1,114 @@
+package verify
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+)
+
+// A storeField is a header field of a store or forge that carries a digest of the whole stored file.
+type storeField struct {
+	name string // in canonical form
+	// parse returns the digest in value. It returns no digest and no error where the field does not speak of the whole
+	// file, or carries something else than a strong digest.
+	parse func(value string, header map[string][]string) (Digest, error)
+}
+
+// storeFields are the fields of stores that ReadHeader reads beside those of RFC 3230 and RFC 9530.
+var storeFields = [...]storeField{
+	{"X-Checksum-Sha512", hexField(SHA512)}, // Artifactory, GitLab's package registry
+	{"X-Checksum-Sha256", hexField(SHA256)},
+	{"X-Linked-Etag", linkedTag},            // Hugging Face: on the redirect to its store
+	{"X-Amz-Checksum-Sha256", amazonSHA256}, // S3 and stores like it
+	{"Docker-Content-Digest", ociDigest},    // OCI Distribution Specification 1.1, "Pulling blobs"
+}
+
+// StoreFieldNames returns the names of these fields in canonical form, with those that say what their values are of.
+func StoreFieldNames() []string {
+	names := []string{linkedSize, amazonType}
+	for _, f := range storeFields {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// The fields that say what the value of another one is of.
+const (
+	linkedSize = "X-Linked-Size"
+	amazonType = "X-Amz-Checksum-Type"
+)
+
+// FromStore reports whether c was read from a store's own field. It proves a file as Digest does, but it is not an Instance
+// Digest: Links beside it are ignored (RFC 6249, section 6).
+func (c Claim) FromStore() bool {
+	for _, f := range storeFields {
+		if c.Field == f.name {
+			return true
+		}
+	}
+	return false
+}
+
+// stored reads the fields of stores. A value that is malformed is no error: no specification says what the field holds.
+func (a *answer) stored(header map[string][]string) error {
+	for _, f := range storeFields {
+		for _, line := range header[f.name] {
+			value := trimOWS(line)
+			d, err := f.parse(value, header)
+			if err != nil {
+				a.spoil(f.name, value, err.Error(), err)
+				continue
+			}
+			if d.IsZero() {
+				continue
+			}
+			if err := a.add(f.name, value, d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func hexField(alg Algorithm) func(string, map[string][]string) (Digest, error) {
+	return func(value string, _ map[string][]string) (Digest, error) { return ParseHex(alg, value) }
+}
+
+// linkedTag reads an entity tag that is the SHA-256 of a file in large-file storage, whose size stands beside it. That of
+// another file is a SHA-1 of something else.
+func linkedTag(value string, header map[string][]string) (Digest, error) {
+	d, err := ParseHex(SHA256, strings.Trim(value, `"`))
+	if err != nil || len(header[linkedSize]) != 1 || !number(header[linkedSize][0]) {
+		return Digest{}, nil
+	}
+	return d, nil
+}
+
+// number reports whether s is decimal digits.
+func number(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// amazonSHA256 reads base64. Of an object that was uploaded in parts the value may be a digest of digests, with the number of
+// the parts behind it.
+func amazonSHA256(value string, header map[string][]string) (Digest, error) {
+	if strings.Contains(value, "-") || len(header[amazonType]) > 0 && !strings.EqualFold(trimOWS(header[amazonType][0]), "FULL_OBJECT") {
+		return Digest{}, nil
+	}
+	raw, err := base64.StdEncoding.Strict().DecodeString(value)
+	if err != nil {
+		return Digest{}, errors.New("not base64")
+	}
+	return NewDigest(SHA256, raw)
+}
+
+// ociDigest reads ALGORITHM:HEX. Algorithms that are not ours, and weak ones, are skipped.
+func ociDigest(value string, _ map[string][]string) (Digest, error) {
+	name, digits, ok := strings.Cut(value, ":")
+	if !ok {
+		return Digest{}, errors.New("no algorithm")
+	}
+	alg, ok := ParseAlgorithm(name)
+	if !ok || !alg.Strong() {
+		return Digest{}, nil
+	}
+	return ParseHex(alg, digits)
+}
