@@ -58,6 +58,12 @@ func (l *worklist) entry(listed option.Entry) (download.Request, error) {
 	if wrong != nil && wrong.Line == 0 {
 		return r, wrong.err
 	}
+	if wrong == nil && len(listed.URIs) > 0 { // the list is the user's word; a job or an update of a feed may have its URL from others
+		claims, err := claimsOfURL(listed.URIs[0], r.Claims, !r.NoMetalink)
+		if r.Claims = claims; err != nil {
+			wrong = &wrongEntry{Line: listed.Line, err: err}
+		}
+	}
 	if wrong != nil {
 		return r, g.Input.at(wrong.Line, wrong.Name, wrong.err)
 	}

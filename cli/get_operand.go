@@ -108,6 +108,9 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	if r.User, err = g.credentials(u); err != nil {
 		return o, err
 	}
+	if r.Claims, err = claimsOfURL(word, r.Claims, !g.NoMetalink); err != nil {
+		return o, err
+	}
 	u.User = nil
 	r.URL = u
 	if err := g.sites.apply(&r, u, g.demand().said, g.limit); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -98,10 +99,37 @@ func (w *httpFlags) digested() string {
 	return ""
 }
 
+// claimsOfURL adds to claims the digests that a URL names which the user typed. Where documents are followed, that of a
+// document is not the file's.
+func claimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim, error) {
+	u, err := url.Parse(verify.WellKnownURL(word))
+	if err != nil { // whoever reads it says so
+		return has, nil
+	}
+	digests, err := verify.OfURL(u)
+	var more []verify.Claim
+	for _, d := range digests {
+		more = append(more, verify.Claim{Digest: d, Field: "the URL", Channel: verify.User})
+	}
+	if err == nil {
+		err = verify.Agree(has, more)
+	}
+	switch {
+	case err != nil:
+		return has, misuse(maskWord(word), err.Error(), "")
+	case len(more) > 0 && follows && download.IsDocument(u.Path):
+		return has, misuse(maskWord(word), "a digest of a document", "--sha256 gives that of the file which the document describes")
+	}
+	return append(slices.Clip(has), more...), nil
+}
+
 var errChecksum = errors.New("write ALGORITHM=HEX, as in sha-256=9f86d0... with all 64 digits")
 
-// parseChecksum reads "sha-256=HEX", also as "sha256:HEX".
+// parseChecksum reads "sha-256=HEX", also as "sha256:HEX", or "sha256-BASE64" as Subresource Integrity has it.
 func parseChecksum(word string) (verify.Digest, error) {
+	if d, ok, err := verify.ParseIntegrity(strings.TrimSpace(word)); ok {
+		return d, err
+	}
 	i := strings.IndexAny(word, "=:")
 	if i < 0 {
 		return verify.Digest{}, errChecksum
@@ -219,6 +247,7 @@ func webURL(word string) (*url.URL, error) {
 
 // placeURL reads the URL of a file that the user typed, at a web or an FTP server.
 func placeURL(word string) (*url.URL, error) {
+	word = verify.WellKnownURL(word)
 	u, err := readURL(word, errScheme, func(u *url.URL) bool {
 		return u.Scheme == "http" || u.Scheme == "https" || metalink.IsFTP(u)
 	})

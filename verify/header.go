@@ -21,7 +21,7 @@ const (
 // them. The claims are at most one per algorithm, strongest first; algorithms that are not ours are skipped.
 //
 // The error is a *DigestError if one value contradicts another, or if one of Digest or Repr-Digest is malformed and no
-// strong one is left (rule 31).
+// strong one is left.
 func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
 	claims, malformed, err := ReadHeader(header, over)
 	if err == nil && !Strong(claims) {

@@ -1,0 +1,95 @@
+package verify
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// OfURL returns the digests of the file that u names in its own text: in its fragment, as #sha256=HEX or as #sha256-BASE64 of
+// Subresource Integrity, or at the end of its path, where a store names files by their content: /v2/NAME/blobs/sha256:HEX
+// (OCI Distribution Specification), /by-hash/SHA256/HEX (Debian's repositories), /.well-known/ni/sha-256/BASE64URL (RFC 6920,
+// section 4). They are the word of whoever wrote the URL. An error is a fragment that names an algorithm and has no digest
+// of it.
+func OfURL(u *url.URL) (digests []Digest, err error) {
+	for part := range strings.SplitSeq(u.Fragment, "&") {
+		d, ok, err := ParseIntegrity(part)
+		if name, digits, cut := strings.Cut(part, "="); !ok && cut {
+			var alg Algorithm
+			if alg, ok = ParseAlgorithm(name); ok {
+				d, err = ParseHex(alg, digits)
+			}
+		}
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("its fragment: %w", err)
+		case ok:
+			digests = append(digests, d)
+		}
+	}
+	if d, ok := ofPath(u.Path); ok {
+		digests = append(digests, d)
+	}
+	return digests, nil
+}
+
+// ParseIntegrity parses sha256-BASE64 or sha512-BASE64 (W3C Subresource Integrity, section 3.5). It reports whether s has
+// that form; the error is a value that is not base64 of the right length.
+func ParseIntegrity(s string) (d Digest, ok bool, err error) {
+	name, value, ok := strings.Cut(s, "-")
+	if !ok || name != "sha256" && name != "sha512" {
+		return Digest{}, false, nil
+	}
+	alg, _ := ParseAlgorithm(name)
+	raw, err := base64.StdEncoding.Strict().DecodeString(value)
+	if err != nil {
+		return Digest{}, true, fmt.Errorf("%v is not base64", alg)
+	}
+	d, err = NewDigest(alg, raw)
+	return d, true, err
+}
+
+// ofPath reads a digest at the end of a path. Names that only look like one are no digest.
+func ofPath(path string) (d Digest, ok bool) {
+	rest, last, _ := cutLast(path, "/")
+	before, kind, _ := cutLast(rest, "/")
+	var err error
+	switch {
+	case kind == "blobs" && strings.HasPrefix(path, "/v2/"):
+		d, err = ociDigest(last, nil)
+	case strings.HasSuffix(before, "/by-hash"):
+		var alg Algorithm
+		if alg, ok = ParseAlgorithm(strings.TrimSuffix(kind, "Sum")); !ok {
+			return Digest{}, false
+		}
+		d, err = ParseHex(alg, last)
+	case before == "/.well-known/ni" && kind == "sha-256":
+		var raw []byte
+		if raw, err = base64.RawURLEncoding.Strict().DecodeString(last); err == nil {
+			d, err = NewDigest(SHA256, raw)
+		}
+	}
+	return d, err == nil && !d.IsZero()
+}
+
+// cutLast slices s around the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// WellKnownURL returns the https URL of the file that a named information URI with an authority stands for, ni://HOST/ALGORITHM;VALUE
+// (RFC 6920, section 4). Any other text comes back as it is.
+func WellKnownURL(s string) string {
+	rest, ok := strings.CutPrefix(s, "ni://")
+	host, named, slash := strings.Cut(rest, "/")
+	algorithm, value, semicolon := strings.Cut(named, ";")
+	if !ok || !slash || !semicolon || host == "" {
+		return s
+	}
+	value, _, _ = strings.Cut(value, "?")
+	return "https://" + host + "/.well-known/ni/" + algorithm + "/" + value
+}
