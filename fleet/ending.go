@@ -167,6 +167,9 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 	e.At, e.Worker, e.Fence, e.Version = now, worker, fence, r.Job.Version
 	e.bound()
 	wait, again := r.wait(e.Kind, worker)
+	if again {
+		r.forgetOlder()
+	}
 	r.Last, r.Since, r.Lease.Until, r.Progress = &e, now, time.Time{}, Progress{}
 	if !again || r.Newer != nil {
 		r.Place = Place{}

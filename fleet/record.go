@@ -182,8 +182,14 @@ func (e *TakenError) Error() string {
 	return "its name is that of a file of the watch " + e.Job.Watch
 }
 
+// before reports whether the file of j is older than that of o, as feeds say of both.
+func (j *Job) before(o *Job) bool {
+	return !j.Modified.IsZero() && !o.Modified.IsZero() && j.Modified.Before(o.Modified)
+}
+
 // Report takes a report. What was reported before changes nothing but the priority, unless it is dead: then it is tried
-// again. The error is a *TakenError, and the record unchanged, while the name is that of another job which is not over.
+// again. While a worker has the job, an older version than the one that is next changes nothing, too: it may come from a
+// watcher that was stopped for a while. The error is a *TakenError, and the record unchanged, while the name is that of another job which is not over.
 func (r *Record) Report(j Job, now time.Time) (News, error) {
 	same := r.Job.ID() == j.ID()
 	active := r.State == Queued || r.State == Running || r.State == Waiting
@@ -191,6 +197,8 @@ func (r *Record) Report(j Job, now time.Time) (News, error) {
 	case active && r.Job.Watch != j.Watch, active && j.Watch == "" && r.Job.first() != j.first():
 		return Duplicate, &TakenError{r.Job}
 	case r.State == Running && (same && r.Newer == nil || r.Newer != nil && r.Newer.ID() == j.ID()):
+		return Duplicate, nil
+	case r.State == Running && r.Newer != nil && j.before(r.Newer):
 		return Duplicate, nil
 	case r.State == Running:
 		r.Newer = &j
@@ -299,6 +307,7 @@ func (r *Record) Release(worker string, fence uint64, now time.Time) error {
 	}
 	r.State, r.Since, r.Lease.Until, r.Progress = Queued, now, time.Time{}, Progress{}
 	r.Tries--
+	r.forgetOlder()
 	r.overtake(now)
 	return nil
 }
@@ -307,6 +316,14 @@ func (r *Record) Release(worker string, fence uint64, now time.Time) error {
 func (r *Record) overtake(now time.Time) {
 	if r.Newer != nil {
 		r.queue(*r.Newer, now)
+	}
+}
+
+// forgetOlder forgets an older version that was reported while a worker had the job: the job is to be tried again, and
+// its file is still to come. After one that came, the older one is asked for, as it may have been restored.
+func (r *Record) forgetOlder() {
+	if r.Newer != nil && r.Newer.before(&r.Job) {
+		r.Newer = nil
 	}
 }
 
