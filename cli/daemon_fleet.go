@@ -189,11 +189,15 @@ func (f *fleetJobs) Look(ctx context.Context, most int) (s page.Standing, err er
 	if _, err := f.queue.Unfinished(ctx); err != nil {
 		return s, err
 	}
+	lost, err := f.queue.Lost(ctx)
+	if err != nil && !isNewer(err) {
+		return s, err
+	}
 	f.ask(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s.Status = f.board.Status(f.workers, time.Now().Add(f.queue.Offset()))
-	s.Drained = f.queue.Paused()
+	s.Drained, s.Lost = f.queue.Paused(), lost
 	s.Hosts, s.Waiting, s.Dead = f.board.Hosts(), f.board.In(fleet.Waiting, most), f.board.In(fleet.Dead, most)
 	return s, nil
 }

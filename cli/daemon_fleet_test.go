@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	natsjs "github.com/nats-io/nats.go/jetstream"
 
 	"braid/daemon"
 	"braid/daemon/queue"
@@ -41,6 +46,36 @@ func TestFleetRefuses(t *testing.T) {
 		err := f.Put(ctx, queue.Entry{GID: 7}, "1")
 		if refused, ok := errors.AsType[*daemon.RefusedError](err); !ok || !strings.Contains(refused.Outcome.Message, want) {
 			t.Errorf("%s: %.200v", name, err)
+		}
+	}
+}
+
+// TestFleetLost: that the server of a queue came back empty is told of by braid queue status, and on the page of a daemon.
+func TestFleetLost(t *testing.T) {
+	t.Parallel()
+	ctx, dir, h := queueHere(t)
+	q, err := jetstream.Open(ctx, jetstream.Options{Host: h, Name: "daemon"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	f, at := &fleetJobs{queue: &fleetQueue{Queue: q}}, time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	for _, want := range []time.Time{{}, at} {
+		if !want.IsZero() {
+			if err := storedIn(ctx, h, "braid_leases", func(leases natsjs.KeyValue) error {
+				_, err := leases.Put(ctx, "lost", fmt.Appendf(nil, `{"at":%q,"by":"a worker"}`, at.Format(time.RFC3339)))
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s, err := f.Look(ctx, 1); err != nil || !s.Lost.Equal(want) {
+			t.Errorf("the page is told of %v, %v; want %v", s.Lost, err, want)
+		}
+		var out bytes.Buffer
+		code := run(ctx, []string{"braid", "queue", "status", "--queue", "embedded:" + dir}, streams{out: &out, err: &out})
+		if told := strings.Contains(out.String(), "came back empty at "+stamp(at)); code != 0 || told == want.IsZero() {
+			t.Errorf("lost at %v: exit %d, %s", want, code, &out)
 		}
 	}
 }

@@ -215,6 +215,17 @@ func queuedOnly(ctx context.Context, h *jetstream.Host, key string) error {
 
 // stored changes a record as another program might.
 func stored(ctx context.Context, h *jetstream.Host, key string, change func([]byte) []byte) error {
+	return storedIn(ctx, h, "braid_jobs", func(jobs natsjs.KeyValue) error {
+		e, err := jobs.Get(ctx, key)
+		if err == nil {
+			_, err = jobs.Put(ctx, key, change(e.Value()))
+		}
+		return err
+	})
+}
+
+// storedIn changes one of the buckets of the queue, as another program may.
+func storedIn(ctx context.Context, h *jetstream.Host, bucket string, change func(natsjs.KeyValue) error) error {
 	conn, err := nats.Connect(nats.DefaultURL, nats.SetCustomDialer(h))
 	if err != nil {
 		return err
@@ -224,13 +235,9 @@ func stored(ctx context.Context, h *jetstream.Host, key string, change func([]by
 	if err != nil {
 		return err
 	}
-	jobs, err := js.KeyValue(ctx, "braid_jobs")
+	kv, err := js.KeyValue(ctx, bucket)
 	if err != nil {
 		return err
 	}
-	e, err := jobs.Get(ctx, key)
-	if err == nil {
-		_, err = jobs.Put(ctx, key, change(e.Value()))
-	}
-	return err
+	return change(kv)
 }

@@ -41,6 +41,7 @@ type view struct {
 	Jobs    map[fleet.State]int `json:"jobs"`
 	Speed   int64               `json:"speed"`
 	Drained bool                `json:"drained"`
+	Lost    int64               `json:"lost,omitempty"` // seconds since the queue's server came back empty; 0: it did not
 	Workers []worker            `json:"workers"`
 	Hosts   []host              `json:"hosts"`             // those with most jobs first
 	Unshown int                 `json:"unshown,omitempty"` // further hosts
@@ -95,6 +96,9 @@ func (h *Handler) look(w http.ResponseWriter, r *http.Request) {
 	}
 	v := view{Jobs: s.Jobs, Speed: s.Speed, Drained: s.Drained, Workers: workersOf(&s.Status), Waiting: jobsOf(s.Waiting, s.Now), Dead: jobsOf(s.Dead, s.Now)}
 	v.Hosts, v.Unshown = hostsOf(&s)
+	if !s.Lost.IsZero() {
+		v.Lost = max(1, int64(s.Now.Sub(s.Lost).Seconds()))
+	}
 	v.Running = jobsOf(s.Running[:min(len(s.Running), mostJobs)], s.Now)
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(v)

@@ -24,6 +24,7 @@ type crew struct {
 	board fleet.Board
 	names map[string]*fleet.Record
 	told  []fleet.Worker
+	lost  time.Time
 	away  error
 }
 
@@ -32,8 +33,10 @@ var crewTime = time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
 func (c *crew) Look(_ context.Context, most int) (page.Standing, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	s := c.board.Status(c.told, crewTime.Add(time.Minute))
+	s.Lost = c.lost
 	return page.Standing{
-		Status: c.board.Status(c.told, crewTime.Add(time.Minute)), Hosts: c.board.Hosts(), Waiting: c.board.In(fleet.Waiting, most), Dead: c.board.In(fleet.Dead, most),
+		Status: s, Hosts: c.board.Hosts(), Waiting: c.board.In(fleet.Waiting, most), Dead: c.board.In(fleet.Dead, most),
 	}, c.away
 }
 
@@ -105,6 +108,7 @@ func TestFleetShown(t *testing.T) {
 	var v struct {
 		Jobs    map[string]int
 		Speed   int64
+		Lost    int
 		Workers []struct {
 			Name   string
 			Jobs   int
@@ -151,6 +155,16 @@ func TestFleetShown(t *testing.T) {
 	got := []int{retry("dead.iso", "Bearer x"), retry("dead.iso", "Bearer "+token), retry("dead.iso", "Bearer "+token), retry(v.Dead[0].Key, "Bearer "+token), retry(strings.Repeat("x", 1<<17), "Bearer "+token)}
 	if want := []int{401, 204, 409, 204, 400}; !slices.Equal(got, want) {
 		t.Errorf("to retry is answered by %v, want %v", got, want)
+	}
+	if v.Lost != 0 {
+		t.Errorf("the queue was lost %d s ago", v.Lost)
+	}
+	c.mu.Lock()
+	c.lost = crewTime.Add(-time.Minute)
+	c.mu.Unlock()
+	resp = get(t, t.Context(), s.URL+"/fleet", "Authorization", "Bearer "+token)
+	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil || v.Lost != 120 {
+		t.Errorf("the queue was lost %d s ago, %v", v.Lost, err)
 	}
 	c.mu.Lock()
 	c.away = errors.New("no connection")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -49,6 +50,11 @@ func TestRealFleet(t *testing.T) {
 			see(`[...document.querySelectorAll("#workers button")].find((b) => b.dataset.job === "dead.iso").focus() === undefined`)
 			do(t, ctx, press(0, kb.Enter))
 			see(`![...document.querySelectorAll("#workers button")].some((b) => b.dataset.job === "dead.iso") && document.querySelector("#workers p")?.textContent.includes("2 queued")`)
+			c.mu.Lock()
+			c.lost = crewTime.Add(-time.Minute)
+			c.mu.Unlock()
+			see(`document.querySelector("#workers .bad")?.textContent.includes("came back empty 2 min 0 s ago")`)
+			wide(t, ctx, width)
 			c.mu.Lock()
 			c.away = errors.New("no connection")
 			c.mu.Unlock()

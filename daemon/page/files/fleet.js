@@ -51,6 +51,7 @@ export class Fleet {
     this.#body.replaceChildren(
       el("p", {}, words.filter(Boolean).join(", ")),
       ...(f.drained ? [el("p", { className: "bad" }, "Drained: no worker takes a job.")] : []),
+      ...(f.lost > 0 ? [el("p", { className: "bad" }, `The server of the queue came back empty ${time(f.lost)} ago: jobs of before that were not done are lost, but for those of this daemon.`)] : []),
       ...table("Workers", ["Worker", "Jobs:n", "Speed:n", "From"], f.workers, workerRow),
       ...table("Hosts", ["Host", "Running:n", "Queued:n", "Later:n", "Dead:n", "Speed:n"], f.hosts, hostRow),
       f.unshown > 0 ? el("p", { className: "hint" }, `${count(f.unshown, "host")} more with fewer jobs`) : "",
