@@ -82,7 +82,7 @@ func (d *daemonCommand) notReserved(r *download.Request) error {
 
 // isReserved reports whether a path leads to what the daemon goes by, or the watcher in it.
 func (d *daemonCommand) isReserved(path string) bool {
-	return leadsTo(path, ownOfDaemon(d)) || d.watching != nil && leadsTo(path, ownOfWatcher(d.watching.now()))
+	return leadsTo(path, ownOfDaemon(d)) || d.watching != nil && leadsTo(path, d.watching.own())
 }
 
 // resolved is a path without symbolic links, as far as it is there.

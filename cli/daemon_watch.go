@@ -130,12 +130,12 @@ func (w *delegate) share(c *loaded, at *sites) *download.Client {
 	return &client
 }
 
-// now is the configuration that counts.
-func (w *delegate) now() *loaded {
+// own is what the watcher goes by now.
+func (w *delegate) own() []string {
 	if s := w.current.Load(); s != nil {
-		return s.of
+		return ownOfWatcher(s.of, s.sites)
 	}
-	return w.config
+	return ownOfWatcher(w.config, nil)
 }
 
 // take makes a setup one whose downloads the daemon does.

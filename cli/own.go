@@ -51,9 +51,27 @@ func leadsTo(path string, places []string) bool {
 // files are those that say who is trusted.
 func (a *anchorFlags) files() []string { return slices.Concat(a.Keyring.Value(), a.SMIMECA.Value()) }
 
+// files are those that say which servers are trusted, and who we are.
+func (f *trustFlags) files() []string {
+	return append(f.CACert.Value(), f.ClientCert, f.ClientKey)
+}
+
+// files are those that the settings of sites name.
+func (s *sites) files() (places []string) {
+	if !s.any() {
+		return nil
+	}
+	for _, site := range s.conf.file.Sites {
+		places = slices.Concat(places, site.Values["keyring"], site.Values["smime-ca"], site.Values["cacert"])
+	}
+	return places
+}
+
 // ownOfWatcher is what a watcher goes by.
-func ownOfWatcher(c *loaded) []string {
-	places := slices.Concat(ownFolders(), ownNames(c.state, storeFile, memoryFile, "control", "journal-key"), []string{c.file, c.GeoIPDB})
+func ownOfWatcher(c *loaded, at *sites) []string {
+	places := slices.Concat(
+		ownFolders(), ownNames(c.state, storeFile, memoryFile, "control", "journal-key"), at.files(), []string{c.file, c.GeoIPDB},
+	)
 	for i := range c.Watches {
 		places = slices.Concat(places, c.Watches[i].Keyrings, c.Watches[i].Authorities)
 	}
@@ -61,20 +79,23 @@ func ownOfWatcher(c *loaded) []string {
 }
 
 // watcherGoesBy reports whether a path leads to what a watcher goes by, or the daemon that it is in.
-func watcherGoesBy(c *loaded, path string) bool {
-	return leadsTo(path, ownOfWatcher(c)) || c.by != nil && c.by.isReserved(path)
+func watcherGoesBy(c *loaded, at *sites, path string) bool {
+	return leadsTo(path, ownOfWatcher(c, at)) || c.by != nil && c.by.isReserved(path)
 }
 
 // ownOfDaemon is what a daemon goes by.
 func ownOfDaemon(d *daemonCommand) []string {
-	return slices.Concat(ownFolders(), d.anchorFlags.files(), []string{
+	d.mu.RLock()
+	at := d.sites
+	d.mu.RUnlock()
+	return slices.Concat(ownFolders(), d.anchorFlags.files(), d.Trust.files(), at.files(), []string{
 		d.State, d.TLSCert, d.TLSKey, d.Checksums, d.Location.GeoIPDB, d.NetrcFile, d.LoadCookies, d.session,
 	})
 }
 
 // own is what a worker goes by.
 func (w *workCommand) own() []string {
-	return slices.Concat(ownFolders(), w.anchorFlags.files(), w.Fleet.files(), []string{w.Checksums, w.Location.GeoIPDB, w.NetrcFile, w.LoadCookies})
+	return slices.Concat(ownFolders(), w.anchorFlags.files(), w.Trust.files(), w.sites.files(), w.Fleet.files(), []string{w.Checksums, w.Location.GeoIPDB, w.NetrcFile, w.LoadCookies})
 }
 
 // notOwn is an error if the file of a job would replace what the worker goes by. No later try is better.

@@ -20,14 +20,32 @@ func testRoot() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 }
 
+// writeSite writes settings in a home of its own, in which a site names files of a folder.
+func writeSite(t *testing.T, dir string) {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	at := configurationFile("config.toml")
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := "[site.\"https://other.example/*\"]\n"
+	for _, name := range []string{"keyring", "smime-ca", "cacert"} {
+		text += fmt.Sprintf("%s = [%q]\n", name, filepath.Join(dir, "site-"+name))
+	}
+	write(t, at, text)
+}
+
 // TestDaemonOwnFiles_Rule69: where the configuration of the watcher, its state or what says who is trusted lies in the
 // root, no client replaces it: the configuration names programs.
 func TestDaemonOwnFiles_Rule69(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name("a.iso"))
 	d := newDaemonRun(t)
+	writeSite(t, d.root)
 	own := map[string]string{
 		"watch.toml": fmt.Sprintf("state = 'memory'\n[watch.w]\nurl = '%s'\ndir = 'pub'\nrequire = 'none'\ncheck-every = '20h'\n", s.URL),
-		"roots.pem":  testRoot(), "memory/memory.json": "{}",
+		"roots.pem":  testRoot(), "memory/memory.json": "{}", "ca.pem": testRoot(),
+		"site-keyring": "", "site-smime-ca": testRoot(), "site-cacert": testRoot(),
 	}
 	for name, text := range own {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(d.root, name)), 0o700); err != nil {
@@ -35,8 +53,8 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 		}
 		write(t, filepath.Join(d.root, name), text)
 	}
-	d.start("--watch", filepath.Join(d.root, "watch.toml"), "--smime-ca", filepath.Join(d.root, "roots.pem"), "--require", "none")
-	for _, name := range []string{"watch.toml", "roots.pem", "memory/antenna.db"} {
+	d.start("--watch", filepath.Join(d.root, "watch.toml"), "--smime-ca", filepath.Join(d.root, "roots.pem"), "--cacert", filepath.Join(d.root, "ca.pem"), "--require", "none")
+	for _, name := range []string{"watch.toml", "roots.pem", "memory/antenna.db", "ca.pem", "site-keyring", "site-smime-ca", "site-cacert"} {
 		status := d.status(d.add(s.URL, map[string]string{"out": name, "allow-overwrite": "true"}))
 		if status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "the daemon's own") {
 			t.Errorf("%s: %v", name, status)
@@ -53,13 +71,16 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 }
 
 // TestWatchOwnFiles: a feed and the server of a glob choose the names of its files, and so neither replaces the
-// configuration, which names programs, nor a keyring of another watch.
+// configuration, which names programs, nor a keyring of another watch or of a site.
 func TestWatchOwnFiles(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	for _, name := range []string{"watch.toml", "roots.pem"} {
+	for _, name := range []string{"watch.toml", "roots.pem", "site-smime-ca"} {
 		s := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name(name), mirrortest.Modified(time.Now().Add(time.Hour)))
 		dir := t.TempDir()
+		writeSite(t, dir)
 		own := filepath.Join(dir, name)
+		for _, file := range []string{"site-keyring", "site-smime-ca", "site-cacert"} {
+			write(t, filepath.Join(dir, file), testRoot())
+		}
 		write(t, filepath.Join(dir, "roots.pem"), testRoot())
 		write(t, filepath.Join(dir, "feed.rss"), fmt.Sprintf("<rss version='2.0'><channel><item><link>%s</link></item></channel></rss>", s.URL))
 		write(t, filepath.Join(dir, "watch.toml"), fmt.Sprintf(`state = "memory"
@@ -92,13 +113,19 @@ dir = "other"
 
 // TestWorkOwnFiles: a job replaces neither what says whom the worker trusts nor the queue.
 func TestWorkOwnFiles(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	w := &workCommand{getCommand: newGetCommand(streams{}), To: t.TempDir()}
+	dir := t.TempDir()
+	writeSite(t, dir)
+	conf, err := readConfiguration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &workCommand{getCommand: newGetCommand(streams{}), To: dir}
+	w.sites, w.Trust.ClientKey = newSites(conf), filepath.Join(dir, "key.pem")
 	w.Fleet.Queue = "embedded:" + filepath.Join(w.To, "q")
 	if err := w.Keyring.Set(filepath.Join(w.To, "keys.asc")); err != nil {
 		t.Fatal(err)
 	}
-	for name, free := range map[string]bool{"keys.asc": false, "q/lock": false, "q/jetstream/y": false, "q/a.iso": true, "q2/lock": true, "x/keys.asc": true, "a.iso": true} {
+	for name, free := range map[string]bool{"keys.asc": false, "key.pem": false, "site-keyring": false, "site-smime-ca": false, "site-cacert": false, "q/lock": false, "q/jetstream/y": false, "q/a.iso": true, "q2/lock": true, "x/keys.asc": true, "a.iso": true} {
 		if err := w.notOwn(name); (err == nil) != free {
 			t.Errorf("%s: %v", name, err)
 		}

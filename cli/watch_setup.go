@@ -67,7 +67,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	}
 	s.updater = &watch.Updater{
 		Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hide: c.hider().Replace, Hidden: c.SecretNames,
-		Reserved: func(path string) bool { return watcherGoesBy(c, path) },
+		Reserved: func(path string) bool { return watcherGoesBy(c, at, path) },
 	}
 	s.antenna = &antenna.Antenna{
 		Feeds: slices.Clone(c.Feeds), Store: store, AllowHosts: hosts, UserAgent: c.UserAgent, AgentURL: c.Publish.AgentURL,
