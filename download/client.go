@@ -55,7 +55,6 @@ type Client struct {
 	// a minute ends (Budget) with what is here kept, so that others have its place. If zero, a download may be as slow
 	// as its sources are.
 	LowestSpeed int64
-	lowestTime  time.Duration // for tests; lowestTime if zero
 	// MaxSize limits the size of files. If zero, it is 64 GiB for those whose length is not known beforehand,
 	// and nothing limits the others.
 	MaxSize int64

@@ -1,7 +1,6 @@
 package download
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -13,9 +12,8 @@ const lowestTime = 30 * time.Second
 
 // A pulse finds out that a download is too slow. It is asked with each beat of a session.
 type pulse struct {
-	patience time.Duration // lowestTime
-	since    time.Time     // zero: nothing is waited for
-	arrived  int64
+	since   time.Time // zero: nothing is waited for
+	arrived int64
 }
 
 // tooSlow reports whether less than least bytes a second have come for lowestTime while they were waited for, of all
@@ -26,8 +24,8 @@ func (p *pulse) tooSlow(now time.Time, waits bool, least, arrived int64) bool {
 		p.since = time.Time{}
 	case p.since.IsZero():
 		p.since, p.arrived = now, arrived
-	case now.Sub(p.since) < p.patience:
-	case float64(arrived-p.arrived) < float64(least)*p.patience.Seconds():
+	case now.Sub(p.since) < lowestTime:
+	case float64(arrived-p.arrived) < float64(least)*lowestTime.Seconds():
 		return true
 	default:
 		p.since, p.arrived = now, arrived
@@ -71,9 +69,8 @@ func (x *fetches) keepsUp(c *Client, req *Request, limit *Limiter, now time.Time
 	for _, f := range x.running {
 		waits = waits || !f.from.swarm
 	}
-	x.pulse.patience = cmp.Or(c.lowestTime, lowestTime)
 	if !x.pulse.tooSlow(now, waits, x.lowest(c, least, limit), x.stats.arrived) {
 		return nil
 	}
-	return &fault{kind: Budget, what: fmt.Sprintf("slower than %d bytes a second for %v", least, x.pulse.patience), cause: ErrTooSlow, final: true}
+	return &fault{kind: Budget, what: fmt.Sprintf("slower than %d bytes a second for %v", least, lowestTime), cause: ErrTooSlow, final: true}
 }

@@ -1,21 +1,27 @@
 package download
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"braid/internal/test/mirrortest"
+	"braid/source/httpsource"
 )
 
 // A download is too slow when less than the least speed has come for the whole time, and never while nothing is waited for.
 func TestPulse(t *testing.T) {
 	start := time.Unix(1_000_000, 0)
-	p := pulse{patience: 30 * time.Second}
+	var p pulse
 	for i, tt := range []struct {
 		after   int // seconds
 		waits   bool
@@ -40,36 +46,78 @@ func TestPulse(t *testing.T) {
 	}
 }
 
-// A download that drips ends with what is here kept, and goes on from there; one that its own limit holds back does not end.
+// pipes is a listener of connections in memory.
+type pipes struct {
+	net.Listener
+	conns chan net.Conn
+}
+
+func (l *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	l.conns <- theirs
+	return ours, nil
+}
+
+func (l *pipes) Accept() (net.Conn, error) {
+	if c, ok := <-l.conns; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (*pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (*pipes) Close() error { return nil }
+
+// A download that drips ends with what is here kept, and goes on from there; one that its own limit holds back does not
+// end.
 func TestLowestSpeed(t *testing.T) {
-	t.Parallel()
-	const size = 64 << 10
-	var fast atomic.Bool
-	s := mirrortest.New(t, mirrortest.Generate(size, 1), mirrortest.Digest(), mirrortest.ETag(`"1"`), mirrortest.RateFunc(func(at time.Duration) int64 {
-		if fast.Load() || at < 100*time.Millisecond {
-			return 256 << 10
+	synctest.Test(t, func(t *testing.T) {
+		const size, first = 64 << 10, 16 << 10
+		body := mirrortest.Generate(size, 1).Bytes()
+		l := &pipes{conns: make(chan net.Conn)}
+		drips := true
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", `"1"`)
+			if !drips {
+				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+				return
+			}
+			w.Header().Set("Content-Length", strconv.Itoa(size))
+			for rest, n := body, first; len(rest) > 0 && r.Context().Err() == nil; rest, n = rest[n:], 100 {
+				w.Write(rest[:n])
+				http.NewResponseController(w).Flush()
+				time.Sleep(time.Second)
+			}
+		})}
+		go s.Serve(l)
+		defer close(l.conns)
+		hc := &httpsource.Client{Dial: l.dial}
+		defer hc.CloseIdle()
+		u, err := url.Parse("http://127.0.0.1/")
+		if err != nil {
+			t.Fatal(err)
 		}
-		return 100
-	}))
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	c := &Client{LowestSpeed: 1, lowestTime: 2 * time.Second, Timeout: time.Minute}
-	_, err = c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a", Lowest: func() int64 { return 10_000 }}) // and not what the client says
-	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Kind != Budget || e.Kept == 0 || !errors.Is(err, ErrTooSlow) || !strings.Contains(e.Error(), "slower than 10000 bytes a second") {
-		t.Fatalf("%+v", err)
-	}
-	fast.Store(true)
-	c.Limit = NewLimit(8 << 10) // some seconds
-	c.LowestSpeed = 1 << 20
-	result, err := c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a"})
-	if err != nil || result.Fetched >= size {
-		t.Fatalf("%d bytes, %v", result.Fetched, err)
-	}
-	if data, err := os.ReadFile(result.Path); err != nil || string(data) != string(s.Content.Bytes()) {
-		t.Errorf("the file is wrong, %v", err)
-	}
+		dir := t.TempDir()
+		c := &Client{HTTP: hc, LowestSpeed: 1, Timeout: time.Minute}
+		least := func() int64 { return 10_000 } // and not what the client says
+		_, err = c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a", Lowest: least})
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Kind != Budget || e.Kept < first || !errors.Is(err, ErrTooSlow) || !strings.Contains(e.Error(), "slower than 10000 bytes a second for 30s") {
+			t.Fatalf("%+v", err)
+		}
+		hc.CloseIdle()
+		synctest.Wait() // until the server is through with it
+		drips = false
+		c.Limit = NewLimit(512)
+		c.LowestSpeed = 1 << 20
+		began := time.Now()
+		result, err := c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a"})
+		if took := time.Since(began); err != nil || result.Fetched >= size || took < 2*lowestTime {
+			t.Fatalf("%d bytes in %v, %v", result.Fetched, took, err)
+		}
+		if data, err := os.ReadFile(result.Path); err != nil || !bytes.Equal(data, body) {
+			t.Errorf("the file is wrong, %v", err)
+		}
+	})
 }
