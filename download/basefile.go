@@ -69,7 +69,8 @@ func (x *inspection) identity() partfile.Identity {
 func identityOf(r *Request, k *known) partfile.Identity {
 	id := partfile.Identity{
 		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: k.size, Claims: k.claims,
-		ETag: k.tag.etag, ETagHost: k.tag.host, Mixed: k.mixed, Require: r.Require.String(),
+		Yielding: withoutUser(join(k.recalled, without(k.claims, without(k.claims, r.Claims)))),
+		ETag:     k.tag.etag, ETagHost: k.tag.host, Mixed: k.mixed, Require: r.Require.String(),
 	}
 	if k.sizeBy == byOther && k.size >= 0 {
 		id.SizeBy = cmp.Or(k.sizeAt, "?")                              // one of several

@@ -58,7 +58,7 @@ func (k *sampleSink) Answer(a source.Answer) error {
 	if file, err := metalink.FromHops(a.Hops, true); err == nil {
 		k.claims = file.Claims
 	}
-	return verify.Agree(withoutUser(k.prior.Claims), k.claims)
+	return verify.Agree(standingOf(k.prior), k.claims)
 }
 
 // WriteAt implements source.Sink.

@@ -111,6 +111,13 @@ func common(a, b []verify.Claim) (out []verify.Claim) {
 	return out
 }
 
+// sharesAlgorithm reports whether one algorithm is in both.
+func sharesAlgorithm(a, b []verify.Claim) bool {
+	return slices.ContainsFunc(a, func(x verify.Claim) bool {
+		return slices.ContainsFunc(b, func(y verify.Claim) bool { return x.Digest.Algorithm() == y.Digest.Algorithm() })
+	})
+}
+
 func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA256 }
 
 // vouchesForItself reports whether an answer's Content-Digest is evidence once it came as a whole (RFC 9530, section 2).

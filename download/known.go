@@ -38,7 +38,8 @@ type tag struct{ etag, host string }
 // sessions share it.
 type known struct {
 	claims   []verify.Claim // by authorities; the channel of each is its rank
-	recalled []verify.Claim // those of claims that the user gave to an earlier run, and not to this one
+	recalled []verify.Claim // those of claims that yield: a request gave them to an earlier run, or the server stated others since
+	heard    []verify.Claim // those of claims that the server stated in an earlier run, and has said nothing of in this one
 	denied   []verify.Claim // none of claims: by the server in an earlier run, and the user gives other ones now
 	size     int64          // -1: unknown
 	sizeBy   rank
@@ -91,9 +92,15 @@ func (k *known) digestBy() rank {
 	return byServer
 }
 
+// firm are the claims that do not yield.
+func (k *known) firm() []verify.Claim { return without(k.claims, k.recalled) }
+
+// ofServer are the claims that the server stands for.
+func (k *known) ofServer() []verify.Claim { return withoutUser(k.firm()) }
+
 // agreed reports whether the server stated the digest that the user gives, too.
 func (k *known) agreed() bool {
-	others := withoutUser(k.claims)
+	others := k.ofServer()
 	return verify.Strong(common(without(k.claims, others), others))
 }
 
@@ -116,6 +123,7 @@ func (k *known) view() version.View {
 // learn adds the statement of an answer about this version. What a party of lower rank says replaces nothing.
 func (k *known) learn(st statement) {
 	if st.by >= byServer {
+		k.outdate(st.file.Claims)
 		k.claims = join(k.claims, st.file.Claims)
 		k.file = st.file
 	}
@@ -134,15 +142,35 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	}
 }
 
-// digests adds digests of an authority. What the user gave to an earlier run yields to them.
+// digests adds digests of an authority. What was recalled yields to them.
 func (k *known) digests(claims []verify.Claim) {
 	if len(k.recalled) > 0 && verify.Agree(k.recalled, claims) != nil {
 		k.forgetRecalled()
 	}
+	k.outdate(claims)
 	k.claims = join(k.claims, claims)
 }
 
-// forgetRecalled drops what the user gave to an earlier run, and not to this one.
+// outdate has those digests of an earlier run yield that may be of another version than claims, which the server states
+// now: nothing compares digests of different algorithms but the bytes. What came over a more trusted channel stays.
+func (k *known) outdate(claims []verify.Claim) {
+	k.recalled = without(k.recalled, claims)
+	switch {
+	case verify.Strong(common(k.heard, claims)): // it states them still
+		k.heard = nil
+	case sharesAlgorithm(k.heard, claims):
+		return
+	}
+	k.heard = slices.DeleteFunc(slices.Clone(k.heard), func(c verify.Claim) bool {
+		old := backed(claims, c.Channel, verify.Signed)
+		if old {
+			k.recalled = append(k.recalled, c)
+		}
+		return old
+	})
+}
+
+// forgetRecalled drops the digests that yield.
 func (k *known) forgetRecalled() {
 	k.claims = without(k.claims, k.recalled)
 	k.recalled = nil
@@ -165,16 +193,15 @@ func (k *known) forgetOthers() {
 }
 
 // recall takes over what an earlier run knew, by its sealed journal; places only if links count. Whoever was trusted
-// then to sign a list may not be now, and the word of the user to that run is not repeated: it holds until an authority
+// then to sign a list may not be now, and what the request gave to that run is not repeated: it holds until an authority
 // of this run says otherwise.
 func (k *known) recall(prior partfile.Identity, r *Request) {
-	prior.Claims = earlier(prior.Claims, r.Claims)
-	for _, c := range prior.Claims {
-		if c.Channel == verify.User {
-			k.recalled = append(k.recalled, c)
-		}
-	}
-	k.claims = join(k.claims, prior.Claims)
+	said := without(k.claims, r.Claims)
+	yielding, standing := yieldingOf(prior), standingOf(prior)
+	k.recalled = without(earlier(yielding, r.Claims), said)
+	k.heard = without(earlier(standing, r.Claims), said)
+	k.claims = slices.Concat(k.claims, k.recalled, k.heard)
+	k.outdate(said)
 	if r.Described == nil || r.Described.Size < 0 {
 		k.size, k.sizeBy, k.sizeAt = prior.Size, byServer, prior.SizeBy
 		if prior.SizeBy != "" {
@@ -196,6 +223,18 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	}
 }
 
+// yieldingOf are the claims of an earlier run that count until an authority of this one, or the bytes, say otherwise.
+func yieldingOf(prior partfile.Identity) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
+		return c.Channel != verify.User && !slices.Contains(prior.Yielding, c)
+	})
+}
+
+// standingOf are the claims of an earlier run that the server stands for.
+func standingOf(prior partfile.Identity) []verify.Claim {
+	return without(prior.Claims, yieldingOf(prior))
+}
+
 // earlier are the claims of an earlier run that this one does not make itself. Those of a signer count as the server's.
 func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	for _, c := range prior {
@@ -213,7 +252,7 @@ func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 
 // offers is what the server offers to verify the file with: by its answer, and by what is known of it.
 func (k *known) offers(file metalink.File) state.Pin {
-	file.Claims = join(file.Claims, withoutUser(k.claims))
+	file.Claims = join(file.Claims, k.ofServer())
 	return pinOf(file)
 }
 

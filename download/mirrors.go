@@ -28,7 +28,7 @@ func (s *session) addMirrors() {
 	for _, m := range mirrors {
 		o := s.mirrorOptions()
 		o.Named = s.req.namedBy(m.URL, m.By)
-		pref := m.Pref && backed(s.claims, verify.HTTP, verify.HTTPS) // beside a Digest only (RFC 6249, section 6)
+		pref := m.Pref && backed(s.firm(), verify.HTTP, verify.HTTPS) // beside a Digest only (RFC 6249, section 6)
 		if pref {
 			o.IfMatch = s.tag.etag // RFC 6249, section 3.3
 		}

@@ -216,7 +216,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 	x, _ := s.req.resolve(e.Hops, s.roleOf(o), s.strong())
 	switch {
 	case s.begun:
-		switch other := verify.Agree(withoutUser(s.claims), x.file.Claims); {
+		switch other := verify.Agree(s.ofServer(), x.file.Claims); {
 		case s.roleOf(o) != asOrigin, s.compareWithUser(o, x.file.Claims) != nil:
 		case other == nil:
 			s.heed(x.file)
@@ -288,7 +288,7 @@ func (s *session) heed(file metalink.File) {
 // mayAnnounce reports whether an answer, or a digest in it, came over channels as trusted as that of the digest which
 // is known. Over http anybody on the way can say that the file is another one by now.
 func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
-	return mayAnnounce(s.claims, hops, claims)
+	return mayAnnounce(s.firm(), hops, claims)
 }
 
 func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Claim) bool {

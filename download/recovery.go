@@ -57,7 +57,7 @@ type history struct {
 	contested    bool // a digest is known, and no authority above the server gave the size
 	digest       bool // an authority has stated a strong digest: all places were sources already, and it decides
 	mixed        bool // a digest alone ties what is here together
-	recalled     bool // the digest that does not hold was given to an earlier run, and not to this one
+	recalled     bool // the digest that does not hold is of an earlier run, and yields
 	heads        int  // how often HEAD was asked
 	drops        int  // how often a size was given up
 }
@@ -76,7 +76,7 @@ type way uint8
 const (
 	askHead        way = iota // ask HEAD, and go on
 	dropSize                  // try the size that another source gives, or do without one
-	dropRecalled              // forget the digest that the user gave to an earlier run
+	dropRecalled              // forget the digests of an earlier run that yield
 	nextVersion               // forget what is known of the version before
 	withoutServer             // go on with the other places: the server refuses what the file has, and announces no other version
 	compareSamples            // if the user allows it, go on when size, date and samples are the same (RFC 9110, section 8.8)

@@ -140,7 +140,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers`},
-		{"a digest that was given to an earlier run", with(func(h *history) { h.digest, h.recalled = true, true }), `
+		{"a digest of an earlier run that yields", with(func(h *history) { h.digest, h.recalled = true, true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			fileChanged: nextVersion withoutServer

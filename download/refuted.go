@@ -22,7 +22,7 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 		return prior, nil
 	case ctx.Err() != nil:
 		return prior, err
-	case err == nil && verify.Agree(withoutUser(prior.Claims), x.file.Claims) != nil: // the file changed
+	case err == nil && verify.Agree(standingOf(prior), x.file.Claims) != nil: // the file changed
 		return prior, conflict
 	case err == nil && verify.Agree(g.req.Claims, x.file.Claims) != nil:
 		return prior, g.fail(Mismatch, verify.Agree(g.req.Claims, x.file.Claims), hintOtherFile)
@@ -36,7 +36,7 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 	kept := slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
 		return verify.Agree([]verify.Claim{c}, g.req.Claims) != nil
 	})
-	g.carried.denied, prior.Claims = withoutUser(without(prior.Claims, kept)), kept
+	g.carried.denied, prior.Claims = without(standingOf(prior), kept), kept
 	return prior, nil
 }
 
@@ -86,7 +86,7 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 
 // goOnRefuted begins with a file that does not have the digest that is wanted: other places may have the right bytes by now.
 func (g *getter) goOnRefuted(id partfile.Identity) error {
-	id.Claims, id.Refuted = join(withoutUser(id.Claims), g.req.Claims), nil
+	id.Claims, id.Refuted = join(standingOf(id), g.req.Claims), nil
 	return g.goOnWith(id)
 }
 
@@ -99,7 +99,7 @@ func (g *getter) silent(ctx context.Context) bool {
 // resumeUntold uses a complete file that did not have the digest of an earlier run, where no digest is given now: if
 // the server still has the version that it is of. Else it is set aside.
 func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) error {
-	prior.Claims, prior.Refuted = withoutUser(prior.Claims), nil
+	prior.Claims, prior.Refuted = standingOf(prior), nil
 	reason := errors.New("it does not have the digest that was given for it, and there is no other now")
 	switch sealed := g.part.Sealed(); {
 	case sealed && verify.Strong(prior.Claims): // which decides

@@ -78,7 +78,7 @@ func (g *getter) askPlaces(ctx context.Context, s *session) error {
 	case verify.Agree(s.claims, x.file.Claims) == nil:
 		s.file = x.file
 		s.addMirrors()
-	case verify.Agree(withoutUser(s.claims), x.file.Claims) != nil && s.mayAnnounce(x.answer.Hops, x.file.Claims):
+	case verify.Agree(s.ofServer(), x.file.Claims) != nil && s.mayAnnounce(x.answer.Hops, x.file.Claims):
 		return &otherNowError{errOtherNow, x.file.Claims}
 	}
 	return nil

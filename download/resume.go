@@ -78,9 +78,9 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		return takenOver(want, prior, sealed), goesOnFrom(want, prior)
 	}
 	if sealed && verify.Strong(g.req.Claims) { // the digest that the user gave before may have been mistyped
-		prior.Claims = slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
-			return c.Channel == verify.User && verify.Agree([]verify.Claim{c}, g.req.Claims) != nil
-		})
+		prior.Claims = without(prior.Claims, slices.DeleteFunc(yieldingOf(prior), func(c verify.Claim) bool {
+			return verify.Agree([]verify.Claim{c}, g.req.Claims) == nil
+		}))
 	}
 	if conflict := verify.Agree(prior.Claims, g.req.Claims); conflict != nil {
 		if !sealed {

@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// recalls reports whether an attempt failed by a digest that the user gave to an earlier run, and not to this one.
+// recalls reports whether an attempt failed by a digest of an earlier run that yields.
 func (g *getter) recalls(err error) bool {
 	wrong := wrongOf(err)
 	return wrong != nil && slices.Contains(g.carried.recalled, wrong.Claim)
@@ -68,11 +68,11 @@ func (g *getter) answers(ctx context.Context) bool {
 	return err == nil
 }
 
-// dropRecalled forgets the digest that the user gave to an earlier run, and lets the next session go on with what is
+// dropRecalled forgets the digests of an earlier run that yield, and lets the next session go on with what is
 // here if something else ties it together.
 func (g *getter) dropRecalled(ctx context.Context, s *session) error {
 	k := g.carried.known
-	g.note("%v: that digest was given to an earlier run, and counts no more", s.err)
+	g.note("%v: that digest is of an earlier run, and counts no more", s.err)
 	k.forgetRecalled()
 	k.forgetGuess()
 	if k.strong() || k.tag.etag != "" && !k.mixed {

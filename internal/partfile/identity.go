@@ -24,6 +24,10 @@ type Identity struct {
 	SizeBy string
 	// Claims are the digests of the whole file.
 	Claims []verify.Claim
+	// Yielding are those of Claims, beside the user's, that hold in a run which does not make them itself until the server
+	// or the bytes say otherwise. The request gave them, or the server did before it stated others that may be of another
+	// version.
+	Yielding []verify.Claim
 	// PieceSum is SumPieces of the pieces that are to prove the file, for want of a digest of the whole; else empty.
 	PieceSum string
 	// ETag is a strong entity tag with its quotes, or empty; ETagHost is the host:port that gave it.
@@ -84,6 +88,7 @@ type identityRecord struct {
 	SizeBy       string        `json:",omitempty"`
 	Mixed        bool          `json:",omitempty"`
 	Claims       []claimRecord `json:",omitempty"`
+	Yielding     []claimRecord `json:",omitempty"`
 	PieceSum     string        `json:",omitempty"`
 	ETag         []byte        `json:",omitempty"`
 	ETagHost     string        `json:",omitempty"`
@@ -117,7 +122,7 @@ func (id Identity) encode() ([]byte, error) {
 	}
 	rec.Host, rec.Date, rec.Asides = id.Host, id.Date.UTC(), id.asides
 	rec.SizeBy, rec.Mixed = id.SizeBy, id.Mixed
-	rec.Claims, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Refuted)
+	rec.Claims, rec.Yielding, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Yielding), recordsOf(id.Refuted)
 	p, err := json.Marshal(rec)
 	if err == nil && len(p) > maxPayload {
 		rec.Mirrors = nil // they are only a hint, and the only thing that can be this many
@@ -140,11 +145,16 @@ func decodeIdentity(p []byte) (Identity, error) {
 	}
 	id.Host, id.Date, id.asides = rec.Host, rec.Date, rec.Asides
 	id.SizeBy, id.Mixed = rec.SizeBy, rec.Mixed
-	var err error
-	if id.Claims, err = claimsOf(rec.Claims); err == nil {
-		id.Refuted, err = claimsOf(rec.Refuted)
+	for _, f := range []struct {
+		to   *[]verify.Claim
+		from []claimRecord
+	}{{&id.Claims, rec.Claims}, {&id.Yielding, rec.Yielding}, {&id.Refuted, rec.Refuted}} {
+		var err error
+		if *f.to, err = claimsOf(f.from); err != nil {
+			return id, err
+		}
 	}
-	return id, err
+	return id, nil
 }
 
 func recordsOf(claims []verify.Claim) (out []claimRecord) {

@@ -1,6 +1,7 @@
 package partfile
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -30,6 +31,7 @@ func full(t *testing.T) Identity {
 			{Digest: digest(t, verify.SHA512, 1), Field: "Repr-Digest", Channel: verify.HTTPS},
 			{Digest: digest(t, verify.MD5, 2), Field: "--checksum", Channel: verify.User},
 		},
+		Yielding:     []verify.Claim{{Digest: digest(t, verify.SHA256, 3), Field: "SHA256SUMS", Channel: verify.Signed}},
 		ETag:         "\"\xff\x80 not UTF-8\"",
 		LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Mirrors:      []Mirror{{"https://b.example/x", 1, true, "DE", address.Private}, {"ftp://c.example/x", 999999, false, "", 0}},
@@ -59,6 +61,20 @@ func TestResume(t *testing.T) {
 	put(t, f, want[1<<20:2<<20], 1<<20)
 	must(t, f.Commit(proof(t, want), Final{}))
 	wantContent(t, in(dir, "x"), want)
+}
+
+// A journal of a version that did not know Yielding has none.
+func TestIdentityWithoutYielding(t *testing.T) {
+	id := full(t)
+	id.Yielding = nil
+	payload, err := id.encode()
+	must(t, err)
+	if bytes.Contains(payload, []byte("Yielding")) {
+		t.Errorf("%s", payload)
+	}
+	if got, err := decodeIdentity(payload); err != nil || !reflect.DeepEqual(got, id) {
+		t.Errorf("%+v, %v", got, err)
+	}
 }
 
 // An identity that is too long for a record goes without its mirrors.

@@ -1,0 +1,124 @@
+package download_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/test/mirrortest"
+	"braid/verify"
+)
+
+// digestBy is the digest of data by an algorithm.
+func digestBy(t *testing.T, a verify.Algorithm, data []byte) verify.Digest {
+	t.Helper()
+	h := a.New()
+	h.Write(data)
+	d, err := verify.NewDigest(a, h.Sum(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Proves rules 34 and 39: between two runs the server has another version of the same size, and states it by another algorithm only. The
+// bytes do not have both digests, so the newer word counts.
+func TestOtherAlgorithmSince_Rule34_Rule39(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		then, now verify.Algorithm
+		etag      string
+		whole     bool // the server sends no parts by then
+		stops     bool // the second run is stopped, too
+	}{
+		"stronger":               {then: verify.SHA256, now: verify.SHA512},
+		"weaker":                 {then: verify.SHA512, now: verify.SHA256},
+		"with the same tag":      {then: verify.SHA256, now: verify.SHA512, etag: `"v"`},
+		"stopped once more":      {then: verify.SHA256, now: verify.SHA512, stops: true},
+		"weaker and stopped":     {then: verify.SHA512, now: verify.SHA256, etag: `"v"`, stops: true},
+		"stronger, and no parts": {then: verify.SHA256, now: verify.SHA512, whole: true},
+		"weaker, and no parts":   {then: verify.SHA512, now: verify.SHA256, whole: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old, next := made(6*mib, 8), made(6*mib, 7)
+			before, after := verify.Field(digestBy(t, tt.then, old)), verify.Field(digestBy(t, tt.now, next))
+			var changed atomic.Bool
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+				body, digest := old, before
+				if changed.Load() {
+					if body, digest = next, after; tt.whole {
+						q.Header.Del("Range")
+					}
+				}
+				w.Header().Set("Digest", digest)
+				if tt.etag != "" {
+					w.Header().Set("ETag", tt.etag)
+				}
+				http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(body))
+			}))
+			t.Cleanup(s.Close)
+			r := newRun(t, s.URL+"/file.bin")
+			r.interrupt(2 * mib)
+			changed.Store(true)
+			if tt.stops {
+				r.interrupt(4 * mib)
+			}
+			res := r.right(mirrortest.ContentOf(next))
+			verified(t, res, tt.now.String()+" from Digest over http")
+		})
+	}
+}
+
+// Proves rules 34 and 39: the digest of a list or document that an earlier run was given, and this one is not, yields to the bytes and to
+// what the server says, like one of the user's.
+func TestListsDigestOfEarlierRun_Rule34_Rule39(t *testing.T) {
+	t.Parallel()
+	const (
+		nothing = iota // the server says nothing more by then
+		digest         // it gives a digest
+		version        // it has another version, and says so by its ETag
+	)
+	for name, tt := range map[string]struct {
+		channel verify.Channel
+		since   int
+		refuted bool // the first run fetched all of it
+	}{
+		"http":                   {channel: verify.HTTP},
+		"https":                  {channel: verify.HTTPS},
+		"signed":                 {channel: verify.Signed},
+		"user":                   {channel: verify.User},
+		"beside a digest":        {channel: verify.HTTPS, since: digest},
+		"beside another version": {channel: verify.HTTPS, since: version},
+		"http, refuted":          {channel: verify.HTTP, refuted: true},
+		"https, refuted":         {channel: verify.HTTPS, refuted: true},
+		"signed, refuted":        {channel: verify.Signed, refuted: true},
+		"user, refuted":          {channel: verify.User, refuted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, 6*mib, mirrortest.ETag(`"v"`))
+			r := newRun(t, s.URL)
+			r.req.Claims = []verify.Claim{{Digest: other(), Field: "SHA256SUMS", Channel: tt.channel}}
+			if tt.refuted {
+				r.wrong(download.Mismatch)
+			} else {
+				r.interrupt(2 * mib)
+			}
+			r.req.Claims = nil
+			want := "unverified"
+			switch tt.since {
+			case digest:
+				s.Set(mirrortest.Digest())
+				want = byDigest
+			case version:
+				s.Set(mirrortest.ETag(`"w"`))
+			}
+			verified(t, r.right(s.Content), want)
+		})
+	}
+}
