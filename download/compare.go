@@ -127,6 +127,9 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 		}
 		c.by.fails++
 		c.by.err = err
+		if size, ok := unsatisfied(err); ok && size != b.size {
+			c.by.from.claimed = size
+		}
 		c.by.out = c.by.fails > mostFails || !errors.As(err, &e) || !e.Retry
 	}
 }
@@ -248,6 +251,11 @@ func (k *comparison) Answer(a source.Answer) error {
 		}
 	}
 	if err := sameFile(o, a, k.b.size, k.b.claims); err != nil {
+		k.b.mu.Lock()
+		defer k.b.mu.Unlock()
+		if differs(a.Size, k.b.size) {
+			o.claimed = a.Size
+		}
 		return err
 	}
 	if !a.Ranged && k.c.r.Start > 0 {

@@ -72,6 +72,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		err = fmt.Errorf("%w (it would be back in %v, which is more than the timeout of %v)", err, after.Round(time.Second), s.c.Timeout)
 		fault = scheduler.FaultGone
 	}
+	s.brokeOff(err, fault)
 	if fault != scheduler.FaultNone {
 		s.sources.failed(o, err, fault)
 		if fault != scheduler.FaultTransient {
@@ -82,9 +83,6 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 			s.reportDown(o, f.lane)
 			return
 		}
-	}
-	if fault == scheduler.FaultTransient {
-		s.brokeOff()
 	}
 	if fault == scheduler.FaultTransient && s.begun && !s.proves() && len(s.fetches.running) == 0 {
 		s.startOver()
@@ -109,12 +107,8 @@ func (s *session) shrunk(o *origin, err error) bool {
 // guess at its size is: then the digest decides (416; RFC 9110, section 15.5.17). It notes the size that the source
 // gives.
 func (s *session) endsEarlier(o *origin, err error) bool {
-	var e *source.Error
-	if !s.guessed() || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
-		return false
-	}
-	size, bad := byterange.ParseUnsatisfied(http.Header(e.Hops[len(e.Hops)-1].Header).Get("Content-Range"))
-	if bad != nil || size == s.size {
+	size, ok := unsatisfied(err)
+	if !s.guessed() || !ok || size == s.size {
 		return false
 	}
 	o.claimed = size
@@ -176,12 +170,18 @@ func (s *session) short(f *flight) error {
 
 // endOfFile is the size of the file if the origin answers that nothing follows what is here (416; RFC 9110, section 14.4).
 func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
+	size, ok = unsatisfied(err)
+	return size, ok && o.first && s.size < 0 && s.mayEnd(s.part) && size == s.part.Front()
+}
+
+// unsatisfied is the size that a source gives which has nothing of the range that it was asked for (416).
+func unsatisfied(err error) (size int64, ok bool) {
 	var e *source.Error
-	if !o.first || !s.mayEnd(s.part) || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
+	if !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
 		return 0, false
 	}
 	size, err = byterange.ParseUnsatisfied(http.Header(e.Hops[len(e.Hops)-1].Header).Get("Content-Range"))
-	return size, err == nil && size == s.part.Front()
+	return size, err == nil
 }
 
 // settle sets the size of the file once all of it is here.
@@ -191,35 +191,66 @@ func (s *session) settle(size int64) {
 	}
 }
 
-// brokeOff is called for each fetch that may be tried again. When a second one ends at the same byte, the digest is compared. A
-// stream cannot be read again.
-func (s *session) brokeOff() {
-	if !s.mayEnd(s.part) || s.req.inOrder() {
+// brokeOff is called for each fetch that ended. Where a source says that nothing follows what is here, or a second body
+// ends there, the digest is compared. A stream cannot be read again.
+func (s *session) brokeOff(err error, fault scheduler.Fault) {
+	if !s.mayEnd(s.part) || s.req.inOrder() || !s.endsHere(err, fault) || s.cut.comparing || s.cut.tried == s.part.Front() {
 		return
 	}
 	front := s.part.Front()
-	again := s.cut.at == front
-	if s.cut.at = front; !again || s.cut.tried == front {
-		return
-	}
-	s.cut.tried = front
+	s.cut.tried, s.cut.comparing = front, true
 	claims, ctx := slices.Clone(s.claims), s.ctx
 	s.workers.Go(func() {
-		check := verify.NewChecker(front, claims)
-		if newReading(func(Event) {}, front, 0).copy(ctx, check, io.NewSectionReader(s.part, 0, front)) != nil {
-			return
+		check, size := verify.NewChecker(front, claims), int64(-1)
+		err := newReading(func(Event) {}, front, 0).copy(ctx, check, io.NewSectionReader(s.part, 0, front))
+		if err == nil {
+			_, err = check.Proof()
 		}
-		if _, err := check.Proof(); err == nil {
-			s.cut.ends <- front // which has room for it
+		if err == nil {
+			size = front
 		}
+		s.cut.ends <- size // which has room for it
 	})
 }
 
-// digestHolds is called when the digest is that of the first size bytes.
-func (s *session) digestHolds(size int64) {
-	if s.mayEnd(s.part) && s.part.Front() == size {
+// compared is called when the digest was compared with the first size bytes; -1: it is not theirs. If it is, the file has
+// no more, whatever the server said.
+func (s *session) compared(size int64) {
+	s.cut.comparing = false
+	switch {
+	case !s.mayEnd(s.part) || s.part.Front() != size || size == s.size:
+	case s.size < 0:
 		s.settle(size)
+	default:
+		s.stated = size
+		s.end(sizeDisowned, changed("its digest is that of less than its server says that it has"))
 	}
+}
+
+// lastFailed ends the session, as no source is left. Whether all of the file is here may not be decided yet.
+func (s *session) lastFailed() {
+	if s.cut.comparing {
+		s.compared(<-s.cut.ends)
+		s.done = s.how == ongoing && s.size >= 0 && s.size == s.part.Front()
+	}
+	if !s.done && s.how == ongoing {
+		s.stop(s.sources.none())
+	}
+}
+
+// endsHere reports whether the end of a fetch shows that the file may end where what is here does. Against a size that is
+// known only a body speaks that ended, and no server that is gone.
+func (s *session) endsHere(err error, fault scheduler.Fault) bool {
+	front := s.part.Front()
+	if size, ok := unsatisfied(err); ok {
+		return size == front
+	}
+	if fault != scheduler.FaultTransient || s.size >= 0 && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false
+	}
+	again := s.cut.at == front
+	s.cut.at = front
+	return again
 }
 
 // takeContentDigest uses the Content-Digest of an answer that came as a whole (RFC 9530, section 2). For the whole file, from the
@@ -290,10 +321,11 @@ func (s *session) ban(lane scheduler.SourceID) {
 	s.reportDown(o, lane)
 }
 
-// A cutoff is where bodies of unknown length broke off, for example chunked ones without a last chunk. The rest is
+// A cutoff is where bodies broke off, for example chunked ones without a last chunk. The rest is
 // asked for; where none comes, a strong digest decides whether what is here is the file.
 type cutoff struct {
-	at    int64      // the last time; 0: never yet
-	tried int64      // what was compared with the digest then
-	ends  chan int64 // a length of the file by which its digest holds
+	at        int64      // the last time; 0: never yet
+	tried     int64      // what was compared with the digest then
+	comparing bool       // the digest is being compared
+	ends      chan int64 // a length of the file by which its digest holds; -1: the one that was compared is none
 }

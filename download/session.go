@@ -78,7 +78,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.applySignatures(all)
 			s.usePieces() // not at the end, where nothing is fetched again
 		case size := <-s.cut.ends:
-			s.digestHolds(size)
+			s.compared(size)
 		case front := <-s.hashing.advanced:
 			s.step(scheduler.Consumed{Front: front})
 		case <-timer.C:
@@ -144,7 +144,7 @@ func (s *session) step(ev scheduler.Event) {
 		case scheduler.Finish:
 			s.done = true
 		case scheduler.Fail:
-			s.stop(s.sources.none())
+			s.lastFailed()
 		}
 	}
 }

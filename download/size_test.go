@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
+	"braid/verify"
 )
 
 func TestSmallFiles(t *testing.T) {
@@ -241,5 +243,29 @@ func TestEndsBeforeItsSizeGoesOn_Rule15_Rule17(t *testing.T) {
 		r.req.Overwrite = true
 		r.put([]byte("mine"))
 		r.right(origin.Content)
+	}
+}
+
+// Proves rule 17: the server gave its digest and a length that is too long, and is gone. The last source says that nothing follows what
+// is here, so the digest decides.
+func TestStatedTooLong_Rule17(t *testing.T) {
+	t.Parallel()
+	for name, seed := range map[string]uint64{"right": 7, "wrong": 8} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin, mirror := sized(t, mib, mirrortest.Status(http.StatusNotFound)), sized(t, mib)
+			r := newRun(t, origin.URL)
+			r.mirrors(mirror)
+			if err := r.key().Make(); err != nil {
+				t.Fatal(err)
+			}
+			claim := verify.Claim{Digest: origin.Digest(), Field: "Digest", Channel: verify.HTTP}
+			r.plant(partfile.Identity{Size: mib + 1000, Claims: []verify.Claim{claim}}, made(mib, seed), r.key())
+			if seed != 7 {
+				r.fails(download.Mismatch)
+				return
+			}
+			verified(t, r.right(origin.Content), byDigest)
+		})
 	}
 }
