@@ -273,7 +273,7 @@ func (j *judge) older(s statement) bool {
 func (j *judge) oneVersion() {
 	c := j.c
 	got := j.made()
-	if c.Do == "verify" || c.Rename || c.Continued || c.Unchanged || got == nil || c.User == j.sum(got) {
+	if c.Do == "verify" || c.Rename || c.Continued || c.Unchanged || got == nil || slices.Contains(j.users, j.sum(got)) {
 		return
 	}
 	for _, content := range j.Contents {
