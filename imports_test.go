@@ -118,6 +118,8 @@ var houses = map[string]house{
 		"byterange", "download", "scheduler", "source", "verify", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo",
 	}, but: []string{"net", "syscall"}},
 
+	"internal/problem": {pure: true, imports: []string{"download", "internal/option", "internal/partfile", "source"}},
+
 	"internal/watch": {imports: []string{
 		"antenna", "antenna/feed", "download", "download/state", "internal/partfile", "internal/fsys", "internal/web", "address",
 		"internal/mask", "internal/option", "internal/program", "metalink", "verify",
@@ -129,7 +131,7 @@ var houses = map[string]house{
 		"agents/lfs", "antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "internal/partfile", "download/state",
 		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "fleet", "fleet/jetstream", "internal/database",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
-		"address", "metalink", "metalink/metainfo", "internal/report", "objectstore",
+		"address", "metalink", "metalink/metainfo", "internal/problem", "internal/report", "objectstore",
 		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "internal/watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"braid/agents/apt"
+	"braid/internal/problem"
 )
 
 // newApt is for "braid apt --help"; runAsApt comes before, as apt's transport reads no settings of braid.
 func newApt(s streams) (action, targets) {
 	return func(ctx context.Context, words []string) error {
 		if len(words) > 0 {
-			return misuse("apt", "it takes no operands", "apt starts it; braid apt --help")
+			return problem.Misuse("apt", "it takes no operands", "apt starts it; braid apt --help")
 		}
 		return runApt(ctx, "braid+https", s)
 	}, targets{}
@@ -40,7 +41,7 @@ func runApt(ctx context.Context, name string, s streams) error {
 		return reported(code)
 	}
 	if err == io.ErrUnexpectedEOF {
-		return localFailure("apt", "", err)
+		return problem.Local("apt", "", err)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"braid/agents/lfs"
 	"braid/download"
+	"braid/internal/problem"
 )
 
 // A lfsCommand is one run of braid lfs. What it has of getCommand counts for all objects.
@@ -21,7 +22,7 @@ func newLFS(s streams) (action, targets) {
 
 func (l *lfsCommand) run(ctx context.Context, words []string) error {
 	if len(words) > 0 {
-		return misuse("lfs", "takes no operand", "git-lfs starts it; braid lfs --help")
+		return problem.Misuse("lfs", "takes no operand", "git-lfs starts it; braid lfs --help")
 	}
 	l.sites = newSites(configurationOf(ctx))
 	defer l.sites.limits.follow()()
@@ -40,23 +41,23 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 		Client:  func(s lfs.Settings) (_ *download.Client, err error) { client, err = l.open(s); return client, err },
 		Prepare: func(r *download.Request) error { return l.sites.apply(r, r.URL, true, l.limit) },
 		Failure: func(err error) (int, string) {
-			f := *downloadFailure(ctx, err)
+			f := *downloadProblem(ctx, err)
 			if _, alone := err.(*download.Error); !alone { // there is more to it than that
-				f = failure{code: f.code, what: "error", why: err.Error()}
+				f = problem.Problem{Kind: f.Kind, What: "error", Why: err.Error(), Err: f.Err}
 			}
-			f.hint = "" // those are about other commands
-			return f.code, f.line()
+			f.Hint = "" // those are about other commands
+			return exitCode(&f), errorLine(&f)
 		},
 	}
 	return agent.Run(ctx)
 }
 
 // tellGitLFS tells git-lfs why there is no agent, if that is what was asked for, and by a program.
-func tellGitLFS(args []string, s streams, f *failure) {
+func tellGitLFS(args []string, s streams, f *problem.Problem) {
 	if f, ok := s.in.(*os.File); len(args) < 2 || args[1] != "lfs" || ok && term.IsTerminal(int(f.Fd())) {
 		return
 	}
-	lfs.Refuse(s.in, s.out, f.code, f.line()) // if that fails, it is git-lfs that is gone
+	lfs.Refuse(s.in, s.out, exitCode(f), errorLine(f)) // if that fails, it is git-lfs that is gone
 }
 
 // open makes the client. What git says counts where braid's own flags and settings say nothing.

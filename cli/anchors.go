@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/source"
 	"braid/verify/openpgp"
 	"braid/verify/smime"
@@ -42,7 +43,11 @@ func requireKeys(r *download.Request) error {
 	if r.Require != download.RequireSignature || r.Anchors.Any() {
 		return nil
 	}
-	return &failure{code: exitNoEvidence, what: "verify", where: "--require signature", why: "no key or certificate is trusted", hint: "--keyring FILE has the keys that count, --pin names some of them, --smime-ca FILE has root certificates"}
+	return &problem.Problem{
+		Kind: download.NoEvidence, What: "verify", Where: "--require signature",
+		Why:  "no key or certificate is trusted",
+		Hint: "--keyring FILE has the keys that count, --pin names some of them, --smime-ca FILE has root certificates",
+	}
 }
 
 func (a *anchorFlags) anchors() (out download.Anchors, err error) {
@@ -54,24 +59,24 @@ func (a *anchorFlags) anchors() (out download.Anchors, err error) {
 			return out, err
 		}
 		if _, err := openpgp.ParseKeyring(data); err != nil { // by itself, so that it can be named
-			return out, misuse("--keyring "+path, err.Error(), "gpg --export FINGERPRINT writes one")
+			return out, problem.Misuse("--keyring "+path, err.Error(), "gpg --export FINGERPRINT writes one")
 		}
 		exports = append(exports, data)
 	}
 	if len(exports) > 0 {
 		if out.Keys, err = openpgp.ParseKeyring(exports...); err != nil {
-			return out, misuse("--keyring", err.Error(), "")
+			return out, problem.Misuse("--keyring", err.Error(), "")
 		}
 	}
 	for _, word := range a.Pin.Value() {
 		f, err := openpgp.ParseFingerprint(word)
 		if err != nil {
-			return out, misuse("--pin", err.Error(), "gpg --fingerprint shows it")
+			return out, problem.Misuse("--pin", err.Error(), "gpg --fingerprint shows it")
 		}
 		out.Pins = append(out.Pins, f)
 	}
 	if len(out.Pins) > 0 && out.Keys.Len() == 0 {
-		return out, misuse("--pin", "says which key counts, and there is none", "--keyring FILE has the keys")
+		return out, problem.Misuse("--pin", "says which key counts, and there is none", "--keyring FILE has the keys")
 	}
 	out.Roots, err = a.roots()
 	return out, err
@@ -85,7 +90,7 @@ func (a *anchorFlags) roots() (out []*x509.Certificate, err error) {
 		}
 		roots, err := smime.ParseRoots(data)
 		if err != nil {
-			return nil, misuse("--smime-ca", path+": "+err.Error(), "a file of certificates in PEM")
+			return nil, problem.Misuse("--smime-ca", path+": "+err.Error(), "a file of certificates in PEM")
 		}
 		out = append(out, roots...)
 	}
@@ -145,15 +150,19 @@ func signatureAt(word string) (download.Signature, error) {
 func readSmall(flag, path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &failure{code: exitUsage, what: "usage", where: flag + " " + path, why: reason(err)}
+		return nil, &problem.Problem{
+			Kind: download.Usage, What: "usage", Where: flag + " " + path, Why: problem.Reason(err),
+		}
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	switch {
 	case err != nil:
-		return nil, &failure{code: exitUsage, what: "usage", where: flag + " " + path, why: reason(err)}
+		return nil, &problem.Problem{
+			Kind: download.Usage, What: "usage", Where: flag + " " + path, Why: problem.Reason(err),
+		}
 	case int64(len(data)) > most:
-		return nil, misuse(flag+" "+path, "has more than "+sizeText(most), "")
+		return nil, problem.Misuse(flag+" "+path, "has more than "+sizeText(most), "")
 	}
 	return data, nil
 }

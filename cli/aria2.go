@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"braid/internal/option"
+	"braid/internal/problem"
 )
 
 // An aria2c is a run of braid under the name of that program: its options become those of braid get, and what it is to
@@ -36,15 +37,15 @@ func runAria2c(ctx context.Context, words []string, s streams) int {
 	a := &aria2c{streams: s, get: g}
 	g.ended, g.reword = a.results.add, aria2Words
 	err := a.run(ctx, words)
-	if f, ok := err.(*failure); ok {
-		fmt.Fprintln(s.err, f.line())
+	if f, ok := err.(*problem.Problem); ok {
+		fmt.Fprintln(s.err, errorLine(f))
 		a.results.failed(f)
 	}
 	if a.results.any() {
 		a.showResults()
 	}
 	if wrong := a.saveSession(); wrong != nil {
-		fmt.Fprintln(s.err, wrong.line())
+		fmt.Fprintln(s.err, errorLine(wrong))
 	}
 	return a.results.code(err)
 }
@@ -84,13 +85,13 @@ func (a *aria2c) run(ctx context.Context, words []string) (err error) {
 	hint := "" // those of the parser are about the options of braid
 	err = l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), a.streams, l.targets, func(ctx context.Context, _ []string) error {
 		err := work(ctx, documents)
-		if f, ok := errors.AsType[*failure](err); ok {
-			hint = aria2Words(aria2TLS.Replace(f.hint))
+		if f, ok := errors.AsType[*problem.Problem](err); ok {
+			hint = aria2Words(aria2TLS.Replace(f.Hint))
 		}
 		return err
 	})
-	if f, ok := errors.AsType[*failure](err); ok {
-		f.where, f.hint = aria2TLS.Replace(f.where), hint
+	if f, ok := errors.AsType[*problem.Problem](err); ok {
+		f.Where, f.Hint = aria2TLS.Replace(f.Where), hint
 		return f
 	}
 	return err
@@ -122,7 +123,7 @@ func aria2Misuse(file string, err error) error {
 	if file != "" {
 		where = fmt.Sprintf("%s:%d: %s", file, wrong.Line, strings.TrimPrefix(where, "--"))
 	}
-	return misuse(where, wrong.Why, wrong.Hint)
+	return problem.Misuse(where, wrong.Why, wrong.Hint)
 }
 
 // readConf puts what aria2.conf says before what the command line says.
@@ -181,7 +182,7 @@ func (a *aria2c) warn() {
 
 func (a *aria2c) warning(format string, args ...any) {
 	if !a.is("quiet") && a.value("console-log-level") != "error" {
-		fmt.Fprintln(a.err, (&failure{what: "warning", why: fmt.Sprintf(format, args...)}).line())
+		fmt.Fprintln(a.err, errorLine(&problem.Problem{What: "warning", Why: fmt.Sprintf(format, args...)}))
 	}
 }
 

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"braid/download"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/metalink/metainfo"
 	"cmp"
 	"fmt"
@@ -46,7 +48,7 @@ func (a *aria2c) list() (list inputList, documents []string, err error) {
 		}
 	}
 	if len(uris)+len(documents) == 0 && !a.is("enable-rpc") {
-		return list, nil, &failure{code: exitOther, what: "usage", why: "no URI", hint: "aria2c --help"}
+		return list, nil, &problem.Problem{Kind: download.Other, What: "usage", Why: "no URI", Hint: "aria2c --help"}
 	}
 	if len(uris) > 0 {
 		list = inputList{InputFile: "the command line"}
@@ -59,11 +61,14 @@ func (a *aria2c) list() (list inputList, documents []string, err error) {
 // entries is a list of the URIs of the command line: one file, or a file for each.
 func (a *aria2c) entries(uris []string) (string, error) {
 	if strings.HasSuffix(a.value("out"), "/") {
-		return "", &failure{code: exitLocal, what: "name", where: a.value("out"), why: "names a folder", hint: "-d DIR, and -o NAME for the name in it"}
+		return "", &problem.Problem{
+			Kind: download.Local, What: "name", Where: a.value("out"), Why: "names a folder",
+			Hint: "-d DIR, and -o NAME for the name in it",
+		}
 	}
 	for _, uri := range uris {
 		if strings.ContainsAny(uri, "\t\r\n") || uri == "" || strings.ContainsAny(uri[:1], "# {") {
-			return "", misuse(maskWord(uri), "not a URI", "")
+			return "", problem.Misuse(maskWord(uri), "not a URI", "")
 		}
 	}
 	var b strings.Builder

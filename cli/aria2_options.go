@@ -2,8 +2,8 @@ package cli
 
 import (
 	"braid/internal/option"
+	"braid/internal/problem"
 	"cmp"
-	"context"
 	"io"
 	"net/url"
 	"os"
@@ -37,7 +37,7 @@ func (a *aria2c) options() (*aria2Run, error) {
 		if slices.ContainsFunc(r.command.Options, func(known option.Option) bool { return known.Name() == flag }) {
 			given.flags = append(given.flags, "--"+flag+"="+a.value(o.Name))
 		} else if err := r.targets.set(flag, a.value(o.Name)); err != nil {
-			return nil, misuse("--"+o.Name, err.Error(), "")
+			return nil, problem.Misuse("--"+o.Name, err.Error(), "")
 		}
 	}
 	if err := a.own(&given); err != nil {
@@ -83,7 +83,7 @@ func (a *aria2c) own(given *arranged) error {
 	}
 	if v := a.value("checksum"); v != "" {
 		if _, err := parseChecksum(v); err != nil {
-			return misuse("--checksum", err.Error(), "")
+			return problem.Misuse("--checksum", err.Error(), "")
 		}
 	}
 	if v := a.value("referer"); v != "" && v != "*" {
@@ -103,7 +103,7 @@ func (a *aria2c) own(given *arranged) error {
 	if v := a.value("seed-time"); strings.Trim(v, "0.") != "" {
 		minutes, err := strconv.ParseFloat(v, 64)
 		if err != nil {
-			return misuse("--seed-time", "write a number of minutes", "")
+			return problem.Misuse("--seed-time", "write a number of minutes", "")
 		}
 		flag("seed-time", strconv.FormatFloat(60*minutes, 'f', -1, 64))
 	}
@@ -123,8 +123,8 @@ func (a *aria2c) own(given *arranged) error {
 // header adds a field, if it is not one that braid sets itself.
 func (a *aria2c) header(field string, flag func(name, value string)) {
 	if err := addField(map[string][]string{}, field); err != nil {
-		f := failureOf(context.Background(), err)
-		a.warning("--header %s: %s; left out", f.where, f.why)
+		f := problem.Of(err)
+		a.warning("--header %s: %s; left out", f.Where, f.Why)
 		return
 	}
 	flag("header", field)
@@ -137,7 +137,7 @@ func (a *aria2c) allocation() error {
 	}
 	c := choice{Words: option.WordsOf("file-allocation")}
 	if err := c.Set(v); err != nil {
-		return misuse("--file-allocation", err.Error(), "")
+		return problem.Misuse("--file-allocation", err.Error(), "")
 	}
 	a.get.FileAllocation = c
 	return nil
@@ -184,7 +184,7 @@ func (a *aria2c) proxies() error {
 		variable := strings.ReplaceAll(name, "-", "_")
 		for _, v := range []string{variable, strings.ToUpper(variable)} {
 			if err := os.Setenv(v, proxy); err != nil {
-				return misuse("--"+name, err.Error(), "")
+				return problem.Misuse("--"+name, err.Error(), "")
 			}
 		}
 	}

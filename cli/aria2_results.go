@@ -15,6 +15,7 @@ import (
 	"braid/download"
 	"braid/internal/fsys"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/internal/report"
 	"braid/source"
 )
@@ -34,7 +35,7 @@ func aria2Code(code int) int {
 	if known, ok := aria2Codes[code]; ok {
 		return known
 	}
-	for kind, of := range kindCodes {
+	for kind, of := range exitCodes {
 		if of == code {
 			return report.Aria2Code(&download.Error{Kind: kind})
 		}
@@ -69,20 +70,20 @@ const (
 var aria2Failures = map[string]int{"folder": 18, "document": 28, "name": 16}
 
 // failed takes note of what ended the run before the first download.
-func (t *aria2Results) failed(f *failure) {
-	if code, known := aria2Failures[f.what]; known {
+func (t *aria2Results) failed(f *problem.Problem) {
+	if code, known := aria2Failures[f.What]; known {
 		t.last = code
-	} else if f.of != nil {
-		t.last = report.Aria2Code(f.of)
+	} else if e, ok := errors.AsType[*download.Error](f.Err); ok {
+		t.last = report.Aria2Code(e)
 	} else {
-		t.last = aria2Code(f.code)
+		t.last = aria2Code(exitCode(f))
 	}
 }
 
 // add takes note of the end of a download. A list that cannot be carried out is numbered -1.
 func (t *aria2Results) add(file int, r download.Request, x download.Result, err error) {
-	if f, ok := errors.AsType[*failure](err); ok {
-		if t.failed(f); f.code == exitUsage && strings.Contains(f.where, ":") && !strings.HasPrefix(f.where, "--") { // a URI, and no option
+	if f, ok := errors.AsType[*problem.Problem](err); ok {
+		if t.failed(f); f.Kind == download.Usage && strings.Contains(f.Where, ":") && !strings.HasPrefix(f.Where, "--") { // a URI, and no option
 			t.last = aria2Code(exitOther)
 		}
 		return
@@ -195,7 +196,7 @@ func aria2Size(n int64) string {
 }
 
 // saveSession writes what is not complete as a list for the next run (--save-session).
-func (a *aria2c) saveSession() *failure {
+func (a *aria2c) saveSession() *problem.Problem {
 	path := a.value("save-session")
 	if path == "" || a.is("enable-rpc") {
 		return nil
@@ -218,7 +219,7 @@ func (a *aria2c) saveSession() *failure {
 		}
 	}
 	if err := fsys.WriteFile(nil, path, []byte(b.String()), 0o600); err != nil {
-		return localFailure("session", path, err)
+		return problem.Local("session", path, err)
 	}
 	return nil
 }

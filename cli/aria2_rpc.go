@@ -17,6 +17,7 @@ import (
 	"braid/daemon/rpc"
 	"braid/internal/fsys"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/metalink/metainfo"
 )
 
@@ -57,12 +58,12 @@ func (a *aria2c) daemon() (*daemonCommand, error) {
 	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"), tokenFrom: "--rpc-secret", empty: true}
 	if v := a.value("rpc-listen-port"); v != "" {
 		if err := d.RPCListenPort.Set(v); err != nil {
-			return nil, misuse("--rpc-listen-port", err.Error(), "")
+			return nil, problem.Misuse("--rpc-listen-port", err.Error(), "")
 		}
 	}
 	if v := a.value("lowest-speed-limit"); v != "" { // else there is none, as with aria2
 		if err := d.LowestSpeedLimit.Set(v); err != nil {
-			return nil, misuse("--lowest-speed-limit", err.Error(), "")
+			return nil, problem.Misuse("--lowest-speed-limit", err.Error(), "")
 		}
 	}
 	if a.is("rpc-allow-origin-all") {
@@ -83,7 +84,7 @@ func (a *aria2c) daemon() (*daemonCommand, error) {
 	if file := a.value("save-session"); file != "" {
 		session, err := filepath.Abs(file)
 		if err != nil {
-			return nil, localFailure("session", file, err)
+			return nil, problem.Local("session", file, err)
 		}
 		d.session = session
 	}
@@ -156,7 +157,8 @@ func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queu
 			}
 			options[s.Name] = s.Value
 			if rpc.OfAll(s.Name, s.Value) {
-				return nil, misuse(a.value("input-file"), s.Name+": all downloads of a daemon have the same proxy", "--"+s.Name+" on the command line")
+				return nil, problem.Misuse(a.value("input-file"),
+					s.Name+": all downloads of a daemon have the same proxy", "--"+s.Name+" on the command line")
 			}
 		}
 		if options["dir"], err = filepath.Abs(cmp.Or(options["dir"], d.Dir)); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/report"
 	"braid/source"
 )
@@ -43,7 +44,7 @@ func TestAria2ExitCodes(t *testing.T) {
 	} {
 		var r, s aria2Results
 		r.add(-1, download.Request{}, download.Result{}, err)
-		s.failed(downloadFailure(t.Context(), err))
+		s.failed(downloadProblem(t.Context(), err))
 		if want := report.Aria2Code(err); r.last != want || s.last != want {
 			t.Errorf("%v: %d and %d, want %d", err, r.last, s.last, want)
 		}
@@ -53,14 +54,14 @@ func TestAria2ExitCodes(t *testing.T) {
 		want int
 	}{
 		{nil, 0},
-		{misuse("--split", "write a number", ""), 28},
-		{misuse("--checksum sha-256:1", "write ALGORITHM=HEX", ""), 28},
-		{misuse("list:3", "not an http, https or ftp URL", ""), 1},
-		{&failure{code: exitOther, what: "usage"}, 1},
-		{&failure{code: exitLocal, what: "list"}, 1},
-		{&failure{code: exitLocal, what: "folder"}, 18},
-		{&failure{code: exitLocal, what: "document"}, 28},
-		{&failure{code: exitLocal, what: "name"}, 16},
+		{problem.Misuse("--split", "write a number", ""), 28},
+		{problem.Misuse("--checksum sha-256:1", "write ALGORITHM=HEX", ""), 28},
+		{problem.Misuse("list:3", "not an http, https or ftp URL", ""), 1},
+		{&problem.Problem{Kind: download.Other, What: "usage"}, 1},
+		{&problem.Problem{Kind: download.Local, What: "list"}, 1},
+		{&problem.Problem{Kind: download.Local, What: "folder"}, 18},
+		{&problem.Problem{Kind: download.Local, What: "document"}, 28},
+		{&problem.Problem{Kind: download.Local, What: "name"}, 16},
 		{&download.Error{Kind: download.Mismatch}, 32},
 		{&download.Error{Kind: download.Refused}, 22},
 		{errors.New("x"), 1},

@@ -21,6 +21,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/internal/option"
+	"braid/internal/problem"
 )
 
 type streams struct {
@@ -84,12 +85,12 @@ func run(ctx context.Context, args []string, s streams) int {
 	if code, ok := errors.AsType[reported](err); ok {
 		return int(code)
 	}
-	f := failureOf(ctx, err)
-	fmt.Fprintln(s.err, f.line())
-	if _, ours := errors.AsType[*failure](err); ours {
+	f := problemOf(ctx, err)
+	fmt.Fprintln(s.err, errorLine(f))
+	if _, ours := errors.AsType[*problem.Problem](err); ours {
 		tellGitLFS(args, s, f)
 	}
-	return f.code
+	return exitCode(f)
 }
 
 func execute(ctx context.Context, words []string, s streams) error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"braid/internal/option"
+	"braid/internal/problem"
 )
 
 // newCompletion is "braid completion", which prints what a shell has to know.
@@ -16,7 +17,7 @@ func newCompletion(s streams) (action, targets) {
 			script = option.Completion(words[0], "braid")
 		}
 		if script == "" {
-			return misuse("completion", "one shell is needed", "there are "+strings.Join(option.Shells(), ", "))
+			return problem.Misuse("completion", "one shell is needed", "there are "+strings.Join(option.Shells(), ", "))
 		}
 		_, err := fmt.Fprint(s.out, script)
 		return outputFailure(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"braid/internal/option"
+	"braid/internal/problem"
 )
 
 type configCommand struct {
@@ -29,7 +30,7 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 	command, ok := program.Below(name)
 	switch {
 	case len(words) > 1:
-		return misuse("config", "one command is enough", "braid config --help")
+		return problem.Misuse("config", "one command is enough", "braid config --help")
 	case !ok:
 		return unknownCommand(program.Command, name)
 	}

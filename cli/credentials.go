@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/internal/web"
 	"braid/metalink"
 )
@@ -31,7 +32,7 @@ func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
 	if f.User != "" {
 		user, err := userinfo(f.User)
 		if err != nil {
-			return nil, misuse("-u", err.Error(), "write USER:PASSWORD, here or in "+option.Variable("user"))
+			return nil, problem.Misuse("-u", err.Error(), "write USER:PASSWORD, here or in "+option.Variable("user"))
 		}
 		return user, nil
 	}
@@ -97,7 +98,7 @@ func (f *credentialFlags) readNetrc() error {
 		f.netrc, err = web.ParseNetrc(string(data))
 	}
 	if wrong, ok := errors.AsType[*web.LineError](err); ok {
-		return misuse(name, wrong.Error(), "--no-netrc leaves it unread")
+		return problem.Misuse(name, wrong.Error(), "--no-netrc leaves it unread")
 	}
 	return err
 }
@@ -113,7 +114,7 @@ func (f *credentialFlags) jar() (http.CookieJar, error) {
 	}
 	jar, err := web.ParseCookies(string(data))
 	if err != nil {
-		return nil, misuse("--load-cookies "+f.LoadCookies, err.Error(), "")
+		return nil, problem.Misuse("--load-cookies "+f.LoadCookies, err.Error(), "")
 	}
 	return jar, nil
 }

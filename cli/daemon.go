@@ -25,6 +25,7 @@ import (
 	"braid/daemon/rpc"
 	"braid/download"
 	"braid/internal/database"
+	"braid/internal/problem"
 	"braid/internal/watch"
 )
 
@@ -98,7 +99,7 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 	}
 	token, err := tokenOf(d.State)
 	if err != nil {
-		return localFailure("daemon", d.State, err)
+		return problem.Local("daemon", d.State, err)
 	}
 	if len(words) > 0 {
 		_, err := fmt.Fprintln(d.out, token)
@@ -110,10 +111,12 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 // operate downloads and answers clients until ctx ends. Without a token each program on this machine is one.
 func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	if !d.rootNamed && holdsHome(d.Root) {
-		return misuse("-d "+d.Dir, "clients could replace what is in your home folder", "-d FOLDER, one for downloads; or --root FOLDER, if that is meant")
+		return problem.Misuse("-d "+d.Dir, "clients could replace what is in your home folder",
+			"-d FOLDER, one for downloads; or --root FOLDER, if that is meant")
 	}
 	if d.isReserved(d.Dir) {
-		return misuse("-d "+d.Dir, "is in a folder of braid's own, where no download goes", "another folder, or --state FOLDER")
+		return problem.Misuse("-d "+d.Dir, "is in a folder of braid's own, where no download goes",
+			"another folder, or --state FOLDER")
 	}
 	certificates, err := d.serverTLS.config()
 	if err != nil {
@@ -156,19 +159,20 @@ func (d *daemonCommand) checkFlags(words []string) error {
 func (d *daemonCommand) place() (err error) {
 	if d.Root != "" {
 		if _, err := os.Stat(d.Root); err != nil {
-			return &failure{code: exitLocal, what: "daemon", where: "--root " + d.Root, why: reason(err), hint: "make it, or check the name"}
+			return problem.Local("daemon", "--root "+d.Root, err).WithHint("make it, or check the name")
 		}
 	}
 	d.rootNamed = d.Root != ""
 	d.Dir = cmp.Or(d.Dir, d.Root)
 	if d.Dir, err = filepath.Abs(d.Dir); err != nil {
-		return localFailure("daemon", d.Dir, err)
+		return problem.Local("daemon", d.Dir, err)
 	}
 	if d.Root, err = filepath.Abs(cmp.Or(d.Root, d.Dir)); err != nil {
-		return localFailure("daemon", d.Root, err)
+		return problem.Local("daemon", d.Root, err)
 	}
 	if below, err := filepath.Rel(d.Root, d.Dir); err != nil || !filepath.IsLocal(below) {
-		return misuse("-d "+d.Dir, "is not in "+d.Root+", which no download leaves (--root)", "-d FOLDER in it, or --root FOLDER of both")
+		return problem.Misuse("-d "+d.Dir, "is not in "+d.Root+", which no download leaves (--root)",
+			"-d FOLDER in it, or --root FOLDER of both")
 	}
 	if d.State, err = daemonState(d.State); err != nil {
 		return err
@@ -179,7 +183,7 @@ func (d *daemonCommand) place() (err error) {
 			mode = 0o700
 		}
 		if err := os.MkdirAll(dir, mode); err != nil {
-			return localFailure("daemon", dir, err)
+			return problem.Local("daemon", dir, err)
 		}
 	}
 	return nil
@@ -205,7 +209,7 @@ func daemonState(named string) (string, error) {
 		named = filepath.Join(stateFolder(), "daemon")
 	}
 	if named == "" {
-		return "", misuse("daemon", "there is no folder for the queue", "--state FOLDER")
+		return "", problem.Misuse("daemon", "there is no folder for the queue", "--state FOLDER")
 	}
 	return filepath.Abs(named)
 }
@@ -243,10 +247,13 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 	}
 	engine, err := daemon.Open(config)
 	if locked, ok := errors.AsType[*database.LockedError](err); ok {
-		return nil, nil, &failure{code: exitLocal, what: "daemon", where: "queue", why: locked.Error(), hint: "one daemon has a state folder at a time; --state FOLDER names another"}
+		return nil, nil, &problem.Problem{
+			Kind: download.Local, What: "daemon", Where: "queue", Why: locked.Error(),
+			Hint: "one daemon has a state folder at a time; --state FOLDER names another",
+		}
 	}
 	if err != nil {
-		return nil, nil, localFailure("daemon", d.State, err)
+		return nil, nil, problem.Local("daemon", d.State, err)
 	}
 	return engine, client, nil
 }
@@ -266,11 +273,14 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	where := net.JoinHostPort(host, d.RPCListenPort.String())
 	listener, err := net.Listen("tcp", where)
 	if err != nil {
-		return errors.Join(&failure{code: exitOther, what: "listen", where: where, why: listenReason(err), hint: "--rpc-listen-port PORT names another"}, engine.Close())
+		return errors.Join(&problem.Problem{
+			Kind: download.Other, What: "listen", Where: where, Why: listenReason(err),
+			Hint: "--rpc-listen-port PORT names another",
+		}, engine.Close())
 	}
 	socket, err := watch.Listen(d.State) // for braid add and others
 	if err != nil {
-		return errors.Join(localFailure("daemon", d.State, err), listener.Close(), engine.Close())
+		return errors.Join(problem.Local("daemon", d.State, err), listener.Close(), engine.Close())
 	}
 	ctx, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -337,7 +347,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 		return failed
 	}
 	if err != nil {
-		return &failure{code: exitLocal, what: "daemon", where: "queue", why: err.Error()}
+		return &problem.Problem{Kind: download.Local, What: "daemon", Where: "queue", Why: err.Error()}
 	}
 	return nil
 }

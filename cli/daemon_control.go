@@ -16,6 +16,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/daemon"
+	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/metalink/metainfo"
 	"braid/verify/smime"
@@ -82,7 +84,7 @@ func (c *controlCommand) connect() (err error) {
 	}
 	data, err := os.ReadFile(filepath.Join(c.State, tokenFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return localFailure(c.verb, c.State, err)
+		return problem.Local(c.verb, c.State, err)
 	}
 	c.token = strings.TrimSpace(string(data))
 	c.http.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -106,7 +108,10 @@ func (c *controlCommand) call(ctx context.Context, where string, result any, met
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &failure{code: exitOther, what: c.verb, where: where, why: "no daemon runs with the state " + c.State, hint: "braid daemon begins one; --state FOLDER names that of another"}
+		return &problem.Problem{
+			Kind: download.Other, What: c.verb, Where: where, Why: "no daemon runs with the state " + c.State,
+			Hint: "braid daemon begins one; --state FOLDER names that of another",
+		}
 	}
 	defer resp.Body.Close()
 	answer := struct {
@@ -114,7 +119,9 @@ func (c *controlCommand) call(ctx context.Context, where string, result any, met
 		Error  *struct{ Message string }
 	}{Result: result}
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return &failure{code: exitProtocol, what: c.verb, where: where, why: "the daemon answered " + resp.Status}
+		return &problem.Problem{
+			Kind: download.Protocol, What: c.verb, Where: where, Why: "the daemon answered " + resp.Status,
+		}
 	}
 	if answer.Error != nil {
 		return c.refused(where, answer.Error.Message)
@@ -124,17 +131,17 @@ func (c *controlCommand) call(ctx context.Context, where string, result any, met
 
 // refused is the failure of a call that the daemon refuses, with what to do about it.
 func (c *controlCommand) refused(where, why string) error {
-	f := &failure{code: exitOther, what: c.verb, where: where, why: why}
+	f := &problem.Problem{Kind: download.Other, What: c.verb, Where: where, Why: why}
 	switch {
 	case why == "Unauthorized":
-		f.why = "the daemon with the state " + c.State + " wants a secret that is not in " + tokenFile + " there, as aria2c --rpc-secret has it"
-		f.hint = "only clients of its port that know the secret drive it; braid status and others drive braid daemon"
+		f.Why = "the daemon with the state " + c.State + " wants a secret that is not in " + tokenFile + " there, as aria2c --rpc-secret has it"
+		f.Hint = "only clients of its port that know the secret drive it; braid status and others drive braid daemon"
 	case strings.HasPrefix(why, "dir: "):
-		f.code, f.hint = exitUsage, "-d FOLDER in that one; braid daemon --root FOLDER begins with another"
+		f.Kind, f.Hint = download.Usage, "-d FOLDER in that one; braid daemon --root FOLDER begins with another"
 	case strings.HasPrefix(why, "GID ") && strings.HasSuffix(why, "is not unique"):
-		f.hint = "write more of its digits; braid status lists them"
+		f.Hint = "write more of its digits; braid status lists them"
 	case strings.HasPrefix(why, "GID "), strings.HasPrefix(why, "Invalid GID"):
-		f.hint = "braid status lists them"
+		f.Hint = "braid status lists them"
 	}
 	return f
 }
@@ -177,7 +184,7 @@ func (c *controlCommand) addition(word string) (method string, params []any, err
 	if !metainfo.IsMagnet(word) && get.isLocalDocument(word) {
 		doc, err := openDocument(word)
 		if err != nil {
-			return "", nil, downloadFailure(context.Background(), err)
+			return "", nil, downloadProblem(context.Background(), err)
 		}
 		data, err := readSmall("document", word, 8<<20)
 		if err != nil {
@@ -203,7 +210,7 @@ func (c *controlCommand) options() (map[string]string, error) {
 	if c.SHA256 != "" {
 		d, err := parseSHA256(c.SHA256)
 		if err != nil {
-			return nil, misuse("--sha256", err.Error(), "")
+			return nil, problem.Misuse("--sha256", err.Error(), "")
 		}
 		sum = "sha-256=" + d.Hex()
 	}
@@ -259,8 +266,8 @@ func (c *controlCommand) command(ctx context.Context, gids []string) error {
 			err = c.tell("", map[string]any{"gid": gid, "done": c.verb})
 		}
 		if err != nil {
-			fmt.Fprintln(c.err, failureOf(ctx, err).line())
-			failed = reported(failureOf(ctx, err).code)
+			fmt.Fprintln(c.err, errorLine(problemOf(ctx, err)))
+			failed = reported(exitCode(problemOf(ctx, err)))
 		}
 	}
 	return failed
@@ -268,6 +275,6 @@ func (c *controlCommand) command(ctx context.Context, gids []string) error {
 
 // absent reports whether an error says that there is no such entry, or no daemon.
 func (c *controlCommand) absent(err error) bool {
-	f := failureOf(context.Background(), err)
-	return f.hint != "" || strings.HasPrefix(f.why, "GID ") || strings.HasPrefix(f.why, "Invalid GID")
+	f := problem.Of(err)
+	return f.Hint != "" || strings.HasPrefix(f.Why, "GID ") || strings.HasPrefix(f.Why, "Invalid GID")
 }

@@ -18,6 +18,7 @@ import (
 	"braid/fleet"
 	"braid/fleet/jetstream"
 	"braid/internal/option"
+	"braid/internal/problem"
 )
 
 // fleetJobs are the entries of a daemon as jobs of a fleet, and what the daemon knows of the fleet. It is a daemon.Jobs.
@@ -50,7 +51,8 @@ func (d *daemonCommand) checkFleet(ctx context.Context) error {
 		return nil
 	}
 	if d.Watch != "" {
-		return misuse("--queue "+d.Fleet.text(), "contradicts --watch", "braid watch --queue "+d.Fleet.text()+" makes jobs of updates")
+		return problem.Misuse("--queue "+d.Fleet.text(), "contradicts --watch",
+			"braid watch --queue "+d.Fleet.text()+" makes jobs of updates")
 	}
 	if err := refuseOthers(ctx, enqueueingDaemon, "braid work --help; clients give downloads options of their own"); err != nil {
 		return err
@@ -153,7 +155,7 @@ func liveOf(worker string, p fleet.Progress) queue.Live {
 // outcomeOf is the outcome of a failure with an exit code.
 func outcomeOf(code int, message, hint string) queue.Outcome {
 	o := queue.Outcome{Kind: download.Other.String(), Code: cmp.Or(aria2Codes[code], 1), Message: message, Hint: hint}
-	for kind, c := range kindCodes {
+	for kind, c := range exitCodes {
 		if c == code {
 			o.Kind = kind.String()
 		}
@@ -233,19 +235,21 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 		if gid, own := strings.CutPrefix(taken.Job.Watch, f.prefix); own {
 			why = "its name is that of the entry " + gid
 		}
-		err = misuse(j.Name, why, "another name (out), or wait for that one")
+		err = problem.Misuse(j.Name, why, "another name (out), or wait for that one")
 	}
 	if large, ok := errors.AsType[*jetstream.LargeError](err); ok {
-		err = misuse(large.Job, large.Error(), "fewer places or shorter options")
+		err = problem.Misuse(large.Job, large.Error(), "fewer places or shorter options")
 	}
 	if isNewer(err) { // the other entries do not wait for this one
-		err = &failure{code: exitRefused, what: "queue", where: j.Name, why: err.Error(), hint: "update this braid"}
+		err = &problem.Problem{
+			Kind: download.Refused, What: "queue", Where: j.Name, Why: err.Error(), Hint: "update this braid",
+		}
 	}
-	own, ok := errors.AsType[*failure](err)
+	own, ok := errors.AsType[*problem.Problem](err)
 	if !ok {
 		return err
 	}
-	return &daemon.RefusedError{Outcome: outcomeOf(own.code, strings.Trim(own.where+": "+own.why, ": "), own.hint)}
+	return &daemon.RefusedError{Outcome: outcomeOf(exitCode(own), strings.Trim(own.Where+": "+own.Why, ": "), own.Hint)}
 }
 
 // nameOf is the name of the job that an entry is already; another folder of the daemon would give it another one.
@@ -315,13 +319,18 @@ func (d *daemonCommand) jobOf(e queue.Entry) (fleet.Job, error) {
 	listed := option.Entry{URIs: e.URIs, Options: option.Aria2Settings(e.Options)}
 	switch {
 	case e.Watch != "":
-		return fleet.Job{}, misuse("watch "+e.Watch, "it is of a daemon with --watch", "braid watch --queue makes jobs of updates")
+		return fleet.Job{}, problem.Misuse("watch "+e.Watch, "it is of a daemon with --watch",
+			"braid watch --queue makes jobs of updates")
 	case len(e.Document) > 0 || len(e.URIs) == 0:
-		return fleet.Job{}, misuse("document", "is of the daemon, and a job has URLs", "braid daemon without --queue takes documents; or add the URL of the document")
+		return fleet.Job{}, problem.Misuse("document", "is of the daemon, and a job has URLs",
+			"braid daemon without --queue takes documents; or add the URL of the document")
 	case isMagnet(e):
-		return fleet.Job{}, misuse("magnet link", "its name is not known before it is here", "braid daemon without --queue takes it")
+		return fleet.Job{}, problem.Misuse("magnet link", "its name is not known before it is here",
+			"braid daemon without --queue takes it")
 	case e.Options[daemon.OptionSignature] != "" || e.Options[daemon.OptionSelect] != "":
-		return fleet.Job{}, misuse(maskWord(e.URIs[0]), "signatures and numbers of files are for downloads of the daemon's own", "keys are those of workers: braid work --keyring FILE")
+		return fleet.Job{}, problem.Misuse(maskWord(e.URIs[0]),
+			"signatures and numbers of files are for downloads of the daemon's own",
+			"keys are those of workers: braid work --keyring FILE")
 	}
 	r, err := d.listed(listed, false)
 	if err != nil {

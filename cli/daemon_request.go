@@ -22,6 +22,7 @@ import (
 	"braid/internal/fsys"
 	"braid/internal/option"
 	"braid/internal/partfile"
+	"braid/internal/problem"
 	"braid/metalink/metainfo"
 	"braid/source"
 )
@@ -77,7 +78,10 @@ func (d *daemonCommand) notReserved(r *download.Request) error {
 	if !d.isReserved(path) {
 		return nil
 	}
-	return &failure{code: exitLocal, what: "folder", where: filepath.Dir(path), why: "is the daemon's own", hint: "-d FOLDER, or --root FOLDER, without it"}
+	return &problem.Problem{
+		Kind: download.Local, What: "folder", Where: filepath.Dir(path), Why: "is the daemon's own",
+		Hint: "-d FOLDER, or --root FOLDER, without it",
+	}
 }
 
 // isReserved reports whether a path leads to what the daemon goes by, or the watcher in it.
@@ -128,9 +132,9 @@ func (d *daemonCommand) listed(e option.Entry, rename bool) (download.Request, e
 		r.Rename = rename && !r.Overwrite
 		return r, nil
 	}
-	f := failureOf(context.Background(), wrong.err)
+	f := problem.Of(wrong.err)
 	if wrong.Name != "" {
-		f.where = strings.TrimSuffix(wrong.Name+": "+f.where, ": ")
+		f.Where = strings.TrimSuffix(wrong.Name+": "+f.Where, ": ")
 	}
 	return r, f
 }
@@ -142,7 +146,7 @@ func demandMore(r *download.Request, word string) error {
 	}
 	c := choice{Words: option.WordsOf("require")}
 	if err := c.Set(word); err != nil {
-		return misuse("require", err.Error(), "")
+		return problem.Misuse("require", err.Error(), "")
 	}
 	r.Require = max(r.Require, requirement(word, false))
 	return requireKeys(r)
@@ -153,14 +157,14 @@ func seeding(r *download.Request, options map[string]string) error {
 	if word := options["seed-ratio"]; word != "" {
 		n, err := strconv.ParseFloat(word, 64)
 		if err != nil || n < 0 {
-			return misuse("seed-ratio", "not a number", "")
+			return problem.Misuse("seed-ratio", "not a number", "")
 		}
 		r.SeedRatio = n
 	}
 	if word := options["seed-time"]; word != "" {
 		n, err := strconv.ParseFloat(word, 64)
 		if err != nil || n < 0 || n > 1e6 {
-			return misuse("seed-time", "not a number of minutes", "")
+			return problem.Misuse("seed-time", "not a number of minutes", "")
 		}
 		r.SeedTime = minutes(n)
 	}
@@ -175,11 +179,15 @@ func signature(r *download.Request, text string) error {
 		return nil
 	}
 	if !r.Anchors.Any() {
-		return &failure{code: exitNoEvidence, what: "verify", where: "signature", why: "the daemon trusts no key or certificate", hint: "braid daemon --keyring FILE names those that count"}
+		return &problem.Problem{
+			Kind: download.NoEvidence, What: "verify", Where: "signature",
+			Why:  "the daemon trusts no key or certificate",
+			Hint: "braid daemon --keyring FILE names those that count",
+		}
 	}
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return misuse(daemon.OptionSignature, "not base64", "")
+		return problem.Misuse(daemon.OptionSignature, "not base64", "")
 	}
 	r.Signatures = append(slices.Clip(r.Signatures), download.Signature{From: "of the client", Data: data})
 	return nil
@@ -204,8 +212,11 @@ func (d *daemonCommand) inRoot(asked, dir, name string) (string, error) {
 }
 
 // outside is the failure of a folder that no download may lead to.
-func outside(dir, root string) *failure {
-	return &failure{code: exitLocal, what: "folder", where: dir, why: "is not in " + root + ", which no download leaves"}
+func outside(dir, root string) *problem.Problem {
+	return &problem.Problem{
+		Kind: download.Local, What: "folder", Where: dir,
+		Why: "is not in " + root + ", which no download leaves",
+	}
 }
 
 func isMagnet(e queue.Entry) bool { return len(e.URIs) > 0 && metainfo.IsMagnet(e.URIs[0]) }
@@ -216,7 +227,9 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 	var err error
 	switch {
 	case len(e.Document)+len(e.URIs) == 0:
-		return r, &failure{code: exitUsage, what: "document", why: "is not known any more", hint: "add it once more"}
+		return r, &problem.Problem{
+			Kind: download.Usage, What: "document", Why: "is not known any more", Hint: "add it once more",
+		}
 	case len(e.Document) > 0:
 		doc, err = download.ReadDocument(bytes.NewReader(e.Document), e.GID.String())
 	case isMagnet(e):
@@ -239,7 +252,8 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 	case err != nil:
 		return r, &download.SeveralError{Document: doc}
 	case n < 1 || n > doc.Files.Len():
-		return r, misuse(daemon.OptionSelect+" "+word, "the document has "+option.Count(doc.Files.Len(), "file"), "")
+		return r, problem.Misuse(daemon.OptionSelect+" "+word,
+			"the document has "+option.Count(doc.Files.Len(), "file"), "")
 	}
 	return doc.Request(doc.Files.At(n-1), r)
 }

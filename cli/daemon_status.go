@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"braid/download"
+	"braid/internal/problem"
 	"braid/source"
 )
 
@@ -67,7 +69,7 @@ func (c *controlCommand) everything(ctx context.Context) (raw []json.RawMessage,
 		for _, one := range some {
 			var s struct{ GID string }
 			if err := json.Unmarshal(one, &s); err != nil {
-				return 0, &failure{code: exitProtocol, what: c.verb, why: err.Error()}
+				return 0, &problem.Problem{Kind: download.Protocol, What: c.verb, Why: err.Error()}
 			}
 			if i, known := at[s.GID]; known {
 				raw[i] = one
@@ -94,7 +96,7 @@ func (c *controlCommand) table(raw []json.RawMessage) error {
 	list := make([]listedStatus, len(raw))
 	for i := range raw {
 		if err := json.Unmarshal(raw[i], &list[i]); err != nil {
-			return &failure{code: exitProtocol, what: c.verb, why: err.Error()}
+			return &problem.Problem{Kind: download.Protocol, What: c.verb, Why: err.Error()}
 		}
 	}
 	order := []string{"active", "waiting", "paused", "error", "complete", "removed"}

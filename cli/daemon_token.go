@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"braid/internal/fsys"
+	"braid/internal/problem"
 )
 
 // tokenFile is the name of the file in the folder of the state that has the token.
@@ -25,11 +26,11 @@ const fleetIDFile = "fleet-id"
 // same path and the same token.
 func fleetPrefix(state string) (string, error) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
-		return "", localFailure("state", state, err)
+		return "", problem.Local("state", state, err)
 	}
 	id, err := randomWord(filepath.Join(state, fleetIDFile))
 	if err != nil {
-		return "", localFailure("state", state, err)
+		return "", problem.Local("state", state, err)
 	}
 	return "daemon " + id[:min(12, len(id))] + " ", nil
 }

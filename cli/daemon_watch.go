@@ -20,6 +20,7 @@ import (
 	"braid/daemon"
 	"braid/daemon/queue"
 	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/watch"
 )
 
@@ -83,7 +84,8 @@ func (d *daemonCommand) readWatch() error {
 		return err
 	}
 	if c.state == state {
-		return misuse(d.Watch, "state: the daemon keeps its queue in that folder", "another one, or none: then it is in your state folder")
+		return problem.Misuse(d.Watch, "state: the daemon keeps its queue in that folder",
+			"another one, or none: then it is in your state folder")
 	}
 	w := &delegate{
 		service: &service{watchCommand: v}, config: c, claims: map[queue.GID]*handover{}, came: make(chan struct{}), latest: map[string]queue.GID{}, over: make(chan struct{}),
@@ -91,7 +93,8 @@ func (d *daemonCommand) readWatch() error {
 	c.by = w
 	for _, watched := range c.Watches {
 		if watched.To != "" {
-			return misuse(d.Watch, "watch."+watched.Name+".to: the queue of a daemon puts files into folders", "braid watch "+d.Watch+" puts them into an object store")
+			return problem.Misuse(d.Watch, "watch."+watched.Name+".to: the queue of a daemon puts files into folders",
+				"braid watch "+d.Watch+" puts them into an object store")
 		}
 	}
 	if _, err := newSetup(c, nil, slog.New(slog.DiscardHandler)); err != nil {
@@ -99,7 +102,7 @@ func (d *daemonCommand) readWatch() error {
 	}
 	for _, word := range c.Hosts { // newSetup has read them
 		if err := d.AllowHost.Set(word); err != nil {
-			return misuse("allow-hosts "+word, err.Error(), "")
+			return problem.Misuse("allow-hosts "+word, err.Error(), "")
 		}
 	}
 	w.isReserved = func(path string) bool { return leadsTo(path, ownOfDaemon(d)) }
@@ -163,7 +166,7 @@ func (w *delegate) open(log *watchLog, engine *daemon.Daemon, client *download.C
 	w.engine, w.client, w.log = engine, client, log
 	w.metrics = newMetrics()
 	if err := os.MkdirAll(w.config.state, 0o700); err != nil {
-		return &failure{code: exitLocal, what: "watch", where: w.config.state, why: reason(err), hint: "state = in " + w.config.file + " names a folder that the daemon may write"}
+		return problem.Local("watch", w.config.state, err).WithHint("state = in " + w.config.file + " names a folder that the daemon may write")
 	}
 	var err error
 	if w.store, err = antenna.OpenStore(filepath.Join(w.config.state, storeFile)); err != nil {
@@ -359,10 +362,8 @@ func (w *delegate) stopped(e queue.Entry, res download.Result, err error) {
 
 // request makes the request of an entry by its update, which may be yet to come.
 func (w *delegate) request(ctx context.Context, e queue.Entry) (download.Request, error) {
-	unknown := &failure{
-		code: exitOther, what: "watch " + e.Watch, where: e.URIs[0], why: "this version is not asked for any more",
-		hint: "braid watch run asks for what there is now",
-	}
+	unknown := &problem.Problem{What: "watch " + e.Watch, Where: e.URIs[0], Why: "this version is not asked for any more"}
+	unknown.Hint = "braid watch run asks for what there is now"
 	if w == nil {
 		return download.Request{}, unknown
 	}

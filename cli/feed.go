@@ -11,6 +11,8 @@ import (
 
 	"braid/antenna"
 	"braid/antenna/feed"
+	"braid/download"
+	"braid/internal/problem"
 	"braid/source"
 )
 
@@ -57,7 +59,8 @@ type opened struct {
 // open opens the one operand: a file, a URL, or - for standard input.
 func (f *feedFlags) open(ctx context.Context, command string, words []string) (*opened, error) {
 	if len(words) != 1 {
-		return nil, misuse("feed "+command, "one file or URL is needed", "braid feed "+command+" --help; - is standard input")
+		return nil, problem.Misuse("feed "+command, "one file or URL is needed",
+			"braid feed "+command+" --help; - is standard input")
 	}
 	o, err := f.openOperand(ctx, words[0])
 	if err != nil {
@@ -106,7 +109,7 @@ func openFile(ctx context.Context, name string) (*opened, error) {
 		if errors.Is(err, os.ErrNotExist) && looksLikeHost(name) {
 			hint = "https://" + maskWord(name) + "?"
 		}
-		return nil, &failure{code: exitLocal, what: "feed", where: name, why: reason(err), hint: hint}
+		return nil, problem.Local("feed", name, err).WithHint(hint)
 	}
 	r := newInterruptible(ctx, file)
 	return &opened{Reader: r, name: name, close: func() { r.Close(); file.Close() }}, nil
@@ -171,24 +174,27 @@ var limitCodes = []string{"too-large", "too-many-entries", "line-too-long", "com
 
 // failure says why a feed was not read to its end.
 func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
-	if done, ok := errors.AsType[*failure](err); ok {
+	if done, ok := errors.AsType[*problem.Problem](err); ok {
 		return done
 	}
 	reject, ok := errors.AsType[*feed.RejectError](err)
 	if !ok {
 		return feedFailure(ctx, name, err)
 	}
-	fail := &failure{code: exitProtocol, what: "feed", where: name, why: strings.TrimPrefix(strings.TrimPrefix(reject.Error(), "feed: "), "feed, ")}
+	fail := &problem.Problem{
+		Kind: download.Protocol, What: "feed", Where: name,
+		Why: strings.TrimPrefix(strings.TrimPrefix(reject.Error(), "feed: "), "feed, "),
+	}
 	switch {
 	case slices.Contains(limitCodes, reject.Code):
-		fail.code = exitLimit
+		fail.Kind = download.Limit
 		if reject.Code == "too-large" && strings.HasPrefix(reject.Why, "more than") { // and not a value of SOIF
-			fail.hint = "--max-size SIZE sets the limit"
+			fail.Hint = "--max-size SIZE sets the limit"
 		} else if reject.Code == "too-many-entries" {
-			fail.hint = "--max-entries N sets the limit"
+			fail.Hint = "--max-entries N sets the limit"
 		}
 	case reject.Code == antenna.CodeUnknownFormat:
-		fail.hint = "--from FORMAT takes it for one"
+		fail.Hint = "--from FORMAT takes it for one"
 	}
 	return fail
 }

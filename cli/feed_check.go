@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"braid/antenna/feed"
+	"braid/download"
+	"braid/internal/problem"
 	"braid/source"
 )
 
@@ -125,9 +127,9 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 	return verdict
 }
 
-func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ended error) *failure {
+func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ended error) *problem.Problem {
 	if ended != nil {
-		return failureOf(ctx, v.failure(ctx, name, ended))
+		return problemOf(ctx, v.failure(ctx, name, ended))
 	}
 	if t.repaired+t.lost == 0 {
 		return nil
@@ -141,7 +143,7 @@ func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ende
 	default:
 		why = fmt.Sprintf("%s that no reader takes, and %d that tolerant ones repair, of %d", count(t.lost, "record"), t.repaired, t.total())
 	}
-	return &failure{code: exitProtocol, what: "check", where: name, why: why}
+	return &problem.Problem{Kind: download.Protocol, What: "check", Where: name, Why: why}
 }
 
 func (t *feedTally) total() int { return t.kept + t.repaired + t.lost }
@@ -185,13 +187,13 @@ func checkedLine(o *opened, in feed.Input, t *feedTally) string {
 	return s
 }
 
-func checkedOf(o *opened, in feed.Input, t *feedTally, verdict *failure, ended error) checkedEvent {
+func checkedOf(o *opened, in feed.Input, t *feedTally, verdict *problem.Problem, ended error) checkedEvent {
 	e := checkedEvent{
 		head: newHead(time.Now(), "feed"), Name: o.name, Format: o.format.String(), Gzip: in.Gzip, Charset: in.Charset, Declared: in.Declared,
 		Records: t.kept, Repaired: t.repaired, Lost: t.lost,
 	}
 	if verdict != nil {
-		e.Code = verdict.code
+		e.Code = exitCode(verdict)
 	}
 	if reject, ok := errors.AsType[*feed.RejectError](ended); ok {
 		e.Rejected = reject.Code

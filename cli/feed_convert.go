@@ -18,7 +18,9 @@ import (
 	"braid/antenna/lirs"
 	newsfeed "braid/antenna/news"
 	"braid/antenna/soif"
+	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/problem"
 	"braid/source"
 )
 
@@ -36,11 +38,14 @@ func newFeedConvert(s streams) (action, targets) {
 
 func (v *feedConvert) run(ctx context.Context, words []string) error {
 	if v.To.Word == "" {
-		return misuse("feed convert", "no --to", "--to is one of hina-di, lirs, soif, atom")
+		return problem.Misuse("feed convert", "no --to", "--to is one of hina-di, lirs, soif, atom")
 	}
 	if v.Out != "" && v.Out != "-" && !v.Overwrite {
 		if _, err := os.Lstat(v.Out); !errors.Is(err, fs.ErrNotExist) {
-			return &failure{code: exitLocal, what: "convert", where: v.Out, why: errThere.Error(), hint: "--overwrite replaces it"}
+			return &problem.Problem{
+				Kind: download.Local, What: "convert", Where: v.Out, Why: errThere.Error(),
+				Hint: "--overwrite replaces it",
+			}
 		}
 	}
 	o, err := v.open(ctx, "convert", words)
@@ -73,7 +78,10 @@ func (v *feedConvert) toOutput(c *conversion) error {
 
 func (v *feedConvert) toFile(c *conversion) error {
 	if info, err := os.Lstat(v.Out); err == nil && !info.Mode().IsRegular() { // rule 4
-		return &failure{code: exitLocal, what: "convert", where: v.Out, why: errNoFile.Error(), hint: "-o takes another name"}
+		return &problem.Problem{
+			Kind: download.Local, What: "convert", Where: v.Out, Why: errNoFile.Error(),
+			Hint: "-o takes another name",
+		}
 	}
 	err := fsys.Write(nil, v.Out, 0o644, func(w io.Writer) error {
 		out := bufio.NewWriter(w)
@@ -82,8 +90,8 @@ func (v *feedConvert) toFile(c *conversion) error {
 		}
 		return out.Flush()
 	})
-	if _, told := errors.AsType[*failure](err); err != nil && !told {
-		return &failure{code: exitLocal, what: "convert", where: v.Out, why: reason(err)}
+	if _, told := errors.AsType[*problem.Problem](err); err != nil && !told {
+		return problem.Local("convert", v.Out, err)
 	}
 	return err
 }
@@ -139,7 +147,7 @@ var errNoPlace = errors.New("the format has no place for it")
 func (c *conversion) hinaDI(w io.Writer, now feed.Time) error {
 	spool, err := os.CreateTemp("", "braid-*.feed")
 	if err != nil {
-		return &failure{code: exitLocal, what: "convert", where: "temporary file", why: reason(err)}
+		return problem.Local("convert", "temporary file", err)
 	}
 	defer spool.Close()
 	if err := os.Remove(spool.Name()); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
+	"braid/internal/problem"
 	"braid/source"
 	"braid/source/httpsource"
 )
@@ -154,7 +155,7 @@ type lateError struct{ most time.Duration }
 
 func (e *lateError) Error() string { return fmt.Sprintf("not done within %s", timeText(e.most)) }
 
-func feedFailure(ctx context.Context, name string, err error) *failure {
+func feedFailure(ctx context.Context, name string, err error) *problem.Problem {
 	kinds := map[source.Fault]download.Kind{
 		source.FaultNetwork: download.Network, source.FaultTLS: download.TLS, source.FaultAuth: download.Auth,
 		source.FaultProtocol: download.Protocol, source.FaultRefused: download.Refused, source.FaultMismatch: download.Mismatch, source.FaultLimit: download.Limit,
@@ -169,7 +170,7 @@ func feedFailure(ctx context.Context, name string, err error) *failure {
 	} else if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		kind = download.Interrupted
 	}
-	f := downloadFailure(ctx, &download.Error{Kind: kind, What: "feed", Where: name, Err: err, Hint: download.Hint(hint)})
-	f.kept = ""
+	f := downloadProblem(ctx, &download.Error{Kind: kind, What: "feed", Where: name, Err: err, Hint: download.Hint(hint)})
+	f.Kept = ""
 	return f
 }

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/download"
 	"braid/internal/feedtext"
+	"braid/internal/problem"
 	"braid/source"
 )
 
@@ -36,7 +38,7 @@ type foundEvent struct {
 
 func (v *feedFind) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
-		return misuse("feed find", "one URL is needed", "braid feed find --help")
+		return problem.Misuse("feed find", "one URL is needed", "braid feed find --help")
 	}
 	u, err := webURL(words[0])
 	if err != nil {
@@ -52,7 +54,10 @@ func (v *feedFind) run(ctx context.Context, words []string) error {
 		return v.failure(ctx, source.Mask(u), err)
 	}
 	if len(found) == 0 {
-		return &failure{code: exitOther, what: "find", where: source.Mask(u), why: "the page names no feed", hint: "braid feed check URL tries one that you know of"}
+		return &problem.Problem{
+			Kind: download.Other, What: "find", Where: source.Mask(u), Why: "the page names no feed",
+			Hint: "braid feed check URL tries one that you know of",
+		}
 	}
 	return v.tell(found)
 }

@@ -16,8 +16,10 @@ import (
 	"strings"
 	"time"
 
+	"braid/download"
 	"braid/fleet"
 	"braid/fleet/jetstream"
+	"braid/internal/problem"
 	"braid/internal/watch"
 )
 
@@ -56,11 +58,12 @@ func (f *fleetFlags) check(command string) error {
 	insecure, far := errors.AsType[*jetstream.InsecureError](url)
 	switch {
 	case f.Queue == "":
-		return misuse(command, "no queue", "--queue embedded is for one machine, --queue tls://HOST:4222 for several")
+		return problem.Misuse(command, "no queue",
+			"--queue embedded is for one machine, --queue tls://HOST:4222 for several")
 	case far:
-		return misuse("--queue "+f.text(), insecure.Error(), "tls://"+insecure.Host)
+		return problem.Misuse("--queue "+f.text(), insecure.Error(), "tls://"+insecure.Host)
 	case url != nil:
-		return misuse("--queue "+f.text(), "not a queue", url.Error())
+		return problem.Misuse("--queue "+f.text(), "not a queue", url.Error())
 	}
 	return firstMisuse([]wrongUse{
 		{here && f.QueueCreds+f.QueueCA+f.QueueCert+f.QueueKey != "", "--queue " + f.Queue, "no server has to be shown credentials: who may enter its folder may use it", ""},
@@ -75,7 +78,7 @@ func refuseOthers(ctx context.Context, allowed []string, hint string) error {
 	line := configurationOf(ctx).line
 	for _, name := range slices.Sorted(maps.Keys(line)) {
 		if line[name] && !slices.Contains(allowed, name) {
-			return misuse("--"+name, "is for those that download, which others do with --queue", hint)
+			return problem.Misuse("--"+name, "is for those that download, which others do with --queue", hint)
 		}
 	}
 	return nil
@@ -132,27 +135,30 @@ func (q *fleetQueue) Close() {
 
 // failure is what a user is told of an error of the queue.
 func (f *fleetFlags) failure(command string, err error) error {
-	if _, ok := errors.AsType[*failure](err); ok || errors.Is(err, context.Canceled) {
+	if _, ok := errors.AsType[*problem.Problem](err); ok || errors.Is(err, context.Canceled) {
 		return err
 	}
-	x := &failure{code: exitNetwork, what: command, where: "queue " + f.text(), why: err.Error(), hint: "nats-server -js has to run there; --queue embedded needs none"}
+	x := &problem.Problem{
+		Kind: download.Network, What: command, Where: "queue " + f.text(), Why: err.Error(),
+		Hint: "nats-server -js has to run there; --queue embedded needs none",
+	}
 	if strings.HasPrefix(command, "queue ") {
-		x.where = f.text()
+		x.Where = f.text()
 	}
 	switch {
 	case jetstream.Refused(err):
-		x.code, x.hint = exitAuth, "--queue-creds FILE has the credentials"
+		x.Kind, x.Hint = download.Auth, "--queue-creds FILE has the credentials"
 	case jetstream.Untrusted(err):
-		x.code, x.hint = exitTLS, "--queue-ca FILE has the root of its certificate"
+		x.Kind, x.Hint = download.TLS, "--queue-ca FILE has the root of its certificate"
 		if _, named := errors.AsType[x509.HostnameError](err); named {
-			x.hint = "--queue tls://NAME:4222 with a name of the certificate"
+			x.Hint = "--queue tls://NAME:4222 with a name of the certificate"
 		}
 	case jetstream.Missing(err):
-		x.code, x.why, x.hint = exitLocal, "no queue is there: it was never made, or its server has lost what it had stored", "braid work, watch, get and daemon with --queue make one"
+		x.Kind, x.Why, x.Hint = download.Local, "no queue is there: it was never made, or its server has lost what it had stored", "braid work, watch, get and daemon with --queue make one"
 	case isNewer(err):
-		x.code, x.hint = exitRefused, "update this one: a newer braid reads what older ones have written"
+		x.Kind, x.Hint = download.Refused, "update this one: a newer braid reads what older ones have written"
 	case jetstream.Lacking(err):
-		x.code, x.why, x.hint = exitRefused, "the server keeps no jobs: JetStream is off", "nats-server -js, or jetstream {} in its configuration"
+		x.Kind, x.Why, x.Hint = download.Refused, "the server keeps no jobs: JetStream is off", "nats-server -js, or jetstream {} in its configuration"
 	}
 	return x
 }
@@ -175,20 +181,24 @@ func processName() string {
 func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	if dir == "" {
 		if stateFolder() == "" {
-			return nil, misuse("--queue embedded", "there is no folder for the queue", "--queue embedded:FOLDER")
+			return nil, problem.Misuse("--queue embedded", "there is no folder for the queue",
+				"--queue embedded:FOLDER")
 		}
 		dir = filepath.Join(stateFolder(), "queue")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, localFailure("queue", dir, err)
+		return nil, problem.Local("queue", dir, err)
 	}
 	if there && !jetstream.HasQueue(dir) {
-		return nil, &failure{code: exitLocal, what: "queue", where: dir, why: "no queue is there", hint: "braid work, watch, get and daemon with --queue make one"}
+		return nil, &problem.Problem{
+			Kind: download.Local, What: "queue", Where: dir, Why: "no queue is there",
+			Hint: "braid work, watch, get and daemon with --queue make one",
+		}
 	}
 	h, err := jetstream.NewHost(dir, jetstream.Socket{Listen: watch.Listen, Dial: watch.Dial}, log)
 	if err != nil {
-		return nil, localFailure("queue", dir, err)
+		return nil, problem.Local("queue", dir, err)
 	}
 	return h, nil
 }
@@ -197,7 +207,7 @@ func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 func (f *fleetFlags) tls() (*tls.Config, error) {
 	if f.QueueCreds != "" {
 		if _, err := os.Stat(f.QueueCreds); err != nil { // the library says it of the connection
-			return nil, localFailure("credentials", f.QueueCreds, err)
+			return nil, problem.Local("credentials", f.QueueCreds, err)
 		}
 	}
 	if !strings.Contains(f.Queue, "tls://") {
@@ -207,16 +217,16 @@ func (f *fleetFlags) tls() (*tls.Config, error) {
 	if f.QueueCA != "" {
 		data, err := os.ReadFile(f.QueueCA)
 		if err != nil {
-			return nil, localFailure("certificates", f.QueueCA, err)
+			return nil, problem.Local("certificates", f.QueueCA, err)
 		}
 		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(data) {
-			return nil, misuse("--queue-ca "+f.QueueCA, "no certificate in it", "in PEM form")
+			return nil, problem.Misuse("--queue-ca "+f.QueueCA, "no certificate in it", "in PEM form")
 		}
 	}
 	if f.QueueCert != "" {
 		pair, err := tls.LoadX509KeyPair(f.QueueCert, f.QueueKey)
 		if err != nil {
-			return nil, misuse("--queue-cert "+f.QueueCert, err.Error(), "")
+			return nil, problem.Misuse("--queue-cert "+f.QueueCert, err.Error(), "")
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/problem"
 	"braid/metalink"
 	"braid/objectstore"
 	"braid/source/torrentsource"
@@ -55,9 +56,9 @@ type getCommand struct {
 	reporter  *reporter
 	screen    *screen
 	lines     *lineWriter
-	lost      []*failure // files of documents that cannot be downloaded
-	warnings  []string   // about the list
-	notes     []string   // about documents and the list
+	lost      []*problem.Problem // files of documents that cannot be downloaded
+	warnings  []string           // about the list
+	notes     []string           // about documents and the list
 	sums      sumsReader
 	documents []*download.Document // of operands
 	folders   folders
@@ -182,7 +183,7 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 func (g *getCommand) placeURL(word string) (*url.URL, error) {
 	u, err := placeURL(word)
 	if err == nil && g.NoFTP && metalink.IsFTP(u) {
-		return nil, misuse(maskWord(word), "FTP is off", "leave out --no-ftp")
+		return nil, problem.Misuse(maskWord(word), "FTP is off", "leave out --no-ftp")
 	}
 	if err == nil {
 		err = refuseExcluded(g.common.Not, u)

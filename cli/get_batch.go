@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/report"
 	"braid/source"
 )
@@ -27,9 +28,9 @@ type batch struct {
 	recent   recent
 	outcomes outcomes
 	speed    report.Speed
-	shown    time.Time // when the progress was shown last
-	inTheWay int       // how many files are there and not known to be the right ones
-	firstWay *failure  // of the first of them
+	shown    time.Time        // when the progress was shown last
+	inTheWay int              // how many files are there and not known to be the right ones
+	firstWay *problem.Problem // of the first of them
 }
 
 func newBatch(ctx context.Context, g *getCommand, files int) *batch {
@@ -199,20 +200,20 @@ func (b *batch) failed(m moment, f *renderer, e *ending, x *outcome) {
 		g.screen.detail("%s: %s", f.Path, x.Why)
 		return
 	}
-	failure := downloadFailure(b.ctx, e.err)
+	failure := downloadProblem(b.ctx, e.err)
 	line := newErrorEvent(m, failure)
 	line.URL, line.Path = x.URL, f.Path
 	g.lines.write(line)
-	x.Code = failure.code
+	x.Code = exitCode(failure)
 	if own, ok := errors.AsType[*download.Error](e.err); ok && own.Kind == download.Interrupted {
 		b.count.Unfinished++
 		b.count.kept += own.Kept
-		b.count.add(failure.code)
-		x.State, x.Why = wasInterrupted, failure.kept
+		b.count.add(exitCode(failure))
+		x.State, x.Why = wasInterrupted, failure.Kept
 		return
 	}
 	b.count.lost(failure)
-	x.State, x.Why = wasFailed, failure.why
+	x.State, x.Why = wasFailed, failure.Why
 	if own, ok := errors.AsType[*download.Error](e.err); ok && own.Hint == download.HintExists && !g.Verbose {
 		b.isThere(failure)
 		return
@@ -225,21 +226,21 @@ func (b *batch) failed(m moment, f *renderer, e *ending, x *outcome) {
 
 // isThere takes note of a file that is in the way. A list that was downloaded before from servers without digests has
 // thousands: they are told together, in the end.
-func (b *batch) isThere(f *failure) {
+func (b *batch) isThere(f *problem.Problem) {
 	if b.inTheWay++; b.inTheWay == 1 {
 		b.firstWay = f
 	}
 }
 
 // thereFailure is what is told of files that are in the way; nil if there is none.
-func (b *batch) thereFailure() *failure {
+func (b *batch) thereFailure() *problem.Problem {
 	if b.inTheWay < 2 {
 		return b.firstWay
 	}
 	f := *b.firstWay
-	f.what, f.where = "files", ""
-	f.why = grouped(b.inTheWay) + " are there and not known to be the right ones, as " + b.firstWay.where
-	f.hint = "--no-clobber leaves what is there, with exit code 0; -N fetches what is newer; --overwrite replaces each once the new one is verified"
+	f.What, f.Where = "files", ""
+	f.Why = grouped(b.inTheWay) + " are there and not known to be the right ones, as " + b.firstWay.Where
+	f.Hint = "--no-clobber leaves what is there, with exit code 0; -N fetches what is newer; --overwrite replaces each once the new one is verified"
 	return &f
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/test/mirrortest"
 )
 
@@ -225,7 +226,7 @@ func TestSummary(t *testing.T) {
 	}
 	c := tally{batchCounts: batchCounts{Files: 100, Complete: 70, Verified: 70}}
 	for i := range 30 {
-		c.lost(&failure{code: exitRefused, where: fmt.Sprint("u", i), why: "status 404"})
+		c.lost(&problem.Problem{Kind: download.Refused, Where: fmt.Sprint("u", i), Why: "status 404"})
 	}
 	got := c.summary(time.Second, false)
 	if len(got) != 22 || got[1] != "  u0: status 404" || got[21] != "  and 10 more" || c.code != exitRefused {

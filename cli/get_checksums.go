@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/source"
 	"braid/verify"
 )
@@ -88,7 +89,7 @@ func (r *sumsReader) fetch(ctx context.Context) error {
 func (r *sumsReader) open() error {
 	f, err := os.Open(r.http.Checksums)
 	if err != nil {
-		return &failure{code: exitLocal, what: "list", where: r.http.Checksums, why: reason(err)}
+		return problem.Local("list", r.http.Checksums, err)
 	}
 	defer f.Close()
 	if r.list, err = download.ReadList(f, r.http.Checksums); err != nil {

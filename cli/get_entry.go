@@ -14,6 +14,7 @@ import (
 
 	"braid/download"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/verify"
 )
 
@@ -68,8 +69,8 @@ func (l *worklist) entry(listed option.Entry) (download.Request, error) {
 		return r, g.Input.at(wrong.Line, wrong.Name, wrong.err)
 	}
 	if err := g.sums.vouch(&r); err != nil {
-		f := downloadFailure(context.Background(), err)
-		f.where = g.Input.place(listed.Line) + ", " + f.where
+		f := downloadProblem(context.Background(), err)
+		f.Where = g.Input.place(listed.Line) + ", " + f.Where
 		return r, f
 	}
 	return r, nil
@@ -89,7 +90,7 @@ func (l *worklist) read(listed option.Entry) (download.Request, *wrongEntry) {
 	e := &entry{Request: g.common, get: g, dir: g.Dir, excluded: g.Location.NotHost}
 	if g.each != "" {
 		if err := e.limit(g.each); err != nil {
-			return e.Request, &wrongEntry{0, "", misuse("--max-download-limit", err.Error(), "")}
+			return e.Request, &wrongEntry{0, "", problem.Misuse("--max-download-limit", err.Error(), "")}
 		}
 	}
 	if err := e.places(listed.URIs); err != nil {
@@ -109,7 +110,8 @@ func (l *worklist) read(listed option.Entry) (download.Request, *wrongEntry) {
 		e.Overwrite, e.Rename = true, false
 	}
 	if strings.HasSuffix(e.out, "/") || e.out == "-" {
-		return e.Request, &wrongEntry{listed.Line, "out", misuse("", "not the name of a file", "dir=FOLDER, and out=NAME for the name in it")}
+		return e.Request, &wrongEntry{listed.Line, "out", problem.Misuse("", "not the name of a file",
+			"dir=FOLDER, and out=NAME for the name in it")}
 	}
 	if name, err := e.place(); err != nil {
 		return e.Request, &wrongEntry{listed.Line, name, err}
@@ -129,7 +131,7 @@ func unknownOption(name string) error {
 	if near := nearestWord(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return misuse("", "no such option", hint)
+	return problem.Misuse("", "no such option", hint)
 }
 
 // places takes the URIs.
@@ -162,7 +164,8 @@ func (e *entry) address(u *url.URL) error {
 // name takes the name of the file. It stays in the folder: the list may come from another person.
 func (e *entry) name(v string) error {
 	if v != "" && !filepath.IsLocal(filepath.FromSlash(v)) {
-		return misuse("", shorten(v, 80)+" is not below the folder of the download", "dir=FOLDER, and out=NAME for the name in it")
+		return problem.Misuse("", shorten(v, 80)+" is not below the folder of the download",
+			"dir=FOLDER, and out=NAME for the name in it")
 	}
 	e.out = v
 	return nil
@@ -257,7 +260,7 @@ func (e *entry) require(v string) error {
 // prioritize refuses what would be passed over. The job has the word itself.
 func (e *entry) prioritize(v string) error {
 	if e.get.Fleet.Queue == "" {
-		return misuse("", "is that of jobs in a queue", "braid get --queue embedded")
+		return problem.Misuse("", "is that of jobs in a queue", "braid get --queue embedded")
 	}
 	c := choice{Words: option.WordsOf("priority")}
 	return c.Set(v)

@@ -13,6 +13,7 @@ import (
 	"braid/download"
 	"braid/fleet"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/internal/web"
 )
 
@@ -49,7 +50,7 @@ func (g enqueuing) run(ctx context.Context, words []string) error {
 	defer q.Close()
 	for i := range jobs {
 		if err := q.Fits(&jobs[i]); err != nil {
-			return misuse(jobs[i].Name, err.Error(), "fewer places or shorter options")
+			return problem.Misuse(jobs[i].Name, err.Error(), "fewer places or shorter options")
 		}
 	}
 	counts := map[fleet.News]int{}
@@ -136,7 +137,7 @@ func (g enqueuing) jobs(ctx context.Context, client *download.Client, words []st
 	}
 	for e, err := range option.Entries(text) {
 		if err != nil {
-			return nil, misuse(g.Input.String(), err.Error(), "")
+			return nil, problem.Misuse(g.Input.String(), err.Error(), "")
 		}
 		if err := add(e, g.Input.place(e.Line), e.Line); err != nil {
 			return nil, err
@@ -150,7 +151,7 @@ func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
 	place := maskWord(e.URIs[0])
 	name, err := r.Path()
 	if err != nil {
-		return fleet.Job{}, misuse(place, err.Error(), "out=NAME in a list names the file")
+		return fleet.Job{}, problem.Misuse(place, err.Error(), "out=NAME in a list names the file")
 	}
 	j := fleet.Job{Name: filepath.ToSlash(name), URIs: e.URIs}
 	sum := sha256.New()
@@ -158,7 +159,8 @@ func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
 		option, _ := option.InList(o.Name)
 		field, _, _ := strings.Cut(o.Value, ":")
 		if option == "user" || option == "header" && !web.ForAnyServer(strings.TrimSpace(field)) || hasUser(o.Value) {
-			return j, misuse(place+": "+o.Name, "passwords do not go into the queue", "[site] in the settings of the workers")
+			return j, problem.Misuse(place+": "+o.Name, "passwords do not go into the queue",
+				"[site] in the settings of the workers")
 		}
 		switch option {
 		case "out", "dir":
@@ -171,16 +173,18 @@ func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
 	}
 	for _, word := range e.URIs {
 		if hasUser(word) {
-			return j, misuse(place, "passwords do not go into the queue", "[site] in the settings of the workers")
+			return j, problem.Misuse(place, "passwords do not go into the queue",
+				"[site] in the settings of the workers")
 		}
 		fmt.Fprintf(sum, "%q\n", word)
 	}
 	j.Version = fmt.Sprintf("%.8x", sum.Sum(nil))
 	if !filepath.IsLocal(name) || r.RemoteName && r.Name == "" || r.Rename {
-		return j, misuse(place, "its name below the folder of the workers is not known", "out=NAME, and dir=FOLDER without a / before it")
+		return j, problem.Misuse(place, "its name below the folder of the workers is not known",
+			"out=NAME, and dir=FOLDER without a / before it")
 	}
 	if err := checkJobName(j.Name); err != nil {
-		return j, misuse(place, err.Error(), "out=NAME in a list names the file")
+		return j, problem.Misuse(place, err.Error(), "out=NAME in a list names the file")
 	}
 	return j, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"braid/download"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/metalink"
 )
 
@@ -69,7 +70,7 @@ func (l inputList) read(most int64) (string, error) {
 	if l.InputFile != "-" {
 		f, err := os.Open(l.InputFile)
 		if err != nil {
-			return "", localFailure("list", l.String(), err)
+			return "", problem.Local("list", l.String(), err)
 		}
 		defer f.Close()
 		in = f
@@ -78,9 +79,9 @@ func (l inputList) read(most int64) (string, error) {
 	n, err := io.Copy(&b, io.LimitReader(in, most+1))
 	switch {
 	case err != nil:
-		return "", localFailure("list", l.String(), err)
+		return "", problem.Local("list", l.String(), err)
 	case n > most:
-		return "", misuse(l.String(), "longer than "+sizeText(most), "take it apart")
+		return "", problem.Misuse(l.String(), "longer than "+sizeText(most), "take it apart")
 	}
 	return b.String(), nil
 }
@@ -101,9 +102,9 @@ func (l inputList) place(line int) string { return fmt.Sprintf("%s:%d", l, line)
 
 // at says which line and option of the list an error is about.
 func (l inputList) at(line int, option string, err error) error {
-	f := failureOf(context.Background(), err)
-	parts := slices.DeleteFunc([]string{option, f.where, f.why}, func(s string) bool { return s == "" })
-	return misuse(l.place(line), strings.Join(parts, ": "), f.hint)
+	f := problem.Of(err)
+	parts := slices.DeleteFunc([]string{option, f.Where, f.Why}, func(s string) bool { return s == "" })
+	return problem.Misuse(l.place(line), strings.Join(parts, ": "), f.Hint)
 }
 
 // check counts the files, and refuses entries that make no sense and files of the same name. Of one file that is
@@ -131,7 +132,7 @@ func (l *worklist) check() error {
 		l.files++
 	}
 	if l.files == 0 && l.get.Input.InputFile != "" {
-		return misuse(l.get.Input.String(), "no URL in it", "")
+		return problem.Misuse(l.get.Input.String(), "no URL in it", "")
 	}
 	return nil
 }
@@ -183,7 +184,7 @@ func (l *worklist) entries() iter.Seq2[listed, int] {
 			r := listed{err: err}
 			var wrong *option.Error
 			if errors.As(err, &wrong) {
-				r.err = misuse(l.get.Input.place(wrong.Line), wrong.Why, "")
+				r.err = problem.Misuse(l.get.Input.place(wrong.Line), wrong.Why, "")
 			}
 			if err == nil {
 				r.Request, r.err = l.entry(e)
@@ -205,10 +206,13 @@ func (n namesakes) add(r *download.Request, place string, who int) error {
 	}
 	path, err := r.Path()
 	if name, ok := errors.AsType[*metalink.NameError](err); ok && name.Own {
-		return &failure{code: exitLocal, what: "name", where: place, why: err.Error(), hint: "out=NAME in a list, or -o NAME for one URL, names the file"}
+		return &problem.Problem{
+			Kind: download.Local, What: "name", Where: place, Why: err.Error(),
+			Hint: "out=NAME in a list, or -o NAME for one URL, names the file",
+		}
 	}
 	if err != nil {
-		return misuse(place, err.Error(), "out=NAME in a list, or -o NAME for one URL, names the file")
+		return problem.Misuse(place, err.Error(), "out=NAME in a list, or -o NAME for one URL, names the file")
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(workingFolder(), path)
@@ -223,5 +227,6 @@ func (n namesakes) add(r *download.Request, place string, who int) error {
 	if other < 0 {
 		where = "an operand"
 	}
-	return misuse(place, "two URLs would be saved as "+filepath.Base(path)+": the other is "+where, "out=NAME in a list gives another")
+	return problem.Misuse(place, "two URLs would be saved as "+filepath.Base(path)+": the other is "+where,
+		"out=NAME in a list gives another")
 }

@@ -121,7 +121,7 @@ func TestListCannotBeRead(t *testing.T) {
 		t.Error(err)
 	}
 	list.in = iotest.ErrReader(errors.New("broken"))
-	if _, err := list.read(10); err == nil || failureOf(t.Context(), err).code != exitLocal {
+	if _, err := list.read(10); err == nil || problemOf(t.Context(), err).Kind != download.Local {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/objectstore"
 )
 
@@ -38,7 +39,7 @@ func (p *objectPlace) open(g *getCommand) (err error) {
 func objectAt(word string, timeout time.Duration, note func(string)) (download.Store, string, error) {
 	cut := strings.LastIndexByte(word, '/') + 1
 	if cut <= len("s3://") || cut == len(word) {
-		return nil, "", misuse(word, "names no object", "s3://BUCKET/NAME")
+		return nil, "", problem.Misuse(word, "names no object", "s3://BUCKET/NAME")
 	}
 	store, err := objectstore.Open(word[:cut], objectOptions(timeout, note))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
@@ -56,7 +57,8 @@ func (g *getCommand) prepareFor(client *download.Client) error {
 		return err
 	}
 	if g.common.Peers = client.Peers(g.common.Peers); g.common.Peers == download.PeersHidden && g.Peers.seeds() {
-		return misuse("--seed-time", "peers would see the address that the proxy hides", "--bittorrent only says that they may")
+		return problem.Misuse("--seed-time", "peers would see the address that the proxy hides",
+			"--bittorrent only says that they may")
 	}
 	if g.sites.any() {
 		return nil
@@ -136,9 +138,9 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 
 // orList is err, with a hint if what should be a URL is a file: a list of URLs, as it seems.
 func orList(word string, err error) error {
-	f, ok := err.(*failure)
+	f, ok := err.(*problem.Problem)
 	if info, wrong := os.Stat(word); ok && wrong == nil && info.Mode().IsRegular() {
-		f.hint = "a list of URLs is read with -i"
+		f.Hint = "a list of URLs is read with -i"
 	}
 	return err
 }
@@ -150,7 +152,7 @@ func (g *getCommand) isLocalDocument(word string) bool {
 
 func (g *getCommand) readDocument(name string) (*download.Document, error) {
 	if g.NoMetalink {
-		return nil, misuse(name, "a document on disk, which --no-metalink would leave unread", "")
+		return nil, problem.Misuse(name, "a document on disk, which --no-metalink would leave unread", "")
 	}
 	return openDocument(name)
 }
@@ -158,7 +160,7 @@ func (g *getCommand) readDocument(name string) (*download.Document, error) {
 func openDocument(name string) (*download.Document, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, &failure{code: exitLocal, what: "document", where: name, why: reason(err)}
+		return nil, problem.Local("document", name, err)
 	}
 	defer f.Close()
 	return download.ReadDocument(f, name)
@@ -191,7 +193,7 @@ func (g *getCommand) described(ctx context.Context, d *download.Document, base d
 	for _, i := range chosen {
 		r, err := g.place(&o, i)
 		if err != nil {
-			g.lost = append(g.lost, downloadFailure(ctx, err))
+			g.lost = append(g.lost, downloadProblem(ctx, err))
 			continue
 		}
 		if err := g.vouch(&r); err != nil {
@@ -227,8 +229,11 @@ func (g *getCommand) vouch(r *download.Request) error {
 }
 
 // refusedName is the failure of a file of a document whose name is not safe (rule 10).
-func refusedName(document string, r metalink.Refused) *failure {
-	return &failure{code: exitLocal, what: "document", where: document + ", file " + source.Escape(r.Name), why: r.Reason, kept: "not downloaded"}
+func refusedName(document string, r metalink.Refused) *problem.Problem {
+	return &problem.Problem{
+		Kind: download.Local, What: "document", Where: document + ", file " + source.Escape(r.Name),
+		Why: r.Reason, Kept: "not downloaded",
+	}
 }
 
 // checkSeveral refuses flags that are for one file.
@@ -236,13 +241,13 @@ func (g *getCommand) checkSeveral(d *download.Document, n int) error {
 	hint := "--select NAME chooses one"
 	switch what := " for " + files(n) + " of " + d.Name; {
 	case g.Out != "":
-		return misuse("-o", "one name"+what, hint+"; -d FOLDER takes them all")
+		return problem.Misuse("-o", "one name"+what, hint+"; -d FOLDER takes them all")
 	case g.digested() != "":
-		return misuse(g.digested(), "one digest"+what, hint)
+		return problem.Misuse(g.digested(), "one digest"+what, hint)
 	case g.Checksums == "" && g.names():
-		return misuse("--signature", "a signature of one file"+what, hint+"; --signature .asc is beside each")
+		return problem.Misuse("--signature", "a signature of one file"+what, hint+"; --signature .asc is beside each")
 	case len(g.Mirror.Value()) > 0:
-		return misuse("--mirror", "a mirror of one file"+what, hint)
+		return problem.Misuse("--mirror", "a mirror of one file"+what, hint)
 	}
 	return nil
 }
@@ -277,7 +282,7 @@ func (g *getCommand) showNotes() int {
 	tell(g.screen.detail, g.notes)
 	for _, f := range g.lost {
 		g.report(f)
-		code = batchCode([]int{code, f.code})
+		code = batchCode([]int{code, exitCode(f)})
 	}
 	g.warnings, g.notes, g.lost = nil, nil, nil
 	return code

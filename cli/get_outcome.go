@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/source"
 )
 
@@ -177,11 +178,11 @@ func (c *tally) well(r download.Result) {
 	}
 }
 
-func (c *tally) lost(f *failure) {
+func (c *tally) lost(f *problem.Problem) {
 	c.Failed++
-	c.add(f.code)
+	c.add(exitCode(f))
 	if len(c.why) < mostReasons {
-		c.why = append(c.why, "  "+f.where+": "+shorten(f.why, 160))
+		c.why = append(c.why, "  "+f.Where+": "+shorten(f.Why, 160))
 	}
 }
 
@@ -247,16 +248,16 @@ func (c *tally) proven() string {
 }
 
 // unfinishedFailure says what an interruption left undone. It is nil if there was none.
-func (c *tally) unfinishedFailure(ctx context.Context) *failure {
+func (c *tally) unfinishedFailure(ctx context.Context) *problem.Problem {
 	if c.Unfinished+c.NotBegun == 0 || ctx.Err() == nil {
 		return nil
 	}
-	f := &failure{
-		what: "batch", why: fmt.Sprintf("%v: %s unfinished, %s not begun", context.Cause(ctx), files(c.Unfinished), grouped(c.NotBegun)),
-		kept: "nothing kept", hint: "run the same command to go on",
+	f := &problem.Problem{
+		What: "batch", Why: fmt.Sprintf("%v: %s unfinished, %s not begun", context.Cause(ctx), files(c.Unfinished), grouped(c.NotBegun)),
+		Kept: "nothing kept", Hint: "run the same command to go on",
 	}
 	if c.kept > 0 {
-		f.kept = sizeText(c.kept) + " kept"
+		f.Kept = sizeText(c.kept) + " kept"
 	}
 	return f
 }

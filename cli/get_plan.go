@@ -91,10 +91,10 @@ func (g *getCommand) wouldFail(ctx context.Context, err error) int {
 	if g.ended != nil {
 		g.ended(-1, download.Request{}, download.Result{}, err)
 	}
-	f := downloadFailure(ctx, err)
-	f.kept = ""
+	f := downloadProblem(ctx, err)
+	f.Kept = ""
 	g.report(f)
-	return f.code
+	return exitCode(f)
 }
 
 // tellPlan writes to standard output what would be done.

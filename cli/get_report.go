@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"braid/internal/fsys"
+	"braid/internal/problem"
 	"braid/internal/report"
 )
 
@@ -67,8 +68,8 @@ func placeFor(path string) error {
 	return nil
 }
 
-func reportFailure(path string, err error) *failure {
-	return &failure{code: exitLocal, what: "report", where: path, why: reason(err), hint: "--report takes another name"}
+func reportFailure(path string, err error) *problem.Problem {
+	return problem.Local("report", path, err).WithHint("--report takes another name")
 }
 
 // fileURL is what a terminal makes a link of, and a browser takes; the path itself if it cannot be made absolute.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/problem"
 )
 
 // run downloads the file that the operand names, or several.
@@ -35,7 +36,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 	g.sites = newSites(configurationOf(ctx))
 	client, err := g.client(words)
 	if err != nil {
-		return g.report(failureOf(ctx, err))
+		return g.report(problemOf(ctx, err))
 	}
 	if err := adoptState(client.State, cacheFolder()); err != nil {
 		g.screen.detail("%v", err)
@@ -59,7 +60,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 		if g.ended != nil {
 			g.ended(-1, download.Request{}, download.Result{}, err)
 		}
-		return g.report(downloadFailure(ctx, err))
+		return g.report(downloadProblem(ctx, err))
 	}
 	defer g.remember(client)
 	defer func() { g.objects.tell(g.screen) }()
@@ -96,7 +97,7 @@ func (g *getCommand) remember(client *download.Client) {
 // own only where all else went well; what was downloaded stays.
 func (g *getCommand) finish(ctx context.Context, code int) error {
 	if err := g.reporter.write(); err != nil {
-		told := g.report(failureOf(ctx, err))
+		told := g.report(problemOf(ctx, err))
 		if code == exitDone {
 			return told
 		}
@@ -120,7 +121,7 @@ func (g *getCommand) makeFolder() error {
 	}
 	g.folders.note(g.Dir)
 	if err := os.MkdirAll(g.Dir, 0o777); err != nil {
-		return &failure{code: exitLocal, what: "folder", where: g.Dir, why: reason(err)}
+		return problem.Local("folder", g.Dir, err)
 	}
 	return nil
 }
@@ -150,12 +151,12 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	g.reporter.add(w.Recorder)
 	if err != nil {
 		w.shares(result.Sources)
-		f := downloadFailure(ctx, err)
-		if r.Stream != nil && f.code == exitMismatch && len(bringers(result)) > 1 { // what is out cannot be taken back
-			f.hint = "one of the mirrors sent other bytes; into a file (-o NAME) they would be fetched anew"
+		f := downloadProblem(ctx, err)
+		if r.Stream != nil && f.Kind == download.Mismatch && len(bringers(result)) > 1 { // what is out cannot be taken back
+			f.Hint = "one of the mirrors sent other bytes; into a file (-o NAME) they would be fetched anew"
 		}
 		g.report(f)
-		return f.code
+		return exitCode(f)
 	}
 	w.done(moment{at: time.Now()}, r, result, w.result(result))
 	if g.terminal || g.Verbose {
@@ -174,23 +175,23 @@ func (g *getCommand) written(ctx context.Context) int {
 	if g.lines == nil || g.lines.err == nil {
 		return exitDone
 	}
-	f := failureOf(ctx, outputFailure(g.lines.err))
+	f := problemOf(ctx, outputFailure(g.lines.err))
 	g.screen.fail(f)
-	return f.code
+	return exitCode(f)
 }
 
 // told tells the user of a failure and returns its exit code.
 func (g *getCommand) told(ctx context.Context, err error) int {
-	f := downloadFailure(ctx, err)
+	f := downloadProblem(ctx, err)
 	g.report(f)
-	return f.code
+	return exitCode(f)
 }
 
 // report tells the user of a failure and leaves the exit code.
-func (g *getCommand) report(f *failure) error {
+func (g *getCommand) report(f *problem.Problem) error {
 	g.lines.write(newErrorEvent(moment{at: time.Now()}, f))
 	g.screen.fail(f)
-	return reported(f.code)
+	return reported(exitCode(f))
 }
 
 // folders are those that were missing before downloads began. Those of them that are empty in the end are removed: a run that

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/test/mirrortest"
 )
 
@@ -121,7 +122,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	t.Setenv("BRAID_SPLIT", "many")
 	_, _, err = parse(t, "http://h/a")
-	if f, ok := errors.AsType[*failure](err); !ok || f.code != exitUsage || f.where != "BRAID_SPLIT" {
+	if f, ok := errors.AsType[*problem.Problem](err); !ok || f.Kind != download.Usage || f.Where != "BRAID_SPLIT" {
 		t.Errorf("%v", err)
 	}
 }

@@ -171,10 +171,10 @@ func (h *hook) report(ctx context.Context, screen *screen, lines *lineWriter, m 
 		screen.detail("%s: %s has run in %s", source.Escape(ended.path), h.args[0], timeText(ended.took))
 		return exitDone
 	}
-	f := failureOf(ctx, ended.err)
-	f.what, f.where, f.kept = "--on-complete", h.args[0], ended.path+" is in place"
+	f := problemOf(ctx, ended.err)
+	f.What, f.Where, f.Kept = "--on-complete", h.args[0], ended.path+" is in place"
 	screen.fail(f)
-	return f.code
+	return exitCode(f)
 }
 
 var (

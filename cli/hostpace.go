@@ -6,6 +6,7 @@ import (
 
 	"braid/download"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/source/httpsource"
 )
 
@@ -51,7 +52,7 @@ func (s *sites) ofHosts(key string, others *atomic.Int64, read func(word string)
 			}
 			n, err := read(word)
 			if err != nil {
-				return nil, s.at(site, misuse(key, err.Error(), ""))
+				return nil, s.at(site, problem.Misuse(key, err.Error(), ""))
 			}
 			own[site] = n
 		}

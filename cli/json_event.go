@@ -10,6 +10,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
+	"braid/internal/problem"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -125,9 +126,9 @@ func newDoneEvent(m moment, r download.Request, res download.Result) doneEvent {
 	return e
 }
 
-func newErrorEvent(m moment, f *failure) errorEvent {
+func newErrorEvent(m moment, f *problem.Problem) errorEvent {
 	return errorEvent{
-		head: m.head("error"), Code: f.code, What: f.what, Where: f.where, Why: f.why, Kept: f.kept, Hint: f.hint,
+		head: m.head("error"), Code: exitCode(f), What: f.What, Where: f.Where, Why: f.Why, Kept: f.Kept, Hint: f.Hint,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"braid/download"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/metalink/metainfo"
 )
 
@@ -29,11 +30,11 @@ func readLine(words []string) (*line, error) {
 		words = append(words[1:len(words):len(words)], "--help")
 	}
 	if len(words) == 0 {
-		return nil, misuse("", "no command", "braid --help; "+thereAre(program.Command))
+		return nil, problem.Misuse("", "no command", "braid --help; "+thereAre(program.Command))
 	}
 	if words[0] == "version" || words[0] == "-v" && len(words) == 1 {
 		if len(words) > 1 {
-			return nil, misuse("version", "takes no words", "braid --version")
+			return nil, problem.Misuse("version", "takes no words", "braid --version")
 		}
 		return &line{shows: version()}, nil
 	}
@@ -54,7 +55,7 @@ func readLine(words []string) (*line, error) {
 		return l, nil
 	}
 	if len(command.Commands) > 0 {
-		return nil, misuse(command.Name, "no command", thereAre(command))
+		return nil, problem.Misuse(command.Name, "no command", thereAre(command))
 	}
 	if err := checkEnvironment(command.Options, &a); err != nil {
 		return nil, err
@@ -93,8 +94,8 @@ func readRoot(program option.Program, word string) (*line, error) {
 		return &line{shows: version()}, nil
 	}
 	f := explainFlag(err, program.Command)
-	if hint := option.Foreign(f.where); hint != "" {
-		f.hint = hint
+	if hint := option.Foreign(f.Where); hint != "" {
+		f.Hint = hint
 		return nil, f
 	}
 	for _, c := range program.Commands {
@@ -102,11 +103,11 @@ func readRoot(program option.Program, word string) (*line, error) {
 		if err != nil {
 			continue
 		}
-		f.hint = "flags follow the command: braid " + c.Name + " " + f.where
+		f.Hint = "flags follow the command: braid " + c.Name + " " + f.Where
 		for _, flag := range a.flags { // letters of curl in one word, the last of which has the rest as its value
 			name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 			if hint := foreignValue(name, value); hint != "" && c.Name == "get" {
-				f.hint = "braid get URL; " + hint
+				f.Hint = "braid get URL; " + hint
 			}
 		}
 		break
@@ -170,7 +171,7 @@ func isDownload(word string) bool {
 	return download.IsDocument(word) && err == nil && info.Mode().IsRegular()
 }
 
-func unknownCommand(c option.Command, word string) *failure {
+func unknownCommand(c option.Command, word string) *problem.Problem {
 	isTop := c.Name == "braid"
 	where := maskWord(word)
 	if !isTop {
@@ -178,38 +179,38 @@ func unknownCommand(c option.Command, word string) *failure {
 	}
 	hint := thereAre(c)
 	if isTop && download.IsDocument(word) {
-		return misuse(where, "no such command, and no such file", hint)
+		return problem.Misuse(where, "no such command, and no such file", hint)
 	}
 	if isTop && looksLikeHost(word) {
 		hint = "braid https://" + maskWord(word) + "?"
 	} else if name := nearestWord(word, c.Names()); name != "" {
 		hint = "did you mean " + name + "?"
 	}
-	return misuse(where, "no such command", hint)
+	return problem.Misuse(where, "no such command", hint)
 }
 
 func thereAre(c option.Command) string { return "there are " + strings.Join(c.Names(), ", ") }
 
 // explainFlag says what to write in place of a wrong flag.
-func explainFlag(err error, c option.Command) *failure {
+func explainFlag(err error, c option.Command) *problem.Problem {
 	command := c.Name
 	if command == "braid" {
 		command = ""
 	}
 	e, ok := errors.AsType[*flagError](err)
 	if !ok {
-		return misuse(command, err.Error(), "")
+		return problem.Misuse(command, err.Error(), "")
 	}
 	hint := strings.TrimSpace("braid "+command) + " --help"
 	if e.Why == unknownFlag {
 		if hint := option.Foreign(e.Flag); hint != "" && (command == "get" || command == "daemon" && strings.HasPrefix(e.Flag, "--")) {
-			return misuse(e.Flag, unknownFlag, hint)
+			return problem.Misuse(e.Flag, unknownFlag, hint)
 		}
 		if hint := elsewhere[command+" "+e.Flag]; hint != "" {
-			return misuse(e.Flag, e.Why, hint)
+			return problem.Misuse(e.Flag, e.Why, hint)
 		}
 		if get, _ := option.Braid().Below("get"); command == "" && shapesOf(get.Options)[strings.TrimLeft(e.Flag, "-")].name != "" {
-			return misuse(e.Flag, e.Why, "it belongs to get: braid get "+e.Flag)
+			return problem.Misuse(e.Flag, e.Why, "it belongs to get: braid get "+e.Flag)
 		}
 		var names []string
 		for _, o := range c.Options {
@@ -223,7 +224,7 @@ func explainFlag(err error, c option.Command) *failure {
 			hint = "did you mean --" + name + "?"
 		}
 	}
-	return misuse(e.Flag, e.Why, hint)
+	return problem.Misuse(e.Flag, e.Why, hint)
 }
 
 // elsewhere is where the daemon has what aria2c and braid get have as flags.
@@ -244,7 +245,7 @@ func checkEnvironment(options []option.Option, given *arranged) error {
 			continue
 		}
 		if value, set := os.LookupEnv(option.Variable(o.Name())); set && value == "" {
-			return misuse(option.Variable(o.Name()), emptyValue, "unset it, or give it one")
+			return problem.Misuse(option.Variable(o.Name()), emptyValue, "unset it, or give it one")
 		}
 	}
 	return nil
@@ -281,7 +282,7 @@ func (l *line) refuse(err error) error {
 	} else if m := invalidVariable.FindStringSubmatch(why); m != nil {
 		where, why = m[2], boolean(m[1], m[3])
 	}
-	return misuse(where, why, hint)
+	return problem.Misuse(where, why, hint)
 }
 
 // boolean is what is wrong with a value. Of those that are true or false, the parser says it in Go's words.

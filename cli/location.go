@@ -10,6 +10,7 @@ import (
 	"braid/address"
 	"braid/download"
 	"braid/internal/geoip"
+	"braid/internal/problem"
 )
 
 // locationFlags say in which countries mirrors are tried first, and where none is used.
@@ -51,7 +52,7 @@ func (f *locationFlags) countries() (*geoip.Database, error) {
 		if path, ok := errors.AsType[*fs.PathError](err); ok {
 			err = path.Err
 		}
-		return nil, misuse("--geoip-db "+f.GeoIPDB, err.Error(), "")
+		return nil, problem.Misuse("--geoip-db "+f.GeoIPDB, err.Error(), "")
 	}
 	f.database = db
 	return db, nil
@@ -65,12 +66,13 @@ func (f *locationFlags) exclusion(what string, words []string) (*address.Exclusi
 	x := &address.Exclusion{}
 	for _, word := range words {
 		if err := x.Add(word); err != nil {
-			return nil, misuse(strings.TrimSpace(what+" "+word), err.Error(), "")
+			return nil, problem.Misuse(strings.TrimSpace(what+" "+word), err.Error(), "")
 		}
 	}
 	if list := x.Countries(); len(list) > 0 {
 		if f.GeoIPDB == "" {
-			return nil, misuse(strings.TrimSpace(what+" "+list[0]), "a country, and nothing says in which one a server is", "--geoip-db FILE does")
+			return nil, problem.Misuse(strings.TrimSpace(what+" "+list[0]),
+				"a country, and nothing says in which one a server is", "--geoip-db FILE does")
 		}
 		db, err := f.countries()
 		if err != nil {
@@ -87,7 +89,8 @@ func refuseExcluded(x *address.Exclusion, u *url.URL) error {
 	if near == nil {
 		return nil
 	}
-	return misuse(maskWord(u.String()), "at a host that is excluded, and named", "leave out --not-host "+near.Excluded)
+	return problem.Misuse(maskWord(u.String()), "at a host that is excluded, and named",
+		"leave out --not-host "+near.Excluded)
 }
 
 // excluded is the value of an option that names hosts that are never connected to.

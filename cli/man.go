@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/internal/option"
+	"braid/internal/problem"
 )
 
 // manCommand is one run of "braid man", which scripts/man and packages run.
@@ -26,7 +27,7 @@ func newMan(streams) (action, targets) {
 
 func (m *manCommand) run(_ context.Context, words []string) error {
 	if len(words) != 1 {
-		return misuse("man", "one folder is needed", "braid man --help")
+		return problem.Misuse("man", "one folder is needed", "braid man --help")
 	}
 	b := thisBuild()
 	program := option.Braid()
@@ -44,7 +45,7 @@ func (m *manCommand) run(_ context.Context, words []string) error {
 			err = m.write(filepath.Join(words[0], page.Name+".1"), []byte(text))
 		}
 		if err != nil {
-			return localFailure("man", page.Name+".1", err)
+			return problem.Local("man", page.Name+".1", err)
 		}
 	}
 	return nil

@@ -13,7 +13,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/problem"
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/serve"
@@ -74,13 +76,13 @@ func (v *metaCommand) run(ctx context.Context, paths []string) error {
 
 func (v *metaCommand) prepare(paths []string) (err error) {
 	if len(paths) == 0 {
-		return misuse("meta", "no file", "braid meta --help")
+		return problem.Misuse("meta", "no file", "braid meta --help")
 	}
 	v.algorithms = []verify.Algorithm{verify.SHA256}
 	for _, word := range v.Hash.Value() {
 		a, ok := verify.ParseAlgorithm(word)
 		if !ok {
-			return misuse("--hash "+word, "no such algorithm", "there are sha-256, sha-512, sha-1, md5")
+			return problem.Misuse("--hash "+word, "no such algorithm", "there are sha-256, sha-512, sha-1, md5")
 		}
 		if !slices.Contains(v.algorithms, a) {
 			v.algorithms = append(v.algorithms, a)
@@ -95,7 +97,8 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 	for i, m := range v.named {
 		has := func(path string) bool { _, ok := m.At(filepath.Base(path)); return ok }
 		if !slices.ContainsFunc(paths, has) {
-			return misuse("--mirror "+maskWord(v.Mirror.Value()[i]), "has none of the files", "a folder ends with a slash, a file with its name")
+			return problem.Misuse("--mirror "+maskWord(v.Mirror.Value()[i]), "has none of the files",
+				"a folder ends with a slash, a file with its name")
 		}
 	}
 	if v.secret, v.passphrase, err = v.signFlags.read(); err != nil || v.secret == nil {
@@ -116,11 +119,13 @@ func (v *metaCommand) check(s sheet, all []string) error {
 			return metaFailure(path, err)
 		}
 		if names[name] {
-			return misuse(name, "two files of this name in one document", "without -o each has a document of its own")
+			return problem.Misuse(name, "two files of this name in one document",
+				"without -o each has a document of its own")
 		}
 		names[name] = true
 		if len(v.mirrorsOf(name)) == 0 {
-			return misuse(name, "no mirror of it is named, and a document has to name a URL", "--mirror https://example.org/pub/ or --mirrors FILE")
+			return problem.Misuse(name, "no mirror of it is named, and a document has to name a URL",
+				"--mirror https://example.org/pub/ or --mirrors FILE")
 		}
 	}
 	if err := v.checkTorrents(s.paths, all); err != nil || s.out == "-" {
@@ -161,7 +166,7 @@ func (v *metaCommand) checkOut(path string, inputs []string, kind metaKind) erro
 		}
 	}
 	if !v.Overwrite {
-		return &failure{code: exitLocal, what: "meta", where: path, why: errThere.Error(), hint: kind.hint}
+		return &problem.Problem{Kind: download.Local, What: "meta", Where: path, Why: errThere.Error(), Hint: kind.hint}
 	}
 	if !info.Mode().IsRegular() || !kind.is(path) {
 		return metaFailure(path, kind.not)
@@ -196,7 +201,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 	}
 	data, err := metalink.Format(d)
 	if err != nil {
-		return misuse("meta", err.Error(), "a greater --piece-length, or fewer files in one document")
+		return problem.Misuse("meta", err.Error(), "a greater --piece-length, or fewer files in one document")
 	}
 	if s.out == "-" {
 		_, err := v.streams.out.Write(data)
@@ -219,8 +224,8 @@ func (v *metaCommand) tell(format string, args ...any) {
 }
 
 func metaFailure(path string, err error) error {
-	if _, ok := errors.AsType[*failure](err); ok || errors.Is(err, context.Canceled) {
+	if _, ok := errors.AsType[*problem.Problem](err); ok || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &failure{code: exitLocal, what: "meta", where: path, why: reason(err)}
+	return problem.Local("meta", path, err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/internal/fsys"
+	"braid/internal/problem"
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/verify"
@@ -194,11 +195,11 @@ const torrentSuffix = ".torrent"
 func (f *torrentFlags) check() error {
 	trackers := f.Tracker.Value()
 	if len(trackers) > 0 && !f.Torrent {
-		return misuse("--tracker", "is named in a torrent, and none is written", "--torrent writes one")
+		return problem.Misuse("--tracker", "is named in a torrent, and none is written", "--torrent writes one")
 	}
 	for _, t := range trackers {
 		if !metainfo.IsTracker(t) {
-			return misuse("--tracker "+maskWord(t), "not an http, https or udp URL", "")
+			return problem.Misuse("--tracker "+maskWord(t), "not an http, https or udp URL", "")
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/address"
+	"braid/internal/problem"
 	"braid/internal/web"
 	"braid/source"
 	"braid/source/httpsource"
@@ -36,7 +37,8 @@ func (f *proxyFlags) apply(c *httpsource.Client) error {
 		c.Outlet = source.Outlet{Addr: a}
 	} else if f.Interface != "" {
 		if _, err := net.InterfaceByName(f.Interface); err != nil {
-			return misuse("--interface "+f.Interface, "neither an address nor a network interface of this machine", "ip address shows them")
+			return problem.Misuse("--interface "+f.Interface,
+				"neither an address nor a network interface of this machine", "ip address shows them")
 		}
 	}
 	c.Proxy = func(u *url.URL) (*url.URL, error) { return rules.For(u), nil }
@@ -48,7 +50,7 @@ func (f *proxyFlags) rules() (web.ProxyRules, error) {
 	if f.Proxy != "" {
 		proxy, err := web.ParseProxy(f.Proxy)
 		if err != nil {
-			return web.ProxyRules{}, misuse("--proxy", err.Error(), "")
+			return web.ProxyRules{}, problem.Misuse("--proxy", err.Error(), "")
 		}
 		except := f.NoProxy
 		if except == "" {
@@ -58,7 +60,7 @@ func (f *proxyFlags) rules() (web.ProxyRules, error) {
 	}
 	rules, err := web.ProxiesFromEnvironment(os.Getenv)
 	if wrong, ok := errors.AsType[*web.VariableError](err); ok {
-		return rules, misuse(wrong.Name, wrong.Err.Error(), "unset it if there is none")
+		return rules, problem.Misuse(wrong.Name, wrong.Err.Error(), "unset it if there is none")
 	}
 	if f.NoProxy != "" {
 		rules.Except = web.ParseNoProxy(f.NoProxy)
@@ -91,7 +93,7 @@ func (f *trustFlags) apply(c *httpsource.Client) (err error) {
 		for word := range strings.SplitSeq(words, ",") {
 			host, err := serverName(strings.TrimSpace(word))
 			if err != nil {
-				return misuse("--insecure "+word, err.Error(), "there is no way to leave all hosts unchecked")
+				return problem.Misuse("--insecure "+word, err.Error(), "there is no way to leave all hosts unchecked")
 			}
 			if c.TLSFor == nil {
 				c.TLSFor = map[string]*tls.Config{}
@@ -138,7 +140,7 @@ func (f *trustFlags) roots() (*x509.CertPool, error) {
 			return nil, err
 		}
 		if !pool.AppendCertsFromPEM(data) {
-			return nil, misuse("--cacert "+path, "no certificate in it", "a file of certificates in PEM")
+			return nil, problem.Misuse("--cacert "+path, "no certificate in it", "a file of certificates in PEM")
 		}
 	}
 	return pool, nil
@@ -148,7 +150,7 @@ func (f *trustFlags) roots() (*x509.CertPool, error) {
 func (f *trustFlags) certificates() ([]tls.Certificate, error) {
 	if f.ClientCert == "" {
 		if f.ClientKey != "" {
-			return nil, misuse("--client-key", "a key without a certificate", "--client-cert FILE has it")
+			return nil, problem.Misuse("--client-key", "a key without a certificate", "--client-cert FILE has it")
 		}
 		return nil, nil
 	}
@@ -172,7 +174,7 @@ func readKeyPair(certFlag, certFile, keyFlag, keyFile string) (pair tls.Certific
 	}
 	if pair, err = tls.X509KeyPair(cert, key); err != nil {
 		const hint = "certificate and key in PEM, and the key is that of the first certificate; a key with a passphrase has to be decrypted before"
-		return pair, misuse(certFlag+" "+certFile, strings.TrimPrefix(err.Error(), "tls: "), hint)
+		return pair, problem.Misuse(certFlag+" "+certFile, strings.TrimPrefix(err.Error(), "tls: "), hint)
 	}
 	return pair, nil
 }

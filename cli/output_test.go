@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"testing"
+
+	"braid/internal/problem"
 )
 
 func TestColored(t *testing.T) {
@@ -27,7 +29,7 @@ func TestColours_Rule61(t *testing.T) {
 	s := &screen{w: &b, color: true}
 	s.conclude(green, "a\x1b[31m; unverified: 1 MiB; verified: x", "verified: x")
 	s.warn("mirror \x1b[31m: dropped")
-	s.fail(&failure{what: "get", where: "\x1b[31m", why: "no"})
+	s.fail(&problem.Problem{What: "get", Where: "\x1b[31m", Why: "no"})
 	want := "a\\x1b[31m; unverified: 1 MiB; \x1b[32mverified: x\x1b[0m\n" +
 		"\x1b[33mmirror \\x1b[31m: dropped\x1b[0m\n" +
 		"\x1b[1;31mbraid:\x1b[0m get \\x1b[31m: no\n"
@@ -38,7 +40,7 @@ func TestColours_Rule61(t *testing.T) {
 	s.color = false
 	s.conclude(yellow, "a; unverified", "unverified")
 	s.warn("b")
-	s.fail(&failure{what: "x", why: "y"})
+	s.fail(&problem.Problem{What: "x", Why: "y"})
 	if b.String() != "a; unverified\nb\nbraid: x: y\n" {
 		t.Errorf("%q", b.String())
 	}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"braid/internal/problem"
 	"braid/objectstore"
 	"braid/source"
 )
@@ -103,5 +104,6 @@ func (w *workCommand) notOwn(name string) error {
 	if objectstore.IsURL(w.To) || !leadsTo(filepath.Join(w.To, filepath.FromSlash(name)), w.own()) {
 		return nil
 	}
-	return misuse("job "+source.Escape(name), "a worker goes by what is there", "--to FOLDER without settings, keys and queue in it")
+	return problem.Misuse("job "+source.Escape(name), "a worker goes by what is there",
+		"--to FOLDER without settings, keys and queue in it")
 }

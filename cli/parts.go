@@ -14,6 +14,7 @@ import (
 
 	"braid/internal/fsys"
 	"braid/internal/partfile"
+	"braid/internal/problem"
 	"braid/objectstore"
 	"braid/source"
 )
@@ -40,13 +41,14 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 		}
 	default:
 		if _, err := os.Stat(words[0]); err != nil {
-			return misuse("parts "+words[0], "neither a folder nor a command", cmp.Or(nearestBelow("parts", words[0]), "there are list, resume, remove"))
+			return problem.Misuse("parts "+words[0], "neither a folder nor a command",
+				cmp.Or(nearestBelow("parts", words[0]), "there are list, resume, remove"))
 		}
-		return misuse("parts list", "one folder is enough", "braid parts --help")
+		return problem.Misuse("parts list", "one folder is enough", "braid parts --help")
 	}
 	left, aside, err := partfile.List(fsys.OS, filepath.Clean(dir))
 	if err != nil {
-		return &failure{code: exitLocal, what: "parts", where: dir, why: reason(err), hint: nearestBelow("parts", dir)}
+		return problem.Local("parts", dir, err).WithHint(nearestBelow("parts", dir))
 	}
 	now := time.Now()
 	var rows [][]string
@@ -149,7 +151,7 @@ func newPartsRemove(s streams) (action, targets) {
 
 func (v *partsRemove) run(ctx context.Context, words []string) error {
 	if len(words) == 0 {
-		return misuse("parts remove", "no file", "braid parts shows what there is")
+		return problem.Misuse("parts remove", "no file", "braid parts shows what there is")
 	}
 	lines := &lineWriter{w: v.out}
 	words, code := v.inFolders(words)
@@ -169,8 +171,8 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 		}
 		if err != nil {
 			f := partFailure("remove", word, err)
-			fmt.Fprintln(v.err, f.line())
-			code = f.code
+			fmt.Fprintln(v.err, errorLine(f))
+			code = exitCode(f)
 		}
 	}
 	if code != exitDone {
@@ -189,7 +191,7 @@ func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 		}
 		left, aside, err := partfile.List(fsys.OS, filepath.Clean(word))
 		if err != nil {
-			fmt.Fprintln(v.err, partFailure("remove", word, err).line())
+			fmt.Fprintln(v.err, errorLine(partFailure("remove", word, err)))
 			code = exitLocal
 			continue
 		}
@@ -222,9 +224,9 @@ func (v *partsRemove) upload(ctx context.Context, word string, lines *lineWriter
 	if err == nil {
 		return exitDone
 	}
-	f := withoutKept(downloadFailure(ctx, err))
-	fmt.Fprintln(v.err, f.line())
-	return f.code
+	f := withoutKept(downloadProblem(ctx, err))
+	fmt.Fprintln(v.err, errorLine(f))
+	return exitCode(f)
 }
 
 // placeOfPart is where a file is, or would be, that is named by its own name or by that of its part file.
@@ -233,16 +235,16 @@ func placeOfPart(word string) (dir, name string) {
 	return filepath.Dir(path), filepath.Base(path)
 }
 
-func partFailure(what, word string, err error) *failure {
-	f := &failure{code: exitLocal, what: what, where: word, why: reason(err)}
+func partFailure(what, word string, err error) *problem.Problem {
+	f := problem.Local(what, word, err)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.why, f.hint = "nothing unfinished of that name is there", "braid parts shows what there is"
+		f.Why, f.Hint = "nothing unfinished of that name is there", "braid parts shows what there is"
 		if _, statErr := os.Stat(word); statErr == nil && partfile.NameOf(word) == word {
-			f.why = "the file is there, and nothing unfinished of it"
+			f.Why = "the file is there, and nothing unfinished of it"
 		}
 	}
 	if use, ok := errors.AsType[*partfile.InUseError](err); ok {
-		f.why, f.hint = useText(true, use.PID), "that one ends in good order with Ctrl-C"
+		f.Why, f.Hint = useText(true, use.PID), "that one ends in good order with Ctrl-C"
 	}
 	return f
 }

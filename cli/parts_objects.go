@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"braid/download"
+	"braid/internal/problem"
 	"braid/objectstore"
 	"braid/source"
 )
@@ -45,7 +47,7 @@ func (v *partsList) uploads(ctx context.Context, word string) ([]objectstore.Lef
 func (v *partsList) place(ctx context.Context, word string) error {
 	left, err := v.uploads(ctx, word)
 	if err != nil {
-		return withoutKept(downloadFailure(ctx, err))
+		return withoutKept(downloadProblem(ctx, err))
 	}
 	if v.JSON {
 		lines := &lineWriter{w: v.out}
@@ -58,8 +60,8 @@ func (v *partsList) place(ctx context.Context, word string) error {
 	return printLines(v.out, columns(uploadRows(left)))
 }
 
-func withoutKept(f *failure) *failure {
-	f.kept = ""
+func withoutKept(f *problem.Problem) *problem.Problem {
+	f.Kept = ""
 	return f
 }
 
@@ -97,7 +99,10 @@ func removeUploads(ctx context.Context, word string, told io.Writer, lines *line
 		}
 	}
 	if err == nil && len(gone) == 0 {
-		return &failure{code: exitLocal, what: "remove", where: word, why: "no upload is unfinished there", hint: "braid parts list s3://BUCKET/ shows what there is"}
+		return &problem.Problem{
+			Kind: download.Local, What: "remove", Where: word, Why: "no upload is unfinished there",
+			Hint: "braid parts list s3://BUCKET/ shows what there is",
+		}
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"braid/download"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
+	"braid/internal/problem"
 	"braid/objectstore"
 	"braid/source"
 	"braid/verify"
@@ -47,11 +48,11 @@ func (v *partsResume) run(ctx context.Context, words []string) error {
 }
 
 // find looks at what the words name or, without any, at all that can be resumed in this folder.
-func (v *partsResume) find(words []string) (found []resumable, lost []*failure) {
+func (v *partsResume) find(words []string) (found []resumable, lost []*problem.Problem) {
 	if len(words) == 0 {
 		left, _, err := partfile.List(fsys.OS, ".")
 		if err != nil {
-			return nil, []*failure{{code: exitLocal, what: "parts", where: ".", why: reason(err)}}
+			return nil, []*problem.Problem{{Kind: download.Local, What: "parts", Where: ".", Why: problem.Reason(err)}}
 		}
 		for _, l := range left {
 			if !l.InUse {
@@ -61,7 +62,11 @@ func (v *partsResume) find(words []string) (found []resumable, lost []*failure) 
 	}
 	for _, word := range words {
 		if objectstore.IsURL(word) {
-			lost = append(lost, &failure{code: exitUsage, what: "resume", where: word, why: "an upload goes on with the command that began it", hint: "braid get -o " + word + " URL; braid parts shows the URL"})
+			lost = append(lost, &problem.Problem{
+				Kind: download.Usage, What: "resume", Where: word,
+				Why:  "an upload goes on with the command that began it",
+				Hint: "braid get -o " + word + " URL; braid parts shows the URL",
+			})
 			continue
 		}
 		dir, name := placeOfPart(word)
@@ -74,8 +79,8 @@ func (v *partsResume) find(words []string) (found []resumable, lost []*failure) 
 		if err == nil {
 			r, err = resumableAt(dir, name)
 		}
-		if f, ok := errors.AsType[*failure](err); ok {
-			f.where = word
+		if f, ok := errors.AsType[*problem.Problem](err); ok {
+			f.Where = word
 			lost = append(lost, f)
 		} else if err != nil {
 			lost = append(lost, partFailure("resume", word, err))
@@ -129,7 +134,7 @@ func (v *partsResume) requiredOf(l partfile.Left) (download.Require, error) {
 func resumableAt(dir, name string) (resumable, error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
 	cannot := func(why, hint string) (resumable, error) {
-		return resumable{}, &failure{code: exitLocal, what: "resume", why: why, hint: hint}
+		return resumable{}, &problem.Problem{Kind: download.Local, What: "resume", Why: why, Hint: hint}
 	}
 	switch {
 	case err != nil:
@@ -203,9 +208,9 @@ func (v *partsResume) request(r resumable) (q download.Request, err error) {
 		q.Require = max(q.Require, requirement(id.Require, false))
 	}
 	if err := requireKeys(&q); err != nil {
-		f := failureOf(context.Background(), err)
-		f.where = filepath.Join(r.dir, r.left.Name)
-		f.why = "a signature was demanded when it was begun, and no key or certificate is trusted"
+		f := problem.Of(err)
+		f.Where = filepath.Join(r.dir, r.left.Name)
+		f.Why = "a signature was demanded when it was begun, and no key or certificate is trusted"
 		return q, f
 	}
 	if q.Signatures, err = v.sums.ofFile(r.url); err != nil {

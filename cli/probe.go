@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -34,7 +35,7 @@ func newProbe(s streams) (action, targets) {
 
 func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
-		return misuse("probe", "one URL is needed", "braid probe --help")
+		return problem.Misuse("probe", "one URL is needed", "braid probe --help")
 	}
 	p.sites = newSites(configurationOf(ctx))
 	req, err := p.request(words[0])
@@ -50,7 +51,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	client := &download.Client{HTTP: hc}
 	offer, err := client.Probe(ctx, req)
 	if err != nil {
-		return downloadFailure(ctx, err)
+		return downloadProblem(ctx, err)
 	}
 	wrong := verify.Agree(req.Claims, offer.File.Claims)
 	evidence := client.Evidence(ctx, req, offer)
@@ -60,7 +61,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 		measured = client.Measure(ctx, req, offer.File, measureTime)
 	}
 	if ctx.Err() != nil {
-		return downloadFailure(ctx, context.Cause(ctx))
+		return downloadProblem(ctx, context.Cause(ctx))
 	}
 	return cmp.Or(p.show(offer, evidence, measured), contradiction(req, wrong))
 }
@@ -82,13 +83,16 @@ func contradiction(r download.Request, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &failure{code: exitMismatch, what: "probe", where: source.Mask(r.URL), why: err.Error(), hint: "the server has another file than the one that was asked for"}
+	return &problem.Problem{
+		Kind: download.Mismatch, What: "probe", Where: source.Mask(r.URL), Why: err.Error(),
+		Hint: "the server has another file than the one that was asked for",
+	}
 }
 
 func (p *probeCommand) request(word string) (r download.Request, err error) {
 	u, err := placeURL(word)
-	if f, ok := err.(*failure); ok && download.IsDocument(word) {
-		f.hint = "braid get --dry-run tells of a document and its places"
+	if f, ok := err.(*problem.Problem); ok && download.IsDocument(word) {
+		f.Hint = "braid get --dry-run tells of a document and its places"
 	}
 	if err != nil {
 		return r, err

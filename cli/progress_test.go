@@ -9,6 +9,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/report"
 	"braid/scheduler"
 )
@@ -193,7 +194,7 @@ func TestScreenMakesRoom(t *testing.T) {
 	if b.Len() > 0 {
 		t.Errorf("-q says %q", b.String())
 	}
-	quiet.fail(&failure{what: "x", why: "y"})
+	quiet.fail(&problem.Problem{What: "x", Why: "y"})
 	if b.String() != "braid: x: y\n" {
 		t.Errorf("%q", b.String())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/internal/problem"
 	"braid/serve"
 	"braid/verify"
 )
@@ -25,17 +26,17 @@ func (m *mirrorFlags) read() (named, listed []serve.Mirror, err error) {
 	if m.Mirrors != "" {
 		f, err := os.Open(m.Mirrors)
 		if err != nil {
-			return nil, nil, &failure{code: exitLocal, what: "mirrors", where: m.Mirrors, why: reason(err)}
+			return nil, nil, problem.Local("mirrors", m.Mirrors, err)
 		}
 		defer f.Close()
 		if listed, err = serve.ParseMirrors(io.LimitReader(f, mostMirrors)); err != nil {
-			return nil, nil, misuse("--mirrors "+m.Mirrors, err.Error(), "")
+			return nil, nil, problem.Misuse("--mirrors "+m.Mirrors, err.Error(), "")
 		}
 	}
 	for _, word := range m.Mirror.Value() {
 		at, err := serve.ParseMirror(word)
 		if err != nil {
-			return nil, nil, misuse("--mirror "+maskWord(word), err.Error(), "")
+			return nil, nil, problem.Misuse("--mirror "+maskWord(word), err.Error(), "")
 		}
 		named = append(named, at)
 	}
@@ -56,7 +57,8 @@ const (
 // read gives the key and what unlocks it; nothing if there is none.
 func (f *signFlags) read() (secret, passphrase []byte, err error) {
 	if f.SignWith == "" && f.PassphraseFile != "" {
-		return nil, nil, misuse("--passphrase-file", "unlocks a key, and there is none", "--sign-with FILE has it")
+		return nil, nil, problem.Misuse("--passphrase-file", "unlocks a key, and there is none",
+			"--sign-with FILE has it")
 	}
 	if f.SignWith == "" {
 		return nil, nil, nil
@@ -80,5 +82,5 @@ func (f *signFlags) failure(err error) error {
 	if e, ok := errors.AsType[*verify.SignatureError](err); ok && e.Code == verify.SignatureLocked {
 		hint = "put it into " + passphraseVariable + ", or its file after --passphrase-file"
 	}
-	return misuse("--sign-with "+f.SignWith, err.Error(), hint)
+	return problem.Misuse("--sign-with "+f.SignWith, err.Error(), hint)
 }

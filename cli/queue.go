@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"braid/download"
 	"braid/fleet"
 	"braid/internal/option"
+	"braid/internal/problem"
 )
 
 // A queueCommand shows and changes the queue of a fleet.
@@ -35,7 +37,7 @@ var (
 
 func (c *queueCommand) run(ctx context.Context, words []string) (err error) {
 	if len(words) == 0 {
-		return misuse("queue", "no command", "there are "+strings.Join(queueVerbs, ", "))
+		return problem.Misuse("queue", "no command", "there are "+strings.Join(queueVerbs, ", "))
 	}
 	verb, rest := words[0], words[1:]
 	if err := c.check(verb, rest); err != nil {
@@ -55,7 +57,7 @@ func (c *queueCommand) run(ctx context.Context, words []string) (err error) {
 	default:
 		err = c.each(ctx, verb, rest)
 	}
-	if _, own := err.(*failure); own || err == nil {
+	if _, own := err.(*problem.Problem); own || err == nil {
 		return err
 	}
 	return c.Fleet.failure("queue "+verb, err)
@@ -67,12 +69,13 @@ func (c *queueCommand) check(verb string, rest []string) error {
 		if near := nearestWord(verb, queueVerbs); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return misuse("queue "+maskWord(verb), "no such command", hint)
+		return problem.Misuse("queue "+maskWord(verb), "no such command", hint)
 	}
 	named := verb == "retry" || verb == "drop"
 	for _, word := range rest {
 		if (verb == "list" || verb == "drop" && c.All) && !slices.Contains(queueStates, fleet.State(word)) {
-			return misuse("queue "+verb+" "+maskWord(word), "no state of jobs", "there are queued, running, waiting, done and dead")
+			return problem.Misuse("queue "+verb+" "+maskWord(word), "no state of jobs",
+				"there are queued, running, waiting, done and dead")
 		}
 	}
 	return firstMisuse([]wrongUse{
@@ -244,7 +247,10 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 		}
 		if !done {
 			why := map[string]string{"retry": "no job of that name waits or is dead", "drop": "no job of that name, or a worker has it"}[verb]
-			return &failure{code: exitOther, what: "queue " + verb, where: name, why: why, hint: "braid queue list shows them"}
+			return &problem.Problem{
+				Kind: download.Other, What: "queue " + verb, Where: name, Why: why,
+				Hint: "braid queue list shows them",
+			}
 		}
 	}
 	return nil

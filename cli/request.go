@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 
 	"braid/address"
 	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/web"
 	"braid/metalink"
 	"braid/source/ftpsource"
@@ -70,7 +70,7 @@ func (w *httpFlags) claims() (claims []verify.Claim, err error) {
 	if w.SHA256 != "" {
 		d, err := parseSHA256(w.SHA256)
 		if err != nil {
-			return nil, misuse("--sha256", err.Error(), "")
+			return nil, problem.Misuse("--sha256", err.Error(), "")
 		}
 		claims = append(claims, verify.Claim{Digest: d, Field: "--sha256", Channel: verify.User})
 	}
@@ -81,7 +81,7 @@ func (w *httpFlags) claims() (claims []verify.Claim, err error) {
 			err = verify.Agree(claims, more)
 		}
 		if err != nil {
-			return nil, misuse("--checksum", err.Error(), "")
+			return nil, problem.Misuse("--checksum", err.Error(), "")
 		}
 		claims = append(claims, more...)
 	}
@@ -116,9 +116,9 @@ func claimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim,
 	}
 	switch {
 	case err != nil:
-		return has, misuse(maskWord(word), err.Error(), "")
+		return has, problem.Misuse(maskWord(word), err.Error(), "")
 	case len(more) > 0 && follows && download.IsDocument(u.Path):
-		return has, misuse(maskWord(word), "a digest of a document", "--sha256 gives that of the file which the document describes")
+		return has, problem.Misuse(maskWord(word), "a digest of a document", "--sha256 gives that of the file which the document describes")
 	}
 	return append(slices.Clip(has), more...), nil
 }
@@ -156,8 +156,8 @@ func (w *httpFlags) headers() (map[string][]string, error) {
 	}
 	for _, line := range w.Header.Value() {
 		if err := addField(h, line); err != nil {
-			f := failureOf(context.Background(), err)
-			return nil, misuse(strings.TrimSpace("-H "+f.where), f.why, f.hint)
+			f := problem.Of(err)
+			return nil, problem.Misuse(strings.TrimSpace("-H "+f.Where), f.Why, f.Hint)
 		}
 	}
 	return h, nil
@@ -168,7 +168,7 @@ func (w *httpFlags) headersTo() (servers []string, err error) {
 		for word := range strings.SplitSeq(words, ",") {
 			server, err := serverName(strings.TrimSpace(word))
 			if err != nil {
-				return nil, misuse("--header-to "+word, err.Error(), "")
+				return nil, problem.Misuse("--header-to "+word, err.Error(), "")
 			}
 			servers = append(servers, address.URL(&url.URL{Host: server}).Host)
 		}
@@ -202,11 +202,11 @@ func addField(h http.Header, line string) error {
 	name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)
 	switch {
 	case !ok || !isToken(name):
-		return misuse("", "not a header field", "write 'NAME: VALUE'")
+		return problem.Misuse("", "not a header field", "write 'NAME: VALUE'")
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-		return misuse(name, "control character in the value", "")
+		return problem.Misuse(name, "control character in the value", "")
 	case web.Reserved(name):
-		return misuse(name, "braid sets this field itself", "")
+		return problem.Misuse(name, "braid sets this field itself", "")
 	}
 	h.Add(name, value)
 	return nil
@@ -253,7 +253,7 @@ func placeURL(word string) (*url.URL, error) {
 	})
 	if err == nil && metalink.IsFTP(u) {
 		if wrong := ftpsource.Check(u); wrong != nil { // rule 58
-			return nil, misuse(maskWord(word), wrong.Error(), "")
+			return nil, problem.Misuse(maskWord(word), wrong.Error(), "")
 		}
 	}
 	return u, err
@@ -262,7 +262,7 @@ func placeURL(word string) (*url.URL, error) {
 // readURL reads a URL that the user typed; wrong is what to say of schemes that are none of those meant.
 func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, error) {
 	if looksLikeHost(word) { // before url.Parse, which takes the host of host:port/path for a scheme
-		return nil, misuse(maskWord(word), wrong.Error(), "https://"+maskWord(word)+"?")
+		return nil, problem.Misuse(maskWord(word), wrong.Error(), "https://"+maskWord(word)+"?")
 	}
 	u, err := url.Parse(word)
 	switch {
@@ -284,10 +284,10 @@ func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, err
 		}
 	}
 	if err == errNoHost {
-		return nil, misuse(maskWord(word), err.Error(), u.Scheme+"://HOST/FILE")
+		return nil, problem.Misuse(maskWord(word), err.Error(), u.Scheme+"://HOST/FILE")
 	}
 	if err != nil {
-		return nil, misuse(maskWord(word), err.Error(), "")
+		return nil, problem.Misuse(maskWord(word), err.Error(), "")
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return address.URL(u), nil

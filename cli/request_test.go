@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"braid/download"
 )
 
 func TestHeaders(t *testing.T) {
@@ -25,7 +27,7 @@ func TestHeaders(t *testing.T) {
 		"content-length: 0", "TE: trailers", "If-Match: *",
 	} {
 		w := &httpFlags{Header: *cli.NewStringSlice(line)}
-		if _, err := w.headers(); err == nil || failureOf(t.Context(), err).code != exitUsage {
+		if _, err := w.headers(); err == nil || problemOf(t.Context(), err).Kind != download.Usage {
 			t.Errorf("-H %q: %v", line, err)
 		}
 	}
@@ -71,7 +73,7 @@ func TestWebURL(t *testing.T) {
 		"http://h/\x7f": `http://h/\x7f: invalid control character`, "//h/a": "not an http", "http://": "http://: a URL without a host",
 		" http://h/a": "a space at its beginning or end", "http://h/a ": "a space at", "http://h/a https://h/b": "two URLs", "h/a\n": "a space at", "1:2": "not an http", ":": "not an http",
 	} {
-		if u, err := webURL(word); err == nil || !strings.Contains(err.Error(), want) || failureOf(t.Context(), err).code != exitUsage {
+		if u, err := webURL(word); err == nil || !strings.Contains(err.Error(), want) || problemOf(t.Context(), err).Kind != download.Usage {
 			t.Errorf("%q: %v, %v, want %q", word, u, err, want)
 		}
 	}

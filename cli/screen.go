@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/internal/problem"
 	"braid/source"
 )
 
@@ -57,16 +58,16 @@ func (s *screen) detail(format string, args ...any) {
 }
 
 // fail writes what went wrong, whatever the user wants to see.
-func (s *screen) fail(f *failure) {
+func (s *screen) fail(f *problem.Problem) {
 	s.clear()
 	if s.reword != nil {
 		own := *f
-		own.hint = s.reword(f.hint)
+		own.Hint = s.reword(f.Hint)
 		f = &own
 	}
-	line := f.line()
-	if rest, ok := strings.CutPrefix(line, failurePrefix); ok && s.color {
-		line = red.paint(failurePrefix) + rest
+	line := errorLine(f)
+	if rest, ok := strings.CutPrefix(line, errorPrefix); ok && s.color {
+		line = red.paint(errorPrefix) + rest
 	}
 	fmt.Fprintln(s.w, line)
 }

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"braid/download"
+	"braid/internal/problem"
 	"braid/serve"
 	"braid/verify"
 )
@@ -43,13 +45,13 @@ func newServe(s streams) (action, targets) {
 
 func (v *serveCommand) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
-		return misuse("serve", "one folder is needed", "braid serve --help")
+		return problem.Misuse("serve", "one folder is needed", "braid serve --help")
 	}
 	if v.Quiet && v.Verbose {
-		return misuse("-q", "contradicts -v", "")
+		return problem.Misuse("-q", "contradicts -v", "")
 	}
 	if _, _, err := net.SplitHostPort(v.Listen); err != nil {
-		return misuse("--listen "+v.Listen, "not an address", "write host:port, or :port for all interfaces")
+		return problem.Misuse("--listen "+v.Listen, "not an address", "write host:port, or :port for all interfaces")
 	}
 	certificates, err := v.TLS.config()
 	if err != nil {
@@ -70,7 +72,10 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 	defer server.Close()
 	listener, err := net.Listen("tcp", v.Listen)
 	if err != nil {
-		return &failure{code: exitOther, what: "listen", where: v.Listen, why: listenReason(err), hint: "--listen ADDRESS names another"}
+		return &problem.Problem{
+			Kind: download.Other, What: "listen", Where: v.Listen, Why: listenReason(err),
+			Hint: "--listen ADDRESS names another",
+		}
 	}
 	scheme, web := "http", serve.HTTPServer(server)
 	listener = serve.LimitListener(listener, web, int(v.MaxConnections), certificates != nil)
@@ -131,12 +136,12 @@ func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, e
 	}
 	if v.URL != "" {
 		if o.URL, err = url.Parse(v.URL); err != nil {
-			return o, misuse("--url "+maskWord(v.URL), "not a URL", "")
+			return o, problem.Misuse("--url "+maskWord(v.URL), "not a URL", "")
 		}
 	}
 	if v.MirrorOf != "" {
 		if o.MirrorOf, err = url.Parse(v.MirrorOf); err != nil {
-			return o, misuse("--mirror-of "+maskWord(v.MirrorOf), "not a URL", "")
+			return o, problem.Misuse("--mirror-of "+maskWord(v.MirrorOf), "not a URL", "")
 		}
 	}
 	o.CacheFile, err = cacheFile(dir)
@@ -165,17 +170,17 @@ func cacheFile(dir string) (string, error) {
 var errNoCache = errors.New("the environment names no folder for caches")
 
 // serveFailure says whose fault it is that a folder cannot be served.
-func serveFailure(dir string, err error) *failure {
+func serveFailure(dir string, err error) *problem.Problem {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return &failure{code: exitLocal, what: "serve", where: dir, why: reason(err)}
+		return problem.Local("serve", dir, err)
 	}
-	return misuse("serve", err.Error(), "braid serve --help")
+	return problem.Misuse("serve", err.Error(), "braid serve --help")
 }
 
 // listenReason is the text of an error of net.Listen, without the address.
 func listenReason(err error) string {
 	if e, ok := errors.AsType[*net.OpError](err); ok {
-		return reason(e.Err)
+		return problem.Reason(e.Err)
 	}
 	return err.Error()
 }
@@ -202,9 +207,9 @@ func (f *serverTLS) config() (*tls.Config, error) {
 	case f.TLSCert == "" && f.TLSKey == "":
 		return nil, nil
 	case f.TLSKey == "":
-		return nil, misuse("--tls-cert", "needs its private key", "--tls-key FILE")
+		return nil, problem.Misuse("--tls-cert", "needs its private key", "--tls-key FILE")
 	case f.TLSCert == "":
-		return nil, misuse("--tls-key", "is of a certificate, and there is none", "--tls-cert FILE")
+		return nil, problem.Misuse("--tls-key", "is of a certificate, and there is none", "--tls-cert FILE")
 	}
 	pair, err := readKeyPair("--tls-cert", f.TLSCert, "--tls-key", f.TLSKey)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"braid/download/state"
 	"braid/internal/option"
+	"braid/internal/problem"
 )
 
 // A configuration is the user's file of settings.
@@ -58,7 +59,7 @@ func readConfiguration() (*configuration, error) {
 		c.file, err = option.ParseSettings(data)
 	}
 	if wrong, ok := errors.AsType[*option.Error](err); ok {
-		return c, misuse(c.path, wrong.Error(), wrong.Hint)
+		return c, problem.Misuse(c.path, wrong.Error(), wrong.Hint)
 	}
 	return c, err
 }

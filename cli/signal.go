@@ -26,13 +26,18 @@ func (e *signalError) Is(target error) bool { return target == context.Canceled 
 // code is what shells report for a command that the signal killed.
 func (e *signalError) code() int { return exitSignal + int(e.signal) }
 
+// signalOf returns the signal that ended the context of a command; nil if none did.
+func signalOf(ctx context.Context) *signalError {
+	e, _ := errors.AsType[*signalError](context.Cause(ctx))
+	return e
+}
+
 // signalCode is the exit code of a command whose context ended by a signal.
 func signalCode(ctx context.Context) (code int, ok bool) {
-	e, ok := errors.AsType[*signalError](context.Cause(ctx))
-	if !ok {
-		return 0, false
+	if e := signalOf(ctx); e != nil {
+		return e.code(), true
 	}
-	return e.code(), true
+	return 0, false
 }
 
 // A timeUpError is why a context ended: --max-time is over.

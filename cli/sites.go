@@ -11,6 +11,7 @@ import (
 
 	"braid/download"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/internal/web"
 	"braid/source/httpsource"
 )
@@ -87,7 +88,7 @@ func (s *sites) read(site *option.Site) (*siteRules, error) {
 	require := choice{Words: option.WordsOf("require")}
 	if site.Word("require") != "" {
 		if err := require.Set(site.Word("require")); err != nil {
-			return nil, s.at(site, misuse("require", err.Error(), ""))
+			return nil, s.at(site, problem.Misuse("require", err.Error(), ""))
 		}
 	}
 	for _, line := range site.Values["header"] {
@@ -98,7 +99,7 @@ func (s *sites) read(site *option.Site) (*siteRules, error) {
 	var most rates
 	if site.Word("limit-rate") != "" {
 		if err := most.Set(site.Word("limit-rate")); err != nil {
-			return nil, s.at(site, misuse("limit-rate", err.Error(), ""))
+			return nil, s.at(site, problem.Misuse("limit-rate", err.Error(), ""))
 		}
 		r.limit = s.limits.of(most)
 	}
@@ -106,11 +107,11 @@ func (s *sites) read(site *option.Site) (*siteRules, error) {
 }
 
 func (s *sites) at(site *option.Site, err error) error {
-	f, ok := err.(*failure)
+	f, ok := err.(*problem.Problem)
 	if !ok {
 		return err
 	}
-	return misuse(s.conf.place(site.Line)+": "+f.where, f.why, f.hint)
+	return problem.Misuse(s.conf.place(site.Line)+": "+f.Where, f.Why, f.Hint)
 }
 
 // apply makes a request to u one that goes by its site. What the command line or the environment says stays; said
@@ -199,7 +200,7 @@ func (s *sites) configureClient(c *httpsource.Client) error {
 		if site.Word("proxy") != "" && !s.conf.said["proxy"] && !s.conf.said["no-proxy"] {
 			proxy, err := web.ParseProxy(site.Word("proxy"))
 			if err != nil {
-				return s.at(site, misuse("proxy", err.Error(), ""))
+				return s.at(site, problem.Misuse("proxy", err.Error(), ""))
 			}
 			through[site] = proxy
 		}

@@ -13,6 +13,7 @@ import (
 
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/problem"
 	"braid/objectstore"
 	"braid/source"
 )
@@ -52,7 +53,7 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	v.sites = newSites(configurationOf(ctx))
 	client, err := v.client()
 	if err != nil {
-		return v.leave([]int{v.fail("", failureOf(ctx, err))})
+		return v.leave([]int{v.fail("", problemOf(ctx, err))})
 	}
 	defer v.sites.limits.follow()()
 	defer client.HTTP.CloseIdle()
@@ -111,7 +112,7 @@ func (v *verifyCommand) file(ctx context.Context, client *download.Client, path 
 		v.right(w, r, verdict)
 		return exitDone
 	case v.Repair && verdict.Repairable():
-		v.wrong(w, verdict, verifyFailure(ctx, err).why)
+		v.wrong(w, verdict, verifyFailure(ctx, err).Why)
 		return v.mend(ctx, client, r, verdict)
 	}
 	v.damaged(w, verdict)
@@ -127,7 +128,7 @@ func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r dow
 	w.during(func(observe func(download.Event)) { result, err = client.Repair(ctx, verdict, observe) })
 	if err != nil {
 		w.shares(result.Sources)
-		return v.fail(verdict.Path, downloadFailure(ctx, err))
+		return v.fail(verdict.Path, downloadProblem(ctx, err))
 	}
 	text := fmt.Sprintf("%s: repaired: %s of %s fetched%s in %s; %s", w.name(), sizeText(result.Fetched), sizeText(result.Size), from(result), timeText(result.Elapsed), w.proven(result))
 	w.done(moment{at: time.Now()}, r, result, text)
@@ -138,19 +139,19 @@ func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r dow
 }
 
 // fail tells of a failure and returns its exit code.
-func (v *verifyCommand) fail(path string, f *failure) int {
+func (v *verifyCommand) fail(path string, f *problem.Problem) int {
 	e := newErrorEvent(moment{at: time.Now()}, f)
 	e.Path = path
 	v.lines.write(e)
 	v.screen.fail(f)
-	return f.code
+	return exitCode(f)
 }
 
 // verifyFailure tells the error of a check, which leaves nothing on disk that could be kept.
-func verifyFailure(ctx context.Context, err error) *failure {
-	f := downloadFailure(ctx, err)
+func verifyFailure(ctx context.Context, err error) *problem.Problem {
+	f := downloadProblem(ctx, err)
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Kept == 0 {
-		f.kept = ""
+		f.Kept = ""
 	}
 	return f
 }
@@ -310,14 +311,17 @@ func (v *verifyCommand) listed() (paths []string, err error) {
 		path := filepath.Clean(filepath.FromSlash(e.Name))
 		switch {
 		case e.Name == "" && wrong != nil:
-			return nil, &failure{code: exitProtocol, what: "verify", where: v.sums.list.Name, why: wrong.Error(), hint: "name the files to check"}
+			return nil, &problem.Problem{
+				Kind: download.Protocol, What: "verify", Where: v.sums.list.Name, Why: wrong.Error(),
+				Hint: "name the files to check",
+			}
 		case e.Name == "" || e.Name == "-":
 			continue
 		case !filepath.IsLocal(path):
-			return nil, &failure{
-				code: exitProtocol, what: "verify", where: v.sums.list.Name,
-				why:  fmt.Sprintf("line %d names %s, which is not below this folder", e.Line, source.Escape(e.Name)),
-				hint: "name the files to check",
+			return nil, &problem.Problem{
+				Kind: download.Protocol, What: "verify", Where: v.sums.list.Name,
+				Why:  fmt.Sprintf("line %d names %s, which is not below this folder", e.Line, source.Escape(e.Name)),
+				Hint: "name the files to check",
 			}
 		case seen[path]:
 			continue
@@ -336,5 +340,8 @@ func (v *verifyCommand) listed() (paths []string, err error) {
 	if missing > 0 {
 		why = fmt.Sprintf("none of its %d files is here", missing)
 	}
-	return nil, &failure{code: exitNoEvidence, what: "verify", where: v.sums.list.Name, why: why, hint: "name the files to check"}
+	return nil, &problem.Problem{
+		Kind: download.NoEvidence, What: "verify", Where: v.sums.list.Name, Why: why,
+		Hint: "name the files to check",
+	}
 }

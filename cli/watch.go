@@ -16,6 +16,7 @@ import (
 
 	"braid/fleet/jetstream"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/internal/watch"
 )
 
@@ -57,10 +58,10 @@ func newWatch(s streams) (action, targets) {
 func (v *watchCommand) run(ctx context.Context, words []string) error {
 	v.line, v.said = configurationOf(ctx).line, configurationOf(ctx).said
 	if v.Quiet && v.Verbose {
-		return misuse("-q", "contradicts -v", "")
+		return problem.Misuse("-q", "contradicts -v", "")
 	}
 	if len(words) > 0 && v.line["queue"] && slices.Contains(watchVerbs, words[0]) {
-		return misuse("--queue", "is for watching", "braid queue status shows how the queue stands")
+		return problem.Misuse("--queue", "is for watching", "braid queue status shows how the queue stands")
 	}
 	if len(words) > 0 {
 		switch verb := words[0]; verb {
@@ -70,7 +71,7 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 			return v.runCheck(ctx, words[1:])
 		case "run", "forget":
 			if len(words) < 2 {
-				return misuse("watch "+verb, "which feed or watch?", "braid watch "+verb+" NAME [CONFIG]")
+				return problem.Misuse("watch "+verb, "which feed or watch?", "braid watch "+verb+" NAME [CONFIG]")
 			}
 			return v.runVerb(ctx, verb, words[1], words[2:])
 		default:
@@ -84,14 +85,15 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	if v.line["json"] {
-		return misuse("--json", "is for status", "--log-format json")
+		return problem.Misuse("--json", "is for status", "--log-format json")
 	}
 	if v.Fleet.Queue != "" {
 		return v.watchFor(ctx, c)
 	}
 	for i := range c.Watches {
 		if c.Watches[i].Priority != "" {
-			return misuse("watch."+c.Watches[i].Name+".priority", "is that of jobs in a queue", "braid watch --queue, or braid daemon --watch")
+			return problem.Misuse("watch."+c.Watches[i].Name+".priority", "is that of jobs in a queue",
+				"braid watch --queue, or braid daemon --watch")
 		}
 	}
 	return v.watch(ctx, c, nil)
@@ -105,7 +107,7 @@ func misspelt(word string) error {
 	if _, err := os.Lstat(word); near == "" || err == nil {
 		return nil
 	}
-	return misuse("watch "+maskWord(word), "neither a configuration nor a command", "did you mean "+near+"?")
+	return problem.Misuse("watch "+maskWord(word), "neither a configuration nor a command", "did you mean "+near+"?")
 }
 
 // A loaded configuration, and where it came from.
@@ -130,27 +132,30 @@ func (v *watchCommand) load(words []string, how reading) (*loaded, error) {
 	file := v.Config
 	switch {
 	case len(words) > 1:
-		return nil, misuse("watch", "one configuration is enough", "braid watch --help")
+		return nil, problem.Misuse("watch", "one configuration is enough", "braid watch --help")
 	case len(words) == 1 && v.line["config"]:
-		return nil, misuse("--config "+file, "and another configuration, "+words[0], "")
+		return nil, problem.Misuse("--config "+file, "and another configuration, "+words[0], "")
 	case len(words) == 1:
 		file = words[0]
 	}
 	byFlags := v.line["feed"] || v.line["url"]
 	if byFlags && (len(words) == 1 || v.line["config"]) {
-		return nil, misuse(file, "a configuration, and --feed or --url", "[feed.NAME] and [watch.NAME] in the configuration say it")
+		return nil, problem.Misuse(file, "a configuration, and --feed or --url",
+			"[feed.NAME] and [watch.NAME] in the configuration say it")
 	}
 	if byFlags || file == "" && len(v.Feed.Value())+len(v.URL.Value()) > 0 {
 		return v.fromFlags(how)
 	}
 	for _, name := range []string{"dir", "require", "check-every", "keyring", "smime-ca"} {
 		if v.line[name] {
-			return nil, misuse("--"+name, "is for watching without a configuration", "[watch.NAME] in the configuration says it")
+			return nil, problem.Misuse("--"+name, "is for watching without a configuration",
+				"[watch.NAME] in the configuration says it")
 		}
 	}
 	if file == "" {
 		if file = defaultConfig(); file == "" {
-			return nil, misuse("watch", "no configuration", "braid watch CONFIG, or --feed URL --url URL --dir FOLDER")
+			return nil, problem.Misuse("watch", "no configuration",
+				"braid watch CONFIG, or --feed URL --url URL --dir FOLDER")
 		}
 	}
 	return v.fromFile(file, how)
@@ -185,8 +190,8 @@ func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 		flag = "daemon --watch"
 	}
 	data, err := readSmall(flag, file, mostConfig)
-	if f, ok := errors.AsType[*failure](err); ok && v.inDaemon {
-		f.hint = cmp.Or(f.hint, "check the name; braid watch --help tells of an example")
+	if f, ok := errors.AsType[*problem.Problem](err); ok && v.inDaemon {
+		f.Hint = cmp.Or(f.Hint, "check the name; braid watch --help tells of an example")
 	}
 	if err != nil {
 		return nil, err
@@ -202,9 +207,10 @@ func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 	switch watched := len(v.URL.Value()) > 0; {
 	case watched && v.Dir == "":
-		return nil, misuse("watch", "no folder for the files", "--dir FOLDER")
+		return nil, problem.Misuse("watch", "no folder for the files", "--dir FOLDER")
 	case !watched && v.Publish == "":
-		return nil, misuse("--feed", "nothing is kept up to date by it", "--url URL says what, and --publish FOLDER publishes it")
+		return nil, problem.Misuse("--feed", "nothing is kept up to date by it",
+			"--url URL says what, and --publish FOLDER publishes it")
 	}
 	for _, u := range v.URL.Value() {
 		if strings.Contains(u, "*") {
@@ -258,7 +264,8 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 	default:
 		dir := stateFolder()
 		if dir == "" {
-			return nil, misuse("watch", "there is no folder for what is remembered", "state = in the configuration, or braid watch --state FOLDER")
+			return nil, problem.Misuse("watch", "there is no folder for what is remembered",
+				"state = in the configuration, or braid watch --state FOLDER")
 		}
 		own := fmt.Sprintf("%s-%.4x", name, sha256.Sum256([]byte(identity)))
 		c.state = filepath.Join(dir, "watch", own)
@@ -269,7 +276,7 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 func configFailure(file string, err error) error {
 	e, ok := err.(*option.Error)
 	if !ok {
-		return misuse(file, err.Error(), "")
+		return problem.Misuse(file, err.Error(), "")
 	}
 	where := file
 	if e.Line > 0 {
@@ -279,5 +286,5 @@ func configFailure(file string, err error) error {
 		where = "watch"
 	}
 	plain := option.Error{Key: e.Key, Why: e.Why} // where has the line
-	return misuse(where, plain.Error(), e.Hint)
+	return problem.Misuse(where, plain.Error(), e.Hint)
 }

@@ -11,6 +11,7 @@ import (
 	"path"
 
 	"braid/antenna"
+	"braid/internal/problem"
 	"braid/internal/web"
 	"braid/metalink"
 	"braid/source"
@@ -111,7 +112,8 @@ func (c *loaded) checkServing() error {
 			_, err = net.LookupPort("tcp", port) // a number that is no port fails without a look at the system's table
 		}
 		if err != nil {
-			return misuse(c.file, "metrics: "+maskWord(c.Metrics)+" is no address", "HOST:PORT, as 127.0.0.1:9110")
+			return problem.Misuse(c.file, "metrics: "+maskWord(c.Metrics)+" is no address",
+				"HOST:PORT, as 127.0.0.1:9110")
 		}
 	}
 	for _, f := range c.Feeds {
@@ -130,7 +132,7 @@ func (c *loaded) checkServing() error {
 func (c *loaded) checkFields(where string, header map[string][]string) error {
 	for name := range header {
 		if web.Reserved(name) {
-			return misuse(c.file, where+".header: "+name+": braid sets this field itself", "")
+			return problem.Misuse(c.file, where+".header: "+name+": braid sets this field itself", "")
 		}
 	}
 	return nil

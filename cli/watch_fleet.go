@@ -20,6 +20,7 @@ import (
 	"braid/antenna/feed"
 	"braid/fleet"
 	"braid/fleet/jetstream"
+	"braid/internal/problem"
 	"braid/internal/watch"
 )
 
@@ -154,14 +155,15 @@ func (c *loaded) checkForFleet() error {
 // folderOf is where the files of a watch go below the folder of the workers: as they would below that of the configuration.
 func (c *loaded) folderOf(w *watch.Watch) (string, error) {
 	if w.To != "" {
-		return "", misuse("watch."+w.Name+".to", "the workers say where files go", "dir = \"isos\" is a folder below theirs")
+		return "", problem.Misuse("watch."+w.Name+".to", "the workers say where files go",
+			"dir = \"isos\" is a folder below theirs")
 	}
 	base, err := os.Getwd()
 	if c.file != "" {
 		base, err = filepath.Abs(filepath.Dir(c.file))
 	}
 	if err != nil {
-		return "", localFailure("watch", c.file, err)
+		return "", problem.Local("watch", c.file, err)
 	}
 	dir := w.Dir
 	if !filepath.IsAbs(dir) {
@@ -169,7 +171,8 @@ func (c *loaded) folderOf(w *watch.Watch) (string, error) {
 	}
 	below, err := filepath.Rel(base, dir)
 	if err != nil || !filepath.IsLocal(below) {
-		return "", misuse("watch."+w.Name+".dir", w.Dir+" is not below "+base, "with --queue it is a folder below that of the workers: dir = \"isos\"")
+		return "", problem.Misuse("watch."+w.Name+".dir", w.Dir+" is not below "+base,
+			"with --queue it is a folder below that of the workers: dir = \"isos\"")
 	}
 	return filepath.ToSlash(below), nil
 }

@@ -11,6 +11,7 @@ import (
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
+	"braid/internal/problem"
 )
 
 // runOnce is one round. Its exit code is that of the worst watch that is not up to date, whether that was found out in
@@ -61,12 +62,12 @@ func watchCode(ctx context.Context, err error) (code int, known bool) {
 		return pollCode(e.Status), true
 	}
 	if e, ok := errors.AsType[*antenna.HandleError](err); ok {
-		return downloadFailure(ctx, unwrapHandle(e.Err)).code, true
+		return exitCode(downloadProblem(ctx, unwrapHandle(e.Err))), true
 	}
 	if _, ok := errors.AsType[*antenna.PublishError](err); ok {
 		return exitLocal, true
 	}
-	return failureOf(ctx, err).code, false
+	return exitCode(problemOf(ctx, err)), false
 }
 
 // pollCode is the exit code for an answer with that status where a feed or a watched URL should be. What is not there
@@ -83,7 +84,7 @@ func unwrapHandle(err error) error {
 		return e
 	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return &failure{code: exitLocal, what: "watch", why: e.Error()}
+		return &problem.Problem{Kind: download.Local, What: "watch", Why: e.Error()}
 	}
 	return err
 }
@@ -98,7 +99,7 @@ func judge(err error) (code int, lasting bool) {
 		code, _ = watchCode(ctx, e)
 		return code, false
 	}
-	code = downloadFailure(ctx, unwrapHandle(err)).code
+	code = exitCode(downloadProblem(ctx, unwrapHandle(err)))
 	return code, slices.Contains(lastingCodes, code)
 }
 

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/source"
 )
@@ -57,7 +59,7 @@ func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) err
 		return err
 	}
 	if err := os.MkdirAll(c.state, 0o700); err != nil {
-		return &failure{code: exitLocal, what: "watch", where: c.state, why: reason(err)}
+		return problem.Local("watch", c.state, err)
 	}
 	store, err := antenna.OpenStore(filepath.Join(c.state, storeFile))
 	if err != nil {
@@ -108,10 +110,11 @@ func (s *service) remember(ctx context.Context) {
 }
 
 func storeFailure(err error) error {
+	p := &problem.Problem{Kind: download.Local, What: "watch", Where: "store", Why: strings.TrimPrefix(err.Error(), "store: ")}
 	if e, ok := errors.AsType[*antenna.LockedError](err); ok {
-		return &failure{code: exitLocal, what: "watch", where: "store", why: e.Error(), hint: "one process watches at a time; braid watch status asks it"}
+		p.Why, p.Hint = e.Error(), "one process watches at a time; braid watch status asks it"
 	}
-	return &failure{code: exitLocal, what: "watch", where: "store", why: strings.TrimPrefix(err.Error(), "store: ")}
+	return p
 }
 
 // use makes a setup of a configuration the current one.
@@ -137,7 +140,7 @@ func (s *service) use(c *loaded) error {
 	}
 	status, err := next.antenna.Status(context.Background())
 	if err != nil {
-		return &failure{code: exitLocal, what: "watch", where: "store", why: err.Error()}
+		return &problem.Problem{Kind: download.Local, What: "watch", Where: "store", Why: err.Error()}
 	}
 	s.metrics.Know(status)
 	for _, w := range c.Watches {
@@ -173,7 +176,7 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 	defer signal.Stop(hup)
 	socket, err := watch.Listen(c.state)
 	if err != nil {
-		return &failure{code: exitLocal, what: "watch", where: c.state, why: listenReason(err)}
+		return &problem.Problem{Kind: download.Local, What: "watch", Where: c.state, Why: listenReason(err)}
 	}
 	wg.Go(func() {
 		if err := watch.Serve(ctx, socket, s); err != nil {
@@ -216,7 +219,7 @@ func (s *service) rounds(ctx context.Context, c *loaded, hup <-chan os.Signal) e
 			return err
 		}
 		if err := <-ended; err != nil {
-			return &failure{code: exitLocal, what: "watch", where: "store", why: err.Error()}
+			return &problem.Problem{Kind: download.Local, What: "watch", Where: "store", Why: err.Error()}
 		}
 		now.close()
 		if err := s.use(next); err != nil { // what was right a moment ago
@@ -239,7 +242,7 @@ func (s *service) await(c *loaded, ended <-chan error, hup <-chan os.Signal, ctx
 			done = nil
 		case err := <-ended:
 			if err != nil {
-				err = &failure{code: exitLocal, what: "watch", where: "store", why: err.Error()}
+				err = &problem.Problem{Kind: download.Local, What: "watch", Where: "store", Why: err.Error()}
 			}
 			return nil, err
 		case <-hup:
@@ -277,7 +280,7 @@ func (s *service) reload(c *loaded) *loaded {
 // read reads the configuration, and everything that it names.
 func (s *service) read(c *loaded) (*loaded, error) {
 	if c.file == "" {
-		return nil, misuse("", "it is of flags, which do not change", "")
+		return nil, problem.Misuse("", "it is of flags, which do not change", "")
 	}
 	next, err := s.fromFile(c.file, toWatch)
 	if err != nil {
@@ -294,9 +297,9 @@ func (s *service) read(c *loaded) (*loaded, error) {
 // refuse says that another configuration is wrong, and that c stays: to the log, and to the service manager, for which
 // a reload ends when the service is ready again, and never fails.
 func (s *service) refuse(c *loaded, err error) {
-	f := failureOf(context.Background(), err)
-	s.log.Error("the configuration stays as it was", "where", f.where, "error", f.why, "hint", f.hint)
-	s.notified(s.notify.Ready(s.log.clean(c.watching() + ", as before: the configuration is wrong: " + f.where + ": " + f.why)))
+	f := problem.Of(err)
+	s.log.Error("the configuration stays as it was", "where", f.Where, "error", f.Why, "hint", f.Hint)
+	s.notified(s.notify.Ready(s.log.clean(c.watching() + ", as before: the configuration is wrong: " + f.Where + ": " + f.Why)))
 }
 
 // ready tells the service manager, and the log.
@@ -352,7 +355,10 @@ func serveMetrics(ctx context.Context, address string, m *watch.Metrics, log *sl
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, &failure{code: exitOther, what: "listen", where: address, why: listenReason(err), hint: "--metrics ADDRESS names another"}
+		return nil, &problem.Problem{
+			Kind: download.Other, What: "listen", Where: address, Why: listenReason(err),
+			Hint: "--metrics ADDRESS names another",
+		}
 	}
 	log.Info("metrics", "url", localURL("http", l.Addr())+"metrics")
 	mux := http.NewServeMux()

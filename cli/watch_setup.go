@@ -19,6 +19,7 @@ import (
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/internal/web"
 	"braid/objectstore"
@@ -60,7 +61,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 		return nil, err
 	}
 	if s.memory, err = watch.OpenMemory(filepath.Join(c.state, memoryFile), rules); err != nil {
-		return nil, &failure{code: exitLocal, what: "watch", where: c.state, why: reason(err)}
+		return nil, problem.Local("watch", c.state, err)
 	}
 	if err := c.learnSecrets(at); err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func hostsOf(words, typed []string) (address.Hosts, error) {
 	var h hosts
 	for _, word := range words {
 		if err := h.Set(word); err != nil {
-			return h.Hosts, misuse("allow-hosts "+word, err.Error(), "")
+			return h.Hosts, problem.Misuse("allow-hosts "+word, err.Error(), "")
 		}
 	}
 	return h.typed(typed...), nil
@@ -218,8 +219,8 @@ func rulesOf(c *loaded, limit *download.Limiter, at *sites) (map[string]*watch.R
 			err = refuseWatch(not, w)
 		}
 		if err != nil {
-			f := failureOf(context.Background(), err)
-			return nil, misuse(c.file, "watch."+w.Name+": "+f.where+": "+f.why, f.hint)
+			f := problem.Of(err)
+			return nil, problem.Misuse(c.file, "watch."+w.Name+": "+f.Where+": "+f.Why, f.Hint)
 		}
 		r.Request.Not = not
 		rules[w.Name] = r
@@ -257,7 +258,7 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 	if w.To != "" {
 		store, err := objectstore.Open(w.To, objectOptions(0, func(text string) { slog.Warn(text) }))
 		if err != nil {
-			return nil, downloadFailure(context.Background(), err)
+			return nil, downloadProblem(context.Background(), err)
 		}
 		r.Request.Store = store
 	}
@@ -292,7 +293,8 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		}
 	}
 	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
-		return nil, misuse("signature", "no key or certificate is trusted, so that it would not be looked at", "keyring = or smime-ca = names one")
+		return nil, problem.Misuse("signature", "no key or certificate is trusted, so that it would not be looked at",
+			"keyring = or smime-ca = names one")
 	}
 	if r.Limit = at.limits.of(w.Rate); r.Limit != nil {
 		r.Request.Limit = nil

@@ -12,6 +12,8 @@ import (
 
 	"braid/antenna"
 	"braid/daemon/queue"
+	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/source"
 )
@@ -37,10 +39,10 @@ func (v *watchCommand) runStatus(ctx context.Context, words []string) error {
 }
 
 func controlFailure(ctx context.Context, c *loaded, err error) error {
-	if f, ok := errors.AsType[*failure](err); ok {
+	if f, ok := errors.AsType[*problem.Problem](err); ok {
 		return f
 	}
-	return &failure{code: exitOther, what: "watch", where: c.state, why: source.Escape(err.Error())}
+	return &problem.Problem{Kind: download.Other, What: "watch", Where: c.state, Why: source.Escape(err.Error())}
 }
 
 // stored returns the last saved state where no watcher is running. It makes no store.
@@ -76,7 +78,7 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	if err != nil {
 		return err
 	}
-	unknown := misuse("watch "+verb+" "+name, "there is no such feed or watch", "braid watch status shows them")
+	unknown := problem.Misuse("watch "+verb+" "+name, "there is no such feed or watch", "braid watch status shows them")
 	if !c.has(name) && verb != "forget" { // what is no longer configured may be remembered
 		return unknown
 	}

@@ -17,6 +17,7 @@ import (
 	"braid/fleet"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
+	"braid/internal/problem"
 )
 
 // A workFolder is the folder that workers put files in. Unfinished ones are in folders of their own below it, one for
@@ -36,11 +37,11 @@ func openWorkFolder(dir string) (*workFolder, error) {
 		err = os.MkdirAll(filepath.Join(dir, stages), 0o777)
 	}
 	if err != nil {
-		return nil, localFailure("work", dir, err)
+		return nil, problem.Local("work", dir, err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, localFailure("work", dir, err)
+		return nil, problem.Local("work", dir, err)
 	}
 	return &workFolder{root, dir}, nil
 }
@@ -90,7 +91,7 @@ func placing(j *fleet.Job) string { return "." + j.ID() + ".placing" }
 // that was left stands there in its place, if one that is there may be replaced.
 func (p *workFolder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error) {
 	if strings.HasPrefix(j.Name, stages) {
-		return nil, misuse("job "+j.Name, errStages.Error(), "")
+		return nil, problem.Misuse("job "+j.Name, errStages.Error(), "")
 	}
 	s := &stage{name: path.Join(stages, fmt.Sprintf("%s-%d", j.Key(), fence)), base: path.Base(j.Name), placing: placing(j), file: j.Name}
 	s.dir = filepath.Join(p.dir, s.name)
@@ -99,7 +100,7 @@ func (p *workFolder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, er
 		err = p.showWhatIsThere(s, replace)
 	}
 	if err != nil {
-		return nil, localFailure("stage", s.dir, err)
+		return nil, problem.Local("stage", s.dir, err)
 	}
 	return s, nil
 }
@@ -222,12 +223,12 @@ func (p *workFolder) put(s *stage, changed, replace bool) (f placedFile, err err
 	f.path = filepath.Join(p.dir, filepath.FromSlash(s.file))
 	if changed {
 		if err := p.rename(s, replace || s.there != nil); err != nil {
-			return f, localFailure("put in place", f.path, err)
+			return f, problem.Local("put in place", f.path, err)
 		}
 	}
 	info, err := p.root.Lstat(s.file)
 	if err != nil {
-		return f, localFailure("put in place", f.path, err)
+		return f, problem.Local("put in place", f.path, err)
 	}
 	f.size, f.modTime = info.Size(), info.ModTime()
 	return f, nil

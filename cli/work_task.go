@@ -18,6 +18,7 @@ import (
 	"braid/fleet/jetstream"
 	"braid/internal/mask"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/internal/report"
 	"braid/metalink"
 	"braid/source"
@@ -52,15 +53,15 @@ func (t *workTask) request() (download.Request, error) {
 	}
 	r, wrong := (&worklist{get: t.getCommand}).read(listed)
 	if wrong != nil {
-		f := failureOf(context.Background(), wrong.err)
-		f.where = strings.Trim(wrong.Name+": "+f.where, ": ")
+		f := problem.Of(wrong.err)
+		f.Where = strings.Trim(wrong.Name+": "+f.Where, ": ")
 		return r, f
 	}
 	if err := t.sums.vouch(&r); err != nil {
 		return r, err
 	}
 	if err := metalink.CheckPath(job.Name); err != nil { // in the words of checkJobName
-		return r, misuse("job "+job.Name, err.Error(), "")
+		return r, problem.Misuse("job "+job.Name, err.Error(), "")
 	}
 	if err := t.notOwn(job.Name); err != nil {
 		return r, err
@@ -266,16 +267,16 @@ var (
 
 // endingOf says how a try ended that brought no file.
 func endingOf(err error) fleet.Ending {
-	f := downloadFailure(context.Background(), err)
-	e := fleet.Ending{Kind: fleet.Failed, Code: f.code, Why: mask.Escape(strings.Trim(f.where+": "+f.why, ": "))}
+	f := downloadProblem(context.Background(), err)
+	e := fleet.Ending{Kind: fleet.Failed, Code: exitCode(f), Why: mask.Escape(strings.Trim(f.Where+": "+f.Why, ": "))}
 	own, _ := errors.AsType[*download.Error](err)
 	switch {
 	case own != nil && own.What == "store": // as the worker's own disk: others may have other credentials
-	case slices.Contains(laterCodes, f.code):
+	case slices.Contains(laterCodes, exitCode(f)):
 		e.Kind = fleet.Wrong
-	case slices.Contains(lacksCodes, f.code):
+	case slices.Contains(lacksCodes, exitCode(f)):
 		e.Kind = fleet.Lacks
-	case slices.Contains(uselessCodes, f.code), errors.Is(err, fs.ErrExist):
+	case slices.Contains(uselessCodes, exitCode(f)), errors.Is(err, fs.ErrExist):
 		e.Kind = fleet.Useless
 	}
 	return e

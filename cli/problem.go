@@ -18,6 +18,7 @@ import (
 	"braid/address"
 	"braid/download"
 	"braid/internal/partfile"
+	"braid/internal/problem"
 	"braid/internal/report"
 	"braid/metalink/metainfo"
 	"braid/objectstore"
@@ -25,25 +26,6 @@ import (
 	"braid/source/httpsource"
 	"braid/verify"
 )
-
-// kindCodes are the exit codes of the kinds of problems that end a download.
-var kindCodes = map[download.Kind]int{
-	download.Other:        exitOther,
-	download.Usage:        exitUsage,
-	download.Local:        exitLocal,
-	download.Network:      exitNetwork,
-	download.TLS:          exitTLS,
-	download.Auth:         exitAuth,
-	download.Protocol:     exitProtocol,
-	download.Refused:      exitRefused,
-	download.Mismatch:     exitMismatch,
-	download.NoEvidence:   exitNoEvidence,
-	download.Budget:       exitBudget,
-	download.Limit:        exitLimit,
-	download.NoKey:        exitNoKey,
-	download.BadSignature: exitBadSignature,
-	download.Interrupted:  exitSignal + 2,
-}
 
 // kindHints are next steps for those who have nothing to go on with.
 var kindHints = map[download.Kind]string{
@@ -59,47 +41,53 @@ var kindHints = map[download.Kind]string{
 // ownWay are the kinds for which going on with what is kept takes something else than the same command.
 var ownWay = map[download.Kind]bool{download.NoKey: true, download.BadSignature: true, download.Limit: true}
 
-// downloadFailure tells the error of a download.
-func downloadFailure(ctx context.Context, err error) *failure {
+// downloadProblem returns the problem of an error of a download, with what was kept and the next step in the words of
+// the command, whose context it is.
+func downloadProblem(ctx context.Context, err error) *problem.Problem {
 	e, ok := errors.AsType[*download.Error](err)
 	if !ok {
-		return failureOf(ctx, err)
+		return problemOf(ctx, err)
 	}
-	code, ok := kindCodes[e.Kind]
-	if !ok {
-		code = exitOther
+	p := problem.OfDownload(e)
+	p.Hint = hintOf(e)
+	if ended := endedBy(e.Err); ended != "" {
+		p.Why = ended
 	}
-	if bySignal, ok := signalCode(ctx); ok && e.Kind == download.Interrupted {
-		code = bySignal
+	if signal := signalOf(ctx); signal != nil && e.Kind == download.Interrupted {
+		p.Err = errors.Join(e, signal)
 	}
 	if _, late := errors.AsType[*timeUpError](context.Cause(ctx)); late && e.Kind == download.Interrupted {
-		code = exitNetwork // rule 21: with nothing that could be gone on with
+		p.Kind = download.Network // rule 21: with nothing that could be gone on with
 		if e.Kept > 0 {
-			code = exitBudget
+			p.Kind = download.Budget
 		}
 	}
-	f := &failure{code: code, what: e.What, where: e.Where, why: cause(e.Err, e.Where), hint: hintOf(e), of: e}
 	if e.What == "select" {
-		f.what, f.where = "usage", "--select"
+		p.What, p.Where = "usage", "--select"
 	}
+	tellKept(p, e)
+	if p.Hint == "" {
+		p.Hint = hintFor(e)
+	}
+	return p
+}
+
+// tellKept puts into a problem what was kept of the file, and how the download goes on with it.
+func tellKept(p *problem.Problem, e *download.Error) {
 	switch {
 	case e.Kept > 0 && e.Part != "":
-		f.kept = sizeText(e.Kept) + " " + keptIn(e)
-		if first := hintFirst(e); f.hint == "" && first != "" {
-			f.hint = first + "; then the same command goes on"
-		} else if f.hint == "" && !ownWay[e.Kind] {
-			f.hint = "run the same command to go on"
+		p.Kept = sizeText(e.Kept) + " " + keptIn(e)
+		if first := hintFirst(e); p.Hint == "" && first != "" {
+			p.Hint = first + "; then the same command goes on"
+		} else if p.Hint == "" && !ownWay[e.Kind] {
+			p.Hint = "run the same command to go on"
 			if errors.Is(e, syscall.ENOSPC) || errors.Is(e, syscall.EDQUOT) {
-				f.hint = roomBy(e.Part) + ", then " + f.hint
+				p.Hint = roomBy(e.Part) + ", then " + p.Hint
 			}
 		}
 	case e.Kind != download.Usage && e.Kind != download.Local && e.What != "read": // of a document or a list there is nothing to keep
-		f.kept = "nothing kept"
+		p.Kept = "nothing kept"
 	}
-	if f.hint == "" {
-		f.hint = hintFor(e)
-	}
-	return f
 }
 
 // roomBy says how to make room. What was set aside of the file is of the least use.
@@ -216,41 +204,18 @@ func hintForTLS(err error) string {
 	return ""
 }
 
-// cause is the text of an error, without the name of the host when it is part of where.
-func cause(err error, where string) string {
-	if err == nil {
-		return "no reason given"
-	}
+// endedBy returns the text of the signal or the limit of time in the chain of err; "" if there is none.
+func endedBy(err error) string {
+	text := ""
 	if e, ok := errors.AsType[*signalError](err); ok {
-		return e.Error() + whereNow(err)
+		text = e.Error()
+	} else if e, ok := errors.AsType[*timeUpError](err); ok {
+		text = e.Error()
 	}
-	if e, ok := errors.AsType[*timeUpError](err); ok {
-		return e.Error() + whereNow(err)
+	if moved, ok := errors.AsType[*partfile.MovedError](err); ok && text != "" { // the part file is not where it was
+		text += "; " + moved.Error()
 	}
-	if e, ok := errors.AsType[*partfile.SpaceError](err); ok {
-		return e.Path + ": needs " + sizeText(e.Need) + " more and the file system has " + sizeText(e.Free)
-	}
-	e, ok := errors.AsType[*source.Error](err)
-	if ok && strings.Contains(where, "/"+e.Host+"/") {
-		return strings.TrimPrefix(err.Error(), e.Host+": ")
-	}
-	return err.Error()
-}
-
-// whereNow is what became of a part file that is not where it was.
-func whereNow(err error) string {
-	if e, ok := errors.AsType[*partfile.MovedError](err); ok {
-		return "; " + e.Error()
-	}
-	return ""
-}
-
-// reason is the text of an error about a file, without the name of the file.
-func reason(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err.Error()
-	}
-	return err.Error()
+	return text
 }
 
 // why is the text of a source's error, short enough for a line among many.

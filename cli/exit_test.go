@@ -5,26 +5,32 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
 
 	"braid/download"
+	"braid/internal/problem"
 	"braid/internal/test/mirrortest"
 	"braid/source"
 )
 
 func TestFailureLine(t *testing.T) {
 	for _, tt := range []struct {
-		f    failure
+		f    problem.Problem
 		want string
 	}{
-		{failure{what: "download", where: "http://h/a", why: "status 404"}, "braid: download http://h/a: status 404"},
-		{failure{what: "download", where: "u", why: "w", kept: "5 MiB kept in a.part", hint: "run again"}, "braid: download u: w (5 MiB kept in a.part; run again)"},
-		{failure{what: "usage", why: "no command", hint: "braid --help"}, "braid: usage: no command (braid --help)"},
-		{failure{what: "x", where: "y", why: "z", kept: "nothing kept"}, "braid: x y: z (nothing kept)"},
+		{problem.Problem{
+			What: "download", Where: "http://h/a", Why: "status 404",
+		}, "braid: download http://h/a: status 404"},
+		{problem.Problem{
+			What: "download", Where: "u", Why: "w", Kept: "5 MiB kept in a.part", Hint: "run again",
+		}, "braid: download u: w (5 MiB kept in a.part; run again)"},
+		{problem.Problem{
+			What: "usage", Why: "no command", Hint: "braid --help",
+		}, "braid: usage: no command (braid --help)"},
+		{problem.Problem{What: "x", Where: "y", Why: "z", Kept: "nothing kept"}, "braid: x y: z (nothing kept)"},
 	} {
-		if got := tt.f.line(); got != tt.want {
+		if got := errorLine(&tt.f); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
@@ -33,8 +39,8 @@ func TestFailureLine(t *testing.T) {
 // TestFailureLineIsOneLine_Rule61: whatever is in it, an error is one line that moves no cursor.
 func TestFailureLineIsOneLine_Rule61(t *testing.T) {
 	for _, evil := range []string{"a\nb", "\x1b[31m", "\u009b31m", "\u202egnp", "\xff\xfe", "\r", "\x7f", "\u2028"} {
-		f := failure{what: evil, where: evil, why: evil, kept: evil, hint: evil}
-		if line := f.line(); strings.Contains(line, evil) || line != source.Escape(line) {
+		f := problem.Problem{What: evil, Where: evil, Why: evil, Kept: evil, Hint: evil}
+		if line := errorLine(&f); strings.Contains(line, evil) || line != source.Escape(line) {
 			t.Errorf("%q is printed as %q", evil, line)
 		}
 	}
@@ -62,13 +68,13 @@ func TestKindCodes(t *testing.T) {
 		download.Limit: 14, download.NoKey: 9, download.BadSignature: 10, download.Interrupted: 130,
 	}
 	for k := range download.Interrupted + 1 {
-		f := downloadFailure(t.Context(), &download.Error{Kind: k, What: "download", Where: "u", Err: errors.New("e")})
-		if f.code != want[k] {
-			t.Errorf("kind %d: exit code %d, want %d", k, f.code, want[k])
+		f := downloadProblem(t.Context(), &download.Error{Kind: k, What: "download", Where: "u", Err: errors.New("e")})
+		if exitCode(f) != want[k] {
+			t.Errorf("kind %d: exit code %d, want %d", k, exitCode(f), want[k])
 		}
 	}
-	if len(kindCodes) != len(want) {
-		t.Errorf("%d kinds have a code, want %d", len(kindCodes), len(want))
+	if len(exitCodes) != len(want) {
+		t.Errorf("%d kinds have a code, want %d", len(exitCodes), len(want))
 	}
 }
 
@@ -90,9 +96,9 @@ func TestDownloadFailure(t *testing.T) {
 		{t.Context(), errors.New("odd"), 1, "error: odd"},
 		{terminated, context.Cause(terminated), 143, "error: terminated"},
 	} {
-		f := downloadFailure(tt.ctx, tt.err)
-		if f.code != tt.code || f.Error() != tt.want {
-			t.Errorf("%v: exit code %d, %q; want %d, %q", tt.err, f.code, f.Error(), tt.code, tt.want)
+		f := downloadProblem(tt.ctx, tt.err)
+		if exitCode(f) != tt.code || f.Error() != tt.want {
+			t.Errorf("%v: exit code %d, %q; want %d, %q", tt.err, exitCode(f), f.Error(), tt.code, tt.want)
 		}
 	}
 }
@@ -112,12 +118,5 @@ func TestTLSHints(t *testing.T) {
 		if code, _, err := get(t, t.TempDir(), url); code != exitTLS || !strings.Contains(err, want) {
 			t.Errorf("exit code %d, %s; want %q", code, err, want)
 		}
-	}
-}
-
-func TestReasonHasNoPath(t *testing.T) {
-	err := fmt.Errorf("open: %w", &fs.PathError{Op: "open", Path: "secret", Err: fs.ErrNotExist})
-	if got := reason(err); got != "file does not exist" {
-		t.Error(got)
 	}
 }

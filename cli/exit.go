@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"strings"
 
+	"braid/download"
+	"braid/internal/problem"
 	"braid/source"
 )
 
@@ -28,44 +30,38 @@ const (
 	exitSignal       = 128 // plus the number of the signal: 130, 143
 )
 
-// A failure is what the user is told when something went wrong: whose fault, which thing, what next.
-type failure struct {
-	code  int
-	what  string // what was done: "download", "usage"
-	where string // to what: a masked URL, a path, a flag
-	why   string
-	kept  string // what was kept
-	hint  string // the next step
-	of    error  // what ended a download, if one did
+// exitCodes are the exit codes of the kinds of problems. No other file has one of a kind.
+var exitCodes = map[download.Kind]int{
+	download.Other:        exitOther,
+	download.Usage:        exitUsage,
+	download.Local:        exitLocal,
+	download.Network:      exitNetwork,
+	download.TLS:          exitTLS,
+	download.Auth:         exitAuth,
+	download.Protocol:     exitProtocol,
+	download.Refused:      exitRefused,
+	download.Mismatch:     exitMismatch,
+	download.NoEvidence:   exitNoEvidence,
+	download.Budget:       exitBudget,
+	download.Limit:        exitLimit,
+	download.NoKey:        exitNoKey,
+	download.BadSignature: exitBadSignature,
+	download.Interrupted:  exitSignal + 2, // by another signal: exitCode
 }
 
-// Error is one line: "<what> <where>: <why> (<what was kept>; <next step>)".
-func (f *failure) Error() string {
-	var b strings.Builder
-	b.WriteString(f.what)
-	if f.where != "" {
-		b.WriteString(" " + f.where)
+// exitCode returns the exit code of a problem.
+func exitCode(p *problem.Problem) int {
+	if e, ok := errors.AsType[*signalError](p.Err); ok && p.Kind == download.Interrupted {
+		return e.code()
 	}
-	b.WriteString(": " + f.why)
-	switch {
-	case f.kept != "" && f.hint != "":
-		b.WriteString(" (" + f.kept + "; " + f.hint + ")")
-	case f.kept+f.hint != "":
-		b.WriteString(" (" + f.kept + f.hint + ")")
-	}
-	return b.String()
+	return cmp.Or(exitCodes[p.Kind], exitOther)
 }
 
-// failurePrefix is what all failures begin with.
-const failurePrefix = "braid:"
+// errorLine returns a problem as it is printed (rule 61).
+func errorLine(p *problem.Problem) string { return errorPrefix + " " + source.Escape(p.Error()) }
 
-// line is the failure as it is printed (rule 61).
-func (f *failure) line() string { return failurePrefix + " " + source.Escape(f.Error()) }
-
-// misuse is a command line that makes no sense.
-func misuse(where, why, hint string) *failure {
-	return &failure{code: exitUsage, what: "usage", where: where, why: why, hint: hint}
-}
+// errorPrefix is what the lines of all problems begin with.
+const errorPrefix = "braid:"
 
 // A wrongUse is something that contradicts itself if when is true.
 type wrongUse struct {
@@ -77,15 +73,10 @@ type wrongUse struct {
 func firstMisuse(uses []wrongUse) error {
 	for _, wrong := range uses {
 		if wrong.when {
-			return misuse(wrong.where, wrong.why, wrong.hint)
+			return problem.Misuse(wrong.where, wrong.why, wrong.hint)
 		}
 	}
 	return nil
-}
-
-// localFailure is what went wrong with a file of the user's.
-func localFailure(what, where string, err error) *failure {
-	return &failure{code: exitLocal, what: what, where: where, why: reason(err)}
 }
 
 // outputFailure is for standard output that cannot be written, which is not what the command was asked for.
@@ -93,18 +84,20 @@ func outputFailure(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &failure{code: exitLocal, what: "write", where: "standard output", why: reason(err)}
+	return problem.Local("write", "standard output", err)
 }
 
-func failureOf(ctx context.Context, err error) *failure {
-	if f, ok := errors.AsType[*failure](err); ok {
-		return f
+// problemOf returns the problem in the chain of err, or makes one of it. The context is that of the command: it says
+// whether a signal ended it.
+func problemOf(ctx context.Context, err error) *problem.Problem {
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
+		return p
 	}
-	f := &failure{code: exitOther, what: "error", why: err.Error()}
-	if code, ok := signalCode(ctx); ok && errors.Is(err, context.Canceled) {
-		f.code = code
+	p := problem.Of(err)
+	if signal := signalOf(ctx); signal != nil && errors.Is(err, context.Canceled) {
+		p.Kind, p.Err = download.Interrupted, signal
 	}
-	return f
+	return p
 }
 
 // A reported error has been told to the user already; what is left is the exit code.

@@ -25,13 +25,13 @@ func TestSignatureHints(t *testing.T) {
 		"does not count any":  &verify.SignatureError{Code: verify.SignatureRevoked},
 	} {
 		e := &download.Error{Kind: download.BadSignature, What: "verify", Err: fmt.Errorf("x: %w", err)}
-		if f := downloadFailure(t.Context(), e); f.code != exitBadSignature || !strings.Contains(f.hint, want) {
-			t.Errorf("%v: %q, want %q", err, f.hint, want)
+		if f := downloadProblem(t.Context(), e); f.Kind != download.BadSignature || !strings.Contains(f.Hint, want) {
+			t.Errorf("%v: %q, want %q", err, f.Hint, want)
 		}
 	}
 	e := &download.Error{Kind: download.NoEvidence, What: "verify", Err: &verify.SignatureError{Code: verify.SignatureMissing}}
-	if f := downloadFailure(t.Context(), e); !strings.Contains(f.hint, "--signature FILE") {
-		t.Errorf("no signature: %q", f.hint)
+	if f := downloadProblem(t.Context(), e); !strings.Contains(f.Hint, "--signature FILE") {
+		t.Errorf("no signature: %q", f.Hint)
 	}
 }
 
@@ -44,9 +44,9 @@ func TestHintsBeforeGoingOn(t *testing.T) {
 	} {
 		for _, kept := range []int64{0, 1} {
 			e := &download.Error{Kind: download.Auth, What: "download", Err: err, Kept: kept, Part: "a.part"}
-			f := downloadFailure(t.Context(), e)
-			if !strings.HasPrefix(f.hint, want) || strings.HasSuffix(f.hint, "; then the same command goes on") != (kept > 0) {
-				t.Errorf("%v, %d bytes kept: %q", err, kept, f.hint)
+			f := downloadProblem(t.Context(), e)
+			if !strings.HasPrefix(f.Hint, want) || strings.HasSuffix(f.Hint, "; then the same command goes on") != (kept > 0) {
+				t.Errorf("%v, %d bytes kept: %q", err, kept, f.Hint)
 			}
 		}
 	}

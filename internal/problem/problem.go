@@ -1,0 +1,113 @@
+// Package problem has the value in which a part of the program says what went wrong: of which kind, doing what, to what, why,
+// and what to do next. Each part says it in its own words; the command prints it and takes its exit code from the kind.
+//
+// The kinds are those of a download ([download.Kind]), which programs that import the library need as well. The command needs
+// no others: each of its exit codes is the code of one of them. This package has what follows from a kind: the error code of
+// aria2 ([Aria2Code]), whether a worker tries a job again ([FleetKind]), and whether a watcher does ([Lasting]).
+//
+// A Problem names no flag that its maker did not write into it, and it has no exit code: both belong to the command.
+//
+//	return problem.Local("folder", dir, err).WithHint("-d FOLDER names another")
+//	// folder /d: permission denied (-d FOLDER names another)
+package problem
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"braid/download"
+	"braid/internal/option"
+	"braid/internal/partfile"
+	"braid/source"
+)
+
+// A Problem is what the user reads when something went wrong.
+type Problem struct {
+	Kind  download.Kind
+	What  string // what was being done: "download", "usage"
+	Where string // to what: a masked URL, a path, a flag
+	Why   string
+	Kept  string // what was kept, in words
+	Hint  string // the next step
+	// Err is the cause, if a download or a signal ended what was being done. It is not unwrapped: a Problem may be of
+	// another kind than its cause.
+	Err error
+}
+
+// Error returns one line: "<what> <where>: <why> (<what was kept>; <next step>)". Text from outside in it is not escaped.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.What)
+	if p.Where != "" {
+		b.WriteString(" " + p.Where)
+	}
+	b.WriteString(": " + p.Why)
+	switch {
+	case p.Kept != "" && p.Hint != "":
+		b.WriteString(" (" + p.Kept + "; " + p.Hint + ")")
+	case p.Kept+p.Hint != "":
+		b.WriteString(" (" + p.Kept + p.Hint + ")")
+	}
+	return b.String()
+}
+
+// Gist returns "<where>: <why>", for a line that has its own word for what was being done.
+func (p *Problem) Gist() string { return strings.Trim(p.Where+": "+p.Why, ": ") }
+
+// Misuse returns the Problem of a command line, a configuration or a request that makes no sense.
+func Misuse(where, why, hint string) *Problem {
+	return &Problem{Kind: download.Usage, What: "usage", Where: where, Why: why, Hint: hint}
+}
+
+// Local returns the Problem of a file or folder on this machine.
+func Local(what, where string, err error) *Problem {
+	return &Problem{Kind: download.Local, What: what, Where: where, Why: Reason(err)}
+}
+
+// WithHint sets the next step and returns p.
+func (p *Problem) WithHint(hint string) *Problem {
+	p.Hint = hint
+	return p
+}
+
+// Of returns the Problem in the chain of err, or else one of the kind Other with its text.
+func Of(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	return &Problem{Kind: download.Other, What: "error", Why: err.Error()}
+}
+
+// OfDownload returns the Problem of the [download.Error] in the chain of err; without one it returns Of(err). Its Hint is the
+// library's, and Kept is empty: the command has words of its own for both.
+func OfDownload(err error) *Problem {
+	e, ok := errors.AsType[*download.Error](err)
+	if !ok {
+		return Of(err)
+	}
+	return &Problem{Kind: e.Kind, What: e.What, Where: e.Where, Why: cause(e.Err, e.Where), Hint: string(e.Hint), Err: e}
+}
+
+// cause returns the text of an error, without the name of the host if it is part of where.
+func cause(err error, where string) string {
+	if err == nil {
+		return "no reason given"
+	}
+	if e, ok := errors.AsType[*partfile.SpaceError](err); ok {
+		return e.Path + ": needs " + option.SizeText(e.Need) + " more and the file system has " + option.SizeText(e.Free)
+	}
+	e, ok := errors.AsType[*source.Error](err)
+	if ok && strings.Contains(where, "/"+e.Host+"/") {
+		return strings.TrimPrefix(err.Error(), e.Host+": ")
+	}
+	return err.Error()
+}
+
+// Reason returns the text of an error about a file, without the name of the file.
+func Reason(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
