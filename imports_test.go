@@ -118,7 +118,7 @@ var houses = map[string]house{
 		"byterange", "download", "scheduler", "source", "verify", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo",
 	}, but: []string{"net", "syscall"}},
 
-	"internal/problem": {pure: true, imports: []string{"download", "internal/option", "internal/partfile", "source"}},
+	"internal/problem": {pure: true, imports: []string{"download", "fleet", "internal/option", "internal/partfile", "source"}},
 
 	"internal/watch": {imports: []string{
 		"antenna", "antenna/feed", "download", "download/state", "internal/partfile", "internal/fsys", "internal/web", "address",

@@ -54,7 +54,23 @@ func exitCode(p *problem.Problem) int {
 	if e, ok := errors.AsType[*signalError](p.Err); ok && p.Kind == download.Interrupted {
 		return e.code()
 	}
-	return cmp.Or(exitCodes[p.Kind], exitOther)
+	return kindCode(p.Kind)
+}
+
+// kindCode returns the exit code of a kind of problems.
+func kindCode(k download.Kind) int { return cmp.Or(exitCodes[k], exitOther) }
+
+// exitKind returns the kind of problems that has an exit code; Other for a code that no kind has.
+func exitKind(code int) download.Kind {
+	if code > exitSignal {
+		return download.Interrupted
+	}
+	for kind, of := range exitCodes {
+		if of == code {
+			return kind
+		}
+	}
+	return download.Other
 }
 
 // errorLine returns a problem as it is printed (rule 61).

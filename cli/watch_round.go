@@ -24,11 +24,11 @@ func (s *service) runOnce(ctx context.Context, names []string) error {
 	}
 	var codes []int
 	for _, err := range flatten(err) {
-		code, known := watchCode(ctx, err)
+		kind, known := watchKind(err)
 		if !known {
 			s.log.Error("error", "error", err) // it has not been logged
 		}
-		codes = append(codes, code)
+		codes = append(codes, kindCode(kind))
 	}
 	if status, err := now.antenna.Status(ctx); err == nil { // else the round has met it, too
 		codes = append(codes, s.behind(status, names)...)
@@ -53,54 +53,49 @@ func flatten(err error) (errs []error) {
 	return []error{err}
 }
 
-// watchCode is the exit code for one thing that went wrong while watching. It is not known of what no feed and no update says.
-func watchCode(ctx context.Context, err error) (code int, known bool) {
+// watchKind is the kind of one thing that went wrong while watching. It is not known of what no feed and no update says.
+func watchKind(err error) (kind download.Kind, known bool) {
 	if _, ok := errors.AsType[*feed.RejectError](err); ok {
-		return exitProtocol, true
+		return download.Protocol, true
 	}
 	if e, ok := errors.AsType[*antenna.PollError](err); ok {
-		return pollCode(e.Status), true
+		return pollKind(e.Status), true
 	}
 	if e, ok := errors.AsType[*antenna.HandleError](err); ok {
-		return exitCode(downloadProblem(ctx, unwrapHandle(e.Err))), true
+		return handleKind(e.Err), true
 	}
 	if _, ok := errors.AsType[*antenna.PublishError](err); ok {
-		return exitLocal, true
+		return download.Local, true
 	}
-	return exitCode(problemOf(ctx, err)), false
+	return problem.Of(err).Kind, false
 }
 
-// pollCode is the exit code for an answer with that status where a feed or a watched URL should be. What is not there
+// pollKind is the kind of an answer with that status where a feed or a watched URL should be. What is not there
 // (404, 410) is refused as for get; anything else may be better at the next poll.
-func pollCode(status int) int {
+func pollKind(status int) download.Kind {
 	if status == http.StatusNotFound || status == http.StatusGone {
-		return exitRefused
+		return download.Refused
 	}
-	return exitNetwork
+	return download.Network
 }
 
-func unwrapHandle(err error) error {
-	if e, ok := errors.AsType[*download.Error](err); ok {
-		return e
+// handleKind is the kind of what went wrong with an update.
+func handleKind(err error) download.Kind {
+	_, ended := errors.AsType[*download.Error](err)
+	if _, ok := errors.AsType[*fs.PathError](err); ok && !ended {
+		return download.Local
 	}
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return &problem.Problem{Kind: download.Local, What: "watch", Why: e.Error()}
-	}
-	return err
+	return problem.OfDownload(err).Kind
 }
-
-// lastingCodes are the exit codes of what time alone does not mend: it takes the user, or the owner of the server.
-var lastingCodes = []int{exitUsage, exitAuth, exitRefused, exitNoKey, exitBadSignature, exitNoEvidence, exitLimit}
 
 // judge is what an antenna is told of errors.
 func judge(err error) (code int, lasting bool) {
-	ctx := context.Background()
 	if e, ok := errors.AsType[*antenna.PollError](err); ok {
-		code, _ = watchCode(ctx, e)
-		return code, false
+		kind, _ := watchKind(e)
+		return kindCode(kind), false
 	}
-	code = exitCode(downloadProblem(ctx, unwrapHandle(err)))
-	return code, slices.Contains(lastingCodes, code)
+	kind := handleKind(err)
+	return kindCode(kind), problem.Lasting(kind)
 }
 
 // behind are the exit codes of the watches that are not up to date, of these names or of all. What this round has not
@@ -111,15 +106,16 @@ func (s *service) behind(status antenna.Status, names []string) (codes []int) {
 	var order []*lag
 	worst := map[string]*lag{}
 	add := func(l lag) {
-		if l.code == exitDone || len(names) > 0 && !slices.Contains(names, l.watch) {
+		if !l.late || len(names) > 0 && !slices.Contains(names, l.watch) {
 			return
 		}
-		codes = append(codes, l.code)
+		code := kindCode(l.kind)
+		codes = append(codes, code)
 		known := worst[l.watch]
 		if known == nil {
 			known = &l
 			worst[l.watch], order = known, append(order, known)
-		} else if rank(l.code) < rank(known.code) {
+		} else if rank(code) < rank(kindCode(known.kind)) {
 			l.files = known.files
 			*known = l
 		}
@@ -130,7 +126,7 @@ func (s *service) behind(status antenna.Status, names []string) (codes []int) {
 	}
 	for _, f := range status.Feeds {
 		if f.Kind == antenna.Page && f.Err != "" {
-			add(lag{f.Name, f.URL, max(f.Code, exitOther), f.Err, f.Failures, f.Next, 0})
+			add(lag{f.Name, f.URL, true, exitKind(f.Code), f.Err, f.Failures, f.Next, 0})
 		}
 	}
 	for _, l := range order {
@@ -149,25 +145,26 @@ func (s *service) behind(status antenna.Status, names []string) (codes []int) {
 // A lag is why a watch is not up to date; of several files the worst.
 type lag struct {
 	watch, url string
-	code       int
+	late       bool // it is not up to date, and could be
+	kind       download.Kind
 	why        string
 	try        int
 	next       time.Time
 	files      int
 }
 
-// lagOf is why a file is not up to date. Its code is 0 if it is, or if it could not be more so: the server does not
+// lagOf is why a file is not up to date. It is not late if it is, or if it could not be more so: the server does not
 // have yet what a feed reports.
 func lagOf(w *antenna.WatchStatus) lag {
 	l := lag{watch: w.Name, url: w.URL, try: w.Try, next: w.Next}
 	switch {
 	case !w.Pending:
 	case w.Err != "":
-		l.code, l.why = max(w.Code, exitOther), w.Err
+		l.late, l.kind, l.why = true, exitKind(w.Code), w.Err
 	case w.Limited:
-		l.code, l.why = exitLimit, "its feed may have no more today (updates-a-day, bytes-a-day)"
+		l.late, l.kind, l.why = true, download.Limit, "its feed may have no more today (updates-a-day, bytes-a-day)"
 	case !w.Ahead && w.Next.After(time.Now()):
-		l.code, l.why = exitOther, w.Words
+		l.late, l.why = true, w.Words
 	}
 	return l
 }

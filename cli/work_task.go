@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -234,7 +232,7 @@ func (t *workTask) settle(ctx context.Context, r download.Request, res download.
 	unchanged := (res.AlreadyComplete || res.NotModified) && !(t.stage != nil && t.stage.kept)
 	if unchanged && job.Behind(res.LastModified) {
 		return fleet.Ending{
-			Kind: fleet.Wrong, Code: exitRefused,
+			Kind: fleet.Wrong, Code: kindCode(download.Refused),
 			Why: fmt.Sprintf("the server has a file of %s, and one of %s is reported", stamp(res.LastModified), stamp(job.Modified)),
 		}, nil
 	}
@@ -257,27 +255,8 @@ func (t *workTask) settle(ctx context.Context, r download.Request, res download.
 	return e, nil
 }
 
-// The exit codes of what may be right later at the server, of what the worker lacks and another one may have, and of
-// what only the user can mend.
-var (
-	laterCodes   = []int{exitMismatch, exitBadSignature, exitNoEvidence, exitRefused}
-	lacksCodes   = []int{exitAuth, exitNoKey, exitLimit}
-	uselessCodes = []int{exitUsage}
-)
-
 // endingOf says how a try ended that brought no file.
 func endingOf(err error) fleet.Ending {
-	f := downloadProblem(context.Background(), err)
-	e := fleet.Ending{Kind: fleet.Failed, Code: exitCode(f), Why: mask.Escape(strings.Trim(f.Where+": "+f.Why, ": "))}
-	own, _ := errors.AsType[*download.Error](err)
-	switch {
-	case own != nil && own.What == "store": // as the worker's own disk: others may have other credentials
-	case slices.Contains(laterCodes, exitCode(f)):
-		e.Kind = fleet.Wrong
-	case slices.Contains(lacksCodes, exitCode(f)):
-		e.Kind = fleet.Lacks
-	case slices.Contains(uselessCodes, exitCode(f)), errors.Is(err, fs.ErrExist):
-		e.Kind = fleet.Useless
-	}
-	return e
+	p := problem.OfDownload(err)
+	return fleet.Ending{Kind: problem.FleetKind(err), Code: exitCode(p), Why: mask.Escape(p.Gist())}
 }
