@@ -91,8 +91,8 @@ var houses = map[string]house{
 	}},
 
 	"daemon": {imports: []string{
-		"byterange", "daemon/queue", "download", "internal/database", "internal/fsys", "internal/option", "internal/partfile", "internal/report", "source",
-		"go.etcd.io/bbolt",
+		"byterange", "daemon/queue", "download", "internal/database", "internal/fsys", "internal/option", "internal/partfile", "internal/problem", "internal/report",
+		"source", "go.etcd.io/bbolt",
 	}},
 	"daemon/queue": {pure: true, imports: []string{"byterange"}},
 	"daemon/rpc": {imports: []string{
@@ -114,11 +114,11 @@ var houses = map[string]house{
 		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
-	"internal/report": {pure: true, imports: []string{
-		"byterange", "download", "scheduler", "source", "verify", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo",
-	}, but: []string{"net", "syscall"}},
+	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "verify", "internal/option"}},
 
-	"internal/problem": {pure: true, imports: []string{"download", "fleet", "internal/option", "internal/partfile", "source"}},
+	"internal/problem": {pure: true, imports: []string{
+		"download", "fleet", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo", "source",
+	}, but: []string{"net", "syscall"}},
 
 	"internal/watch": {imports: []string{
 		"antenna", "antenna/feed", "download", "download/state", "internal/partfile", "internal/fsys", "internal/web", "address",

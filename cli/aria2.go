@@ -39,7 +39,7 @@ func runAria2c(ctx context.Context, words []string, s streams) int {
 	err := a.run(ctx, words)
 	if f, ok := err.(*problem.Problem); ok {
 		fmt.Fprintln(s.err, errorLine(f))
-		a.results.failed(f)
+		a.results.last = problem.Aria2Code(f)
 	}
 	if a.results.any() {
 		a.showResults()

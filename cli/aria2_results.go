@@ -16,32 +16,8 @@ import (
 	"braid/internal/fsys"
 	"braid/internal/option"
 	"braid/internal/problem"
-	"braid/internal/report"
 	"braid/source"
 )
-
-// aria2Codes are aria2's exit codes for what no download ended with. That of a download is the one of report.Aria2Code, as in the
-// daemon.
-var aria2Codes = map[int]int{
-	exitDone:        0,
-	exitUsage:       28,
-	exitLocal:       1, // a list or a configuration that is not there
-	exitSignal + 2:  7,
-	exitSignal + 15: 7,
-}
-
-// aria2Code is that of an exit code, for which there is no error any more.
-func aria2Code(code int) int {
-	if known, ok := aria2Codes[code]; ok {
-		return known
-	}
-	for kind, of := range exitCodes {
-		if of == code {
-			return report.Aria2Code(&download.Error{Kind: kind})
-		}
-	}
-	return report.Aria2Code(errors.New("none of these"))
-}
 
 // aria2Results are what became of the downloads, for the table in the end, the exit code and the session.
 type aria2Results struct {
@@ -66,25 +42,12 @@ const (
 	aria2Unfinished = "INPR"
 )
 
-// aria2Failures are the numbers of failures before the first download, by what was done.
-var aria2Failures = map[string]int{"folder": 18, "document": 28, "name": 16}
-
-// failed takes note of what ended the run before the first download.
-func (t *aria2Results) failed(f *problem.Problem) {
-	if code, known := aria2Failures[f.What]; known {
-		t.last = code
-	} else if e, ok := errors.AsType[*download.Error](f.Err); ok {
-		t.last = report.Aria2Code(e)
-	} else {
-		t.last = aria2Code(exitCode(f))
-	}
-}
-
 // add takes note of the end of a download. A list that cannot be carried out is numbered -1.
 func (t *aria2Results) add(file int, r download.Request, x download.Result, err error) {
-	if f, ok := errors.AsType[*problem.Problem](err); ok {
-		if t.failed(f); f.Kind == download.Usage && strings.Contains(f.Where, ":") && !strings.HasPrefix(f.Where, "--") { // a URI, and no option
-			t.last = aria2Code(exitOther)
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
+		t.last = problem.Aria2Code(p)
+		if p.Kind == download.Usage && strings.Contains(p.Where, ":") && !strings.HasPrefix(p.Where, "--") { // a URI, and no option
+			t.last = problem.Aria2Code(&problem.Problem{Kind: download.Other})
 		}
 		return
 	}
@@ -97,7 +60,7 @@ func (t *aria2Results) add(file int, r download.Request, x download.Result, err 
 		if e, ok := errors.AsType[*download.Error](err); ok && e.Kind == download.Interrupted {
 			row.state = aria2Unfinished
 		} else {
-			t.last = report.Aria2Code(err)
+			t.last = problem.Aria2Code(err)
 		}
 		if row.where == "" && r.URL != nil {
 			row.where = source.Mask(r.URL)
@@ -122,7 +85,10 @@ func (t *aria2Results) code(err error) int {
 	case slices.ContainsFunc(t.rows, func(r aria2Row) bool { return r.state == aria2Unfinished }):
 		return 7
 	}
-	return aria2Code(int(code))
+	if code == exitDone {
+		return 0
+	}
+	return problem.Aria2Code(&problem.Problem{Kind: exitKind(int(code))})
 }
 
 // showResults writes the table that aria2c ends with.

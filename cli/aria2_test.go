@@ -6,17 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/url"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"braid/download"
 	"braid/internal/problem"
-	"braid/internal/report"
-	"braid/source"
 )
 
 func TestCalledAria2c(t *testing.T) {
@@ -30,25 +26,8 @@ func TestCalledAria2c(t *testing.T) {
 	}
 }
 
-// Each exit code of braid has one of aria2's table, and what failed before the first download may have one of its own.
+// What was told of an error has its number, and each exit code of a run that told of none has one of aria2's table.
 func TestAria2ExitCodes(t *testing.T) {
-	for code := range exitLimit + 1 {
-		if aria2Code(code) == 0 && code != exitDone {
-			t.Errorf("%d has none", code)
-		}
-	}
-	// What ended a download has one code, whether it is told as an error or as a failure.
-	for _, err := range []error{
-		&download.Error{Kind: download.Local, Err: fs.ErrExist}, &download.Error{Kind: download.Refused, Err: &source.Error{Status: 404}},
-		&download.Error{Kind: download.Network, Err: &net.DNSError{}}, &download.Error{Kind: download.Auth}, &download.Error{Kind: download.Local, Err: syscall.ENOSPC},
-	} {
-		var r, s aria2Results
-		r.add(-1, download.Request{}, download.Result{}, err)
-		s.failed(downloadProblem(t.Context(), err))
-		if want := report.Aria2Code(err); r.last != want || s.last != want {
-			t.Errorf("%v: %d and %d, want %d", err, r.last, s.last, want)
-		}
-	}
 	for _, tt := range []struct {
 		err  error
 		want int
@@ -57,13 +36,11 @@ func TestAria2ExitCodes(t *testing.T) {
 		{problem.Misuse("--split", "write a number", ""), 28},
 		{problem.Misuse("--checksum sha-256:1", "write ALGORITHM=HEX", ""), 28},
 		{problem.Misuse("list:3", "not an http, https or ftp URL", ""), 1},
-		{&problem.Problem{Kind: download.Other, What: "usage"}, 1},
-		{&problem.Problem{Kind: download.Local, What: "list"}, 1},
-		{&problem.Problem{Kind: download.Local, What: "folder"}, 18},
-		{&problem.Problem{Kind: download.Local, What: "document"}, 28},
-		{&problem.Problem{Kind: download.Local, What: "name"}, 16},
+		{problem.Local("list", "l", fs.ErrNotExist), 1},
+		{problem.Local("folder", "d", fs.ErrNotExist), 18},
 		{&download.Error{Kind: download.Mismatch}, 32},
 		{&download.Error{Kind: download.Refused}, 22},
+		{downloadProblem(t.Context(), &download.Error{Kind: download.Local, Err: fs.ErrExist}), 13},
 		{errors.New("x"), 1},
 	} {
 		var r aria2Results
@@ -72,9 +49,12 @@ func TestAria2ExitCodes(t *testing.T) {
 			t.Errorf("%v: %d, want %d", tt.err, got, tt.want)
 		}
 	}
-	for from := range exitLimit + 1 {
-		if got, want := new(aria2Results).code(reported(from)), aria2Code(from); got != want {
-			t.Errorf("%d: %d", from, got)
+	for from, want := range map[int]int{
+		exitDone: 0, exitOther: 1, exitUsage: 28, exitLocal: 1, exitNetwork: 6, exitTLS: 1, exitAuth: 24, exitProtocol: 22, exitRefused: 22,
+		exitNoKey: 32, exitBadSignature: 32, exitMismatch: 32, exitNoEvidence: 32, exitBudget: 6, exitLimit: 5, exitSignal + 2: 7, exitSignal + 15: 7,
+	} {
+		if got := new(aria2Results).code(reported(from)); got != want {
+			t.Errorf("exit code %d: %d, want %d", from, got, want)
 		}
 	}
 }

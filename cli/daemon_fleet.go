@@ -141,7 +141,7 @@ func (f *fleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
 	case r.State == fleet.Dead && e != nil:
 		j.Status, j.Live = queue.Failed, queue.Live{Size: -1}
 		why := fmt.Sprintf("%s (%s, the last at %s)", e.Why, count(r.Tries, "try"), e.Worker)
-		j.Outcome = outcomeOf(e.Code, why, "braid queue retry, or resume it here, when that is mended")
+		j.Outcome = deadOutcome(e, why)
 	}
 	return j, true
 }
@@ -152,15 +152,14 @@ func liveOf(worker string, p fleet.Progress) queue.Live {
 	}
 }
 
-// outcomeOf is the outcome of a failure with an exit code.
-func outcomeOf(code int, message, hint string) queue.Outcome {
-	o := queue.Outcome{Kind: download.Other.String(), Code: cmp.Or(aria2Codes[code], 1), Message: message, Hint: hint}
-	for kind, c := range exitCodes {
-		if c == code {
-			o.Kind = kind.String()
-		}
+// deadOutcome is the outcome of a job that is not tried again, which ended in e. Its code is that of a daemon without a
+// queue.
+func deadOutcome(e *fleet.Ending, why string) queue.Outcome {
+	kind := exitKind(e.Code)
+	return queue.Outcome{
+		Kind: kind.String(), Code: cmp.Or(e.Aria2, problem.Aria2Code(&problem.Problem{Kind: kind})), Message: why,
+		Hint: "braid queue retry, or resume it here, when that is mended",
 	}
-	return o
 }
 
 // Changed implements daemon.Jobs.
@@ -249,7 +248,9 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	if !ok {
 		return err
 	}
-	return &daemon.RefusedError{Outcome: outcomeOf(exitCode(own), strings.Trim(own.Where+": "+own.Why, ": "), own.Hint)}
+	return &daemon.RefusedError{Outcome: queue.Outcome{
+		Kind: own.Kind.String(), Code: problem.Aria2Code(own), Message: own.Gist(), Hint: own.Hint,
+	}}
 }
 
 // nameOf is the name of the job that an entry is already; another folder of the daemon would give it another one.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +15,11 @@ import (
 
 	"braid/daemon"
 	"braid/daemon/queue"
+	"braid/download"
 	"braid/fleet"
 	"braid/fleet/jetstream"
+	"braid/internal/problem"
+	"braid/source"
 )
 
 // TestFleetRefuses: an entry whose job a newer braid has written, or which is too large for the queue, fails and says
@@ -107,5 +111,35 @@ func TestFleetPrefix(t *testing.T) {
 	}
 	if elsewhere := prefixOf(); elsewhere == here {
 		t.Errorf("both are %q", here)
+	}
+}
+
+// TestFleetErrorCodes: a job that failed for good has the error code that a daemon without a queue gives it. An ending that an
+// older worker has stored has that of its kind.
+func TestFleetErrorCodes(t *testing.T) {
+	f := &fleetJobs{prefix: "daemon-"}
+	ended := func(e fleet.Ending) int {
+		j, own := f.jobIn(&fleet.Record{Job: fleet.Job{Watch: "daemon-" + queue.GID(7).String()}, State: fleet.Dead, Last: &e, Tries: 1})
+		if !own || j.Status != queue.Failed {
+			t.Fatalf("it is %v, own %v", j.Status, own)
+		}
+		return j.Outcome.Code
+	}
+	for _, tt := range []struct {
+		err         error
+		want, older int
+	}{
+		{&download.Error{Kind: download.Local, What: "file", Err: fs.ErrExist}, 13, 1},
+		{&download.Error{Kind: download.Refused, What: "download", Err: &source.Error{Status: 404}}, 3, 22},
+		{&download.Error{Kind: download.Mismatch, What: "download", Err: errors.New("e")}, 32, 32},
+		{problem.Misuse("split", "write a number", ""), 28, 28},
+	} {
+		e := endingOf(tt.err)
+		if got := ended(e); got != tt.want {
+			t.Errorf("%v: %d, want %d", tt.err, got, tt.want)
+		}
+		if e.Aria2 = 0; ended(e) != tt.older {
+			t.Errorf("%v, of an older worker: %d, want %d", tt.err, ended(e), tt.older)
+		}
 	}
 }

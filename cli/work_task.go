@@ -258,5 +258,7 @@ func (t *workTask) settle(ctx context.Context, r download.Request, res download.
 // endingOf says how a try ended that brought no file.
 func endingOf(err error) fleet.Ending {
 	p := problem.OfDownload(err)
-	return fleet.Ending{Kind: problem.FleetKind(err), Code: exitCode(p), Why: mask.Escape(p.Gist())}
+	return fleet.Ending{
+		Kind: problem.FleetKind(err), Code: exitCode(p), Aria2: problem.Aria2Code(err), Why: mask.Escape(p.Gist()),
+	}
 }

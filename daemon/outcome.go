@@ -7,6 +7,7 @@ import (
 	"braid/daemon/queue"
 	"braid/download"
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/internal/report"
 	"braid/source"
 )
@@ -23,10 +24,13 @@ func (d *Daemon) outcomeOf(res download.Result, err error) queue.Outcome {
 		}
 		return o
 	}
-	o := queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: option.Shorten(source.Escape(d.config.Hide(err.Error())), mostMessage)}
+	o := queue.Outcome{
+		Kind: download.Usage.String(), Code: problem.Aria2Code(err),
+		Message: option.Shorten(source.Escape(d.config.Hide(err.Error())), mostMessage),
+	}
 	o.Reason = option.Shorten(d.config.Hide(report.Reason(err)), mostReason)
 	if e, ok := errors.AsType[*download.Error](err); ok {
-		o.Kind, o.Hint, o.Code = e.Kind.String(), source.Escape(d.config.Hide(string(e.Hint))), report.Aria2Code(e)
+		o.Kind, o.Hint = e.Kind.String(), source.Escape(d.config.Hide(string(e.Hint)))
 		if errors.Is(err, download.ErrTooSlow) {
 			o.Kind = queue.Yielded
 		}

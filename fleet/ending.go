@@ -26,9 +26,11 @@ type Ending struct {
 	At     time.Time `json:"at"`
 	Worker string    `json:"worker,omitempty"`
 	Fence  uint64    `json:"fence,omitempty"`
-	// Why says why the file is not there, and Code is the exit code for that.
-	Why  string `json:"why,omitempty"`
-	Code int    `json:"code,omitempty"`
+	// Why says why the file is not there. Code is the exit code for that, and Aria2 aria2's error code, which tells some
+	// causes of one exit code apart; an older braid has stored none.
+	Why   string `json:"why,omitempty"`
+	Code  int    `json:"code,omitempty"`
+	Aria2 int    `json:"aria2,omitempty"`
 	// Version is the version of the job that ended. What follows is of the file that is there, but for URL, Fetched and Took.
 	Version      string    `json:"version,omitempty"`
 	URL          string    `json:"url,omitempty"`  // without secrets

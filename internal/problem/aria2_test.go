@@ -1,4 +1,4 @@
-package report
+package problem
 
 import (
 	"errors"
@@ -76,8 +76,32 @@ func TestAria2Code(t *testing.T) {
 		t.Error("no error, or one of no download")
 	}
 	for k := download.Other; k <= download.BadSignature; k++ {
-		if aria2Kinds[k] == 0 {
+		if aria2Codes[k] == 0 {
 			t.Errorf("%v has no number", k)
+		}
+	}
+}
+
+// TestAria2CodeOfProblem: a problem of a download has the code of the download, and what went wrong before one began another.
+func TestAria2CodeOfProblem(t *testing.T) {
+	for _, tt := range []struct {
+		p    *Problem
+		want int
+	}{
+		{Misuse("--split", "write a number", ""), 28},
+		{&Problem{Kind: download.Other, What: "usage"}, 1},
+		{Local("list", "l", fs.ErrNotExist), 1},
+		{Local("folder", "d", fs.ErrPermission), 18},
+		{Local("document", "d.meta4", fs.ErrNotExist), 28},
+		{&Problem{Kind: download.Local, What: "name"}, 16},
+		{&Problem{Kind: download.Refused}, 22},
+		{&Problem{Kind: download.Interrupted, Err: errors.New("terminated")}, 7},
+		{OfDownload(&download.Error{Kind: download.Usage, What: "download", Err: errors.New("x")}), 1},
+		{OfDownload(&download.Error{Kind: download.Local, What: "file", Err: fs.ErrExist}), 13},
+		{OfDownload(&download.Error{Kind: download.Refused, What: "download", Err: &source.Error{Status: 404}}), 3},
+	} {
+		if got := Aria2Code(fmt.Errorf("outside: %w", tt.p)); got != tt.want {
+			t.Errorf("%v: %d, want %d", tt.p, got, tt.want)
 		}
 	}
 }

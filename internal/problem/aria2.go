@@ -1,6 +1,7 @@
-package report
+package problem
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"net"
@@ -14,8 +15,9 @@ import (
 	"braid/source"
 )
 
-// aria2Kinds are aria2's numbers for the kinds of problems that end a download (aria2c(1), EXIT STATUS).
-var aria2Kinds = map[download.Kind]int{
+// aria2Codes are aria2's error codes of the kinds of problems that end a download (aria2c(1), EXIT STATUS). The daemon, the
+// job queue behind a daemon and the command named aria2c all have them from here.
+var aria2Codes = map[download.Kind]int{
 	download.Other:        1,
 	download.Usage:        1,
 	download.Local:        17,
@@ -33,16 +35,40 @@ var aria2Kinds = map[download.Kind]int{
 	download.BadSignature: 32,
 }
 
-// Aria2Code returns aria2's number for the error of a download; 0 if there is none.
+// aria2Whats and aria2Before are the codes where no download began: first by what was being done, then by the kind.
+var (
+	aria2Whats  = map[string]int{"folder": 18, "document": 28, "name": 16}
+	aria2Before = map[download.Kind]int{
+		download.Usage: 28, // an option
+		download.Local: 1,  // a list or a configuration that cannot be read
+	}
+)
+
+// Aria2Code returns aria2's error code of err; 0 if err is nil. An error that is neither a [download.Error] nor a [Problem]
+// has 1, which aria2 calls unknown.
 func Aria2Code(err error) int {
 	if err == nil {
 		return 0
 	}
-	e, ok := errors.AsType[*download.Error](err)
-	if !ok {
-		return 1
+	if e, ok := errors.AsType[*download.Error](err); ok {
+		return aria2Download(e)
 	}
-	code, known := aria2Kinds[e.Kind], true
+	p, ok := errors.AsType[*Problem](err)
+	if !ok {
+		return aria2Codes[download.Other]
+	}
+	if code, ok := aria2Whats[p.What]; ok {
+		return code
+	}
+	if e, ok := errors.AsType[*download.Error](p.Err); ok {
+		return aria2Download(e)
+	}
+	return cmp.Or(aria2Before[p.Kind], aria2Codes[p.Kind])
+}
+
+// aria2Download returns the code of a download that failed. Some causes have a code of their own.
+func aria2Download(e *download.Error) int {
+	code, known := 0, false
 	switch e.Kind {
 	case download.Local:
 		code, known = aria2Local(e)
@@ -54,7 +80,7 @@ func Aria2Code(err error) int {
 		code, known = aria2Document(e)
 	}
 	if !known {
-		return aria2Kinds[e.Kind]
+		return aria2Codes[e.Kind]
 	}
 	return code
 }
