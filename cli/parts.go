@@ -191,8 +191,9 @@ func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 		}
 		left, aside, err := partfile.List(fsys.OS, filepath.Clean(word))
 		if err != nil {
-			fmt.Fprintln(v.err, errorLine(partFailure("remove", word, err)))
-			code = exitLocal
+			f := partFailure("remove", word, err)
+			fmt.Fprintln(v.err, errorLine(f))
+			code = exitCode(f)
 			continue
 		}
 		had := len(files)
