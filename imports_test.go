@@ -96,7 +96,7 @@ var houses = map[string]house{
 	}},
 	"daemon/queue": {pure: true, imports: []string{"byterange"}},
 	"daemon/rpc": {imports: []string{
-		"byterange", "daemon/queue", "internal/mask", "internal/web", "metalink", "metalink/metainfo", "github.com/coder/websocket",
+		"byterange", "daemon/queue", "internal/mask", "internal/web", "metalink", "metalink/metainfo", "verify", "github.com/coder/websocket",
 	}},
 	"fleet": {pure: true},
 	"fleet/jetstream": {imports: []string{

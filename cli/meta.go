@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -74,6 +75,17 @@ func (v *metaCommand) run(ctx context.Context, paths []string) error {
 	return nil
 }
 
+// algorithmNames lists the algorithms: the one that a document has anyway, and the others from the strongest on.
+func algorithmNames() string {
+	names := []string{verify.SHA256.String()}
+	for _, a := range slices.Backward(verify.Algorithms()) {
+		if a != verify.SHA256 {
+			names = append(names, a.String())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 func (v *metaCommand) prepare(paths []string) (err error) {
 	if len(paths) == 0 {
 		return problem.Misuse("meta", "no file", "braid meta --help")
@@ -82,7 +94,7 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 	for _, word := range v.Hash.Value() {
 		a, ok := verify.ParseAlgorithm(word)
 		if !ok {
-			return problem.Misuse("--hash "+word, "no such algorithm", "there are sha-256, sha-512, sha-1, md5")
+			return problem.Misuse("--hash "+word, "no such algorithm", "there are "+algorithmNames())
 		}
 		if !slices.Contains(v.algorithms, a) {
 			v.algorithms = append(v.algorithms, a)

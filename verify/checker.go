@@ -25,7 +25,7 @@ type sum struct {
 // too, and no signature may be bad. SHA-256 is always computed, so that a result can name it.
 func NewChecker(size int64, claims []Claim, signatures ...SignatureChecker) *Checker {
 	c := &Checker{size: size, claims: slices.SortedStableFunc(slices.Values(claims), byStrength), signatures: signatures}
-	for a := SHA512; a >= MD5; a-- {
+	for _, a := range slices.Backward(Algorithms()) {
 		claimed := func(cl Claim) bool { return cl.Digest.Algorithm() == a }
 		if a == SHA256 || slices.ContainsFunc(claims, claimed) {
 			c.hashes = append(c.hashes, sum{a, a.New()})

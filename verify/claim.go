@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A Channel is how a claim reached us. A greater one is more trusted.
@@ -46,13 +48,16 @@ type Claim struct {
 // Hex is the user's claim that the whole file has the digest of these hexadecimal digits, in either case: 32 digits are
 // of MD5, 40 of SHA-1, 64 of SHA-256 and 128 of SHA-512. Any other text is an error.
 func Hex(digits string) (Claim, error) {
-	for a := MD5; a <= SHA512; a++ {
+	var lengths []string
+	for _, a := range Algorithms() {
 		if len(digits) == 2*a.Size() {
 			d, err := ParseHex(a, digits)
 			return Claim{Digest: d, Channel: User}, err
 		}
+		lengths = append(lengths, strconv.Itoa(2*a.Size()))
 	}
-	return Claim{}, fmt.Errorf("%d characters are no digest in hexadecimal digits, which has 32, 40, 64 or 128", len(digits))
+	last := len(lengths) - 1
+	return Claim{}, fmt.Errorf("%d characters are no digest in hexadecimal digits, which has %s or %s", len(digits), strings.Join(lengths[:last], ", "), lengths[last])
 }
 
 // String says what is claimed and where the claim is from: "sha-256 from Digest over https", "sha-256 from --sha256".
@@ -84,7 +89,7 @@ func Strong(claims []Claim) bool {
 // b, the error is a *ConflictError. RFC 6249, section 7: "Metalink clients MUST reject individual downloads
 // from mirrors that support Instance Digests if the Instance Digest from the mirror does not match".
 func Agree(a, b []Claim) error {
-	var first [SHA512 + 1]Claim
+	var first [len(algorithms)]Claim
 	for _, c := range slices.Concat(a, b) {
 		alg := c.Digest.Algorithm()
 		switch known := first[alg]; { // no digest is first[0], which agrees with itself

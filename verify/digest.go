@@ -24,6 +24,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"slices"
 	"strings"
 )
 
@@ -31,7 +32,8 @@ import (
 // is no algorithm.
 type Algorithm uint8
 
-// The algorithms of the registries of RFC 3230 and RFC 9530 that are cryptographic hashes.
+// The algorithms of the registries of RFC 3230 and RFC 9530 that are cryptographic hashes. Another one takes its place
+// by strength here and in the table below, and nowhere else.
 const (
 	MD5 Algorithm = iota + 1
 	SHA1
@@ -42,34 +44,42 @@ const (
 // algorithms has what there is to know of each Algorithm.
 var algorithms = [...]struct {
 	name     string // in messages
+	other    string // names that are the same algorithm in header fields, documents and words of the user
 	instance string // in Digest, RFC 3230 section 4.1.1 and RFC 5843
 	repr     string // in Repr-Digest, RFC 9530 section 7.2
-	size     int    // bytes
+	strong   bool
+	want     int // preference in Want-Repr-Digest, RFC 9530 section 4; 0 if servers are not asked for it
+	size     int // bytes
 	new      func() hash.Hash
 }{
-	MD5:    {"md5", "MD5", "md5", md5.Size, md5.New},
-	SHA1:   {"sha-1", "SHA", "sha", sha1.Size, sha1.New},
-	SHA256: {"sha-256", "SHA-256", "sha-256", sha256.Size, sha256.New},
-	SHA512: {"sha-512", "SHA-512", "sha-512", sha512.Size, sha512.New},
+	MD5:    {"md5", "", "MD5", "md5", false, 0, md5.Size, md5.New},
+	SHA1:   {"sha-1", "sha sha1", "SHA", "sha", false, 0, sha1.Size, sha1.New},
+	SHA256: {"sha-256", "sha256", "SHA-256", "sha-256", true, 10, sha256.Size, sha256.New},
+	SHA512: {"sha-512", "sha512", "SHA-512", "sha-512", true, 8, sha512.Size, sha512.New},
+}
+
+// Algorithms returns all algorithms, the weakest first.
+func Algorithms() []Algorithm {
+	all := make([]Algorithm, len(algorithms)-1)
+	for i := range all {
+		all[i] = Algorithm(i + 1)
+	}
+	return all
 }
 
 // ParseAlgorithm finds the algorithm that header fields, Metalink documents or users call name, in any
 // case: sha, sha1 and sha-1 are one algorithm.
 func ParseAlgorithm(name string) (Algorithm, bool) {
-	switch strings.ToLower(name) {
-	case "md5":
-		return MD5, true
-	case "sha", "sha1", "sha-1":
-		return SHA1, true
-	case "sha256", "sha-256":
-		return SHA256, true
-	case "sha512", "sha-512":
-		return SHA512, true
+	name = strings.ToLower(name)
+	for a := MD5; a.known(); a++ {
+		if row := &algorithms[a]; name == row.name || slices.Contains(strings.Fields(row.other), name) {
+			return a, true
+		}
 	}
 	return 0, false
 }
 
-func (a Algorithm) known() bool { return a >= MD5 && a <= SHA512 }
+func (a Algorithm) known() bool { return a > 0 && int(a) < len(algorithms) }
 
 // String is the name as in messages: md5, sha-1, sha-256, sha-512.
 func (a Algorithm) String() string {
@@ -89,7 +99,7 @@ func (a Algorithm) Size() int {
 
 // Strong says that nobody can make two files with one digest: SHA-256 and better. The others do not
 // satisfy RFC 6249, section 6.
-func (a Algorithm) Strong() bool { return a >= SHA256 && a.known() }
+func (a Algorithm) Strong() bool { return a.known() && algorithms[a].strong }
 
 // New starts a hash. It panics if a is no algorithm.
 func (a Algorithm) New() hash.Hash { return algorithms[a].new() }

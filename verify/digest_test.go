@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha512"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,15 @@ func TestAlgorithms(t *testing.T) {
 	}
 	if Algorithm(200).Strong() {
 		t.Error("an algorithm that does not exist is strong")
+	}
+	if got := Algorithms(); !slices.Equal(got, []Algorithm{MD5, SHA1, SHA256, SHA512}) {
+		t.Errorf("the algorithms are %v", got)
+	}
+}
+
+func TestWant(t *testing.T) {
+	if digest, repr := Want(); digest != "SHA-256;q=1, SHA-512;q=0.8" || repr != "sha-256=10, sha-512=8" {
+		t.Errorf("asked for are %q and %q", digest, repr)
 	}
 }
 

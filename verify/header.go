@@ -1,9 +1,11 @@
 package verify
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dunglas/httpsfv"
@@ -264,6 +266,20 @@ func closingQuote(s string, open int, escapes bool) int {
 
 // trimOWS removes optional white space (RFC 9110, section 5.6.3).
 func trimOWS(s string) string { return strings.Trim(s, " \t") }
+
+// Want returns the values of Want-Digest (RFC 3230, section 4.3.1) and Want-Repr-Digest (RFC 9530, section 4) that ask
+// for the digests that are of use.
+func Want() (digest, repr string) {
+	asked := slices.DeleteFunc(Algorithms(), func(a Algorithm) bool { return algorithms[a].want == 0 })
+	slices.SortStableFunc(asked, func(a, b Algorithm) int { return cmp.Compare(algorithms[b].want, algorithms[a].want) })
+	var old, new []string
+	for _, a := range asked {
+		row := &algorithms[a]
+		old = append(old, row.instance+";q="+strconv.FormatFloat(float64(row.want)/10, 'g', -1, 64))
+		new = append(new, row.repr+"="+strconv.Itoa(row.want))
+	}
+	return strings.Join(old, ", "), strings.Join(new, ", ")
+}
 
 // Field is the value of Digest (RFC 3230) that says ds.
 func Field(ds ...Digest) string {

@@ -74,7 +74,7 @@ func (x *item) demands(m *Message) (err error) {
 			continue
 		}
 		c, err := verify.Hex(word)
-		if err != nil || c.Digest.Algorithm() == verify.MD5 || c.Digest.Algorithm() == verify.SHA1 {
+		if err != nil || !c.Digest.Algorithm().Strong() {
 			return fmt.Errorf("no such digest in Expected-%s", name)
 		}
 		c.Field, c.Channel = "apt's "+name, verify.User
@@ -180,11 +180,18 @@ func (x *item) done(r download.Result) (*Message, error) {
 	m.Add("Checksum-FileSize-Hash", strconv.FormatInt(r.Size, 10))
 	if r.Proof.Verified() && len(x.claims) > 0 { // it was hashed while it came
 		for _, d := range r.Proof.Digests() {
-			m.Add(hashName[d.Algorithm()], d.Hex())
+			m.addHash(d)
 		}
 		return m, nil
 	}
 	return m, addHashes(m, x.file)
+}
+
+// addHash says a digest, if apt has a name for it.
+func (m *Message) addHash(d verify.Digest) {
+	if name, ok := hashName[d.Algorithm()]; ok {
+		m.Add(name, d.Hex())
+	}
 }
 
 // hashName is what apt calls digests.
@@ -225,7 +232,7 @@ func (x *item) failed(err error) *Message {
 		m.Add("Transient-Failure", "true")
 	}
 	if wrong, ok := errors.AsType[*verify.MismatchError](err); ok && reason == "HashSumMismatch" { // apt writes a text of its own, with this in it
-		m.Add(hashName[wrong.Got.Algorithm()], wrong.Got.Hex())
+		m.addHash(wrong.Got)
 	}
 	return m
 }

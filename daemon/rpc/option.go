@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 
 	"braid/daemon/queue"
 	"braid/internal/mask"
+	"braid/verify"
 )
 
 // values are what options of aria2's must look like that braid heeds. Others are kept and given back, and do nothing.
@@ -23,7 +25,7 @@ var values = map[string]func() *regexp.Regexp{
 	"enable-dht": truth, "check-certificate": truth,
 	"follow-torrent": follow, "follow-metalink": follow,
 	"seed-ratio": fraction, "seed-time": fraction,
-	"checksum":  pattern(`^(?i:md5=[0-9a-f]{32}|sha-1=[0-9a-f]{40}|sha-256=[0-9a-f]{64}|sha-512=[0-9a-f]{128})$`),
+	"checksum":  checksum,
 	"header":    pattern(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
 	"signature": pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`), // braid's own: of the file, in base64
 	"referer":   line, "user-agent": line, "select-file": pattern(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
@@ -39,6 +41,15 @@ var (
 	line     = pattern(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
 	name     = pattern(`^[a-z0-9][a-z0-9-]{0,62}$`)
 )
+
+// checksum is a digest, as sha-256=9f86d0...
+var checksum = sync.OnceValue(func() *regexp.Regexp {
+	var any []string
+	for _, a := range verify.Algorithms() {
+		any = append(any, fmt.Sprintf("%s=[0-9a-f]{%d}", a, 2*a.Size()))
+	}
+	return regexp.MustCompile(`^(?i:` + strings.Join(any, "|") + `)$`)
+})
 
 // pattern is an expression that is read when it is needed: most runs of the program have no daemon.
 func pattern(text string) func() *regexp.Regexp {

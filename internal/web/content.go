@@ -23,8 +23,10 @@ func NewContent(claims []verify.Claim, trailer http.Header) *Content {
 		k.hashes[a] = a.New()
 	}
 	if _, later := trailer["Content-Digest"]; later {
-		for _, a := range []verify.Algorithm{verify.SHA256, verify.SHA512} {
-			k.hashes[a] = a.New()
+		for _, a := range verify.Algorithms() {
+			if a.Strong() {
+				k.hashes[a] = a.New()
+			}
 		}
 	}
 	return k

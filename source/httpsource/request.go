@@ -5,14 +5,11 @@ import (
 	"net/http"
 
 	"braid/internal/web"
+	"braid/verify"
 )
 
-// What is asked for besides the bytes (C3): digests of the whole file, as RFC 3230, section 4.3.1, and RFC
-// 9530, section 4, have it.
-const (
-	wantDigest     = "SHA-256;q=1, SHA-512;q=0.8"
-	wantReprDigest = "sha-256=10, sha-512=8"
-)
+// What is asked for besides the bytes (C3): digests of the whole file.
+var wantDigest, wantReprDigest = verify.Want()
 
 // header is what the request at hand says.
 func (c *chain) header() http.Header {

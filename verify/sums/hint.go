@@ -7,12 +7,20 @@ import (
 	"braid/verify"
 )
 
-// ours are the names of the algorithms that verify knows, as lists and their names write them. "SHA" is not among them:
-// with OpenSSL it was SHA-0.
-var ours = map[string]verify.Algorithm{
-	"md5": verify.MD5, "sha1": verify.SHA1, "sha-1": verify.SHA1,
-	"sha256": verify.SHA256, "sha-256": verify.SHA256, "sha2-256": verify.SHA256,
-	"sha512": verify.SHA512, "sha-512": verify.SHA512, "sha2-512": verify.SHA512,
+// ours returns the algorithm that lists and their names call name, in lower case; 0 if verify does not know it. OpenSSL
+// has sha2-256 for sha-256, and "sha" is none: with OpenSSL it was SHA-0.
+func ours(name string) verify.Algorithm {
+	if name == "sha" {
+		return 0
+	}
+	if rest, ok := strings.CutPrefix(name, "sha2-"); ok {
+		if a, _ := verify.ParseAlgorithm("sha-" + rest); a.Strong() {
+			return a
+		}
+		return 0
+	}
+	a, _ := verify.ParseAlgorithm(name)
+	return a
 }
 
 // others are names of other algorithms, of which many have digests of the same length.
@@ -64,8 +72,11 @@ func consumeWords(words []string) (alg verify.Algorithm, foreign string, n int) 
 		if foreign == "" {
 			foreign = others[word]
 		}
-		if alg = ours[word]; alg != 0 || foreign != "" {
-			return alg, foreign, n
+		if alg = ours(word); alg != 0 {
+			return alg, "", n
+		}
+		if foreign != "" {
+			return 0, foreign, n
 		}
 	}
 	return 0, "", 1
@@ -82,7 +93,7 @@ func (h hint) algorithm(digits int) (alg verify.Algorithm, foreign, why string) 
 		}
 		return h.alg, "", ""
 	}
-	for a := verify.MD5; a <= verify.SHA512; a++ {
+	for _, a := range verify.Algorithms() {
 		if digits == 2*a.Size() {
 			return a, "", ""
 		}
@@ -102,7 +113,7 @@ func about(list string) string {
 	for _, ext := range []string{".asc", ".txt"} {
 		list = strings.TrimSuffix(list, ext)
 	}
-	if i := strings.LastIndexByte(list, '.'); i > 0 && ours[singular(normal(list[i+1:]))] != 0 {
+	if i := strings.LastIndexByte(list, '.'); i > 0 && ours(singular(normal(list[i+1:]))) != 0 {
 		return list[:i]
 	}
 	return ""

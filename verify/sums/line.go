@@ -103,8 +103,8 @@ func tagged(tag, name, value string) (r row, why string) {
 		return row{}, "no file name"
 	}
 	r.Name = name
-	alg, ok := ours[normal(tag)]
-	if !ok {
+	alg := ours(normal(tag))
+	if alg == 0 {
 		r.foreign = tag
 		return r, ""
 	}
