@@ -37,6 +37,8 @@ var houses = map[string]house{
 	"scheduler":         {pure: true, imports: []string{"byterange"}},
 	"metalink/metainfo": {pure: true, imports: []string{"internal/mask", "metalink", "verify"}},
 
+	"verify/signatures": {pure: true, imports: []string{"verify", "verify/openpgp", "verify/smime"}},
+
 	"verify/smime": {pure: true, imports: []string{"verify"}},
 	"verify/sums":  {pure: true, imports: []string{"internal/mask", "verify"}},
 	"verify/openpgp": {pure: true, imports: []string{"verify",
@@ -79,11 +81,11 @@ var houses = map[string]house{
 	"download": {imports: []string{
 		"byterange", "internal/partfile", "download/state", "internal/fsys", "internal/version",
 		"address", "internal/web", "metalink", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
-		"source/httpsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
+		"source/httpsource", "verify", "verify/signatures", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
 	"internal/version":  {pure: true, imports: []string{"verify"}},
-	"download/state":    {imports: []string{"source", "verify", "internal/fsys"}},
+	"download/state":    {imports: []string{"source", "verify", "verify/signatures", "internal/fsys"}},
 	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 
 	"objectstore": {imports: []string{
@@ -111,7 +113,7 @@ var houses = map[string]house{
 	"agents/lfs": {imports: []string{"address", "download", "internal/fsys", "internal/partfile", "source", "source/httpsource", "verify"}},
 
 	"serve": {imports: []string{
-		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
+		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp", "verify/signatures",
 	}},
 
 	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "verify", "internal/option"}},
@@ -132,7 +134,7 @@ var houses = map[string]house{
 		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "fleet", "fleet/jetstream", "internal/database",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
 		"address", "metalink", "metalink/metainfo", "internal/problem", "internal/report", "objectstore",
-		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "internal/watch",
+		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/signatures", "internal/watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

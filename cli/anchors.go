@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"crypto/x509"
+	"errors"
 	"io"
 	"net/url"
 	"os"
@@ -13,8 +13,8 @@ import (
 	"braid/download"
 	"braid/internal/problem"
 	"braid/source"
-	"braid/verify/openpgp"
-	"braid/verify/smime"
+	"braid/verify"
+	"braid/verify/signatures"
 )
 
 // anchorFlags say who may sign files, and where signatures are.
@@ -50,51 +50,64 @@ func requireKeys(r *download.Request) error {
 	}
 }
 
-func (a *anchorFlags) anchors() (out download.Anchors, err error) {
-	out.AllowExpiredKey = a.AllowExpiredKey
-	var exports [][]byte
-	for _, path := range a.Keyring.Value() {
-		data, err := readSmall("--keyring", path, mostKeyring)
-		if err != nil {
-			return out, err
-		}
-		if _, err := openpgp.ParseKeyring(data); err != nil { // by itself, so that it can be named
-			return out, problem.Misuse("--keyring "+path, err.Error(), "gpg --export FINGERPRINT writes one")
-		}
-		exports = append(exports, data)
+// of returns the files with keys that an option names.
+func (a *anchorFlags) of(option string) []string {
+	switch option {
+	case "keyring":
+		return a.Keyring.Value()
+	case "smime-ca":
+		return a.SMIMECA.Value()
 	}
-	if len(exports) > 0 {
-		if out.Keys, err = openpgp.ParseKeyring(exports...); err != nil {
-			return out, problem.Misuse("--keyring", err.Error(), "")
-		}
-	}
-	for _, word := range a.Pin.Value() {
-		f, err := openpgp.ParseFingerprint(word)
-		if err != nil {
-			return out, problem.Misuse("--pin", err.Error(), "gpg --fingerprint shows it")
-		}
-		out.Pins = append(out.Pins, f)
-	}
-	if len(out.Pins) > 0 && out.Keys.Len() == 0 {
-		return out, problem.Misuse("--pin", "says which key counts, and there is none", "--keyring FILE has the keys")
-	}
-	out.Roots, err = a.roots()
-	return out, err
+	return nil
 }
 
-func (a *anchorFlags) roots() (out []*x509.Certificate, err error) {
-	for _, path := range a.SMIMECA.Value() {
-		data, err := readSmall("--smime-ca", path, mostKeyring)
+// anchors reads the files with keys, and makes of them what the user trusts.
+func (a *anchorFlags) anchors() (out download.Anchors, err error) {
+	for _, option := range signatures.Options() {
+		files, err := a.keys(option)
 		if err != nil {
 			return nil, err
 		}
-		roots, err := smime.ParseRoots(data)
-		if err != nil {
-			return nil, problem.Misuse("--smime-ca", path+": "+err.Error(), "a file of certificates in PEM")
+		for _, kind := range signatures.All() {
+			if kind.Option != option {
+				continue
+			}
+			t, err := kind.NewTrust(verify.Keys{Files: files[kind], Pins: a.Pin.Value(), AllowExpired: a.AllowExpiredKey})
+			if err != nil {
+				return nil, wrongKeys(err)
+			}
+			if t.Any() {
+				out = append(out, t)
+			}
 		}
-		out = append(out, roots...)
 	}
 	return out, nil
+}
+
+// keys reads the files that an option names.
+func (a *anchorFlags) keys(option string) (map[*verify.SignatureKind][]verify.KeyFile, error) {
+	files := map[*verify.SignatureKind][]verify.KeyFile{}
+	for _, path := range a.of(option) {
+		data, err := readSmall("--"+option, path, mostKeyring)
+		if err != nil {
+			return nil, err
+		}
+		f, kind := verify.KeyFile{Name: path, Data: data}, signatures.OfKeys(option, data)
+		if _, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{f}}); err != nil { // by itself, so that it can be named
+			return nil, wrongKeys(err)
+		}
+		files[kind] = append(files[kind], f)
+	}
+	return files, nil
+}
+
+// wrongKeys is the error of keys that cannot be used.
+func wrongKeys(err error) error {
+	e, ok := errors.AsType[*verify.KeyError](err)
+	if !ok {
+		return err
+	}
+	return problem.Misuse("--"+e.Where(), e.Why, e.Hint)
 }
 
 const mostKeyring = 64 << 20
@@ -142,7 +155,7 @@ func signatureAt(word string) (download.Signature, error) {
 		u, err := placeURL(word)
 		return download.Signature{From: source.Mask(u), URL: u}, err
 	}
-	data, err := readSmall("--signature", word, smime.MaxSize)
+	data, err := readSmall("--signature", word, verify.MaxSignature)
 	return download.Signature{From: word, Data: data}, err
 }
 

@@ -20,7 +20,7 @@ import (
 	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/metalink/metainfo"
-	"braid/verify/smime"
+	"braid/verify"
 )
 
 // A controlCommand asks a daemon that runs, by the socket in the folder of its state: the remote control that all its
@@ -227,7 +227,7 @@ func (c *controlCommand) options() (map[string]string, error) {
 		}
 	}
 	for _, path := range c.Signature.Value() {
-		data, err := readSmall("--signature", path, smime.MaxSize)
+		data, err := readSmall("--signature", path, verify.MaxSignature)
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,7 @@ func evidenceOf(p verify.Proof) evidenceFields {
 	}
 	f.Signed = p.Signed()
 	for _, a := range p.Signatures() {
-		f.Signatures = append(f.Signatures, signatureLine{a.Kind.String(), a.From, a.Key, a.Signer, a.Pinned})
+		f.Signatures = append(f.Signatures, signatureLine{a.Kind, a.From, a.Key, a.Signer, a.Pinned})
 		f.Evidence = append(f.Evidence, a.String())
 	}
 	return f

@@ -7,6 +7,7 @@ import (
 	"braid/internal/problem"
 	"braid/objectstore"
 	"braid/source"
+	"braid/verify/signatures"
 )
 
 // What braid itself goes by is nothing that a download may replace whose name somebody else has chosen, wherever it
@@ -50,7 +51,12 @@ func leadsTo(path string, places []string) bool {
 }
 
 // files are those that say who is trusted.
-func (a *anchorFlags) files() []string { return slices.Concat(a.Keyring.Value(), a.SMIMECA.Value()) }
+func (a *anchorFlags) files() (paths []string) {
+	for _, option := range signatures.Options() {
+		paths = append(paths, a.of(option)...)
+	}
+	return paths
+}
 
 // files are those that say which servers are trusted, and who we are.
 func (f *trustFlags) files() []string {

@@ -2,11 +2,11 @@ package download
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"braid/metalink"
 	"braid/verify"
+	"braid/verify/signatures"
 )
 
 // An Evidence is what there is to verify a file with beside the header fields of its server.
@@ -58,17 +58,10 @@ func (r *Request) readSignatures(ctx context.Context, hc network, all []Signatur
 
 // signersOf reads which keys made signatures. It trusts no key, so that it refuses none.
 func signersOf(data []byte) (by []string, err error) {
-	c, err := (&Anchors{}).checker(data, false, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	all, err := c.Signatures()
+	kind := signatures.Of(data)
+	all, err := kind.Read(data, time.Now())
 	for _, s := range all {
-		line := fmt.Sprintf("%v by %s", s.Kind, s.Signer)
-		if s.Kind == verify.OpenPGP {
-			line += fmt.Sprintf(", %s, %s", s.Time.UTC().Format(time.DateOnly), s.Hash)
-		}
-		by = append(by, line)
+		by = append(by, s.Kind+" by "+kind.Describe(s))
 	}
 	return by, err
 }
@@ -76,7 +69,7 @@ func signersOf(data []byte) (by []string, err error) {
 // userVouches reports whether the user's own claim, or a signer whom the user trusts, is the evidence: that outweighs what any
 // server says.
 func (r *Request) userVouches() bool {
-	return backed(r.Claims, verify.Signed, verify.User) || len(r.Anchors.Pins) > 0
+	return backed(r.Claims, verify.Signed, verify.User) || r.Anchors.pinned()
 }
 
 // needsSignature reports whether the file itself has to be signed: a signature is required, and no signed list has its digest.

@@ -11,23 +11,16 @@ import (
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
-	"braid/verify/smime"
-)
-
-// besides are what is put behind the name of a list, or of a file, for that of its signature.
-var (
-	pgpBesides   = []string{".asc", ".sig", ".gpg", ".sign"}
-	smimeBesides = []string{".p7s"}
+	"braid/verify/signatures"
 )
 
 // Besides are the endings that signatures have by the kinds of anchors that there are, in the order in which they are
 // looked for.
-func (a *Anchors) Besides() (endings []string) {
-	if a.has(verify.OpenPGP) {
-		endings = append(endings, pgpBesides...)
-	}
-	if a.has(verify.SMIME) {
-		endings = append(endings, smimeBesides...)
+func (a Anchors) Besides() (endings []string) {
+	for _, kind := range signatures.All() {
+		if _, ok := a.of(kind); ok {
+			endings = append(endings, kind.Beside...)
+		}
 	}
 	return endings
 }
@@ -72,7 +65,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 func (s Signature) fetch(ctx context.Context, hc network, options func(Signature) httpsource.Options) found {
 	f := found{from: s.From, data: s.Data, maybe: s.maybe}
 	if f.data == nil {
-		f.data, _, f.err = fetchSmall(ctx, hc, s.URL, options(s), smime.MaxSize)
+		f.data, _, f.err = fetchSmall(ctx, hc, s.URL, options(s), verify.MaxSignature)
 	}
 	return f
 }
@@ -86,12 +79,12 @@ func absent(err error) bool {
 // checkSigned checks the signatures of a list.
 func (l *List) checkSigned(ctx context.Context, hc network, req Request, named []Signature) (unsigned string, err error) {
 	signed, all := l.data, []found(nil)
-	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.has(verify.OpenPGP) {
+	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.trusts(m.Signature) {
 		signed, all = m.Text, []found{{from: "the signature around it", data: m.Signature, text: true}}
 	} else {
 		all = l.gather(ctx, hc, req, named)
 	}
-	set := newSignatureSet(all, &req.Anchors, time.Now())
+	set := newSignatureSet(all, req.Anchors, time.Now())
 	set.Write(signed)
 	good, err := set.Signatures()
 	switch {

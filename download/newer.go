@@ -12,6 +12,7 @@ import (
 	"braid/internal/partfile"
 	"braid/source"
 	"braid/verify"
+	"braid/verify/signatures"
 )
 
 // A condition makes a request conditional (RFC 9110, section 13.1). The zero value does not.
@@ -356,12 +357,8 @@ func (g *getter) follow(ctx context.Context) (*getter, error) {
 func (g *getter) checkInPlace(described *Request) error {
 	var kinds []string
 	for _, sig := range described.Signatures {
-		switch {
-		case sig.Data == nil:
-		case kindOfData(sig.Data) == verify.OpenPGP:
-			kinds = append(kinds, "application/pgp-signature")
-		default:
-			kinds = append(kinds, "application/pkcs7-signature")
+		if sig.Data != nil {
+			kinds = append(kinds, signatures.Of(sig.Data).Types[0])
 		}
 	}
 	return g.c.checkPin(&g.asked, state.PinOf(withoutUser(described.Claims), kinds...))

@@ -102,7 +102,7 @@ func (s *session) applySignatures(all []found) {
 		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
 		return
 	}
-	set := newSignatureSet(all, &s.req.Anchors, time.Now())
+	set := newSignatureSet(all, s.req.Anchors, time.Now())
 	if err := set.doomed(s.req.needsSignature()); err != nil {
 		s.stop(err)
 		return
@@ -153,7 +153,7 @@ func (s *session) signatures() []verify.SignatureChecker {
 	if len(s.carried.signed.all) == 0 {
 		return nil
 	}
-	return []verify.SignatureChecker{newSignatureSet(s.carried.signed.all, &s.req.Anchors, time.Now())}
+	return []verify.SignatureChecker{newSignatureSet(s.carried.signed.all, s.req.Anchors, time.Now())}
 }
 
 // startHash begins to hash what is here, unless the stream has to wait.

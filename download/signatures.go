@@ -2,7 +2,6 @@ package download
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -16,39 +15,34 @@ import (
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
-	"braid/verify/openpgp"
-	"braid/verify/smime"
+	"braid/verify/signatures"
 )
 
-// Anchors are what the user trusts to sign files. Signatures that a server describes (RFC 6249, section 5), that a
-// document has or that the user names are then fetched and checked, and a bad one is an error. Without anchors none is
-// fetched.
-type Anchors struct {
-	Keys  openpgp.Keyring       // who may sign; without Pins each of them
-	Pins  []openpgp.Fingerprint // the keys that count
-	Roots []*x509.Certificate   // of S/MIME signers
-	// AllowExpiredKey takes signatures by keys that have expired since, for archives.
-	AllowExpiredKey bool
-}
+// Anchors are what the user trusts to sign files, at most one Trust of each kind. Signatures that a server describes
+// (RFC 6249, section 5), that a document has or that the user names are then fetched and checked, and a bad one is an
+// error. Without anchors none is fetched.
+type Anchors []verify.Trust
 
-// has reports whether there is a key or root that signatures of a kind can be checked with.
-func (a *Anchors) has(kind verify.SignatureKind) bool {
-	if kind == verify.SMIME {
-		return len(a.Roots) > 0
+// of returns what signatures of a kind can be checked with. It reports false if there is no key or certificate.
+func (a Anchors) of(kind *verify.SignatureKind) (t verify.Trust, ok bool) {
+	i := slices.IndexFunc(a, func(t verify.Trust) bool { return t.Kind() == kind && t.Any() })
+	if i < 0 {
+		return nil, false
 	}
-	return a.Keys.Len() > 0 || len(a.Pins) > 0
+	return a[i], true
 }
 
-// Any reports whether there is a key or root at all.
-func (a *Anchors) Any() bool { return a.has(verify.OpenPGP) || a.has(verify.SMIME) }
-
-// checker begins to check the signatures in data; text takes those of a text, and no others.
-func (a *Anchors) checker(data []byte, text bool, now time.Time) (verify.SignatureChecker, error) {
-	if kindOfData(data) == verify.SMIME {
-		return smime.New(data, a.Roots, now)
-	}
-	return openpgp.New(data, a.Keys, openpgp.Policy{Now: now, Pins: a.Pins, AllowExpiredKey: a.AllowExpiredKey, Text: text})
+// trusts reports whether there is a key or certificate for signatures of the kind of data.
+func (a Anchors) trusts(data []byte) bool {
+	_, ok := a.of(signatures.Of(data))
+	return ok
 }
+
+// Any reports whether there is a key or certificate at all.
+func (a Anchors) Any() bool { return slices.ContainsFunc(a, verify.Trust.Any) }
+
+// pinned reports whether the user named the very keys that count.
+func (a Anchors) pinned() bool { return slices.ContainsFunc(a, verify.Trust.Pinned) }
 
 // A Signature is one that the user names: its bytes, or where they are.
 type Signature struct {
@@ -78,13 +72,10 @@ type signed struct {
 
 const mostSignatures = 16 // of one file
 
-// isSignature tells the media types of detached signatures (RFC 3156, section 5; RFC 8551, section 3.2).
-func isSignature(kind string) bool {
-	switch kind {
-	case "application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature", "application/pkcs7-mime", "application/x-pkcs7-mime":
-		return true
-	}
-	return false
+// isSignature reports whether a media type is one of detached signatures.
+func isSignature(media string) bool {
+	_, ok := signatures.OfType(media)
+	return ok
 }
 
 // signaturesOf lists what the user and the file's description offer.
@@ -122,17 +113,18 @@ func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request
 type signatureSet struct {
 	from      []string
 	checkers  []verify.SignatureChecker
-	anchors   *Anchors
+	pinned    []bool // the user named the very keys that a checker counts
+	anchors   Anchors
 	hopeless  error // why one of them does not count, whatever the file is
 	forgotten int   // signatures of a kind that there is no anchor for
 }
 
 // newSignatureSet prepares the check of all signatures at hand. Of those that cannot count, the first is remembered: if no
 // other is good, that is the error.
-func newSignatureSet(all []found, anchors *Anchors, now time.Time) *signatureSet {
+func newSignatureSet(all []found, anchors Anchors, now time.Time) *signatureSet {
 	set := &signatureSet{anchors: anchors}
 	for _, f := range all {
-		c, err := set.checker(f, now)
+		c, pinned, err := set.checker(f, now)
 		switch {
 		case err != nil && severe(err):
 			set.hopeless = &signatureError{f.from, err}
@@ -142,7 +134,7 @@ func newSignatureSet(all []found, anchors *Anchors, now time.Time) *signatureSet
 				set.hopeless = &signatureError{f.from, err}
 			}
 		case c != nil:
-			set.checkers, set.from = append(set.checkers, c), append(set.from, f.from)
+			set.checkers, set.from, set.pinned = append(set.checkers, c), append(set.from, f.from), append(set.pinned, pinned)
 		}
 	}
 	return set
@@ -157,17 +149,20 @@ func (s *signatureSet) doomed(required bool) error {
 }
 
 // checker begins to check a signature; it is nil if there is no anchor for its kind (rule 51), or no signature.
-func (s *signatureSet) checker(f found, now time.Time) (verify.SignatureChecker, error) {
+func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecker, pinned bool, err error) {
 	switch {
 	case f.err != nil && severe(f.err): // too long
-		return nil, f.err
+		return nil, false, f.err
 	case f.err != nil:
-		return nil, nil
-	case !s.anchors.has(kindOfData(f.data)):
-		s.forgotten++
-		return nil, nil
+		return nil, false, nil
 	}
-	return s.anchors.checker(f.data, f.text, now)
+	trust, ok := s.anchors.of(signatures.Of(f.data))
+	if !ok {
+		s.forgotten++
+		return nil, false, nil
+	}
+	c, err = trust.Check(f.data, f.text, now)
+	return c, trust.Pinned(), err
 }
 
 // Write implements verify.SignatureChecker.
@@ -229,7 +224,7 @@ func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 		case err != nil && lesser == nil:
 			lesser = &signatureError{s.from[i], err}
 		case ok && !slices.ContainsFunc(out, func(r verify.SignatureResult) bool { return r.Kind == good.Kind && r.Key == good.Key }): // one signer counts once
-			good.From, good.Pinned = s.from[i], good.Kind == verify.OpenPGP && len(s.anchors.Pins) > 0
+			good.From, good.Pinned = s.from[i], s.pinned[i]
 			out = append(out, good)
 		}
 	}

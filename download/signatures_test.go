@@ -60,7 +60,7 @@ func trusts(t *testing.T, signers ...*signer) download.Anchors {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return download.Anchors{Keys: keys}
+	return download.Anchors{openpgp.Trust{Keys: keys}}
 }
 
 const pgpLink = `</file.bin.asc>; rel=describedby; type="application/pgp-signature"`

@@ -82,7 +82,7 @@ func newEvidence(object string, h heading, f download.UploadFinal) Evidence {
 		e.Claims = append(e.Claims, c.String())
 	}
 	for _, s := range p.Signatures() {
-		e.Signatures = append(e.Signatures, Signer{s.Kind.String(), s.Key, s.Signer, s.Time.UTC(), s.From})
+		e.Signatures = append(e.Signatures, Signer{s.Kind, s.Key, s.Signer, s.Time.UTC(), s.From})
 	}
 	for _, s := range r.Sources {
 		if s.Bytes > 0 {

@@ -20,6 +20,7 @@ import (
 	"braid/internal/test/mirrortest"
 	"braid/internal/test/s3test"
 	"braid/objectstore"
+	"braid/verify/openpgp"
 )
 
 // A store may answer 503, 409 and 500, lose an answer and repeat a request: the object is there once.
@@ -183,7 +184,7 @@ func TestRealUploadSigned_Rule72(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.ETag(`"one"`), mirrortest.Rate(64*mib)))
 		trust := func() {
-			r.req.Anchors, r.req.Require = download.Anchors{Keys: keys}, download.RequireSignature
+			r.req.Anchors, r.req.Require = download.Anchors{openpgp.Trust{Keys: keys}}, download.RequireSignature
 			r.req.Signatures = []download.Signature{{From: "test", Data: sig}}
 		}
 		if !late {

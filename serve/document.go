@@ -9,6 +9,7 @@ import (
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/verify"
+	"braid/verify/signatures"
 )
 
 // A documentKind is a kind of document about a file: its name is the file's with suffix appended.
@@ -18,13 +19,19 @@ type documentKind struct {
 	read func(io.Reader) ([]described, error)
 }
 
-var documentKinds = []documentKind{
+var documentKinds = append([]documentKind{
 	{meta4Suffix, metalink.MediaType4, readMeta4},
 	{".torrent", metalink.Torrent, readTorrent},
-	{armorSuffix, pgpType, nil},
-	{".sig", pgpType, nil},
-	{".p7m", "application/pkcs7-mime", nil},
-	{".p7s", "application/pkcs7-signature", nil},
+}, signatureKinds()...)
+
+// signatureKinds are the documents that are signatures.
+func signatureKinds() (kinds []documentKind) {
+	for _, kind := range signatures.All() {
+		for _, f := range kind.Served {
+			kinds = append(kinds, documentKind{f.Ending, f.Type, nil})
+		}
+	}
+	return kinds
 }
 
 // What is made for files that have none.

@@ -130,7 +130,7 @@ func TestSize(t *testing.T) {
 
 // Proves rule 64: a digest from a list that is signed is the signer's word, and the proof names whose.
 func TestSignedClaim_Rule64(t *testing.T) {
-	by := SignatureResult{Kind: OpenPGP, From: "SUMS.asc", Key: "0123", Signer: `"Alice"`}
+	by := SignatureResult{Kind: "OpenPGP", From: "SUMS.asc", Key: "0123", Signer: `"Alice"`}
 	signed := func(c Claim) Claim { c.By = by; return c }
 	https := claim(t, SHA256, sha256Hex, "Digest", HTTPS)
 	p, err := check(content, -1, https, signed(claim(t, SHA256, sha256Hex, "line 3 of SUMS", Signed)))
@@ -159,7 +159,7 @@ func (v vouch) Signatures() ([]SignatureResult, error) {
 
 // Proves rule 64: what the user said stands before a signature, which stands before what servers said.
 func TestBestEvidenceFirst_Rule64(t *testing.T) {
-	signature := vouch{io.Discard, SignatureResult{Kind: OpenPGP, Code: SignatureGood, From: "a.asc", Key: "0123"}}
+	signature := vouch{io.Discard, SignatureResult{Kind: "OpenPGP", Code: SignatureGood, From: "a.asc", Key: "0123"}}
 	for _, tt := range []struct {
 		over Channel
 		want string
@@ -333,7 +333,7 @@ func TestBothDigests_Rule32(t *testing.T) {
 
 // A good signature does not outweigh a digest that is wrong.
 func TestSignatureAndWrongDigest_Rule50(t *testing.T) {
-	signature := vouch{io.Discard, SignatureResult{Kind: OpenPGP, Code: SignatureGood, From: "a.asc", Key: "0123"}}
+	signature := vouch{io.Discard, SignatureResult{Kind: "OpenPGP", Code: SignatureGood, From: "a.asc", Key: "0123"}}
 	c := NewChecker(-1, []Claim{claim(t, SHA512, sha512Hex, "Digest", HTTPS), claim(t, SHA256, strings.Repeat("0", 64), "Digest", HTTPS)}, signature)
 	io.WriteString(c, content)
 	p, err := c.Proof()

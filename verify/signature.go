@@ -9,22 +9,6 @@ import (
 	"time"
 )
 
-// A SignatureKind is a format of signatures.
-type SignatureKind uint8
-
-const (
-	OpenPGP SignatureKind = iota + 1 // RFC 9580
-	SMIME                            // RFC 8551
-)
-
-// String is "OpenPGP" or "S/MIME".
-func (k SignatureKind) String() string {
-	if k == SMIME {
-		return "S/MIME"
-	}
-	return "OpenPGP"
-}
-
 // A SignatureCode is the verdict on a signature, or on the data that should hold it.
 type SignatureCode uint8
 
@@ -95,7 +79,7 @@ func (c SignatureCode) String() string {
 // A SignatureResult is the verdict on one signature, and what the signature and its key say. Nothing of that is proven
 // unless Code is SignatureGood, and Time never is. All of its text is fit for a line. Results can be compared with ==.
 type SignatureResult struct {
-	Kind   SignatureKind
+	Kind   string // Name of its SignatureKind
 	Code   SignatureCode
 	Reason string    // says more than Code
 	Key    string    // fingerprint in hexadecimal digits: of the primary key, or the SHA-256 of the certificate; "" if there is none at hand
@@ -109,19 +93,11 @@ type SignatureResult struct {
 
 // String says who signed: `OpenPGP signature by 0123..., "Alice <alice@example.org>"`.
 func (r SignatureResult) String() string {
-	s := r.Kind.String() + " signature by " + r.Key
+	s := r.Kind + " signature by " + r.Key
 	if r.Signer != "" {
 		s += ", " + r.Signer
 	}
 	return s
-}
-
-// by names the signer in an error.
-func (r SignatureResult) by() string {
-	if r.Kind == SMIME {
-		return r.Signer
-	}
-	return cmp.Or(r.Subkey, r.Key)
 }
 
 // GoodSignature is the first good one.
@@ -173,8 +149,9 @@ func (e *SignatureError) Error() string {
 
 // JudgeSignatures accepts a file by its signatures: one is good, and none by a key that counts is bad. Otherwise the
 // error is a *SignatureError of the verdict that says most of why: a bad signature, then another fault with a trusted
-// key, then keys that are not trusted, unknown ones after them, and last what could not be read and names no key.
-func JudgeSignatures(all []SignatureResult) error {
+// key, then keys that are not trusted, unknown ones after them, and last what could not be read and names no key. By
+// returns how the error names the signer.
+func JudgeSignatures(all []SignatureResult, by func(SignatureResult) string) error {
 	rank := func(r SignatureResult) int {
 		switch r.Code {
 		case SignatureBad:
@@ -196,5 +173,5 @@ func JudgeSignatures(all []SignatureResult) error {
 	if _, good := GoodSignature(all); good && worst.Code != SignatureBad {
 		return nil
 	}
-	return &SignatureError{Code: worst.Code, By: worst.by(), Reason: worst.Reason, Signatures: all}
+	return &SignatureError{Code: worst.Code, By: by(worst), Reason: worst.Reason, Signatures: all}
 }

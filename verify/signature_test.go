@@ -10,7 +10,7 @@ import (
 // A signature that was not checked, or is not good, signs nothing.
 func TestOnlyGoodSignaturesCount_C11_Rule51(t *testing.T) {
 	for code := SignatureUnchecked; code <= SignatureLocked; code++ {
-		c := NewChecker(-1, nil, vouch{io.Discard, SignatureResult{Kind: SMIME, Code: code, Key: "0123"}})
+		c := NewChecker(-1, nil, vouch{io.Discard, SignatureResult{Kind: "S/MIME", Code: code, Key: "0123"}})
 		io.WriteString(c, content)
 		if p, err := c.Proof(); err != nil || p.Signed() != (code == SignatureGood) {
 			t.Errorf("%v: %v, %v", code, p, err)
@@ -32,14 +32,15 @@ func TestJudgeSignatures_Rule48(t *testing.T) {
 		{Code: SignatureBad, Key: "k"}, {Code: SignatureUnsupported, Key: "k"}, {Code: SignatureNotPinned, Key: "k"},
 		{Code: SignatureUnknownKey, Key: "k"}, {Code: SignatureUnsupported},
 	}
+	key := func(r SignatureResult) string { return r.Key }
 	for i, worst := range order {
 		all := slices.Clone(order[i:])
 		slices.Reverse(all)
-		e, ok := errors.AsType[*SignatureError](JudgeSignatures(all))
+		e, ok := errors.AsType[*SignatureError](JudgeSignatures(all, key))
 		if !ok || e.Code != worst.Code || e.By != worst.Key || len(e.Signatures) != len(all) {
 			t.Errorf("of %v: %v", all, e)
 		}
-		if err := JudgeSignatures(append(all, SignatureResult{Code: SignatureGood})); (err == nil) != (worst.Code != SignatureBad) {
+		if err := JudgeSignatures(append(all, SignatureResult{Code: SignatureGood}), key); (err == nil) != (worst.Code != SignatureBad) {
 			t.Errorf("%v and a good one: %v", all, err)
 		}
 	}

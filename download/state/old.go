@@ -13,6 +13,7 @@ import (
 
 	"braid/internal/fsys"
 	"braid/verify"
+	"braid/verify/signatures"
 )
 
 // Releases before this one kept all pins in one file, and all speeds in another:
@@ -145,12 +146,13 @@ func (p *oldPin) add(word string) {
 		p.HTTPS = alg
 	case "http":
 		p.HTTP = alg
-	case "openpgp":
-		p.OpenPGP = true
-	case "smime":
-		p.SMIME = true
 	case "pieces":
 		p.Pieces = true
+	}
+	for _, kind := range signatures.All() {
+		if name == strings.ToLower(wordOf(kind)) {
+			p.Signatures |= kindsOf(kind)
+		}
 	}
 }
 

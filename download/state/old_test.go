@@ -56,7 +56,7 @@ func TestAdoptPins(t *testing.T) {
 	if err := s.Adopt(path); err != nil || !gone(path) {
 		t.Errorf("%v; gone: %v", err, gone(path))
 	}
-	for name, want := range map[string]Pin{"0": {verify.SHA256, verify.SHA512, true, true, true}, "1": {HTTPS: verify.SHA1, HTTP: verify.MD5}, "2": none} {
+	for name, want := range map[string]Pin{"0": {verify.SHA256, verify.SHA512, openPGP | sMIME, true}, "1": {HTTPS: verify.SHA1, HTTP: verify.MD5}, "2": none} {
 		u := parse(t, "https://example.org/"+name)
 		if name, ok := s.pinName(u); !ok || name == "1aaee5d36f07553af1bfffb617f44b90" {
 			info, err := os.Stat(s.path(pinned, name))

@@ -7,6 +7,7 @@ import (
 
 	"braid/source"
 	"braid/verify"
+	"braid/verify/signatures"
 )
 
 var pinned = kind{folder: "pins", most: 10_000, old: year, due: "000"}
@@ -17,8 +18,8 @@ var pinned = kind{folder: "pins", most: 10_000, old: year, due: "000"}
 type Pin struct {
 	// HTTPS is the strongest algorithm of a digest that came over https, HTTP of one that came over http.
 	HTTPS, HTTP verify.Algorithm
-	// OpenPGP and SMIME: a signature of that kind is described (RFC 6249, section 5).
-	OpenPGP, SMIME bool
+	// Signatures are the kinds of signatures that are described (RFC 6249, section 5).
+	Signatures Kinds
 	// Pieces: a Metalink document with digests of pieces is described. It helps to repair a file and proves nothing that
 	// the digest of the whole does not, so it is never missed.
 	Pieces bool
@@ -36,11 +37,8 @@ func PinOf(claims []verify.Claim, documents ...string) (p Pin) {
 		}
 	}
 	for _, d := range documents {
-		switch d {
-		case "application/pgp-signature":
-			p.OpenPGP = true
-		case "application/pkcs7-signature", "application/pkcs7-mime":
-			p.SMIME = true
+		if kind, ok := signatures.OfType(d); ok && !strings.HasPrefix(d, "application/x-") {
+			p.Signatures |= kindsOf(kind)
 		}
 	}
 	return p
@@ -60,11 +58,10 @@ func (p Pin) missing(before Pin) (what []string) {
 	if before.HTTPS.Strong() && p.HTTPS < before.HTTPS {
 		what = append(what, "gave "+before.HTTPS.String()+" over https before, and now gives "+p.digest())
 	}
-	if before.OpenPGP && !p.OpenPGP {
-		what = append(what, "named an OpenPGP signature before, and now names none")
-	}
-	if before.SMIME && !p.SMIME {
-		what = append(what, "named an S/MIME signature before, and now names none")
+	for _, kind := range signatures.All() {
+		if kindsOf(kind)&before.Signatures&^p.Signatures != 0 {
+			what = append(what, "named "+kind.Article+" "+kind.Name+" signature before, and now names none")
+		}
 	}
 	return what
 }
@@ -84,7 +81,7 @@ func (p Pin) digest() string {
 func (p Pin) raise(o Pin) Pin {
 	return Pin{
 		HTTPS: max(p.HTTPS, o.HTTPS), HTTP: max(p.HTTP, o.HTTP),
-		OpenPGP: p.OpenPGP || o.OpenPGP, SMIME: p.SMIME || o.SMIME, Pieces: p.Pieces || o.Pieces,
+		Signatures: p.Signatures | o.Signatures, Pieces: p.Pieces || o.Pieces,
 	}
 }
 
@@ -164,34 +161,4 @@ func (s *Store) raisePin(name string, offered Pin) error {
 		s.pins[name] = p
 	}
 	return err
-}
-
-// A pinRecord is the entry of a Pin.
-type pinRecord struct {
-	V           int
-	HTTPS, HTTP string `json:",omitempty"` // algorithms
-	OpenPGP     bool   `json:",omitempty"`
-	SMIME       bool   `json:",omitempty"`
-	Pieces      bool   `json:",omitempty"`
-}
-
-func (p Pin) record() pinRecord {
-	r := pinRecord{V: format, OpenPGP: p.OpenPGP, SMIME: p.SMIME, Pieces: p.Pieces}
-	if p.HTTPS != 0 {
-		r.HTTPS = p.HTTPS.String()
-	}
-	if p.HTTP != 0 {
-		r.HTTP = p.HTTP.String()
-	}
-	return r
-}
-
-// pin reads r. It reports false if r names an algorithm that is unknown.
-func (r pinRecord) pin() (p Pin, ok bool) {
-	https, known := verify.ParseAlgorithm(r.HTTPS)
-	http, also := verify.ParseAlgorithm(r.HTTP)
-	if r.HTTPS != "" && !known || r.HTTP != "" && !also {
-		return Pin{}, false
-	}
-	return Pin{HTTPS: https, HTTP: http, OpenPGP: r.OpenPGP, SMIME: r.SMIME, Pieces: r.Pieces}, true
 }

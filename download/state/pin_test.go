@@ -8,11 +8,15 @@ import (
 	"time"
 
 	"braid/verify"
+	"braid/verify/openpgp"
+	"braid/verify/smime"
 )
 
 var (
+	openPGP, sMIME = kindsOf(openpgp.Kind), kindsOf(smime.Kind)
+
 	strong = Pin{HTTPS: verify.SHA256}
-	signed = Pin{OpenPGP: true}
+	signed = Pin{Signatures: openPGP}
 	none   = Pin{}
 )
 
@@ -29,11 +33,11 @@ func TestPinOf(t *testing.T) {
 	got := PinOf([]verify.Claim{
 		claim(t, verify.SHA256, verify.HTTPS), claim(t, verify.MD5, verify.HTTPS), claim(t, verify.SHA1, verify.HTTP), claim(t, verify.SHA512, verify.User),
 	}, "application/metalink4+xml", "application/pgp-signature", "text/html")
-	if want := (Pin{HTTPS: verify.SHA256, HTTP: verify.SHA1, OpenPGP: true}); got != want {
+	if want := (Pin{HTTPS: verify.SHA256, HTTP: verify.SHA1, Signatures: openPGP}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	for _, kind := range []string{"application/pkcs7-signature", "application/pkcs7-mime"} {
-		if got := PinOf(nil, kind); got != (Pin{SMIME: true}) {
+		if got := PinOf(nil, kind); got != (Pin{Signatures: sMIME}) {
 			t.Errorf("%s: %+v", kind, got)
 		}
 	}
@@ -41,7 +45,7 @@ func TestPinOf(t *testing.T) {
 
 // What is missing now although it was offered before, and what may be missing (rule 64).
 func TestDowngrade_Rule64(t *testing.T) {
-	all := Pin{HTTPS: verify.SHA512, HTTP: verify.SHA512, OpenPGP: true, SMIME: true, Pieces: true}
+	all := Pin{HTTPS: verify.SHA512, HTTP: verify.SHA512, Signatures: openPGP | sMIME, Pieces: true}
 	for _, tt := range []struct {
 		name        string
 		before, now Pin
@@ -59,8 +63,8 @@ func TestDowngrade_Rule64(t *testing.T) {
 		{"over http it was offered", Pin{HTTP: verify.SHA512}, none, ""},
 		{"pieces were offered", Pin{Pieces: true}, none, ""},
 		{"OpenPGP", signed, strong, "named an OpenPGP signature before, and now names none"},
-		{"S/MIME", Pin{SMIME: true}, strong, "named an S/MIME signature before, and now names none"},
-		{"another kind of signature", signed, Pin{SMIME: true}, "named an OpenPGP signature before, and now names none"},
+		{"S/MIME", Pin{Signatures: sMIME}, strong, "named an S/MIME signature before, and now names none"},
+		{"another kind of signature", signed, Pin{Signatures: sMIME}, "named an OpenPGP signature before, and now names none"},
 		{"all is missing", all, none, "gave sha-512 over https before, and now gives no digest; " +
 			"it named an OpenPGP signature before, and now names none; it named an S/MIME signature before, and now names none"},
 	} {
@@ -115,11 +119,11 @@ func TestWhichURLsAreOne(t *testing.T) {
 // Only the user takes back what a server offered.
 func TestKeepNeverLowers(t *testing.T) {
 	s, u := fresh(t), parse(t, "https://example.org/a")
-	for _, p := range []Pin{{HTTPS: verify.SHA256, Pieces: true}, {OpenPGP: true, SMIME: true}, {HTTP: verify.MD5}, none} {
+	for _, p := range []Pin{{HTTPS: verify.SHA256, Pieces: true}, {Signatures: openPGP | sMIME}, {HTTP: verify.MD5}, none} {
 		s.KeepPin(u, p)
 		s = s.again()
 	}
-	if got := s.pinAt(t, u); got != (Pin{verify.SHA256, verify.MD5, true, true, true}) {
+	if got := s.pinAt(t, u); got != (Pin{verify.SHA256, verify.MD5, openPGP | sMIME, true}) {
 		t.Errorf("%+v", got)
 	}
 	s.ForgetPin(u)
@@ -157,7 +161,7 @@ func TestPinsOfTwoPrograms(t *testing.T) {
 	a.ForgetPin(gone)
 	b.KeepPin(u, signed)
 	b.KeepPin(gone, none)
-	if got := a.pinAt(t, u); got != (Pin{HTTPS: verify.SHA256, OpenPGP: true}) {
+	if got := a.pinAt(t, u); got != (Pin{HTTPS: verify.SHA256, Signatures: openPGP}) {
 		t.Errorf("%+v", got)
 	}
 	if got := a.pinAt(t, gone); got != none {
@@ -192,5 +196,21 @@ func TestPinsInMemoryAreBounded(t *testing.T) {
 	}
 	if len(s.pins) != pinned.most {
 		t.Errorf("%d pins", len(s.pins))
+	}
+}
+
+// TestPinRecord: entries are as earlier releases wrote them, and unknown kinds of signatures in them do no harm.
+func TestPinRecord(t *testing.T) {
+	all := Pin{HTTPS: verify.SHA256, Signatures: openPGP | sMIME, Pieces: true}
+	old := `{"V":1,"HTTPS":"sha-256","OpenPGP":true,"SMIME":true,"Pieces":true,"Other":true}`
+	var r pinRecord
+	if !decode([]byte(checksum([]byte(old))+" "+old), &r) || r != all.record() {
+		t.Errorf("%s: %+v", old, r)
+	}
+	if got := string(encode(all.record())[17:]); got != `{"HTTPS":"sha-256","OpenPGP":true,"Pieces":true,"SMIME":true,"V":1}` {
+		t.Errorf("written is %s", got)
+	}
+	if got := string(encode(strong.record())[17:]); got != `{"V":1,"HTTPS":"sha-256"}` {
+		t.Errorf("written is %s", got)
 	}
 }

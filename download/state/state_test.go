@@ -352,7 +352,7 @@ func TestTogether(t *testing.T) {
 // FuzzDecode: whatever is in a file, what is read of it is written the same way again.
 func FuzzDecode(f *testing.F) {
 	f.Add(encode(some(f).record()))
-	f.Add(encode(Pin{verify.SHA256, verify.SHA512, true, true, true}.record())[17:])
+	f.Add(encode(Pin{verify.SHA256, verify.SHA512, openPGP | sMIME, true}.record())[17:])
 	f.Add(encode(speedRecord{format, 5e6, time.Second}))
 	f.Add([]byte(`{"V":1,"Size":-1,"SHA256":"","HTTPS":"sha-256","Rate":-1,"RTT":99999999999999}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

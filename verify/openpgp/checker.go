@@ -74,14 +74,14 @@ func New(signatures []byte, keys Keyring, policy Policy) (*Checker, error) {
 		}
 	}
 	if c.anchored && len(c.pending) == 0 {
-		return nil, verify.JudgeSignatures(c.signatures)
+		return nil, verify.JudgeSignatures(c.signatures, named)
 	}
 	return c, nil
 }
 
 // add judges w as far as that is possible without the file.
 func (c *Checker) add(w written, keys shelf, policy Policy) error {
-	said := verify.SignatureResult{Kind: verify.OpenPGP, Signer: w.issuer.String(), Hash: digests[w.hash].name}
+	said := verify.SignatureResult{Kind: kindName, Signer: w.issuer.String(), Hash: digests[w.hash].name}
 	if w.sig != nil {
 		said.Time = w.sig.CreationTime
 	}
@@ -189,7 +189,7 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	for _, p := range c.pending {
 		p.decide(&all[p.index])
 	}
-	if err := verify.JudgeSignatures(all); err != nil {
+	if err := verify.JudgeSignatures(all, named); err != nil {
 		return nil, err
 	}
 	return all, nil

@@ -90,8 +90,8 @@ func openSigner(secretKey, passphrase []byte, now time.Time) (signer, error) {
 
 // readSecret reads the one secret key of an export.
 func readSecret(export []byte) (*pgp.Entity, error) {
-	if len(export) > maxFile {
-		return nil, fail(verify.SignatureTooLarge, "over %d bytes", maxFile)
+	if len(export) > verify.MaxSignature {
+		return nil, fail(verify.SignatureTooLarge, "over %d bytes", verify.MaxSignature)
 	}
 	data := export
 	if !isBinary(export) {

@@ -160,7 +160,7 @@ func TestSignRefuses(t *testing.T) {
 		{"cut off", secretKey(t, ann)[:100], "", verify.SignatureMalformed, "cut off"},
 		{"garbage", []byte("hello"), "", verify.SignatureUnknownKey, "no secret key"},
 		{"nothing", nil, "", verify.SignatureUnknownKey, "no secret key"},
-		{"too large", make([]byte, maxFile+1), "", verify.SignatureTooLarge, "over 1048576 bytes"},
+		{"too large", make([]byte, verify.MaxSignature+1), "", verify.SignatureTooLarge, "over 1048576 bytes"},
 	}
 	for _, tt := range tests {
 		sig, err := Sign(strings.NewReader(signed), tt.key, []byte(tt.passphrase), made)

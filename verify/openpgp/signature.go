@@ -9,10 +9,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
-const (
-	maxFile       = 1 << 20 // rule 47
-	maxSignatures = 100
-)
+const maxSignatures = 100
 
 // A written is a signature as its packet says.
 type written struct {
@@ -53,8 +50,8 @@ func (i issuer) String() string {
 // readSignatures takes a file of detached signatures apart: binary, or one or more blocks of armor. Anything else in it
 // is an *Error: what holds no signature, or a message beside one, proves nothing of a file.
 func readSignatures(file []byte) ([]written, error) {
-	if len(file) > maxFile {
-		return nil, fail(verify.SignatureTooLarge, "%d bytes, at most %d are read", len(file), maxFile)
+	if len(file) > verify.MaxSignature {
+		return nil, fail(verify.SignatureTooLarge, "%d bytes, at most %d are read", len(file), verify.MaxSignature)
 	}
 	if len(bytes.TrimSpace(file)) == 0 {
 		return nil, fail(verify.SignatureMissing, "empty")

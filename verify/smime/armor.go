@@ -8,14 +8,11 @@ import (
 	"strings"
 )
 
-// MaxSize is the largest message that is looked at.
-const MaxSize = 1 << 20
-
 // dearmor finds the bytes of the CMS message: they are data (DER or BER), PEM (RFC 7468, section 9), or the base64 body of a mail
 // (RFC 8551, section 3.2).
 func dearmor(data []byte) ([]byte, *verify.SignatureError) {
-	if len(data) > MaxSize {
-		return nil, fail(verify.SignatureTooLarge, "%d bytes, more than %d", len(data), MaxSize)
+	if len(data) > verify.MaxSignature {
+		return nil, fail(verify.SignatureTooLarge, "%d bytes, more than %d", len(data), verify.MaxSignature)
 	}
 	text := bytes.TrimSpace(data)
 	switch {

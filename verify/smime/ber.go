@@ -105,7 +105,7 @@ func joinStrings(out []byte, start int) ([]byte, *verify.SignatureError) {
 }
 
 // maxLength is beyond what there can be, and far from what header or an int of 32 bits could not hold.
-const maxLength = 4 * MaxSize
+const maxLength = 4 * verify.MaxSignature
 
 // indefiniteLength is what consumeHeader says for one.
 const indefiniteLength = -1

@@ -98,7 +98,7 @@ func TestLengths(t *testing.T) {
 
 // TestHostileBER: what keeps a parser without limits busy for minutes costs no more than its length.
 func TestHostileBER(t *testing.T) {
-	const n = MaxSize / 2
+	const n = verify.MaxSignature / 2
 	for name, ber := range map[string][]byte{
 		"lists": bytes.Repeat([]byte{tagSequence, indefinite}, n),
 		"sets":  bytes.Repeat([]byte{tagSet, indefinite}, n),

@@ -54,7 +54,7 @@ func New(signature []byte, roots []*x509.Certificate, now time.Time) (*Checker, 
 		c.add(s, m, a)
 	}
 	if c.anchored && (len(c.pending) == 0 || anyBad(c.signatures)) {
-		return nil, verify.JudgeSignatures(c.signatures)
+		return nil, verify.JudgeSignatures(c.signatures, named)
 	}
 	return c, nil
 }
@@ -173,7 +173,7 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 			s.Code = verify.SignatureGood
 		}
 	}
-	if err := verify.JudgeSignatures(all); err != nil {
+	if err := verify.JudgeSignatures(all, named); err != nil {
 		return nil, err
 	}
 	return all, nil

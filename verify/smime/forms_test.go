@@ -45,9 +45,9 @@ func TestForms(t *testing.T) {
 
 		{"nothing", "", verify.SignatureMissing, "nothing is there"},
 		{"blank lines", " \r\n\n", verify.SignatureMissing, ""},
-		{"too large", strings.Repeat("\x30", MaxSize+1), verify.SignatureTooLarge, "1048577 bytes"},
-		{"too large, and blank", strings.Repeat(" ", MaxSize+1), verify.SignatureTooLarge, ""},
-		{"not too large", strings.Repeat("\x30", MaxSize), verify.SignatureMalformed, ""},
+		{"too large", strings.Repeat("\x30", verify.MaxSignature+1), verify.SignatureTooLarge, "1048577 bytes"},
+		{"too large, and blank", strings.Repeat(" ", verify.MaxSignature+1), verify.SignatureTooLarge, ""},
+		{"not too large", strings.Repeat("\x30", verify.MaxSignature), verify.SignatureMalformed, ""},
 		{"garbage", "\x01\x02\x03", verify.SignatureMalformed, "neither DER nor PEM nor mail"},
 		{"a page", "<!DOCTYPE html>\n<p>404: never heard of it\n\n", verify.SignatureMalformed, "neither DER nor PEM nor mail"},
 		{"trailing garbage", string(der) + "x", verify.SignatureMalformed, "1 bytes behind its end"},

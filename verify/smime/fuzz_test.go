@@ -75,7 +75,7 @@ func FuzzToDER(f *testing.F) {
 		f.Add(unhex(f, hex))
 	}
 	f.Fuzz(func(t *testing.T, ber []byte) {
-		if len(ber) > MaxSize {
+		if len(ber) > verify.MaxSignature {
 			return // New refuses it before
 		}
 		der, fault := toDER(ber)

@@ -118,7 +118,7 @@ func chainFault(err error, cert *x509.Certificate) *verify.SignatureError {
 
 // describe is what s and its certificate say of the signer.
 func (s signerInfo) describe(cert *x509.Certificate) verify.SignatureResult {
-	r := verify.SignatureResult{Kind: verify.SMIME, Signer: strconv.Quote(s.name()), Time: s.signingTime}
+	r := verify.SignatureResult{Kind: kindName, Signer: strconv.Quote(s.name()), Time: s.signingTime}
 	if cert == nil {
 		return r
 	}

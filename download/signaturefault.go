@@ -1,24 +1,10 @@
 package download
 
 import (
-	"bytes"
 	"errors"
 
 	"braid/verify"
 )
-
-// kindOfData tells a CMS message from OpenPGP: by its label, or as it begins as a SEQUENCE does.
-func kindOfData(data []byte) verify.SignatureKind {
-	text := bytes.TrimSpace(data)
-	lower := bytes.ToLower(text[:min(len(text), len("content-type:"))])
-	switch {
-	case bytes.HasPrefix(text, []byte("-----BEGIN PGP")):
-	case bytes.HasPrefix(text, []byte("-----BEGIN ")), bytes.HasPrefix(lower, []byte("content-type:")), bytes.HasPrefix(lower, []byte("mime-version:")),
-		len(data) > 0 && data[0] == 0x30:
-		return verify.SMIME
-	}
-	return verify.OpenPGP
-}
 
 // severe reports whether a signature is wrong, and not only by a key that does not count.
 func severe(err error) bool {

@@ -1,0 +1,94 @@
+package openpgp
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"time"
+
+	"braid/verify"
+)
+
+const (
+	kindName = "OpenPGP"
+	option   = "keyring"
+	pgpType  = "application/pgp-signature" // RFC 3156, section 5
+)
+
+// Kind is OpenPGP.
+var Kind = &verify.SignatureKind{
+	Name: kindName, Article: "an",
+	Types:  []string{pgpType},
+	Beside: []string{".asc", ".sig", ".gpg", ".sign"},
+	Served: []verify.SignatureFile{{Ending: ".asc", Type: pgpType}, {Ending: ".sig", Type: pgpType}},
+	Option: option,
+
+	Sniff:    func(data []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN PGP")) },
+	NewTrust: newTrust,
+	Read:     read,
+	Describe: func(r verify.SignatureResult) string {
+		return fmt.Sprintf("%s, %s, %s", r.Signer, r.Time.UTC().Format(time.DateOnly), r.Hash)
+	},
+}
+
+// A Trust is a keyring. Without Pins every key in it counts.
+type Trust struct {
+	Keys Keyring
+	Pins []Fingerprint
+	// AllowExpiredKey takes signatures by keys that have expired since, for archives.
+	AllowExpiredKey bool
+}
+
+// Kind implements [verify.Trust].
+func (t Trust) Kind() *verify.SignatureKind { return Kind }
+
+// Any implements [verify.Trust].
+func (t Trust) Any() bool { return t.Keys.Len() > 0 || len(t.Pins) > 0 }
+
+// Pinned implements [verify.Trust].
+func (t Trust) Pinned() bool { return len(t.Pins) > 0 }
+
+// Check implements [verify.Trust].
+func (t Trust) Check(data []byte, text bool, now time.Time) (verify.SignatureChecker, error) {
+	return New(data, t.Keys, Policy{Now: now, Pins: t.Pins, AllowExpiredKey: t.AllowExpiredKey, Text: text})
+}
+
+// read is Kind.Read.
+func read(data []byte, now time.Time) ([]verify.SignatureResult, error) {
+	c, err := New(data, Keyring{}, Policy{Now: now})
+	if err != nil {
+		return nil, err
+	}
+	return c.Signatures()
+}
+
+// named returns how an error names who made a signature.
+func named(r verify.SignatureResult) string { return cmp.Or(r.Subkey, r.Key) }
+
+// newTrust is Kind.NewTrust. Its error names a file that is the only one.
+func newTrust(k verify.Keys) (verify.Trust, error) {
+	t := Trust{AllowExpiredKey: k.AllowExpired}
+	var exports [][]byte
+	for _, f := range k.Files {
+		exports = append(exports, f.Data)
+	}
+	var err error
+	if t.Keys, err = ParseKeyring(exports...); err != nil {
+		wrong := &verify.KeyError{Option: option, Why: err.Error()}
+		if len(k.Files) == 1 {
+			wrong.File, wrong.Hint = k.Files[0].Name, "gpg --export FINGERPRINT writes one"
+		}
+		return nil, wrong
+	}
+	for _, word := range k.Pins {
+		f, err := ParseFingerprint(word)
+		if err != nil {
+			return nil, &verify.KeyError{Option: "pin", Why: err.Error(), Hint: "gpg --fingerprint shows it"}
+		}
+		t.Pins = append(t.Pins, f)
+	}
+	if len(t.Pins) > 0 && t.Keys.Len() == 0 {
+		return nil, &verify.KeyError{Option: "pin", Why: "says which key counts, and there is none", Hint: "--keyring FILE has the keys"}
+	}
+	return t, nil
+}

@@ -1,0 +1,85 @@
+package smime
+
+import (
+	"bytes"
+	"crypto/x509"
+	"time"
+
+	"braid/verify"
+)
+
+const (
+	kindName = "S/MIME"
+	option   = "smime-ca"
+)
+
+// Kind is S/MIME.
+var Kind = &verify.SignatureKind{
+	Name: kindName, Article: "an",
+	Types: []string{ // RFC 8551, section 3.2
+		"application/pkcs7-signature", "application/pkcs7-mime", "application/x-pkcs7-signature", "application/x-pkcs7-mime",
+	},
+	Beside: []string{".p7s"},
+	Served: []verify.SignatureFile{{Ending: ".p7m", Type: "application/pkcs7-mime"}, {Ending: ".p7s", Type: "application/pkcs7-signature"}},
+	Option: option,
+
+	Sniff:    sniff,
+	NewTrust: newTrust,
+	Read:     read,
+	Describe: func(r verify.SignatureResult) string { return r.Signer },
+}
+
+// sniff is Kind.Sniff: a message has a label that is not OpenPGP's, is a mail, or begins as a SEQUENCE does.
+func sniff(data []byte) bool {
+	text := bytes.TrimSpace(data)
+	lower := bytes.ToLower(text[:min(len(text), len("content-type:"))])
+	switch {
+	case bytes.HasPrefix(text, []byte("-----BEGIN PGP")):
+		return false
+	case bytes.HasPrefix(text, []byte("-----BEGIN ")), bytes.HasPrefix(lower, []byte("content-type:")), bytes.HasPrefix(lower, []byte("mime-version:")):
+		return true
+	}
+	return len(data) > 0 && data[0] == tagSequence
+}
+
+// A Trust is root certificates, or those of signers.
+type Trust struct{ Roots []*x509.Certificate }
+
+// Kind implements [verify.Trust].
+func (t Trust) Kind() *verify.SignatureKind { return Kind }
+
+// Any implements [verify.Trust].
+func (t Trust) Any() bool { return len(t.Roots) > 0 }
+
+// Pinned implements [verify.Trust]. A root vouches for others than itself.
+func (t Trust) Pinned() bool { return false }
+
+// Check implements [verify.Trust]. There are no signatures of a text alone.
+func (t Trust) Check(data []byte, _ bool, now time.Time) (verify.SignatureChecker, error) {
+	return New(data, t.Roots, now)
+}
+
+// read is Kind.Read.
+func read(data []byte, now time.Time) ([]verify.SignatureResult, error) {
+	c, err := New(data, nil, now)
+	if err != nil {
+		return nil, err
+	}
+	return c.Signatures()
+}
+
+// named returns how an error names who made a signature.
+func named(r verify.SignatureResult) string { return r.Signer }
+
+// newTrust is Kind.NewTrust.
+func newTrust(k verify.Keys) (verify.Trust, error) {
+	var t Trust
+	for _, f := range k.Files {
+		roots, err := ParseRoots(f.Data)
+		if err != nil {
+			return nil, &verify.KeyError{Option: option, Why: f.Name + ": " + err.Error(), Hint: "a file of certificates in PEM"}
+		}
+		t.Roots = append(t.Roots, roots...)
+	}
+	return t, nil
+}
