@@ -37,7 +37,7 @@ func PinOf(claims []verify.Claim, documents ...string) (p Pin) {
 		}
 	}
 	for _, d := range documents {
-		if kind, ok := signatures.OfType(d); ok && !strings.HasPrefix(d, "application/x-") {
+		if kind, ok := signatures.OfType(d); ok {
 			p.Signatures |= kindsOf(kind)
 		}
 	}
