@@ -47,6 +47,7 @@ var houses = map[string]house{
 	}},
 
 	"antenna/feed":   {pure: true},
+	"antenna/formats": {pure: true, imports: []string{"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif"}},
 	"antenna/hinadi": {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"antenna/lirs":   {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"antenna/soif":   {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
@@ -55,7 +56,7 @@ var houses = map[string]house{
 	}},
 
 	"antenna": {imports: []string{
-		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "linkheader",
+		"antenna/feed", "antenna/formats", "antenna/hinadi", "antenna/lirs", "antenna/news", "linkheader",
 		"internal/database", "internal/feedtext", "internal/fsys", "internal/mask", "internal/web", "verify", "internal/option", "address",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
@@ -130,7 +131,7 @@ var houses = map[string]house{
 
 	"cli": {imports: []string{
 		"agents/apt",
-		"agents/lfs", "antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "internal/partfile", "download/state",
+		"agents/lfs", "antenna", "antenna/feed", "antenna/formats", "byterange", "download", "internal/partfile", "download/state",
 		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "fleet", "fleet/jetstream", "internal/database",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
 		"address", "metalink", "metalink/metainfo", "internal/problem", "internal/report", "objectstore",
@@ -145,7 +146,7 @@ var houses = map[string]house{
 	"address":          {pure: true, imports: []string{"golang.org/x/net/idna"}},
 	"internal/geoip":   {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
 	"internal/mask":    {pure: true},
-	"internal/option":  {pure: true, imports: []string{"github.com/BurntSushi/toml", "address"}},
+	"internal/option":  {pure: true, imports: []string{"github.com/BurntSushi/toml", "address", "antenna/formats"}},
 	"internal/program": {},
 	"internal/web":     {imports: []string{"address", "internal/mask", "verify", "golang.org/x/net/publicsuffix"}},
 	// No row may name these: they appear in _test.go files only.

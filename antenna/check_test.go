@@ -101,7 +101,7 @@ func TestKinds(t *testing.T) {
 	}
 	// Whoever names the kind knows better: blank lines of a hina-di feed may be all that is looked at.
 	hina := strings.Repeat("\r\n", 20_000) + "URL: " + fileURL + "\r\n\r\n"
-	for kind, want := range map[Kind]int{Auto: 0, HinaDI: 1} {
+	for kind, want := range map[Kind]int{Auto: 0, Kind(feed.HinaDI): 1} {
 		k, _ := l.poller.read(t.Context(), &task{feed: &Feed{Kind: kind, Limits: Limits{}.orDefault()}}, strings.NewReader(zipped(zipped(hina))), 5, address.Public)
 		if len(k.matches) != want {
 			t.Errorf("%v: %+v", kind, k)

@@ -10,10 +10,7 @@ import (
 	"slices"
 
 	"braid/antenna/feed"
-	"braid/antenna/hinadi"
-	"braid/antenna/lirs"
-	"braid/antenna/news"
-	"braid/antenna/soif"
+	"braid/antenna/formats"
 )
 
 // A document is one file to be written.
@@ -60,10 +57,13 @@ func compose(s feed.Snapshot, o FolderOptions) (documents []document, empty []st
 			c.report.Refused[feed.Untrusted]++
 		}
 	}
-	for _, step := range []func() error{c.hinaDI, c.lirs, c.soif, c.atom, c.page} {
-		if err := step(); err != nil {
+	for _, f := range formats.All() {
+		if err := c.feed(f); err != nil {
 			return nil, nil, c.report, err
 		}
+	}
+	if err := c.page(); err != nil {
+		return nil, nil, c.report, err
 	}
 	return c.documents, c.empty, c.report, nil
 }
@@ -75,7 +75,7 @@ func hasUser(s string) bool {
 
 // observed are the own observations as a format has them. URLs are written in one way (hina-di, section 5.3), and a
 // block is good for as long as others take it to be.
-func (c *composer) observed(format feed.Format) []feed.Record {
+func (c *composer) observed(format feed.FormatID) []feed.Record {
 	list := make([]feed.Record, 0, len(c.own))
 	for _, k := range c.own {
 		r := k.Record
@@ -111,14 +111,14 @@ func canonical(url string) string {
 }
 
 // published are the records that a feed in a format has: for each URL one, of those that the format can write.
-func (c *composer) published(format feed.Format, write func(feed.Record) error) []feed.Record {
+func (c *composer) published(format feed.FormatID, write func(feed.Record) error) []feed.Record {
 	list := c.relay.Publish(format, c.observed(format), c.read, c.now, func(_ feed.Record, why feed.Refusal) {
 		if why != feed.OtherFormat {
 			c.report.Refused[why]++
 		}
 	})
 	return slices.DeleteFunc(list, func(r feed.Record) bool {
-		if write(r) == nil {
+		if err := write(r); err == nil || err == feed.ErrNoPlace { // which is left out, and not wrong
 			return false
 		}
 		c.report.Unwritable++
@@ -141,62 +141,53 @@ func (c *composer) add(name string, records []feed.Record, encode func(io.Writer
 	return nil
 }
 
-func (c *composer) hinaDI() error {
-	list := c.published(feed.HinaDI, func(r feed.Record) error { _, err := hinadi.Fields(r); return err })
-	return c.add(fileHinaDI, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
-		return hinadi.Encode(w, hinadi.Header{UserAgent: c.snapshot.Agent, Date: c.now}, records)
-	})
-}
-
-// lirs writes the feed twice: the specification wants it compressed, and some readers cannot.
-func (c *composer) lirs() error {
-	list := c.published(feed.LIRS, func(r feed.Record) error { _, err := lirs.Append(nil, r); return err })
-	if err := c.add(fileLIRS, list, lirs.Encode); err != nil {
+// feed makes the documents of a format.
+func (c *composer) feed(f *feed.Format) error {
+	w := f.Writing
+	if w == nil {
+		return nil
+	}
+	h := feed.Heading{ID: c.snapshot.AgentURL, Title: c.title(), Agent: c.snapshot.Agent, Generator: defaultAgent, Date: c.now}
+	var list []feed.Record
+	if w.OwnOnly {
+		list = c.latest()
+		if len(list) > 0 {
+			h.Updated = max(0, list[0].LastModified)
+		}
+	} else {
+		list = c.published(f.ID, w.Check)
+	}
+	if h.Updated == 0 {
+		h.Updated = c.now
+	}
+	if u, err := url.Parse(c.snapshot.AgentURL); err == nil && u.Host != "" {
+		h.Self, h.Site = u.ResolveReference(&url.URL{Path: w.File}).String(), c.snapshot.AgentURL
+	}
+	if h.ID == "" {
+		h.ID = "urn:x-antenna:" + url.PathEscape(c.snapshot.Agent)
+	}
+	encode := func(to io.Writer, records iter.Seq[feed.Record]) error { return w.Encode(to, h, records) }
+	if err := c.add(w.File, list, encode); err != nil || !w.Gzip {
 		return err
 	}
-	return c.add(fileLIRSGzip, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
-		z := gzip.NewWriter(w) // without a time or a name: the same records are the same file
-		if err := lirs.Encode(z, records); err != nil {
+	return c.add(w.File+gzipEnding, list, func(to io.Writer, records iter.Seq[feed.Record]) error {
+		z := gzip.NewWriter(to) // without a time or a name: the same records are the same file
+		if err := encode(z, records); err != nil {
 			return err
 		}
 		return z.Close()
 	})
 }
 
-func (c *composer) soif() error {
-	list := c.published(feed.SOIF, func(r feed.Record) error {
-		_, err := soif.Append(nil, r)
-		if err == soif.ErrNoWord {
-			return nil // left out, not wrong
-		}
-		return err
-	})
-	return c.add(fileSOIF, list, soif.Encode)
-}
-
-// atom writes own observations only: a summary of what another agent said would be our word.
-func (c *composer) atom() error {
-	var list []feed.Record
-	h := news.AtomHeader{ID: c.snapshot.AgentURL, Title: c.title(), Author: c.snapshot.Agent, Generator: defaultAgent}
+// latest returns the own observations that succeeded, the one of the latest change first.
+func (c *composer) latest() (list []feed.Record) {
 	for _, r := range c.observed(feed.Own) {
 		if !r.Failed {
 			list = append(list, r)
-			h.Updated = max(h.Updated, r.LastModified)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b feed.Record) int { return int(min(max(b.LastModified-a.LastModified, -1), 1)) })
-	if h.Updated == 0 {
-		h.Updated = c.now
-	}
-	if u, err := url.Parse(c.snapshot.AgentURL); err == nil && u.Host != "" {
-		h.Self, h.Site = u.ResolveReference(&url.URL{Path: fileAtom}).String(), c.snapshot.AgentURL
-	}
-	if h.ID == "" {
-		h.ID = "urn:x-antenna:" + url.PathEscape(c.snapshot.Agent)
-	}
-	return c.add(fileAtom, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
-		return news.EncodeAtom(w, h, records)
-	})
+	return list
 }
 
 func (c *composer) title() string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/antenna/feed"
+	"braid/antenna/formats"
 )
 
 // A Feed is one feed that is polled. It is not changed after use.
@@ -100,32 +101,46 @@ type Watch struct {
 	Zone          int64
 }
 
-// A Kind is how a feed is read.
-type Kind int
+// A Kind is how a feed is read: as the format with this number, or one of the two that are none.
+type Kind feed.FormatID
 
 const (
-	Auto    Kind = iota // by what it begins with
-	HinaDI              // HINA/2.2
-	LIRS                // LIRS 2.1
-	SOIF                // RFC 2655
-	News                // RSS, Atom, JSON Feed
-	Sitemap             // sitemaps.org
-	Page                // no feed: what the watched URL itself answers to HEAD
+	Auto Kind = 0  // by what it begins with
+	Page Kind = -1 // no feed: what the watched URL itself answers to HEAD
 )
 
-var kindNames = [...]string{"auto", "hina-di", "lirs", "soif", "news", "sitemap", "page"}
+// format returns the format of k, if it says one.
+func (k Kind) format() (*feed.Format, bool) { return formats.Of(feed.FormatID(k)) }
 
-func (k Kind) String() string { return kindNames[k] }
+// PassesOn reports whether feeds of the kind may say which agent obtained a record, so that it can be passed on.
+func (k Kind) PassesOn() bool {
+	f, ok := k.format()
+	return !ok || f.Agents
+}
+
+func (k Kind) String() string {
+	switch k {
+	case Auto:
+		return "auto"
+	case Page:
+		return "page"
+	}
+	return formats.Name(feed.FormatID(k))
+}
 
 // MarshalText writes k as String does.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads what String writes.
 func (k *Kind) UnmarshalText(text []byte) error {
-	i := slices.Index(kindNames[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("%q is no kind of feed: there are %s", text, strings.Join(kindNames[:Page], ", ")) // a page is none
+	kinds := []Kind{Auto, Page}
+	for _, f := range formats.All() {
+		kinds = append(kinds, Kind(f.ID))
 	}
-	*k = Kind(i)
+	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.String() == string(text) })
+	if i < 0 { // a page is no kind of feed
+		return fmt.Errorf("%q is no kind of feed: there are %v, %s", text, Auto, strings.Join(formats.Names(), ", "))
+	}
+	*k = kinds[i]
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"braid/antenna/feed"
+	"braid/antenna/formats"
+	"braid/antenna/news"
 	"braid/linkheader"
 )
 
@@ -26,18 +28,10 @@ const (
 type FoundFeed struct {
 	URL    *url.URL
 	Type   string // as the page has it, without parameters
-	Format feed.Format
+	Format *feed.Format
 	Title  string
 	// InHeader: a header field names it.
 	InHeader bool
-}
-
-// feedTypes are the media feedTypes that feeds have.
-var feedTypes = map[string]feed.Format{
-	"application/x-lirs": feed.LIRS, "text/x-lirs": feed.LIRS,
-	"application/atom+xml": feed.News, "application/rss+xml": feed.News, "application/rdf+xml": feed.News, "application/feed+json": feed.News,
-	"application/x-soif": feed.SOIF, "application/index.obj.harvest-soif-1": feed.SOIF,
-	"application/x-hina-di": feed.HinaDI, "text/x-hina-di": feed.HinaDI,
 }
 
 // A finder collects feeds.
@@ -117,14 +111,14 @@ func (f *finder) link(a map[string]string) {
 	case slices.Contains(rels, "alternate"):
 		f.add(a["href"], a["type"], a["title"], false)
 	case slices.Contains(rels, "sitemap"):
-		f.keep(FoundFeed{Type: mediaType(a["type"]), Format: feed.Sitemap, Title: a["title"]}, a["href"])
+		f.keep(FoundFeed{Type: mediaType(a["type"]), Format: &news.SitemapFormat, Title: a["title"]}, a["href"])
 	}
 }
 
 // add adds a link with the type of a feed.
 func (f *finder) add(target, kind, title string, inHeader bool) {
 	kind = mediaType(kind)
-	if format, ok := feedTypes[kind]; ok {
+	if format, _, ok := formats.OfType(kind); ok {
 		f.keep(FoundFeed{Type: kind, Format: format, Title: title, InHeader: inHeader}, target)
 	}
 }

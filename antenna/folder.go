@@ -10,17 +10,13 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/antenna/formats"
 	"braid/internal/fsys"
 )
 
-// The names of the files.
 const (
-	fileHinaDI   = "hina.di"
-	fileLIRS     = "antenna.lirs"
-	fileLIRSGzip = "antenna.lirs.gz"
-	fileSOIF     = "antenna.soif"
-	fileAtom     = "atom.xml"
-	filePage     = "index.html"
+	filePage   = "index.html" // the page, beside the feeds
+	gzipEnding = ".gz"
 )
 
 // FolderOptions say how it is published. The zero value works.
@@ -103,10 +99,21 @@ func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, er
 	return report, nil
 }
 
-// marks are what the beginnings of the files have in them that this package writes. A feed for antennas is known by its format.
-var marks = map[string][]string{
-	fileHinaDI: {"HINA/"}, fileLIRS: {"LIRS,"}, fileLIRSGzip: {"\x1f\x8b"}, fileSOIF: {"@"},
-	fileAtom: {">braid</generator>"}, filePage: {`<meta name="generator" content="braid">`, `href="antenna.lirs.gz"`},
+// marksOf returns what the beginning of a file of that name has in it if this package wrote it: one of these. A feed for
+// antennas is known by its format.
+func marksOf(name string) []string {
+	if name == filePage {
+		return []string{`<meta name="generator" content="braid">`, `href="antenna.lirs.gz"`}
+	}
+	for _, w := range formats.Writings() {
+		switch name {
+		case w.File:
+			return []string{w.Mark}
+		case w.File + gzipEnding:
+			return []string{string(gzipMagic)}
+		}
+	}
+	return nil
 }
 
 // mostMark is how much of a file is looked at for its mark: more than a page has before its heading, with the style in it.
@@ -129,7 +136,7 @@ func written(files fsys.FS, path, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(marks[name], func(mark string) bool { return bytes.Contains(head, []byte(mark)) }), nil
+	return slices.ContainsFunc(marksOf(name), func(mark string) bool { return bytes.Contains(head, []byte(mark)) }), nil
 }
 
 // same reports whether there is a regular file with that content.

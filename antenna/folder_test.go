@@ -21,6 +21,15 @@ import (
 	"braid/antenna/soif"
 )
 
+// The names of the feeds that are published.
+const (
+	fileHinaDI   = "hina.di"
+	fileLIRS     = "antenna.lirs"
+	fileLIRSGzip = "antenna.lirs.gz"
+	fileSOIF     = "antenna.soif"
+	fileAtom     = "atom.xml"
+)
+
 const now feed.Time = 1794279600
 
 // ours is a snapshot of an agent that is at http://me.example/.

@@ -16,13 +16,13 @@ import (
 )
 
 // readFormats are those of the vectors, by what their names begin with.
-var readFormats = map[string]feed.Format{
+var readFormats = map[string]feed.FormatID{
 	"hina": feed.HinaDI, "lirs": feed.LIRS, "soif": feed.SOIF, "rss": feed.News, "rdf": feed.News, "atom": feed.News, "json": feed.News,
 	"sitemap": feed.Sitemap,
 }
 
 // others are vectors that are no feed of that kind.
-var others = map[string]feed.Format{"hina-018-not-hina.di": -1, "sitemap-003-none.xml": feed.News, "html-001.html": -1}
+var others = map[string]feed.FormatID{"hina-018-not-hina.di": -1, "sitemap-003-none.xml": feed.News, "html-001.html": -1}
 
 // TestVectors opens all feeds there are, with no, one and two layers of gzip around them.
 func TestVectors(t *testing.T) {
@@ -59,7 +59,7 @@ func TestVectors(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil || f != want {
+			if err != nil || f.ID != want {
 				t.Errorf("%s: %v, %v, want %v", base, f, err, want)
 				continue
 			}
@@ -95,7 +95,7 @@ func compress(t *testing.T, plain []byte) []byte {
 func TestSniff(t *testing.T) {
 	for _, tt := range []struct {
 		text string
-		want feed.Format // -1: none
+		want feed.FormatID // -1: none
 	}{
 		{"", -1}, {"\n \n", -1}, {"hello", -1}, {"<html>", -1}, {"<", -1}, {"<!-- <rss> --><html>", -1}, {"<!-- <rss> ", -1},
 		{"# a comment\n", feed.LIRS}, {"\n#\r\nLIRS,1", feed.LIRS}, {"lirs,1", feed.LIRS}, {"#x\nHINA/2.2", feed.HinaDI},
@@ -106,7 +106,7 @@ func TestSniff(t *testing.T) {
 		{"\xff\xfe<\x00r\x00s\x00s\x00>\x00", feed.News},
 	} {
 		f, ok := sniff([]byte(tt.text))
-		if ok != (tt.want >= 0) || ok && f != tt.want {
+		if ok != (tt.want >= 0) || ok && f.ID != tt.want {
 			t.Errorf("%q is %v, %v, want %v", tt.text, f, ok, tt.want)
 		}
 	}
@@ -163,7 +163,7 @@ func TestTextBeforeObjects(t *testing.T) {
 	} {
 		got := ""
 		if _, f, err := OpenFeed(strings.NewReader(text), feed.Limits{}); err == nil {
-			got = f.String()
+			got = f.Name
 		}
 		if got != want {
 			t.Errorf("%.60q is %q, want %q", text, got, want)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"braid/antenna/feed"
+	"braid/antenna/formats"
 )
 
 // publishing has the snapshots that were published.
@@ -28,7 +29,7 @@ func (p *publishing) take(_ context.Context, s feed.Snapshot) error {
 func known(s feed.Snapshot) string {
 	var lines []string
 	for _, k := range s.Records {
-		line := fmt.Sprintf("%s %v", strings.TrimPrefix(k.URL, "https://files.example"), k.Format)
+		line := fmt.Sprintf("%s %v", strings.TrimPrefix(k.URL, "https://files.example"), formats.Name(k.Format))
 		if k.Failed {
 			line += " failed"
 		}
@@ -190,7 +191,7 @@ func TestPublishFails(t *testing.T) {
 func TestTrusts(t *testing.T) {
 	f := Feed{Trust: []string{"https://Agent.example", "gatherer.example:8500"}}
 	for _, tt := range []struct {
-		format feed.Format
+		format feed.FormatID
 		agent  string
 		want   bool
 	}{

@@ -16,7 +16,7 @@ var errCut = &feed.RejectError{Code: "truncated", Why: "the feed ends within an 
 func (p *poller) read(ctx context.Context, t *task, body io.Reader, received feed.Time, near address.Scope) (result, error) {
 	limits := t.feed.Limits.Limits
 	in, format, err := OpenFeed(body, limits)
-	if configured, ok := formats[t.feed.Kind]; ok && (err == nil || isUnknown(err)) {
+	if configured, ok := t.feed.Kind.format(); ok && (err == nil || isUnknown(err)) {
 		format, err = configured, nil
 	}
 	if err != nil {
@@ -58,9 +58,6 @@ func (p *poller) read(ctx context.Context, t *task, body io.Reader, received fee
 	}
 	return k, err
 }
-
-// formats are those of the kinds that say one.
-var formats = map[Kind]feed.Format{HinaDI: feed.HinaDI, LIRS: feed.LIRS, SOIF: feed.SOIF, News: feed.News, Sitemap: feed.Sitemap}
 
 func isUnknown(err error) bool {
 	reject, ok := errors.AsType[*feed.RejectError](err)

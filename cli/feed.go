@@ -11,16 +11,11 @@ import (
 
 	"braid/antenna"
 	"braid/antenna/feed"
+	"braid/antenna/formats"
 	"braid/download"
 	"braid/internal/problem"
 	"braid/source"
 )
-
-// formatNames are how users call the formats.
-var formatNames = map[string]feed.Format{
-	"hina-di": feed.HinaDI, "lirs": feed.LIRS, "soif": feed.SOIF, "news": feed.News, "rss": feed.News, "atom": feed.News, "json": feed.News,
-	"sitemap": feed.Sitemap,
-}
 
 type feedFlags struct {
 	streams
@@ -46,7 +41,7 @@ type opened struct {
 	io.Reader
 	// name is what messages call it.
 	name   string
-	format feed.Format
+	format *feed.Format
 	// base is where it is on the web, if it is.
 	base string
 	// gzipped: it was compressed on its way, whatever it is by itself.
@@ -149,7 +144,7 @@ var errFolder = errors.New("is a folder")
 func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 	in, format, err := antenna.OpenFeed(o.Reader, f.limits())
 	o.Reader = in
-	forced, ok := formatNames[f.From.Word]
+	forced, ok := formats.OfWord(f.From.Word)
 	if reject, is := errors.AsType[*feed.RejectError](err); ok && (err == nil || is && reject.Code == antenna.CodeUnknownFormat) {
 		o.format = forced
 		return nil

@@ -189,7 +189,7 @@ func checkedLine(o *opened, in feed.Input, t *feedTally) string {
 
 func checkedOf(o *opened, in feed.Input, t *feedTally, verdict *problem.Problem, ended error) checkedEvent {
 	e := checkedEvent{
-		head: newHead(time.Now(), "feed"), Name: o.name, Format: o.format.String(), Gzip: in.Gzip, Charset: in.Charset, Declared: in.Declared,
+		head: newHead(time.Now(), "feed"), Name: o.name, Format: o.format.Name, Gzip: in.Gzip, Charset: in.Charset, Declared: in.Declared,
 		Records: t.kept, Repaired: t.repaired, Lost: t.lost,
 	}
 	if verdict != nil {

@@ -11,13 +11,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"braid/antenna/feed"
-	"braid/antenna/hinadi"
-	"braid/antenna/lirs"
-	newsfeed "braid/antenna/news"
-	"braid/antenna/soif"
+	"braid/antenna/formats"
 	"braid/download"
 	"braid/internal/fsys"
 	"braid/internal/problem"
@@ -38,7 +37,7 @@ func newFeedConvert(s streams) (action, targets) {
 
 func (v *feedConvert) run(ctx context.Context, words []string) error {
 	if v.To.Word == "" {
-		return problem.Misuse("feed convert", "no --to", "--to is one of hina-di, lirs, soif, atom")
+		return problem.Misuse("feed convert", "no --to", "--to is one of "+strings.Join(formats.Written(), ", "))
 	}
 	if v.Out != "" && v.Out != "-" && !v.Overwrite {
 		if _, err := os.Lstat(v.Out); !errors.Is(err, fs.ErrNotExist) {
@@ -107,64 +106,51 @@ type conversion struct {
 }
 
 func (c *conversion) write(w io.Writer) error {
-	now := feed.At(time.Now())
-	var err error
-	switch c.To.Word {
-	case "lirs":
-		err = lirs.Encode(w, c.records(func(r feed.Record) error { _, err := lirs.Append(nil, r); return err }))
-	case "soif":
-		err = soif.Encode(w, c.records(asSOIF))
-	case "atom":
-		err = newsfeed.EncodeAtom(w, c.atomHeader(now), c.records(asAtom))
-	default:
-		err = c.hinaDI(w, now)
+	i := slices.Index(formats.Written(), c.To.Word) // which is one of them
+	as := formats.Writings()[i]
+	records := c.records(as.Check)
+	if as.Twice {
+		spool, err := c.spool()
+		if err != nil {
+			return err
+		}
+		defer spool.Close()
+		records = c.again(spool, as.Check)
 	}
+	err := as.Encode(w, c.heading(feed.At(time.Now())), records)
 	if c.ended != nil {
 		return c.failure(c.ctx, c.from.name, c.ended)
 	}
 	return err
 }
 
-func asSOIF(r feed.Record) error {
-	_, err := soif.Append(nil, r)
-	if err == soif.ErrNoWord {
-		return errNoPlace
-	}
-	return err
-}
-
-func asAtom(r feed.Record) error {
-	if !newsfeed.Writable(r) {
-		return errNoPlace
-	}
-	return nil
-}
-
-var errNoPlace = errors.New("the format has no place for it")
-
-// hinaDI writes hina-di, whose header says which charset has all of the text: for that the records are ranged over
-// twice, and kept on disk meanwhile.
-func (c *conversion) hinaDI(w io.Writer, now feed.Time) error {
+// spool keeps the feed on disk, for a format whose records are ranged over twice.
+func (c *conversion) spool() (*os.File, error) {
 	spool, err := os.CreateTemp("", "braid-*.feed")
 	if err != nil {
-		return problem.Local("convert", "temporary file", err)
+		return nil, problem.Local("convert", "temporary file", err)
 	}
-	defer spool.Close()
 	if err := os.Remove(spool.Name()); err != nil {
-		return err
+		spool.Close()
+		return nil, err
 	}
 	if _, err := io.Copy(spool, io.LimitReader(c.from, c.limits().Bytes+1)); err != nil {
-		return c.failure(c.ctx, c.from.name, err)
+		spool.Close()
+		return nil, c.failure(c.ctx, c.from.name, err)
 	}
-	once := func(yield func(feed.Record) bool) {
+	return spool, nil
+}
+
+// again returns records that can be ranged over more than once.
+func (c *conversion) again(spool *os.File, check func(feed.Record) error) iter.Seq[feed.Record] {
+	return func(yield func(feed.Record) bool) {
 		c.lost, c.unwritable = 0, 0 // of the last time
 		if _, c.ended = spool.Seek(0, io.SeekStart); c.ended != nil {
 			return
 		}
 		c.from.Reader = spool
-		c.records(func(r feed.Record) error { _, err := hinadi.Fields(r); return err })(yield)
+		c.records(check)(yield)
 	}
-	return hinadi.Encode(w, hinadi.Header{UserAgent: "braid", Date: now}, once)
 }
 
 // records are those of the feed that can be written.
@@ -188,14 +174,12 @@ func (c *conversion) records(write func(feed.Record) error) iter.Seq[feed.Record
 	}
 }
 
-// atomHeader names the feed by where it was, or what its file is called; the folder is private.
-func (c *conversion) atomHeader(now feed.Time) newsfeed.AtomHeader {
+// heading names the feed by where it was, or what its file is called; the folder is private.
+func (c *conversion) heading(now feed.Time) feed.Heading {
 	id, title := c.from.name, c.from.name
 	if !feed.IsURI(id) {
 		title = filepath.Base(title)
 		id = "urn:x-antenna:" + url.PathEscape(title)
 	}
-	return newsfeed.AtomHeader{
-		ID: id, Title: title, Author: "braid", Generator: "braid", Updated: now,
-	}
+	return feed.Heading{ID: id, Title: title, Agent: "braid", Generator: "braid", Date: now, Updated: now}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/antenna/formats"
 	"braid/download"
 	"braid/internal/feedtext"
 	"braid/internal/problem"
@@ -75,13 +76,13 @@ func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 	}
 	now := time.Now()
 	if _, format, err := antenna.OpenFeed(bytes.NewReader(head), v.limits()); err == nil {
-		return []foundEvent{{head: newHead(now, "feed"), Format: format.String(), URL: p.answer.URL.String(), Where: "itself"}}, nil
+		return []foundEvent{{head: newHead(now, "feed"), Format: format.Name, URL: p.answer.URL.String(), Where: "itself"}}, nil
 	}
 	header := p.header()
 	feeds, err := antenna.FindFeeds(p.answer.URL, header.Values("Link"), header.Get("Content-Type"), page)
 	var list []foundEvent
 	for _, f := range feeds {
-		e := foundEvent{head: newHead(now, "feed"), Format: f.Format.String(), Type: f.Type, URL: f.URL.String(), Title: f.Title, Where: "page"}
+		e := foundEvent{head: newHead(now, "feed"), Format: f.Format.Name, Type: f.Type, URL: f.URL.String(), Title: f.Title, Where: "page"}
 		if f.InHeader {
 			e.Where = "header"
 		}
@@ -97,7 +98,8 @@ func (v *feedFind) tell(found []foundEvent) error {
 			lines.write(e)
 			continue
 		}
-		what := cmp.Or(nameOfType[e.Type], e.Format)
+		_, name, _ := formats.OfType(e.Type) // which says more than news
+		what := cmp.Or(name, e.Format)
 		if e.Where == "itself" {
 			what += " (itself)"
 		}
@@ -107,9 +109,4 @@ func (v *feedFind) tell(found []foundEvent) error {
 		}
 	}
 	return outputFailure(lines.err)
-}
-
-// nameOfType are names of formats for people, where the type says more than news.
-var nameOfType = map[string]string{
-	"application/atom+xml": "atom", "application/rss+xml": "rss", "application/rdf+xml": "rss", "application/feed+json": "json feed",
 }

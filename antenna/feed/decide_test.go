@@ -290,7 +290,7 @@ func invented(b []byte) Record {
 		return noon + (Time(x)-128)*600
 	}
 	r := Record{
-		Format: Format(b[0] / 2 % 4), Failed: b[0] > 250, LastModified: at(b[1]), Detected: at(b[2]),
+		Format: FormatID(b[0] / 2 % 4), Failed: b[0] > 250, LastModified: at(b[1]), Detected: at(b[2]),
 		Size: int64(b[3] % 4), Virtual: []string{"", "urn:a", "urn:b"}[b[4]%3],
 	}
 	if b[4]&8 != 0 {

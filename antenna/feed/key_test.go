@@ -81,7 +81,7 @@ func TestIndex(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		url    string
-		format Format
+		format FormatID
 		want   []int
 	}{
 		{"http://A.example/B/", HinaDI, []int{0, 1}},

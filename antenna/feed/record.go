@@ -10,7 +10,6 @@ package feed
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -18,7 +17,7 @@ import (
 // A Record is the report of one feed about one URL. What a feed does not say is the zero value. A record is used whole or
 // not at all: records of several agents are never mixed (hina-di, section 12).
 type Record struct {
-	Format Format
+	Format FormatID
 	// Line is where the record begins in the decoded feed, from 1. Offset says the same in octets, from 0, where lines mean
 	// little (SOIF).
 	Line   int
@@ -95,28 +94,6 @@ func (r Record) Hops() (n int) {
 		}
 	}
 	return n
-}
-
-// A Format is what a record was read from.
-type Format int
-
-const (
-	Own     Format = iota // not read: observed
-	HinaDI                // HINA/2.2
-	LIRS                  // LIRS 2.1
-	SOIF                  // RFC 2655
-	News                  // RSS, Atom, JSON Feed
-	Sitemap               // sitemaps.org
-)
-
-var formatNames = [...]string{"own", "hina-di", "lirs", "soif", "news", "sitemap"}
-
-// String names f, whatever it is: formats come out of stores that a later version has written.
-func (f Format) String() string {
-	if f < 0 || int(f) >= len(formatNames) {
-		return "format " + strconv.Itoa(int(f))
-	}
-	return formatNames[f]
 }
 
 // A Time is a moment in seconds since 1970, UTC. Zero is no moment: the formats write it, or the day that it stands for, when

@@ -22,13 +22,6 @@ func TestRecord(t *testing.T) {
 	if r.Hops() != 2 {
 		t.Errorf("%d hops", r.Hops())
 	}
-	for f, want := range map[Format]string{
-		Own: "own", HinaDI: "hina-di", LIRS: "lirs", SOIF: "soif", News: "news", Sitemap: "sitemap", -1: "format -1", 99: "format 99",
-	} {
-		if f.String() != want {
-			t.Errorf("%d is %v", f, f)
-		}
-	}
 }
 
 func TestTime(t *testing.T) {

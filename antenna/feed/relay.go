@@ -38,7 +38,7 @@ const (
 // agent's observations; those of failures are for LIRS alone, the others have no word for it. Read are the records of other
 // feeds. Refused is told of those that are not passed on; it may be nil. The order is that in which the URLs first
 // come.
-func (y Relay) Publish(format Format, own, read []Record, now Time, refused func(Record, Refusal)) []Record {
+func (y Relay) Publish(format FormatID, own, read []Record, now Time, refused func(Record, Refusal)) []Record {
 	m := merger{format: format, places: map[string]int{}}
 	for _, r := range own {
 		if !r.Failed || format == LIRS {
@@ -61,7 +61,7 @@ func (y Relay) Publish(format Format, own, read []Record, now Time, refused func
 }
 
 // Pass returns r as it is passed on in a feed of that format, or why it is not.
-func (y Relay) Pass(format Format, r Record, now Time) (Record, Refusal) {
+func (y Relay) Pass(format FormatID, r Record, now Time) (Record, Refusal) {
 	detected, _ := r.detected(now)
 	until, ends := r.GoodUntil(now)
 	switch {
@@ -130,7 +130,7 @@ func passed(r Record) Record {
 
 // A merger collects records by the URLs that they are about.
 type merger struct {
-	format     Format
+	format     FormatID
 	places     map[string]int // in candidates
 	candidates [][]Record
 }

@@ -125,7 +125,7 @@ func TestPublish(t *testing.T) {
 		report("http://h.example/old", "old", now-30000, "GET"),
 	}
 	for _, tt := range []struct {
-		format feed.Format
+		format feed.FormatID
 		read   []feed.Record
 		want   []string
 		refuse []string

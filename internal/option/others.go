@@ -1,17 +1,23 @@
 package option
 
+import (
+	"strings"
+
+	"braid/antenna/formats"
+)
+
 // ofOthers are the options of the other commands.
 var ofOthers = []Option{
-	{Names: "from", Of: Reading, Group: FeedGroup, Kind: Choice, Words: "hina-di|lirs|soif|news|sitemap|rss|atom|json",
-		Usage: "take it for `FORMAT`, whatever it looks like: hina-di, lirs, soif, news (also rss, atom, json), sitemap"},
+	{Names: "from", Of: Reading, Group: FeedGroup, Kind: Choice, Words: strings.Join(formats.Words(), "|"),
+		Usage: "take it for `FORMAT`, whatever it looks like: " + formats.Explained()},
 	{Names: "max-size", Of: Reading, Group: FeedGroup, Kind: Size, Default: "64M",
 		Usage: "read at most `SIZE`, after decompression"},
 	{Names: "max-entries", Of: Reading, Group: FeedGroup, Kind: Number, Default: "1000000",
 		Usage: "read at most `N` entries"},
 	{Names: "match", Of: FeedShow, Group: FeedGroup, Kind: Words,
 		Usage: "only URLs like `GLOB`: * is anything without a slash, ** is anything (repeatable)"},
-	{Names: "to", Of: FeedConvert, Group: FeedGroup, Kind: Choice, Words: "hina-di|lirs|soif|atom",
-		Usage: "write `FORMAT`: hina-di, lirs, soif, atom"},
+	{Names: "to", Of: FeedConvert, Group: FeedGroup, Kind: Choice, Words: strings.Join(formats.Written(), "|"),
+		Usage: "write `FORMAT`: " + strings.Join(formats.Written(), ", ")},
 	{Names: "config", Of: Watch, Group: WatchGroup, Kind: Word,
 		Usage: "the configuration is `FILE`, in TOML; it may also be the operand (default braid/watch.toml in your configuration folder)"},
 	{Names: "once", Of: Watch, Group: WatchGroup, Kind: Switch,

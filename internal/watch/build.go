@@ -130,15 +130,14 @@ func (b *builder) feed(name string, t *feedTable) error {
 
 // checkFeed refuses what makes no sense, or would have no effect.
 func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []string) error {
-	passes := f.Kind != antenna.News && f.Kind != antenna.Sitemap
 	for _, wrong := range []struct {
 		when           bool
 		last, why, try string
 	}{
 		{f.Relay && len(f.Trust) == 0, "relay", "passes on the records of agents in trust, and there are none", "trust = names them by their URLs"},
 		{!f.Relay && len(f.Trust) > 0, "trust", "is for relay, and nothing is passed on", "relay = true"},
-		{f.Relay && !passes, "relay", "feeds of that kind do not say who obtained what", ""},
-		{f.HatenaTimes && f.Kind != antenna.Auto && f.Kind != antenna.HinaDI, "hatena-times", "is for hina-di", ""},
+		{f.Relay && !f.Kind.PassesOn(), "relay", "feeds of that kind do not say who obtained what", ""},
+		{f.HatenaTimes && f.Kind != antenna.Auto && f.Kind != antenna.Kind(feed.HinaDI), "hatena-times", "is for hina-di", ""},
 		{f.Local && len(t.Header) > 0, "header", "is for a url, and not for a file", ""},
 		{f.Local && len(t.HeaderEnv) > 0, "header-env", "is for a url, and not for a file", ""},
 		{f.Local && len(t.HeaderFile) > 0, "header-file", "is for a url, and not for a file", ""},
@@ -168,11 +167,11 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 // isGatherer reports whether s names a gatherer as SOIF does: a host with its port, or in a feed that is SOIF a host.
 func isGatherer(s string, kind antenna.Kind) bool {
 	host, port, ok := strings.Cut(s, ":")
-	if !ok && kind == antenna.SOIF {
+	if !ok && kind == antenna.Kind(feed.SOIF) {
 		port = "1"
 	}
 	return host != "" && port != "" && strings.Trim(port, "0123456789") == "" && !strings.ContainsAny(host, "/ \t@") &&
-		(kind == antenna.SOIF || kind == antenna.Auto)
+		(kind == antenna.Kind(feed.SOIF) || kind == antenna.Auto)
 }
 
 func (t limitsTable) limits() antenna.Limits {

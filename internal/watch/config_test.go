@@ -139,9 +139,9 @@ func TestEverything(t *testing.T) {
 		t.Fatalf("%d feeds, %d watches", len(c.Feeds), len(c.Watches))
 	}
 	feeds := []antenna.Feed{
-		{Name: "second", URL: "/etc/braid/feeds/antenna.lirs", Local: true, Kind: antenna.LIRS},
+		{Name: "second", URL: "/etc/braid/feeds/antenna.lirs", Local: true, Kind: antenna.Kind(feed.LIRS)},
 		{
-			Name: "first", URL: "https://example.org/hina.di", Kind: antenna.HinaDI, Every: 20 * time.Minute, Min: 10 * time.Minute, Max: 2 * time.Hour,
+			Name: "first", URL: "https://example.org/hina.di", Kind: antenna.Kind(feed.HinaDI), Every: 20 * time.Minute, Min: 10 * time.Minute, Max: 2 * time.Hour,
 			Relay: true, Trust: []string{"https://example.org/"}, HatenaTimes: true,
 			Limits: antenna.Limits{
 				Limits: feed.Limits{Bytes: 4 << 20, Entries: 2_000_000, Line: 8 << 10, Value: 2 << 20, Ratio: 50}, Time: time.Minute, Relayed: 20, Updates: 7, DayBytes: -1,

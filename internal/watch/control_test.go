@@ -21,7 +21,7 @@ type fake struct{ asked []string }
 
 func (f *fake) Status(context.Context) (antenna.Status, error) {
 	return antenna.Status{
-		Feeds:   []antenna.FeedStatus{{Name: "f", Kind: antenna.LIRS, Polled: time.Unix(5, 0).UTC(), Err: "x"}},
+		Feeds:   []antenna.FeedStatus{{Name: "f", Kind: antenna.Kind(feed.LIRS), Polled: time.Unix(5, 0).UTC(), Err: "x"}},
 		Watches: []antenna.WatchStatus{{Name: "w", Reason: feed.Modified, Last: antenna.Outcome{Size: 7}}},
 	}, nil
 }

@@ -37,7 +37,7 @@ type ring struct {
 }
 
 // formats are what relayers publish for each other.
-var formats = map[string]feed.Format{"hina.di": feed.HinaDI, "antenna.lirs.gz": feed.LIRS, "antenna.soif": feed.SOIF}
+var formats = map[string]feed.FormatID{"hina.di": feed.HinaDI, "antenna.lirs.gz": feed.LIRS, "antenna.soif": feed.SOIF}
 
 func newRing(t *testing.T) *ring {
 	t.Helper()
@@ -108,7 +108,7 @@ func (r *ring) reads(a *relayer, name string) map[string]feed.Record {
 	if err != nil && formats[name] == feed.SOIF {
 		return records // without records it is empty
 	}
-	if err != nil || format != formats[name] {
+	if err != nil || format.ID != formats[name] {
 		r.t.Fatalf("%s of %s: %v, %v", name, a.name, format, err)
 	}
 	o := feed.Options{Strict: true, Report: func(v feed.Violation) {
