@@ -222,7 +222,7 @@ func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) 
 		return nil
 	}
 	all := signaturesAt(ctx, g.http, signaturesFor(&g.req, offered), &g.req, vouched(g.req.Claims))
-	return []verify.SignatureChecker{newSignatureSet(all, g.req.Anchors, time.Now())}
+	return []verify.SignatureChecker{newSignatureSet(all, g.req.Anchors, fileNames(&g.req))}
 }
 
 // committed opens the journal that a run left which put the file in place and then was stopped, or whose hook is due; nil if

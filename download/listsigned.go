@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"braid/source"
 	"braid/source/httpsource"
@@ -76,6 +77,14 @@ func absent(err error) bool {
 	return errors.As(err, &e) && e.Fault == source.FaultRefused
 }
 
+// names returns the name of a list, for signatures that say of which file they are.
+func (l *List) names() []string {
+	if l.URL != nil {
+		return []string{path.Base(l.URL.Path)}
+	}
+	return []string{filepath.Base(l.Name)}
+}
+
 // checkSigned checks the signatures of a list.
 func (l *List) checkSigned(ctx context.Context, hc network, req Request, named []Signature) (unsigned string, err error) {
 	signed, all := l.data, []found(nil)
@@ -84,7 +93,7 @@ func (l *List) checkSigned(ctx context.Context, hc network, req Request, named [
 	} else {
 		all = l.gather(ctx, hc, req, named)
 	}
-	set := newSignatureSet(all, req.Anchors, time.Now())
+	set := newSignatureSet(all, req.Anchors, l.names())
 	set.Write(signed)
 	good, err := set.Signatures()
 	switch {

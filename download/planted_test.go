@@ -1,8 +1,8 @@
 package download_test
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"os"
 	"strings"
 	"testing"

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 )
 
 // askDocument fetches a document that the server described, beside the first ranges. It does so when pieces would help (RFC 6249,
@@ -102,7 +101,7 @@ func (s *session) applySignatures(all []found) {
 		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
 		return
 	}
-	set := newSignatureSet(all, s.req.Anchors, time.Now())
+	set := newSignatureSet(all, s.req.Anchors, fileNames(s.req))
 	if err := set.doomed(s.req.needsSignature()); err != nil {
 		s.stop(err)
 		return
@@ -153,7 +152,7 @@ func (s *session) signatures() []verify.SignatureChecker {
 	if len(s.carried.signed.all) == 0 {
 		return nil
 	}
-	return []verify.SignatureChecker{newSignatureSet(s.carried.signed.all, s.req.Anchors, time.Now())}
+	return []verify.SignatureChecker{newSignatureSet(s.carried.signed.all, s.req.Anchors, fileNames(s.req))}
 }
 
 // startHash begins to hash what is here, unless the stream has to wait.

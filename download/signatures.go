@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -115,14 +117,15 @@ type signatureSet struct {
 	checkers  []verify.SignatureChecker
 	pinned    []bool // the user named the very keys that a checker counts
 	anchors   Anchors
-	hopeless  error // why one of them does not count, whatever the file is
-	forgotten int   // signatures of a kind that there is no anchor for
+	hopeless  error    // why one of them does not count, whatever the file is
+	forgotten int      // signatures of a kind that there is no anchor for
+	names     []string // of the file
 }
 
-// newSignatureSet prepares the check of all signatures at hand. Of those that cannot count, the first is remembered: if no
+// newSignatureSet prepares the check of all signatures at hand of a file with these names. Of those that cannot count, the first is remembered: if no
 // other is good, that is the error.
-func newSignatureSet(all []found, anchors Anchors, now time.Time) *signatureSet {
-	set := &signatureSet{anchors: anchors}
+func newSignatureSet(all []found, anchors Anchors, names []string) *signatureSet {
+	set, now := &signatureSet{anchors: anchors, names: names}, time.Now()
 	for _, f := range all {
 		c, pinned, err := set.checker(f, now)
 		switch {
@@ -161,8 +164,19 @@ func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecke
 		s.forgotten++
 		return nil, false, nil
 	}
-	c, err = trust.Check(f.data, f.text, now)
+	c, err = trust.Check(verify.Detached{Data: f.data, Text: f.text, Names: s.names, Now: now})
 	return c, trust.Pinned(), err
+}
+
+// fileNames returns the names of the file, for signatures that say of which file they are: on its server, and here.
+func fileNames(r *Request) (names []string) {
+	if r.URL != nil {
+		names = append(names, path.Base(r.URL.Path))
+	}
+	if r.Name != "" {
+		names = append(names, filepath.Base(r.Name))
+	}
+	return names
 }
 
 // Write implements verify.SignatureChecker.

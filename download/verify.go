@@ -135,7 +135,7 @@ func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker,
 			x.req.note("signature %s: %v", f.from, f.err)
 		}
 	}
-	set := newSignatureSet(x.found, x.req.Anchors, time.Now())
+	set := newSignatureSet(x.found, x.req.Anchors, append(fileNames(&x.req), filepath.Base(x.verdict.Path)))
 	if err := set.doomed(x.req.needsSignature()); err != nil {
 		return nil, err
 	}

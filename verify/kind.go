@@ -61,9 +61,19 @@ type Trust interface {
 	// Pinned reports whether the user named the very keys that count.
 	Pinned() bool
 
-	// Check begins to check a file by the signatures in data. If text is set, they are those of a text, and what is written
-	// is that text in canonical form. The error is a *SignatureError if no file could pass.
-	Check(data []byte, text bool, now time.Time) (SignatureChecker, error)
+	// Check begins to check a file by its signatures. The error is a *SignatureError if no file could pass.
+	Check(Detached) (SignatureChecker, error)
+}
+
+// A Detached is a file's signatures in data of their own.
+type Detached struct {
+	Data []byte
+	// Text: they are those of a text, and what is written is that text in canonical form.
+	Text bool
+	// Names are those that the file has, for signatures that say of which file they are. Empty: none is known.
+	Names []string
+	// Now is when keys and signatures must be valid.
+	Now time.Time
 }
 
 // A KeyError says why keys or certificates cannot be used.

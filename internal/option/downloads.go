@@ -47,7 +47,7 @@ var ofDownloads = []Option{
 	{Names: "allow-less-proof", Of: Downloading, Also: InWatch, Group: ProofGroup, Kind: Switch,
 		Usage: "take a file whose server offers less to verify it with than it did before, a digest or a signature"},
 	{Names: "keyring", Of: Downloading | Verify, First: Get, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
-		Usage: "an OpenPGP signature by a key in `FILE` must be good; FILE is what gpg --export writes, armored or not (repeatable)"},
+		Usage: "a signature by a key in `FILE` must be good: of OpenPGP, as gpg --export writes them, armored or not, or a public key of minisign (repeatable)"},
 	{Names: "pin", Of: Downloading | Verify, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
 		Usage: "only signatures by the key with this `FINGERPRINT` count, 40 hexadecimal digits (repeatable)"},
 	{Names: "smime-ca", Of: Downloading | Verify, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,

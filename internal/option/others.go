@@ -31,7 +31,7 @@ var ofOthers = []Option{
 	{Names: "require", Of: Watch, Group: WatchGroup, Kind: Choice, Default: "digest",
 		Usage: "without a configuration: `none|digest|signature`, what must be proven"},
 	{Names: "keyring", Of: Watch, Group: WatchGroup, Kind: Words,
-		Usage: "without a configuration: an OpenPGP signature by a key in `FILE` must be good (repeatable)"},
+		Usage: "without a configuration: a signature by a key in `FILE`, of OpenPGP or minisign, must be good (repeatable)"},
 	{Names: "smime-ca", Of: Watch, Group: WatchGroup, Kind: Words,
 		Usage: "without a configuration: an S/MIME signature must lead to a root certificate in `FILE` (repeatable)"},
 	{Names: "check-every", Of: Watch, Group: WatchGroup, Kind: Period,

@@ -49,8 +49,8 @@ func (t Trust) Any() bool { return t.Keys.Len() > 0 || len(t.Pins) > 0 }
 func (t Trust) Pinned() bool { return len(t.Pins) > 0 }
 
 // Check implements [verify.Trust].
-func (t Trust) Check(data []byte, text bool, now time.Time) (verify.SignatureChecker, error) {
-	return New(data, t.Keys, Policy{Now: now, Pins: t.Pins, AllowExpiredKey: t.AllowExpiredKey, Text: text})
+func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) {
+	return New(d.Data, t.Keys, Policy{Now: d.Now, Pins: t.Pins, AllowExpiredKey: t.AllowExpiredKey, Text: d.Text})
 }
 
 // read is Kind.Read.

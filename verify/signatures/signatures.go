@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"braid/verify"
+	"braid/verify/minisign"
 	"braid/verify/openpgp"
 	"braid/verify/smime"
 )
@@ -19,6 +20,7 @@ import (
 var kinds = []*verify.SignatureKind{
 	openpgp.Kind,
 	smime.Kind,
+	minisign.Kind,
 }
 
 // All returns the kinds in the order of the table.

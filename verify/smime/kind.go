@@ -55,8 +55,8 @@ func (t Trust) Any() bool { return len(t.Roots) > 0 }
 func (t Trust) Pinned() bool { return false }
 
 // Check implements [verify.Trust]. There are no signatures of a text alone.
-func (t Trust) Check(data []byte, _ bool, now time.Time) (verify.SignatureChecker, error) {
-	return New(data, t.Roots, now)
+func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) {
+	return New(d.Data, t.Roots, d.Now)
 }
 
 // read is Kind.Read.

@@ -1,0 +1,81 @@
+package minisign
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"braid/verify"
+)
+
+const (
+	kindName = "minisign"
+	option   = "keyring"
+)
+
+// Kind is minisign.
+var Kind = &verify.SignatureKind{
+	Name: kindName, Article: "a",
+	Types:  []string{"application/x-minisign"}, // none is registered
+	Beside: []string{".minisig"},
+	Served: []verify.SignatureFile{{Ending: ".minisig", Type: "application/x-minisign"}},
+	Option: option,
+
+	Sniff:     func(data []byte) bool { return begins(data) && bytes.Contains(data, []byte("\n"+trusted)) },
+	SniffKeys: sniffKeys,
+	NewTrust:  newTrust,
+	Read: func(data []byte, _ time.Time) ([]verify.SignatureResult, error) {
+		c, err := New(data, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		return c.Signatures()
+	},
+	Describe: func(r verify.SignatureResult) string {
+		if r.Time.IsZero() {
+			return "key " + r.Key
+		}
+		return fmt.Sprintf("key %s, %s", r.Key, r.Time.UTC().Format(time.DateOnly))
+	},
+}
+
+func begins(data []byte) bool { return bytes.HasPrefix(data, []byte(untrusted)) }
+
+// sniffKeys is Kind.SniffKeys: a file with minisign's comment, or the base64 of a key alone.
+func sniffKeys(data []byte) bool {
+	text := bytes.TrimSpace(data)
+	return begins(text) || len(text) == (keySize+2)/3*4 && !bytes.ContainsAny(text, " \n")
+}
+
+// A Trust is the keys that may sign, each of which the user named.
+type Trust struct{ Keys []Key }
+
+// Kind implements [verify.Trust].
+func (t Trust) Kind() *verify.SignatureKind { return Kind }
+
+// Any implements [verify.Trust].
+func (t Trust) Any() bool { return len(t.Keys) > 0 }
+
+// Pinned implements [verify.Trust].
+func (t Trust) Pinned() bool { return len(t.Keys) > 0 }
+
+// Check implements [verify.Trust]. There are no signatures of a text alone.
+func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) {
+	return New(d.Data, t.Keys, d.Names)
+}
+
+// newTrust is Kind.NewTrust. A pin says which one of the keys of a keyring counts, so that no other key does.
+func newTrust(k verify.Keys) (verify.Trust, error) {
+	var t Trust
+	for _, f := range k.Files {
+		key, err := ParseKey(f.Data)
+		switch {
+		case err != nil:
+			return nil, &verify.KeyError{Option: option, File: f.Name, Why: err.Error(), Hint: "minisign -G writes one"}
+		case len(k.Pins) > 0:
+			return nil, &verify.KeyError{Option: "pin", Why: "names the OpenPGP key that counts, and " + f.Name + " is a key of minisign"}
+		}
+		t.Keys = append(t.Keys, key)
+	}
+	return t, nil
+}

@@ -1,0 +1,149 @@
+// Package minisign checks signatures that minisign makes: Ed25519 over the BLAKE2b-512 of a file, and of the older form over
+// the file itself (https://jedisct1.github.io/minisign/, "Signature format").
+//
+// It refuses to guess: the trusted comment must be signed, too, and if it names a file, the signature is of that one alone.
+// Otherwise a server could give an older file, with its signature, under the name of the newest.
+//
+//	key, err := minisign.ParseKey(data)
+//	checker, err := minisign.New(signature, []minisign.Key{key}, names)
+//	io.Copy(checker, file)
+//	results, err := checker.Signatures()
+package minisign
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"braid/internal/mask"
+	"braid/verify"
+)
+
+// The lengths in bytes of what stands in base64.
+const (
+	keySize       = 2 + 8 + ed25519.PublicKeySize
+	signatureSize = 2 + 8 + ed25519.SignatureSize
+)
+
+// The algorithms, as the first two bytes of a signature name them. A key has the first one.
+const (
+	wholeFile = "Ed"
+	prehashed = "ED"
+)
+
+const (
+	untrusted = "untrusted comment:"
+	trusted   = "trusted comment: "
+)
+
+// A Key is a public key. Its id only says which key to try: anybody can make a key with the id of another.
+type Key struct {
+	id     [8]byte
+	public [ed25519.PublicKeySize]byte
+}
+
+// ID returns the 16 hexadecimal digits by which minisign calls the key.
+func (k Key) ID() string { return idText(k.id) }
+
+// idText writes an id as minisign does, as a little-endian number.
+func idText(id [8]byte) string { return fmt.Sprintf("%016X", binary.LittleEndian.Uint64(id[:])) }
+
+// ParseKey parses a file that minisign -G wrote, or the second line of it alone.
+func ParseKey(data []byte) (Key, error) {
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	comment := strings.TrimSpace(lines[0])
+	if len(lines) == 2 && strings.HasPrefix(comment, untrusted) {
+		lines = lines[1:]
+	}
+	raw, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(lines[0]))
+	switch {
+	case strings.Contains(comment, "secret key"):
+		return Key{}, fmt.Errorf("a secret key: the public one is in the file beside it")
+	case len(lines) != 1 || err != nil || len(raw) != keySize || string(raw[:2]) != wholeFile:
+		return Key{}, fmt.Errorf("no public key of minisign")
+	}
+	var k Key
+	copy(k.id[:], raw[2:10])
+	copy(k.public[:], raw[10:])
+	return k, nil
+}
+
+// A signature is a parsed one.
+type signature struct {
+	algorithm string
+	id        [8]byte
+	of        [ed25519.SignatureSize]byte // of the file
+	comment   string                      // the trusted comment
+	global    [ed25519.SignatureSize]byte // of the signature and the comment
+}
+
+// parse parses a file with a signature. Each of its four lines must be there, and nothing behind them.
+func parse(data []byte) (signature, *verify.SignatureError) {
+	var s signature
+	lines := strings.Split(strings.TrimRight(string(data), "\r\n"), "\n")
+	if len(lines) != 4 {
+		return s, fail(verify.SignatureMalformed, "%d lines, want 4", len(lines))
+	}
+	for i := range lines {
+		lines[i] = strings.TrimSuffix(lines[i], "\r")
+	}
+	raw, err := base64.StdEncoding.Strict().DecodeString(lines[1])
+	global, err2 := base64.StdEncoding.Strict().DecodeString(lines[3])
+	comment, ok := strings.CutPrefix(lines[2], trusted)
+	switch {
+	case !strings.HasPrefix(lines[0], untrusted):
+		return s, fail(verify.SignatureMalformed, "it does not begin with %q", untrusted)
+	case !ok:
+		return s, fail(verify.SignatureMalformed, "no trusted comment")
+	case err != nil || len(raw) != signatureSize:
+		return s, fail(verify.SignatureMalformed, "the second line is no signature")
+	case err2 != nil || len(global) != ed25519.SignatureSize:
+		return s, fail(verify.SignatureMalformed, "the last line is no signature of the comment")
+	}
+	s.algorithm, s.comment = string(raw[:2]), comment
+	copy(s.id[:], raw[2:10])
+	copy(s.of[:], raw[10:])
+	copy(s.global[:], global)
+	if s.algorithm != wholeFile && s.algorithm != prehashed {
+		return s, fail(verify.SignatureUnsupported, "algorithm %s", mask.Quote(s.algorithm, 8))
+	}
+	return s, nil
+}
+
+// describe returns what the signature says of itself.
+func (s signature) describe() verify.SignatureResult {
+	r := verify.SignatureResult{Kind: kindName, Key: idText(s.id), Hash: "BLAKE2b-512"}
+	if s.algorithm == wholeFile {
+		r.Hash = "Ed25519"
+	}
+	if word, ok := s.field("timestamp"); ok {
+		if seconds, err := strconv.ParseInt(word, 10, 64); err == nil && seconds > 0 && seconds < 1<<40 {
+			r.Time = time.Unix(seconds, 0)
+		}
+	}
+	return r
+}
+
+// field returns what the trusted comment says after a name and a colon. Fields are separated by tabs.
+func (s signature) field(name string) (value string, ok bool) {
+	for part := range strings.SplitSeq(s.comment, "\t") {
+		if value, ok = strings.CutPrefix(strings.TrimSpace(part), name+":"); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// covers reports whether k signed the signature together with its trusted comment.
+func (s signature) covers(k Key) bool {
+	return ed25519.Verify(k.public[:], append(bytes.Clone(s.of[:]), s.comment...), s.global[:])
+}
+
+func fail(code verify.SignatureCode, format string, a ...any) *verify.SignatureError {
+	return &verify.SignatureError{Code: code, Reason: fmt.Sprintf(format, a...)}
+}
