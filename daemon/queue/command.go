@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Add adds an entry at a position of those that wait, at their end if it is negative. It has a new GID unless it brings
-// one, and is paused if that is its status. If Following is set, that entry is followed by it.
+// Add adds an entry at a position among the waiting ones, or at their end if position is negative. The entry gets a new
+// GID unless it has one. It is paused if its status is Paused, else it waits. If Following is set, the new entry is
+// added to the FollowedBy of that entry.
 func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
 	gids, err := q.AddAll(now, []Entry{e}, position)
 	if err != nil {
@@ -16,7 +17,8 @@ func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
 	return gids[0], nil
 }
 
-// AddAll adds entries one behind the other, as Add does, or none of them. They have the same Priority and the same Following.
+// AddAll adds entries one after the other, as Add does. If one of them is refused, it adds none. The entries must have
+// the same Priority and the same Following.
 func (q *Queue) AddAll(now time.Time, entries []Entry, position int) (gids []GID, err error) {
 	items := make([]*item, 0, len(entries))
 	for _, e := range entries {
@@ -41,7 +43,7 @@ func (q *Queue) AddAll(now time.Time, entries []Entry, position int) (gids []GID
 	return gids, nil
 }
 
-// enter makes an entry known, which is in no list yet.
+// enter adds an entry to the queue's items. The entry is in no list yet.
 func (q *Queue) enter(now time.Time, e Entry) (*item, error) {
 	switch {
 	case len(e.URIs) == 0 && len(e.Document) == 0 && q.items[e.Following] == nil:
@@ -62,7 +64,7 @@ func (q *Queue) enter(now time.Time, e Entry) (*item, error) {
 	return it, nil
 }
 
-// Pause pauses an entry that waits or is active. An active one is then the first of its priority to go on.
+// Pause pauses a waiting or active entry. An active one becomes the first of its priority to continue.
 func (q *Queue) Pause(g GID) error {
 	it := q.items[g]
 	if it == nil || it.Status != Waiting && it.Status != Active {
@@ -81,7 +83,7 @@ func (q *Queue) pause(it *item) {
 	q.tell(OnPause, it)
 }
 
-// halt stops the download of an active entry, which is in front of the waiting ones afterwards.
+// halt stops the download of an active item and inserts the item at the front of the waiting ones with status s.
 func (q *Queue) halt(it *item, s Status) {
 	q.take(it)
 	q.set(it, s)
@@ -89,7 +91,7 @@ func (q *Queue) halt(it *item, s Status) {
 	q.news.Stop = append(q.news.Stop, it.GID)
 }
 
-// PauseAll pauses everything that waits or is active.
+// PauseAll pauses all waiting and active entries.
 func (q *Queue) PauseAll() {
 	for _, it := range q.lists[waits].items {
 		if it.Status == Waiting {
@@ -101,7 +103,7 @@ func (q *Queue) PauseAll() {
 	}
 }
 
-// Resume has a paused entry wait again, where it is, and one that failed at the end of those that wait.
+// Resume makes a paused entry wait at its place, and a failed entry at the end.
 func (q *Queue) Resume(g GID) error {
 	it := q.items[g]
 	switch {
@@ -118,7 +120,7 @@ func (q *Queue) Resume(g GID) error {
 	return nil
 }
 
-// ResumeAll has everything wait again that is paused.
+// ResumeAll makes all paused entries wait.
 func (q *Queue) ResumeAll() {
 	for _, it := range q.lists[waits].items {
 		if it.Status == Paused {
@@ -127,7 +129,7 @@ func (q *Queue) ResumeAll() {
 	}
 }
 
-// Remove removes an entry that waits, is paused or is active. It is among the stopped ones afterwards.
+// Remove moves a waiting, paused or active entry to the stopped ones.
 func (q *Queue) Remove(now time.Time, g GID) error {
 	it := q.items[g]
 	if it == nil || it.Status.stopped() {
@@ -140,10 +142,10 @@ func (q *Queue) Remove(now time.Time, g GID) error {
 	return nil
 }
 
-// codeRemoved is aria2's number for a removed download.
+// codeRemoved is aria2's error code of a removed download.
 const codeRemoved = 31
 
-// Forget drops an entry that stopped.
+// Forget removes a stopped entry from the queue.
 func (q *Queue) Forget(g GID) error {
 	it := q.items[g]
 	if it == nil || !it.Status.stopped() {
@@ -156,10 +158,10 @@ func (q *Queue) Forget(g GID) error {
 	return nil
 }
 
-// ForgetAll drops all entries that stopped, but for those with a document that others are to be downloaded by.
+// ForgetAll removes all stopped entries from the queue, except those with a document that another entry still needs.
 func (q *Queue) ForgetAll() {
 	var kept []*item
-	for _, it := range slices.Backward(q.lists[stops].items) { // a document stands before its files
+	for _, it := range slices.Backward(q.lists[stops].items) { // backward, because a document comes before its files
 		if q.needed(it) {
 			kept = append(kept, it)
 		} else {
@@ -170,18 +172,18 @@ func (q *Queue) ForgetAll() {
 	q.lists[stops].items = kept
 }
 
-// A Whence says what a position counts from.
+// A Whence says what a position is relative to, as in [io.Seeker].
 type Whence uint8
 
-// The whences of Move.
+// The values of Whence.
 const (
 	FromStart Whence = iota
 	FromHere
 	FromEnd
 )
 
-// Move moves an entry that waits or is paused, by positions before the whence if they are negative. It returns the new
-// position, which is as near to that as there are entries, and as its priority allows.
+// Move moves a waiting or paused entry to a position relative to whence. A negative position is before whence. It
+// returns the new position, which may differ because the list is shorter or the entry has another priority.
 func (q *Queue) Move(g GID, position int, whence Whence) (int, error) {
 	it := q.items[g]
 	if it == nil || it.Status != Waiting && it.Status != Paused {
@@ -198,7 +200,7 @@ func (q *Queue) Move(g GID, position int, whence Whence) (int, error) {
 	return q.insert(max(position, 0), it), nil
 }
 
-// Prioritize gives an entry a priority. One that waits stands behind those of the same priority.
+// Prioritize sets the priority of an entry. A waiting entry goes behind the others of that priority.
 func (q *Queue) Prioritize(g GID, priority int) error {
 	it := q.items[g]
 	if it == nil || it.Status.stopped() {
@@ -215,8 +217,8 @@ func (q *Queue) Prioritize(g GID, priority int) error {
 	return nil
 }
 
-// Change sets options of an entry that has not stopped; empty ones are removed. An active one begins again with them,
-// unless they are some that can change while it runs.
+// Change sets options of an entry that has not stopped. An option with an empty value is removed. An active entry
+// begins again, unless the changed options take effect while it runs.
 func (q *Queue) Change(g GID, options map[string]string) error {
 	it := q.items[g]
 	if it == nil || it.Status.stopped() {
@@ -231,7 +233,7 @@ func (q *Queue) Change(g GID, options map[string]string) error {
 	return nil
 }
 
-// whileRunning is the option that an active download takes up as it runs.
+// whileRunning is the option that takes effect in a running download.
 const whileRunning = "max-download-limit"
 
 func equalBut(a, b map[string]string, name string) bool {
@@ -241,7 +243,7 @@ func equalBut(a, b map[string]string, name string) bool {
 	return maps.Equal(a, b)
 }
 
-// merged returns old with more in it. It is nil if nothing is left.
+// merged returns old overlaid with more, without empty values. It returns nil if no option remains.
 func merged(old, more map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, old)
@@ -253,7 +255,8 @@ func merged(old, more map[string]string) map[string]string {
 	return all
 }
 
-// reconsider has an entry stored that is about to change, and tells its download.
+// reconsider records that an item is about to change. An active download begins again if again is true, else it
+// continues with the changed options.
 func (q *Queue) reconsider(it *item, again bool) {
 	q.changed(it)
 	switch {
@@ -265,14 +268,14 @@ func (q *Queue) reconsider(it *item, again bool) {
 	}
 }
 
-// Restart has an active entry begin again.
+// Restart makes an active entry begin again.
 func (q *Queue) Restart(g GID) {
 	if it := q.items[g]; it != nil && it.Status == Active {
 		q.halt(it, Waiting)
 	}
 }
 
-// ChangeURIs gives an entry that has not stopped other URIs. An active one begins again with them.
+// ChangeURIs sets the URIs of an entry that has not stopped. An active entry begins again.
 func (q *Queue) ChangeURIs(g GID, uris []string) error {
 	it := q.items[g]
 	if it == nil || it.Status.stopped() || len(uris) == 0 {
@@ -286,7 +289,7 @@ func (q *Queue) ChangeURIs(g GID, uris []string) error {
 	return nil
 }
 
-// ChangeGlobal sets options of all downloads; empty ones are removed.
+// ChangeGlobal sets options of all downloads. An option with an empty value is removed.
 func (q *Queue) ChangeGlobal(options map[string]string) {
 	if now := merged(q.global, options); !maps.Equal(now, q.global) {
 		q.global, q.news.Global = now, now

@@ -9,25 +9,25 @@ import (
 	"braid/byterange"
 )
 
-// A GID names an entry. Zero names none.
+// A GID identifies an entry. Zero identifies none.
 type GID uint64
 
-// String is the 16 hexadecimal digits of g.
+// String returns g as 16 hexadecimal digits.
 func (g GID) String() string { return fmt.Sprintf("%016x", uint64(g)) }
 
-// gidDigits is how many digits a whole GID has.
+// gidDigits is the number of digits of a complete GID.
 const gidDigits = 16
 
-// ParseGID reads the 16 digits of a GID.
+// ParseGID parses a GID of 16 hexadecimal digits.
 func ParseGID(s string) (g GID, ok bool) {
 	n, err := strconv.ParseUint(s, 16, 64)
 	return GID(n), err == nil && len(s) == gidDigits && n != 0
 }
 
-// MarshalText writes the digits.
+// MarshalText returns the digits of g.
 func (g GID) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// UnmarshalText reads the digits.
+// UnmarshalText parses a GID from its digits.
 func (g *GID) UnmarshalText(text []byte) error {
 	n, ok := ParseGID(string(text))
 	if !ok {
@@ -37,10 +37,11 @@ func (g *GID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Status is what becomes of an entry.
+// A Status is the state of an entry.
 type Status uint8
 
-// The statuses. Waiting and paused entries are in one list, active ones in another, and the others in that of the stopped ones.
+// The statuses. Waiting and paused entries share a list, active ones have another, and all others are in the list of
+// stopped entries.
 const (
 	Waiting Status = iota
 	Active
@@ -52,7 +53,7 @@ const (
 
 var statuses = [...]string{Waiting: "waiting", Active: "active", Paused: "paused", Complete: "complete", Failed: "error", Removed: "removed"}
 
-// String is the word that aria2 has for s.
+// String returns aria2's word for s.
 func (s Status) String() string {
 	if int(s) < len(statuses) {
 		return statuses[s]
@@ -60,10 +61,10 @@ func (s Status) String() string {
 	return fmt.Sprintf("status %d", uint8(s))
 }
 
-// MarshalText writes the word.
+// MarshalText returns aria2's word for s.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the word.
+// UnmarshalText parses aria2's word for a status.
 func (s *Status) UnmarshalText(text []byte) error {
 	for i, word := range statuses {
 		if word == string(text) {
@@ -76,85 +77,85 @@ func (s *Status) UnmarshalText(text []byte) error {
 
 func (s Status) stopped() bool { return s >= Complete }
 
-// An Entry is one download. It is what is stored, as JSON. One that the queue has given out never changes, and its
-// slices and its map must not be changed.
+// An Entry is one download, in the form in which it is stored as JSON. An Entry that the queue has returned never
+// changes. The caller must not change its slices and its map.
 type Entry struct {
 	GID      GID
-	URIs     []string          `json:",omitempty"` // of one file: the origin, then mirrors
-	Relinked bool              `json:",omitempty"` // they were changed after it had begun
-	Document []byte            `json:",omitempty"` // a .torrent or Metalink document that the client gave
+	URIs     []string          `json:",omitempty"` // of one file: the first URL, then its mirrors
+	Relinked bool              `json:",omitempty"` // the URIs changed after the first attempt
+	Document []byte            `json:",omitempty"` // a .torrent or Metalink document sent by the client
 	Options  map[string]string `json:",omitempty"` // as the client wrote them; header fields are joined by newlines
-	Watch    string            `json:",omitempty"` // the watch that wants this version of a file; empty: a client does
+	Watch    string            `json:",omitempty"` // name of the watch that requested this version, if any
 	Status   Status
-	Priority int `json:",omitempty"` // higher ones begin first
+	Priority int `json:",omitempty"` // entries with a higher priority begin first
 	// Rank orders the entries of a list. The queue sets it.
 	Rank int64
 
 	Added, Began, Ended time.Time `json:",omitzero"`  // Began and Ended are of the last attempt
-	Path                string    `json:",omitempty"` // where the file is or will be, if that is known
-	Size                int64     // -1: unknown
-	Done                int64     // bytes of it that are here, as of the last time that it stopped
-	Outcome             Outcome   `json:",omitzero"` // of one that ended
+	Path                string    `json:",omitempty"` // path of the file, if known
+	Size                int64     // -1 if unknown
+	Done                int64     // bytes on disk when the download last stopped
+	Outcome             Outcome   `json:",omitzero"` // of the last attempt, if it ended
 
-	FollowedBy []GID `json:",omitempty"` // what the file of this entry describes
-	Following  GID   `json:",omitzero"`  // the entry that described this one
+	FollowedBy []GID `json:",omitempty"` // entries for the files that this entry's file describes
+	Following  GID   `json:",omitzero"`  // the entry whose file describes this one
 }
 
-// An Outcome is how an attempt ended. The zero value is success.
+// An Outcome is the result of an attempt. The zero value is success.
 type Outcome struct {
-	Kind     string `json:",omitempty"` // the kind of the error, in the words of download.Kind; empty: none
-	Code     int    `json:",omitempty"` // aria2's number for it
+	Kind     string `json:",omitempty"` // kind of the error, as download.Kind spells it; empty if there was no error
+	Code     int    `json:",omitempty"` // aria2's number of the error
 	Message  string `json:",omitempty"`
-	Reason   string `json:",omitempty"` // the message in a few words, without host and digits; empty: it has none
-	Hint     string `json:",omitempty"` // what to do next
-	Verified string `json:",omitempty"` // what proved the file; empty: nothing
-	Attempts int    `json:",omitempty"` // how often it was begun; the queue sets it
-	Due      bool   `json:",omitempty"` // the file's journal, which says that it came, is still to be removed
+	Reason   string `json:",omitempty"` // short form of Message without host and digits; empty if it has none
+	Hint     string `json:",omitempty"` // what the user can do next
+	Verified string `json:",omitempty"` // what proved the file; empty if nothing did
+	Attempts int    `json:",omitempty"` // number of attempts, set by the queue
+	Due      bool   `json:",omitempty"` // the journal, which records that the file is complete, must still be removed
 }
 
-// Interrupted is the kind of an outcome that says nothing of the file: the attempt was ended from outside.
+// Interrupted is the kind of an outcome whose attempt was ended from outside. It says nothing about the file.
 const Interrupted = "interrupted"
 
-// Yielded is the kind of an outcome that says nothing of the file either: the download was too slow while others waited
-// for its place.
+// Yielded is the kind of an outcome whose download was too slow while other entries waited for its place. It says
+// nothing about the file.
 const Yielded = "yielded"
 
-// A Live is what a download does now. It is not stored.
+// A Live is the current state of a running download. It is not stored.
 type Live struct {
-	Path        string // where the file is or will be
-	Done, Size  int64  // Size is -1 while unknown
-	Speed       int64  // bytes a second
-	Worker      string // the process that does it, if it is not the daemon
+	Path        string // path of the file
+	Done, Size  int64  // Size is -1 if unknown
+	Speed       int64  // bytes per second
+	Worker      string // the process that downloads, if it is not the daemon
 	Connections int
-	Have        byterange.Set // what is here, as far as it is known in detail
+	Have        byterange.Set // ranges on disk, as far as they are known
 	Sources     []Source
-	Seeding     bool  // the file is in place, and peers can have it
-	Given       int64 // bytes that peers got
+	Seeding     bool  // the file is in place and is uploaded to peers
+	Given       int64 // bytes uploaded to peers
 }
 
-// A Source is one that an active download uses.
+// A Source is a server or swarm that an active download uses.
 type Source struct {
-	URL, Host string // the URL is masked
-	State     string // what it does, in words
-	Working   bool   // a request to it runs
-	Speed     int64  // bytes a second
-	Bytes     int64  // that it brought
+	URL, Host string // the URL is without its password
+	State     string // its current activity, in words
+	Working   bool   // a request to it is in progress
+	Speed     int64  // bytes per second
+	Bytes     int64  // bytes received from it
 }
 
-// A Notice says that something happened to an entry.
+// A Notice is an event of an entry.
 type Notice struct {
 	What What
 	GID  GID
 }
 
-// What happened to an entry.
+// A What is the kind of an event.
 type What uint8
 
-// What may happen. OnSeed is for a file that is in place and given to peers.
+// The kinds of events. OnSeed means that the file is in place and uploaded to peers.
 const (
 	OnStart What = iota
 	OnPause
-	OnStop // it was removed
+	OnStop // the entry was removed
 	OnComplete
 	OnError
 	OnSeed
@@ -165,18 +166,18 @@ var notifications = [...]string{
 	OnError: "onDownloadError", OnSeed: "onBtDownloadComplete",
 }
 
-// String is the name of aria2's notification.
+// String returns the name of aria2's notification.
 func (w What) String() string { return notifications[w] }
 
-// An Error says why the queue did not do what it was asked to. Its text is aria2's.
+// An Error is the reason why the queue refused a command. Its text is aria2's.
 type Error struct{ text string }
 
-// Error is the text.
+// Error returns the message.
 func (e *Error) Error() string { return e.text }
 
 func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
-// Find is the entry whose GID begins with these digits, if there is only one.
+// Find returns the entry whose GID begins with these digits. It is an error if several do.
 func (q *Queue) Find(prefix string) (GID, error) {
 	if g, ok := ParseGID(prefix); ok {
 		if q.items[g] == nil {

@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// A list has its entries in order, by their ranks.
+// A list holds items ordered by rank.
 type list struct{ items []*item }
 
 const (
@@ -25,13 +25,13 @@ func (q *Queue) listOf(s Status) *list {
 	return &q.lists[waits]
 }
 
-// byPriority has higher priorities first.
+// byPriority orders items by descending priority.
 func byPriority(a, b *item) int { return cmp.Compare(b.Priority, a.Priority) }
 
-// take takes an item out of its list.
+// take removes an item from its list.
 func (q *Queue) take(it *item) {
 	l := q.listOf(it.Status)
-	if len(l.items) > 0 && l.items[0] == it { // as when it begins
+	if len(l.items) > 0 && l.items[0] == it { // the common case, when an item begins
 		l.items[0] = nil
 		l.items = l.items[1:]
 		return
@@ -40,8 +40,8 @@ func (q *Queue) take(it *item) {
 	l.items = slices.Delete(l.items, i, i+1)
 }
 
-// insert puts items of one priority into the list of their status at a position, or as near to it as the priority
-// allows; at the end if position is negative. It returns where the first one is.
+// insert inserts items of one priority into the list of their status at position, or as near to it as their priority
+// allows. A negative position is the end. It returns the index of the first inserted item.
 func (q *Queue) insert(position int, items ...*item) int {
 	l := q.listOf(items[0].Status)
 	low, high := 0, len(l.items)
@@ -61,10 +61,11 @@ func (q *Queue) insert(position int, items ...*item) int {
 	return i
 }
 
-// rankGap is between the ranks of neighbours, so that others have room between them.
+// rankGap is the distance between the ranks of neighbours, so that items can be inserted between them.
 const rankGap = 1 << 20
 
-// rank gives the n items from i on ranks between those of their neighbours. Where there is no room, all get new ones.
+// rank gives the n items from index i on ranks between those of their neighbours. If the neighbours' ranks are too
+// close, all items of the list get new ranks.
 func (q *Queue) rank(l *list, i, n int) {
 	first, step := int64(0), int64(rankGap)
 	switch atStart, atEnd := i == 0, i+n == len(l.items); {
@@ -89,7 +90,7 @@ func (q *Queue) rank(l *list, i, n int) {
 	}
 }
 
-// Entry returns an entry.
+// Entry returns the entry with this GID.
 func (q *Queue) Entry(g GID) (Entry, bool) {
 	it := q.items[g]
 	if it == nil {
@@ -98,7 +99,7 @@ func (q *Queue) Entry(g GID) (Entry, bool) {
 	return it.Entry, true
 }
 
-// Live returns what the download of an entry does now, if one is at work.
+// Live returns the state of an entry's download. It returns false if no download of the entry runs.
 func (q *Queue) Live(g GID) (Live, bool) {
 	it := q.items[g]
 	if it == nil || !it.running {
@@ -107,19 +108,19 @@ func (q *Queue) Live(g GID) (Live, bool) {
 	return *it.live, true
 }
 
-// Count returns how many entries are in each of the three lists.
+// Count returns the number of entries in each of the three lists.
 func (q *Queue) Count() (active, waiting, stopped int) {
 	return len(q.lists[runs].items), len(q.lists[waits].items), len(q.lists[stops].items)
 }
 
-// Active returns the entries that are active, in the order in which they began.
+// Active returns the active entries in the order in which they began.
 func (q *Queue) Active() []Entry { return q.lists[runs].page(0, len(q.lists[runs].items)) }
 
-// Waiting returns n of the entries that wait or are paused, from offset on. A negative offset counts from the end, -1
-// is the last one, and they come in reverse order.
+// Waiting returns up to n waiting or paused entries, beginning at offset. A negative offset counts from the end, where
+// -1 is the last entry; the entries are then in reverse order.
 func (q *Queue) Waiting(offset, n int) []Entry { return q.lists[waits].page(offset, n) }
 
-// Stopped returns n of the entries that stopped, as Waiting does.
+// Stopped returns up to n stopped entries. Its parameters are those of Waiting.
 func (q *Queue) Stopped(offset, n int) []Entry { return q.lists[stops].page(offset, n) }
 
 func (l *list) page(offset, n int) []Entry {
@@ -134,5 +135,5 @@ func (l *list) page(offset, n int) []Entry {
 	return entries
 }
 
-// Global returns the options of all downloads. They must not be changed.
+// Global returns the options of all downloads. The caller must not change them.
 func (q *Queue) Global() map[string]string { return q.global }

@@ -1,18 +1,18 @@
-// Package queue says what is to be downloaded, in which order, and what became of it.
+// Package queue holds a list of downloads: what to download, in which order, and with which outcome.
 //
-// A [Queue] is a deterministic machine: commands and times go in, and [Queue.Drain] says what they call for: what is to
-// be stored, which downloads are to be stopped, what is to be told. It has no clock, no locks and no files, downloads
-// nothing, and does not know what an option means. What a remote control asks for is answered from it.
+// A [Queue] is a deterministic state machine. Its methods take commands and times. [Queue.Drain] returns the work that
+// these commands require: entries to store, downloads to stop, notices to send. A Queue has no clock, no locks and no
+// files. It downloads nothing and does not interpret options. A remote control reads its answers from the Queue.
 //
 //	q := queue.New(seed)
 //	g, err := q.Add(now, queue.Entry{URIs: []string{"https://example.org/disk.iso"}}, -1)
-//	e, ok := q.Start(now)                  // whatever is first, when there is room
-//	q.Ended(now, e.GID, queue.Outcome{})   // it is in place
+//	e, ok := q.Start(now)                  // the first waiting entry, once there is room
+//	q.Ended(now, e.GID, queue.Outcome{})   // the file is in place
 //	store(q.Drain())
 //
-// There are three lists, and each entry is in one of them: those that wait or are paused, in the order in which they
-// will begin; those that are active; and those that stopped, in the order in which they did. A higher [Entry].Priority
-// stands before a lower one.
+// Each entry is in one of three lists: entries that wait or are paused, in the order in which they will begin; active
+// entries; and stopped entries, in the order in which they stopped. An entry with a higher [Entry].Priority comes
+// before one with a lower priority.
 package queue
 
 import (
@@ -21,55 +21,56 @@ import (
 	"time"
 )
 
-// A Queue is for one goroutine. New and Restore make one.
+// A Queue is a list of downloads. It must be used by one goroutine at a time. New and Restore create one.
 type Queue struct {
 	items  map[GID]*item
 	lists  [3]list
-	count  [Removed + 1]int // by status
-	hosts  map[string]int   // how many entries wait for each
+	count  [Removed + 1]int // indexed by status
+	hosts  map[string]int   // number of waiting entries by host
 	places int
 	global map[string]string
-	chance uint64 // where the next GID comes from
+	chance uint64 // state of the generator of GIDs
 	news   Changes
 	dirty  []*item
-	// leaving are GIDs of entries that were forgotten before their downloads had ended.
+	// leaving holds the GIDs of entries that were forgotten while their downloads still ran.
 	leaving map[GID]bool
-	// version counts changes, whole is the oldest one from which dropped tells what is no more.
+	// version counts changes. whole is the oldest version since which dropped lists every removed entry.
 	version, whole uint64
 	dropped        []dropped
 }
 
-// An item is an entry and what is not stored of it.
+// An item is an entry with its state that is not stored.
 type item struct {
 	Entry
 	live    *Live
-	running bool // a download is at work for it, whatever its status has become meanwhile
+	running bool // a download of it runs, whatever its status has become meanwhile
 	dirty   bool // it is in Queue.dirty
-	gone    bool // it was forgotten
-	settled int  // of FollowedBy, so many from the first on need its document no more
+	gone    bool // it was removed from the queue
+	settled int  // number of entries at the front of FollowedBy that no longer need its document
 	version uint64
-	at      *string // its host, once it was asked for
+	at      *string // cached result of host; nil until host is called
 }
 
-// Changes are what commands call for.
+// Changes is the work that commands require.
 type Changes struct {
-	Store   []Entry           // to be written
-	Delete  []GID             // to be removed from the store
-	Global  map[string]string // global options to be written in place of those before; nil if they did not change
-	Stop    []GID             // downloads to be stopped
-	Changed []GID             // downloads that go on with other options
+	Store   []Entry           // entries to write
+	Delete  []GID             // entries to remove from the store
+	Global  map[string]string // global options that replace the stored ones; nil if they did not change
+	Stop    []GID             // downloads to stop
+	Changed []GID             // downloads that continue with changed options
 	Notices []Notice          // in order
 }
 
-// Stored reports whether something is to be written.
+// Stored reports whether c changes the store.
 func (c *Changes) Stored() bool { return len(c.Store)+len(c.Delete) > 0 || c.Global != nil }
 
-// New makes an empty queue. GIDs come from seed, which should be another one each time.
+// New returns an empty queue that derives GIDs from seed. Each start should use another seed.
 func New(seed uint64) *Queue {
 	return &Queue{items: map[GID]*item{}, hosts: map[string]int{}, leaving: map[GID]bool{}, chance: seed, version: 1}
 }
 
-// Restore makes a queue of what was stored, in any order. What was active waits in front, as no download is at work.
+// Restore returns a queue of the stored entries, which may be in any order. Entries that were active wait at the front,
+// because no download runs yet.
 func Restore(seed uint64, entries []Entry, global map[string]string) *Queue {
 	q := New(seed)
 	q.global = merged(nil, global)
@@ -93,7 +94,7 @@ func Restore(seed uint64, entries []Entry, global map[string]string) *Queue {
 	return q
 }
 
-// Drain returns what was called for since the last time.
+// Drain returns the changes since the previous call.
 func (q *Queue) Drain() Changes {
 	c := q.news
 	for _, it := range q.dirty {
@@ -106,7 +107,7 @@ func (q *Queue) Drain() Changes {
 	return c
 }
 
-// nextGID is one that is free (splitmix64).
+// nextGID returns an unused GID. The generator is splitmix64.
 func (q *Queue) nextGID() GID {
 	for {
 		q.chance += 0x9e3779b97f4a7c15
@@ -121,7 +122,7 @@ func (q *Queue) nextGID() GID {
 
 func (q *Queue) taken(g GID) bool { return q.items[g] != nil || q.leaving[g] }
 
-// changed has an entry stored.
+// changed records that an item changed and must be stored.
 func (q *Queue) changed(it *item) {
 	q.version++
 	it.version = q.version
@@ -135,7 +136,7 @@ func (q *Queue) tell(what What, it *item) {
 	q.news.Notices = append(q.news.Notices, Notice{what, it.GID})
 }
 
-// set is where a status changes. The item must be in no list.
+// set changes the status of an item. The item must be in no list.
 func (q *Queue) set(it *item, s Status) {
 	q.number(it, -1)
 	it.Status = s
@@ -143,7 +144,7 @@ func (q *Queue) set(it *item, s Status) {
 	q.changed(it)
 }
 
-// Next returns the entry that Start would give out.
+// Next returns the entry that Start would return.
 func (q *Queue) Next() (Entry, bool) {
 	if it := q.next(); it != nil {
 		return it.Entry, true
@@ -158,8 +159,8 @@ func (q *Queue) next() *item {
 	return q.turn()
 }
 
-// Start gives out the first entry that waits, which is active from then on. There is none if everything is paused,
-// stopped or active, or waits for its download to stop. The download ends with Ended.
+// Start makes the first waiting entry active and returns it. It returns false if every entry is paused, stopped or
+// active, or waits for its previous download to stop. The caller must call Ended when the download ends.
 func (q *Queue) Start(now time.Time) (Entry, bool) {
 	it := q.next()
 	if it == nil {
@@ -170,8 +171,8 @@ func (q *Queue) Start(now time.Time) (Entry, bool) {
 	return it.Entry, true
 }
 
-// Begin has an entry that waits be active, whatever its place is: it is done elsewhere, where attempts are counted. It
-// ends with Ended.
+// Begin makes a waiting entry active, whatever its place. It is for a download in another process, which counts the
+// attempts itself. The caller must call Ended when the download ends.
 func (q *Queue) Begin(now time.Time, g GID) {
 	if it := q.items[g]; it != nil && it.Status == Waiting && !it.running {
 		q.begin(now, it)
@@ -188,7 +189,7 @@ func (q *Queue) begin(now time.Time, it *item) {
 	q.tell(OnStart, it)
 }
 
-// Progress tells what a download does now.
+// Progress records the current state of a download.
 func (q *Queue) Progress(g GID, l Live) {
 	it := q.items[g]
 	if it == nil || !it.running {
@@ -204,10 +205,10 @@ func (q *Queue) Progress(g GID, l Live) {
 	}
 }
 
-// Ended tells how a download ended. One that was interrupted waits in front if nothing else was asked for, and one that
-// made room waits behind the others. One that was paused, or that begins again with other options, and came to its end
-// before it could be stopped, is complete; a removed one stays removed. Attempts of the outcome are those that Start
-// did not count.
+// Ended records that a download ended with outcome o. An interrupted entry waits at the front, unless its status has
+// changed meanwhile. An entry that yielded its place waits at the end. An entry that was paused or restarted but
+// finished before it could be stopped is complete. A removed entry stays removed. o.Attempts counts only the attempts
+// that Start did not count.
 func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	delete(q.leaving, g)
 	it := q.items[g]
@@ -237,7 +238,7 @@ func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	}
 }
 
-// Settled tells that nothing is due any more with the file of an entry (Outcome.Due).
+// Settled records that the journal of an entry's file has been removed (Outcome.Due).
 func (q *Queue) Settled(g GID) {
 	if it := q.items[g]; it != nil && it.Outcome.Due {
 		it.Outcome.Due = false
@@ -245,7 +246,7 @@ func (q *Queue) Settled(g GID) {
 	}
 }
 
-// stop has an entry stop for good.
+// stop moves an item to the stopped entries with status s.
 func (q *Queue) stop(now time.Time, it *item, s Status, o Outcome, what What) {
 	q.take(it)
 	q.set(it, s)
@@ -255,8 +256,8 @@ func (q *Queue) stop(now time.Time, it *item, s Status, o Outcome, what What) {
 	q.limit()
 }
 
-// MostStopped is how many entries stay known that are complete or were removed. Beyond it the first ones are forgotten;
-// those that failed never are.
+// MostStopped limits the number of complete and removed entries that are kept. Beyond it the oldest are forgotten.
+// Failed entries are always kept.
 const MostStopped = 10_000
 
 func (q *Queue) limit() {
@@ -271,7 +272,7 @@ func (q *Queue) limit() {
 	}
 }
 
-// needed reports whether an entry has the document that another one is to be downloaded by.
+// needed reports whether an item holds the document of another entry that is not complete.
 func (q *Queue) needed(it *item) bool {
 	if len(it.Document) == 0 {
 		return false
@@ -285,13 +286,13 @@ func (q *Queue) needed(it *item) bool {
 	return false
 }
 
-// forget drops an entry.
+// forget removes an item from its list and from the queue.
 func (q *Queue) forget(it *item) {
 	q.take(it)
 	q.drop(it)
 }
 
-// drop drops an entry that is in no list.
+// drop removes an item that is in no list from the queue.
 func (q *Queue) drop(it *item) {
 	delete(q.items, it.GID)
 	q.number(it, -1)

@@ -2,25 +2,25 @@ package queue
 
 import "slices"
 
-// A Delta is what became of a queue between two versions of it.
+// A Delta is the difference between two versions of a queue.
 type Delta struct {
-	Version uint64  // to ask with the next time
-	All     bool    // Entries are all that there are, in place of what was known before
-	Entries []Entry // that are new, or have changed
-	Gone    []GID   // that were forgotten
+	Version uint64  // version to pass to Since the next time
+	All     bool    // Entries replaces everything known before
+	Entries []Entry // new or changed entries
+	Gone    []GID   // entries that were forgotten
 }
 
-// a dropped entry is remembered for those who ask what has changed.
+// A dropped records the removal of an entry for callers of Since.
 type dropped struct {
 	gid     GID
 	version uint64
 }
 
-// mostDropped is how many of them are.
+// mostDropped is the number of removals that are remembered at least.
 const mostDropped = 1000
 
-// Since returns what has changed since a version. It is everything if the version is 0, or so old that nothing tells
-// what was dropped since.
+// Since returns the changes since a version. It returns all entries if the version is 0 or so old that removals since
+// then have been forgotten.
 func (q *Queue) Since(version uint64) Delta {
 	if version == q.version {
 		return Delta{Version: version}
@@ -41,7 +41,7 @@ func (q *Queue) Since(version uint64) Delta {
 	return d
 }
 
-// noteDropped remembers for Since that an entry is no more.
+// noteDropped records the removal of an entry for Since.
 func (q *Queue) noteDropped(g GID) {
 	q.version++
 	q.dropped = append(q.dropped, dropped{g, q.version})

@@ -6,20 +6,21 @@ import (
 	"slices"
 )
 
-// Hosts have turns, so that many or slow downloads of one leave places for others. While several of them have entries
-// that wait, a host has three quarters of the places at most. Priorities come first, and within its host each entry
-// keeps its place.
+// Hosts take turns, so that many or slow downloads from one host leave places for others. While entries of several
+// hosts wait, one host gets at most three quarters of the places. Priorities come first, and the entries of one host
+// keep their order.
 
-// leastPlaces is how many downloads run at once where their number is measured, if so many wait.
+// leastPlaces is the number of downloads that run at once, if that many wait and the number is measured.
 const leastPlaces = 4
 
-// mostPassed is how many entries are passed over for one of another host. Beyond it the order alone counts.
+// mostPassed limits how many entries are passed over to find one of another host. Beyond it only the order counts.
 const mostPassed = 10_000
 
-// SetPlaces says how many downloads run at once; 0 is as many as turn out to be of use, and below it they run elsewhere.
+// SetPlaces sets the number of downloads that run at once. Zero means that the daemon measures it, and a negative
+// number that other processes download.
 func (q *Queue) SetPlaces(n int) { q.places = n }
 
-// host is the server that an entry is asked of first; empty if it is none or many, as for a document.
+// host returns the host of the first URI. It is empty if the entry has no URI with a host, as for a document.
 func (it *item) host() string {
 	if it.at == nil {
 		at := ""
@@ -33,7 +34,7 @@ func (it *item) host() string {
 	return *it.at
 }
 
-// number counts an item by its status, n of 1 or -1.
+// number adds n, which is 1 or -1, to the counters of an item's status and host.
 func (q *Queue) number(it *item, n int) {
 	q.count[it.Status] += n
 	if it.Status != Waiting {
@@ -44,14 +45,14 @@ func (q *Queue) number(it *item, n int) {
 	}
 }
 
-// relink gives an item other URIs, and so perhaps another host.
+// relink sets the URIs of an item, which may change its host.
 func (q *Queue) relink(it *item, uris []string) {
 	q.number(it, -1)
 	it.URIs, it.at = uris, nil
 	q.number(it, 1)
 }
 
-// part is how many places one of several hosts has.
+// part returns how many of the places one host may use while several hosts have waiting entries.
 func (q *Queue) part() (part, places int) {
 	if places = q.places; places <= 0 {
 		places = max(leastPlaces, len(q.lists[runs].items)+1)
@@ -59,7 +60,7 @@ func (q *Queue) part() (part, places int) {
 	return max(1, places-max(1, places/4)), places
 }
 
-// full are the hosts that have their part of the places.
+// full returns the hosts that use all places they may have.
 func (q *Queue) full() map[string]bool {
 	part, _ := q.part()
 	running, full := map[string]int{}, map[string]bool{}
@@ -72,7 +73,8 @@ func (q *Queue) full() map[string]bool {
 	return full
 }
 
-// turn returns the first entry whose host has its turn: the first of all if no host with room waits.
+// turn returns the first waiting item whose host may use another place. If every such host is full, it returns the
+// first waiting item.
 func (q *Queue) turn() *item {
 	var first *item
 	var full map[string]bool
@@ -96,13 +98,14 @@ func (q *Queue) turn() *item {
 	return first
 }
 
-// Fresh reports whether no download runs of the host of the entry that Next returns.
+// Fresh reports whether no active download uses the host of the entry that Next returns.
 func (q *Queue) Fresh() bool {
 	it := q.turn()
 	return it != nil && it.host() != "" && !slices.ContainsFunc(q.lists[runs].items, func(o *item) bool { return o.host() == it.host() })
 }
 
-// Why returns a function that says what an entry waits for now; empty if it does not, or is the next one.
+// Why returns a function that describes what an entry waits for. The description is empty if the entry does not wait or
+// is the next one.
 func (q *Queue) Why() func(GID) string {
 	next, full, active := q.turn(), q.full(), len(q.lists[runs].items)
 	part, places := q.part()
