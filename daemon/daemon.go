@@ -1,5 +1,5 @@
-// Package daemon downloads what stands in a queue, and keeps the queue on disk: what was accepted is neither lost nor
-// downloaded twice, whenever the process is killed.
+// Package daemon downloads the entries of a queue and keeps the queue on disk. An accepted entry is neither lost nor
+// downloaded twice, even if the process is killed at any time.
 //
 //	d, err := daemon.Open(daemon.Config{Dir: stateFolder, Request: makeRequest})
 //	...
@@ -9,9 +9,9 @@
 //		return err
 //	})
 //
-// One goroutine owns the [queue.Queue]. All downloads share one [download.Client]: its connections, its limit and what
-// it knows of hosts. The order is decided when there is room for another download, and not before. What an entry's
-// options mean is decided where the request is made; what a client may ask for, in front of [Daemon.Do].
+// One goroutine owns the [queue.Queue]. All downloads share one [download.Client], with its connections, its limit and
+// its knowledge of hosts. The daemon chooses the next entry only when another download can begin. Config.Request
+// interprets the options of an entry. The caller of [Daemon.Do] decides which options a client may set.
 package daemon
 
 import (
@@ -28,38 +28,40 @@ import (
 	"braid/download"
 )
 
-// A Config says what a Daemon works with. Request must be there.
+// A Config configures a Daemon. Request is required, unless Jobs is set.
 type Config struct {
-	// Dir is the folder of the store, which must exist. One process has the store open at a time.
+	// Dir is the folder of the store. It must exist. Only one process can have the store open at a time.
 	Dir string
-	// Request makes the request of an entry, in a goroutine of the download. What becomes of its Detail, Due and Limit is the
-	// daemon's: a Limit that is set is one that the entry's own lies within. With its context, Fail ends the download.
+	// Request returns the request of an entry. It is called in a goroutine of the download. The daemon sets the
+	// request's Detail, Due and Limit. If the request has a Limit, the limit of the entry's options applies within it.
+	// [Fail], called with the request's context, ends the download.
 	Request func(ctx context.Context, e queue.Entry) (download.Request, error)
-	// Jobs, if not nil, are done by other processes in place of downloads here. Then Request, Client, AtOnce, Limit and
-	// Stopped count for nothing.
+	// Jobs, if not nil, gives the entries to other processes instead of downloading them here. The daemon then ignores
+	// Request, Client, AtOnce, Limit and Stopped.
 	Jobs Jobs
-	// Client downloads. If nil, it is the zero Client.
+	// Client downloads. If nil, the zero Client is used.
 	Client *download.Client
-	// AtOnce is how many downloads run at a time where the queue has no option for it (OptionAtOnce). If zero, it is measured.
+	// AtOnce is the number of downloads that run at once if the queue's options do not set it (OptionAtOnce). If zero,
+	// the number is measured.
 	AtOnce int
-	// Limit is told what the queue's option (OptionGlobalLimit) says of the bytes a second of all downloads, and that
-	// none says anything. If nil, the Limit of the Client is set to it.
+	// Limit is called with the value of the queue's option OptionGlobalLimit, in bytes per second for all downloads
+	// together, and whether the option is set. If nil, the daemon sets the Limit of the Client.
 	Limit func(bytes int64, said bool)
-	// Stopped is told of each entry with a Watch whose download has ended: at once if it is to go on, else once it is
-	// on disk that it is complete, has failed or was removed, also if it never began. It may be told more than once,
-	// and must not block. It may be nil.
+	// Stopped is called for each entry with a Watch whose download has ended. If the entry will continue, it is called
+	// at once. If the entry is complete, failed or was removed, even before it began, it is called once that is on
+	// disk. It may be called more than once for an entry and must not block. It may be nil.
 	Stopped func(e queue.Entry, res download.Result, err error)
-	// Hide takes secrets out of what is kept of an error. If nil, nothing is taken out.
+	// Hide removes secrets from the text of an error before it is stored. If nil, nothing is removed.
 	Hide func(string) string
-	// Empty begins without the entries and options of an earlier start. Files and parts of files stay.
+	// Empty discards the stored entries and options. Files and partial files stay.
 	Empty bool
-	// Last is called in the loop as the last thing of an orderly end, if it is not nil.
+	// Last, if not nil, is called by the loop at the end of an orderly shutdown.
 	Last func(q *queue.Queue)
-	// Log gets what is worth telling. If nil, it is slog.Default.
+	// Log receives warnings and errors. If nil, slog.Default is used.
 	Log *slog.Logger
 }
 
-// A Daemon is a queue and the downloads that are at work for it. Open makes one.
+// A Daemon owns a queue and runs its downloads. Open returns one.
 type Daemon struct {
 	config  Config
 	client  download.Client
@@ -70,19 +72,20 @@ type Daemon struct {
 	spare   chan download.Job
 	resize  chan int
 	ended   chan ended
-	news    chan queue.GID // something about a download that should be known at once
-	changed chan struct{}  // told of entries that changed; has room for one
-	over    chan struct{}  // closed when nothing is done any more
+	news    chan queue.GID // entries whose state the loop should read at once
+	changed chan struct{}  // signals that entries changed; has room for one
+	over    chan struct{}  // closed when the loop has ended
 	crowded atomic.Bool    // an entry waits for a place
 
 	subs     subscribers
 	pictures pictures
 }
 
-// ErrEnded is the error of what is asked of a daemon that has ended.
+// ErrEnded is returned by calls to a daemon that has ended.
 var ErrEnded = errors.New("the daemon has ended")
 
-// Open reads the store. Nothing is downloaded before Run. A store that is damaged is set aside, which the log tells.
+// Open opens the store. No download begins before Run. A damaged store is moved aside and logged, and the queue is then
+// empty.
 func Open(c Config) (*Daemon, error) {
 	d := &Daemon{
 		config: c, log: cmp.Or(c.Log, slog.Default()), calls: make(chan call), jobs: make(chan download.Job), spare: make(chan download.Job), resize: make(chan int),
@@ -115,7 +118,7 @@ func Open(c Config) (*Daemon, error) {
 	return d, nil
 }
 
-// forget empties the store, and removes the journals of files that are in place.
+// forget empties the store and removes the journals of complete files.
 func (d *Daemon) forget() error {
 	for _, e := range d.store.entries {
 		if e.Outcome.Due {
@@ -125,15 +128,15 @@ func (d *Daemon) forget() error {
 	return d.store.empty()
 }
 
-// Close closes a daemon that was never run.
+// Close closes a daemon whose Run was never called.
 func (d *Daemon) Close() error { return d.store.db.Close() }
 
-// leastAtOnce is how many downloads run at once where that is measured, if so many wait: behind one of a slow host no
-// other one does.
+// leastAtOnce is the number of downloads that run at once, if that many wait and the number is measured. With fewer,
+// downloads from a slow host would keep all others waiting.
 const leastAtOnce = 4
 
-// Run downloads until ctx ends. What is at work then is parked, within ten seconds, and goes on at the next start. It
-// is called once, and closes the daemon.
+// Run downloads until ctx ends. It then parks the running downloads within ten seconds. They continue at the next
+// start. Run must be called only once. It closes the daemon.
 func (d *Daemon) Run(ctx context.Context) error {
 	l := newLoop(ctx, d)
 	batch := download.Batch{AtOnce: l.atOnce, AtLeast: leastAtOnce, Spare: d.spare, Resize: d.resize, Ended: func(n int, _ download.Request, res download.Result, err error) {
@@ -157,35 +160,35 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return errors.Join(err, d.store.db.Close())
 }
 
-// endKey is the key of the function that ends a download, in the context of its request.
+// endKey is the context key of the function that ends a download.
 type endKey struct{}
 
-// Fail ends the download whose request was made with ctx. The error is that of the download.
+// Fail ends the download whose request was made with ctx. The download's error is err.
 func Fail(ctx context.Context, err error) {
 	if end, ok := ctx.Value(endKey{}).(context.CancelCauseFunc); ok {
 		end(&failed{err})
 	}
 }
 
-// A failed is the cause of a context that Fail ended.
+// A failed is the cause of a context that Fail canceled.
 type failed struct{ error }
 
-// seed is where the GIDs of a start come from.
+// seed returns a random seed for the GIDs.
 func seed() uint64 {
 	var b [8]byte
 	rand.Read(b[:])
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// A call is a function that is to be run in the loop.
+// A call is a function to run in the loop.
 type call struct {
 	do   func(q *queue.Queue) error
 	done chan error // has room for one
 }
 
-// Do calls a function with the queue, which must not be used afterwards. What it changed is on disk when Do returns; an
-// error of the function changes nothing of that. Others may share the transaction. When ctx ends before the function's
-// turn, it is not called.
+// Do calls a function in the goroutine that owns the queue. The function must not keep the queue. Its changes are on
+// disk when Do returns, even if the function returned an error, unless the store failed. Several calls may share a
+// transaction. If ctx ends before the function is called, it is not called.
 func (d *Daemon) Do(ctx context.Context, do func(q *queue.Queue) error) error {
 	c := call{do, make(chan error, 1)}
 	select {
@@ -201,21 +204,21 @@ func (d *Daemon) Do(ctx context.Context, do func(q *queue.Queue) error) error {
 	case <-d.over:
 	}
 	select {
-	case err := <-c.done: // the last thing that was done
+	case err := <-c.done: // the loop answered before it ended
 		return err
 	default:
 		return ErrEnded
 	}
 }
 
-// Subscribe returns a channel of what happens from now on. It is closed when its receiver is too slow, so that it can ask for
-// everything anew, and at the end of the daemon. The function ends it.
+// Subscribe returns a channel of future notices and a function that ends the subscription. The channel is closed if its
+// receiver is too slow, which should then read the whole queue again, and when the daemon ends.
 func (d *Daemon) Subscribe() (<-chan queue.Notice, func()) { return d.subs.add() }
 
-// mostNotices is how many a subscriber may be behind.
+// mostNotices is the number of notices that a subscriber may leave unread.
 const mostNotices = 4096
 
-// subscribers get notices. They may be added and removed by any goroutine.
+// A subscribers delivers notices. Any goroutine may add and remove a subscriber.
 type subscribers struct {
 	mu     sync.Mutex
 	all    map[chan queue.Notice]bool

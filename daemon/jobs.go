@@ -12,41 +12,44 @@ import (
 	"braid/daemon/queue"
 )
 
-// Jobs are a queue that other processes work at, in which each entry is a job. Put and Drop may block, the others do not.
+// Jobs is a queue of jobs that other processes work on. Each entry of the daemon is a job. Put and Drop may block, the
+// other methods do not.
 type Jobs interface {
-	// Changed returns a channel that receives when All has changed.
+	// Changed returns a channel that receives a value when the result of All has changed.
 	Changed() <-chan struct{}
-	// All returns the jobs of this daemon's entries; ok is false until all are known that there were.
+	// All returns the jobs of this daemon's entries. ok is false until all stored jobs have been read.
 	All() (jobs []Job, ok bool)
-	// Put stores the job of an entry. A version is one job, however often it is put. After a *RefusedError no later try
-	// can be better.
+	// Put stores the job of an entry. Putting the same version again has no effect. A *RefusedError is final: no later
+	// attempt can succeed.
 	Put(ctx context.Context, e queue.Entry, version string) error
-	// Drop forgets a job, also one that a worker has, unless it is done. One that is not there is no error.
+	// Drop deletes a job, even if a worker has it, unless the job is done. It returns nil if the job does not exist.
 	Drop(ctx context.Context, j Job) error
 }
 
-// A Job is what is known of the job of an entry.
+// A Job is the known state of an entry's job.
 type Job struct {
 	GID     queue.GID
 	Name    string
 	Version string
-	// Status is Waiting, Active, Complete or Failed. Live is of an active or complete one, and Outcome of one that has ended.
+	// Status is Waiting, Active, Complete or Failed. Live is set for an active or complete job, and Outcome for one
+	// that has ended.
 	Status  queue.Status
 	Live    queue.Live
 	Outcome queue.Outcome
-	// Unsent: a daemon that was killed may have stored the job and sent no message to workers. Then the entry is put again.
+	// Unsent reports that workers may not have been notified, because a daemon was killed between storing the job and
+	// sending the message. The entry must be put again.
 	Unsent bool
 }
 
-// A RefusedError says that an entry cannot be a job.
+// A RefusedError reports that an entry cannot become a job.
 type RefusedError struct {
 	Outcome queue.Outcome
 }
 
 func (e *RefusedError) Error() string { return e.Outcome.Message }
 
-// versionOf is another one when an entry asks for something else than before, or the user wants another try of one that
-// failed. It is made of what is on disk, so that a job that was put before the daemon was killed is found again.
+// versionOf returns a version that changes when the entry's URIs, document or options change, or when the user retries
+// a failed entry. It depends only on stored fields, so that a daemon that was killed finds the jobs that it had put.
 func versionOf(e *queue.Entry) string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(e.Options)) {
@@ -57,16 +60,16 @@ func versionOf(e *queue.Entry) string {
 }
 
 const (
-	// collectTime is for how long changes are collected before entries and jobs are compared.
+	// collectTime is how long changes are collected before entries and jobs are compared.
 	collectTime = 100 * time.Millisecond
-	// putAgain is the wait after a failure to reach the jobs. mostPut is how many entries are put before all are compared again.
+	// putAgain is the pause after an error of Jobs. mostPut limits the entries that are put between two comparisons.
 	putAgain = 2 * time.Second
 	mostPut  = 500
 )
 
-// follow keeps entries and jobs alike until ctx ends: an entry that waits is a job, it is active while a worker has the
-// job, and ends as the job does; one that is paused or removed is none. It goes by what both are and not by what
-// happened, so that nothing is lost whenever it is killed.
+// follow keeps entries and jobs consistent until ctx ends. A waiting entry has a job. The entry is active while a
+// worker has the job, and ends with it. A paused or removed entry has no job. follow compares states instead of
+// reacting to events, so that nothing is lost if the process is killed.
 func (d *Daemon) follow(ctx context.Context) {
 	for {
 		var again <-chan time.Time
@@ -93,7 +96,7 @@ func (d *Daemon) follow(ctx context.Context) {
 	}
 }
 
-// compare makes entries and jobs alike once. It reports whether more entries are to be put.
+// compare makes entries and jobs consistent once. It reports whether more entries are to be put.
 func (d *Daemon) compare(ctx context.Context) (more bool, err error) {
 	jobs, known := d.config.Jobs.All()
 	if !known {
@@ -108,7 +111,7 @@ func (d *Daemon) compare(ctx context.Context) (more bool, err error) {
 		}
 		return nil
 	}) != nil {
-		return false, nil // the daemon ends
+		return false, nil // the daemon has ended
 	}
 	for _, j := range drop {
 		if err := d.config.Jobs.Drop(ctx, j); err != nil {
@@ -123,14 +126,14 @@ func (d *Daemon) compare(ctx context.Context) (more bool, err error) {
 	return len(put) > mostPut, nil
 }
 
-// A wanted entry is one that is to be put.
+// A wanted is an entry to put, with its version.
 type wanted struct {
 	queue.Entry
 	version string
 }
 
-// settle gives entries the states of their jobs. It returns the entries that are no jobs yet, or of which no worker may
-// know, and the jobs that no entry wants. An entry whose job is tried again in the queue itself is tried again, too.
+// settle updates the entries from the states of their jobs. It returns the entries that have no job or whose job no
+// worker may know of, and the jobs that no entry wants. If a failed job is tried again, its failed entry is resumed.
 func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job) {
 	of := map[queue.GID]Job{}
 	for _, j := range jobs {
@@ -141,7 +144,8 @@ func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job
 		switch {
 		case there && e.Status < queue.Paused && j.Version == versionOf(&e):
 			of[j.GID] = j
-		case j.Status == queue.Complete, there && e.Status == queue.Failed && j.Status == queue.Failed: // its evidence stays
+		// The job stays, because it records how the download ended.
+		case j.Status == queue.Complete, there && e.Status == queue.Failed && j.Status == queue.Failed:
 		default:
 			drop = append(drop, j)
 		}
@@ -163,10 +167,10 @@ func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job
 	return put, drop
 }
 
-// adopt gives an entry the state of its job.
+// adopt sets the state of an entry to that of its job.
 func adopt(q *queue.Queue, now time.Time, e *queue.Entry, j Job) {
 	if j.Status == queue.Waiting {
-		q.Ended(now, e.GID, queue.Outcome{Kind: queue.Interrupted}) // if it was active
+		q.Ended(now, e.GID, queue.Outcome{Kind: queue.Interrupted}) // no effect unless the entry was active
 		return
 	}
 	q.Begin(now, e.GID)
@@ -177,7 +181,7 @@ func adopt(q *queue.Queue, now time.Time, e *queue.Entry, j Job) {
 	}
 }
 
-// put makes a job of an entry. An entry that cannot be a job has failed, unless it has changed meanwhile.
+// put puts the job of an entry. If the job is refused, the entry has failed, unless it changed meanwhile.
 func (d *Daemon) put(ctx context.Context, w *wanted) error {
 	err := d.config.Jobs.Put(ctx, w.Entry, w.version)
 	refused, ok := errors.AsType[*RefusedError](err)

@@ -16,29 +16,29 @@ import (
 	"braid/internal/partfile"
 )
 
-// A loop is the goroutine that owns the queue. It never waits for a disk, a server or a client.
+// A loop is the goroutine that owns the queue. It never blocks on a disk, a server or a client.
 type loop struct {
 	*Daemon
 	q         *queue.Queue
-	downloads context.Context // of all runs
+	downloads context.Context // parent of the contexts of all runs
 	runs      map[queue.GID]*run
-	begun     int               // jobs that were taken
-	numbers   map[int]queue.GID // of those that run, by their place among them
-	offer     *offer            // what the next place is for
+	begun     int               // number of jobs taken by the batch
+	numbers   map[int]queue.GID // running downloads by their number
+	offer     *offer            // the entry that begins next; nil if none waits
 	results   map[queue.GID]ended
-	stale     bool // the offer has to be looked at anew
+	stale     bool // prepare must choose the offer again
 	atOnce    int
-	resized   bool // that was not told yet
+	resized   bool // atOnce has changed and the batch does not know yet
 	looked    time.Time
 
 	pending batch
-	new     map[queue.GID]bool   // entries that are not on disk yet, in pending or being written
-	waiters []waiter             // whose changes are in pending
-	due     map[queue.GID]string // journals to be removed when pending is on disk, by the paths of their files
+	new     map[queue.GID]bool   // entries not yet on disk
+	waiters []waiter             // calls with changes in pending
+	due     map[queue.GID]string // paths of files by entry; their journals are removed once pending is on disk
 	writing bool
 	written chan commit // has room for one
-	failed  error       // of the last time
-	timer   *time.Timer // when pending is written though no call waits for it
+	failed  error       // error of the last write
+	timer   *time.Timer // fires when pending is due without a waiting call
 	timed   bool
 }
 
@@ -46,25 +46,25 @@ type loop struct {
 type offer struct {
 	run   *run
 	job   download.Job
-	fresh bool // nothing of its host runs
+	fresh bool // no active download uses its host
 }
 
-// ended is the end of the download with a number.
+// An ended is the result of the download with a number.
 type ended struct {
 	number int
 	res    download.Result
 	err    error
-	entry  queue.Entry // as it was then
+	entry  queue.Entry // after the end
 }
 
 const (
-	// writeAfter is how long changes that no call waits for are held for others.
+	// writeAfter is how long changes without a waiting call are collected.
 	writeAfter = 300 * time.Millisecond
-	// writeAgain is how long they wait after the disk has failed.
+	// writeAgain is the pause before the next write after a failed one.
 	writeAgain = 10 * time.Second
 	// parkTime is how long downloads may take to park.
 	parkTime = 9 * time.Second
-	// lookAfter is how old may be what the queue says of active downloads.
+	// lookAfter is the maximum age of the states of active downloads in the queue.
 	lookAfter = 200 * time.Millisecond
 )
 
@@ -86,7 +86,7 @@ func newLoop(ctx context.Context, d *Daemon) *loop {
 	return l
 }
 
-// configure takes up global options.
+// configure applies global options.
 func (l *loop) configure(global map[string]string) {
 	limit, err := option.ParseSize(global[OptionGlobalLimit])
 	l.config.Limit(limit, err == nil && global[OptionGlobalLimit] != "")
@@ -101,7 +101,7 @@ func (l *loop) configure(global map[string]string) {
 	l.q.SetPlaces(atOnce)
 }
 
-// run runs the loop until ctx has ended, all downloads have, and everything is on disk.
+// run runs the loop until ctx and all downloads have ended and all changes are on disk.
 func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 	ending, late := ctx.Done(), (<-chan time.Time)(nil)
 	for {
@@ -147,7 +147,7 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 	}
 }
 
-// next is the job that is offered to the batch, which takes it when there is room. One of a host of which nothing runs may have a spare place.
+// next returns the job to offer, and the channels that may take it. A job on an unused host may take a spare place.
 func (l *loop) next(ctx context.Context) (job download.Job, jobs, spare chan<- download.Job) {
 	if l.stale {
 		l.prepare(ctx)
@@ -161,7 +161,7 @@ func (l *loop) next(ctx context.Context) (job download.Job, jobs, spare chan<- d
 	return l.offer.job, l.jobs, spare
 }
 
-// prepare makes an offer of the entry that is first.
+// prepare sets the offer to the first entry.
 func (l *loop) prepare(ctx context.Context) {
 	if l.offer != nil {
 		l.offer.run.cancel()
@@ -182,10 +182,10 @@ func (l *loop) prepare(ctx context.Context) {
 	l.offer = &offer{fresh: l.q.Fresh(), run: r, job: download.Job{Context: own, Request: func() (download.Request, error) { return l.request(own, r, e) }}}
 }
 
-// optionsOf are the options of an entry, and those of all downloads where it does not say them.
+// optionsOf returns the options of an entry, with the global options as defaults.
 func optionsOf(q *queue.Queue, e *queue.Entry) map[string]string {
 	options := maps.Clone(q.Global())
-	delete(options, OptionGlobalLimit) // which is one limit for all of them
+	delete(options, OptionGlobalLimit) // applies to all downloads together
 	delete(options, OptionAtOnce)
 	if len(options) == 0 {
 		return e.Options
@@ -194,7 +194,7 @@ func optionsOf(q *queue.Queue, e *queue.Entry) map[string]string {
 	return options
 }
 
-// request makes the request of an entry. It is called in the goroutine of the download.
+// request returns the request of an entry. It is called in the goroutine of the download.
 func (d *Daemon) request(ctx context.Context, r *run, e queue.Entry) (download.Request, error) {
 	req, err := d.config.Request(ctx, e)
 	if err != nil {
@@ -221,7 +221,7 @@ func (d *Daemon) request(ctx context.Context, r *run, e queue.Entry) (download.R
 	return req, nil
 }
 
-// begin takes note that the offer was taken.
+// begin records that the batch took the offer.
 func (l *loop) begin() {
 	r := l.offer.run
 	l.offer = nil
@@ -231,8 +231,8 @@ func (l *loop) begin() {
 	l.begun++
 }
 
-// end takes note that a download has ended. One that found its file in use by another one that is being stopped waits for its end, and
-// begins again.
+// end handles the end of a download. If its file was used by another run that is being stopped, the download begins
+// again after that one has ended.
 func (l *loop) end(e ended) {
 	r := l.runs[l.numbers[e.number]]
 	if why, ok := r.why().(*failed); ok && e.err != nil {
@@ -246,14 +246,14 @@ func (l *loop) end(e ended) {
 				return
 			}
 		}
-		if r.rival { // which is gone by now
+		if r.rival { // the other run has ended meanwhile
 			o = queue.Outcome{Kind: queue.Interrupted}
 		}
 	}
 	l.finish(e, o)
 }
 
-// rivals are the runs that are about the same file.
+// rivals returns the other runs that write the same file.
 func (l *loop) rivals(r *run) iter.Seq[*run] {
 	path := r.now().Path
 	return func(yield func(*run) bool) {
@@ -287,7 +287,7 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 		l.due[g] = live.Path
 	}
 	l.q.Progress(g, live)
-	if o.Kind != queue.Interrupted || l.downloads.Err() == nil { // else all of them are parked in their order
+	if o.Kind != queue.Interrupted || l.downloads.Err() == nil { // park orders interrupted entries when the daemon ends
 		l.q.Ended(time.Now(), g, o)
 	}
 	var there bool
@@ -301,10 +301,10 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 	}
 }
 
-// split has the files of a document follow the entry that is the document, which is complete then.
+// split adds an entry for each file of the document that entry g downloaded. The outcome completes g.
 func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	e, _ := l.q.Entry(g)
-	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it is of one file, which that is not
+	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it selected one file
 		return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: "the document describes several files where it described one"}
 	}
 	var children []queue.Entry
@@ -335,14 +335,14 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	return queue.Outcome{}
 }
 
-// park has what was interrupted by the end of the daemon wait in front, in the order in which it began.
+// park makes the interrupted entries wait at the front, in the order in which they began, when the daemon ends.
 func (l *loop) park() {
 	for _, e := range slices.Backward(l.q.Active()) {
 		l.q.Ended(time.Now(), e.GID, queue.Outcome{Kind: queue.Interrupted})
 	}
 }
 
-// call runs a function.
+// call runs the function of a call.
 func (l *loop) call(c call) {
 	if now := time.Now(); now.Sub(l.looked) >= lookAfter {
 		l.looked = now
@@ -359,18 +359,18 @@ func (l *loop) call(c call) {
 	c.done <- err
 }
 
-// look has the queue know what a download does.
+// look passes the current state of a download to the queue.
 func (l *loop) look(g queue.GID) {
 	if r := l.runs[g]; r != nil {
 		l.q.Progress(g, r.now())
 	}
 }
 
-// absorb does what the queue calls for. It reports whether something is to be written.
+// absorb carries out the changes of the queue. It reports whether something must be written.
 func (l *loop) absorb() bool {
 	c := l.q.Drain()
 	for _, g := range c.Stop {
-		if r := l.runs[g]; r != nil { // none if it has parked, while others still do
+		if r := l.runs[g]; r != nil { // nil if it has parked already
 			r.stopping = true
 			r.cancel()
 		} else if l.config.Jobs != nil {

@@ -12,10 +12,10 @@ import (
 	"braid/source"
 )
 
-// mostMessage and mostReason are how long the texts of an error are that are kept.
+// mostMessage and mostReason limit the lengths of the stored texts of an error.
 const mostMessage, mostReason = 1000, 200
 
-// outcomeOf tells how a download ended.
+// outcomeOf returns the outcome of a download.
 func (d *Daemon) outcomeOf(res download.Result, err error) queue.Outcome {
 	if err == nil {
 		o := queue.Outcome{Due: res.Due}
@@ -34,7 +34,7 @@ func (d *Daemon) outcomeOf(res download.Result, err error) queue.Outcome {
 		if errors.Is(err, download.ErrTooSlow) {
 			o.Kind = queue.Yielded
 		}
-	} else if errors.Is(err, context.Canceled) { // before it had a request
+	} else if errors.Is(err, context.Canceled) { // canceled before it had a request
 		o.Kind = queue.Interrupted
 	}
 	return o

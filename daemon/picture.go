@@ -10,14 +10,14 @@ import (
 	"braid/download"
 )
 
-// pictures are the runs that can be drawn: all that are at work, and the last ones that ended.
+// A pictures holds the runs that can be drawn: all running downloads and the last ones that ended.
 type pictures struct {
 	mu    sync.Mutex
 	runs  map[queue.GID]*run
 	ended []*run
 }
 
-// mostEnded is how many of those that ended can be drawn.
+// mostEnded limits the number of ended runs that are kept.
 const mostEnded = 12
 
 func (p *pictures) begin(r *run) {
@@ -29,7 +29,7 @@ func (p *pictures) begin(r *run) {
 	p.runs[r.gid] = r
 }
 
-// end keeps a run that has ended in the place of the one that ended first.
+// end records that a run has ended. Beyond mostEnded, the run that ended first is dropped.
 func (p *pictures) end(r *run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,14 +37,14 @@ func (p *pictures) end(r *run) {
 	if len(p.ended) <= mostEnded {
 		return
 	}
-	if first := p.ended[0]; p.runs[first.gid] == first { // else another one of the same entry has begun
+	if first := p.ended[0]; p.runs[first.gid] == first { // not if a newer run of the same entry has begun
 		delete(p.runs, first.gid)
 	}
 	p.ended = slices.Delete(p.ended, 0, 1)
 }
 
-// Draw returns what happens in the download of an entry, or happened in the last one of it, as a part of a page of HTML with
-// [report.Style]. It is nil if the entry was not begun since the start, or long ago.
+// Draw returns a drawing of an entry's current or last download, as a fragment of an HTML page that uses
+// [report.Style]. It returns nil if no run of the entry is kept.
 func (d *Daemon) Draw(_ context.Context, g queue.GID) ([]byte, error) {
 	d.pictures.mu.Lock()
 	r := d.pictures.runs[g]
@@ -57,7 +57,7 @@ func (d *Daemon) Draw(_ context.Context, g queue.GID) ([]byte, error) {
 	return r.rec.Draw(time.Now()), nil
 }
 
-// record takes down how the download ended.
+// record records how the download ended.
 func (r *run) record(res download.Result, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,22 +13,23 @@ import (
 	"braid/internal/report"
 )
 
-// A run is a download that is at work for an entry.
+// A run is a running download of an entry.
 type run struct {
 	gid    queue.GID
 	cancel context.CancelFunc
-	limit  *download.Limiter // its own
+	limit  *download.Limiter // of this download alone
 
-	// These are the loop's: it is being stopped; another one of the same file was, and ended; what ended because this
-	// one has the file.
+	// stopping, rival and after belong to the loop. stopping reports that this run is being stopped. rival reports that
+	// another run of the same file was stopped and has ended. after holds the runs that ended because this run used the
+	// file.
 	stopping, rival bool
 	after           []ended
-	why             func() error // what ended its context
+	why             func() error // returns the cause of its context's end
 
-	mu   sync.Mutex // for what follows
+	mu   sync.Mutex // protects the fields below
 	rec  *report.Recorder
 	have byterange.Set
-	live queue.Live // as of the last time that something was worth it
+	live queue.Live // as of the last observed event
 }
 
 func newRun(e queue.Entry, cancel context.CancelFunc) *run {
@@ -37,9 +38,10 @@ func newRun(e queue.Entry, cancel context.CancelFunc) *run {
 	return r
 }
 
-// OptionLimit is the option of an entry that limits its download, OptionSelect has the numbers of the files of its
-// document that are wanted, and OptionSignature is a signature of its file, in base64. One that is slower than
-// OptionLowest makes room for those that wait. The global ones limit all, and say how many run at once.
+// Options that the daemon itself interprets. OptionLimit limits the speed of an entry's download. OptionSelect lists
+// the numbers of the wanted files of its document. OptionSignature is a signature of its file in base64. A download
+// that is slower than OptionLowest gives up its place if other entries wait. The global options limit the speed of all
+// downloads together and the number that run at once.
 const (
 	OptionSelect      = "select-file"
 	OptionSignature   = "signature"
@@ -49,14 +51,15 @@ const (
 	OptionLowest      = "lowest-speed-limit"
 )
 
-// setLimit sets the limit of an entry. What makes no sense was refused when it was set, and is none here.
+// setLimit sets the limit from an entry's options. An invalid value was refused when it was set and means no limit
+// here.
 func (r *run) setLimit(options map[string]string) {
 	n, _ := option.ParseSize(options[OptionLimit])
 	r.limit.Set(n)
 }
 
-// lowestOf is the least speed of a download, if its options name none that of all. One that is slower keeps its place
-// as long as nothing waits for it.
+// lowestOf returns a function that returns the lowest acceptable speed of a download. It is the entry's option, or
+// least. The function returns 0 while no entry waits for a place.
 func lowestOf(options map[string]string, least int64, crowded *atomic.Bool) func() int64 {
 	if n, err := option.ParseSize(options[OptionLowest]); err == nil {
 		least = n
@@ -69,7 +72,7 @@ func lowestOf(options map[string]string, least int64, crowded *atomic.Bool) func
 	}
 }
 
-// observe takes down what happens. It reports whether the loop should hear of it at once.
+// observe records an event. It reports whether the loop should read the run's state at once.
 func (r *run) observe(ev download.Event) (news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +97,7 @@ func (r *run) observe(ev download.Event) (news bool) {
 	return was.Path != r.live.Path || was.Seeding != r.live.Seeding
 }
 
-// now returns what the download does.
+// now returns the current state of the download.
 func (r *run) now() queue.Live {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +112,7 @@ func (r *run) now() queue.Live {
 	return l
 }
 
-// end returns what the download has come to.
+// end returns the final state of the download.
 func (r *run) end(res download.Result, err error) queue.Live {
 	l := r.now()
 	l.Speed, l.Connections, l.Sources = 0, 0, nil

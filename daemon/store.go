@@ -16,11 +16,11 @@ import (
 // A store keeps the queue on disk.
 type store struct {
 	db      *database.DB
-	entries []queue.Entry // as they were when it was opened
+	entries []queue.Entry // as read by prepare
 	global  map[string]string
 }
 
-// storeFile is the name of the store in the folder of the state.
+// storeFile is the name of the store's file in the state folder.
 const storeFile = "queue.db"
 
 const version = "1"
@@ -39,7 +39,7 @@ func openStore(dir string) (*store, error) {
 	return s, err
 }
 
-// prepare makes what is missing and reads everything.
+// prepare creates missing buckets and reads all entries and options.
 func (s *store) prepare(tx *bbolt.Tx) error {
 	s.entries, s.global = nil, nil
 	meta, err := tx.CreateBucketIfNotExists(bucketMeta)
@@ -73,20 +73,20 @@ func (s *store) prepare(tx *bbolt.Tx) error {
 
 func key(g queue.GID) []byte { return binary.BigEndian.AppendUint64(nil, uint64(g)) }
 
-// A batch is what is to be written at once: entries, or nil for one that is no more.
+// A batch is a set of changes that are written together. A nil entry is deleted.
 type batch struct {
 	entries map[queue.GID]*queue.Entry
-	global  map[string]string // nil: as it was
+	global  map[string]string // nil if unchanged
 }
 
 func (b *batch) empty() bool { return len(b.entries) == 0 && b.global == nil }
 
-// add adds what changed later than what is there.
+// add adds changes that are newer than those in b.
 func (b *batch) add(c *queue.Changes) {
 	if b.entries == nil {
 		b.entries = map[queue.GID]*queue.Entry{}
 	}
-	for _, g := range c.Delete { // which may have come again since
+	for _, g := range c.Delete { // first, as a deleted GID may have been added again
 		b.entries[g] = nil
 	}
 	for i := range c.Store {
@@ -97,7 +97,7 @@ func (b *batch) add(c *queue.Changes) {
 	}
 }
 
-// before adds what was to be written before b, and was not.
+// before adds the changes of an older batch that could not be written. The changes in b win.
 func (b *batch) before(old batch) {
 	merged := maps.Clone(old.entries)
 	maps.Copy(merged, b.entries)
@@ -107,7 +107,7 @@ func (b *batch) before(old batch) {
 	}
 }
 
-// write writes all of b, or nothing; then it is on disk.
+// write writes b in one transaction and syncs it.
 func (s *store) write(b batch) error {
 	return s.db.Write(func(tx *bbolt.Tx) error {
 		all := tx.Bucket(bucketEntries)
@@ -127,7 +127,7 @@ func (s *store) write(b batch) error {
 	})
 }
 
-// empty removes everything.
+// empty deletes all entries and options.
 func (s *store) empty() error {
 	s.entries, s.global = nil, nil
 	return s.db.Write(func(tx *bbolt.Tx) error {

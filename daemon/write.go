@@ -13,18 +13,18 @@ import (
 // A waiter is a call whose changes are being written.
 type waiter struct {
 	done chan<- error
-	err  error // of its function
+	err  error // error of the call's function
 }
 
-// A commit is what was written at once.
+// A commit is the result of one write.
 type commit struct {
 	batch   batch
 	waiters []waiter
-	settled []queue.GID // whose journals were removed
+	settled []queue.GID // entries whose journals were removed
 	err     error
 }
 
-// write has written what is to be, at once if a call waits for it.
+// write starts a write if changes are pending: at once if a call waits for them, else after writeAfter.
 func (l *loop) write(final bool) {
 	switch {
 	case l.writing || l.pending.empty() && len(l.due) == 0:
@@ -36,7 +36,7 @@ func (l *loop) write(final bool) {
 	}
 }
 
-// writeNow has everything written that is to be, in one transaction.
+// writeNow writes all pending changes in one transaction, in another goroutine.
 func (l *loop) writeNow() {
 	if l.writing {
 		return
@@ -56,7 +56,7 @@ func (l *loop) writeNow() {
 	}()
 }
 
-// enter has changes written.
+// enter adds changes to the pending ones.
 func (l *loop) enter(c *queue.Changes) {
 	for _, e := range c.Store {
 		if e.Status == queue.Waiting && e.Outcome.Attempts == 0 {
@@ -69,8 +69,8 @@ func (l *loop) enter(c *queue.Changes) {
 	l.pending.add(c)
 }
 
-// unwritten reports whether an entry is not on disk yet, and has it written at once: it does not begin before. Should
-// the process be killed, nothing would know of the bytes that came.
+// unwritten reports whether an entry is not on disk yet, and writes it at once. A download must not begin before its
+// entry is stored: if the process were killed, the entry would be lost and its partial file forgotten.
 func (l *loop) unwritten(g queue.GID) bool {
 	if !l.new[g] {
 		return false
@@ -81,7 +81,7 @@ func (l *loop) unwritten(g queue.GID) bool {
 	return true
 }
 
-// clear removes the journal of a file that is in place, as the store has that it is complete.
+// clear removes the journal of a complete file. The store must already record that the entry is complete.
 func (d *Daemon) clear(path string) bool {
 	err := partfile.Clear(fsys.OS, filepath.Dir(path), filepath.Base(path))
 	if err != nil {
@@ -90,7 +90,7 @@ func (d *Daemon) clear(path string) bool {
 	return err == nil
 }
 
-// commit takes note of what was written, or could not be: then it is written later, with what follows.
+// commit handles the end of a write. If the write failed, its changes are written later together with newer ones.
 func (l *loop) commit(c commit) {
 	l.writing, l.failed = false, c.err
 	for _, g := range c.settled {
@@ -105,7 +105,8 @@ func (l *loop) commit(c commit) {
 	if c.err == nil {
 		for g := range c.batch.entries {
 			delete(l.new, g)
-			if e, there := l.q.Entry(g); !there || e.Status >= queue.Complete { // others have not ended, or it was told at their end
+			// A stopped entry is reported here, one that will continue was reported when its download ended.
+			if e, there := l.q.Entry(g); !there || e.Status >= queue.Complete {
 				l.tellStopped(g)
 			}
 		}
@@ -117,15 +118,16 @@ func (l *loop) commit(c commit) {
 	l.timer.Reset(writeAgain)
 }
 
-// tellStopped tells of an entry of a watch that is not at work.
+// tellStopped reports an entry of a watch that has no running download.
 func (l *loop) tellStopped(g queue.GID) {
 	e, there := l.q.Entry(g)
-	if _, again := l.pending.entries[g]; l.runs[g] != nil || again && e.Status >= queue.Complete { // it is told at its end, or when that is on disk
+	// A running download is reported when it ends, and a stopped entry when that is on disk.
+	if _, again := l.pending.entries[g]; l.runs[g] != nil || again && e.Status >= queue.Complete {
 		return
 	}
 	r := l.results[g]
 	if !there && r.entry.GID == g {
-		e = r.entry // which was forgotten since
+		e = r.entry // it was forgotten since
 	} else if !there {
 		e = queue.Entry{GID: g, Status: queue.Removed}
 	}
