@@ -17,10 +17,10 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// schemes are those of URIs that can be downloaded.
+// schemes lists the URI schemes that can be downloaded.
 var schemes = []string{"http", "https", "ftp", "ftps", "magnet"}
 
-// knownURIs are the URIs that are some, with their secrets. None of another scheme is taken.
+// knownURIs returns the absolute URIs in list, with masked passwords restored. Another scheme is an error.
 func (v *visit) knownURIs(list []string) (uris []string, err error) {
 	for _, s := range list {
 		s = strings.TrimSpace(s)
@@ -41,7 +41,7 @@ func (v *visit) knownURIs(list []string) (uris []string, err error) {
 
 func refuse(format string, args ...any) error { return &fault{1, fmt.Sprintf(format, args...)} }
 
-// add adds an entry with these options.
+// add adds an entry with these options to the queue.
 func (v *visit) add(e queue.Entry, options map[string]string, position int) (queue.GID, error) {
 	options, err := v.checked(options, e.URIs, nil)
 	if err != nil {
@@ -57,11 +57,12 @@ func (v *visit) add(e queue.Entry, options map[string]string, position int) (que
 		}
 		e.GID = g
 	}
-	delete(options, "pause") // both are of this call
+	delete(options, "pause") // both apply to this call only
 	delete(options, "gid")
-	delete(options, sessionOption) // that is of all
+	delete(options, sessionOption) // a global option
 	maps.DeleteFunc(options, v.saysNothing)
-	if dir := v.queue.Global()["dir"]; dir != "" && options["dir"] == "" { // a later change of it moves nothing
+	// A later change of the global folder must not move this download.
+	if dir := v.queue.Global()["dir"]; dir != "" && options["dir"] == "" {
 		options["dir"] = dir
 	}
 	e.Options = options
@@ -87,7 +88,7 @@ func (v *visit) addURI(p *params) (any, error) {
 	return g.String(), err
 }
 
-// document reads a document in base64, which fails with aria2's words for what it is not.
+// document decodes a parameter in base64. If that fails, the error is otherwise, which is aria2's message.
 func (p *params) document(i int, otherwise string) []byte {
 	data, err := base64.StdEncoding.DecodeString(p.text(i))
 	if err != nil {
@@ -120,7 +121,7 @@ func (v *visit) addTorrent(p *params) (any, error) {
 
 var errSigned = refuse("A signature is of one file, and the document has several.")
 
-// addMetalink adds an entry for each file of a document, with a document about that file alone.
+// addMetalink adds an entry for each file of a document. Each entry has a document that describes only its file.
 func (v *visit) addMetalink(p *params) (any, error) {
 	const bad = "Could not parse Metalink XML document."
 	data, options, position := p.document(0, bad), p.options(1, false), p.position(2)
@@ -137,7 +138,7 @@ func (v *visit) addMetalink(p *params) (any, error) {
 	}
 	dir := cmp.Or(checked["dir"], v.folder())
 	gids, numbers := []string{}, checked["select-file"]
-	delete(options, "select-file") // a document about one file has no others
+	delete(options, "select-file") // each entry's document has only one file
 	for i, f := range d.Files {
 		if !queue.Selected(numbers, i+1) {
 			continue
@@ -156,7 +157,7 @@ func (v *visit) addMetalink(p *params) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		delete(options, "gid") // it was that of the first
+		delete(options, "gid") // it applies to the first entry only
 		if gids = append(gids, g.String()); position >= 0 {
 			position++
 		}

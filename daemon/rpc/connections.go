@@ -7,32 +7,32 @@ import (
 	"sync"
 )
 
-// A connections is a listener that keeps the connections few. A client that has shown the token keeps its own; where
-// there is no room, the one goes that is the oldest of the others, whatever it does: else clients that do nothing could
-// take all places.
+// A connections is a listener that limits the number of open connections. If there are too many, Accept closes the
+// oldest connection whose client has not shown the token. Clients that have shown it are never closed, so that idle
+// clients without the token cannot take all places.
 type connections struct {
 	net.Listener
 	most int
-	free bool // only the user can connect
+	free bool // only the user can connect, so no connection needs to show the token
 
 	mu   sync.Mutex
 	open map[*connection]bool
 	made uint64
 }
 
-// A connection is one of a limited listener.
+// A connection is a connection of a limited listener.
 type connection struct {
 	net.Conn
 	of     *connections
-	number uint64 // a newer one has a higher one
-	known  bool   // its client has shown the token, under the mutex of the listener
+	number uint64 // connections are numbered in the order of their acceptance
+	known  bool   // its client has shown the token; protected by the listener's mutex
 }
 
 type connectionKey struct{}
 
-// Limit limits the connections of l, WebSockets among them, which web is about to serve with a [Handler]: to most at a
-// time. A client that connects over a socket of the file system is the user. Call it before a listener for TLS is put
-// around l; it takes web.ConnContext.
+// Limit returns a listener that allows at most most open connections of l, including WebSockets. web is the server that
+// will serve a [Handler] on it. Clients of a Unix socket are trusted as if they had shown the token. Limit must be
+// called before l is wrapped for TLS. It sets web.ConnContext.
 func Limit(l net.Listener, web *http.Server, most int) net.Listener {
 	web.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if over, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
@@ -43,7 +43,7 @@ func Limit(l net.Listener, web *http.Server, most int) net.Listener {
 	return &connections{Listener: l, most: most, free: l.Addr().Network() == "unix", open: map[*connection]bool{}}
 }
 
-// Accept waits for a connection that there is room for.
+// Accept waits for a connection and accepts it, if the limit allows one more.
 func (k *connections) Accept() (net.Conn, error) {
 	for {
 		conn, err := k.Listener.Accept()
@@ -57,7 +57,7 @@ func (k *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a connection; nil is one too many.
+// admit counts a connection. It returns nil if no open connection can be closed for it.
 func (k *connections) admit(conn net.Conn) *connection {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -80,7 +80,7 @@ func (k *connections) admit(conn net.Conn) *connection {
 	return c
 }
 
-// Close closes the connection, which is then not counted any more.
+// Close closes the connection and stops counting it.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
 	delete(c.of.open, c)
@@ -88,7 +88,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// shown notes that the client of a request has shown the token.
+// shown records that the client of a request has shown the token.
 func shown(ctx context.Context) {
 	if c, ok := ctx.Value(connectionKey{}).(*connection); ok {
 		c.of.mu.Lock()
@@ -97,7 +97,7 @@ func shown(ctx context.Context) {
 	}
 }
 
-// isKnown reports whether it has.
+// isKnown reports whether the client of a request has shown the token.
 func isKnown(ctx context.Context) bool {
 	c, ok := ctx.Value(connectionKey{}).(*connection)
 	if !ok {

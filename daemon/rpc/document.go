@@ -12,13 +12,13 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// An about is what the document or magnet link of an entry says, as it is told.
+// An about is the content of an entry's document or magnet link, in the form in which clients get it.
 type about struct {
-	hash       string // of a torrent; empty: it is none
+	hash       string // info hash of a torrent; empty for other documents
 	name       string
 	bittorrent map[string]any
-	files      []described // none of a magnet link
-	uris       []string    // of a Metalink document's file
+	files      []described // empty for a magnet link
+	uris       []string    // of the file of a Metalink document
 }
 
 type described struct {
@@ -26,14 +26,15 @@ type described struct {
 	size int64
 }
 
-// documents remembers what the documents of entries say, as clients ask several times a second.
+// A documents caches the parsed documents of entries, because clients ask for them several times per second.
 type documents struct {
 	mu    sync.Mutex
 	known map[document]*about
-	files int // of all that are known
+	files int // number of files of all cached documents
 }
 
-// A document is what an about is of: an entry may get another link, and its GID another entry.
+// A document is the key of the cache. A GID alone is not enough, because an entry may get another link and a GID may be
+// used for another entry.
 type document struct {
 	gid   queue.GID
 	added time.Time
@@ -41,10 +42,11 @@ type document struct {
 	size  int
 }
 
-// mostFiles is how many files of documents are remembered.
+// mostFiles limits the number of files of the cached documents.
 const mostFiles = 20_000
 
-// about is what the document or magnet link of an entry says. It is empty if there is none that can be read.
+// about returns the content of an entry's document or magnet link. It is empty if the entry has neither or it cannot be
+// parsed.
 func (d *documents) about(e *queue.Entry) *about {
 	of := document{gid: e.GID, added: e.Added, size: len(e.Document)}
 	if len(e.URIs) == 1 && metainfo.IsMagnet(e.URIs[0]) {

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// ServeHTTP answers a request. Whoever asks by an unknown name, or from a page of an unknown origin, gets no answer of
-// the queue's.
+// ServeHTTP answers a request. It refuses a request with an unknown Host field or from a page of an unknown origin.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.known(w, r) {
 		return
@@ -36,9 +35,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Admit reports whether a request to another handler may see the queue. If not, it has answered. It looks at the Host
-// field and the origin, as for the calls, and at the token, which stands in the Authorization field (RFC 6750, section
-// 2.1).
+// Admit reports whether a request to another handler may see the queue. If it returns false, it has sent a response. It
+// checks the Host and Origin fields as for calls, and the token in the Authorization field (RFC 6750, section 2.1).
 func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	if !h.known(w, r) {
 		return false
@@ -48,7 +46,7 @@ func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 		shown(r.Context())
 		return true
 	}
-	if word != "" && !h.punish(r.Context()) { // without a word nothing was guessed
+	if word != "" && !h.punish(r.Context()) { // a request without a token is not a guess
 		http.Error(w, errCrowd.Message, http.StatusServiceUnavailable)
 		return false
 	}
@@ -57,7 +55,7 @@ func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// known reports whether a request asks by a known name, and comes from a known origin, which may read the answer then.
+// known reports whether the Host and Origin fields of a request are allowed. If so, it lets the page read the response.
 func (h *Handler) known(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	switch {
@@ -72,8 +70,8 @@ func (h *Handler) known(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// knownHost reports whether the Host field is a name of this machine for itself, the address that was connected to, or
-// one of Hosts. Any other name may be that of a page, which had it resolved to this machine afterwards.
+// knownHost reports whether the Host field is a name of the loopback interface, the address that the client connected
+// to, or one of Hosts. Another name may belong to a page that had it resolved to this machine (DNS rebinding).
 func (h *Handler) knownHost(r *http.Request) bool {
 	host := hostname(r.Host)
 	if slices.ContainsFunc(h.Hosts, func(name string) bool { return strings.EqualFold(name, host) }) {
@@ -87,7 +85,7 @@ func (h *Handler) knownHost(r *http.Request) bool {
 	return ip.IsLoopback() || local != nil && hostname(local.String()) == ip.String()
 }
 
-// hostname is a Host field without its port.
+// hostname returns a Host field without its port.
 func hostname(field string) string {
 	if host, _, err := net.SplitHostPort(field); err == nil {
 		return host
@@ -95,12 +93,13 @@ func hostname(field string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(field, "["), "]")
 }
 
-// extensions are the schemes of origins that no page of the web can have. Their users gave them the token.
+// extensions lists the schemes of browser extensions. No web page can have such an origin, and the user gave the token
+// to the extension.
 var extensions = []string{"chrome-extension://", "moz-extension://", "safari-web-extension://"}
 
-// knownOrigin reports whether a request comes from a program, from a page of this server, or from one that may use it.
-// Some requests of pages have no Origin field, and tell by Sec-Fetch-Site that they come from elsewhere. Without a
-// token this server has no pages; libraries for WebSockets send its own origin all the same.
+// knownOrigin reports whether a request comes from a program, from a page of this server or from an allowed origin.
+// Some requests of pages have no Origin field but a Sec-Fetch-Site field that tells their origin. Without a token this
+// server has no pages, but WebSocket libraries send its own origin.
 func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
 	if slices.Contains(h.Origins, "*") {
 		return true
@@ -116,13 +115,13 @@ func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
 	return slices.Contains(h.Origins, origin) || own || slices.ContainsFunc(extensions, func(s string) bool { return strings.HasPrefix(origin, s) })
 }
 
-// crossSite reports whether a browser says that a page of another origin asks.
+// crossSite reports whether the browser sent the request for a page of another origin.
 func crossSite(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site != "" && site != "none" && site != "same-origin"
 }
 
-// allow tells a browser that the page may read the answer.
+// allow sets the fields by which a browser lets the page read the response (CORS).
 func (h *Handler) allow(w http.ResponseWriter, r *http.Request, origin string) {
 	if origin == "" {
 		return
@@ -143,10 +142,10 @@ func (h *Handler) allow(w http.ResponseWriter, r *http.Request, origin string) {
 	}
 }
 
-// post answers the request in a body, whatever its type is said to be.
+// post answers the call in the body. It ignores the Content-Type field.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Now().Add(h.patience)) // a test's recorder knows none
+	control.SetReadDeadline(time.Now().Add(h.patience)) // fails for a test's recorder
 	body, leave, err := h.intake(r.Context()).read(http.MaxBytesReader(w, r.Body, h.MostBytes), func() { control.SetReadDeadline(time.Unix(1, 0)) })
 	defer leave()
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
@@ -159,13 +158,13 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		http.Error(w, "the request is not whole", http.StatusBadRequest)
-		return // with the deadline: the server reads on to the end of the body
+		return // the deadline stays set, because the server reads the rest of the body
 	}
 	control.SetReadDeadline(time.Time{})
 	h.answer(w, r, body, leave)
 }
 
-// intake is the one that a request comes through.
+// intake returns the intake for a request. Clients that have shown the token have one of their own.
 func (h *Handler) intake(ctx context.Context) *intake {
 	if h.Token == "" || isKnown(ctx) {
 		return &h.intakes[1]
@@ -173,8 +172,8 @@ func (h *Handler) intake(ctx context.Context) *intake {
 	return &h.intakes[0]
 }
 
-// large is how many bytes make a request a rare one, whose garbage is given back to the system: ten thousand added
-// downloads leave 40 MiB.
+// large is the size of a request after which memory is returned to the system. Adding ten thousand downloads in one
+// request leaves 40 MiB of garbage.
 const large = 1 << 20
 
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, parsed func()) {
@@ -186,7 +185,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, pa
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Length", strconv.Itoa(len(reply.body)))
 	control := http.NewResponseController(w)
-	control.SetWriteDeadline(time.Now().Add(6 * h.patience)) // there is no other for a client that reads nothing
+	control.SetWriteDeadline(time.Now().Add(6 * h.patience)) // the only limit for a client that reads nothing
 	defer control.SetWriteDeadline(time.Time{})
 	w.WriteHeader(reply.status)
 	w.Write(reply.body)
@@ -199,8 +198,8 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, pa
 	}
 }
 
-// question is the request that the query of a GET makes: the fields method, id and params, or a batch in params alone.
-// It is no JSON if the query cannot be read.
+// question returns the request that the query of a GET encodes: one call in the fields method, id and params, or a
+// batch in params alone. If the query cannot be decoded, the result is not a valid request.
 func question(field func(string) string) []byte {
 	params, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(field("params"), " ", "+"))
 	if err != nil || len(params) > 0 && !json.Valid(params) {

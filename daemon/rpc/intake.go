@@ -10,30 +10,31 @@ import (
 	"sync"
 )
 
-// An intake bounds what is in memory of requests that are not whole yet, or not looked at. Where there is no room for
-// more, the request goes that holds most: else clients that send nothing more could keep others out.
+// An intake limits the memory of requests that are incomplete or not parsed yet. Beyond the limit the largest of them
+// is dropped, so that clients that stop sending cannot keep others out.
 type intake struct {
-	most int // bytes
+	most int // limit in bytes
 
 	mu   sync.Mutex
 	held map[*reading]bool
 	sum  int
 }
 
-// A reading is a request that comes. Cut ends it; it is called under the mutex of the intake.
+// A reading is a request that is being read. cut makes its read fail. The caller of cut holds the intake's mutex.
 type reading struct {
 	of   *intake
 	size int
-	out  bool // it had to go
+	out  bool // it was dropped
 	cut  func()
 }
 
 var errNoRoom = errors.New("too many long requests")
 
-// short is how many bytes of a request need no room.
+// short is the size up to which a request does not count for the limit.
 const short = 16 << 10
 
-// read reads a request; cut makes a read that waits fail. The room is given back by leave.
+// read reads a request. cut must make a blocked read fail. The caller must call leave when the body is no longer
+// needed.
 func (k *intake) read(r io.Reader, cut func()) (body []byte, leave func(), err error) {
 	one := &reading{of: k, cut: cut}
 	var parts []*[short]byte
@@ -61,7 +62,7 @@ func (k *intake) read(r io.Reader, cut func()) (body []byte, leave func(), err e
 	}
 }
 
-// spare are parts that no request has. A buffer for each request, or one that grows, would be as much garbage again.
+// spare holds unused buffers. A growing buffer for each request would produce as much garbage as the request.
 var spare = sync.Pool{New: func() any { return new([short]byte) }}
 
 func joined(parts []*[short]byte, size int) []byte {
@@ -72,7 +73,8 @@ func joined(parts []*[short]byte, size int) []byte {
 	return body
 }
 
-// hold takes room for n bytes more, or reports false if this request is the one to go.
+// hold counts n more bytes. If the limit is exceeded, it drops the largest requests. It reports false if one itself was
+// dropped.
 func (one *reading) hold(n int) bool {
 	k := one.of
 	k.mu.Lock()
@@ -98,7 +100,7 @@ func (one *reading) hold(n int) bool {
 	return true
 }
 
-// drop gives room back. The caller has the mutex.
+// drop stops counting a request. The caller holds the mutex.
 func (k *intake) drop(one *reading) {
 	k.sum -= one.size
 	one.size = 0
@@ -117,11 +119,11 @@ func (one *reading) gone() bool {
 	return one.out
 }
 
-// mostStrange is how long a request may be in which no right token is: a call that needs none, or some with a wrong one.
+// mostStrange is the maximum length of a request without the right token.
 const mostStrange = 4 << 10
 
-// shows reports whether the first token in the text of a request is right. Nothing else of a long request is read
-// before: its values take thirty times the memory of its text.
+// shows reports whether the first token in a request's text is right. A long request is checked before it is parsed,
+// because its values take thirty times the memory of its text.
 func (h *Handler) shows(body []byte) (g guess) {
 	for i := 0; i < len(body); i++ {
 		if body[i] != '"' {
@@ -148,7 +150,7 @@ func (h *Handler) shows(body []byte) (g guess) {
 	return g
 }
 
-// turnAway answers a long request that shows no right token. Nothing of it is kept but its id.
+// turnAway answers a long request without the right token. It keeps only the id of the request.
 func (h *Handler) turnAway(ctx context.Context, body []byte, g guess) reply {
 	var call struct{ ID json.RawMessage }
 	if len(body) > 1<<20 || json.Unmarshal(body, &call) != nil || len(call.ID) > 1<<10 {

@@ -9,22 +9,22 @@ import (
 	"braid/internal/mask"
 )
 
-// A visit is one request at the queue.
+// A visit is the state of one request while it uses the queue.
 type visit struct {
 	handler *Handler
 	queue   *queue.Queue
 	now     time.Time
-	why     func(queue.GID) string // what an entry waits for
-	room    int                    // how many entries, or KiB of long ones, may yet be told
-	save    func() error           // writes the session, when the queue is left
+	why     func(queue.GID) string // describes what an entry waits for
+	room    int                    // how many more entries, or KiB of long ones, the answer may have
+	save    func() error           // writes the session after the visit
 	after   func()
 }
 
-// methods are what can be called, but for system.multicall. A method reads its parameters and looks whether one of them
-// was wrong before it does anything.
+// methods maps the names of methods to functions, except system.multicall. A method reads all its parameters and checks
+// p.err before it changes anything.
 var methods map[string]func(*visit, *params) (any, error)
 
-func init() { // as one of them lists them
+func init() { // in a function, because listMethods refers to methods
 	methods = map[string]func(*visit, *params) (any, error){
 		"aria2.addUri": (*visit).addURI, "aria2.addTorrent": (*visit).addTorrent, "aria2.addMetalink": (*visit).addMetalink,
 
@@ -52,7 +52,7 @@ func init() { // as one of them lists them
 
 const done = "OK"
 
-// toOne does something to the entry that the first parameter names, and answers its GID.
+// toOne calls do with the GID in the first parameter and returns that GID.
 func (v *visit) toOne(p *params, do func(queue.GID) error) (any, error) {
 	g := p.gid(v.queue, 0)
 	if p.err != nil {
@@ -102,7 +102,7 @@ func (v *visit) changePosition(p *params) (any, error) {
 	return v.queue.Move(g, position, whence)
 }
 
-// changeURI removes URIs and adds others, at a position or at the end, and answers how many of each.
+// changeURI removes URIs and inserts others at a position, by default the end. It returns the number of both.
 func (v *visit) changeURI(p *params) (any, error) {
 	g, file, out, in, position := p.gid(v.queue, 0), p.atLeast(1, 1), p.strings(2, true), p.strings(3, true), p.position(4)
 	if file > 1 {
@@ -137,7 +137,7 @@ func (v *visit) changeURI(p *params) (any, error) {
 }
 
 func (v *visit) getVersion(*params) (any, error) {
-	// Clients look for a version of aria2's with the methods that they need.
+	// Clients require a version of aria2 that has the methods they use.
 	return map[string]any{"version": "1.37.0", "enabledFeatures": []string{
 		"Async DNS", "BitTorrent", "GZip", "HTTPS", "Message Digest", "Metalink", "braid " + v.handler.Version,
 	}}, nil
@@ -147,8 +147,8 @@ func (v *visit) getSessionInfo(*params) (any, error) {
 	return map[string]any{"sessionId": v.handler.session}, nil
 }
 
-// saveSession writes the session where an option says so. Nothing is lost without: an answer is sent after what it
-// tells is on disk.
+// saveSession writes the session to the file that an option names. Without it nothing is lost, because each answer is
+// sent only after its changes are on disk.
 func (v *visit) saveSession(*params) (any, error) {
 	if file := v.all()[sessionOption]; file != "" && v.handler.SaveSession != nil {
 		text := Session(v.queue, v.handler.Listed)

@@ -16,7 +16,8 @@ import (
 	"braid/verify"
 )
 
-// values are what options of aria2's must look like that braid heeds. Others are kept and given back, and do nothing.
+// values maps the options of aria2 that braid uses to the syntax of their values. Other options are stored and returned
+// but have no effect.
 var values = map[string]func() *regexp.Regexp{
 	"split": number, "max-connection-per-server": number, "max-concurrent-downloads": count,
 	"max-tries": count, "retry-wait": count, "timeout": number, "connect-timeout": number,
@@ -27,14 +28,14 @@ var values = map[string]func() *regexp.Regexp{
 	"seed-ratio": fraction, "seed-time": fraction,
 	"checksum":  checksum,
 	"header":    pattern(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
-	"signature": pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`), // braid's own: of the file, in base64
+	"signature": pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`), // of the file, in base64; aria2 has no such option
 	"referer":   line, "user-agent": line, "select-file": pattern(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
 }
 
 var (
 	number   = pattern(`^0*[1-9][0-9]{0,8}$`)
 	count    = pattern(`^[0-9]{1,9}$`)
-	size     = pattern(`^([0-9]{1,12}) *(([KkMm])[^\n]*)?$`) // aria2 reads no further than the first letter: "1 MB"
+	size     = pattern(`^([0-9]{1,12}) *(([KkMm])[^\n]*)?$`) // as in aria2, which ignores the text after the letter: "1 MB"
 	fraction = pattern(`^[0-9]{1,9}(\.[0-9]*)?$`)
 	truth    = pattern(`^(true|false)$`)
 	follow   = pattern(`^(true|false|mem)$`)
@@ -56,30 +57,31 @@ func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// mine are options that a client may not set: they run programs, name files of the user, or open the daemon to others.
+// mine lists options that a client may not set, because they name files of the user.
 var mine = []string{"conf-path", "input-file", "load-cookies", "ca-certificate", "private-key", "log"}
 
-// refused reports whether a client may not set an option to a value.
+// refused reports whether a client may not set an option to a value. Options that run programs, expose the daemon or
+// turn off the check of certificates are refused.
 func refused(name, value string) bool {
 	return slices.Contains(mine, name) || strings.HasPrefix(name, "on-") || strings.HasPrefix(name, "rpc-") || name == "check-certificate" && value != "true"
 }
 
-// proxies are options that no download has alone: all have the connections of the daemon.
+// proxies matches options that one download cannot have, because all downloads share the daemon's connections.
 var proxies = pattern(`^((all|http|https|ftp)-proxy(-user|-passwd)?|no-proxy)$`)
 
-// OfAll reports whether an option with this value is one that no download has alone.
+// OfAll reports whether an option with this value applies to all downloads only.
 func OfAll(name, value string) bool { return value != "" && proxies().MatchString(name) }
 
-// sizes are options that are told in bytes, as by aria2.
+// sizes lists options that are returned in bytes, as in aria2.
 var sizes = []string{"min-split-size", "max-download-limit", "max-overall-download-limit", "lowest-speed-limit"}
 
-// inBytes is the number of bytes of a size.
+// inBytes converts a size to a number of bytes.
 func inBytes(text string) string {
 	parts := size().FindStringSubmatch(text)
 	if parts == nil {
 		return text
 	}
-	n, _ := strconv.ParseInt(parts[1], 10, 64) // 12 digits
+	n, _ := strconv.ParseInt(parts[1], 10, 64) // cannot fail: it has at most 12 digits
 	switch strings.ToLower(parts[3]) {
 	case "k":
 		n <<= 10
@@ -89,11 +91,12 @@ func inBytes(text string) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// mostOptions is how many a download may have.
+// mostOptions limits the options of a download.
 const mostOptions = 300
 
-// checked are options as they are kept: with the secrets that a placeholder stands for, and the folder from its root
-// on. The URIs are those that they are for; those that are there already count as well.
+// checked checks options and returns them in the form in which they are stored: with the secrets in place of their
+// placeholders, and with an absolute folder. uris are the URIs of the download that gets the options. The options in
+// had count for the limit as well.
 func (v *visit) checked(options map[string]string, uris []string, had map[string]string) (map[string]string, error) {
 	kept := map[string]string{}
 	for key, value := range options {
@@ -129,12 +132,12 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 	return kept, v.handler.place(kept)
 }
 
-// folder is where downloads go whose options do not say it.
+// folder returns the folder of downloads whose options name none.
 func (v *visit) folder() string {
 	return cmp.Or(v.queue.Global()["dir"], v.handler.Given["dir"], v.handler.Root)
 }
 
-// folderOf is where the file of an entry goes. That of a watch has the folder that the watch says.
+// folderOf returns the folder of an entry's file. For a file of a watch it is the folder that the watch chose.
 func (v *visit) folderOf(e *queue.Entry) string {
 	if e.Watch != "" && e.Path != "" {
 		return filepath.Dir(e.Path)
@@ -142,14 +145,14 @@ func (v *visit) folderOf(e *queue.Entry) string {
 	return cmp.Or(e.Options["dir"], v.folder())
 }
 
-// saysNothing reports whether an option is as it would be without: clients add a download once more with all options
-// that they were told.
+// saysNothing reports whether an option has its default value. Clients that retry a download send all options that they
+// got.
 func (v *visit) saysNothing(name, value string) bool {
 	now, ok := usual[name]
 	return ok && value == cmp.Or(v.queue.Global()[name], v.handler.Given[name], now)
 }
 
-// all are the options of all downloads.
+// all returns the options of all downloads, with their defaults.
 func (v *visit) all() map[string]string {
 	all := maps.Clone(usual)
 	maps.Copy(all, v.handler.Given)
@@ -162,7 +165,7 @@ func (v *visit) all() map[string]string {
 	return all
 }
 
-// usual are what clients show for what was not said.
+// usual maps options to the default values that clients display.
 var usual = map[string]string{
 	"allow-overwrite": "false", "auto-file-renaming": "true", "check-certificate": "true", "conditional-get": "false", "continue": "false",
 	"enable-dht": "true", "follow-metalink": "true", "follow-torrent": "true", "max-connection-per-server": "1", "max-download-limit": "0",
@@ -199,7 +202,7 @@ func (v *visit) getGlobalOption(*params) (any, error) {
 	return all, nil
 }
 
-// length is how many bytes options have.
+// length returns the number of bytes of options.
 func length(all ...map[string]string) (n int) {
 	for _, options := range all {
 		for name, value := range options {
@@ -209,7 +212,7 @@ func length(all ...map[string]string) (n int) {
 	return n
 }
 
-// together are options of all downloads that no single one has.
+// together lists options that apply to all downloads together.
 var together = []string{"max-concurrent-downloads", "max-overall-download-limit"}
 
 func (v *visit) changeOption(p *params) (any, error) {

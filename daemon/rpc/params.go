@@ -8,7 +8,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// A params reads the parameters of a call. Its first error stays, in aria2's words.
+// A params reads the parameters of a call. It keeps the first error, which has aria2's text.
 type params struct {
 	list []any
 	err  *fault
@@ -20,7 +20,7 @@ func (p *params) fail(format string, args ...any) {
 	}
 }
 
-// at reads the parameter at i as a T, or leaves ok false.
+// at returns parameter i as a T. ok is false if the parameter is missing or has another type.
 func at[T any](p *params, i int, required bool) (v T, ok bool) {
 	if i >= len(p.list) {
 		if required {
@@ -44,7 +44,7 @@ func (p *params) list0() []any {
 	return list
 }
 
-// strings reads a list of strings. What else is in it is passed over, as aria2 does.
+// strings reads a list of strings. Like aria2, it ignores elements of other types.
 func (p *params) strings(i int, required bool) (list []string) {
 	values, _ := at[[]any](p, i, required)
 	for _, v := range values {
@@ -55,7 +55,7 @@ func (p *params) strings(i int, required bool) (list []string) {
 	return list
 }
 
-// integer reads a whole number.
+// integer reads an integer.
 func (p *params) integer(i int) int {
 	number, ok := at[json.Number](p, i, true)
 	if !ok {
@@ -76,7 +76,7 @@ func (p *params) atLeast(i, least int) int {
 	return n
 }
 
-// position reads a place in a list, -1 if it is not given.
+// position reads a position in a list. It returns -1 if the parameter is missing.
 func (p *params) position(i int) int {
 	if i >= len(p.list) {
 		return -1
@@ -88,7 +88,7 @@ func (p *params) position(i int) int {
 	return n
 }
 
-// gid reads the GID of an entry, or the beginning of one.
+// gid reads a GID or a unique prefix of one.
 func (p *params) gid(q *queue.Queue, i int) (g queue.GID) {
 	prefix := p.text(i)
 	if p.err != nil {
@@ -101,7 +101,7 @@ func (p *params) gid(q *queue.Queue, i int) (g queue.GID) {
 	return g
 }
 
-// options reads an object of options. Values are strings; the lines of a list of them are joined.
+// options reads an object of options. Each value becomes a string. The elements of a list are joined by newlines.
 func (p *params) options(i int, required bool) map[string]string {
 	object, _ := at[map[string]any](p, i, required)
 	options := map[string]string{}

@@ -10,8 +10,8 @@ import (
 	"braid/metalink"
 )
 
-// place checks that the file of a download stays below the root, as far as the names say; links on disk are looked at
-// where it is opened.
+// place checks that the options keep the file of a download below the root, and makes their paths absolute. It checks
+// only names. Symbolic links are checked when the file is opened.
 func (h *Handler) place(options map[string]string) error {
 	if dir := options["dir"]; dir != "" {
 		if !filepath.IsAbs(dir) {
@@ -44,7 +44,8 @@ func (h *Handler) place(options map[string]string) error {
 	return nil
 }
 
-// sessionPlace makes the file that a client names for the session absolute. It is in the root, as all that clients have written.
+// sessionPlace returns the absolute path of the session file that a client named. It must be below the root, like all
+// files that clients write.
 func (h *Handler) sessionPlace(file string) (string, error) {
 	if file == "" || file == h.Given[sessionOption] {
 		return file, nil
@@ -62,8 +63,8 @@ func (h *Handler) sessionPlace(file string) (string, error) {
 	return filepath.Clean(file), nil
 }
 
-// hidden reports whether a path below the root has a name that begins with a dot, below the folder that the user gave
-// to downloads.
+// hidden reports whether a path has a name that begins with a dot. It looks only at the part of the path below the
+// download folder or the root. A path outside of both is hidden.
 func (h *Handler) hidden(path string) bool {
 	for _, folder := range []string{h.Given["dir"], h.Root} {
 		if below, err := filepath.Rel(folder, path); folder != "" && err == nil && filepath.IsLocal(below) {
@@ -73,7 +74,7 @@ func (h *Handler) hidden(path string) bool {
 	return true
 }
 
-// dotted reports whether a part of a clean path begins with a dot.
+// dotted reports whether an element of a clean path begins with a dot.
 func dotted(path string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == filepath.Separator }), metalink.Hidden)
 }

@@ -11,7 +11,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// A fault is an error as JSON-RPC has it. Code 1 is aria2's for all that the protocol has no code for.
+// A fault is an error object of JSON-RPC. aria2 uses code 1 for all errors that the protocol has no code for.
 type fault struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -30,7 +30,7 @@ var (
 	errTooMany      = &fault{1, "Too many calls in one request."}
 )
 
-// httpStatus is that of an answer with this error.
+// httpStatus returns the status of a response with this error.
 func (f *fault) httpStatus() int {
 	switch f.Code {
 	case 1, -32600:
@@ -41,17 +41,17 @@ func (f *fault) httpStatus() int {
 	return http.StatusInternalServerError
 }
 
-// A call is one of a request.
+// A call is one method call of a request.
 type call struct {
 	id     any
 	method string
 	params []any
-	fault  *fault // why it is not carried out
-	inner  []call // of system.multicall
-	many   bool   // it is a system.multicall
+	fault  *fault // why the call fails, known before it is carried out
+	inner  []call // calls of system.multicall
+	many   bool   // the call is system.multicall
 }
 
-// An answer is the object for a call. Error has a *fault.
+// An answer is the response object of a call.
 type answer struct {
 	ID      any    `json:"id"`
 	Version string `json:"jsonrpc"`
@@ -59,7 +59,7 @@ type answer struct {
 	Error   *fault `json:"error,omitempty"`
 }
 
-// parse reads a request: its calls, and whether they are a batch.
+// parse parses a request into its calls and reports whether they are a batch.
 func parse(body []byte) (calls []call, batch bool) {
 	if deep, values := extent(body); deep > mostDepth {
 		return []call{{fault: errParse}}, false
@@ -67,7 +67,7 @@ func parse(body []byte) (calls []call, batch bool) {
 		return []call{{fault: errTooMany}}, false
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber() // an id comes back as it was written
+	d.UseNumber() // so that an id is returned as it was written
 	var top any
 	if err := d.Decode(&top); err != nil {
 		return []call{{fault: errParse}}, false
@@ -90,8 +90,8 @@ func parse(body []byte) (calls []call, batch bool) {
 	return calls, true
 }
 
-// extent returns how many lists and objects are in each other, and how many values there are at most: a list of short
-// ones takes thirty times the memory of its text.
+// extent returns the nesting depth of a request and an upper bound of the number of its values. The number is limited
+// because a list of short values takes thirty times the memory of its text.
 func extent(body []byte) (deepest, values int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(body); i++ {
@@ -113,7 +113,7 @@ func extent(body []byte) (deepest, values int) {
 	return deepest, values
 }
 
-// parseCall reads the object of a call. Left is how many the request may yet have.
+// parseCall parses the object of a call. left is the number of further calls that the request may have.
 func parseCall(v any, left *int) call {
 	object, _ := v.(map[string]any)
 	id, ok := object["id"]
@@ -133,12 +133,12 @@ func parseCall(v any, left *int) call {
 	}
 	if c.method == "system.multicall" {
 		c.inner, c.fault = parseInner(c.params, left)
-		c.params, c.many = nil, true // what a wrong token waits with is not kept
+		c.params, c.many = nil, true // not kept while a wrong token is delayed
 	}
 	return c
 }
 
-// parseInner reads the calls of a system.multicall.
+// parseInner parses the calls of a system.multicall.
 func parseInner(list []any, left *int) (calls []call, f *fault) {
 	p := params{list: list}
 	inner := p.list0()
@@ -168,14 +168,14 @@ func parseInner(list []any, left *int) (calls []call, f *fault) {
 	return calls, nil
 }
 
-// A reply is what a request gets, and what is to be done when it has been sent.
+// A reply is the response to a request. after is called when it has been sent.
 type reply struct {
 	status int
 	body   []byte
 	after  func()
 }
 
-// crowded is the answer to a wrong token that cannot wait.
+// crowded returns the reply to a wrong token when too many replies are already delayed.
 func crowded() reply {
 	return reply{status: http.StatusServiceUnavailable, body: encode(answer{Version: "2.0", Error: errCrowd})}
 }
@@ -198,7 +198,7 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 		}
 	}
 	calls, batch := parse(body)
-	body = nil // with a wrong token, much is kept of a request for a while
+	body = nil // frees the body while the answer to a wrong token is delayed
 	var g guess
 	h.admit(calls, &g)
 	parsed()
@@ -216,7 +216,7 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 	return h.carryOut(ctx, calls, batch, g.right)
 }
 
-// carryOut does what calls ask for. The queue is visited only if one of them showed the token.
+// carryOut carries out calls. It uses the queue only if the request has shown the token.
 func (h *Handler) carryOut(ctx context.Context, calls []call, batch, known bool) reply {
 	v := &visit{handler: h, now: h.Now(), room: mostFree}
 	answers := make([]answer, len(calls))
@@ -240,7 +240,7 @@ func (h *Handler) carryOut(ctx context.Context, calls []call, batch, known bool)
 	status := http.StatusOK
 	for i := range answers {
 		a := &answers[i]
-		if err != nil { // nothing that was done is sure to last
+		if err != nil { // the changes may not be on disk
 			*a = answer{ID: calls[i].id, Error: &fault{-32603, "The queue could not be stored: " + err.Error()}}
 		}
 		a.Version, a.Result = "2.0", finish(a.Result)
@@ -257,7 +257,8 @@ func (h *Handler) carryOut(ctx context.Context, calls []call, batch, known bool)
 	return r
 }
 
-// admit marks the calls that lack the token. After one of them no token is looked at: a request is one guess.
+// admit marks the calls that lack the token. After one wrong token it checks no other, so that a request is only one
+// guess.
 func (h *Handler) admit(calls []call, g *guess) {
 	for i := range calls {
 		c := &calls[i]
@@ -288,7 +289,7 @@ func (v *visit) answer(c *call) answer {
 	return answer{ID: c.id, Result: result, Error: f}
 }
 
-// run carries out what is no system.multicall.
+// run carries out a call that is not system.multicall.
 func (v *visit) run(c *call) (any, *fault) {
 	if c.fault != nil {
 		return nil, c.fault
@@ -297,7 +298,7 @@ func (v *visit) run(c *call) (any, *fault) {
 	if method == nil {
 		return nil, &fault{1, "No such method: " + c.method}
 	}
-	if v.room--; v.room < 0 { // each result takes some room, and its method may take more
+	if v.room--; v.room < 0 { // each result counts one, and its method may count more
 		return nil, errTooLarge
 	}
 	p := &params{list: c.params}
@@ -317,10 +318,10 @@ func (v *visit) run(c *call) (any, *fault) {
 	return result, nil
 }
 
-// A later is a result that is made when the queue has been left.
+// A later is a result that is computed after the visit to the queue.
 type later func() any
 
-// finish makes what was put off.
+// finish computes the results that were put off.
 func finish(result any) any {
 	switch result := result.(type) {
 	case later:
@@ -333,12 +334,12 @@ func finish(result any) any {
 	return result
 }
 
-// encode writes an answer.
+// encode returns v as JSON.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil { // nothing that is answered can cause it
+	if err := e.Encode(v); err != nil { // cannot happen with the values of answers
 		return encode(answer{Version: "2.0", Error: &fault{-32603, err.Error()}})
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))

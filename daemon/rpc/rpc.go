@@ -1,20 +1,19 @@
-// Package rpc is aria2's remote control over the queue of a daemon: JSON-RPC 2.0 over POST, GET and WebSocket, as its
-// clients speak it.
+// Package rpc serves aria2's remote control for the queue of a daemon: JSON-RPC 2.0 over POST, GET and WebSocket, as
+// aria2's clients use it.
 //
-// A [Handler] is mounted at /jsonrpc. What a request asks for, be it one call, a batch or a system.multicall, is done
-// in one visit of the queue's owner, so that ten thousand added downloads are stored at once, and an answer is sent
-// after what it tells is on disk:
+// A [Handler] is mounted at /jsonrpc. All calls of a request, be it one call, a batch or a system.multicall, are
+// carried out in one visit to the queue, so that ten thousand added downloads are stored in one write. The answer is
+// sent after the changes that it confirms are on disk:
 //
 //	h := rpc.New(engine, rpc.Options{Root: "/srv/files", Token: token})
 //	mux.Handle("/jsonrpc", h)
 //
-// It refuses to be aria2 where that is dangerous: a request needs the token, a known Host field and no foreign Origin;
-// no folder outside the root is written to; no program is run, no file of the user's is named, no certificate is left
-// unchecked on the word of a client; what is secret in an option or URL can be set and is never given back. XML-RPC and
-// JSONP are not spoken.
+// It differs from aria2 where aria2 would be dangerous. A request needs the token, a known Host field and an allowed
+// Origin. A client cannot write outside the root, run a program, name a file of the user or turn off the check of
+// certificates. Secrets in options and URLs can be set but are never returned. XML-RPC and JSONP are not supported.
 //
-// The files: http.go and socket.go are the transports, protocol.go and params.go the frames, methods.go, add.go,
-// option.go and secret.go what can be asked for, tell.go and document.go how an entry of the queue looks to a client.
+// The files: http.go and socket.go have the transports, protocol.go and params.go the messages, methods.go, add.go,
+// option.go and secret.go the methods, and tell.go and document.go the form in which clients see an entry.
 package rpc
 
 import (
@@ -31,68 +30,73 @@ import (
 
 // An Engine owns the queue.
 type Engine interface {
-	// Do calls f where nothing else touches the queue, and returns when what f changed is stored. An error is that of f
+	// Do calls f with exclusive use of the queue, and returns when the changes of f are stored. The error is that of f
 	// or of the store.
 	Do(ctx context.Context, f func(q *queue.Queue) error) error
-	// Subscribe returns what happens from now on, until cancel is called. The channel is closed when the engine ends,
+	// Subscribe returns a channel of future notices, until cancel is called. The channel is closed when the engine ends
 	// and when its reader falls behind.
 	Subscribe() (notices <-chan queue.Notice, cancel func())
 }
 
-// Options are how a [Handler] answers. Only Root must be set.
+// Options configures a [Handler]. Only Root is required.
 type Options struct {
-	Root    string            // absolute: the folder that no download leaves
-	Token   string            // demanded by each call; if empty, none is
-	Hosts   []string          // names, beside those of loopback and the address that was connected to, by which the server may be asked
-	Origins []string          // origins of pages that may ask, beside those that this server sent; "*" is any
-	Given   map[string]string // options that the daemon was started with, by aria2's names; without dir, downloads go to Root
-	Version string            // of braid
-	// MostBytes limits a request. If zero, it is 4 MiB: twice what aria2 takes, as each of 10,000 calls in one brings a
-	// token of 64 digits.
+	Root  string // absolute path of the folder that contains all downloads
+	Token string // required by each call; if empty, no token is required
+	// Hosts lists further names in the Host field under which the server may be asked, besides those of loopback and
+	// the address that the client connected to.
+	Hosts []string
+	// Origins lists origins of pages that may use the server, besides its own pages. "*" allows any.
+	Origins []string
+	// Given holds the options that the daemon was started with, by aria2's names. Without dir, downloads go to Root.
+	Given   map[string]string
+	Version string // version of braid
+	// MostBytes limits the size of a request. If zero, it is 4 MiB: twice aria2's limit, because each of 10,000 calls
+	// in one request carries a token of 64 digits.
 	MostBytes int64
-	// Shutdown is called after the answer to aria2.shutdown. If nil, the method is refused.
+	// Shutdown is called after the answer to aria2.shutdown has been sent. If nil, the method is refused.
 	Shutdown func()
-	// SaveSession writes the session (aria2.saveSession) to the file that --save-session or a client names. A file of a
-	// client is in Root, and what is there and is no session is to be left. If nil, clients may name none, and the
-	// method does nothing.
+	// SaveSession writes the session (aria2.saveSession) to the file that --save-session or a client names. The file of
+	// a client is below Root, and SaveSession must not overwrite a file that is not a session. If nil, clients cannot
+	// name a file, and the method does nothing.
 	SaveSession func(file string, text []byte) error
-	// Listed reports whether the list of a session may have an option. If nil, it may have each.
+	// Listed reports whether a session may contain an option. If nil, it may contain any.
 	Listed func(name, value string) bool
-	// Limit is how many bytes a second all downloads may have now, where no client has said it; 0 is any. It may be nil.
+	// Limit returns the current limit of all downloads together in bytes per second, if no client has set one; 0 is no
+	// limit. It may be nil.
 	Limit func() int64
-	// Now is the clock. If nil, it is time.Now.
+	// Now returns the current time. If nil, time.Now is used.
 	Now func() time.Time
-	// Wait holds back the answer to a wrong token. If nil, it waits.
+	// Wait delays the answer to a wrong token. If nil, it waits for d or until ctx ends.
 	Wait func(ctx context.Context, d time.Duration)
 }
 
-// A Handler answers requests. [New] makes one. Its WebSockets end with the contexts of their requests and with the
-// engine: a server that is shut down leaves them open, so it ends its BaseContext.
+// A Handler answers requests. [New] returns one. Its WebSockets end with the contexts of their requests and with the
+// engine. Shutting a server down does not close them, so the server's BaseContext must be canceled.
 type Handler struct {
 	Options
 	engine    Engine
 	session   string
-	busy      chan struct{} // one for each long request that is parsed; it shows the token
-	intakes   [2]intake     // of requests; the second is for clients that have shown the token before
-	wrong     chan struct{} // one wrong token waits its second at a time
-	waiting   chan struct{} // one for each wrong token that waits
+	busy      chan struct{} // limits the long requests that are parsed at once
+	intakes   [2]intake     // the second is for clients that have shown the token before
+	wrong     chan struct{} // limits the delayed answers to one at a time
+	waiting   chan struct{} // limits the requests with a wrong token that wait
 	documents documents
 	patience  time.Duration // how long a client may take to send or receive one message
 }
 
 const (
 	mostBusy   = 2
-	mostUnread = 12 << 20 // bytes of long requests that come
+	mostUnread = 12 << 20 // bytes of incomplete long requests
 	mostWrong  = 16
-	mostCalls  = 20_000  // of a request: in a batch and in each system.multicall of it
-	mostValues = 600_000 // of a request: a call of aria2's has some twenty
-	mostDepth  = 32      // lists and objects in each other
+	mostCalls  = 20_000  // in a request, with the calls of each system.multicall
+	mostValues = 600_000 // in a request; a call of aria2's clients has about twenty
+	mostDepth  = 32      // nesting of lists and objects
 	mostTold   = 50_000  // entries, results and KiB of long ones in one answer
-	mostFree   = 64      // the same, to who shows no token
+	mostFree   = 64      // the same, if the request shows no token
 	penalty    = time.Second
 )
 
-// New makes a handler for the queue of an engine.
+// New returns a handler for the queue of an engine.
 func New(engine Engine, o Options) *Handler {
 	if o.MostBytes == 0 {
 		o.MostBytes = 4 << 20
@@ -122,10 +126,11 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// A guess is what a request has shown of tokens.
+// A guess records which tokens a request has shown.
 type guess struct{ right, wrong bool }
 
-// authorized takes the token from the parameters of a call and reports whether it is right.
+// authorized removes the token from the parameters of a call and reports whether the call may be carried out. The
+// methods that list names need no token.
 func (h *Handler) authorized(c *call, g *guess) bool {
 	word, given := "", false
 	if len(c.params) > 0 {
@@ -141,7 +146,7 @@ func (h *Handler) authorized(c *call, g *guess) bool {
 	return c.method == "system.listMethods" || c.method == "system.listNotifications"
 }
 
-// isToken reports whether a word is the token. The time that this takes says nothing of it.
+// isToken reports whether a word is the token. Its running time does not depend on the token.
 func (h *Handler) isToken(word string) bool {
 	got, want := sha256.Sum256([]byte(word)), sha256.Sum256([]byte(h.Token))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
@@ -149,8 +154,8 @@ func (h *Handler) isToken(word string) bool {
 
 const tokenPrefix = "token:"
 
-// punish holds back the answer to a wrong token. Others with a wrong one wait behind it, and no other request does. It
-// reports false if so many wait already that this one cannot.
+// punish delays the answer to a wrong token. Further requests with a wrong token wait behind it, others do not. It
+// reports false without a delay if too many already wait.
 func (h *Handler) punish(ctx context.Context) bool {
 	select {
 	case h.waiting <- struct{}{}:

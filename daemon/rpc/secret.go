@@ -11,14 +11,14 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// A client gets options and URIs back, as it adds a download that failed once more with them. In place of what is
-// secret in them there is a word that stands for it: the secret of that entry. Where a client sends it, the secret is
-// put in again, for the servers that it was for.
+// Clients get options and URIs back, because they retry a download by adding it again with them. Each secret is
+// replaced by a placeholder with the GID of its entry. If a client sends the placeholder, the secret is restored, but
+// only for the servers that it was set for.
 const stands = "secret-of-"
 
 func placeholder(g queue.GID) string { return stands + g.String() }
 
-// conceal replaces the secrets among the options of an entry. Those of all downloads have no entry, and the GID 0.
+// conceal replaces the secrets in the options of an entry by placeholders. Global options have GID 0.
 func conceal(options map[string]string, g queue.GID) {
 	for name, value := range options {
 		switch {
@@ -41,7 +41,7 @@ func conceal(options map[string]string, g queue.GID) {
 	}
 }
 
-// hasSecret reports whether options have a secret that is sent to whatever server the URIs name.
+// hasSecret reports whether options contain a secret that is sent to the servers of the URIs.
 func hasSecret(options map[string]string) bool {
 	told := maps.Clone(options)
 	conceal(told, 0)
@@ -49,7 +49,7 @@ func hasSecret(options map[string]string) bool {
 		told["ftp-passwd"] != options["ftp-passwd"] || told["user"] != options["user"]
 }
 
-// maskedAll masks each of several URIs.
+// maskedAll masks each URI of a list separated by between.
 func maskedAll(list, between string, g queue.GID) string {
 	uris := strings.Split(list, between)
 	for i, uri := range uris {
@@ -58,20 +58,21 @@ func maskedAll(list, between string, g queue.GID) string {
 	return strings.Join(uris, between)
 }
 
-// secretField reports whether a header field may be for its server alone. That it is no secret can be told of few.
+// secretField reports whether a header field may be secret. Only a few fields are known not to be.
 func secretField(name string) bool {
 	name = strings.TrimSpace(name)
 	return !web.ForAnyServer(name) && !strings.EqualFold(name, "Referer")
 }
 
-// masked is a URI without its password, or without a user name that may be a token.
+// masked returns a URI with its password replaced by a placeholder. Without a password the user name, which may be a
+// token, is replaced.
 func masked(uri string, g queue.GID) string {
 	at := strings.LastIndexByte(uri, '@')
 	if at < 0 {
 		return uri
 	}
 	u, err := url.Parse(uri)
-	if err != nil || u.Host == "" && !metainfo.IsMagnet(uri) { // another program may read it
+	if err != nil || u.Host == "" && !metainfo.IsMagnet(uri) { // another program may parse it
 		from := strings.IndexByte(uri, ':') + 1
 		from += len(uri[from:]) - len(strings.TrimLeft(uri[from:], "/"))
 		return uri[:min(from, at)] + placeholder(g) + uri[at:]
@@ -87,7 +88,7 @@ func masked(uri string, g queue.GID) string {
 	return u.String()
 }
 
-// owner is the entry that a text has the placeholder of: its options, its URIs, and its GID.
+// owner returns the options, URIs and GID of the entry that a placeholder in text refers to.
 func (v *visit) owner(text string) (options map[string]string, uris []string, g queue.GID, ok bool) {
 	_, rest, found := strings.Cut(text, stands)
 	if !found || len(rest) < 16 {
@@ -108,7 +109,7 @@ func lost(what string) error {
 	return refuse("The secret in %s is not known any more, or is for another server.", what)
 }
 
-// reveal puts the secrets into an option that a download of these URIs is to have.
+// reveal restores the secrets in an option of a download with these URIs.
 func (v *visit) reveal(name, value string, uris []string) (string, error) {
 	if !strings.Contains(value, stands) {
 		return value, nil
@@ -125,7 +126,8 @@ func (v *visit) reveal(name, value string, uris []string) (string, error) {
 	return options[name], nil
 }
 
-// revealHeader does it for the fields of a header. The second field of a name stands for the second one.
+// revealHeader restores the secrets in header fields. The n-th field of a name gets the secret of the n-th field of
+// that name.
 func (v *visit) revealHeader(value string, uris []string) (string, error) {
 	lines, seen := strings.Split(value, "\n"), map[string]int{}
 	for i, line := range lines {
@@ -149,7 +151,7 @@ func (v *visit) revealHeader(value string, uris []string) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// revealURI puts the password into a URI.
+// revealURI restores the password in a URI.
 func (v *visit) revealURI(s string, u *url.URL) (string, error) {
 	if u.User == nil || !strings.Contains(u.User.String(), stands) {
 		return s, nil
@@ -162,9 +164,9 @@ func (v *visit) revealURI(s string, u *url.URL) (string, error) {
 	return uris[i], nil
 }
 
-// mayHave reports whether a download of these URIs may have what is secret in an entry with the others: the first one,
-// which gets it, is at the same server, and each of the others at one of that entry. What is for all downloads has no
-// entry, and is for this one anyway.
+// mayHave reports whether a download of uris may get the secrets of an entry with the URIs of. The first URI, whose
+// server gets the secrets, must be on the server of that entry's first URI, and each other URI on a server of that
+// entry. GID 0 stands for the global options, which apply to every download.
 func mayHave(g queue.GID, uris, of []string) bool {
 	var known []string
 	for _, uri := range of {

@@ -12,12 +12,12 @@ import (
 
 const sessionOption = "save-session"
 
-// SessionMark begins a session that [Session] wrote, which another one may replace.
+// SessionMark is the first line of a session written by [Session]. Only such a file is overwritten.
 const SessionMark = "# a session of braid\n"
 
-// Session lists what is not complete, as --input-file of aria2c reads it, with the options that a list may have. An
-// entry that came as a document without a link is left out: a list has no word for it. So is one of a watch, which asks
-// for it again.
+// Session returns the incomplete entries as a list for aria2c's --input-file, with the options that such a list may
+// have. It omits entries that were added as a document, because a list cannot contain one, and entries of a watch,
+// which adds them again.
 func Session(q *queue.Queue, listed func(name, value string) bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(SessionMark)
@@ -31,7 +31,7 @@ func Session(q *queue.Queue, listed func(name, value string) bool) []byte {
 			b.WriteString(" pause=true\n")
 		}
 		names := slices.Sorted(maps.Keys(e.Options))
-		if i := slices.Index(names, "http-user"); i > 0 { // a password is that of the name before it
+		if i := slices.Index(names, "http-user"); i > 0 { // a password belongs to the user name above it
 			names = slices.Insert(slices.Delete(names, i, i+1), 0, "http-user")
 		}
 		for _, name := range names {
@@ -45,7 +45,7 @@ func Session(q *queue.Queue, listed func(name, value string) bool) []byte {
 	return b.Bytes()
 }
 
-// saved writes the session that calls asked for, and tells them where it could not be written.
+// saved writes the session if a call requested it. If that fails, it sets the error of these calls.
 func saved(save func() error, calls []call, answers []answer) {
 	if save == nil {
 		return

@@ -13,19 +13,20 @@ import (
 	"braid/daemon/queue"
 )
 
-// A socket is a client with an open WebSocket.
+// A socket is a client connected by WebSocket.
 type socket struct {
 	conn     *websocket.Conn
 	patience time.Duration
-	// answering is held from before a request is carried out until its answer is sent: what it causes is told afterwards.
+	// answering is held while a request is carried out and answered, so that its notifications follow the answer.
 	answering sync.Mutex
 }
 
-// socket makes a WebSocket of a request, and answers what comes over it, one request after the other, until one side closes it.
+// socket upgrades a request to a WebSocket. It answers messages one after the other until one side closes it.
 func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the origin is known
+	// ServeHTTP has checked the origin.
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
-		return // it has been answered
+		return // Accept has sent an error
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(h.MostBytes)
@@ -51,7 +52,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer carries out a request.
+// answer carries out one request and sends the answer.
 func (s *socket) answer(ctx context.Context, h *Handler, message io.Reader) error {
 	slow := time.AfterFunc(s.patience, func() { s.conn.CloseNow() })
 	body, leave, err := h.intake(ctx).read(message, func() { s.conn.CloseNow() })
@@ -70,7 +71,7 @@ func (s *socket) answer(ctx context.Context, h *Handler, message io.Reader) erro
 	return err
 }
 
-// tell passes on what happens. A client that does not receive it is given up, here or where the notices come from.
+// tell sends notices. A client that does not receive them is disconnected.
 func (s *socket) tell(ctx context.Context, notices <-chan queue.Notice) {
 	for {
 		select {
@@ -97,7 +98,7 @@ func (s *socket) write(ctx context.Context, message []byte) error {
 	return s.conn.Write(ctx, websocket.MessageText, message)
 }
 
-// notification is the message for a notice.
+// notification returns the message for a notice.
 func notification(n queue.Notice) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"aria2.%v","params":[{"gid":"%v"}]}`, n.What, n.GID)
 }

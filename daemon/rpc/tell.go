@@ -9,41 +9,42 @@ import (
 	"braid/daemon/queue"
 )
 
-// A view is an entry as it is told: with what its download does now, and what its document says.
+// A view is an entry with the state of its download and the content of its document, from which answers are made.
 type view struct {
 	queue.Entry
-	live  *queue.Live // nil: no download is at work
+	live  *queue.Live // nil if no download runs
 	about *about
 	dir   string
-	only  int    // the number of the file of a document that is this entry; 0: it is all of them
-	waits string // what for
+	only  int    // the number of the entry's file in the document; 0 for all files
+	waits string // what the entry waits for
 }
 
-// view looks at an entry.
+// view returns the view of an entry and counts its size against the room of the answer.
 func (v *visit) view(e queue.Entry) view {
 	if v.why == nil {
 		v.why = v.queue.Why()
 	}
 	w := view{Entry: e, dir: v.folderOf(&e), waits: v.why(e.GID)}
 	described := e
-	if parent, ok := v.queue.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 { // a file of that one's document
+	// The entry is a file of its parent's document.
+	if parent, ok := v.queue.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 {
 		described = parent
 		w.only, _ = strconv.Atoi(e.Options["select-file"])
 	}
 	w.about = v.handler.documents.about(&described)
-	long := len(w.about.files) + len(w.about.uris) // of some hundred bytes
+	long := len(w.about.files) + len(w.about.uris) // some hundred bytes each
 	if live, ok := v.queue.Live(e.GID); ok && e.Status == queue.Active {
 		w.live = &live
 		long += 3*len(live.Sources) + 20 // and the bitfield
 	}
 	for _, uri := range e.URIs {
-		long += len(uri) / 100 // told twice
+		long += len(uri) / 100 // they are listed twice
 	}
 	v.room -= 1 + long/10
 	return w
 }
 
-// tell answers with the asked keys of entries. It is made outside of the queue.
+// tell returns the requested keys of entries. The answer is made after the visit to the queue.
 func (v *visit) tell(entries []queue.Entry, keys []string) (any, error) {
 	views := make([]view, len(entries))
 	for i, e := range entries {
@@ -88,7 +89,7 @@ func (v *visit) tellStopped(p *params) (any, error) {
 	return v.page(p, v.queue.Stopped, stopped)
 }
 
-// page tells a part of a list of so many entries. What would be too large is not copied.
+// page returns a part of a list with count entries. It checks the size of the answer before copying entries.
 func (v *visit) page(p *params, list func(offset, n int) []queue.Entry, count int) (any, error) {
 	offset, n, keys := p.integer(0), p.atLeast(1, 0), p.strings(2, false)
 	if p.err != nil {
@@ -104,7 +105,7 @@ func (v *visit) page(p *params, list func(offset, n int) []queue.Entry, count in
 	return v.tell(list(offset, n), keys)
 }
 
-// keys are those of a status, and what makes their values; ok is false if an entry has none.
+// keys maps the keys of a status to functions that return their values. ok is false if an entry has no such value.
 var keys = map[string]func(w *view) (value any, ok bool){
 	"gid":             func(w *view) (any, bool) { return w.GID.String(), true },
 	"status":          func(w *view) (any, bool) { return w.Status.String(), true },
@@ -129,7 +130,8 @@ var keys = map[string]func(w *view) (value any, ok bool){
 	"seeder":          func(w *view) (any, bool) { return strconv.FormatBool(w.now().Seeding), w.about.hash != "" },
 }
 
-// status is the object of an entry. Without keys it has all that aria2 has; "braid", what only braid knows, must be asked for.
+// status returns the requested keys of an entry. If asked is empty, it returns all keys of aria2. The key "braid" is
+// included only on request.
 func (w *view) status(asked []string) map[string]any {
 	object := make(map[string]any, 20)
 	for _, key := range asked {
@@ -152,7 +154,7 @@ func (w *view) status(asked []string) map[string]any {
 	return object
 }
 
-// braid is what aria2 has no words for.
+// braid returns the values that aria2 has no keys for.
 func (w *view) braid() map[string]any {
 	sources := []any{}
 	for _, s := range w.now().Sources {
@@ -164,7 +166,7 @@ func (w *view) braid() map[string]any {
 	}
 }
 
-// code is aria2's number for how an entry ended.
+// code returns aria2's error code of an entry.
 func (w *view) code() int {
 	if w.Outcome.Code == 0 && w.Outcome.Kind != "" {
 		return 1
@@ -172,7 +174,7 @@ func (w *view) code() int {
 	return w.Outcome.Code
 }
 
-// message says why an entry failed, and what to do next.
+// message returns why an entry failed and what the user can do next.
 func (w *view) message() string {
 	if w.Outcome.Message == "" || w.Outcome.Hint == "" {
 		return w.Outcome.Message
@@ -191,7 +193,7 @@ func (w *view) now() *queue.Live {
 	return w.live
 }
 
-// size is the length of all files, -1 if it is not known.
+// size returns the total size of all files, or -1 if it is unknown.
 func (w *view) size() int64 {
 	if w.live != nil {
 		return w.live.Size
@@ -206,13 +208,13 @@ func (w *view) done() int64 {
 	return w.Done
 }
 
-// mostPieces is how many bits a bitfield has at most.
+// mostPieces limits the number of bits in a bitfield.
 const mostPieces = 10_240
 
-// pieceLength is 1 MiB, doubled until there are few enough pieces. What aria2 calls a piece is no unit of braid's.
+// pieceLength returns 1 MiB, doubled until there are at most mostPieces pieces. braid does not download in such pieces.
 func (w *view) pieceLength() int64 {
 	length := int64(1 << 20)
-	for (w.size()-1)/mostPieces >= length { // a size that a server told may be near the largest number
+	for (w.size()-1)/mostPieces >= length { // cannot overflow, whatever size a server sent
 		length *= 2
 	}
 	return length
@@ -225,8 +227,8 @@ func (w *view) pieces() int64 {
 	return (w.size()-1)/w.pieceLength() + 1
 }
 
-// bitfield has a bit for each whole piece that is here, the first one highest. Where nothing says which ones are, they
-// count as the first.
+// bitfield returns one bit per piece, the first one in the highest bit. A bit is set if the whole piece is on disk. If
+// the ranges on disk are unknown, the bytes on disk count as the beginning of the file.
 func (w *view) bitfield() string {
 	length, pieces := w.pieceLength(), w.pieces()
 	have := w.now().Have
@@ -253,7 +255,7 @@ func (w *view) followers() (list []string) {
 	return list
 }
 
-// A file is one of a download, and a place one that it comes from.
+// A file is one file of a download. A place is a URI of it.
 type (
 	file struct {
 		Completed string  `json:"completedLength"`
@@ -269,7 +271,7 @@ type (
 	}
 )
 
-// files are those of a download: several if it is of a torrent that has several.
+// files returns the files of a download. Only a torrent has several.
 func (w *view) files() []file {
 	if w.about.hash != "" && len(w.about.files) > 0 {
 		return w.torrentFiles()
@@ -293,7 +295,7 @@ func (w *view) torrentFiles() []file {
 		if w.only != 0 && w.only != i+1 {
 			continue
 		}
-		done := min(max(0, w.done()-before), f.size) // as if they came one after the other
+		done := min(max(0, w.done()-before), f.size) // as if the files came one after the other
 		before += f.size
 		files = append(files, file{
 			digits(done), strconv.Itoa(len(files) + 1), digits(f.size), filepath.Join(w.dir, filepath.FromSlash(f.path)),
@@ -303,7 +305,7 @@ func (w *view) torrentFiles() []file {
 	return files
 }
 
-// places are where a download comes from. As with aria2, those in use can be used once more, and are in the list again.
+// places returns the URIs of a download. Like aria2, it lists a URI in use twice, because it can be used once more.
 func (w *view) places() []place {
 	places, uris := []place{}, w.URIs
 	if w.about.hash != "" {
@@ -332,7 +334,7 @@ func (v *visit) getFiles(p *params) (any, error) {
 	return later(func() any { return w.files() }), nil
 }
 
-// unstopped reads the GID of an entry that has not stopped.
+// unstopped returns the view of an entry that has not stopped.
 func (v *visit) unstopped(p *params, otherwise string) view {
 	g := p.gid(v.queue, 0)
 	if p.err != nil {
@@ -351,7 +353,7 @@ func (v *visit) getURIs(p *params) (any, error) {
 	return w.places(), nil
 }
 
-// getPeers tells nothing of peers: what is known of them is among the sources.
+// getPeers returns an empty list. Peers are listed among the sources.
 func (v *visit) getPeers(p *params) (any, error) {
 	v.unstopped(p, "No peer data is available for")
 	return []any{}, nil
