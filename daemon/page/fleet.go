@@ -14,37 +14,37 @@ import (
 	"braid/fleet"
 )
 
-// A Fleet is a queue whose jobs other processes do.
+// A Fleet is a queue of jobs that other processes carry out.
 type Fleet interface {
-	// Look returns how the queue stands, with the jobs that wait to be tried again and those that are dead: the first
-	// most of each, by name.
+	// Look returns the state of the queue, with up to most waiting and up to most dead jobs in order of their names.
 	Look(ctx context.Context, most int) (Standing, error)
-	// Retry queues the job of a name again if it waits or is dead, and reports whether it was.
+	// Retry queues the named job again if it is waiting or dead, and reports whether it was.
 	Retry(ctx context.Context, name string) (bool, error)
 }
 
-// A Standing is how a queue stands.
+// A Standing is the state of a fleet's queue.
 type Standing struct {
 	fleet.Status
 	Hosts         []fleet.Host
 	Waiting, Dead []fleet.Record
 }
 
-// mostJobs is how many jobs of a state are shown, and how many workers and hosts.
+// mostJobs limits how many jobs of each state, workers and hosts are shown.
 const mostJobs = 200
 
-// mostHosts is how many hosts are named of a worker.
+// mostHosts limits how many hosts are listed for a worker.
 const mostHosts = 20
 
-// A view is what the page shows of a fleet. Texts from outside are escaped, but for Key, the job's name, which retry takes.
+// A view is the answer to GET /fleet. All texts in it are escaped, except Key, which the page sends back to retry a
+// job.
 type view struct {
 	Jobs    map[fleet.State]int `json:"jobs"`
 	Speed   int64               `json:"speed"`
 	Drained bool                `json:"drained"`
 	Lost    int64               `json:"lost,omitempty"` // seconds since the queue's server came back empty; 0: it did not
 	Workers []worker            `json:"workers"`
-	Hosts   []host              `json:"hosts"`             // those with most jobs first
-	Unshown int                 `json:"unshown,omitempty"` // further hosts
+	Hosts   []host              `json:"hosts"`             // hosts with the most jobs first
+	Unshown int                 `json:"unshown,omitempty"` // number of hosts not in Hosts
 	Running []job               `json:"running"`
 	Waiting []job               `json:"waiting"`
 	Dead    []job               `json:"dead"`
@@ -55,10 +55,10 @@ type worker struct {
 	Jobs   int      `json:"jobs"`
 	Silent bool     `json:"silent,omitempty"`
 	Speed  int64    `json:"speed"`
-	Hosts  []string `json:"hosts,omitempty"` // that its jobs are of, in order
+	Hosts  []string `json:"hosts,omitempty"` // hosts of its jobs, in alphabetical order
 }
 
-// A host is one that jobs are of.
+// A host is a host that jobs download from.
 type host struct {
 	Name    string `json:"name"`
 	Running int    `json:"running"`
@@ -68,15 +68,15 @@ type host struct {
 	Speed   int64  `json:"speed"`
 }
 
-// A job is one that runs at a worker, or what became of its last try.
+// A job is a running job, or one with its last attempt.
 type job struct {
 	Key     string `json:"key"`
 	Name    string `json:"name"`
 	Worker  string `json:"worker,omitempty"`
 	Tries   int    `json:"tries"`
 	Since   int64  `json:"since"`         // seconds since its state began
-	Next    int64  `json:"next"`          // seconds until it is tried again
-	Why     string `json:"why,omitempty"` // in a few words
+	Next    int64  `json:"next"`          // seconds until the next attempt
+	Why     string `json:"why,omitempty"` // short reason
 	Message string `json:"message,omitempty"`
 	Done    int64  `json:"done"`
 	Size    int64  `json:"size"`
@@ -84,7 +84,7 @@ type job struct {
 	Sources int    `json:"sources"`
 }
 
-// look answers with how the fleet stands.
+// look answers GET /fleet.
 func (h *Handler) look(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
 		return
@@ -125,7 +125,7 @@ func workersOf(s *fleet.Status) []worker {
 	return list[:min(len(list), mostJobs)]
 }
 
-// hostsOf returns the hosts with most jobs, and how many there are beyond them.
+// hostsOf returns the hosts with the most jobs, and the number of the others.
 func hostsOf(s *Standing) (list []host, unshown int) {
 	speeds := map[string]int64{}
 	for i := range s.Running {
@@ -165,7 +165,7 @@ func jobsOf(records []fleet.Record, now time.Time) []job {
 	return list
 }
 
-// retry has a job tried again, whose name is the body.
+// retry retries the job whose name is the body of the request.
 func (h *Handler) retry(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
 		return

@@ -1,17 +1,18 @@
-// Package page is the page of a daemon: what it downloads, how far it is, what proved it, and why it is slow.
+// Package page serves the web page of a daemon. It shows the downloads, their progress, what proved each file and why a
+// download is slow.
 //
-// A [Handler] is mounted at /, beside the one of the remote control at /jsonrpc, which the page sends commands to:
+// A [Handler] is mounted at /. The page sends its commands to the remote control, which is mounted at /jsonrpc:
 //
 //	control := rpc.New(engine, options)
 //	mux.Handle("/jsonrpc", control)
 //	mux.Handle("/", page.New(engine, page.Options{Admit: control.Admit}))
 //
-// The page is plain ES modules and a style sheet, in the program itself. It loads nothing from elsewhere, which its
-// Content-Security-Policy holds it to, and every text from outside is shown as text. What it knows comes as one stream
-// of events: first all entries, then what changes. The stream and the pictures are given to those only whom
-// Options.Admit lets in; the files of the page have no secrets.
+// The page consists of ES modules and a style sheet that are embedded in the program. Its Content-Security-Policy
+// forbids loading anything from other servers. Text from outside is always displayed as text. The page gets its data
+// from one stream of events, which begins with all entries and continues with changes. Options.Admit decides who may
+// read the stream and the drawings. The files of the page contain no secrets and are served to every client.
 //
-// The files: stream.go is the events, row.go what an entry looks like, files the page.
+// The files: stream.go has the events, row.go the form of an entry, and files the page.
 package page
 
 import (
@@ -33,47 +34,48 @@ import (
 
 // An Engine owns the queue.
 type Engine interface {
-	// Do calls f where nothing else touches the queue.
+	// Do calls f with exclusive use of the queue.
 	Do(ctx context.Context, f func(q *queue.Queue) error) error
-	// Draw returns what internal/report draws of the download of an entry, and nil if nothing is known of it.
+	// Draw returns the drawing of an entry's download by internal/report, or nil if nothing is known of it.
 	Draw(ctx context.Context, g queue.GID) ([]byte, error)
 }
 
-// Options are how a [Handler] answers.
+// Options configures a [Handler].
 type Options struct {
-	// Admit reports whether a request may see the queue. If not, it has answered. It must look at the token in the
-	// Authorization field, and at Host and Origin.
+	// Admit reports whether a request may see the queue. If it returns false, it has sent a response. It must check the
+	// token in the Authorization field, and the Host and Origin fields.
 	Admit func(w http.ResponseWriter, r *http.Request) bool
-	// Every is how often a stream looks for changes. If zero, it is half a second.
+	// Every is the interval at which a stream looks for changes. If zero, it is half a second.
 	Every time.Duration
-	// MostStreams limits them. If zero, it is 64.
+	// MostStreams limits the number of open streams. If zero, it is 64.
 	MostStreams int
-	// Token is the command or option that gives the token, for the form that asks for it. If empty, it is "braid daemon token".
+	// Token is the command or option that prints the token, which the page shows to the user. If empty, it is "braid
+	// daemon token".
 	Token string
-	// Folder is where the files go of which a client names no folder. If empty, the page does not say.
+	// Folder is the folder of downloads for which a client names none. If empty, the page shows none.
 	Folder string
-	// Fleet is the queue that downloads go to. If nil, the daemon downloads itself.
+	// Fleet is the queue of a fleet that carries out the downloads. If nil, the daemon downloads itself.
 	Fleet Fleet
 }
 
-// A Handler answers requests. [New] makes one. Its streams end with the contexts of their requests: whoever shuts a
-// server down ends its BaseContext.
+// A Handler answers requests. [New] returns one. Its streams end with the contexts of their requests, so a server that
+// shuts down must cancel its BaseContext.
 type Handler struct {
 	Options
 	engine  Engine
 	mux     *http.ServeMux
-	epoch   string        // of the versions of the queue: those of another process mean nothing
-	streams chan struct{} // one for each that is open
+	epoch   string        // distinguishes versions of the queue from those of other processes
+	streams chan struct{} // has a value for each open stream
 }
 
 //go:embed files
 var files embed.FS
 
-// policy has the page load what this server sends, and no text be taken for a part of it but the pictures, which are drawn here.
+// policy allows only resources from this server. Only the drawings, which the program makes, may be inserted as HTML.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types picture"
 
-// New makes a handler for the queue of an engine.
+// New returns a handler for the queue of an engine.
 func New(engine Engine, o Options) *Handler {
 	if o.Every == 0 {
 		o.Every = 500 * time.Millisecond
@@ -104,7 +106,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// serveFiles registers the files of the page, which a browser may keep as long as it asks whether they are still the same.
+// serveFiles registers the files of the page. Browsers may cache them but must revalidate them.
 func (h *Handler) serveFiles() {
 	add := func(pattern, name string, data []byte) {
 		sum := sha256.Sum256(data)
@@ -125,12 +127,12 @@ func (h *Handler) serveFiles() {
 	}
 	names, err := fs.Glob(files, "files/*")
 	if err != nil {
-		panic("page: " + err.Error()) // the pattern is right
+		panic("page: " + err.Error()) // cannot happen: the pattern is valid
 	}
 	for _, name := range names {
 		data, err := files.ReadFile(name)
 		if err != nil {
-			panic("page: " + err.Error()) // it is in the program
+			panic("page: " + err.Error()) // cannot happen: the file is embedded
 		}
 		if base := path.Base(name); base == "index.html" {
 			is := "no"
@@ -146,7 +148,7 @@ func (h *Handler) serveFiles() {
 	add("/page/picture.css", "picture.css", report.Style())
 }
 
-// picture answers with what is drawn of a download.
+// picture answers with the drawing of a download.
 func (h *Handler) picture(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
 		return

@@ -13,30 +13,30 @@ import (
 	"braid/internal/option"
 )
 
-// A row is what the page knows of an entry. Texts from outside are escaped: none has control characters or changes the
-// direction of others.
+// A row is an entry in the form in which the page gets it. Texts from outside are escaped, so that they contain no
+// control characters and no characters that change the direction of text.
 type row struct {
 	GID      string `json:"gid"`
 	Name     string `json:"name"`
 	URL      string `json:"url,omitempty"`
-	More     int    `json:"more,omitempty"` // further URIs of the same file
+	More     int    `json:"more,omitempty"` // number of further URIs of the file
 	Path     string `json:"path,omitempty"`
-	Folder   string `json:"folder,omitempty"` // where the file is or will be
+	Folder   string `json:"folder,omitempty"` // folder of the file
 	Status   string `json:"status"`
 	Rank     int64  `json:"rank"`
 	Priority int    `json:"priority,omitempty"`
-	Size     int64  `json:"size"` // -1: unknown
+	Size     int64  `json:"size"` // -1 if unknown
 	Done     int64  `json:"done"`
-	Added    int64  `json:"added"` // seconds since 1970
+	Added    int64  `json:"added"` // in seconds since 1970
 	Began    int64  `json:"began,omitempty"`
 	Ended    int64  `json:"ended,omitempty"`
 	Verified string `json:"verified,omitempty"`
 	Kind     string `json:"kind,omitempty"`
 	Message  string `json:"message,omitempty"`
-	Reason   string `json:"reason,omitempty"` // of a failure, in a few words
+	Reason   string `json:"reason,omitempty"` // short reason of a failure
 	Hint     string `json:"hint,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
-	Watch    string `json:"watch,omitempty"` // that wants it
+	Watch    string `json:"watch,omitempty"` // watch that requested it
 	Limit    string `json:"limit,omitempty"`
 }
 
@@ -47,7 +47,7 @@ const (
 
 func text(s string, runes int) string { return mask.Escape(option.Shorten(s, runes)) }
 
-// rowOf makes the row of an entry. The file of one that names no folder goes to the one given.
+// rowOf returns the row of an entry. folder is the folder of entries that name none.
 func rowOf(e *queue.Entry, folder string) row {
 	r := row{
 		GID: e.GID.String(), Path: text(e.Path, mostText), Folder: text(folderOf(e, folder), mostText), Status: e.Status.String(), Rank: e.Rank, Priority: e.Priority,
@@ -73,7 +73,7 @@ func rowOf(e *queue.Entry, folder string) row {
 	return r
 }
 
-// masked is a URL without its secrets, and nothing if it is none.
+// masked returns a URL without its secrets. It returns "" if it cannot be parsed.
 func masked(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -82,7 +82,7 @@ func masked(uri string) string {
 	return text(mask.URL(u), mostText)
 }
 
-// folderOf is the folder of an entry's file, or the given one where the entry says none.
+// folderOf returns the folder of an entry's file. It returns given if the entry names none.
 func folderOf(e *queue.Entry, given string) string {
 	if e.Path != "" {
 		return path.Dir(strings.ReplaceAll(e.Path, `\`, "/"))
@@ -92,8 +92,8 @@ func folderOf(e *queue.Entry, given string) string {
 
 var manyDigits = regexp.MustCompile(`\b([0-9a-fA-F]{8})[0-9a-fA-F]{24,}\b`)
 
-// briefly is the message of a failure without what stands beside it anyway: the URL, what was done with it, the host, and most
-// digits of digests.
+// briefly shortens the message of a failure. It removes what the page shows beside it, which is the URL, the operation
+// and the host, and most digits of digests.
 func briefly(message, address string) string {
 	if _, rest, ok := strings.Cut(message, address+": "); ok && address != "" {
 		message = rest
@@ -104,7 +104,8 @@ func briefly(message, address string) string {
 	return manyDigits.ReplaceAllString(message, "$1...")
 }
 
-// name is what an entry is called: as its file, or as the client wants its file, or as the URL ends.
+// name returns the name of an entry: that of its file, the one that the client requested, or the last element of its
+// URL.
 func name(e *queue.Entry, first *url.URL) string {
 	switch {
 	case e.Path != "":
@@ -136,7 +137,7 @@ func seconds(t time.Time) int64 {
 	return t.Unix()
 }
 
-// A live is what an active download does now.
+// A live is the current state of an active download.
 type live struct {
 	GID         string `json:"gid"`
 	Done        int64  `json:"done"`

@@ -16,22 +16,22 @@ import (
 
 // A change is one event of the stream.
 type change struct {
-	All  bool     `json:"all,omitempty"`  // it replaces everything that was known
-	More bool     `json:"more,omitempty"` // what belongs to it follows in the next event
+	All  bool     `json:"all,omitempty"`  // the event replaces everything known before
+	More bool     `json:"more,omitempty"` // the next event continues this change
 	Rows []row    `json:"rows,omitempty"`
 	Gone []string `json:"gone,omitempty"`
-	Live []live   `json:"live"` // of all that are active
+	Live []live   `json:"live"` // all active downloads
 }
 
 const (
-	mostRows  = 1000             // of one event
-	heartbeat = 5 * time.Second  // at least that often something is sent, so that the page can tell a connection that is lost
-	sendTime  = 30 * time.Second // for an event, before the stream of a page that reads nothing ends
+	mostRows  = 1000             // in one event
+	heartbeat = 5 * time.Second  // maximum time between two messages, by which the page detects a lost connection
+	sendTime  = 30 * time.Second // time to send one event to a page that does not read
 )
 
 func newEpoch() string { return rand.Text()[:10] }
 
-// version is that of a Last-Event-ID field: 0 if another process wrote it.
+// version returns the version in a Last-Event-ID field. It returns 0 if another process wrote it.
 func (h *Handler) version(id string) uint64 {
 	rest, ok := strings.CutPrefix(id, h.epoch+"-")
 	v, err := strconv.ParseUint(rest, 10, 64)
@@ -41,7 +41,8 @@ func (h *Handler) version(id string) uint64 {
 	return v
 }
 
-// events sends what is in the queue, or what has changed since the event of the Last-Event-ID field, and then all changes.
+// events sends all entries, or those that changed since the event in the Last-Event-ID field. It then sends all
+// changes.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
 		return
@@ -59,7 +60,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx keeps events back otherwise
+	w.Header().Set("X-Accel-Buffering", "no") // without it nginx would buffer events
 	s := &stream{h: h, w: w, control: http.NewResponseController(w), version: h.version(r.Header.Get("Last-Event-ID")), first: true}
 	tick := time.NewTicker(h.Every)
 	defer tick.Stop()
@@ -72,18 +73,18 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A stream is what one page is told.
+// A stream is the stream of events to one page.
 type stream struct {
 	h       *Handler
 	w       http.ResponseWriter
 	control *http.ResponseController
 	version uint64
-	live    []live // that was sent last
+	live    []live // as sent last
 	sent    time.Time
 	first   bool
 }
 
-// step sends what is new, if anything is.
+// step sends the changes since the last step, if any.
 func (s *stream) step(ctx context.Context) error {
 	var d queue.Delta
 	now := []live{}
@@ -109,8 +110,8 @@ func (s *stream) step(ctx context.Context) error {
 	return s.tell(&d)
 }
 
-// tell sends a change, in parts if it is large. Only the last one has the version, so that one that was cut off is sent
-// again as a whole.
+// tell sends a change, in several events if it is large. Only the last event has an ID with the version, so that a
+// change that was cut off is sent again completely.
 func (s *stream) tell(d *queue.Delta) error {
 	c := change{All: d.All, Live: s.live}
 	for _, g := range d.Gone {
@@ -146,7 +147,7 @@ func (s *stream) tell(d *queue.Delta) error {
 
 func (s *stream) send(text string) error {
 	s.sent = time.Now()
-	s.control.SetWriteDeadline(s.sent.Add(sendTime)) // a test's recorder knows none
+	s.control.SetWriteDeadline(s.sent.Add(sendTime)) // fails for a test's recorder
 	if _, err := s.w.Write([]byte(text)); err != nil {
 		return err
 	}

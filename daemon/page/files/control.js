@@ -1,12 +1,13 @@
-// Commands, by the remote control that every client of aria2 uses.
+// Commands, sent by aria2's remote control.
 
 export class Control {
   constructor(token) {
     this.token = token;
   }
 
-  // all does commands, each a method and its parameters. Those of one request are done together, and one that fails stops no other one.
-  // It returns the errors. What does not go into one request is done in several, and if one of them is lost, those before it are done.
+  // all sends calls, each a method with its parameters, and returns the error messages. The calls of one request are
+  // carried out together, and a call that fails does not stop the others. If there are too many for one request,
+  // several are sent. If a request is lost, the calls of the requests before it have been carried out.
   async all(calls) {
     const errors = [];
     let done = 0;
@@ -35,7 +36,7 @@ export class Control {
   }
 }
 
-// parts are what fits into a request each: the daemon takes 20,000 calls and 4 MiB (rule 68).
+// parts splits calls into requests. The daemon accepts 20,000 calls and 4 MiB in one (rule 68).
 export function parts(calls) {
   const list = [];
   let bytes = Infinity;
@@ -53,7 +54,8 @@ export function parts(calls) {
 
 const hex = { 32: "md5", 40: "sha-1", 64: "sha-256", 128: "sha-512" };
 
-// checksum is a digest as the option of that name wants it: TYPE=HEX. It is undefined if the text is no digest.
+// checksum returns a digest as TYPE=HEX, the syntax of the option checksum. It returns undefined if text is not a
+// digest.
 export function checksum(text) {
   const [, type, digits] = /^(?:([a-z0-9-]+)[=:])?([0-9a-f]+)$/i.exec(text.trim()) || [];
   const known = digits && hex[digits.length];
@@ -61,7 +63,7 @@ export function checksum(text) {
   return `${known}=${digits.toLowerCase()}`;
 }
 
-// parseLines reads what was pasted: a file in each line, with all its URLs. It returns the files and the lines that are none.
+// parseLines parses pasted text. Each line has the URLs of one file. It returns the files and the lines without URLs.
 export function parseLines(text) {
   const files = [];
   const wrong = [];
@@ -74,18 +76,19 @@ export function parseLines(text) {
   return { files, wrong };
 }
 
-// pair gives each name its signature: x.iso.asc is that of x.iso, and the only signature that of the only name. It returns one for each
-// name, or undefined, and the signatures that are of none.
+// pair assigns signatures to names: x.iso.asc to x.iso, and a single signature to a single name. It returns a list with
+// the signature or undefined for each name, and the signatures without a name.
 export function pair(signatures, names) {
   const of = names.map((name) => signatures.find((s) => s.name.replace(/\.[^.]+$/, "") === name));
   if (signatures.length === 1 && names.length === 1) of[0] = signatures[0];
   return { of, left: signatures.filter((s) => !of.includes(s)) };
 }
 
-// isSignature reports whether a file is a detached signature, by OpenPGP or S/MIME.
+// isSignature reports whether a file is a detached signature of OpenPGP or S/MIME.
 export const isSignature = (name, start) => /\.(asc|sign?|p7[sm])$/i.test(name) || /^-----BEGIN (PGP SIGNATURE|PKCS7|CMS)-----/.test(start);
 
-// parseSums reads a list of digests, as sha256sum and BSD's tools write it. It returns pairs of a name and a digest.
+// parseSums parses a list of digests in the format of sha256sum or BSD's tools. It returns pairs of a name and a
+// digest.
 export function parseSums(text) {
   const sums = [];
   for (const line of text.split(/\r?\n/)) {

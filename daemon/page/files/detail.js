@@ -1,15 +1,15 @@
-// The details of one entry. The pictures are drawn by the program, as those of --report: here they are only put into the page.
+// The details of one entry. The program makes the drawings, as for --report. The page only inserts them.
 
 import { el, size, rate, time, date, count } from "./text.js";
 import { mark } from "./marks.js";
 import { share, left, state, proof, host } from "./model.js";
 
-// The program escapes what is in a picture. No other text can be taken for markup: the policy of the page sees to that.
+// The program escapes the text in a drawing. The page's Content-Security-Policy forbids inserting any other HTML.
 const policy = window.trustedTypes?.createPolicy("picture", { createHTML: (html) => html }) ?? { createHTML: (html) => html };
 
 export class Detail {
   gid = "";
-  #drawn = ""; // the status for which the picture was fetched
+  #drawn = ""; // status when the drawing was fetched
   #timer = 0;
   #picture = el("div", { id: "picture" });
   #shown = "";
@@ -33,7 +33,7 @@ export class Detail {
     clearTimeout(this.#timer);
   }
 
-  // draw shows what is known of the entry now.
+  // draw updates the details from the model.
   draw() {
     if (!this.gid) return;
     const r = this.model.rows.get(this.gid);
@@ -51,7 +51,7 @@ export class Detail {
   }
 
   #fill(r) {
-    const held = document.activeElement?.dataset?.act; // the button that has the focus
+    const held = document.activeElement?.dataset?.act; // the focused button
     const bar = el("i");
     bar.style.transform = `scaleX(${share(r)})`;
     const parts = [
@@ -84,7 +84,7 @@ export class Detail {
     return list;
   }
 
-  // trouble says what went wrong, and has what to do next.
+  // trouble shows why a download failed and buttons for the next step.
   #trouble(r) {
     const next = [this.#button("retry", "Retry", () => this.act("retry", [r.gid]), "main")];
     if (["mismatch", "no evidence", "bad signature", "no key"].includes(r.kind)) next.push(this.#button("digest", "Give a digest...", () => this.ask.digest(r)));
@@ -104,7 +104,7 @@ export class Detail {
     log.scrollIntoView({ block: "start" });
   }
 
-  // fetch gets the picture, and again as long as the download goes on.
+  // fetch fetches the drawing, repeatedly while the download is active.
   async #fetch() {
     clearTimeout(this.#timer);
     if (document.hidden) {
@@ -120,7 +120,7 @@ export class Detail {
       if (answer.status === 200) this.#put(await answer.text());
       else if (answer.status === 204) this.#picture.replaceChildren();
     } catch {
-      // the stream says that the connection is lost
+      // the stream reports a lost connection
     }
     const took = performance.now() - began;
     if (gid === this.gid && this.#drawn === "active") this.#timer = setTimeout(() => this.#fetch(), Math.max(1000, 10 * took));
@@ -137,7 +137,7 @@ export class Detail {
 
 const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-// waits says why an entry does not begin: who has the places.
+// waits describes what a waiting entry waits for.
 export function waits(r, rows) {
   const active = [...rows].filter((o) => o.status === "active");
   const same = host(r) ? active.filter((o) => host(o) === host(r)).length : 0;
@@ -150,7 +150,7 @@ function facts(r, waiting) {
   const add = (term, text, className = "", shape = "") => text && list.push(el("dt", {}, term), el("dd", { className }, shape ? mark(shape) : null, text));
   const speed = r.status === "active" && r.speed > 0 ? `, ${rate(r.speed)}` : "";
   const wait = r.status === "active" && left(r) < Infinity ? `, ${time(left(r))} left` : "";
-  if (r.status !== "error") { // what went wrong stands above
+  if (r.status !== "error") { // the reason of a failure is shown above
     add("State", is.text + speed + wait, r.status, r.status);
     add("Proof", r.verified || (result.text && result.text + ": nothing shows that it is the right file"), "proof " + result.kind, result.shape);
   }

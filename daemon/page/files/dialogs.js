@@ -1,4 +1,4 @@
-// What is asked of the user: downloads to add, a limit, a digest, another mirror, whether to remove.
+// The dialogs: adding downloads, setting a limit, a digest or another mirror, and confirming a removal.
 
 import { el, count } from "./text.js";
 import { checksum, isSignature, pair, parseLines, parseSums } from "./control.js";
@@ -18,8 +18,8 @@ const wrongDigest = "That is no digest: give a SHA-256, SHA-384 or SHA-512 in he
 const rateOf = (value) => /^\d+(\.\d+)?\s*[kmg]?(i?b(\/s)?)?$/i.test(value) && value.replace(/\s|i?b(\/s)?$/gi, "").toUpperCase();
 const wrongLimit = "A limit is a number of bytes a second, such as 500K or 2M; 0 is none.";
 
-// show opens a dialog with a form. submit gets called until it returns no sentence that says what is wrong. A button may stand beside those
-// that end it. What cannot be undone is asked in red.
+// show opens a dialog with a form. It calls submit, which returns a message if the input is wrong, until it returns
+// none. beside is an additional button. danger marks an action that cannot be undone in red.
 function show(dialog, title, parts, label, submit, { beside = null, danger = false } = {}) {
   dialog.classList.toggle("danger", danger);
   const wrong = el("p", { className: "bad", role: "alert" });
@@ -61,7 +61,7 @@ export class Dialogs {
     return (await this.control.all(calls))[0];
   }
 
-  // add asks for URLs, and for what counts for them. Signatures go with the files that are called as they are.
+  // add asks for URLs and options. A signature is assigned to the URL whose name it has.
   add(lines = "", signatures = []) {
     const area = el("textarea", { rows: 6, spellcheck: false, value: lines, placeholder: "https://example.org/disk.iso", "aria-label": "URLs" });
     const [dir, out, digest, limit] = [text("the daemon's"), text("as the server says"), text("SHA-256, if you have it"), text("such as 2M")];
@@ -97,7 +97,7 @@ export class Dialogs {
     }, { beside: choose });
   }
 
-  // addAll adds in portions, as the server limits what it takes at once.
+  // addAll adds in portions, because the server limits the size of a request.
   async #addAll(calls) {
     const errors = [];
     for (let i = 0; i < calls.length; i += 2000) errors.push(...(await this.control.all(calls.slice(i, i + 2000))));
@@ -107,7 +107,8 @@ export class Dialogs {
     return "";
   }
 
-  // drop adds documents: torrents, Metalink documents, lists of digests, and signatures beside them or of files whose URLs are asked for.
+  // drop handles dropped files: torrents, Metalink documents, lists of digests, lists of URLs and signatures. It adds
+  // documents at once and opens a dialog for the rest.
   async drop(files) {
     const [documents, signatures] = [[], []];
     let lines = [];
@@ -143,7 +144,7 @@ export class Dialogs {
     return wrong && this.say(wrong);
   }
 
-  // sums adds the files of a list of digests, each with its digest. Where they are is not in the list.
+  // sums asks which files of a list of digests to add, each with its digest, and for the URL of their folder.
   sums(name, sums) {
     this.sign = null;
     const base = text("https://example.org/release/");
@@ -212,7 +213,7 @@ export class Dialogs {
 
 const withSignature = (options, signature) => (signature ? { ...options, signature: signature.data } : options);
 
-// nameOf is the name that a URL ends with.
+// nameOf returns the last element of a URL's path.
 function nameOf(url) {
   try {
     return decodeURIComponent(new URL(url).pathname.split("/").pop());

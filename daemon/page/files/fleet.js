@@ -1,4 +1,5 @@
-// The fleet: its workers, what runs where, what waits, and what is dead with its reason. It is asked for while it is shown.
+// The fleet: its workers and hosts, the running jobs, and the waiting and dead jobs with their reasons. The page asks
+// for it while the dialog is open.
 
 import { el, size, rate, time, count } from "./text.js";
 
@@ -44,7 +45,7 @@ export class Fleet {
   }
 
   #fill(f) {
-    const held = document.activeElement?.dataset?.job; // the button that has the focus
+    const held = document.activeElement?.dataset?.job; // the focused button
     const part = (label, list, row) => (list.length > 0 ? [el("h3", {}, label), el("ul", { className: "jobs" }, ...list.map(row))] : []);
     const gone = f.workers.filter((w) => w.silent).length;
     const words = [count(f.workers.length, "worker") + (gone > 0 ? ` (${gone} silent)` : ""), ...["queued", "running", "waiting", "dead", "done"].map((s) => `${(f.jobs[s] || 0).toLocaleString("en")} ${s}`), rate(f.speed)];
@@ -79,7 +80,8 @@ export class Fleet {
 
 const note = (text) => el("span", { className: "hint" }, text);
 
-// table is a table with a heading, unless it has no rows. A row is a class and its cells. Those under "x:n" are numbers.
+// table returns a table with a heading, or nothing if it has no rows. row returns a class and the cells. A column "x:n"
+// has numbers.
 function table(label, heads, list, row) {
   if (list.length === 0) return [];
   const names = heads.map((h) => h.replace(/:n$/, ""));
@@ -88,7 +90,7 @@ function table(label, heads, list, row) {
     el("tbody", {}, ...list.map(row).map(([className, ...all]) => el("tr", { className }, ...cells("td", all)))))];
 }
 
-// A worker is called by its machine and, behind that, its process.
+// The name of a worker is a machine, and behind a slash a process.
 function workerRow(w) {
   const [machine, ...process] = w.name.split("/");
   const jobs = w.jobs.toLocaleString("en");

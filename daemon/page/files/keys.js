@@ -1,4 +1,4 @@
-// The keyboard: everything that the mouse can do.
+// The keyboard commands. They cover everything that the mouse can do.
 
 import { filters } from "./model.js";
 
@@ -22,7 +22,7 @@ export function keyboard(page) {
     page.draw();
   });
 
-  // shift moves what is selected in the queue.
+  // shift moves the selected entries in the queue.
   function shift(by) {
     const queued = model.queued();
     const places = page.target().map((g) => queued.indexOf(g)).filter((i) => i >= 0);
@@ -42,7 +42,7 @@ export function keyboard(page) {
   filters.forEach(([filter], i) => (commands[i + 1] = () => page.change({ filter })));
 
   document.onkeydown = (event) => {
-    if (document.querySelector("dialog[open]")) return; // the focus may be nowhere, if what had it is no more
+    if (document.querySelector("dialog[open]")) return; // the focus is on no element if the focused one was removed
     const typing = event.target.matches("input, textarea");
     if (event.key === "Escape") {
       if (typing) page.change({ search: (event.target.value = "") });

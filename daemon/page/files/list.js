@@ -1,10 +1,10 @@
-// The list: no more rows are in the document than can be seen, however many entries there are.
+// The list. It has elements only for the visible rows, however many entries the queue has.
 
 import { el, size, rate, time, date } from "./text.js";
 import { mark, put } from "./marks.js";
 import { share, left, state, proof, host, queued } from "./model.js";
 
-// columns: the class, what stands above, the width, and whether it is a number.
+// columns has the class, the heading and the width of each column, and whether it is a number.
 export const columns = [
   ["name", "Name", "minmax(110px, 1.8fr)"],
   ["state", "State", "minmax(90px, 1.25fr)"],
@@ -20,8 +20,8 @@ export class List {
   #pool = [];
   #first = -1;
   #row = 34;
-  at = 0; // where the keyboard is
-  open = ""; // the entry whose details are shown
+  at = 0; // index of the row with the keyboard's cursor
+  open = ""; // the entry with open details
 
   constructor(model, box, space) {
     Object.assign(this, { model, box, space });
@@ -32,12 +32,12 @@ export class List {
     }).observe(box);
   }
 
-  // here is the entry where the keyboard is.
+  // here is the entry at the keyboard's cursor.
   get here() {
     return this.model.list[this.at];
   }
 
-  // draw fills as many rows as can be seen.
+  // draw updates the visible rows.
   draw() {
     const { list, rows, selected } = this.model;
     this.at = Math.max(0, Math.min(this.at, list.length - 1));
@@ -106,7 +106,8 @@ export class List {
     this.#room(cells, waits, part === 0 && (waits || r.status === "error"));
   }
 
-  // room shows the columns. Where nothing has come, the state has the room of the progress, and of what waits the folder that of speed and proof.
+  // room shows and hides cells. If nothing has been downloaded, the state also takes the room of the progress. For a
+  // waiting entry the folder takes the room of speed, time left and proof.
   #room(cells, waits, bare) {
     const shown = (name) => !this.hidden?.has(name);
     for (const [name] of columns) cells[name].hidden = !shown(name);
@@ -119,13 +120,13 @@ export class List {
     cells.state.style.setProperty("--span", wide ? 2 : 1);
   }
 
-  // index is the place in the list of the row that has an element.
+  // index returns the index of the row that contains an element, or -1.
   index(target) {
     const e = target.closest?.(".item");
     return e ? this.#first + this.#pool.indexOf(e) : -1;
   }
 
-  // go moves the keyboard to a place, which can be seen then.
+  // go moves the keyboard's cursor to a row and scrolls it into view.
   go(to, extend) {
     const was = this.at;
     this.at = Math.max(0, Math.min(to, this.model.list.length - 1));
@@ -136,12 +137,12 @@ export class List {
     this.draw();
   }
 
-  // page is how many rows can be seen.
+  // page is the number of visible rows.
   get page() {
     return Math.max(1, Math.floor(this.box.clientHeight / this.#row) - 1);
   }
 
-  // columnsOf hides columns, and those that have no room beside the details.
+  // columnsOf hides the columns in own and those without room beside the details. It returns the shown columns.
   columnsOf(own) {
     const hidden = (this.hidden = new Set(own));
     const beside = this.open && matchMedia("(min-width: 1200px)").matches;

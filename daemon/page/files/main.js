@@ -1,4 +1,4 @@
-// The page: what the parts have to do with each other.
+// The page, which connects its parts.
 
 import { el, rate, count } from "./text.js";
 import { Model, filters } from "./model.js";
@@ -12,8 +12,8 @@ import { keyboard } from "./keys.js";
 
 const $ = (id) => document.getElementById(id);
 
-// The token is in sessionStorage: it goes when the tab is closed, and no other tab has it. In localStorage it would stay on disk, and
-// whatever program is given this port later could read it.
+// The token is in sessionStorage, which the browser deletes with the tab and does not share with other tabs.
+// localStorage would stay on disk, where another program that later uses this port could read it.
 const storage = { token: "braid token", columns: "braid columns" };
 
 function door(refused) {
@@ -30,7 +30,7 @@ function door(refused) {
 
 let stream = null;
 
-// begin tries a token. Only when the stream is open is there a page to show.
+// begin opens the stream with a token. The page is created once the stream is open.
 function begin(token) {
   stream?.close();
   let page = null;
@@ -91,13 +91,14 @@ class Page {
     $("list").focus();
   }
 
-  // apply takes an event of the stream. However many come, the page is drawn once for each picture on the screen.
+  // apply applies an event of the stream. The page is drawn at most once per frame of the screen.
   apply(change) {
     if (this.model.apply(change)) this.#changed = true;
     if (!change.more) this.draw();
   }
 
-  // change shows others, or in another order, at once: the next key is for what is shown then. What is not shown is not selected.
+  // change sets the filter, the search or the order. It rebuilds the list at once, so that the next key applies to what
+  // is shown. It clears the selection if other entries are shown.
   change(properties) {
     Object.assign(this.model, properties);
     if ("filter" in properties || "search" in properties) this.model.selected.clear();
@@ -140,7 +141,7 @@ class Page {
     $("empty").textContent = this.model.rows.size > 0 ? "No download is like that." : "Nothing is in the queue. Add URLs, or drop a torrent or Metalink document here.";
   }
 
-  // edges marks the sides at which a line of buttons has more of them than can be seen.
+  // edges marks the sides of a row of buttons that can be scrolled.
   edges() {
     for (const box of [$("filters"), $("actions")]) {
       const rest = box.scrollWidth - box.clientWidth - box.scrollLeft;
@@ -157,7 +158,8 @@ class Page {
       el("button", { name, title: `${label} ( ${i + 1} )`, onclick: () => this.change({ filter: name }) }, label + " ", el("b"))));
   }
 
-  // columns makes the heads: pressed once they sort, twice the other way round, three times the order is that of the queue again.
+  // columns creates the column headings. The first click sorts, the second reverses, the third restores the order of
+  // the queue.
   columns() {
     localStorage.setItem(storage.columns, JSON.stringify([...this.hidden]));
     const heads = this.list.columnsOf(this.hidden).map(([name, label, , number]) => el("button", {
@@ -175,13 +177,14 @@ class Page {
     this.draw();
   }
 
-  // target is what commands are for: what is selected, or else the row of the keyboard.
+  // target returns the selected entries, or else the one at the keyboard's cursor.
   target() {
     if (this.model.selected.size > 0) return [...this.model.selected];
     return this.list.here ? [this.list.here] : [];
   }
 
-  // commands are the buttons that make sense now. They stay the same elements while they do, so that the focus stays.
+  // commands shows the buttons for the current selection. It keeps the elements if they are the same, so that they keep
+  // the focus.
   commands() {
     const picked = [...this.model.selected];
     const of = (command) => this.model.can(command, picked).length;
@@ -196,7 +199,7 @@ class Page {
     this.edges();
   }
 
-  // act does a command for those entries to which it applies.
+  // act carries out a command for those of the entries that it applies to.
   async act(name, gids) {
     const { model } = this;
     const each = { pause: "pause", resume: "unpause", retry: "unpause" }[name];
@@ -264,7 +267,8 @@ class Page {
     this.columns();
   }
 
-  // move puts waiting entries before a place of the queue, in their order. What comes from further up makes room: all between move up by one.
+  // move moves waiting entries before a position of the queue and keeps their order. Entries that come from further up
+  // leave a gap, so that those in between move up.
   move(gids, to) {
     const [moved, queued, calls] = [new Set(gids), this.model.queued(), []];
     const end = Math.min(to, queued.length);

@@ -1,4 +1,4 @@
-// Marks: a shape for each state and for each proof, so that they differ without colour.
+// Marks: a shape for each state and each proof, so that they can be distinguished without colour.
 
 const shield = "M8 .8 14 3v4.6c0 3.6-2.4 6.2-6 7.6-3.6-1.4-6-4-6-7.6V3z";
 
@@ -17,7 +17,7 @@ const shapes = {
 
 const svg = "http://www.w3.org/2000/svg";
 
-// mark makes an element with a shape, which put changes.
+// mark returns an element with a shape. put changes the shape.
 export function mark(shape = "") {
   const e = document.createElementNS(svg, "svg");
   e.setAttribute("viewBox", "0 0 16 16");

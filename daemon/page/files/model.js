@@ -1,5 +1,5 @@
-// The entries of the queue as the stream of events tells them: which of them are shown, in which order, and which are selected.
-// It knows nothing of the document.
+// The model: the entries of the queue as received from the stream, and which are shown, in which order, and which are
+// selected. It does not use the DOM.
 
 export const filters = [
   ["all", "All", () => true],
@@ -13,7 +13,8 @@ export const filters = [
 const group = { active: 0, waiting: 1, paused: 1, error: 2, complete: 2, removed: 2 };
 const stopped = (r) => group[r.status] === 2;
 
-// byQueue has what is active first, then what waits, in the order of the queue, then what stopped, the latest first.
+// byQueue orders active entries first, then waiting ones in the order of the queue, then stopped ones, the latest
+// first.
 function byQueue(a, b) {
   return group[a.status] - group[b.status] || (stopped(a) ? b.rank - a.rank : (group[a.status] === 1 ? (b.priority || 0) - (a.priority || 0) : 0) || a.rank - b.rank);
 }
@@ -33,7 +34,7 @@ const orders = {
 export const share = (r) => (r.size > 0 ? Math.min(1, r.done / r.size) : r.status === "complete" ? 1 : 0);
 export const left = (r) => (r.speed > 0 && r.size > 0 ? (r.size - r.done) / r.speed : Infinity);
 
-// state says what an entry is at: its class and its text. Its shape is that of its status.
+// state returns the class and the text of an entry's state. The shape is that of its status.
 export function state(r) {
   switch (r.status) {
     case "active":
@@ -48,7 +49,7 @@ export function state(r) {
 
 const nothing = { shape: "", kind: "", text: "" };
 
-// proof says what proved a file, or that nothing did or something speaks against it: its shape, its class and its text.
+// proof returns the shape, the class and the text of what proves or refutes an entry's file.
 export function proof(r) {
   if (r.status === "error") return r.kind === "mismatch" || r.kind === "bad signature" ? { shape: "refuted", kind: "bad", text: "refuted" } : nothing;
   if (r.status !== "complete") return nothing;
@@ -57,10 +58,10 @@ export function proof(r) {
   return key ? { shape: "signed", kind: "good", text: "signed by " + (signer || key.slice(-16)) } : { shape: "verified", kind: "good", text: r.verified };
 }
 
-// host is the server that an entry is asked of first.
+// host returns the host of an entry's first URL.
 export const host = (r) => (r.url && URL.canParse(r.url) ? new URL(r.url).host : "");
 
-// queued reports whether nothing has come of an entry that waits or is paused.
+// queued reports whether an entry is waiting or paused and nothing of it has been downloaded.
 export const queued = (r) => group[r.status] === 1 && share(r) === 0;
 
 export class Model {
@@ -69,11 +70,11 @@ export class Model {
   filter = "all";
   search = "";
   sort = "queue";
-  down = false; // the other way round
-  list = []; // the GIDs that are shown, in order
+  down = false; // the order is reversed
+  list = []; // GIDs of the shown entries, in order
   #live = new Set();
 
-  // apply takes an event. It reports whether the list may have become another one.
+  // apply applies an event. It reports whether arrange must be called.
   apply(change) {
     if (change.all) {
       this.rows.clear();
@@ -104,7 +105,7 @@ export class Model {
     return Boolean(change.all || change.rows || change.gone || moves);
   }
 
-  // arrange makes the list anew.
+  // arrange rebuilds the list.
   arrange() {
     const keep = filters.find((f) => f[0] === this.filter)[2];
     const parts = this.search.toLowerCase().split(/\s+/).filter(Boolean);
@@ -133,12 +134,12 @@ export class Model {
     return sum;
   }
 
-  // queued are the GIDs of what waits or is paused, in the order of the queue.
+  // queued returns the GIDs of the waiting and paused entries in the order of the queue.
   queued() {
     return [...this.rows.values()].filter((r) => group[r.status] === 1).sort(byQueue).map((r) => r.gid);
   }
 
-  // range selects what is shown between two places.
+  // range selects the shown entries between two indexes.
   range(from, to) {
     for (let i = Math.min(from, to); i <= Math.max(from, to); i++) if (this.list[i]) this.selected.add(this.list[i]);
   }
@@ -147,7 +148,7 @@ export class Model {
     if (!this.selected.delete(g)) this.selected.add(g);
   }
 
-  // can lists the entries among those given to which a command applies.
+  // can returns those of the entries that a command applies to.
   can(command, gids) {
     const fits = {
       pause: (r) => r.status === "active" || r.status === "waiting",

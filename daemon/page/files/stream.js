@@ -1,6 +1,7 @@
-// The stream of events, read with fetch: EventSource cannot send the token in a header, and it never stands in a URL.
+// The stream of events. It uses fetch, because EventSource cannot send the token in a header, and the token must not be
+// in a URL.
 
-// A Parser takes the text of an event stream as it comes, and returns the events that have become whole.
+// A Parser is fed the text of an event stream in pieces and returns the complete events.
 export class Parser {
   #rest = "";
 
@@ -22,17 +23,17 @@ export class Parser {
   }
 }
 
-const silence = 15_000; // the server sends something every five seconds
+const silence = 15_000; // the server sends something at least every five seconds
 const pauses = [500, 1000, 2000, 5000];
 
-// A Stream connects again whenever it is lost, from the last event on.
+// A Stream reads events. If the connection is lost, it connects again and continues after the last event.
 export class Stream {
   #last = "";
   #tries = 0;
-  #stop = null; // ends what is being waited for
+  #stop = null; // ends the current wait
   #ended = false;
 
-  // onState gets "open", "lost" or "refused": after that the stream has ended.
+  // onState is called with "open", "lost" or "refused". After "refused" the stream has ended.
   constructor(token, onEvent, onState) {
     this.token = token;
     this.onEvent = onEvent;
@@ -45,7 +46,7 @@ export class Stream {
     this.#stop?.();
   }
 
-  // again has it try at once.
+  // again connects again at once.
   again() {
     this.#tries = 0;
     this.#stop?.();
@@ -58,7 +59,7 @@ export class Stream {
       try {
         await this.#read(abort);
       } catch {
-        // whatever it was, the connection is lost
+        // after any error the connection is lost
       }
       abort.abort();
       if (this.#ended) return;

@@ -1,4 +1,4 @@
-// Numbers and times in words, as the command writes them.
+// Numbers and times as text, in the format of the command line.
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
@@ -20,7 +20,7 @@ export function time(seconds) {
   return `${Math.floor(s / 86400)} days`;
 }
 
-// date is a moment in the user's own words: only the time if it is of today.
+// date formats a time in the user's locale. If it is today, only the time of day is shown.
 export function date(seconds, now = new Date()) {
   if (!seconds) return "";
   const d = new Date(seconds * 1000);
@@ -30,7 +30,7 @@ export function date(seconds, now = new Date()) {
 
 export const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 
-// el makes an element. Texts become text nodes, whatever is in them.
+// el creates an element. Strings become text nodes and are never parsed as HTML.
 export function el(tag, properties = {}, ...children) {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
