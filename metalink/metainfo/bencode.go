@@ -7,26 +7,27 @@ import (
 
 // A value is one value of bencoding (BEP 3): an integer, a string, a list or a dictionary.
 type value struct {
-	kind byte   // i, s, l, d; 0: there is none
-	raw  string // as it stands in the document
+	kind byte   // i, s, l or d; 0 if missing
+	raw  string // as written in the document
 	num  int64
 	text string
 	list []value
 	dict map[string]value
 }
 
-// A reader consumes values. It counts them, as each costs more memory than the two bytes that it may take.
+// A reader consumes values. It limits their number, because a value takes more memory than its text of at least two
+// bytes.
 type reader struct {
 	all    string
 	rest   string
 	values int
 }
 
-// read gives the value that is the whole of data.
+// read parses data, which must be one value.
 func read(data string) (value, error) {
 	r := &reader{all: data, rest: data}
 	v, err := r.value(0)
-	if err == nil && strings.Trim(r.rest, "\r\n") != "" { // the end of a line does not matter, as other clients have it
+	if err == nil && strings.Trim(r.rest, "\r\n") != "" { // line ends after the value are ignored, as by other clients
 		err = r.fault("something follows its end")
 	}
 	return v, err
@@ -36,7 +37,7 @@ func (r *reader) fault(why string) error {
 	return &Error{What: "torrent", Offset: len(r.all) - len(r.rest), Why: why}
 }
 
-// value takes the value that comes next.
+// value consumes the next value.
 func (r *reader) value(depth int) (v value, err error) {
 	begin := r.rest
 	if r.values++; r.values > maxValues {
@@ -66,8 +67,8 @@ func (r *reader) value(depth int) (v value, err error) {
 	return v, err
 }
 
-// integer takes "i", the number and "e". BEP 3: "Integers have no size limitation. i-0e is invalid. All encodings
-// with a leading zero, such as i03e, are invalid, other than i0e". Here they have 64 bits.
+// integer consumes "i", the number and "e". BEP 3: "Integers have no size limitation. i-0e is invalid. All encodings
+// with a leading zero, such as i03e, are invalid, other than i0e". Here they are limited to 64 bits.
 func (r *reader) integer() (int64, error) {
 	const most = len("-9223372036854775808")
 	digits, _, ok := strings.Cut(r.rest[1:min(len(r.rest), 1+most+1)], "e")
@@ -79,7 +80,7 @@ func (r *reader) integer() (int64, error) {
 	return n, nil
 }
 
-// text takes the length, a colon and so many bytes.
+// text consumes the length, a colon and that many bytes.
 func (r *reader) text() (string, error) {
 	digits, _, ok := strings.Cut(r.rest[:min(len(r.rest), 10+1)], ":")
 	n, err := strconv.ParseUint(digits, 10, 31)
@@ -94,7 +95,7 @@ func (r *reader) text() (string, error) {
 	return rest[:n], nil
 }
 
-// items takes "l", the values of a list and "e".
+// items consumes "l", the values of a list and "e".
 func (r *reader) items(depth int) (list []value, err error) {
 	r.rest = r.rest[1:]
 	for !strings.HasPrefix(r.rest, "e") {
@@ -108,8 +109,9 @@ func (r *reader) items(depth int) (list []value, err error) {
 	return list, nil
 }
 
-// pairs takes "d", the keys and values of a dictionary and "e". BEP 3 wants the keys sorted; some writers do not care, and
-// nothing depends on it. A key that is there twice is an error: readers would disagree on what it means.
+// pairs consumes "d", the keys and values of a dictionary and "e". BEP 3 requires sorted keys, but some writers do not
+// sort them and nothing depends on the order. A duplicate key is an error, because readers differ in which one they
+// use.
 func (r *reader) pairs(depth int) (dict map[string]value, err error) {
 	dict = map[string]value{}
 	r.rest = r.rest[1:]
@@ -132,14 +134,14 @@ func (r *reader) pairs(depth int) (dict map[string]value, err error) {
 	return dict, nil
 }
 
-// appendText writes a string.
+// appendText appends a string.
 func appendText(b []byte, s string) []byte {
 	b = strconv.AppendInt(b, int64(len(s)), 10)
 	b = append(b, ':')
 	return append(b, s...)
 }
 
-// appendPair writes a key and the number that belongs to it.
+// appendPair appends a key and a number.
 func appendPair(b []byte, key string, n int64) []byte {
 	b = append(appendText(b, key), 'i')
 	b = strconv.AppendInt(b, n, 10)

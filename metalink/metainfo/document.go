@@ -5,14 +5,14 @@ import (
 	"braid/verify"
 )
 
-// Document is t as a document, with web seeds as mirrors, of which none comes before another.
+// Document returns the description of the files of t. Web seeds are mirrors of equal priority.
 func (t *Torrent) Document() metalink.Document {
 	d := metalink.Document{Refused: t.Refused, Warnings: t.Warnings}
 	t.Describe(func(f metalink.File) { d.Files = append(d.Files, f) })
 	return d
 }
 
-// Describe gives take one file of Document after the other.
+// Describe calls take with each file of Document.
 func (t *Torrent) Describe(take func(metalink.File)) {
 	for _, f := range t.Files {
 		var mirrors []metalink.Mirror
@@ -24,11 +24,11 @@ func (t *Torrent) Describe(take func(metalink.File)) {
 	}
 }
 
-// emptyDigest is the digest of a file of no bytes.
+// emptyDigest returns the digest of an empty file.
 func emptyDigest() verify.Digest {
 	d, err := verify.NewDigest(verify.SHA256, verify.SHA256.New().Sum(nil))
 	if err != nil {
-		panic(err) // the length is that of the algorithm
+		panic(err) // cannot happen: the length is correct
 	}
 	return d
 }

@@ -7,8 +7,8 @@ import (
 	"braid/verify"
 )
 
-// New makes a torrent of one file, whose pieces are of SHA-1. There is none of an empty file, and of one with a name that
-// Parse would refuse.
+// New returns a torrent of one file with SHA-1 pieces. It returns an error for an empty file and for a name that Parse
+// would refuse.
 func New(name string, pieces verify.Pieces) (Torrent, error) {
 	if pieces.IsZero() || pieces.Algorithm() != verify.SHA1 {
 		return Torrent{}, fault("a file without digests of pieces by %v", verify.SHA1)
@@ -33,7 +33,8 @@ func New(name string, pieces verify.Pieces) (Torrent, error) {
 	return t, t.describe(v.dict)
 }
 
-// Format writes t with these web seeds in place of those that it has. A generator says who wrote it.
+// Format returns the encoding of t with webSeeds instead of its own web seeds. generator names the program that wrote
+// it.
 func (t Torrent) Format(generator string, webSeeds []string) ([]byte, error) {
 	b := []byte("d")
 	if len(t.Trackers) > 0 {

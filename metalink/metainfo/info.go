@@ -9,15 +9,15 @@ import (
 	"braid/verify"
 )
 
-// An entry is a file as the dictionary info has it.
+// An entry is a file in the info dictionary.
 type entry struct {
-	path         []string // without the name of the torrent
+	path         []string // without the torrent's name
 	size, offset int64
-	pad          bool // it only fills up the last piece of what is before it (BEP 47)
+	pad          bool // padding after the previous file (BEP 47)
 	link         bool // a symbolic link (BEP 47)
 }
 
-// describe reads the dictionary info.
+// describe reads the info dictionary.
 func (t *Torrent) describe(info map[string]value) error {
 	name, pieces := info["name"], info["pieces"]
 	t.Name, t.PieceLength, t.Private = name.text, info["piece length"].num, info["private"].num == 1
@@ -41,7 +41,7 @@ func (t *Torrent) describe(info map[string]value) error {
 	return t.take(entries, pieces.text, info["length"].kind == 'i')
 }
 
-// entries reads the list of files, or the length of the only one, and adds up the sizes.
+// entries reads the list of files, or the length of a single file, and sets Size to the total size.
 func (t *Torrent) entries(info map[string]value) (entries []entry, err error) {
 	length, files := info["length"], info["files"]
 	switch {
@@ -79,7 +79,7 @@ func (t *Torrent) entries(info map[string]value) (entries []entry, err error) {
 	return entries, nil
 }
 
-// take makes Files of what is no filling and has a safe name.
+// take adds all entries to Files, except padding and files with unsafe names.
 func (t *Torrent) take(entries []entry, sums string, single bool) error {
 	seen := map[string]bool{}
 	for i, e := range entries {
@@ -109,7 +109,7 @@ func (t *Torrent) take(entries []entry, sums string, single bool) error {
 			return err
 		case !pieces.IsZero():
 			f.Pieces = []verify.Pieces{pieces}
-		case f.Size == 0: // there is but one such file
+		case f.Size == 0: // at most one file is empty and has this name
 			f.Claims = []verify.Claim{{Digest: emptyDigest(), Field: "torrent"}}
 		default:
 			if f.Span, err = t.spanOf(f, sums); err != nil {
@@ -124,7 +124,8 @@ func (t *Torrent) take(entries []entry, sums string, single bool) error {
 	return nil
 }
 
-// safe judges a name by its parts: a slash in one of them would make two of it.
+// safe returns an error if the path of a file is unsafe. It checks the elements first, because a slash in one of them
+// would become two elements.
 func safe(root string, parts []string) error {
 	for _, p := range append([]string{root}, parts...) {
 		if strings.Contains(p, "/") {
@@ -137,8 +138,8 @@ func safe(root string, parts []string) error {
 	return metalink.CheckPath(strings.Join(append([]string{root}, parts...), "/"))
 }
 
-// piecesOf is the pieces of the first of files, if they are its own: it begins where one begins, and ends where one ends or is
-// filled up with zeros.
+// piecesOf returns the pieces of the first file in files, if it shares no piece with another file. It must begin at the
+// beginning of a piece, and end at the end of one or be padded with zeros.
 func (t *Torrent) piecesOf(files []entry, sums string) (verify.Pieces, error) {
 	f, n := files[0], verify.SHA1.Size()
 	filling := int64(0)
@@ -146,7 +147,7 @@ func (t *Torrent) piecesOf(files []entry, sums string) (verify.Pieces, error) {
 		if (f.size+filling)%t.PieceLength == 0 || !next.pad && next.size > 0 {
 			break
 		}
-		filling += next.size // an empty file between them is none
+		filling += next.size // an empty file is no padding
 	}
 	end := f.offset + f.size + filling
 	if f.size == 0 || f.offset%t.PieceLength != 0 || end%t.PieceLength != 0 && end != t.Size || f.size%t.PieceLength+filling > t.PieceLength {

@@ -11,18 +11,18 @@ import (
 	"braid/metalink"
 )
 
-// A Magnet is what a magnet link says (BEP 9): which torrent is meant, and where to ask for it.
+// A Magnet is a parsed magnet link (BEP 9). It identifies a torrent and lists places to find it.
 type Magnet struct {
 	InfoHash Hash
-	Name     string     // to be shown, and escaped; "": it does not say
-	Size     int64      // -1: it does not say
+	Name     string     // name for display, unescaped; "" if missing
+	Size     int64      // -1 if missing
 	Trackers []string   // URLs
 	WebSeeds []string   // URLs, as in url-list
-	Sources  []*url.URL // of the .torrent
+	Sources  []*url.URL // URLs of the .torrent file
 	Peers    []string   // host:port
 }
 
-// IsMagnet says that s is a magnet link, good or bad.
+// IsMagnet reports whether s has the scheme of a magnet link. The link may be invalid.
 func IsMagnet(s string) bool {
 	return len(s) >= len(magnetScheme) && strings.EqualFold(s[:len(magnetScheme)], magnetScheme)
 }
@@ -34,8 +34,8 @@ const (
 	mostOfOne    = 200
 )
 
-// ParseMagnet reads a magnet link. What is wrong with it is an *Error. Of what is in it beside the hash, that which is of no
-// use is passed over, and so is what is beyond 200 of a kind.
+// ParseMagnet parses a magnet link. The error is an *Error. Invalid parameters other than the hash are ignored, and so
+// are those beyond 200 of a kind.
 func ParseMagnet(s string) (Magnet, error) {
 	if !IsMagnet(s) || len(s) > maxMagnet {
 		return Magnet{}, magnetFault("none, or one of more than %d bytes", maxMagnet)
@@ -75,14 +75,14 @@ func ParseMagnet(s string) (Magnet, error) {
 	return m, nil
 }
 
-// maxMagnet is how long a link may be.
+// maxMagnet is the maximum length of a link.
 const maxMagnet = 64 << 10
 
 func magnetFault(format string, args ...any) error {
 	return &Error{What: "magnet link", Offset: -1, Why: fmt.Sprintf(format, args...)}
 }
 
-// hashOf reads the topic: 40 hexadecimal digits or 32 of base32.
+// hashOf parses the info hash, which has 40 hexadecimal digits or 32 digits of base32.
 func hashOf(params url.Values) (h Hash, err error) {
 	v2 := false
 	for _, xt := range numbered(params, "xt") {
@@ -107,7 +107,7 @@ func hashOf(params url.Values) (h Hash, err error) {
 	return h, magnetFault("it names no torrent")
 }
 
-// numbered are the values of a key that may be there several times, also as key.1, key.2.
+// numbered returns the values of a key that may be repeated, also as key.1, key.2.
 func numbered(params url.Values, key string) []string {
 	values := params[key]
 	for i := 1; i <= mostOfOne; i++ {

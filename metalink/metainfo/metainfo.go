@@ -1,5 +1,5 @@
-// Package metainfo reads and writes .torrent files (BEP 3) and magnet links (BEP 9): what the files of a torrent are called,
-// how long they are, what the digests of their pieces are, and where web servers have them.
+// Package metainfo reads and writes .torrent files (BEP 3) and parses magnet links (BEP 9). A torrent has the names and
+// sizes of its files, the digests of their pieces and the URLs of web servers that have them.
 //
 //	t, err := metainfo.Parse(resp.Body)
 //	...
@@ -7,12 +7,11 @@
 //		fmt.Println(f.Name, f.Size, len(f.Pieces), t.Mirrors(f))
 //	}
 //
-// It refuses to be a BitTorrent client: it knows no peers, and makes no requests, so that a program that reads the pieces of a
-// torrent pays for nothing else. It refuses to be generous: a torrent that is cut off, too large or contradicts itself is an
-// error as a whole, and a file whose name could reach outside its folder is left out. It believes nothing:
-// digests of pieces are of SHA-1 and locate damage.
+// It is not a BitTorrent client and makes no requests, so a program that only reads pieces does not link a client. A
+// torrent that is truncated, too large or contradicts itself is an error. A file whose name could escape its folder is
+// left out. The digests of pieces are of SHA-1. They locate damage but prove nothing.
 //
-// Torrents of version 2 alone (BEP 52) are not read; those of both versions are, as version 1.
+// Torrents of version 2 alone (BEP 52) are not supported. Hybrid torrents are read as version 1.
 package metainfo
 
 import (
@@ -29,56 +28,57 @@ import (
 	"braid/verify"
 )
 
-// Limits of a torrent. Beyond them it is refused, but for those of the last rows, which are cut.
+// Limits of a torrent. Trackers, web seeds and warnings beyond their limits are dropped. A torrent that exceeds another
+// limit is refused.
 const (
 	MaxSize        = 8 << 20 // bytes
-	maxDepth       = 32      // lists and dictionaries in each other
+	maxDepth       = 32      // nesting of lists and dictionaries
 	maxValues      = 200_000
 	maxFiles       = 10_000
 	maxPieceLength = 1 << 30
 
 	maxTrackers, maxWebSeeds, maxWarnings = 200, 200, 100
-	// maxPlaces is how many web seeds all files may have together, but for four of each.
+	// maxPlaces limits the web seeds of all files together, but each file may have four.
 	maxPlaces = 40_000
 )
 
-// A Torrent says what files are.
+// A Torrent is a parsed .torrent file.
 type Torrent struct {
-	// Name is that of the only file, or of the folder of several: as it was written, to be escaped.
+	// Name is the name of the only file, or of the folder of several. It is as written in the torrent, not escaped.
 	Name string
-	// Files are those with safe names, each another one. They do not have the files that only fill up pieces.
+	// Files are the files with safe names. The names are distinct. Padding files are not included.
 	Files []File
-	// Refused are the files that were left out, because of their names.
+	// Refused lists the files that were left out because of their names.
 	Refused []metalink.Refused
-	// Size is that of all files together, PieceLength that of all pieces but the last.
+	// Size is the total size of all files. PieceLength is the size of all pieces except the last.
 	Size, PieceLength int64
 	InfoHash          Hash
-	// Trackers are URLs, in tiers: those of the first tier are asked first (BEP 12).
+	// Trackers are URLs in tiers. Those of the first tier are asked first (BEP 12).
 	Trackers [][]string
-	// Private says that peers are to be had from the trackers only (BEP 27).
+	// Private reports that peers may come only from the trackers (BEP 27).
 	Private bool
-	// Warnings say what was not taken, and why: for people, printable.
+	// Warnings describes parts that were ignored and why. The texts are printable.
 	Warnings []string
 
-	all   []entry    // also those that are not among Files
-	sums  string     // of the pieces, one after the other
+	all   []entry    // all entries, including those not in Files
+	sums  string     // the digests of all pieces, concatenated
 	seeds []*url.URL // url-list
-	info  string     // the dictionary that InfoHash is of, as it was written
+	info  string     // the info dictionary as written, which has the hash InfoHash
 }
 
 // A File is a file of a torrent.
 type File struct {
-	// File has the name, the size in bytes and the pieces, if they are of this file alone; its mirrors are in Document.
+	// File has the name and the size, and the pieces if no other file shares them. Its mirrors are set by Document.
 	metalink.File
-	Offset int64 // where it begins in the torrent
-	// Span is all pieces that have bytes of the file, if some have those of its neighbours, too: zero if Pieces has them,
-	// and for an empty file. See verify.NewSpan.
+	Offset int64 // position in the torrent
+	// Span has all pieces that overlap the file, if the file shares some of them with its neighbours. It is zero if
+	// Pieces is set, and for an empty file. See verify.NewSpan.
 	Span verify.Pieces
 
-	parts []string // of Name, below the folder of the torrent; nil for its only file
+	parts []string // elements of Name below the torrent's folder; nil for a single file
 }
 
-// Path is what a file is called within the torrent, without the torrent's own folder.
+// Path returns the path of the file within the torrent, without the torrent's folder.
 func (f File) Path() string {
 	if f.parts == nil {
 		return f.Name
@@ -86,22 +86,22 @@ func (f File) Path() string {
 	return strings.Join(f.parts, "/")
 }
 
-// A Hash is what names a torrent: the SHA-1 of its dictionary "info".
+// A Hash identifies a torrent. It is the SHA-1 of its info dictionary.
 type Hash [sha1.Size]byte
 
-// String is the hash in hexadecimal digits, as in magnet links.
+// String returns the hash in hexadecimal digits, as in magnet links.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// An Error says what is wrong with a torrent or a magnet link: it or its author is at fault.
+// An Error is an error in a torrent or a magnet link.
 type Error struct {
 	What   string // "torrent" or "magnet link"
-	Offset int    // of the byte where it shows; -1: nowhere in particular
+	Offset int    // of the faulty byte; -1 if unknown
 	Why    string // printable
 
-	Unsupported bool // it is whole, and of a kind that is not read here
+	Unsupported bool // the torrent is valid but of an unsupported version
 }
 
-// Error is printable, whatever the torrent says.
+// Error returns a printable message, whatever the torrent contains.
 func (e *Error) Error() string {
 	if e.Offset < 0 {
 		return e.What + ": " + e.Why
@@ -113,15 +113,15 @@ func fault(format string, args ...any) error {
 	return &Error{What: "torrent", Offset: -1, Why: fmt.Sprintf(format, args...)}
 }
 
-// quote is a word of a torrent in an error.
+// quote returns a text of a torrent for use in a message.
 func quote(s string) string { return mask.Quote(s, 200) }
 
-// Looks says that data, the first bytes of something, may be the beginning of a torrent: of a dictionary that has a key.
+// Looks reports whether data may be the beginning of a torrent, which is a dictionary with a key.
 func Looks(data []byte) bool {
 	return len(data) > 1 && data[0] == 'd' && data[1] >= '1' && data[1] <= '9'
 }
 
-// Parse reads a torrent. What is wrong with it is an *Error; other errors are those of r.
+// Parse parses a torrent. An error in the torrent is an *Error; another error comes from r.
 func Parse(r io.Reader) (Torrent, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
 	if err != nil {
@@ -147,8 +147,8 @@ func Parse(r io.Reader) (Torrent, error) {
 	return t, nil
 }
 
-// FromInfo makes a torrent of its dictionary info alone, as peers tell it (BEP 9), and of trackers of one tier. What is
-// wrong with it is an *Error.
+// FromInfo returns the torrent with this info dictionary, which peers send (BEP 9), and these trackers as one tier. An
+// error in the dictionary is an *Error.
 func FromInfo(info []byte, trackers []string) (Torrent, error) {
 	t, err := Parse(strings.NewReader("d4:info" + string(info) + "e"))
 	if err == nil && len(trackers) > 0 {
@@ -157,17 +157,17 @@ func FromInfo(info []byte, trackers []string) (Torrent, error) {
 	return t, err
 }
 
-// Info is the dictionary that InfoHash is of, bencoded.
+// Info returns the bencoded info dictionary, which has the hash InfoHash.
 func (t Torrent) Info() []byte { return []byte(t.info) }
 
-// warn tells people what was not taken.
+// warn adds a warning, up to maxWarnings.
 func (t *Torrent) warn(format string, args ...any) {
 	if len(t.Warnings) < maxWarnings {
 		t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...))
 	}
 }
 
-// trackers reads announce-list or, where there is none, announce (BEP 12). Only http, https and udp lead to a tracker.
+// trackers reads announce-list or, without one, announce (BEP 12). URLs that are not http, https or udp are ignored.
 func (t *Torrent) trackers(dict map[string]value) (tiers [][]string) {
 	lists := dict["announce-list"].list
 	if len(lists) == 0 && dict["announce"].kind == 's' {
@@ -194,7 +194,7 @@ func (t *Torrent) trackers(dict map[string]value) (tiers [][]string) {
 	return tiers
 }
 
-// IsTracker says that s is the URL of a tracker.
+// IsTracker reports whether s is the URL of a tracker.
 func IsTracker(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "udp")
@@ -207,14 +207,14 @@ func urlList(v value) (seeds []string) {
 		list = []value{v}
 	}
 	for _, s := range list {
-		if s.text != "" { // some writers mean none
+		if s.text != "" { // some writers use "" for none
 			seeds = append(seeds, s.text)
 		}
 	}
 	return seeds
 }
 
-// AddWebSeeds adds web seeds from elsewhere, as of a magnet link.
+// AddWebSeeds adds web seeds, such as those of a magnet link.
 func (t *Torrent) AddWebSeeds(seeds ...string) {
 	most := min(maxWebSeeds, max(4, maxPlaces/(len(t.Files)+1)))
 	for _, s := range seeds {
@@ -230,8 +230,8 @@ func (t *Torrent) AddWebSeeds(seeds ...string) {
 	}
 }
 
-// Mirrors are where web servers have a file of t (BEP 19). The URL of a single file may end with a slash, and its name is then
-// appended; where there are several, name and path always are.
+// Mirrors returns the URLs of file f on the web seeds (BEP 19). For a single file, the torrent's name is appended to a
+// seed that ends with a slash. For several files, the torrent's name and the file's path are always appended.
 func (t *Torrent) Mirrors(f File) (mirrors []*url.URL) {
 	for _, seed := range t.seeds {
 		at := seed.EscapedPath()
@@ -245,7 +245,7 @@ func (t *Torrent) Mirrors(f File) (mirrors []*url.URL) {
 			}
 		}
 		u := *seed
-		u.Path, _ = url.PathUnescape(at) // both are escaped as they should be
+		u.Path, _ = url.PathUnescape(at) // cannot fail: both parts are correctly escaped
 		u.RawPath = at
 		mirrors = append(mirrors, &u)
 	}

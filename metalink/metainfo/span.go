@@ -7,7 +7,7 @@ import (
 	"braid/verify"
 )
 
-// spanOf is all pieces that have bytes of a file, with those of its neighbours in the first and the last.
+// spanOf returns all pieces that overlap a file. The first and the last may contain bytes of its neighbours.
 func (t *Torrent) spanOf(f File, sums string) (verify.Pieces, error) {
 	n := verify.SHA1.Size()
 	first, last := int(f.Offset/t.PieceLength), int((f.Offset+f.Size-1)/t.PieceLength)
@@ -21,17 +21,17 @@ func (t *Torrent) spanOf(f File, sums string) (verify.Pieces, error) {
 	return verify.NewSpan(f.Size, t.PieceLength, f.Offset%t.PieceLength, digests)
 }
 
-// A Part is a part of a piece that is of one file.
+// A Part is the part of a piece that belongs to one file.
 type Part struct {
 	File       File
-	Start, End int64 // of the file
-	Zeros      bool  // it fills up the piece: its bytes are known (BEP 47)
+	Start, End int64 // range in the file
+	Zeros      bool  // padding: all bytes are zero (BEP 47)
 }
 
-// ErrUnnamed says that a piece has bytes of a file among Refused.
+// ErrUnnamed reports that a piece contains bytes of a file in Refused.
 var ErrUnnamed = errors.New("a file in it has a name that is not safe, and is not asked for")
 
-// Piece is what piece i of the torrent consists of, in order, and its digest.
+// Piece returns the parts of piece i in order, and its digest.
 func (t *Torrent) Piece(i int) (parts []Part, want verify.Digest, err error) {
 	n := verify.SHA1.Size()
 	if i < 0 || i >= len(t.sums)/n {
