@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Add adds mirrors to those of f and puts all in order (Sort); of equals those that f had come first. Addresses
-// of the Metalink server itself and those that f has already are ignored, and so are those without
-// a URL and the last in order of more than MaxMirrors. The mirrors that f had are not changed in place.
+// Add adds mirrors to f and sorts all of them with Sort. Among equals, mirrors that f already had come first. It
+// ignores mirrors without a URL, the Metalink server itself and URLs that f already has. Beyond MaxMirrors, the last
+// mirrors are ignored. The previous slice of mirrors is not modified.
 func (f *File) Add(mirrors ...Mirror) {
 	seen := map[string]string{}
 	for _, m := range f.Mirrors {
@@ -36,7 +36,7 @@ func (f *File) Add(mirrors ...Mirror) {
 	}
 }
 
-// addDocuments takes those that f has not, the best first.
+// addDocuments adds the documents that f does not have yet, in order of priority.
 func (f *File) addDocuments(more []MetaURL) {
 	f.Documents = slices.Clone(f.Documents)
 	byPriority := func(a, b MetaURL) int { return cmp.Compare(cmp.Or(a.Pri, NoPriority), cmp.Or(b.Pri, NoPriority)) }
@@ -45,8 +45,8 @@ func (f *File) addDocuments(more []MetaURL) {
 	}
 }
 
-// addDocument takes a document whose URL was written as target. RFC 6249, section 4, wants "a type parameter that
-// indicates the MIME type"; without one, its use is not known.
+// addDocument adds a document with the URL target. RFC 6249, section 4, requires "a type parameter that indicates the
+// MIME type". A document without one is ignored, because its use is unknown.
 func (f *File) addDocument(d MetaURL, target string) {
 	same := func(o MetaURL) bool {
 		return o.Type == d.Type && o.Name == d.Name && o.URL.String() == d.URL.String()
@@ -63,7 +63,7 @@ func (f *File) addDocument(d MetaURL, target string) {
 	}
 }
 
-// ignore counts a target that is not taken, and says why among the first maxIgnored.
+// ignore counts an ignored target. The first maxIgnored targets are recorded with the reason.
 func (f *File) ignore(target, reason string) {
 	f.IgnoredCount++
 	if len(f.Ignored) < maxIgnored {

@@ -2,8 +2,8 @@ package metalink
 
 import "strings"
 
-// ArmoredSignature is data as the text of a signature in a document, if it is an OpenPGP signature in armor (RFC 9580,
-// section 6) and nothing else but plain ASCII. Whether it is of the file is for others to find out.
+// ArmoredSignature returns data in the form of a document's signature, if data is an armored OpenPGP signature (RFC
+// 9580, section 6) of plain ASCII without other text. It does not verify the signature.
 func ArmoredSignature(data []byte) (text string, ok bool) {
 	text = strings.TrimSpace(strings.ReplaceAll(string(data), "\r\n", "\n"))
 	inside, begins := strings.CutPrefix(text, "-----BEGIN PGP SIGNATURE-----\n")

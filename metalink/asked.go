@@ -10,10 +10,10 @@ import (
 	"braid/verify"
 )
 
-// Own is how many answers at the beginning of a chain are the asked server's, or of a server to which it led without a
-// word of the file. What those say counts as its word.
+// Own returns the number of answers at the beginning of a chain that count as those of the asked server. These are its
+// own answers and those of a server that it redirected to without describing the file.
 func Own(hops []Hop) int {
-	plain := true // no redirect said anything of the file
+	plain := true // no answer so far has described the file
 	for i, h := range hops {
 		if !plain && !AskedAt(hops, i) {
 			return i
@@ -23,8 +23,9 @@ func Own(hops []Hop) int {
 	return len(hops)
 }
 
-// AskedAt reports whether an answer of a chain comes from the asked server: the host of the first URL, where http may
-// become https, or the Metalink server if no answer before it said anything of the file.
+// AskedAt reports whether answer at of a chain comes from the asked server. This is the host of the first URL, where
+// http may become https. If no answer before that of the Metalink server describes the file, it is also the Metalink
+// server.
 func AskedAt(hops []Hop, at int) bool {
 	if sameHost(hops[0].URL, hops[at].URL) {
 		return true
@@ -37,13 +38,13 @@ func AskedAt(hops []Hop, at int) bool {
 	return false
 }
 
-// serves reports whether an answer makes its server the Metalink server: it has Links and a strong digest (C2).
+// serves reports whether an answer makes its server the Metalink server: it has links and a strong digest (C2).
 func (h Hop) serves() bool {
 	claims, _ := verify.FromHeader(h.Header, verify.HTTP)
 	return h.Status < 400 && instanceDigest(claims) && h.links()
 }
 
-// speaks reports whether an answer says anything of the file beside where it is.
+// speaks reports whether an answer describes the file by a digest or a link.
 func (h Hop) speaks() bool {
 	said := func(name string) bool { return len(h.Header[name]) > 0 && h.Header[name][0] != "" }
 	return h.Status < 400 && (said("Digest") || said("Repr-Digest") || h.links() || h.stored())
@@ -55,7 +56,7 @@ func (h Hop) stored() bool {
 	return slices.ContainsFunc(claims, verify.Claim.FromStore)
 }
 
-// links reports whether an answer has Links with a relation of RFC 6249.
+// links reports whether an answer has links with a relation of RFC 6249.
 func (h Hop) links() bool {
 	links, _ := linkheader.Parse(h.Header["Link"])
 	return slices.ContainsFunc(links, func(l linkheader.Link) bool {
@@ -63,7 +64,7 @@ func (h Hop) links() bool {
 	})
 }
 
-// sameHost reports whether b is the server of a, where http may become https.
+// sameHost reports whether a and b are on the same server. From a to b, http may become https.
 func sameHost(a, b *url.URL) bool {
 	switch {
 	case a == nil || b == nil:

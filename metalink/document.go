@@ -8,71 +8,72 @@ import (
 	"braid/verify"
 )
 
-// The namespaces of the root element.
+// The XML namespaces of the root element.
 const (
 	namespace4 = "urn:ietf:params:xml:ns:metalink" // RFC 5854, section 1.2
 	namespace3 = "http://www.metalinker.org/"
 )
 
-// The media types of documents (RFC 5854, section 6.2, and what servers send for Metalink 3).
+// The media types of documents (RFC 5854, section 6.2, and the type that servers use for Metalink 3).
 const (
 	MediaType4 = "application/metalink4+xml"
 	mediaType3 = "application/metalink+xml"
 )
 
-// IsMediaType says that a field Content-Type announces a Metalink document.
+// IsMediaType reports whether a Content-Type field has the media type of a Metalink document.
 func IsMediaType(contentType string) bool {
 	t, _, _ := strings.Cut(contentType, ";")
 	t = strings.ToLower(strings.TrimSpace(t))
 	return t == MediaType4 || t == mediaType3
 }
 
-// Limits of a document. Beyond the first four, and what keeps tokens small, a document is refused.
+// Limits of a document. A document that exceeds a limit is refused, unless the comment says otherwise.
 const (
 	MaxSize       = 8 << 20 // bytes of a document
-	maxDepth      = 32      // elements in each other
+	maxDepth      = 32      // nesting of elements
 	maxFiles      = 10_000
 	maxURLs       = 5_000   // url and metaurl elements of a file, usable or not
 	maxToken      = 1 << 20 // bytes of a tag, comment or text
-	maxAttributes = 100     // of an element
-	maxPieceLists = 16      // of a file; more are ignored
-	maxWarnings   = 100     // more are not told
+	maxAttributes = 100     // attributes of an element
+	maxPieceLists = 16      // lists of a file; further ones are ignored
+	maxWarnings   = 100     // further ones are dropped
 )
 
-// NoPriority is the priority of what has none: the last. Greater ones are not valid (RFC 5854, section 4.2.16.2).
+// NoPriority is the priority of an element that has none. It is the lowest valid priority (RFC 5854, section 4.2.16.2).
 const NoPriority = 999_999
 
-// A Document describes files: Metalink/XML, or a torrent (package metalink/metainfo).
+// A Document describes files. It comes from Metalink/XML or from a torrent (package metalink/metainfo).
 type Document struct {
 	Generator string
-	// Origin is where the document can be had, and Dynamic says that a newer one may be there (RFC 5854, section
-	// 4.2.9). Origin is nil, and Dynamic false, if that is not said.
+	// Origin is the URL of the document. Dynamic reports that a newer version may be published there (RFC 5854, section
+	// 4.2.9). Without an origin they are nil and false.
 	Origin  *url.URL
 	Dynamic bool
-	// Files have safe names (CheckPath), each another one.
+	// Files have distinct, safe names (see CheckPath).
 	Files []File
 
-	// Refused are the files that were left out, because of their names.
+	// Refused lists the files that were left out because of their names.
 	Refused []Refused
-	// Warnings say what else was not taken, and why: for people, printable.
+	// Warnings describes other parts that were ignored and why. The texts are printable.
 	Warnings []string
 }
 
 // A Refused is a file that was left out.
 type Refused struct {
 	Line   int
-	Name   string // as it was written, but for its length: to be escaped
+	Name   string // as written in the document, possibly shortened; not escaped
 	Reason string
 }
 
-// From notes over which channel d came and where its sender is, in its claims and in the places that it names.
+// From sets the channel over which d was received in its claims, and the location of the sender in its mirrors and
+// documents.
 func (d *Document) From(over verify.Channel, by address.Scope) {
 	for i := range d.Files {
 		d.Files[i].From(over, by)
 	}
 }
 
-// From is Document.From for one file.
+// From is like Document.From, for one file.
 func (f *File) From(over verify.Channel, by address.Scope) {
 	for i := range f.Claims {
 		f.Claims[i].Channel = over

@@ -6,24 +6,24 @@ import (
 	"strconv"
 )
 
-// A Kind is what is wrong with a document.
+// A Kind is the kind of an error in a document.
 type Kind uint8
 
-// The kinds of errors. All are faults of the document: exit code 7.
+// The kinds of errors. All are faults of the document, for which the command exits with code 7.
 const (
-	Syntax   Kind = iota + 1 // no well-formed XML, cut off, goes on after its end, or has a DOCTYPE
-	Charset                  // neither UTF-8 nor UTF-16, or characters that XML has not
-	Foreign                  // XML, but no Metalink document
-	TooMuch                  // beyond a limit
-	Invalid                  // a size or a digest that is none
-	Conflict                 // two that cannot both be right: digests, sizes, names
+	Syntax   Kind = iota + 1 // not well-formed XML, truncated, text after the end, or a DOCTYPE
+	Charset                  // neither UTF-8 nor UTF-16, or a character that XML does not allow
+	Foreign                  // not a Metalink document
+	TooMuch                  // exceeds a limit
+	Invalid                  // an invalid size or digest
+	Conflict                 // contradicting digests or sizes, or duplicate names
 )
 
 var kinds = [...]string{
 	Syntax: "syntax", Charset: "charset", Foreign: "foreign", TooMuch: "too much", Invalid: "invalid", Conflict: "conflict",
 }
 
-// String is the kind in a word or two.
+// String returns the name of the kind.
 func (k Kind) String() string {
 	if k < Syntax || int(k) >= len(kinds) {
 		return "unknown kind"
@@ -31,16 +31,16 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
-// An Error says what is wrong with a document: it or its author is at fault.
+// An Error is an error in a document.
 type Error struct {
 	Kind Kind
-	Line int    // counted from 1; 0: of a document that is to be written
-	File string // the file that it is about, as it was written; "": none
+	Line int    // counted from 1; 0 for a document that is being written
+	File string // name of the file in the document, unescaped; "" if the error is not in a file
 	Why  string // printable
-	Err  error  // nil, or what is behind it
+	Err  error  // the underlying error, or nil
 }
 
-// Error is printable, whatever the document says.
+// Error returns a printable message, whatever the document contains.
 func (e *Error) Error() string {
 	s := "metalink document"
 	if e.Line > 0 {
@@ -52,20 +52,20 @@ func (e *Error) Error() string {
 	return s + ": " + e.Why
 }
 
-// Unwrap gives what is behind the error.
+// Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
 func fault(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Why: fmt.Sprintf(format, args...)}
 }
 
-// most is how many bytes of a stranger's word are shown.
+// most limits how many bytes of a document's text are shown in a message.
 const most = 200
 
-// quote is a word of a document in an error.
+// quote returns a text of a document for use in a message.
 func quote(s string) string { return mask.Quote(s, most) }
 
-// plain is quote without the quotes.
+// plain is like quote, without the quotation marks.
 func plain(s string) string {
 	q := quote(s)
 	return q[1 : len(q)-1]

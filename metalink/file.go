@@ -1,7 +1,7 @@
-// Package metalink describes what is to be downloaded: the digests of a file, its mirrors and the documents
-// about it. There are three readers of such descriptions. FromHops reads the header fields of the answers to one
-// request (RFC 6249); Parse and Read read Metalink documents, of RFC 5854 (.meta4) and its predecessor Metalink 3
-// (.metalink); package metalink/metainfo reads torrents. Format writes documents of RFC 5854.
+// Package metalink describes files to download: their digests, their mirrors and the documents about them. Such
+// descriptions have three sources. FromHops reads the header fields of the responses to one request (RFC 6249). Parse
+// and Read read Metalink documents of RFC 5854 (.meta4) and of its predecessor Metalink 3 (.metalink). Package
+// metalink/metainfo reads torrents. Format writes documents of RFC 5854.
 //
 //	file, err := metalink.FromHops([]metalink.Hop{{URL: u, Status: resp.StatusCode, Header: resp.Header}}, false)
 //	...
@@ -13,14 +13,12 @@
 //		fmt.Println(f.Name, f.Size, f.Claims, f.Mirrors)
 //	}
 //
-// It refuses to trust: links without a strong digest are ignored (RFC 6249, section 6), a mirror's own list of
-// mirrors is not read (section 2), and answers that contradict each other make no description (section 7). A
-// document that is cut off, too large, contradicts itself or has a DOCTYPE is an error as a whole, and a file whose
-// name could reach outside its folder, hide or deceive is left out. Whether a digest is right and a signature good
-// is for others to find out. It makes no requests, and knows neither files nor folders.
+// It ignores links without a strong digest (RFC 6249, section 6) and the links of a mirror (section 2). Responses that
+// contradict each other are an error (section 7). So is a document that is truncated, too large, contradicts itself or
+// has a DOCTYPE. A file is left out if its name could escape its folder, be hidden or deceive a reader. The package
+// does not verify files or signatures, makes no requests and does not use the file system.
 //
-// Its functions keep nothing between calls and may be called at once; a value belongs to one goroutine while it is
-// changed.
+// The functions keep no state and may be called concurrently. A value must not be modified concurrently.
 package metalink
 
 import (
@@ -30,7 +28,7 @@ import (
 	"braid/verify"
 )
 
-// Limits of what is taken from one server. What is beyond is counted in File.IgnoredCount.
+// Limits per server. What exceeds them is counted in File.IgnoredCount.
 const (
 	MaxMirrors   = 200
 	maxDocuments = 50
@@ -38,91 +36,91 @@ const (
 	maxIgnored   = 100     // entries of File.Ignored
 )
 
-// A Hop is one answer of a redirect chain. The keys of Header are in canonical form, as net/http makes them.
+// A Hop is one response of a redirect chain. The keys of Header are in canonical form, as in net/http.
 type Hop struct {
-	URL    *url.URL      // of the request that was answered
-	From   address.Scope // where the server is, if that is known
+	URL    *url.URL      // of the request
+	From   address.Scope // location of the server, if known
 	Status int
 	Header map[string][]string
-	// Unproven reports whether the server was asked over TLS and its certificate was not checked.
+	// Unproven reports that the server was reached over TLS without checking its certificate.
 	Unproven bool
 }
 
-// Proven reports whether TLS shows that the answer is from the server of its URL.
+// Proven reports whether TLS proves that the response is from the server of its URL.
 func (h Hop) Proven() bool { return h.URL.Scheme == "https" && !h.Unproven }
 
-// A File is what is known about a file before its first byte arrived.
+// A File is the description of a file to download.
 type File struct {
-	// Name is the path of the file below the folder where it is to be put, with slashes; see CheckPath. Header
-	// fields give none.
+	// Name is the path of the file below its folder, with slashes; see CheckPath. It is empty if the description comes
+	// from header fields.
 	Name string
-	// Size is in bytes, or -1 if it is not known. FromHops leaves it so: the size is what the answer that carries
-	// the body says, which its reader knows.
+	// Size is in bytes, or -1 if it is unknown. FromHops sets -1, because only the reader of the body knows the size.
 	Size int64
-	// Claims are the digests of the whole file, strongest first. Of header fields: what the Metalink server and the
-	// answers before it say or, if there is no such server, all answers up to the first with a strong digest; of one
-	// digest the most trusted claim. Of a document: one for each algorithm, with the field "metalink", and of no
-	// channel before Document.From.
+	// Claims are the digests of the whole file, strongest first. For header fields, they come from the Metalink server
+	// and the responses before it. Without a Metalink server, they come from all responses up to the first with a
+	// strong digest. Of several claims of one digest, the most trusted is kept. For a document, there is one claim for
+	// each algorithm, with the field "metalink". Its channel is set by Document.From.
 	Claims []verify.Claim
-	// ETag is the strong entity tag of the Metalink server's answer, with its quotes; empty if it is weak
-	// or absent.
+	// ETag is the strong entity tag in the Metalink server's response, with its quotes. It is empty if the tag is weak
+	// or missing.
 	ETag string
-	// Mirrors can be used: preferred ones first, then by priority and as listed; see Sort.
+	// Mirrors are the usable mirrors in the order of Sort.
 	Mirrors []Mirror
-	// Documents are about the file: Metalink/XML, torrents, signatures. Those of a document are in order of priority.
+	// Documents describe the file: Metalink/XML, torrents, signatures. Those of a document are in order of priority.
 	Documents []MetaURL
-	// Pieces are lists of digests of parts, the strongest first, of equals the one of shorter pieces; see BestPieces.
-	// Signatures are of the whole file. Header fields have neither.
+	// Pieces are lists of digests of parts, the strongest first, and among equals the one with the shortest pieces; see
+	// BestPieces. Signatures are of the whole file. Header fields have neither.
 	Pieces     []verify.Pieces
 	Signatures []Signature
-	// Malformed is the first hash of a document that cannot be read, if no strong one is left that can; else nil (see Read).
+	// Malformed is the error of the first malformed hash, if the document has no valid strong hash of the file; see
+	// Read.
 	Malformed error
-	// Server is the Metalink server: the first answer with both links and a strong digest or, if the user
-	// gave one, the first with links. It is nil if there is none.
+	// Server is the URL of the Metalink server: the first response that has both links and a strong digest. If the user
+	// gave a digest, it is the first response that has links. It is nil if no response qualifies.
 	Server *url.URL
-	// Ignored says which links were not taken and why: the first of them, IgnoredCount in all.
+	// Ignored lists the first ignored links and the reasons. IgnoredCount counts all of them.
 	Ignored      []Ignored
 	IgnoredCount int
-	// NoDigest says that there are links or mirrors, and no strong digest with them (RFC 6249, section 6): nothing
-	// ties the mirrors to each other.
+	// NoDigest reports that the description has links or mirrors but no strong digest (RFC 6249, section 6), so that
+	// nothing proves that the mirrors have the same file.
 	NoDigest bool
 }
 
-// A Mirror is a place of the same file: a link with the relation "duplicate" (RFC 6249, section 3). Its
-// scheme is http, https or ftp; whether that can be used is for the caller to know.
+// A Mirror is another URL of the same file: a link with the relation "duplicate" (RFC 6249, section 3). Its scheme is
+// http, https, ftp or ftps.
 type Mirror struct {
 	URL   *url.URL
-	Pri   int           // 1 to NoPriority; the lowest comes first. If zero, none is stated, which means NoPriority
+	Pri   int           // 1 to NoPriority, the lowest first; 0 if none is stated, which means NoPriority
 	Pref  bool          // shares the server's ETag or digests (section 3.3)
-	Geo   string        // ISO 3166-1 alpha-2 in capitals, or ""
-	Depth int           // how many folders are mirrored as well (section 3.4)
-	By    address.Scope // of what named it
+	Geo   string        // ISO 3166-1 alpha-2 code in capitals, or ""
+	Depth int           // number of folder levels that are mirrored too (section 3.4)
+	By    address.Scope // location of the server that named it
 }
 
-// A MetaURL is where something can be had that speaks of the file: a link with the relation "describedby" (RFC 6249,
-// sections 4 and 5), or a metaurl (RFC 5854, section 4.2.8).
+// A MetaURL is the URL of a document about the file: a link with the relation "describedby" (RFC 6249, sections 4 and
+// 5), or a metaurl (RFC 5854, section 4.2.8).
 type MetaURL struct {
 	URL  *url.URL
 	Type string        // media type in lower case without parameters; Torrent for BitTorrent
 	Name string        // path of the file within the document, or ""
-	Pri  int           // as that of a Mirror
-	By   address.Scope // of what named it
+	Pri  int           // as in Mirror
+	By   address.Scope // location of the server that named it
 }
 
-// Torrent is the media type of torrents, and torrentWord what documents have for it (RFC 5854, section 4.2.8.2).
+// Torrent is the media type of torrents. torrentWord stands for it in documents (RFC 5854, section 4.2.8.2).
 const (
 	Torrent     = "application/x-bittorrent"
 	torrentWord = "torrent"
 )
 
-// A Signature is a detached signature of the file, as text (RFC 5854, section 4.2.13). It was not checked.
+// A Signature is a detached signature of the file, as text (RFC 5854, section 4.2.13). It has not been verified.
 type Signature struct {
 	Type string // media type in lower case without parameters: application/pgp-signature
 	Text string
 }
 
-// An Ignored is a link that was not taken.
+// An Ignored is a link that was ignored.
 type Ignored struct {
-	Target string // as the server wrote it, to be escaped; cut short and without password and query
+	Target string // unescaped and possibly shortened, without password and query
 	Reason string
 }

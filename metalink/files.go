@@ -8,28 +8,28 @@ import (
 	"braid/verify"
 )
 
-// Files are the files of a document as they are kept while most of them wait to be downloaded: what they name is text
-// until it is asked for, and of a URL that is like the one before it only the difference. They take less memory than
-// the document has bytes, beside some 50 bytes a file. As values of File each URL would take 250 bytes, and those of a
-// document of 8 MiB more than 100 MiB.
+// A Files holds the files of a document in compact form while they wait to be downloaded. All values are encoded as
+// text. Of a URL only the difference from the previous one is stored. They take less memory than the document has
+// bytes, plus some 50 bytes per file. As values of File each URL would take 250 bytes, and those of a document of 8 MiB
+// more than 100 MiB.
 type Files struct{ list []packedFile }
 
-// A packedFile is a File of which a packer wrote most.
+// A packedFile is an encoded File.
 type packedFile struct {
 	text string
-	rest *File // what is not in text; nil if there is nothing
+	rest *File // fields that are not in text; nil if all are zero
 }
 
-// Len returns how many files there are.
+// Len returns the number of files.
 func (x *Files) Len() int { return len(x.list) }
 
-// Name returns the name of the file at i.
+// Name returns the name of file i.
 func (x *Files) Name(i int) string {
 	r := unpacker{rest: x.list[i].text}
 	return r.text()
 }
 
-// Names returns the names of all files, in their order.
+// Names returns the names of all files in order.
 func (x *Files) Names() []string {
 	names := make([]string, x.Len())
 	for i := range names {
@@ -38,13 +38,13 @@ func (x *Files) Names() []string {
 	return names
 }
 
-// Add adds a file after the others.
+// Add appends a file.
 func (x *Files) Add(f File) { x.list = append(x.list, pack(f)) }
 
-// Set puts f in the place of the file at i.
+// Set replaces file i.
 func (x *Files) Set(i int, f File) { x.list[i] = pack(f) }
 
-// At returns the file at i. It shares its pieces and signatures with x, which are not to be changed.
+// At returns file i. The caller must not modify its pieces and signatures, which it shares with x.
 func (x *Files) At(i int) (f File) {
 	if rest := x.list[i].rest; rest != nil {
 		f = *rest
@@ -62,7 +62,7 @@ func (x *Files) At(i int) (f File) {
 	return f
 }
 
-// pack makes text of a file, but for what documents have too seldom, or compact already.
+// pack encodes a file. Fields that are rare or already compact are kept as they are in rest.
 func pack(f File) packedFile {
 	var p packer
 	p.text(f.Name)
@@ -102,12 +102,12 @@ func (p *packer) claim(c verify.Claim) {
 
 func (r *unpacker) claim() (c verify.Claim) {
 	algorithm, raw := verify.Algorithm(r.number()), r.text()
-	c.Digest, _ = verify.NewDigest(algorithm, []byte(raw)) // which was one; else it is the zero value again
+	c.Digest, _ = verify.NewDigest(algorithm, []byte(raw)) // cannot fail, except for the zero value
 	c.Field, c.Channel = r.text(), verify.Channel(r.number())
 	return c
 }
 
-// mirror writes a mirror: its URL, and the rest if it is not that of the mirror before.
+// mirror writes a mirror: its URL, and its other fields if they differ from those of the previous mirror.
 func (p *packer) mirror(m Mirror) {
 	p.url(m.URL)
 	m.URL = nil
@@ -133,8 +133,8 @@ func (r *unpacker) mirror() Mirror {
 	return m
 }
 
-// url writes how a URL differs from the one before it: how many bytes at its beginning and its end are the same, and
-// what is between them.
+// url writes the difference between a URL and the previous one: the lengths of the common prefix and suffix, and the
+// text between them.
 func (p *packer) url(u *url.URL) {
 	text := ""
 	if u != nil {
@@ -151,7 +151,8 @@ func (p *packer) url(u *url.URL) {
 	p.last = text
 }
 
-// url reads a URL; nil if there was none. What was written of one can be read as one, as FuzzParse shows.
+// url reads a URL. It returns nil if the URL was nil. A URL that was written can always be parsed, which FuzzParse
+// checks.
 func (r *unpacker) url() *url.URL {
 	begin, end := r.number(), r.number()
 	r.last = r.last[:begin] + r.text() + r.last[len(r.last)-end:]

@@ -15,13 +15,12 @@ import (
 	"braid/verify"
 )
 
-// Format writes d as RFC 5854 has it, in UTF-8, always in the same way: what is equal is written equally, and what
-// Parse reads of it is equal to d. It has no control characters but line ends. Refused and Warnings, and what is
-// ignored of files, are not written.
+// Format returns d as a document of RFC 5854 in UTF-8. Equal documents have equal output, and Parse returns a document
+// equal to d. The output has no control characters except line ends. Refused, Warnings and the ignored links of files
+// are not written.
 //
-// The error is an *Error if no reader could use what would be written: no file, a name that is not safe or there
-// twice, contradicting digests, a document beyond a limit. RFC 5854 wants a URL of each file; that is for the
-// caller to see to.
+// The error is an *Error if no reader could use the output: no file, an unsafe or duplicate name, contradicting
+// digests, or a document that exceeds a limit. RFC 5854 also requires a URL for each file, which Format does not check.
 func Format(d Document) ([]byte, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func Format(d Document) ([]byte, error) {
 	return w.b.Bytes(), nil
 }
 
-// check finds what no document may have.
+// check returns an error if d is not valid.
 func (d Document) check() error {
 	switch {
 	case len(d.Files) == 0:
@@ -128,7 +127,7 @@ func validPlace(u *url.URL, priority int) bool {
 	return reason == ""
 }
 
-// A writer writes elements. Its first error sticks.
+// A writer writes elements. It keeps its first error.
 type writer struct {
 	b     bytes.Buffer
 	depth int
@@ -174,7 +173,7 @@ func (w *writer) pieces(p verify.Pieces) {
 	w.close("pieces")
 }
 
-// priority is "" for the default.
+// priority returns n as text, or "" for the default.
 func priority(n int) string { return optional(n > 0 && n < NoPriority, strconv.Itoa(n)) }
 
 func optional(there bool, text string) string {
@@ -184,7 +183,7 @@ func optional(there bool, text string) string {
 	return text
 }
 
-// element writes an element on a line. Attributes are names and values in turn; empty ones are left out.
+// element writes an element on one line. attributes alternates names and values. Empty values are omitted.
 func (w *writer) element(name, text string, attributes ...string) {
 	w.tag(name, ">", attributes...)
 	w.escape(text, false)
@@ -214,7 +213,7 @@ func (w *writer) tag(name, end string, attributes ...string) {
 	w.b.WriteString(end)
 }
 
-// escape writes text so that it is read as it is here, and shows what cannot be seen.
+// escape writes text so that a parser gets s. Invisible and deceptive characters are written as references.
 func (w *writer) escape(s string, inTag bool) {
 	for i, r := range s {
 		_, n := utf8.DecodeRuneInString(s[i:])
@@ -231,7 +230,8 @@ func (w *writer) escape(s string, inTag bool) {
 			w.b.WriteString("&quot;")
 		case r == '\n' && !inTag:
 			w.b.WriteByte('\n')
-		case unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar: // what a reader would not see, or be deceived by
+		// invisible or deceptive
+		case unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar:
 			fmt.Fprintf(&w.b, "&#x%X;", r)
 		default:
 			w.b.WriteRune(r)

@@ -10,24 +10,24 @@ import (
 	"braid/verify"
 )
 
-// A HopError says that an answer is malformed or contradicts itself or another. It
-// wraps a *verify.DigestError or a *verify.ConflictError.
+// A HopError is an error in a response that is malformed or contradicts itself or another one. It wraps a
+// *verify.DigestError or a *verify.ConflictError.
 type HopError struct {
-	Hop int    // index of the answer
-	URL string // its scheme and host
+	Hop int    // index of the response
+	URL string // scheme and host of its URL
 	Err error
 }
 
 func (e *HopError) Error() string { return fmt.Sprintf("answer of %+q: %v", e.URL, e.Err) }
 
-// Unwrap gives what is wrong.
+// Unwrap returns the underlying error.
 func (e *HopError) Unwrap() error { return e.Err }
 
-// FromHops reads the answers to one request, the first one first. With trusted, the user supplied a strong
-// digest, which makes links usable that came without one.
+// FromHops reads the responses to one request in order. trusted reports that the user gave a strong digest. Links are
+// then used even if the server sent no digest.
 //
-// The error is a *HopError. The file is then what the answers before that one said: if its Server is set,
-// the wrong answer is a mirror's, and the other mirrors are still of use.
+// The error is a *HopError. The returned File is then the description by the responses before it. If its Server is set,
+// the faulty response is that of a mirror, and the other mirrors can still be used.
 func FromHops(hops []Hop, trusted bool) (File, error) {
 	c := chain{
 		hops: hops, trusted: trusted, digests: make([][]verify.Claim, len(hops)),
@@ -40,12 +40,12 @@ func FromHops(hops []Hop, trusted bool) (File, error) {
 	return c.file, err
 }
 
-// A chain is a redirect chain while it is read.
+// A chain is a redirect chain that is being read.
 type chain struct {
 	hops       []Hop
 	trusted    bool
-	digests    [][]verify.Claim // by each answer
-	server     int              // index of the Metalink server, -1 while there is none
+	digests    [][]verify.Claim // by response
+	server     int              // index of the Metalink server; -1 if none was found yet
 	undigested bool             // links came without a strong digest
 	file       File
 }
@@ -57,10 +57,10 @@ func (c *chain) read() error {
 			h.URL = &url.URL{}
 		}
 		if !h.Proven() {
-			over = verify.HTTP // and so is what follows: an attacker on the way may have written the redirect to it
+			over = verify.HTTP // for the later responses too, because an attacker may have changed the redirect
 		}
 		if h.Status >= 400 {
-			continue // its fields speak of an error page
+			continue // its fields describe an error page
 		}
 		if err := c.addDigests(i, h, over); err != nil {
 			return &HopError{Hop: i, URL: h.URL.Scheme + "://" + h.URL.Host, Err: err}
@@ -70,7 +70,7 @@ func (c *chain) read() error {
 	return nil
 }
 
-// addDigests notes the digests of h, which must not contradict those of an earlier answer (RFC 6249, section 7).
+// addDigests records the digests of h. They must not contradict those of an earlier response (RFC 6249, section 7).
 func (c *chain) addDigests(i int, h Hop, over verify.Channel) error {
 	claims, malformed, err := verify.ReadHeader(h.Header, over)
 	if err != nil {
@@ -97,9 +97,9 @@ func instanceDigest(claims []verify.Claim) bool {
 
 // readLinks takes the links of h, if h is the Metalink server.
 //
-// RFC 6249, section 2: "If Metalink clients find Link header fields from mirrors that in turn list mirrors
-// [...] they MUST discard such Link header fields". Section 6: "If Instance Digests are not provided by
-// the Metalink servers, the Link header fields pertaining to this specification MUST be ignored".
+// RFC 6249, section 2: "If Metalink clients find Link header fields from mirrors that in turn list mirrors [...] they
+// MUST discard such Link header fields". Section 6: "If Instance Digests are not provided by the Metalink servers, the
+// Link header fields pertaining to this specification MUST be ignored".
 func (c *chain) readLinks(i int, h Hop) {
 	links := c.ownLinks(h)
 	switch {
@@ -117,7 +117,7 @@ func (c *chain) readLinks(i int, h Hop) {
 	}
 }
 
-// ownLinks returns the links of h with the relations of RFC 6249 and with h itself as their context.
+// ownLinks returns the links of h with a relation of RFC 6249 whose context is h itself.
 func (c *chain) ownLinks(h Hop) []linkheader.Link {
 	var links []linkheader.Link
 	for _, l := range c.parse(h.Header["Link"]) {
@@ -132,7 +132,7 @@ func (c *chain) ownLinks(h Hop) []linkheader.Link {
 	return links
 }
 
-// elsewhere reports whether l has a context other than base (RFC 8288, section 3.2).
+// elsewhere reports whether the context of l is not base (RFC 8288, section 3.2).
 func elsewhere(l linkheader.Link, base *url.URL) bool {
 	anchor, ok := l.Anchor()
 	if !ok {
@@ -142,13 +142,13 @@ func elsewhere(l linkheader.Link, base *url.URL) bool {
 	return err != nil || u.Fragment != "" || u.Scheme != base.Scheme || resource(u) != resource(base)
 }
 
-// claims returns the digests that count. Those of mirrors were compared and do not count. Mirrors are the answers after
-// the server's or, without one, after the first with a strong digest.
+// claims returns the digests of the file. Those of mirrors were only compared. Mirrors are the responses after that of
+// the Metalink server or, without one, after the first with a strong digest.
 func (c *chain) claims() []verify.Claim {
 	var all []verify.Claim
 	for i, claims := range c.digests {
 		for _, claim := range claims {
-			// Trust only falls along the chain, so of one digest the first claim is the best.
+			// Trust only decreases along the chain, so the first claim of a digest is the most trusted.
 			same := func(c verify.Claim) bool { return c.Digest == claim.Digest }
 			if !slices.ContainsFunc(all, same) {
 				all = append(all, claim)
@@ -162,8 +162,8 @@ func (c *chain) claims() []verify.Claim {
 	return all
 }
 
-// StrongETag is the entity tag that the lines of an ETag field give, with its quotes, if that is one and a strong
-// one (RFC 9110, section 8.8.3); else it is empty. So it is for the tag "", which servers give to any file.
+// StrongETag returns the entity tag in the lines of an ETag field, with its quotes. It returns "" if the tag is weak or
+// invalid (RFC 9110, section 8.8.3), and for the tag "", which some servers send for every file.
 func StrongETag(lines ...string) string {
 	if len(lines) != 1 {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"braid/linkheader"
 )
 
-// Sort orders mirrors for the first try: preferred ones before normal ones, within each the lowest pri
-// first, one that none was stated for last (RFC 6249, section 3.1), and else as they are.
+// Sort sorts mirrors in the order in which they should be tried: preferred mirrors before others, and in both groups by
+// ascending priority (RFC 6249, section 3.1). A mirror without a priority comes last. The sort is stable.
 func Sort(mirrors []Mirror) {
 	slices.SortStableFunc(mirrors, func(a, b Mirror) int {
 		switch {
@@ -24,8 +24,8 @@ func Sort(mirrors []Mirror) {
 	})
 }
 
-// Near puts the mirrors in these countries first, in the order of the countries, as the user says so. Preferred mirrors
-// stay before the others: they have the same file for sure. Within a country the order is as it was.
+// Near moves the mirrors in these countries to the front, in the order of the countries. Preferred mirrors stay before
+// others, because they are known to have the same file. The order within a country does not change.
 func Near(mirrors []Mirror, countries ...string) {
 	rank := func(m Mirror) int {
 		n := slices.Index(countries, m.Geo)
@@ -40,7 +40,7 @@ func Near(mirrors []Mirror, countries ...string) {
 	slices.SortStableFunc(mirrors, func(a, b Mirror) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
-// addLinks sorts the links of the Metalink server, whose answer is h.
+// addLinks adds the links of the Metalink server, whose response is h, to the file's mirrors and documents.
 func (c *chain) addLinks(links []linkheader.Link, h Hop) {
 	seen := c.selves(h.URL)
 	for _, l := range links {
@@ -58,8 +58,8 @@ func (c *chain) addLinks(links []linkheader.Link, h Hop) {
 	}
 }
 
-// selves is the addresses under which the server of base has answered: no mirrors of itself. RFC 6249,
-// section 2: links "from a Metalink server listing itself as a mirror" MUST be discarded.
+// selves returns the URLs of the responses of base's server, which must not be added as mirrors. RFC 6249, section 2:
+// links "from a Metalink server listing itself as a mirror" MUST be discarded.
 func (c *chain) selves(base *url.URL) map[string]string {
 	seen := map[string]string{}
 	for _, h := range c.hops {
@@ -75,8 +75,8 @@ func noteSelf(seen map[string]string, u *url.URL) {
 	seen["https:"+resource(u)] = "the server itself"
 }
 
-// addMirror takes the mirror at u, if it is none of seen and not one too many. To seen belongs
-// why another mirror of that address is ignored.
+// addMirror adds a mirror unless its URL is in seen or there are too many. seen maps URLs to the reason why a mirror is
+// ignored.
 func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen map[string]string) {
 	switch reason, again := seen[place(u)]; {
 	case again:
@@ -93,8 +93,8 @@ func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen 
 	}
 }
 
-// Resolve is the URL of target in an answer to a request for base, without fragment and user information
-// (a server has no credentials to give); or the reason why it is of no use.
+// Resolve resolves target relative to base. It removes the fragment and the user information, because a server has no
+// credentials to give. If the URL cannot be used, it returns the reason.
 func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 	if len(target) > maxURL {
 		return nil, "over 8 KiB"
@@ -116,19 +116,19 @@ func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 	return u, ""
 }
 
-// IsFTP reports whether u is of an FTP server, with TLS or without.
+// IsFTP reports whether the scheme of u is ftp or ftps.
 func IsFTP(u *url.URL) bool { return u.Scheme == "ftp" || u.Scheme == "ftps" }
 
-// Why mirrors and documents are ignored, where that is said in two places.
+// Reasons to ignore mirrors and documents that are used in several places.
 const (
 	listed  = "listed before"
 	tooMany = "beyond the first 200 mirrors"
 )
 
-// place is what makes two mirrors one.
+// place returns a key that is equal for two URLs of the same mirror.
 func place(u *url.URL) string { return u.Scheme + ":" + resource(u) }
 
-// authority is the server of u. http and https on their default ports are one server.
+// authority returns the host and port of u in normalized form. http and https on their default ports are equal.
 func authority(u *url.URL) string {
 	port := u.Port()
 	if u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" || IsFTP(u) && port == "21" {
@@ -137,12 +137,12 @@ func authority(u *url.URL) string {
 	return "//[" + strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") + "]:" + port
 }
 
-// resource is what u names at its server, the same for each way to write it that is worth the effort.
+// resource returns the URL without its scheme in normalized form.
 func resource(u *url.URL) string {
 	return authority(u) + "/" + strings.TrimPrefix(u.EscapedPath(), "/") + "?" + u.RawQuery
 }
 
-// parse reads the lines of Link. A link that cannot be read is no reason to drop the others.
+// parse parses the lines of the Link field. Malformed links are ignored.
 func (c *chain) parse(lines []string) []linkheader.Link {
 	links, problems := linkheader.Parse(lines)
 	for _, p := range problems {
@@ -159,14 +159,13 @@ func (c *chain) ignoreAll(links []linkheader.Link, reason string) {
 
 func (c *chain) ignore(target, reason string) { c.ignoreSome(1, target, reason) }
 
-// ignoreSome counts n links that one entry speaks of.
+// ignoreSome counts n ignored links, with one entry in Ignored.
 func (c *chain) ignoreSome(n int, target, reason string) {
 	c.file.IgnoredCount += n - 1
 	c.file.ignore(target, reason)
 }
 
-// shown is what of target is for the eyes of users: no query, no user information, no more than
-// they read.
+// shown returns target for display: shortened, without query and user information.
 func shown(target string) string {
 	const most = 200
 	target, _, query := strings.Cut(target, "?")

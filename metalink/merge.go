@@ -8,26 +8,27 @@ import (
 	"braid/verify"
 )
 
-// claimField is what claims of a document are said to be from.
+// claimField is the Field of a claim that comes from a document.
 const claimField = "metalink"
 
-// An OtherFileError says that a document and the server speak of different files: a document that was
-// only linked is then ignored, one that the user gave is an error.
+// An OtherFileError reports that a document and the server describe different files. If the document was linked by a
+// server, it is ignored. If the user gave it, the download fails.
 type OtherFileError struct {
-	Name string // of the file in the document
-	Err  error  // a *verify.ConflictError, or what the sizes are
+	Name string // name of the file in the document
+	Err  error  // a *verify.ConflictError, or a description of the sizes
 }
 
 func (e *OtherFileError) Error() string {
 	return fmt.Sprintf("metalink document, file %s: not the file of the server: %v", quote(e.Name), e.Err)
 }
 
-// Unwrap gives what differs.
+// Unwrap returns the underlying error.
 func (e *OtherFileError) Unwrap() error { return e.Err }
 
-// Merge adds what a document says of a file to what header fields say. If both give a digest by one algorithm, or a
-// size, they must be equal; else the error is an *OtherFileError. Mirrors are united, those of the header first among
-// equals, pieces and signatures taken. Of one digest the most trusted claim counts. Neither argument is changed.
+// Merge adds the description of a file in a document to that in header fields. If both have a digest of one algorithm
+// or a size, these must be equal, else the error is an *OtherFileError. The mirrors are combined; among equals, those
+// of the header come first. Pieces are taken from the document, and signatures from both. Of several claims of one
+// digest, the most trusted is kept. The arguments are not modified.
 func Merge(header, document File) (File, error) {
 	if err := verify.Agree(header.Claims, document.Claims); err != nil {
 		return File{}, &OtherFileError{Name: document.Name, Err: err}
@@ -51,15 +52,15 @@ func Merge(header, document File) (File, error) {
 	return m, nil
 }
 
-// unite is the claims of both, the strongest first, of each digest the most trusted.
+// unite returns the claims of a and b, strongest first. Of several claims of one digest, the most trusted is kept.
 func unite(a, b []verify.Claim) []verify.Claim {
 	all := slices.Concat(a, b)
 	verify.SortClaims(all)
 	return slices.CompactFunc(all, func(a, b verify.Claim) bool { return a.Digest == b.Digest })
 }
 
-// Select returns the indices of the files that one of the patterns names, as package path has them: the whole name, or
-// its last part. Without patterns they are those of all files.
+// Select returns the indices of the names that match one of the patterns, with the syntax of [path.Match]. A pattern
+// matches the whole name or its last element. Without patterns, all indices are returned.
 func Select(names, patterns []string) (chosen []int, err error) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {

@@ -10,22 +10,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxName is the longest name of a file, in bytes, that file systems have.
+// MaxName is the maximum length of a file name in common file systems, in bytes.
 const MaxName = 255
 
-// A NameError says why a stranger (a server, a document, a URL) may not give a file some name.
+// A NameError is the reason why a name from a server, a document or a URL is refused.
 type NameError struct {
-	What string // "begins with a dot", ...
-	// Own: braid itself keeps files of such names beside a download. A file of a stranger there would be taken for the work and
-	// the word of an earlier run.
+	What string // what is wrong, such as "begins with a dot"
+	// Own reports that the name is one that braid gives to its own files beside a download. Such a file from a server
+	// would be mistaken for the state of an earlier run.
 	Own bool
 }
 
 func (e *NameError) Error() string { return "the name " + e.What }
 
-// CheckName says why a stranger may not name a file s, or nothing if it may. s is one segment of a path. What is
-// refused leaves the folder, hides, deceives a reader, means something else on another system, or is a name that braid
-// itself uses.
+// CheckName returns an error if a server or document must not name a file s. s is one element of a path. It refuses a
+// name that leaves the folder, is hidden, deceives a reader, has another meaning on another system, or is used by braid
+// itself.
 func CheckName(s string) error {
 	switch {
 	case s == "":
@@ -55,17 +55,17 @@ func CheckName(s string) error {
 	return nil
 }
 
-// Hidden reports whether some file system takes a name for one that begins with a dot, as files of settings have: HFS+
-// and ext4 (with folded case) ignore characters that say nothing.
+// Hidden reports whether some file system treats s as a name that begins with a dot. HFS+ and ext4 with case folding
+// ignore invisible characters.
 func Hidden(s string) bool { return strings.HasPrefix(strings.TrimLeftFunc(s, ignored), ".") }
 
-// maxPath is the longest path that Linux has.
+// maxPath is the maximum length of a path in Linux.
 const maxPath = 4096
 
-// CheckPath says why a stranger may not have a file put at the path name below a folder, or nothing if it may. The path
-// has slashes, whatever the system, and each part of it must pass CheckName. RFC 5854, section 4.1.2.1, wants it
-// relative and without directory traversal; what is refused beyond that hides, deceives a reader, or means something
-// else on another system.
+// CheckPath returns an error if a server or document must not name a file with the path name below a folder. The path
+// has slashes on every system, and CheckName must accept each element. RFC 5854, section 4.1.2.1, requires a relative
+// path without directory traversal. The other refused names are hidden, deceive a reader, or have another meaning on
+// another system.
 func CheckPath(name string) error {
 	switch {
 	case name == "":
@@ -85,12 +85,12 @@ func CheckPath(name string) error {
 	return nil
 }
 
-// deceptive tells control characters and those that change how text around them is read.
+// deceptive reports whether r is a control character or changes the display of the text around it.
 func deceptive(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar
 }
 
-// device tells the device names of Windows, which no extension makes safe.
+// device reports whether name is the name of a Windows device, with or without an extension.
 func device(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	stem = strings.TrimRight(stem, " ")
@@ -105,12 +105,12 @@ func device(name string) bool {
 	return com && utf8.RuneCountInString(port) == 1 && strings.Contains("123456789¹²³", port)
 }
 
-// IsOwn reports whether a name, in a form that some file system takes for it, is one that braid gives to files of its
-// own: those of unfinished downloads.
+// IsOwn reports whether name is one that braid gives to the files of an unfinished download, or one that some file
+// system treats as equal.
 func IsOwn(name string) bool { return ownEnding(name) != "" }
 
-// ownEnding is the ending of a name that braid gives to files of its own: part files, their journals, which are their locks as
-// well, and what was set aside.
+// ownEnding returns the ending by which name is one of braid's own files, or "". These are partial files, their
+// journals and files that were set aside.
 func ownEnding(name string) string {
 	name = fold(name)
 	for _, ending := range []string{".part", ".part.journal", ".part.bad", ".part.journal.bad"} {
@@ -121,9 +121,9 @@ func ownEnding(name string) string {
 	return ""
 }
 
-// fold makes one of all names that some file system may take for each other: those with folded case (APFS, NTFS, ext4), other
-// normal forms (HFS+), without characters that say nothing (ext4 folds by NFDICF, which ignores them), and without dots and
-// spaces at the end (Windows). What it takes for equal beyond that (by compatibility) deceives a reader.
+// fold maps names that some file system treats as equal to the same string. It folds case (APFS, NTFS, ext4),
+// normalizes (HFS+), removes invisible characters (ext4 folds by NFDICF, which ignores them), and removes dots and
+// spaces at the end (Windows). It also folds compatibility characters, which look alike to a reader.
 func fold(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if ignored(r) {
@@ -139,7 +139,7 @@ func fold(name string) string {
 	return strings.TrimRight(strings.ToLower(norm.NFKC.String(name)), ". ")
 }
 
-// ignored reports whether a file system may take a name without r for the same.
+// ignored reports whether some file system ignores r in a name.
 func ignored(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }

@@ -2,10 +2,10 @@ package metalink
 
 import "encoding/binary"
 
-// A packer writes values one after the other: numbers as binary.Uvarint has them, and texts with their lengths before them.
+// A packer writes a sequence of values: numbers as unsigned varints, and texts preceded by their lengths.
 type packer struct {
 	out    []byte
-	last   string // the URL that was written last
+	last   string // the last URL that was written
 	before Mirror // without its URL
 }
 
@@ -26,7 +26,7 @@ func (p *packer) text(s string) {
 	p.out = append(p.out, s...)
 }
 
-// packAll writes how many values there are, and each by one.
+// packAll writes the number of values and then each value with one.
 func packAll[V any](p *packer, all []V, one func(*packer, V)) {
 	p.number(len(all))
 	for _, v := range all {
@@ -34,7 +34,7 @@ func packAll[V any](p *packer, all []V, one func(*packer, V)) {
 	}
 }
 
-// An unpacker reads what a packer wrote.
+// An unpacker reads values that a packer wrote.
 type unpacker struct {
 	rest   string
 	last   string

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// FromResponse reads the header fields of resp, and of the redirects that led to it, as an http.Client hands them over: see
-// FromHops, whose error it gives. Nothing is read of the body. Size is that of a whole body without a coding, else -1. A server
-// whose certificate was not verified counts as one without TLS.
+// FromResponse reads the header fields of resp and of the redirects that led to it, as an http.Client returns them. See
+// FromHops, whose error it returns. It does not read the body. Size is that of a complete body without a content
+// coding, else -1. A server whose certificate was not verified counts as one without TLS.
 func FromResponse(resp *http.Response) (File, error) {
 	var hops []Hop
 	for r := resp; r != nil; {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A Tree is a folder of a server that a mirror has as well, with all that is in it. It says where other files
-// of that server may lie; of what they are it says nothing, and each has to be proven like any other.
+// A Tree is a folder of a server that a mirror has copied with all its contents. It gives the possible URLs of other
+// files of that server. Each file must still be verified.
 type Tree struct {
-	From *url.URL // the folder on the server; its path ends with a slash
-	To   *url.URL // the same on the mirror
+	From *url.URL // folder on the server; its path ends with a slash
+	To   *url.URL // the same folder on the mirror
 }
 
-// Tree is what m mirrors around the file that is at origin on the server. RFC 6249, section 3.4:
+// Tree returns the folder around the file at origin that m mirrors. RFC 6249, section 3.4:
 //
 //	"A value of 1 means that the file and all other files and URI path segments contained in the rightmost
 //	URI path segment are mirrored. For values of N, N-1 URI path segments closer to the Host are mirrored."
 //
-// Server and mirror may have the tree in different places. Of the folders above the file's own those count that
-// have the same names on both.
+// The server and the mirror may have the tree at different paths. A parent folder counts only if it has the same name
+// on both.
 func (m Mirror) Tree(origin *url.URL) (t Tree, ok bool) {
 	if m.Depth < 1 || !plainPath(origin) || !plainPath(m.URL) {
 		return Tree{}, false
@@ -38,7 +38,7 @@ func (m Mirror) Tree(origin *url.URL) (t Tree, ok bool) {
 	return Tree{From: withPath(origin, from, ""), To: withPath(m.URL, to, "")}, true
 }
 
-// Find is where the mirror has the file that is at u on the server, if that is in the tree.
+// Find returns the mirror's URL of the file at u. ok is false if u is not in the tree.
 func (t Tree) Find(u *url.URL) (at *url.URL, ok bool) {
 	if !plainPath(u) || u.Scheme != t.From.Scheme || authority(u) != authority(t.From) {
 		return nil, false
@@ -52,7 +52,7 @@ func (t Tree) Find(u *url.URL) (at *url.URL, ok bool) {
 	return withPath(t.To, slices.Concat(to, path[len(root):]), file), true
 }
 
-// plainPath says that u is a path in a tree: without a query, and without segments that lead elsewhere.
+// plainPath reports whether the path of u is usable in a tree: it has no query and no segments such as "..".
 func plainPath(u *url.URL) bool {
 	if u.RawQuery != "" || u.Opaque != "" || !strings.HasPrefix(u.EscapedPath(), "/") {
 		return false
@@ -64,7 +64,7 @@ func plainPath(u *url.URL) bool {
 	}) && !slices.Contains(path, "")
 }
 
-// folders takes the path of u apart. Its segments are as they are written.
+// folders splits the path of u into its folders and the file. The segments stay escaped.
 func folders(u *url.URL) (path []string, file string) {
 	path = strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	return path[: len(path)-1 : len(path)-1], path[len(path)-1]
@@ -80,7 +80,7 @@ func unescape(segment string) string {
 	return s
 }
 
-// withPath is u with another path and nothing after it.
+// withPath returns u with another path and without query, fragment and user information.
 func withPath(u *url.URL, path []string, file string) *url.URL {
 	escaped := "/" + strings.Join(append(slices.Clip(path), file), "/")
 	p := *u

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Parse reads a document. What is wrong with it is an *Error; another error is the reader's. The document is then
-// empty: one of which a part is wrong describes nothing.
+// Parse parses a document. An error in the document is an *Error; another error comes from r. The document is then
+// empty, because a document with an error in one part is not trusted at all.
 func Parse(r io.Reader) (Document, error) {
 	d, err := Read(r)
 	for _, f := range d.Files {
@@ -23,8 +23,8 @@ func Parse(r io.Reader) (Document, error) {
 	return d, err
 }
 
-// Read reads a document as Parse does, for a caller that may know more of a file: malformed hashes without a strong one
-// that is not are no error, and stand in File.Malformed.
+// Read is like Parse, for a caller that may have other digests of a file. If a file has no strong hash but a malformed
+// one, that is not an error but recorded in File.Malformed.
 func Read(r io.Reader) (Document, error) {
 	var files []File
 	d, err := Scan(r, func(f File) { files = append(files, f) })
@@ -34,8 +34,8 @@ func Read(r io.Reader) (Document, error) {
 	return d, err
 }
 
-// Scan reads a document as Read does, and gives take one file after the other; the Document has none. If there is an
-// error, those that take got count for nothing.
+// Scan is like Read but passes each file to take instead of returning it in the Document. If it returns an error, the
+// caller must discard the files that take got.
 func Scan(r io.Reader, take func(File)) (Document, error) {
 	in := newInput(r)
 	p := &parser{in: in, d: xml.NewDecoder(in), take: take, line: 1, lines: map[string]int{}}
@@ -46,8 +46,8 @@ func Scan(r io.Reader, take func(File)) (Document, error) {
 	return p.doc, nil
 }
 
-// Looks says that a document begins with prefix: an answer that begins so is a description, not the file that
-// was asked for, if that is not itself a Metalink document. Some KiB are enough.
+// Looks reports whether prefix is the beginning of a Metalink document. A response with such a body is a description
+// and not the requested file, unless that is itself a Metalink document. A prefix of some KiB is enough.
 func Looks(prefix []byte) bool {
 	in := newInput(bytes.NewReader(prefix))
 	d := xml.NewDecoder(in)
@@ -69,7 +69,7 @@ func Looks(prefix []byte) bool {
 	}
 }
 
-// version is 3 or 4 if a document has a root element of that name.
+// version returns the version of Metalink, 3 or 4, whose root element has this name, or 0.
 func version(root xml.Name) int {
 	switch {
 	case root.Local != "metalink":
@@ -81,23 +81,23 @@ func version(root xml.Name) int {
 	return 0
 }
 
-// A parser reads one document, token by token. Each of its methods that is named after an element reads on from
-// after the tag that begins it to after the one that ends it.
+// A parser reads one document, token by token. A method that is named after an element is called after its start tag
+// and returns after its end tag.
 type parser struct {
 	in    *input
 	d     *xml.Decoder
 	doc   Document
 	take  func(File)
 	depth int
-	begun bool // the first token was read
-	line  int  // of the last token
+	begun bool // the first token has been read
+	line  int  // line of the last token
 	files int
-	lines map[string]int // where the file of a name was described
+	lines map[string]int // line of the description by file name
 }
 
-// blame finds out whose fault err is, and where it is.
+// blame returns err as an *Error with its line, or as an error of the reader.
 func (p *parser) blame(err error) error {
-	if e, ok := errors.AsType[*Error](p.in.err); ok { // also where the decoder has found something wrong that it read before
+	if e, ok := errors.AsType[*Error](p.in.err); ok { // first, because the decoder may report an earlier error
 		e.Line, _ = p.d.InputPos()
 		return e
 	}
@@ -119,7 +119,7 @@ func (p *parser) blame(err error) error {
 	return e
 }
 
-// charset is asked when the document says to be in something else than UTF-8.
+// charset is called by the decoder if the document declares an encoding other than UTF-8.
 func (p *parser) charset(label string, r io.Reader) (io.Reader, error) {
 	switch l := strings.ToLower(label); {
 	case (l == "us-ascii" || l == "utf8") && p.in.wide == nil:
@@ -132,7 +132,7 @@ func (p *parser) charset(label string, r io.Reader) (io.Reader, error) {
 	return nil, fault(Charset, "it is in %s, neither UTF-8 nor UTF-16", quote(label))
 }
 
-// next is the next token. It refuses what no document may have, anywhere.
+// next returns the next token. It refuses tokens that are not allowed anywhere in a document.
 func (p *parser) next() (xml.Token, error) {
 	p.in.begin()
 	t, err := p.d.Token()
@@ -175,7 +175,7 @@ func checkAttributes(e xml.StartElement) error {
 	return nil
 }
 
-// document reads all there is.
+// document reads the whole document.
 func (p *parser) document() error {
 	for {
 		t, err := p.outside()
@@ -211,7 +211,7 @@ func (p *parser) root(root xml.StartElement) error {
 	return err
 }
 
-// end refuses what follows the root element.
+// end refuses elements and text after the root element.
 func (p *parser) end() error {
 	for {
 		t, err := p.outside()
@@ -227,7 +227,7 @@ func (p *parser) end() error {
 	}
 }
 
-// outside is the next token before or after the root element, where there is no text.
+// outside returns the next token before or after the root element, where text is not allowed.
 func (p *parser) outside() (xml.Token, error) {
 	t, err := p.next()
 	if text, ok := t.(xml.CharData); ok && trim(string(text)) != "" {
@@ -236,7 +236,7 @@ func (p *parser) outside() (xml.Token, error) {
 	return t, err
 }
 
-// children calls each for every element inside the one that has just begun; each must read it to its end.
+// children calls each for every child of the current element. each must read its element to the end.
 func (p *parser) children(each func(xml.StartElement) error) error {
 	for {
 		t, err := p.next()
@@ -254,12 +254,12 @@ func (p *parser) children(each func(xml.StartElement) error) error {
 	}
 }
 
-// skip reads to the end of the element that has just begun.
+// skip reads to the end of the current element.
 func (p *parser) skip() error {
 	return p.children(func(xml.StartElement) error { return p.skip() })
 }
 
-// text is what the element that has just begun holds.
+// text returns the text of the current element and reads to its end.
 func (p *parser) text() (string, error) {
 	var b strings.Builder
 	for {
@@ -298,7 +298,7 @@ func (p *parser) inMetalink4(e xml.StartElement) error {
 	return p.skip()
 }
 
-// attributes3 reads what is about the whole document in Metalink 3.
+// attributes3 reads the attributes of the root element of Metalink 3.
 func (p *parser) attributes3(root xml.StartElement) {
 	p.doc.Generator = trim(attr(root, "generator"))
 	if origin := trim(attr(root, "origin")); origin != "" {
@@ -328,7 +328,7 @@ func (p *parser) origin(target string, dynamic bool) {
 	}
 }
 
-// warn notes what is not taken, unless there is too much of it already.
+// warn adds a warning, up to maxWarnings.
 func (p *parser) warn(text string) {
 	switch n := len(p.doc.Warnings); {
 	case n < maxWarnings:
@@ -338,10 +338,10 @@ func (p *parser) warn(text string) {
 	}
 }
 
-// resolve is the URL of target, or the reason why it is of no use (rule 45).
+// resolve is Resolve for an absolute URL (rule 45).
 func resolve(target string) (u *url.URL, reason string) { return Resolve(target, &url.URL{}) }
 
-// attr is an attribute of e without a namespace, or "".
+// attr returns an attribute of e without a namespace, or "".
 func attr(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Space == "" && a.Name.Local == name {
@@ -351,5 +351,5 @@ func attr(e xml.StartElement, name string) string {
 	return ""
 }
 
-// trim removes white space of XML (XML 1.0, section 2.3).
+// trim removes leading and trailing white space (XML 1.0, section 2.3).
 func trim(s string) string { return strings.Trim(s, " \t\r\n") }

@@ -15,16 +15,16 @@ import (
 type fileReader struct {
 	*parser
 	file  File
-	begin int // line
+	begin int // line of the start tag
 	urls  int
 	lists []pieceList
 
-	mirrors   []Mirror  // in the order of the document
-	documents []MetaURL // likewise
-	malformed []*Error  // hashes that cannot be read
+	mirrors   []Mirror  // in document order
+	documents []MetaURL // in document order
+	malformed []*Error  // errors of malformed hashes
 }
 
-// file reads an element of that name; inside reads what is in it.
+// file reads a file element. It calls inside for each child.
 func (p *parser) file(e xml.StartElement, inside func(*fileReader, xml.StartElement) error) error {
 	if p.files++; p.files > maxFiles {
 		return fault(TooMuch, "it describes more than %d files", maxFiles)
@@ -40,7 +40,8 @@ func (p *parser) file(e xml.StartElement, inside func(*fileReader, xml.StartElem
 	return err
 }
 
-// judgeMalformed warns of hashes that cannot be read; where no strong one is left that can, they may be an error (rule 31).
+// judgeMalformed warns of malformed hashes. Without a valid strong hash, the first one is recorded as an error (rule
+// 31).
 func (f *fileReader) judgeMalformed() {
 	strong := verify.Strong(f.file.Claims)
 	for i, e := range f.malformed {
@@ -52,7 +53,7 @@ func (f *fileReader) judgeMalformed() {
 	}
 }
 
-// finish judges the file as a whole and takes it into the document.
+// finish checks the file and passes it to take.
 func (f *fileReader) finish() error {
 	if err := f.finishPieces(); err != nil {
 		return err
@@ -69,7 +70,7 @@ func (f *fileReader) finish() error {
 	f.lines[file.Name] = f.begin
 	verify.SortClaims(file.Claims)
 	slices.SortStableFunc(file.Pieces, strongestPieces)
-	Sort(f.mirrors) // of one place that is there twice the better entry counts
+	Sort(f.mirrors) // so that the better of two entries with one URL is kept
 	file.Add(f.mirrors...)
 	file.addDocuments(f.documents)
 	file.NoDigest = len(file.Mirrors) > 0 && !verify.Strong(file.Claims)
@@ -81,7 +82,7 @@ func strongestPieces(a, b verify.Pieces) int {
 	return cmp.Or(cmp.Compare(b.Algorithm(), a.Algorithm()), cmp.Compare(a.Length(), b.Length()))
 }
 
-// in4 reads an element of a file (RFC 5854, section 4.1.2).
+// in4 reads a child of a file element (RFC 5854, section 4.1.2).
 func (f *fileReader) in4(e xml.StartElement) error {
 	if e.Name.Space != namespace4 {
 		return f.skip()
@@ -103,10 +104,10 @@ func (f *fileReader) in4(e xml.StartElement) error {
 	return f.skip()
 }
 
-// in3 reads an element of a file of Metalink 3.
+// in3 reads a child of a file element of Metalink 3.
 func (f *fileReader) in3(e xml.StartElement) error {
 	if e.Name.Space != namespace3 {
-		return f.skip() // mm0:alternates: older versions of the file
+		return f.skip() // such as mm0:alternates, with older versions of the file
 	}
 	switch e.Name.Local {
 	case "verification":
@@ -148,7 +149,7 @@ func (f *fileReader) inResources(e xml.StartElement) error {
 	return f.url(attr(e, "location"), priority3(e))
 }
 
-// size reads the number of bytes of the file (rule 42).
+// size reads the size of the file in bytes (rule 42).
 func (f *fileReader) size() error {
 	text, err := f.text()
 	if err != nil {
@@ -165,13 +166,13 @@ func (f *fileReader) size() error {
 	return nil
 }
 
-// number reads digits.
+// number parses a decimal number without a sign.
 func number(s string) (int64, error) {
-	n, err := strconv.ParseUint(s, 10, 63) // which takes no sign
+	n, err := strconv.ParseUint(s, 10, 63) // ParseUint accepts no sign
 	return int64(n), err
 }
 
-// hash reads a digest of the whole file (rule 43). One of an algorithm that is not ours is skipped.
+// hash reads a digest of the whole file (rule 43). A digest of an unknown algorithm is ignored.
 func (f *fileReader) hash(e xml.StartElement) error {
 	text, err := f.text()
 	if err != nil {
@@ -201,7 +202,7 @@ func (f *fileReader) hash(e xml.StartElement) error {
 	return nil
 }
 
-// signature reads a signature of a media type (RFC 5854, section 4.2.13).
+// signature reads a signature with a media type (RFC 5854, section 4.2.13).
 func (f *fileReader) signature(media string) error {
 	text, err := f.text()
 	if err != nil {
@@ -215,7 +216,7 @@ func (f *fileReader) signature(media string) error {
 	return nil
 }
 
-// url reads a place of the file.
+// url reads a URL of the file.
 func (f *fileReader) url(location string, priority int) error {
 	target, err := f.target()
 	if err != nil {
@@ -230,7 +231,7 @@ func (f *fileReader) url(location string, priority int) error {
 	return nil
 }
 
-// metaURL reads a place of a document about the file. Its URL and the name in it obey the same rules (rule 45).
+// metaURL reads the URL of a document about the file. The rules for the URL and the name are those of a file (rule 45).
 func (f *fileReader) metaURL(media, name string, priority int) error {
 	target, err := f.target()
 	if err != nil {
@@ -255,7 +256,7 @@ func (f *fileReader) metaURL(media, name string, priority int) error {
 	return nil
 }
 
-// target reads a URL, and counts it (rule 41).
+// target reads a URL and counts it (rule 41).
 func (f *fileReader) target() (string, error) {
 	if f.urls++; f.urls > maxURLs {
 		return "", &Error{Kind: TooMuch, File: f.file.Name, Why: fmt.Sprintf("it has more than %d URLs", maxURLs)}
@@ -263,7 +264,7 @@ func (f *fileReader) target() (string, error) {
 	return f.text()
 }
 
-// priority4 reads a priority (RFC 5854, section 4.2.16.2).
+// priority4 returns the priority of an element (RFC 5854, section 4.2.16.2).
 func priority4(e xml.StartElement) int {
 	n, err := number(trim(attr(e, "priority")))
 	if err != nil || n < 1 || n > NoPriority {
@@ -272,7 +273,7 @@ func priority4(e xml.StartElement) int {
 	return int(n)
 }
 
-// priority3 reads a preference of Metalink 3, 100 to 1, of which the highest comes first.
+// priority3 returns the priority for a preference of Metalink 3, which is 100 to 1 with the highest first.
 func priority3(e xml.StartElement) int {
 	n, err := number(trim(attr(e, "preference")))
 	if err != nil || n < 1 || n > 100 {
@@ -281,7 +282,7 @@ func priority3(e xml.StartElement) int {
 	return 101 - int(n)
 }
 
-// country is a code of ISO 3166-1 in capitals, or "" if location is none.
+// country returns location as an ISO 3166-1 code in capitals, or "" if it does not have that form.
 func country(location string) string {
 	location = strings.ToUpper(trim(location))
 	if len(location) != 2 || strings.Trim(location, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
@@ -290,7 +291,7 @@ func country(location string) string {
 	return location
 }
 
-// mediaType is a media type in lower case without parameters, or "" if s is none.
+// mediaType returns a media type in lower case without parameters, or "" if s is not valid.
 func mediaType(s string) string {
 	s, _, _ = strings.Cut(s, ";")
 	s = strings.ToLower(trim(s))

@@ -9,20 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// An input gives a document to the XML decoder, byte by byte and as UTF-8. It is where a document turns out to be
-// too long, in another encoding, or to have characters that XML has not.
+// An input passes a document to the XML decoder, byte by byte and as UTF-8. It detects a document that is too long, has
+// another encoding, or contains characters that XML does not allow.
 type input struct {
 	src   *bufio.Reader
-	taken int64             // bytes of the document
-	wide  binary.ByteOrder  // of UTF-16; nil: UTF-8
-	buf   [utf8.UTFMax]byte // the character that is being given
-	rest  []byte            // what is left of it
-	token int               // bytes given since the last token began
-	err   error             // why there is no more; it sticks
+	taken int64             // bytes read of the document
+	wide  binary.ByteOrder  // byte order of UTF-16; nil for UTF-8
+	buf   [utf8.UTFMax]byte // encoding of the current character
+	rest  []byte            // unread part of buf
+	token int               // bytes since the beginning of the current token
+	err   error             // why reading ended; it is returned from then on
 }
 
-// newInput looks at the byte order mark. XML 1.0, section 4.3.3: "Entities encoded in UTF-16 MUST [...] begin with
-// the Byte Order Mark".
+// newInput reads the byte order mark. XML 1.0, section 4.3.3: "Entities encoded in UTF-16 MUST [...] begin with the
+// Byte Order Mark".
 func newInput(r io.Reader) *input {
 	in := &input{src: bufio.NewReader(r)}
 	mark, err := in.src.Peek(3)
@@ -47,7 +47,7 @@ func (in *input) skip(n int) {
 	in.taken += int64(n)
 }
 
-// begin says that a token begins.
+// begin resets the size of the current token.
 func (in *input) begin() { in.token = 0 }
 
 // ReadByte implements io.ByteReader.
@@ -63,10 +63,10 @@ func (in *input) ReadByte() (byte, error) {
 	return b, nil
 }
 
-// Read makes an input an io.Reader, which is what a decoder takes. It calls ReadByte alone.
+// Read exists because xml.NewDecoder takes an io.Reader. The decoder calls only ReadByte.
 func (in *input) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// fill takes the next character.
+// fill reads the next character.
 func (in *input) fill() error {
 	r, err := in.character()
 	switch {
@@ -122,7 +122,7 @@ func (in *input) unit() (rune, error) {
 	return rune(in.wide.Uint16(b[:])), err
 }
 
-// inXML says that r may be in a document (XML 1.0, section 2.2).
+// inXML reports whether XML allows r in a document (XML 1.0, section 2.2).
 func inXML(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000
 }

@@ -9,13 +9,13 @@ import (
 	"braid/verify"
 )
 
-// A pieceList is a list of digests of pieces while it is read.
+// A pieceList is a list of digests of pieces that is being read.
 type pieceList struct {
 	line   int
 	alg    verify.Algorithm
 	length int64
 	pieces []piece
-	bad    string // why it cannot be used
+	bad    string // why the list cannot be used
 }
 
 type piece struct {
@@ -23,8 +23,8 @@ type piece struct {
 	digest verify.Digest
 }
 
-// pieces reads a list (RFC 5854, section 4.1.3). One that is wrong is of no use, and no reason to refuse the file
-// (rule 42): the digest of the whole file is what counts.
+// pieces reads a list of pieces (RFC 5854, section 4.1.3). An invalid list is ignored with a warning and does not
+// invalidate the file (rule 42), because the digest of the whole file is decisive.
 func (f *fileReader) pieces(e xml.StartElement, space string) error {
 	l := pieceList{line: f.line}
 	var ok bool
@@ -61,7 +61,7 @@ func (f *fileReader) warnPieces(why string) {
 	f.warn("pieces of " + quote(f.file.Name) + " ignored: " + why)
 }
 
-// add takes a digest. Metalink 3 numbers them.
+// add adds a digest. Metalink 3 numbers the pieces.
 func (l *pieceList) add(number3, text string) {
 	if l.bad != "" {
 		return
@@ -79,7 +79,7 @@ func (l *pieceList) add(number3, text string) {
 	l.pieces = append(l.pieces, p)
 }
 
-// finish is the pieces of a file of that size.
+// finish returns the pieces of a file with this size, or the reason why the list is invalid.
 func (l *pieceList) finish(size int64) (verify.Pieces, string) {
 	if size < 0 {
 		return verify.Pieces{}, "the size of the file is not known"
@@ -99,7 +99,7 @@ func (l *pieceList) finish(size int64) (verify.Pieces, string) {
 	return pieces, ""
 }
 
-// finishPieces takes the lists that can be used, now that the size is known.
+// finishPieces adds the valid lists to the file, once its size is known.
 func (f *fileReader) finishPieces() error {
 	for _, l := range f.lists {
 		f.line = l.line
@@ -115,7 +115,7 @@ func (f *fileReader) finishPieces() error {
 	return nil
 }
 
-// takePieces refuses pieces that contradict others, or the whole (rule 42).
+// takePieces adds pieces. It returns an error if they contradict other pieces or the digest of the file (rule 42).
 func (f *fileReader) takePieces(pieces verify.Pieces) error {
 	for _, have := range f.file.Pieces {
 		if have == pieces {
@@ -135,7 +135,8 @@ func (f *fileReader) takePieces(pieces verify.Pieces) error {
 	return nil
 }
 
-// BestPieces are the pieces of the strongest algorithm, of several the shortest; zero if there are none.
+// BestPieces returns the pieces of the strongest algorithm, and of several the shortest. It returns the zero value if f
+// has none.
 func (f File) BestPieces() verify.Pieces {
 	if len(f.Pieces) == 0 {
 		return verify.Pieces{}
