@@ -6,16 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// ows are the characters of optional whitespace (RFC 9110, section 5.6.3).
+// ows has the characters of optional whitespace (RFC 9110, section 5.6.3).
 const ows = " \t"
 
-// extended introduces an extended value in UTF-8 without a language (RFC 8187, section 3.2.1).
+// extended is the prefix of an extended value in UTF-8 without a language (RFC 8187, section 3.2.1).
 const extended = "UTF-8''"
 
-// String returns l as a link-value that Parse reads as l again, but that characters which cannot stand in a
-// URI are percent-encoded in the target. Parameters whose name ends in * are encoded by RFC 8187. Whatever l
-// holds, the result can be sent: parameters whose name is not a token are left out, and a control character in
-// a value becomes a space.
+// String returns l as a link-value. Parse returns l again, except that characters which are not allowed in a URI are
+// percent-encoded in the target. Parameters with a name that ends in * are encoded by RFC 8187. The result is always a
+// valid field value: parameters whose name is not a token are omitted, and control characters in values become spaces.
 func (l Link) String() string {
 	var b strings.Builder
 	b.WriteByte('<')
@@ -30,7 +29,7 @@ func (l Link) String() string {
 	return b.String()
 }
 
-// format writes p as a flag, or with its value as it has to be: extended, bare or quoted.
+// format writes p as a flag, or with its value extended, as a token or quoted.
 func (p Param) format(b *strings.Builder) {
 	b.WriteString(p.Name)
 	switch {
@@ -63,7 +62,7 @@ func quote(b *strings.Builder, text string) {
 	b.WriteByte('"')
 }
 
-// percentEncode writes s with all bytes encoded that are not plain (RFC 3986, section 2.1).
+// percentEncode writes s and percent-encodes the bytes that are not plain (RFC 3986, section 2.1).
 func percentEncode(b *strings.Builder, s string, plain func(byte) bool) {
 	for i := range len(s) {
 		if plain(s[i]) {
@@ -74,11 +73,11 @@ func percentEncode(b *strings.Builder, s string, plain func(byte) bool) {
 	}
 }
 
-// isExtended reports whether the value of p has RFC 8187's form in the field.
+// isExtended reports whether the value of p is encoded by RFC 8187.
 func (p Param) isExtended() bool { return len(p.Name) > 1 && strings.HasSuffix(p.Name, "*") }
 
-// decode returns p with its name in lower case and its extended value decoded. It is false for a parameter
-// without a usable name or value.
+// decode returns p with its name in lower case and its extended value decoded. It returns false for an invalid name or
+// value.
 func decode(p Param) (Param, bool) {
 	if !isToken(p.Name) {
 		return Param{}, false
@@ -91,8 +90,8 @@ func decode(p Param) (Param, bool) {
 	return Param{p.Name, v}, ok
 }
 
-// decodeExtended decodes charset "'" [ language ] "'" value-chars (RFC 8187, section 3.2.1). It knows UTF-8,
-// which is the one charset that senders may use, and drops the language.
+// decodeExtended decodes charset "'" [ language ] "'" value-chars (RFC 8187, section 3.2.1). It supports only UTF-8,
+// the one charset that senders may use. It drops the language.
 func decodeExtended(s string) (text string, ok bool) {
 	charset, s, _ := strings.Cut(s, "'")
 	_, s, ok = strings.Cut(s, "'")
@@ -146,12 +145,12 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// isAttrByte reports whether c is an attr-char (RFC 8187, section 3.2.1): a token's, but *, ' and %.
+// isAttrByte reports whether c is an attr-char (RFC 8187, section 3.2.1): a character of a token other than *, ' and %.
 func isAttrByte(c byte) bool {
 	return isLetter(c) || isDigit(c) || strings.IndexByte("!#$&+-.^_`|~", c) >= 0
 }
 
-// isURIByte reports whether c can stand in a URI-Reference (RFC 3986, appendix A).
+// isURIByte reports whether a URI-Reference may contain c (RFC 3986, appendix A).
 func isURIByte(c byte) bool {
 	return isLetter(c) || isDigit(c) || strings.IndexByte("-._~:/?#[]@!$&'()*+,;=%", c) >= 0
 }
@@ -162,5 +161,5 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isOWS(r rune) bool { return r == ' ' || r == '\t' }
 
-// isControl reports whether r may not stand in a field value (RFC 9110, section 5.5).
+// isControl reports whether r is a control character that a field value must not contain (RFC 9110, section 5.5).
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

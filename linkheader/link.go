@@ -1,9 +1,8 @@
-// Package linkheader reads and writes Link header fields (RFC 8288), and knows the attributes that RFC 6249
-// gives to links of the relations duplicate and describedby.
+// Package linkheader reads and writes Link header fields (RFC 8288). It supports the parameters that RFC 6249 defines
+// for links with the relations duplicate and describedby.
 //
-// It is tolerant as RFC 8288, appendix B, is: what it cannot read it leaves out and reports, and the links
-// beside that are kept. It resolves no reference and judges no link; whether a mirror may be used is decided
-// by package metalink.
+// Like RFC 8288, appendix B, it is tolerant: malformed links are omitted and reported, and the other links are kept. It
+// does not resolve references and does not decide whether a mirror may be used. Package metalink does.
 //
 //	links, problems := linkheader.Parse(resp.Header["Link"])
 //	for _, l := range links {
@@ -24,15 +23,15 @@ const (
 	DescribedBy = "describedby" // a document about the file: metalink, torrent, signature (sections 4 and 5)
 )
 
-// LowestPri is the priority of a link that has no valid one (RFC 6249, section 3.1).
+// LowestPri is the priority of a link without a valid one (RFC 6249, section 3.1).
 const LowestPri = 999999
 
 // A Link is one link-value of a Link field (RFC 8288, section 3).
 type Link struct {
-	// Target is the reference between < and >, as it was written: not resolved, not checked, maybe empty,
-	// maybe with characters that no URI has.
+	// Target is the reference between < and > as written. It is not resolved or checked, and may be empty or contain
+	// characters that are not allowed in a URI.
 	Target string
-	// Params are the parameters in order, with duplicates.
+	// Params are the parameters in order, including duplicates.
 	Params []Param
 }
 
@@ -40,12 +39,12 @@ type Link struct {
 type Param struct {
 	// Name is in lower case.
 	Name string
-	// Value is without quotes and escapes. If Name ends in *, the value was decoded from RFC 8187's form
-	// into UTF-8. A flag, which has no value, is as a parameter with an empty one.
+	// Value is without quotes and escapes. If Name ends in *, the value was decoded from the form of RFC 8187 into
+	// UTF-8. It is empty for a flag, which has no value.
 	Value string
 }
 
-// Param returns the value of the first parameter with a name, given in lower case, and whether there is one.
+// Param returns the value of the first parameter with a name, which must be in lower case. ok is false without one.
 func (l Link) Param(name string) (value string, ok bool) {
 	for _, p := range l.Params {
 		if p.Name == name {
@@ -55,15 +54,15 @@ func (l Link) Param(name string) (value string, ok bool) {
 	return "", false
 }
 
-// Rel reports whether l has a relation type. Types are compared without regard to case, and the first rel
-// parameter may have several (RFC 8288, section 3.3):
+// Rel reports whether l has a relation type. Types are compared without regard to case. The first rel parameter may
+// contain several types (RFC 8288, section 3.3):
 //
 //	"The rel parameter MUST be present but MUST NOT appear more than once in a given link-value; occurrences
 //	after the first MUST be ignored by parsers."
 func (l Link) Rel(relation string) bool {
 	types, _ := l.Param("rel")
 	for have := range strings.FieldsFuncSeq(types, isOWS) {
-		// With equal lengths only ASCII letters can differ: each letter beyond ASCII that folds into it is longer.
+		// With equal lengths EqualFold can fold only ASCII letters: others that fold to ASCII have longer encodings.
 		if len(have) == len(relation) && strings.EqualFold(have, relation) {
 			return true
 		}
@@ -71,11 +70,11 @@ func (l Link) Rel(relation string) bool {
 	return false
 }
 
-// Anchor returns the reference that l is about if that is not the resource itself (RFC 8288, section 3.2).
+// Anchor returns the context of l, if it is not the resource itself (RFC 8288, section 3.2).
 func (l Link) Anchor() (reference string, ok bool) { return l.Param("anchor") }
 
-// Pri returns the priority of a mirror: 1 is the best, and LowestPri counts for all that is missing, out of
-// range or not a number (RFC 6249, section 3.1).
+// Pri returns the priority of a mirror. 1 is the best. It returns LowestPri if the value is missing or invalid (RFC
+// 6249, section 3.1).
 func (l Link) Pri() int {
 	n, ok := l.number("pri")
 	if !ok || n < 1 || n > LowestPri {
@@ -84,7 +83,7 @@ func (l Link) Pri() int {
 	return n
 }
 
-// Geo returns the country of a mirror as two capital letters, or "" if there is no such value (RFC 6249,
+// Geo returns the country of a mirror as two capital letters, or "" if the value is missing or invalid (RFC 6249,
 // section 3.2).
 func (l Link) Geo() string {
 	v, _ := l.Param("geo")
@@ -94,30 +93,29 @@ func (l Link) Geo() string {
 	return strings.ToUpper(v)
 }
 
-// Pref reports whether l is a preferred mirror, which shares ETag or digests with the Metalink server (RFC
-// 6249, section 3.3). It is a flag, whatever its value.
+// Pref reports whether l is a preferred mirror, which has the same ETag or digests as the Metalink server (RFC 6249,
+// section 3.3). pref is a flag; its value is ignored.
 func (l Link) Pref() bool {
 	_, ok := l.Param("pref")
 	return ok
 }
 
-// Depth returns how much around the file is mirrored too: 0, also where the value is not a number, is the
-// file alone (RFC 6249, section 3.4).
+// Depth returns the number of path levels that are mirrored with the file (RFC 6249, section 3.4). It returns 0, which
+// means only the file, if the value is missing or invalid.
 func (l Link) Depth() int {
 	n, _ := l.number("depth")
 	return n
 }
 
-// Type returns the media type that the target is said to have, in lower case and without its parameters, or
-// "" (RFC 8288, section 3.4.1).
+// Type returns the declared media type of the target in lower case without parameters, or "" (RFC 8288, section 3.4.1).
 func (l Link) Type() string {
 	v, _ := l.Param("type")
 	v, _, _ = strings.Cut(v, ";")
 	return strings.ToLower(strings.Trim(v, ows))
 }
 
-// Name returns the name of the file within a document about several (RFC 6249, section 4), or "". A name* is
-// preferred to a name, as title* is to title (RFC 8288, section 3.4.1).
+// Name returns the name of the file within a document about several (RFC 6249, section 4), or "". name* takes
+// precedence over name, as title* does over title (RFC 8288, section 3.4.1).
 func (l Link) Name() string {
 	if v, ok := l.Param("name*"); ok {
 		return v
@@ -126,8 +124,8 @@ func (l Link) Name() string {
 	return v
 }
 
-// number returns the value of a parameter that is digits only. Without one, or with more than an int holds
-// on any platform, it returns 0 and false.
+// number returns the value of a parameter that consists of digits. It returns false if the parameter is missing or does
+// not fit in 31 bits.
 func (l Link) number(name string) (n int, ok bool) {
 	v, _ := l.Param(name)
 	u, err := strconv.ParseUint(v, 10, 31)

@@ -6,28 +6,28 @@ import (
 )
 
 const (
-	// maxLinks is the number of links, good or bad, that Parse reads. It only counts the others.
+	// maxLinks is the number of links, valid or not, that Parse reads. It only counts further ones.
 	maxLinks = 1000
 
-	// maxParams is the number of parameters that a link may have.
+	// maxParams is the maximum number of parameters of a link.
 	maxParams = 64
 )
 
-// A Problem says why links were left out.
+// A Problem is a reason why links were omitted.
 type Problem struct {
 	Line   int // index of the field line
 	Offset int // in that line, in bytes
-	Links  int // how many were lost: one, but for those past maxLinks
+	Links  int // number of omitted links; more than one only beyond maxLinks
 	Why    string
 }
 
-// String returns the problem with its place, counted from zero. It contains nothing of the field itself.
+// String returns the problem with its position, counted from zero. The result contains no text of the field.
 func (p Problem) String() string {
 	return fmt.Sprintf("Link field %d, offset %d: %s", p.Line, p.Offset, p.Why)
 }
 
-// Parse reads the values of all Link field lines of one answer. Lines and lists separated by commas mean the
-// same (RFC 9110, section 5.3). The links are in order; what cannot be read is left out and is a Problem.
+// Parse parses all Link field lines of one response. Several lines have the same meaning as one line with commas (RFC
+// 9110, section 5.3). The links are in order. Malformed ones are omitted and reported in problems.
 func Parse(fieldLines []string) (links []Link, problems []Problem) {
 	var c collection
 	for i, line := range fieldLines {
@@ -40,11 +40,11 @@ func Parse(fieldLines []string) (links []Link, problems []Problem) {
 	return c.links, c.problems
 }
 
-// A collection is what Parse found so far.
+// A collection is the result of Parse so far.
 type collection struct {
 	links    []Link
 	problems []Problem
-	excess   Problem // the links past maxLinks, with the place of the first
+	excess   Problem // the links beyond maxLinks, with the position of the first
 }
 
 // parseLine reads one field line: #link-value (RFC 8288, section 3).
@@ -77,7 +77,7 @@ func (c *collection) problem(p Problem) {
 	}
 }
 
-// room reports whether there is room for one more link or problem, and counts it if not.
+// room reports whether one more link or problem can be added. If not, it counts the link.
 func (c *collection) room(line, offset int) bool {
 	if len(c.links)+len(c.problems) < maxLinks {
 		return true
@@ -89,10 +89,10 @@ func (c *collection) room(line, offset int) bool {
 	return false
 }
 
-// skipBroken returns s from the comma on that ends a broken link: the next one outside quotes that a "<"
-// follows. A quote that is never closed quotes nothing.
+// skipBroken returns s from the comma that ends a broken link. This is the next comma outside of quotes that is
+// followed by "<". An unclosed quote is ignored.
 func skipBroken(s string) (rest string) {
-	open := false // after such a quote no other is closed: each look for its end would be one over all of s
+	open := false // an unclosed quote was found, so that no later quote is searched to the end again
 	for s != "" {
 		switch {
 		case s[0] == '"' && !open:
@@ -115,8 +115,8 @@ func skipBroken(s string) (rest string) {
 	return ""
 }
 
-// consumeLink splits s after its leading link-value, before the comma (RFC 8288, section 3). If that is
-// broken, why is not empty and rest begins where it is.
+// consumeLink splits s after its leading link-value, before the comma (RFC 8288, section 3). If the link is broken, why
+// is not empty and rest begins at the error.
 func consumeLink(s string) (l Link, rest, why string) {
 	target, rest, ok := consumeTarget(s)
 	if !ok {
@@ -132,9 +132,8 @@ func consumeLink(s string) (l Link, rest, why string) {
 	return Link{target, params}, rest, ""
 }
 
-// consumeTarget splits s after its leading "<" URI-Reference ">" (RFC 8288, section 3). Anything may stand
-// between, also what no URI has, but no comma with a "<" behind it: there the next link begins, and the ">"
-// is missing.
+// consumeTarget splits s after its leading "<" URI-Reference ">" (RFC 8288, section 3). Any characters are accepted in
+// between, except a comma followed by "<", where the next link begins because the ">" is missing.
 func consumeTarget(s string) (target, rest string, ok bool) {
 	if !strings.HasPrefix(s, "<") {
 		return "", s, false
@@ -152,9 +151,9 @@ func consumeTarget(s string) (target, rest string, ok bool) {
 	return "", s, false
 }
 
-// consumeParams splits s after its leading *( OWS ";" OWS [ link-param ] OWS ). If one is broken, why is not
-// empty and rest begins where it is. It drops parameters that can mean nothing: empty ones, those whose name
-// is not a token, and extended ones that cannot be decoded.
+// consumeParams splits s after its leading *( OWS ";" OWS [ link-param ] OWS ). If a parameter is broken, why is not
+// empty and rest begins at the error. It drops parameters that are empty, whose name is not a token, or whose extended
+// value cannot be decoded.
 func consumeParams(s string) (params []Param, rest, why string) {
 	for {
 		s = strings.TrimLeft(s, ows)
@@ -180,8 +179,8 @@ func consumeParams(s string) (params []Param, rest, why string) {
 //
 //	link-param = token BWS [ "=" BWS ( token / quoted-string ) ]
 //
-// But names and values without quotes are what comes before the next separator (RFC 8288, appendix B.3). If
-// a quote is not closed, ok is false and rest begins with it.
+// Names and unquoted values extend to the next separator (RFC 8288, appendix B.3). If a quote is not closed, ok is
+// false and rest begins with it.
 func consumeParam(s string) (p Param, rest string, ok bool) {
 	end := indexAny(s, ows+"=;,")
 	p.Name, rest = s[:end], strings.TrimLeft(s[end:], ows)
@@ -199,8 +198,8 @@ func consumeParam(s string) (p Param, rest string, ok bool) {
 	return p, value[end:], true
 }
 
-// consumeQuoted splits s after its leading quoted-string, which it unescapes (RFC 9110, section 5.6.4). If
-// there is none, or its end is missing, ok is false and rest is s.
+// consumeQuoted splits s after its leading quoted-string, which it unescapes (RFC 9110, section 5.6.4). If s does not
+// begin with a complete one, ok is false and rest is s.
 func consumeQuoted(s string) (text, rest string, ok bool) {
 	inside, ok := strings.CutPrefix(s, `"`)
 	if !ok {
@@ -221,7 +220,7 @@ func consumeQuoted(s string) (text, rest string, ok bool) {
 	return "", s, false
 }
 
-// indexAny returns the index of the first of chars in s, and len(s) if there is none.
+// indexAny returns the index of the first of chars in s, or len(s) if s has none of them.
 func indexAny(s, chars string) int {
 	if i := strings.IndexAny(s, chars); i >= 0 {
 		return i
