@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// abandonedAfter is how long nothing was uploaded to an upload whose journal is here when it is ended. Buckets have
-// rules for the others.
+// abandonedAfter is the time without progress after which an upload with a journal on this machine is aborted. Other
+// uploads are left to the rules of the bucket.
 const abandonedAfter = 7 * 24 * time.Hour
 
-// sweepAbandoned ends, once, the uploads that this machine has begun in the bucket and given up: those whose journal is
-// here, is that old by the clock which wrote it, and is not open. What cannot be ended is tried again by another run,
-// and braid parts shows it.
+// sweepAbandoned aborts, once per Store, the uploads to the bucket that this machine began and gave up: those with a
+// journal in Folder that is older than abandonedAfter and is not in use. If an abort fails, a later run tries again,
+// and the command braid parts lists the upload.
 func (s *Store) sweepAbandoned(ctx context.Context) {
 	if s.options.Folder == "" {
 		return
@@ -21,7 +21,7 @@ func (s *Store) sweepAbandoned(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, abortTime)
 	defer cancel()
 	own := *s
-	own.lease = nil // with one, a journal that is open would not be in the way
+	own.lease = nil // with a lease, end would ignore that a journal is in use
 	all, _ := Journaled(s.options.Folder)
 	for _, l := range all {
 		if l.Endpoint == s.endpoint && l.Bucket == s.bucket && !l.InUse && time.Since(l.changed) > abandonedAfter {
@@ -30,19 +30,20 @@ func (s *Store) sweepAbandoned(ctx context.Context) {
 	}
 }
 
-// An earlier is what the store had of the key when an upload was opened. An earlier run whose journal is lost may have left it.
+// An earlier holds the uploads of the key that were open when this upload was opened. An earlier run that lost its
+// journal may have left them.
 type earlier struct {
 	uploads []string
-	before  time.Time // when this one was opened, by the clock of the store
+	before  time.Time // when this upload was opened, by the store's clock
 }
 
-// findEarlier asks once which uploads of the key were opened before this one.
+// findEarlier returns the uploads of the key that were opened before this one.
 func (u *upload) findEarlier(ctx context.Context) (e earlier) {
-	if u.store.lease != nil { // its owner ends what was before (TakeOver)
+	if u.store.lease != nil { // the owner of the lease aborts earlier uploads (TakeOver)
 		return e
 	}
 	page, err := u.store.core.ListMultipartUploads(ctx, u.store.bucket, u.key, "", "", "", 1000)
-	if err != nil { // it may not be asked
+	if err != nil { // listing may be forbidden
 		return e
 	}
 	began := map[string]time.Time{}
@@ -58,9 +59,9 @@ func (u *upload) findEarlier(ctx context.Context) (e earlier) {
 	return e
 }
 
-// endEarlier ends those of them that have nothing but what this upload has, too, and got nothing since it was opened:
-// the object is there, so they are of no use to any program. Others stay, and those whose parts have no SHA-256:
-// another program has opened them.
+// endEarlier aborts the earlier uploads that contain only parts of this upload and got no part since this one was
+// opened. The object is complete, so they are of no use. Uploads with parts without a SHA-256 are those of another
+// program and stay.
 func (u *upload) endEarlier(ctx context.Context) {
 	for _, id := range u.earlier.uploads {
 		listed, err := u.store.parts(ctx, u.key, id)

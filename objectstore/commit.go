@@ -45,9 +45,9 @@ func (u *upload) Commit(ctx context.Context, f download.UploadFinal) error {
 	return errors.Join(u.journal.Clear(), u.journal.Close())
 }
 
-// A condition says under which an object may be made.
+// A condition is the condition of a request that creates an object.
 type condition struct {
-	match string // the ETag of the one that is replaced; "" if there must be none
+	match string // ETag of the object to replace; "" if no object may exist
 }
 
 func (c condition) options(o *minio.PutObjectOptions) {
@@ -65,8 +65,9 @@ func (u *upload) condition(replace bool) condition {
 	return condition{}
 }
 
-// guard prepares a request that makes the object: the lease must allow it, and it gets its condition. A store that is
-// not known to obey conditions is asked what is there, too; then the error is the answer that it should have given.
+// guard prepares a request that creates the object. It confirms the lease and adds the condition to the request. If the
+// store is not known to obey conditions, guard checks the condition itself. If it does not hold, the error is the
+// response that the store should have sent.
 func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptions) error {
 	obeys, known := u.store.probed.hold(ctx, u.key)
 	if l := u.store.lease; l != nil {
@@ -90,7 +91,7 @@ func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptio
 	return minio.ErrorResponse{StatusCode: http.StatusPreconditionFailed}
 }
 
-// inTheWay is the error of an object that is there, or is another one than was to be replaced.
+// inTheWay returns the error for an object that exists, or that is not the one to be replaced.
 func (u *upload) inTheWay(c condition) error {
 	if c.match == "" {
 		return fmt.Errorf("%s: %w", u.path(), fs.ErrExist)
@@ -98,7 +99,7 @@ func (u *upload) inTheWay(c condition) error {
 	return &download.Error{Kind: download.Local, What: "store", Where: u.path(), Err: errors.New("the object that was to be replaced was changed meanwhile"), Hint: hintAgain}
 }
 
-// commitSmall makes the object of a file of one part, or of none, and returns its token.
+// commitSmall creates the object of a file of at most one part, and returns its token.
 func (u *upload) commitSmall(ctx context.Context, f download.UploadFinal) (token string, err error) {
 	body := io.NewSectionReader(bytes.NewReader(nil), 0, 0)
 	if u.small != nil {
@@ -127,10 +128,10 @@ func (u *upload) commitSmall(ctx context.Context, f download.UploadFinal) (token
 	return u.settle(ctx, c, h.Token, f.Result.Proof, err)
 }
 
-// conflicts is how often Complete is tried where the store says that another request was under way (409).
+// conflicts is how often Complete is tried while the store reports a concurrent request (409).
 const conflicts = 5
 
-// complete makes the object of the parts, and returns its token.
+// complete creates the object from the parts, and returns its token.
 func (u *upload) complete(ctx context.Context, f download.UploadFinal, evidence Evidence) (token string, err error) {
 	parts, err := u.sent()
 	if err != nil {
@@ -165,7 +166,7 @@ func (u *upload) complete(ctx context.Context, f download.UploadFinal, evidence 
 	}
 }
 
-// size is how many bytes the parts have.
+// size returns the total size of the uploaded parts.
 func (u *upload) size() (size int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -175,9 +176,9 @@ func (u *upload) size() (size int64) {
 	return size
 }
 
-// settle returns the token of the object that is there after a request that makes it. After an error it may be there
-// all the same: the answer was lost, it was the answer to a repeated request, or an earlier try of the job, which is
-// late, has made the object. The metadata tell.
+// settle returns the token of the object after a request to create it. If the request failed, the object may exist
+// nevertheless: the response was lost, the request was repeated, or an earlier attempt of the job created the object
+// later. settle then compares the metadata.
 func (u *upload) settle(ctx context.Context, c condition, token string, p verify.Proof, failed error) (string, error) {
 	if failed == nil {
 		return token, nil
@@ -198,13 +199,13 @@ func (u *upload) settle(ctx context.Context, c condition, token string, p verify
 		return "", u.inTheWay(c)
 	case noSuchUpload, "InvalidPart", "InvalidPartOrder":
 		return "", u.store.lost(u.key)
-	case noSuchKey: // of If-Match
+	case noSuchKey: // in response to If-Match
 		return "", u.inTheWay(c)
 	}
 	return "", u.fault(ctx, failed)
 }
 
-// isOf reports whether an object says that it is what is proven.
+// isOf reports whether the metadata of an object match the proof.
 func isOf(info *minio.ObjectInfo, p verify.Proof) bool {
 	return info.Size == p.Size() && slices.ContainsFunc(p.Digests(), func(d verify.Digest) bool {
 		return d.Algorithm() == verify.SHA256 && d.Hex() == info.UserMetadata["Braid-Sha256"]

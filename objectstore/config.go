@@ -16,7 +16,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// A config is what the environment and the user's files say of the store.
+// A config is the configuration of the store from the environment and the files in ~/.aws.
 type config struct {
 	endpoint    *url.URL
 	region      string
@@ -25,7 +25,7 @@ type config struct {
 	credentials *credentials.Credentials
 }
 
-// readConfig reads AWS_* and the files in ~/.aws.
+// readConfig reads the AWS_* variables and the files in ~/.aws.
 func readConfig(getenv func(string) string) (c config, err error) {
 	profile := cmp.Or(getenv("AWS_PROFILE"), getenv("AWS_DEFAULT_PROFILE"), "default")
 	folder := awsFolder(getenv)
@@ -58,8 +58,8 @@ func awsFolder(getenv func(string) string) string {
 
 var errNoCredentials = errors.New("no credentials")
 
-// readCredentials finds credentials in the environment, else in the user's files, else asks where a container or a role
-// has them for its programs.
+// readCredentials returns the credentials from the environment, else from the credentials file, else from the service
+// that a container or a role provides.
 func readCredentials(getenv func(string) string, file, profile string) (*credentials.Credentials, error) {
 	id, secret := getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY")
 	if id != "" && secret != "" {
@@ -80,14 +80,14 @@ func readCredentials(getenv func(string) string, file, profile string) (*credent
 			return credentials.NewIAM(""), nil
 		}
 	}
-	if getenv("AWS_EC2_METADATA_DISABLED") == "false" { // asked for in so many words: elsewhere the request would hang
+	if getenv("AWS_EC2_METADATA_DISABLED") == "false" { // only if set explicitly: elsewhere the request hangs
 		return credentials.NewIAM(""), nil
 	}
 	return nil, errNoCredentials
 }
 
-// readProfile reads the settings of a profile, by name: "s3.addressing_style" is addressing_style below s3. A file that
-// is not there has none.
+// readProfile reads the settings of a profile. The nested setting addressing_style below s3 has the name
+// "s3.addressing_style". A missing file has no settings.
 func readProfile(path, profile string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

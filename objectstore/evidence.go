@@ -18,15 +18,15 @@ import (
 	"braid/verify"
 )
 
-// evidenceEnding is that of the object beside a file which says what the file was proven by.
+// evidenceEnding is the ending of an object's name that holds the evidence for the file beside it.
 const evidenceEnding = ".evidence.json"
 
-// Reserved reports whether an object of a name would have that of the evidence of another one.
+// Reserved reports whether name is the name of an object with evidence.
 func Reserved(name string) bool { return strings.HasSuffix(name, evidenceEnding) }
 
 var errReserved = errors.New("names that end in " + evidenceEnding + " are those of the evidence beside objects")
 
-// openToWrite opens the journal of an object that is to be made. It refuses the name of the evidence of another one.
+// openToWrite opens the journal of an object to create. It refuses names that are reserved for evidence.
 func (u *upload) openToWrite() error {
 	if Reserved(u.key) {
 		return &download.Error{Kind: download.Usage, What: "store", Where: u.path(), Err: errReserved}
@@ -34,18 +34,18 @@ func (u *upload) openToWrite() error {
 	return u.open()
 }
 
-// Evidence is what the object NAME.evidence.json says of NAME.
+// Evidence is the content of the object NAME.evidence.json, which describes what proved NAME.
 type Evidence struct {
 	Object       string            `json:"object"`
-	Upload       string            `json:"upload,omitempty"` // x-amz-meta-braid-upload of the object that it is of
-	URL          string            `json:"url"`              // masked
+	Upload       string            `json:"upload,omitempty"` // x-amz-meta-braid-upload of the object
+	URL          string            `json:"url"`              // without secrets
 	Size         int64             `json:"size"`
-	Digests      map[string]string `json:"digests"` // by name, in hexadecimal digits
+	Digests      map[string]string `json:"digests"` // by algorithm, in hexadecimal digits
 	Verified     bool              `json:"verified"`
 	By           string            `json:"by"`
 	Claims       []string          `json:"claims,omitempty"`
 	Signatures   []Signer          `json:"signatures,omitempty"`
-	Host         string            `json:"host,omitempty"` // that gave the validators
+	Host         string            `json:"host,omitempty"` // host that sent ETag and LastModified
 	ETag         string            `json:"etag,omitempty"`
 	LastModified time.Time         `json:"last_modified,omitzero"`
 	Sources      []Source          `json:"sources,omitempty"`
@@ -53,7 +53,7 @@ type Evidence struct {
 	Ended        time.Time         `json:"ended"`
 }
 
-// A Signer made a signature that is good.
+// A Signer is the author of a valid signature.
 type Signer struct {
 	Kind string    `json:"kind"`
 	Key  string    `json:"key"`
@@ -62,9 +62,9 @@ type Signer struct {
 	From string    `json:"from,omitempty"`
 }
 
-// A Source brought bytes in the last run.
+// A Source is a source that sent bytes in the last run.
 type Source struct {
-	URL   string `json:"url"` // masked
+	URL   string `json:"url"` // without secrets
 	Host  string `json:"host,omitempty"`
 	Bytes int64  `json:"bytes"`
 }
@@ -92,7 +92,8 @@ func newEvidence(object string, h heading, f download.UploadFinal) Evidence {
 	return e
 }
 
-// of reports whether the evidence is of an object with a token and a digest. Evidence of earlier versions of braid has no token.
+// of reports whether the evidence is for the object with this token or digest. Evidence from old versions of braid has
+// no token.
 func (e *Evidence) of(token, sum string) bool {
 	if e.Upload != "" {
 		return e.Upload == token
@@ -100,22 +101,23 @@ func (e *Evidence) of(token, sum string) bool {
 	return sum != "" && e.Digests[verify.SHA256.String()] == sum
 }
 
-// tokenOf is the token of the upload that made an object; "" if another program did.
+// tokenOf returns the token of the upload that created an object. It is "" if another program created the object.
 func tokenOf(info *minio.ObjectInfo) string { return info.UserMetadata["Braid-Upload"] }
 
-// Found implements download.Upload. The run that made the object may have been killed before it put the evidence.
+// Found implements download.Upload. It writes missing evidence, because the run that created the object may have been
+// killed before it did.
 func (u *upload) Found(ctx context.Context, f download.UploadFinal) {
 	if u.existing != nil && tokenOf(u.existing) != "" {
 		u.putEvidence(ctx, newEvidence(u.path(), heading{Token: tokenOf(u.existing)}, f), false)
 	}
 }
 
-// evidenceTries is how often evidence is put that another process puts, too.
+// evidenceTries is how often evidence is written while another process writes it too.
 const evidenceTries = 5
 
-// putEvidence puts the evidence beside the object that it is of, if that is there and its lease allows it; else another
-// process has replaced the object, and puts its own. If anew is false, evidence of the object that is there stays. So
-// does another object of that name. That it cannot is told.
+// putEvidence writes the evidence beside its object, if that object still exists and the lease is held. Otherwise
+// another process has replaced the object and writes its own evidence. If anew is false, existing evidence for the
+// object stays. An unrelated object with the name of the evidence also stays. A failure is reported with Note.
 func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 	beside := newUpload(u.store, u.key+evidenceEnding)
 	data, err := json.MarshalIndent(e, "", "  ")
@@ -136,13 +138,13 @@ func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 	}
 }
 
-// tryEvidence puts evidence in place of what is there. It looks at that before it looks at the object: evidence of a
-// newer object comes after that object, so the condition fails if the object is replaced meanwhile. Done is true if
-// nothing is to be put.
+// tryEvidence replaces the existing evidence. It reads it before it looks at the object. Evidence of a newer object is
+// written after that object, so the condition fails if the object is replaced meanwhile. done is true if nothing is to
+// be written.
 func (u *upload) tryEvidence(ctx context.Context, beside *upload, e Evidence, data []byte, anew, first bool) (done bool, err error) {
 	obeys, _ := u.store.probed.hold(ctx, u.key)
 	var c condition
-	if !(first && obeys && anew && u.existing == nil) { // most often a new object has no earlier evidence
+	if !(first && obeys && anew && u.existing == nil) { // a new object rarely has earlier evidence
 		var there Evidence
 		if c, there, err = beside.evidenceOf(ctx, u.path()); err != nil || !anew && there.of(e.Upload, e.Digests[verify.SHA256.String()]) {
 			return err == nil, err
@@ -153,7 +155,7 @@ func (u *upload) tryEvidence(ctx context.Context, beside *upload, e Evidence, da
 		return err == nil, err
 	}
 	if l := u.store.lease; l != nil && l.Confirm(ctx) != nil {
-		return true, nil // the process that has it now looks for the evidence
+		return true, nil // the process with the lease writes the evidence
 	}
 	if obeys {
 		err = beside.putJSON(ctx, data, &c)
@@ -173,11 +175,11 @@ func (u *upload) putJSON(ctx context.Context, data []byte, c *condition) error {
 	return err
 }
 
-// mostEvidence is how long evidence may be.
+// mostEvidence is the maximum size of evidence.
 const mostEvidence = 4 << 20
 
-// evidenceOf is the evidence of an object that is there, and the condition under which other evidence may be put:
-// nothing has that name, or what was read has it and is replaced.
+// evidenceOf returns the existing evidence for an object, and the condition for replacing it: the evidence is missing,
+// or unchanged since it was read.
 func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, e Evidence, err error) {
 	info, err := u.head(ctx)
 	if err != nil || info == nil {
@@ -194,11 +196,11 @@ func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, e 
 	return condition{info.ETag}, e, nil
 }
 
-// finish ends what a run left that was killed after Complete, if the object is of its upload: it puts the evidence, and
-// clears the journal.
+// finish completes the work of a run that was killed after Complete, if the object is that of its upload. It writes the
+// evidence and clears the journal.
 func (u *upload) finish(ctx context.Context, info minio.ObjectInfo) {
 	token := tokenOf(&info)
-	if token == "" || u.open() != nil { // another process is at it
+	if token == "" || u.open() != nil { // another process uses the journal
 		return
 	}
 	if r, err := readRecord(u.journal); err == nil && r.heading.Token == token {

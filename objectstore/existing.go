@@ -26,19 +26,19 @@ func (u *upload) Existing(ctx context.Context) (*download.Existing, error) {
 	return &download.Existing{Size: info.Size, ModTime: info.LastModified, Open: func(ctx context.Context) (io.ReadCloser, error) { return u.read(ctx, *info) }}, nil
 }
 
-// makingTime is how long an object is waited for that the store is still making of its parts.
+// makingTime is how long to wait for an object that the store is still assembling.
 const makingTime = 20 * time.Second
 
-// beingMade waits for the object of a run that was killed in its Complete: the store goes on with that, and for a while
-// it has neither all parts nor the object. To begin another upload then would be wrong.
+// beingMade waits for the object of a run that was killed during Complete. The store continues to assemble the object,
+// and for a while has neither all parts nor the object. Another upload must not begin then.
 func (u *upload) beingMade(ctx context.Context) (info *minio.ObjectInfo, err error) {
-	if u.open() != nil { // another process is at it
+	if u.open() != nil { // another process uses the journal
 		return nil, nil
 	}
 	r, err := readRecord(u.journal)
 	u.journal.Close()
 	u.journal = nil
-	if err != nil || r.none() || r.evidence == nil { // the journal is judged by Resume
+	if err != nil || r.none() || r.evidence == nil { // Resume handles the other states of the journal
 		return nil, nil
 	}
 	late := time.Now().Add(makingTime)
@@ -58,7 +58,7 @@ func (u *upload) beingMade(ctx context.Context) (info *minio.ObjectInfo, err err
 	}
 }
 
-// head looks for the object; it is nil if there is none.
+// head returns the metadata of the object, or nil if it does not exist.
 func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
 	if err := u.checkKey(); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
 	if codeOf(err) == noSuchKey && u.store.there.Load() {
 		return nil, nil
 	}
-	// The answer to a HEAD request has no body that says why: the bucket may be missing.
+	// The response to HEAD has no body with the reason, which may be that the bucket does not exist.
 	body, _, _, reason := u.store.core.GetObject(ctx, u.store.bucket, u.key, minio.GetObjectOptions{})
 	if reason == nil {
 		body.Close()
@@ -85,7 +85,7 @@ func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
 	return nil, u.fault(ctx, err)
 }
 
-// read reads the object that info is of: one that was replaced since is an error.
+// read opens the object that info describes. It is an error if the object was replaced since.
 func (u *upload) read(ctx context.Context, info minio.ObjectInfo) (io.ReadCloser, error) {
 	var o minio.GetObjectOptions
 	o.SetMatchETag(info.ETag)
@@ -96,7 +96,7 @@ func (u *upload) read(ctx context.Context, info minio.ObjectInfo) (io.ReadCloser
 	return &reader{body, ctx, u, info.Size}, nil
 }
 
-// A reader reads an object. Its errors are those of the store.
+// A reader reads an object. It converts errors with fault.
 type reader struct {
 	io.ReadCloser
 	ctx  context.Context

@@ -16,7 +16,7 @@ import (
 	"braid/source"
 )
 
-// The codes of answers that decide something.
+// The error codes that are handled specially.
 const (
 	noSuchUpload   = "NoSuchUpload"
 	noSuchKey      = "NoSuchKey"
@@ -24,7 +24,7 @@ const (
 	conflict       = "ConditionalRequestConflict"
 )
 
-// codeOf is the code of an answer of the store; "" if there was none.
+// codeOf returns the error code in a response of the store. It is "" if err is not a response.
 func codeOf(err error) string {
 	r, ok := errors.AsType[minio.ErrorResponse](err)
 	switch {
@@ -47,7 +47,7 @@ const (
 	hintAgain       download.Hint = "the same command goes on"
 )
 
-// configFault is the error of a store that cannot be used as it is configured.
+// configFault returns the error for a store whose configuration is not valid.
 func configFault(place string, err error) *download.Error {
 	e := &download.Error{Kind: download.Usage, What: "store", Where: place, Err: err, Hint: hintEndpoint}
 	if errors.Is(err, errNoCredentials) {
@@ -59,8 +59,8 @@ func configFault(place string, err error) *download.Error {
 	return e
 }
 
-// fault is the error of a request about key as a *download.Error, which says whose fault it is; the cause of ctx if
-// that has ended; nil if err is.
+// fault converts the error of a request about key to a *download.Error with the fitting kind. If ctx has ended, it
+// returns its cause. It returns nil if err is nil.
 func (s *Store) fault(ctx context.Context, key string, err error) error {
 	if err == nil {
 		return nil
@@ -93,7 +93,7 @@ func (s *Store) fault(ctx context.Context, key string, err error) error {
 	return e
 }
 
-// masked is a text of the store without the credentials that requests are signed with.
+// masked replaces the credentials in a text that the store sent.
 func (s *Store) masked(text string) string {
 	if s.access == nil || s.access.IsExpired() {
 		return text
@@ -110,7 +110,7 @@ func (s *Store) masked(text string) string {
 	return text
 }
 
-// judge returns the kind of an answer, and the hint for its user.
+// judge returns the kind and the hint for a response.
 func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.Hint) {
 	switch r.Code {
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
@@ -142,7 +142,7 @@ func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.
 	return download.Refused, ""
 }
 
-// plainly is an answer in a few words: "403 AccessDenied: Access Denied".
+// plainly describes a response briefly: "403 AccessDenied: Access Denied".
 func plainly(r minio.ErrorResponse) string {
 	code := r.Code[:min(len(r.Code), 60)]
 	if foreign(r) {
@@ -155,16 +155,17 @@ func plainly(r minio.ErrorResponse) string {
 	return text
 }
 
-// foreign reports whether an answer is not in the words of a store: the line of its status stands for the code, and
-// what may be a page for people for the message.
+// foreign reports whether a response is not one of an object store. Its code is then the status line, and its message
+// may be an HTML page.
 func foreign(r minio.ErrorResponse) bool {
 	return strings.HasPrefix(r.Code, strconv.Itoa(r.StatusCode)+" ")
 }
 
-// A hidden error does not show what it wraps: an error of a store says nothing of the file or its sources.
+// A hidden error does not unwrap, because the cause of a store's error must not be taken for one of the file or its
+// sources.
 type hidden struct{ error }
 
-// lost is the error of an upload that another process has ended.
+// lost returns the error for an upload that another process has aborted.
 func (s *Store) lost(key string) error {
 	return &download.Error{
 		Kind: download.Local, What: "store", Where: "s3://" + s.bucket + "/" + key,

@@ -18,10 +18,11 @@ import (
 	"braid/internal/fsys"
 )
 
-// A journal keeps lines about the upload of one key: what another process needs to go on with it. It has no secrets.
+// A journal keeps lines about the upload of one key, from which another process can continue it. It contains no
+// secrets.
 type journal interface {
-	// Read returns the lines that were appended since the last Clear, each with its end. What follows the last whole
-	// line does not count.
+	// Read returns the lines that were appended since the last Clear, with their line ends. An incomplete last line is
+	// dropped.
 	Read() ([]byte, error)
 	Append(line []byte) error
 	// Clear removes all lines.
@@ -29,21 +30,21 @@ type journal interface {
 	Close() error
 }
 
-// A heading is the first line of a journal: the upload that the journal is of.
+// A heading is the first line of a journal. It identifies the upload.
 type heading struct {
 	Version  int       `json:"v"`
 	Endpoint string    `json:"endpoint"`
 	Bucket   string    `json:"bucket"`
 	Key      string    `json:"key"`
 	Upload   string    `json:"upload"`
-	Token    string    `json:"token"` // in the object's metadata
-	URL      string    `json:"url"`   // masked
+	Token    string    `json:"token"` // stored in the object's metadata
+	URL      string    `json:"url"`   // without secrets
 	Began    time.Time `json:"began"`
 }
 
-// An entry is another line: an uploaded part, if Number is positive; the evidence of a file whose Complete was asked
-// for, if it is negative; or, if it is 0, that only the first Start parts count, as those after them are uploaded
-// again.
+// An entry is another line of a journal. If Number is positive, it is an uploaded part. If Number is negative, it is
+// the evidence for a file whose Complete was requested. If Number is 0, only the first Start parts are valid, because
+// the later ones are uploaded again.
 type entry struct {
 	Number   int             `json:"n"`
 	Start    int64           `json:"start"`
@@ -54,25 +55,25 @@ type entry struct {
 	Evidence json.RawMessage `json:"evidence,omitempty"`
 }
 
-// A record is what a journal says.
+// A record is the content of a journal.
 type record struct {
 	heading  heading
 	parts    map[int]entry
-	evidence []byte // if Complete was asked for
+	evidence []byte // set if Complete was requested
 }
 
-// none reports whether there is no upload.
+// none reports whether the journal has no upload.
 func (r record) none() bool { return r.heading.Upload == "" }
 
 const journalVersion = 1
 
-// readRecord reads a journal.
+// readRecord reads and parses a journal.
 func readRecord(j journal) (record, error) {
 	data, err := j.Read()
 	return parseRecord(data), err
 }
 
-// parseRecord reads the lines of a journal, up to the first that is torn or wrong.
+// parseRecord parses the lines of a journal, up to the first one that is incomplete or invalid.
 func parseRecord(data []byte) (r record) {
 	r.parts = map[int]entry{}
 	lines := bufio.NewReader(bytes.NewReader(data))
@@ -129,7 +130,7 @@ func (s *Store) journal(key string) (journal, error) {
 
 const journalEnding = ".upload"
 
-// noJournal keeps nothing.
+// A noJournal is a journal that keeps nothing.
 type noJournal struct{}
 
 func (noJournal) Read() ([]byte, error) { return nil, nil }
@@ -137,7 +138,7 @@ func (noJournal) Append([]byte) error   { return nil }
 func (noJournal) Clear() error          { return nil }
 func (noJournal) Close() error          { return nil }
 
-// A fileJournal is a file that one process has locked.
+// A fileJournal is a journal in a file, which it keeps locked.
 type fileJournal struct {
 	dir  fsys.Dir
 	name string
@@ -145,7 +146,7 @@ type fileJournal struct {
 	size int64
 }
 
-// openFile opens a journal, or makes it.
+// openFile opens a journal file, or creates it.
 func openFile(folder, name string) (journal, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func openFile(folder, name string) (journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range 100 { // the last owner may be removing it
+	for range 100 { // the previous owner may be removing it
 		j, again, err := claim(dir, name)
 		if !again {
 			if err != nil {
@@ -169,7 +170,7 @@ func openFile(folder, name string) (journal, error) {
 
 var errBusy = errors.New("the journal of the upload comes and goes")
 
-// claim opens and locks a journal. If again is true, it was removed meanwhile.
+// claim opens and locks a journal file. again is true if the file was removed meanwhile.
 func claim(dir fsys.Dir, name string) (j journal, again bool, err error) {
 	f, err := dir.Create(name, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -230,7 +231,7 @@ func (j *fileJournal) Clear() error {
 	return j.file.Truncate(0)
 }
 
-// Close implements journal. A journal without lines is removed.
+// Close implements journal. An empty journal is removed.
 func (j *fileJournal) Close() error {
 	defer j.dir.Close()
 	defer j.file.Close()

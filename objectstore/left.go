@@ -13,22 +13,22 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Left upload is one that was not ended.
+// A Left is an upload that was neither completed nor aborted.
 type Left struct {
-	Endpoint, Bucket, Key, Upload string // Upload is its id
-	URL                           string // that was fetched from, without secrets; "" if no journal is here
-	Size                          int64  // bytes that are uploaded and need not be again; -1 if that is not known
+	Endpoint, Bucket, Key, Upload string // Upload is the id
+	URL                           string // URL of the file without secrets; "" without a local journal
+	Size                          int64  // bytes uploaded so far; -1 if unknown
 	Began                         time.Time
-	InUse                         bool // a process of this machine works at it
-	PID                           int  // of that; 0 if it is not known
+	InUse                         bool // a process on this machine uses it
+	PID                           int  // of that process; 0 if unknown
 
-	changed time.Time // of the journal here
+	changed time.Time // modification time of the journal
 }
 
-// Path is what the object would be called: s3://BUCKET/KEY.
+// Path returns the name of the object: s3://BUCKET/KEY.
 func (l Left) Path() string { return "s3://" + l.Bucket + "/" + l.Key }
 
-// Left lists the uploads below the prefix of the store that were not ended, whatever program has opened them.
+// Left lists the unfinished uploads below the store's prefix, including those of other programs.
 func (s *Store) Left(ctx context.Context) ([]Left, error) { return s.left(ctx, s.prefix) }
 
 func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error) {
@@ -66,11 +66,11 @@ func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error)
 	return all, s.fault(ctx, prefix, errEndless)
 }
 
-// A marker is where a page of a listing begins.
+// A marker is the position of a page in a listing.
 type marker struct{ key, upload string }
 
-// Sweep ends the uploads of a name or, if name is empty, all below the prefix, and removes their journals. It returns
-// those that are gone. An upload at which a process of this machine works stays, and is an error.
+// Sweep aborts the unfinished uploads of a name, or all below the prefix if name is empty, and removes their journals.
+// It returns the aborted uploads. An upload that a process on this machine uses is not aborted and causes an error.
 func (s *Store) Sweep(ctx context.Context, name string) (gone []Left, err error) {
 	return s.sweep(ctx, name, func(Left) bool { return true })
 }
@@ -89,7 +89,7 @@ func (s *Store) sweep(ctx context.Context, name string, which func(Left) bool) (
 			gone = append(gone, l)
 		}
 		err = cmp.Or(err, this)
-		if e, ok := errors.AsType[*download.Error](this); this != nil && !(ok && e.Kind == download.Local) { // it is not about this one alone
+		if e, ok := errors.AsType[*download.Error](this); this != nil && !(ok && e.Kind == download.Local) { // it concerns all uploads
 			return gone, this
 		}
 	}
@@ -112,7 +112,7 @@ func (s *Store) end(ctx context.Context, l Left) error {
 	return u.journal.Clear()
 }
 
-// Journaled lists the uploads that have a journal in a folder ([Options].Folder). No store is asked.
+// Journaled lists the uploads with a journal in a folder ([Options].Folder). It does not ask the store.
 func Journaled(folder string) (all []Left, err error) {
 	names, err := filepath.Glob(filepath.Join(folder, "*"+journalEnding))
 	if err != nil || len(names) == 0 {
@@ -135,10 +135,11 @@ func Journaled(folder string) (all []Left, err error) {
 	return all, nil
 }
 
-// journaled is the upload of a journal; the zero value if the journal names no upload, or has just ended.
+// journaled returns the upload of a journal. It returns the zero value if the journal has no upload or was just
+// removed.
 func journaled(dir fsys.Dir, name string) (l Left, err error) {
 	f, err := dir.Open(name)
-	if err != nil { // it has just ended
+	if err != nil { // it was just removed
 		return l, nil
 	}
 	defer f.Close()

@@ -17,16 +17,16 @@ import (
 	"braid/internal/fsys"
 )
 
-// conditions say whether a store obeys If-None-Match. Many ignore it, and take what they should refuse.
+// A conditions records whether a store obeys If-None-Match. Many stores ignore it and overwrite the object.
 type conditions struct {
 	store *Store
 	mu    sync.Mutex
-	found bool // obeys is known
+	found bool // obeys is valid
 	obeys bool
 }
 
-// hold reports whether the store obeys conditions, and whether that is known. It is found out with an object of one
-// byte beside key, once, and remembered for a month.
+// hold reports whether the store obeys conditions, and whether that is known. It is tested once with an object of one
+// byte beside key. A positive result is remembered for a month.
 func (c *conditions) hold(ctx context.Context, key string) (obeys, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,12 +38,12 @@ func (c *conditions) hold(ctx context.Context, key string) (obeys, known bool) {
 	return c.obeys, c.found
 }
 
-// remembered is how long a good answer counts.
+// remembered is how long a positive result is valid.
 const remembered = 30 * 24 * time.Hour
 
 func (c *conditions) find(ctx context.Context, key string) (obeys bool, err error) {
 	s := c.store
-	if strings.HasSuffix(s.endpoint, ".amazonaws.com") { // it documents them
+	if strings.HasSuffix(s.endpoint, ".amazonaws.com") { // Amazon documents that it does
 		return true, nil
 	}
 	file := c.file()
@@ -54,9 +54,10 @@ func (c *conditions) find(ctx context.Context, key string) (obeys bool, err erro
 	if file != "" {
 		host, _ := os.Hostname()
 		sum := sha256.Sum256([]byte(host + "\n" + file))
-		obeys, err = c.ask(ctx, folder+hex.EncodeToString(sum[:8])) // which a run that was killed here has used, too
+		// Each run uses this name, and so removes what a killed run left.
+		obeys, err = c.ask(ctx, folder+hex.EncodeToString(sum[:8]))
 	}
-	if err == nil && !obeys { // another process may be at the same
+	if err == nil && !obeys { // another process may have used the same name
 		obeys, err = c.ask(ctx, folder+newToken())
 	}
 	switch {
@@ -72,7 +73,8 @@ func (c *conditions) find(ctx context.Context, key string) (obeys bool, err erro
 	return obeys, nil
 }
 
-// file is where a good answer is remembered; a bad one is found out, and noted, each time. It is "" without a folder.
+// file returns the path of the file that records a positive result. A negative result is not recorded but noted in each
+// run. It is "" without a folder.
 func (c *conditions) file() string {
 	if c.store.options.Folder == "" {
 		return ""
@@ -81,8 +83,8 @@ func (c *conditions) file() string {
 	return filepath.Join(c.store.options.Folder, hex.EncodeToString(sum[:12])+".conditions")
 }
 
-// ask makes an object of one byte, and tries to make it once more as if there were none: in one request and by an
-// upload of parts.
+// ask creates an object of one byte and tests whether the store refuses to create it again, both in one request and by
+// a multipart upload.
 func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error) {
 	s := c.store
 	put := func() error {
@@ -100,14 +102,14 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 	if err := put(); codeOf(err) != preconditioned {
 		return false, unlessUnsupported(err)
 	}
-	// An upload whose answer is not awaited would stay: so this question is not given up with ctx.
+	// It does not end with ctx, because an upload whose response is lost would stay.
 	upload, err := s.core.NewMultipartUpload(after, s.bucket, key, minio.PutObjectOptions{})
 	if err != nil {
 		return false, err
 	}
 	defer func() {
 		s.core.AbortMultipartUpload(after, s.bucket, key, upload)
-		left, _ := s.left(after, key) // of a run that was killed
+		left, _ := s.left(after, key) // also those of a run that was killed
 		for _, l := range left {
 			s.core.AbortMultipartUpload(after, s.bucket, l.Key, l.Upload)
 		}
@@ -125,7 +127,7 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 	return false, unlessUnsupported(err)
 }
 
-// unlessUnsupported returns err, but nil if the store refused the request for its condition.
+// unlessUnsupported returns nil if the store refused the request because of its condition, else err.
 func unlessUnsupported(err error) error {
 	if r, ok := errors.AsType[minio.ErrorResponse](err); ok && r.StatusCode == http.StatusNotImplemented {
 		return nil

@@ -1,12 +1,12 @@
-// Package objectstore makes objects the target of downloads: [Store] is a [download.Store] on a bucket of Amazon's
-// store, or of one that speaks its protocol.
+// Package objectstore stores downloads in an object store. A [Store] is a [download.Store] in a bucket of Amazon's
+// store or of a store with the same protocol.
 //
-// A file goes into a multipart upload while it is fetched. Nothing is visible before Complete, which is asked for with
-// a proof of the whole file only, and with If-None-Match: * or the If-Match of the object that is replaced. A journal
-// keeps for each uploaded part what another process needs to go on with the upload, as uploaded bytes cannot be read
-// back.
+// A file is uploaded in parts while it is fetched. It becomes visible only by the final Complete, which requires a
+// proof of the whole file and is sent with If-None-Match: * or with If-Match and the ETag of the object to replace.
+// Uploaded bytes cannot be read back, so a journal keeps for each part what another process needs to continue the
+// upload.
 //
-// It refuses to be a client for everything that a store can do: buckets, policies and versions are for other programs.
+// The package does not manage buckets, policies or versions.
 //
 //	store, err := objectstore.Open("s3://bucket/isos/", objectstore.Options{Folder: "/var/lib/example"})
 //	...
@@ -37,50 +37,52 @@ import (
 	"braid/verify"
 )
 
-// Options are what a Store does beside what the environment says.
+// Options configures a Store, in addition to the environment.
 type Options struct {
-	// Folder has the journals of uploads, and what was found out about stores. If empty, nothing is kept: a killed
-	// upload begins anew.
+	// Folder holds the journals of uploads and what is known about stores. If empty, nothing is kept, and a killed
+	// upload begins again.
 	Folder string
-	// Note is called with what a user should know although nothing failed, by any goroutine. It may be nil.
+	// Note is called with a message for the user that is not an error. It may be called by any goroutine. It may be
+	// nil.
 	Note func(text string)
-	// Timeout is how long the store may be silent. If zero, a minute.
+	// Timeout is how long the store may send nothing. If zero, it is a minute.
 	Timeout time.Duration
-	// UserAgent is added to that of the library: "braid/1.0".
+	// UserAgent is added to the library's own, such as "braid/1.0".
 	UserAgent string
-	// Getenv reads the environment. If nil, os.Getenv.
+	// Getenv returns an environment variable. If nil, os.Getenv is used.
 	Getenv func(name string) string
 }
 
-// A Lease is the right to a download that several processes may have, one after the other.
+// A Lease is the right to a download that several processes can hold one after the other.
 type Lease struct {
-	// Job names the download. It stands in the metadata of the object, so that a later try knows what an earlier one has made.
+	// Job names the download. It is stored in the metadata of the object, from which a later attempt learns that an
+	// earlier one created the object.
 	Job string
-	// Opened is called with the id of an upload before a part is sent: the process that has the lease next ends that
-	// upload. An error ends the download.
+	// Opened is called with the id of an upload before a part is sent. The next holder of the lease aborts that upload.
+	// An error ends the download.
 	Opened func(ctx context.Context, upload string) error
-	// Confirm is called right before an object is made. An error ends the download, and no object is made.
+	// Confirm is called immediately before an object is created. An error ends the download, and no object is created.
 	Confirm func(ctx context.Context) error
 }
 
-// A Store is a bucket, and a prefix that the names of files get.
+// A Store is a bucket with a prefix for the names of files.
 type Store struct {
 	options  Options
-	lease    *Lease // nil: there is none
+	lease    *Lease // nil if the store is not leased
 	core     *minio.Core
 	access   *credentials.Credentials
 	endpoint string
 	bucket   string
 	prefix   string
 	probed   *conditions
-	swept    *sync.Once   // sweepAbandoned
-	there    *atomic.Bool // the bucket is
+	swept    *sync.Once   // guards sweepAbandoned
+	there    *atomic.Bool // the bucket is known to exist
 }
 
-// IsURL reports whether a word names a place in an object store.
+// IsURL reports whether a word is the URL of a place in an object store.
 func IsURL(word string) bool { return strings.HasPrefix(word, "s3://") }
 
-// split reads s3://bucket/key. The key may be empty. The error says what is wrong.
+// split splits s3://bucket/key. The key may be empty.
 func split(word string) (bucket, key string, err error) {
 	u, err := url.Parse(word)
 	switch {
@@ -101,7 +103,7 @@ func split(word string) (bucket, key string, err error) {
 
 var errKey = errors.New("no key: an empty part, . or .. is in it, a control character, or more than 1024 bytes")
 
-// validKey reports whether a key means the same to all programs on the way, and in a folder.
+// validKey reports whether other programs can use a key unchanged, and whether it can be a path in a folder.
 func validKey(key string) bool {
 	for part := range strings.SplitSeq(key, "/") {
 		if part == "" || part == "." || part == ".." {
@@ -111,9 +113,9 @@ func validKey(key string) bool {
 	return len(key) <= 1024 && utf8.ValidString(key) && !strings.ContainsFunc(key, unicode.IsControl)
 }
 
-// Open prepares a store for files below s3://bucket/prefix/. Endpoint, region, credentials and the way to name buckets
-// are read where other programs read them: AWS_* in the environment, and the files in ~/.aws. Nothing is asked of the
-// store yet. The error is a *download.Error.
+// Open returns a store for files below s3://bucket/prefix/. It reads the endpoint, the region, the credentials and the
+// addressing style from AWS_* in the environment and the files in ~/.aws, like other programs. It sends no request. The
+// error is a *download.Error.
 func Open(place string, o Options) (*Store, error) {
 	bucket, prefix, err := split(place)
 	if err != nil {
@@ -143,7 +145,7 @@ func Open(place string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// connect makes the client.
+// connect creates the client.
 func (s *Store) connect(c config) error {
 	transport, err := s.transport(c)
 	if err != nil {
@@ -161,7 +163,7 @@ func (s *Store) connect(c config) error {
 	return err
 }
 
-// tries is how often a request is made that fails in a way that may pass.
+// tries is how often a request with a temporary failure is sent.
 const tries = 10
 
 func (s *Store) transport(c config) (*http.Transport, error) {
@@ -192,7 +194,7 @@ func (s *Store) transport(c config) (*http.Transport, error) {
 	return t, nil
 }
 
-// A patientConn fails when nothing moves for some time.
+// A patientConn fails if no bytes are transferred for some time.
 type patientConn struct {
 	net.Conn
 	silence time.Duration
@@ -214,29 +216,29 @@ func (s *Store) Path(name string) string { return "s3://" + s.bucket + "/" + s.p
 // Upload implements download.Store.
 func (s *Store) Upload(name string) download.Upload { return newUpload(s, s.prefix+name) }
 
-// Existing is the object of a name. Without such an object the error is fs.ErrNotExist; see download.Upload.
+// Existing returns the object of a name. If it does not exist, the error is fs.ErrNotExist; see download.Upload.
 func (s *Store) Existing(ctx context.Context, name string) (*download.Existing, error) {
 	return newUpload(s, s.prefix+name).Existing(ctx)
 }
 
-// Leased is the store for a download with a lease. Another process of this machine that works at the same object is no
-// error: it has the lease no more. It keeps its journal, and the download has none.
+// Leased returns a store for a download with a lease. If another process on this machine still uploads the same object,
+// that is not an error, because it has lost the lease. That process keeps its journal, and this download has none.
 func (s *Store) Leased(l Lease) *Store {
 	own := *s
 	own.lease = &l
 	return &own
 }
 
-// Abort ends the upload of a name that has an id: its Complete will fail. An upload that is not there is no error.
-// Without a lease it is an error if a process of this machine works at the object.
+// Abort aborts the upload of a name with this id, so that its Complete fails. It is not an error if the upload does not
+// exist. Without a lease it is an error if a process on this machine uses the upload.
 func (s *Store) Abort(ctx context.Context, name, upload string) error {
 	return s.end(ctx, Left{Key: s.prefix + name, Upload: upload})
 }
 
-// TakeOver ends the uploads of a name, as Abort does: the one with the id that an earlier try stored, if it did, and
-// all others, as a try may have been killed before it stored its own. The upload of that id stays if its journal is
-// here and no other process has it open: this process can go on with it. TakeOver reports whether an earlier try of the
-// lease's Job has made the object.
+// TakeOver aborts all uploads of a name: the one with the id that an earlier attempt stored, and others, because an
+// attempt may have been killed before it stored the id. The upload with that id is kept if this machine has its journal
+// and no other process uses it, so that this process can continue it. TakeOver reports whether an earlier attempt of
+// the lease's Job has created the object.
 func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, err error) {
 	u := newUpload(s, s.prefix+name)
 	if err := u.openToWrite(); err != nil {
@@ -259,7 +261,7 @@ func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, e
 	return err == nil && info != nil && s.ours(info), err
 }
 
-// opened has the lease, if there is one, store the id of its upload.
+// opened calls the Opened function of the lease, if the store is leased.
 func (s *Store) opened(ctx context.Context, upload string) error {
 	if s.lease == nil {
 		return nil
@@ -267,8 +269,8 @@ func (s *Store) opened(ctx context.Context, upload string) error {
 	return s.lease.Opened(ctx, upload)
 }
 
-// metadata is what is stored with an object: the token of its upload, its job, the URL that it is from and, if that is
-// known by then, its digest.
+// metadata returns the metadata of an object: the token of its upload, its job, its URL and, if already known, its
+// SHA-256.
 func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
 	m := map[string]string{"braid-upload": h.Token, "braid-url": inASCII(h.URL)}
 	if s.lease != nil && s.lease.Job != "" {
@@ -282,7 +284,7 @@ func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
 	return m
 }
 
-// ours reports whether an object was made by a download with the same lease.
+// ours reports whether an object was created by a download with the same lease.
 func (s *Store) ours(info *minio.ObjectInfo) bool {
 	return s.lease != nil && s.lease.Job != "" && info.UserMetadata["Braid-Job"] == s.lease.Job
 }

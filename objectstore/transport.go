@@ -6,10 +6,11 @@ import (
 	"net/http"
 )
 
-// mostAnswer is how long an answer may be that is no object. A thousand entries of a listing are less than a tenth of it.
+// mostAnswer limits the size of a response other than an object. A thousand entries of a listing take less than a
+// tenth.
 const mostAnswer = 16 << 20
 
-// mostPages is how many answers a listing may have, of a thousand entries each.
+// mostPages limits the pages of a listing. A page has up to a thousand entries.
 const mostPages = 1000
 
 var (
@@ -17,7 +18,7 @@ var (
 	errEndless    = errors.New("the listing has no end, or leads back to where it was")
 )
 
-// A bounded transport ends answers that are no objects after mostAnswer bytes.
+// A bounded is a RoundTripper that limits responses other than objects to mostAnswer bytes.
 type bounded struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

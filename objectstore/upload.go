@@ -25,14 +25,14 @@ const (
 	minPart = 8 << 20
 	maxPart = 5 << 30
 	mebi    = 1 << 20
-	// mostParts is how many parts a file of known size has, of the 10,000 that a store takes.
+	// mostParts is the number of parts of a file of known size. Stores allow 10,000.
 	mostParts = 9000
-	// atOnce is how many parts are on their way.
+	// atOnce is the number of parts that are sent concurrently.
 	atOnce = 4
 )
 
-// partEnd is where the part ends that begins at off. Parts of a file of unknown size grow by a thousandth of what is
-// before them, so that the 10,000 parts of a store are enough for the largest object.
+// partEnd returns the end of the part that begins at off. In a file of unknown size, parts grow by a thousandth of the
+// offset, so that 10,000 parts are enough for the largest object.
 func partEnd(off, size int64) int64 {
 	n := off / 1000
 	if size >= 0 {
@@ -42,17 +42,17 @@ func partEnd(off, size int64) int64 {
 	return off + min(max(n, minPart), maxPart)
 }
 
-// An upload is that of one key. The methods that download.Upload has are called one after the other; parts are sent by
-// goroutines.
+// An upload is the upload of one key. The methods of download.Upload are called one after the other. Goroutines send
+// the parts.
 type upload struct {
 	store    *Store
 	key      string
-	journal  journal // nil: it is not open yet
+	journal  journal // nil if not open
 	existing *minio.ObjectInfo
 
 	heading heading // Upload is "" before the first part
 	small   *download.UploadPart
-	number  int // of the last part that was put
+	number  int // number of the last part
 	earlier earlier
 
 	ctx    context.Context // of the requests that send parts
@@ -61,8 +61,8 @@ type upload struct {
 	wg     sync.WaitGroup
 
 	mu     sync.Mutex
-	parts  map[int]entry // that are uploaded
-	failed error         // why a part is not
+	parts  map[int]entry // uploaded parts
+	failed error         // error of the first part that failed
 }
 
 func newUpload(s *Store, key string) *upload {
@@ -74,7 +74,7 @@ func (u *upload) PartEnd(off, size int64) int64 { return partEnd(off, size) }
 
 func (u *upload) fault(ctx context.Context, err error) error { return u.store.fault(ctx, u.key, err) }
 
-// open opens the journal.
+// open opens the journal, if it is not open.
 func (u *upload) open() (err error) {
 	if u.journal != nil {
 		return nil
@@ -89,7 +89,7 @@ func (u *upload) open() (err error) {
 	return err
 }
 
-// checkKey refuses a name that makes no key.
+// checkKey returns an error if the key is not valid.
 func (u *upload) checkKey() error {
 	if validKey(u.key) {
 		return nil
@@ -99,7 +99,7 @@ func (u *upload) checkKey() error {
 
 func (u *upload) path() string { return "s3://" + u.store.bucket + "/" + u.key }
 
-// Resume implements download.Upload. What the journal says counts as far as the store has the same parts.
+// Resume implements download.Upload. It continues after the last part that both the journal and the store have.
 func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err error) {
 	if err := u.openToWrite(); err != nil {
 		return 0, nil, err
@@ -139,7 +139,7 @@ func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err erro
 	return size, state, appendLine(u.journal, entry{Start: int64(u.number)})
 }
 
-// is reports whether the store has the part.
+// is reports whether p, as listed by the store, is the part in the journal.
 func (e entry) is(p minio.ObjectPart) bool {
 	return e.Size == p.Size && e.ETag == strings.Trim(p.ETag, `"`) && (p.ChecksumSHA256 == "" || p.ChecksumSHA256 == inBase64(e.SHA256))
 }
@@ -174,14 +174,14 @@ func inBase64(sum string) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// begin prepares to send parts. They are sent on after the end of ctx, until stop.
+// begin creates the context for sending parts. It does not end with ctx, but when stop is called.
 func (u *upload) begin(ctx context.Context) {
 	if u.cancel == nil {
 		u.ctx, u.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	}
 }
 
-// Put implements download.Upload. A file of one part waits for Commit.
+// Put implements download.Upload. A file of one part is sent by Commit.
 func (u *upload) Put(ctx context.Context, p download.UploadPart) error {
 	if p.Start == 0 && p.Last {
 		u.small = &p
@@ -215,7 +215,7 @@ func (u *upload) Put(ctx context.Context, p download.UploadPart) error {
 	return nil
 }
 
-// begun opens the upload with its first part.
+// begun opens the upload before its first part.
 func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	if u.heading.Upload != "" {
 		return nil
@@ -227,7 +227,8 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	o := minio.PutObjectOptions{UserMetadata: u.store.metadata(h, p.Claims)}
 	o.UserMetadata["x-amz-checksum-algorithm"], o.UserMetadata["x-amz-checksum-type"] = "SHA256", "COMPOSITE"
 	var err error
-	opening, stop := outliving(ctx, abortTime) // an upload whose id is not awaited would stay
+	// The request must not end with ctx, because an upload with an unknown id would stay.
+	opening, stop := outliving(ctx, abortTime)
 	h.Upload, err = u.store.core.NewMultipartUpload(opening, u.store.bucket, u.key, o)
 	stop()
 	if err != nil {
@@ -243,7 +244,7 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	}
 	u.heading = h
 	u.begin(ctx)
-	u.wg.Go(func() { // by the end it is known
+	u.wg.Go(func() { // the results are needed only at the end
 		u.store.probed.hold(u.ctx, u.key)
 		u.earlier = u.findEarlier(u.ctx)
 	})
@@ -253,7 +254,7 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	return appendLine(u.journal, h)
 }
 
-// send uploads a part and takes note of it.
+// send uploads a part and records it in the journal.
 func (u *upload) send(ctx context.Context, number int, p download.UploadPart) error {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(p.Bytes, 0, p.Bytes.Size())); err != nil {
@@ -283,7 +284,7 @@ func (u *upload) send(ctx context.Context, number int, p download.UploadPart) er
 	return nil
 }
 
-// sent waits for the parts that are on their way, and returns all parts in order. The error is that of the first part
+// sent waits for the parts that are being sent, and returns all parts in order. The error is that of the first part
 // that failed.
 func (u *upload) sent() ([]minio.CompletePart, error) {
 	u.wg.Wait()
@@ -299,7 +300,7 @@ func (u *upload) sent() ([]minio.CompletePart, error) {
 	return all, nil
 }
 
-// stop waits for the parts that are on their way, and gives them up after a time. No part is read after it.
+// stop waits for the parts that are being sent and cancels them after a time. No part is read after it returns.
 func (u *upload) stop(after time.Duration) {
 	if u.cancel == nil {
 		return
@@ -311,8 +312,8 @@ func (u *upload) stop(after time.Duration) {
 	u.cancel = nil
 }
 
-// lastParts is how long parts are waited for before an upload is given up: those that a store is still receiving may
-// outlive its end.
+// lastParts is how long to wait for parts before an upload is aborted. A part that the store is still receiving may
+// outlive the abort.
 const lastParts = 2 * time.Second
 
 // Restart implements download.Upload.
@@ -328,11 +329,11 @@ func (u *upload) Restart(context.Context) error {
 	return u.journal.Clear()
 }
 
-// abortTime is how long the store has to end an upload. One that does not is swept later (Left).
+// abortTime is the time limit for aborting an upload. An upload that could not be aborted is swept later (see Left).
 const abortTime = 10 * time.Second
 
-// abort ends an upload of this process, also when its context has ended. A part that the store is still receiving may
-// make it come back: it is ended until the store does not know it any more.
+// abort aborts an upload of this process, even if its context has ended. A part that the store is still receiving may
+// restore the upload, so abort repeats the request until the store no longer knows the upload.
 func (u *upload) abort(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), abortTime)
 	defer cancel()
@@ -343,7 +344,7 @@ func (u *upload) abort(id string) {
 		if codeOf(gone) == noSuchUpload {
 			return
 		}
-		if gone != nil && err == nil { // it may not be asked
+		if gone != nil && err == nil { // listing may be forbidden
 			return
 		}
 		select {
