@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// unit is the one range unit that this package knows (RFC 9110, section 14.1.2).
+// unit is the only range unit that this package supports (RFC 9110, section 14.1.2).
 const unit = "bytes"
 
-// ErrUnsatisfiable says that a Range field is well formed and that no byte it asks for exists, which calls
-// for a 416 (RFC 9110, section 15.5.17).
+// ErrUnsatisfiable reports that a Range field is valid but no byte that it requests exists. The response is then a 416
+// (RFC 9110, section 15.5.17).
 var ErrUnsatisfiable = errors.New("range not satisfiable")
 
 // A ContentRange is the value of a Content-Range field (RFC 9110, section 14.4).
 type ContentRange struct {
-	// Range is the part that the answer carries, never unbounded. It is empty in the field of a 416 only.
+	// Range is the part in the response. It is never unbounded, and it is empty only in the field of a 416.
 	Range Range
-	// Size is the size of the whole representation, or -1 where the field has "*".
+	// Size is the size of the whole representation, or -1 if the field has "*".
 	Size int64
 }
 
-// ParseContentRange parses the Content-Range field of a 206. It knows the unit bytes only and accepts no
-// character beyond the grammar; the numbers must make sense together and fit:
+// ParseContentRange parses the Content-Range field of a 206. It supports only the unit bytes, accepts no characters
+// beyond the grammar, and checks the numbers:
 //
 //	"A Content-Range field value is invalid if it contains a range-resp that has a last-pos value less than
 //	its first-pos value, or a complete-length value less than or equal to its last-pos value." (RFC 9110,
@@ -44,7 +44,7 @@ func ParseContentRange(v string) (ContentRange, error) {
 	switch {
 	case last < first:
 		return ContentRange{}, contentRangeError(v, v, "last position before first")
-	case last >= Unbounded-1 || size == Unbounded: // last+1 must be a size itself
+	case last >= Unbounded-1 || size == Unbounded: // last+1 must be a valid size
 		return ContentRange{}, contentRangeError(v, v, "number too large")
 	case size >= 0 && size <= last:
 		return ContentRange{}, contentRangeError(v, v, "last position beyond size")
@@ -86,16 +86,16 @@ func (c ContentRange) String() string {
 	return unit + " " + part + "/" + size
 }
 
-// contentRangeError names the offset in v at which rest begins.
+// contentRangeError returns an error with the offset of rest in v.
 func contentRangeError(v, rest, why string) error {
 	return fmt.Errorf("Content-Range %.80q: offset %d: %s", v, len(v)-len(rest), why)
 }
 
-// ParseRange parses the Range field of a request for a representation of size bytes. It returns the ranges
-// that can be satisfied, in the order asked for, none empty and each cut off at size. It returns
-// ErrUnsatisfiable if there is none. After any other error the field is to be ignored and the answer to be
-// complete (RFC 9110, section 14.2); this includes every Range of an empty representation, of which no
-// Content-Range could name a part.
+// ParseRange parses the Range field of a request for a representation of size bytes. It returns the satisfiable ranges
+// in the requested order. None of them is empty, and each ends at size at the latest. It returns ErrUnsatisfiable if
+// none is satisfiable. After any other error, the server must ignore the field and send the whole representation (RFC
+// 9110, section 14.2). This includes every Range of an empty representation, because no Content-Range could describe a
+// part of it.
 func ParseRange(v string, size int64) ([]Range, error) {
 	rest, ok := consumeUnit(v, '=')
 	if !ok {
@@ -128,10 +128,10 @@ func ParseRange(v string, size int64) ([]Range, error) {
 	return ranges, nil
 }
 
-// parseSpec parses one range-spec: "0-499", "500-" or the last bytes, "-500" (RFC 9110, section 14.1.1).
-// The range is empty if it cannot be satisfied. Numbers too large for an int64 count as beyond the end:
-// "a recipient MUST anticipate potentially large decimal numerals and prevent parsing errors due to integer
-// conversion overflows" (RFC 9110, section 8.6).
+// parseSpec parses one range-spec: "0-499", "500-" or "-500" for the last bytes (RFC 9110, section 14.1.1). The range
+// is empty if it cannot be satisfied. Numbers too large for an int64 are treated as beyond the end: "a recipient MUST
+// anticipate potentially large decimal numerals and prevent parsing errors due to integer conversion overflows" (RFC
+// 9110, section 8.6).
 func parseSpec(s string, size int64) (r Range, ok bool) {
 	if suffix, found := strings.CutPrefix(s, "-"); found {
 		n, rest, ok := consumeNumber(suffix)
@@ -147,8 +147,8 @@ func parseSpec(s string, size int64) (r Range, ok bool) {
 	return Range{first, min(last, size-1) + 1}, true
 }
 
-// consumeUnit splits s after the unit bytes and the separator behind it. "All range unit names are
-// case-insensitive" (RFC 9110, section 14.1).
+// consumeUnit splits s after the unit bytes and the following separator. "All range unit names are case-insensitive"
+// (RFC 9110, section 14.1).
 func consumeUnit(s string, separator byte) (rest string, ok bool) {
 	n := len(unit)
 	if len(s) <= n || !strings.EqualFold(s[:n], unit) || s[n] != separator {
@@ -167,8 +167,7 @@ func consumePositions(s string) (first, last int64, rest string, ok bool) {
 	return first, last, rest, ok
 }
 
-// consumeSize splits s after its leading "/" and complete-length or "*", for which the size is -1 (RFC 9110,
-// section 14.4).
+// consumeSize splits s after its leading "/" and complete-length or "*", which means size -1 (RFC 9110, section 14.4).
 func consumeSize(s string) (size int64, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(s, "/")
 	if !ok {
@@ -180,8 +179,7 @@ func consumeSize(s string) (size int64, rest string, ok bool) {
 	return consumeNumber(rest)
 }
 
-// consumeNumber splits s after its leading digits, of which there must be one. A number too large is
-// Unbounded.
+// consumeNumber splits s after its leading digits, at least one. A number that is too large becomes Unbounded.
 func consumeNumber(s string) (n int64, rest string, ok bool) {
 	i := 0
 	for ; i < len(s) && '0' <= s[i] && s[i] <= '9'; i++ {

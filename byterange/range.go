@@ -1,10 +1,9 @@
-// Package byterange is the arithmetic of byte ranges: one range, a set of ranges, and the two header
-// fields that carry ranges (RFC 9110, section 14).
+// Package byterange implements byte ranges, sets of them, and the two header fields that contain them (RFC 9110,
+// section 14).
 //
-// Inside, a range is half-open: [Start, End). The inclusive form of HTTP appears in text only.
+// A Range is half-open: [Start, End). The inclusive form of HTTP appears only in text.
 //
-// The package keeps no bytes and decides nothing: who fetches a range, and whether an answer is the one
-// that was asked for, is for others to say.
+// The package does not store bytes and does not check whether a response has the requested range.
 //
 //	var have byterange.Set
 //	have.Add(byterange.Range{Start: 0, End: 500})
@@ -21,11 +20,11 @@ import (
 // Unbounded is the End of a range that runs to the end of a file of unknown size.
 const Unbounded = math.MaxInt64
 
-// A Range is the bytes from offset Start up to, but not including, offset End. Offsets are never negative.
-// A range whose End is not past its Start is empty.
+// A Range is the bytes from offset Start up to, but not including, offset End. Offsets are never negative. A range with
+// an End that is not greater than its Start is empty.
 type Range struct{ Start, End int64 }
 
-// Len is the number of bytes in r.
+// Len returns the number of bytes in r.
 func (r Range) Len() int64 { return max(0, r.End-r.Start) }
 
 // Empty reports whether r has no bytes.
@@ -34,7 +33,7 @@ func (r Range) Empty() bool { return r.End <= r.Start }
 // Contains reports whether the byte at off is in r.
 func (r Range) Contains(off int64) bool { return r.Start <= off && off < r.End }
 
-// Intersect returns what r and o have in common, and the zero Range if that is nothing.
+// Intersect returns the intersection of r and o, which is the zero Range if they do not overlap.
 func (r Range) Intersect(o Range) Range {
 	both := Range{max(r.Start, o.Start), min(r.End, o.End)}
 	if both.Empty() {
@@ -43,8 +42,7 @@ func (r Range) Intersect(o Range) Range {
 	return both
 }
 
-// String returns r as HTTP counts, with the last byte included: "0-499", "500-" if r is unbounded, and
-// "empty" for every empty range.
+// String returns r in the inclusive form of HTTP: "0-499", "500-" if r is unbounded, and "empty" for every empty range.
 func (r Range) String() string {
 	switch {
 	case r.Empty():
@@ -55,8 +53,8 @@ func (r Range) String() string {
 	return strconv.FormatInt(r.Start, 10) + "-" + strconv.FormatInt(r.End-1, 10)
 }
 
-// Field returns the value of the Range field that asks for r: "bytes=0-499", "bytes=500-" (RFC 9110,
-// section 14.1.2). No field can ask for an empty range; the value is then "".
+// Field returns the value of a Range field that requests r: "bytes=0-499", "bytes=500-" (RFC 9110, section 14.1.2). It
+// returns "" for an empty range, which a field cannot request.
 func (r Range) Field() string {
 	if r.Empty() {
 		return ""

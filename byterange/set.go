@@ -9,12 +9,13 @@ import (
 
 // A Set is a set of bytes. The zero value is the empty set.
 //
-// Copies of a Set share memory: after a change of one, by Add or Remove, the others are invalid. Clone makes a copy that is
-// independent. A Set must not change from when an iterator of it is made until that has run. What only asks takes a
-// Set by value, so that the result of a function can be asked, and a Set in a larger value prints as its ranges.
+// Copies of a Set share memory. After a change of one, by Add or Remove, the others are invalid. Clone returns an
+// independent copy. A Set must not change while an iterator over it is in use. Methods that do not change a Set have a
+// value receiver, so that they can be called on the result of a function, and so that a Set in a larger value is
+// printed as its ranges.
 type Set struct {
-	// ranges is canonical: sorted, no range empty, and a byte that is missing between each two. So there
-	// is one representation of each set, and Start and End are both ascending.
+	// ranges is sorted, has no empty ranges, and has a gap between any two. So each set has one representation, and
+	// Start and End are both ascending.
 	ranges []Range
 }
 
@@ -27,12 +28,12 @@ func NewSet(rs ...Range) Set {
 	return s
 }
 
-// Add adds the bytes of r. It does not allocate if r only makes ranges of s longer.
+// Add adds the bytes of r. It does not allocate if r only extends ranges of s.
 func (s *Set) Add(r Range) {
 	if r.Empty() {
 		return
 	}
-	// Ranges i to j-1 overlap r or touch it, and become one with it.
+	// Ranges i to j-1 overlap or touch r. They are merged with it.
 	i := s.search(0, func(have Range) bool { return have.End >= r.Start })
 	j := s.search(i, func(have Range) bool { return have.Start > r.End })
 	if i == j {
@@ -68,7 +69,7 @@ func (s *Set) Remove(r Range) {
 // Clone returns a copy of s that shares no memory with it.
 func (s Set) Clone() Set { return Set{slices.Clone(s.ranges)} }
 
-// Len is the number of bytes in s.
+// Len returns the number of bytes in s.
 func (s Set) Len() int64 {
 	var n int64
 	for _, r := range s.ranges {
@@ -77,7 +78,7 @@ func (s Set) Len() int64 {
 	return n
 }
 
-// Count is the number of ranges in s, of which no two overlap or touch.
+// Count returns the number of ranges in s. No two of them overlap or touch.
 func (s Set) Count() int { return len(s.ranges) }
 
 // Contains reports whether every byte of r is in s. It is true for an empty r.
@@ -123,7 +124,7 @@ func (s Set) Gaps(within Range) iter.Seq[Range] {
 	}
 }
 
-// String returns the ranges of s as HTTP counts: "0-499,1000-". It is "empty" for the empty set.
+// String returns the ranges of s in the inclusive form of HTTP: "0-499,1000-". It returns "empty" for the empty set.
 func (s Set) String() string {
 	if len(s.ranges) == 0 {
 		return Range{}.String()
@@ -135,7 +136,7 @@ func (s Set) String() string {
 	return strings.Join(parts, ",")
 }
 
-// overlapping returns the ranges i to j-1 of s that have a byte in common with r.
+// overlapping returns the indices i and j of the ranges i to j-1 of s that overlap r.
 func (s Set) overlapping(r Range) (i, j int) {
 	if r.Empty() {
 		return 0, 0
@@ -145,8 +146,8 @@ func (s Set) overlapping(r Range) (i, j int) {
 	return i, j
 }
 
-// search returns the index of the first range from index from on for which past is true. Once true, past
-// must stay true.
+// search returns the index of the first range at or after index from for which past is true. Once true, past must stay
+// true for all later ranges.
 func (s Set) search(from int, past func(Range) bool) int {
 	return from + sort.Search(len(s.ranges)-from, func(i int) bool { return past(s.ranges[from+i]) })
 }
