@@ -1,16 +1,16 @@
-// Package address says how far an IP address reaches, the whole Internet or only a machine, a link or a site, and
-// whether a URL that another machine named may lead there.
+// Package address classifies IP addresses as public, private, loopback and so on. It decides whether a connection to an
+// address may be made if another machine named it in a URL.
 //
-// A server that names a URL chooses where we connect to, from within our network. A server on the Internet has no
-// business with what listens on our loopback interface or in our cellar; a server in the cellar may name its
+// A server that names a URL chooses an address that we connect to from within our network. A server on the Internet
+// must not direct us to our loopback interface or a private network. A server in a private network may name its
 // neighbours.
 //
-//	p := address.Policy{Scope: address.Public | address.Of(server)} // for what that server named
-//	err := p.Check(addr)                                         // an *Error, if it leads to 10.0.0.5
+//	p := address.Policy{Scope: address.Public | address.Of(server)} // for URLs that server named
+//	err := p.Check(addr)                                         // an *Error, if addr is 10.0.0.5
 //
-// The package does not look names up and does not connect: an address is checked when a connection is made to it, not a
-// name before, which may mean another address a moment later. It also writes hosts and URLs in ASCII, as name servers
-// and servers know them.
+// The package does not resolve names and does not connect. An address must be checked when the connection is made.
+// Checking a resolved name earlier is not enough, because it may resolve to another address later. The package also
+// converts hosts and URLs to ASCII.
 package address
 
 import (
@@ -18,24 +18,24 @@ import (
 	"net/netip"
 )
 
-// A Scope is a set of addresses by how far they reach. That of one address has one bit.
+// A Scope is a set of kinds of addresses. The scope of one address has one bit.
 type Scope uint16
 
 // The kinds of addresses (IANA's special-purpose address registries, RFC 6890).
 const (
-	Public      Scope = 1 << iota // everything that is not below
+	Public      Scope = 1 << iota // all other addresses
 	Loopback                      // this machine: 127.0.0.0/8, ::1
-	Unspecified                   // this host on this network, which most systems take for loopback: 0.0.0.0/8, ::
-	Private                       // a site: RFC 1918, RFC 4193, and the site-local addresses of old
-	LinkLocal                     // RFC 3927, RFC 4291: there are also the servers that tell virtual machines their secrets
+	Unspecified                   // this host on this network: 0.0.0.0/8, ::; most systems treat it as loopback
+	Private                       // a site: RFC 1918, RFC 4193, and the former site-local addresses
+	LinkLocal                     // RFC 3927, RFC 4291; includes the metadata services of clouds, which return secrets
 	Shared                        // between a provider and its customers, RFC 6598; also overlay networks
 	Multicast
-	Reserved // 240.0.0.0/4, broadcast in it
+	Reserved // 240.0.0.0/4, including broadcast
 
 	Anywhere Scope = 1<<iota - 1
 )
 
-// kinds lists what is not public, with the words for it.
+// kinds lists the scopes other than Public with their descriptions.
 var kinds = []struct {
 	scope    Scope
 	words    string
@@ -57,8 +57,8 @@ func prefixes(words ...string) (all []netip.Prefix) {
 	return all
 }
 
-// Of returns how far an address reaches. An IPv6 address with an IPv4 address in it reaches as far as that one. The scope of
-// the zero Addr is empty.
+// Of returns the scope of an address. The scope of an IPv6 address with an embedded IPv4 address is that of the IPv4
+// address. The scope of the zero Addr is 0.
 func Of(a netip.Addr) Scope {
 	if !a.IsValid() {
 		return 0
@@ -74,7 +74,7 @@ func Of(a netip.Addr) Scope {
 	return Public
 }
 
-// String names a scope of one bit: "a private address".
+// String returns a description of a scope of one bit: "a private address".
 func (s Scope) String() string {
 	for _, k := range kinds {
 		if k.scope == s {
@@ -87,11 +87,11 @@ func (s Scope) String() string {
 	return fmt.Sprintf("addresses %#x", uint16(s))
 }
 
-// inside lists where IPv6 addresses have an IPv4 address that packets to them end at. A site may have other prefixes for
-// its translator (RFC 6052, section 2.2); they are not known outside.
+// inside lists the IPv6 prefixes with an embedded IPv4 address that receives the packets. The prefixes that a site has
+// chosen for its translator (RFC 6052, section 2.2) are not known.
 var inside = []struct {
 	prefix netip.Prefix
-	at     int // byte
+	at     int // byte offset of the IPv4 address
 }{
 	{netip.MustParsePrefix("::/96"), 12},           // IPv4-compatible, RFC 4291, section 2.5.5.1
 	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12}, // IPv4-translated, RFC 2765, section 2.1
@@ -100,7 +100,7 @@ var inside = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},        // 6to4, RFC 3056, section 2
 }
 
-// bare is an address without its zone and, where it has an IPv4 address in it, that one.
+// bare returns an address without its zone. If an IPv4 address is embedded in it, it returns that one.
 func bare(a netip.Addr) netip.Addr {
 	a = a.WithZone("").Unmap()
 	if a.Is4() || a.IsUnspecified() || a.IsLoopback() {

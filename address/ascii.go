@@ -12,8 +12,8 @@ import (
 
 var errName = errors.New("the host is no name that there can be")
 
-// Name returns a host as name servers know it (RFC 5891): in ASCII and lower case, without a dot at its end. bücher.example is
-// xn--bcher-kva.example. An IPv6 address is returned in its shortest form.
+// Name returns a host in the form of the DNS (RFC 5891): in ASCII and lower case, without a trailing dot.
+// bücher.example becomes xn--bcher-kva.example. An IPv6 address is returned in its shortest form.
 func Name(name string) (string, error) {
 	name = strings.TrimSuffix(name, ".")
 	if a, err := netip.ParseAddr(name); err == nil {
@@ -29,15 +29,15 @@ func Name(name string) (string, error) {
 	return strings.TrimSuffix(plain, "."), nil
 }
 
-// URL is u with the name of its host as name servers know it. One whose name is no such name is returned as it is. User
-// info, path and query are left as they are; package url escapes what is beyond ASCII in a path (RFC 3987, section
-// 3.1).
+// URL returns u with its host converted by Name. It returns u itself if the host is not a valid name. The user
+// information, path and query are not changed. Package url percent-encodes non-ASCII characters in a path (RFC 3987,
+// section 3.1).
 func URL(u *url.URL) *url.URL {
 	host := u.Hostname()
 	if isASCII(host) {
 		return u
 	}
-	if _, err := netip.ParseAddr(host); err == nil { // with a zone
+	if _, err := netip.ParseAddr(host); err == nil { // an address with a non-ASCII zone
 		return u
 	}
 	name, err := Name(host)
@@ -51,10 +51,11 @@ func URL(u *url.URL) *url.URL {
 	return &plain
 }
 
-// ports are those of schemes. That of ftps is the one of ftp: TLS begins after the greeting (RFC 4217).
+// ports maps schemes to default ports. ftps has the port of ftp, because TLS begins after the greeting (RFC 4217).
 var ports = map[string]string{"http": "80", "https": "443", "ftp": "21", "ftps": "21"}
 
-// HostPort is where requests for u go, in lower case and with the port of the scheme if u has none.
+// HostPort returns the host and port to connect to for u, in lower case and with the scheme's default port if u has
+// none.
 func HostPort(u *url.URL) string {
 	u = URL(u)
 	return join(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), ports[u.Scheme], "80"))
@@ -67,7 +68,7 @@ func join(host, port string) string {
 	return host + ":" + port
 }
 
-// ASCII returns a URL, or a glob over URLs, in ASCII (RFC 3987, section 3.1). What is ASCII already is returned as it is.
+// ASCII returns a URL, or a glob over URLs, in ASCII (RFC 3987, section 3.1). If s is ASCII, it is returned unchanged.
 func ASCII(s string) (string, error) {
 	if isASCII(s) {
 		return s, nil
@@ -98,7 +99,7 @@ func ASCII(s string) (string, error) {
 	return scheme + "://" + escape(user) + name + port + escape(rest[end:]), nil
 }
 
-// escape writes octets beyond ASCII as %XX.
+// escape percent-encodes the bytes that are not ASCII.
 func escape(s string) string {
 	const hex = "0123456789ABCDEF"
 	if isASCII(s) {

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// An Exclusion has hosts that are not connected to, whatever names them: names with all that is below them, addresses,
-// networks and countries. Nil, like the zero value, excludes none. It must not be changed once it is in use.
+// An Exclusion is a set of hosts to which no connection is made: names with their subdomains, addresses, networks and
+// countries. A nil or zero Exclusion excludes nothing. It must not be changed while it is in use.
 type Exclusion struct {
-	// Country returns the country of an address, as two capital letters, or "" if it is not known. Countries are excluded by it.
+	// Country returns the country of an address as two capital letters, or "" if it is unknown. If nil, no address is
+	// excluded by its country.
 	Country func(netip.Addr) string
 
 	some []excluded
@@ -26,7 +27,7 @@ type excluded struct {
 
 var errExcluded = errors.New("write a name, which stands for what is below it, too, an address, a network such as 10.0.0.0/8, or a country with two letters")
 
-// Add adds what a word stands for. Two letters are a country (ISO 3166-1).
+// Add excludes the hosts that a word stands for. Two letters are a country (ISO 3166-1).
 func (x *Exclusion) Add(word string) error {
 	if len(word) == 2 && isLetter(word[0]) && isLetter(word[1]) {
 		x.some = append(x.some, excluded{word: word, country: strings.ToUpper(word)})
@@ -48,7 +49,7 @@ func (x *Exclusion) Add(word string) error {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// plain is a network of IPv4 where it was written as one of IPv6 (RFC 4291, section 2.5.5.2).
+// plain converts a network of IPv4-mapped IPv6 addresses to IPv4 (RFC 4291, section 2.5.5.2).
 func plain(n netip.Prefix) netip.Prefix {
 	if a := n.Addr(); a.Is4In6() && n.Bits() >= 96 {
 		return netip.PrefixFrom(a.Unmap(), n.Bits()-96)
@@ -56,7 +57,7 @@ func plain(n netip.Prefix) netip.Prefix {
 	return n
 }
 
-// Clone is a copy that can be added to.
+// Clone returns a copy that can be changed independently.
 func (x *Exclusion) Clone() *Exclusion {
 	if x == nil {
 		return &Exclusion{}
@@ -76,7 +77,7 @@ func (x *Exclusion) Countries() (words []string) {
 	return words
 }
 
-// by returns the word that fits, or "".
+// by returns the first word that fits, or "".
 func (x *Exclusion) by(fits func(excluded) bool) string {
 	if x == nil {
 		return ""
@@ -87,7 +88,7 @@ func (x *Exclusion) by(fits func(excluded) bool) string {
 	return ""
 }
 
-// OfCountry returns the word that excludes what is said to be in a country, or "".
+// OfCountry returns the word that excludes a country, or "".
 func (x *Exclusion) OfCountry(country string) string {
 	return x.by(func(e excluded) bool { return country != "" && e.country == strings.ToUpper(country) })
 }
@@ -114,7 +115,7 @@ func (x *Exclusion) OfAddr(a netip.Addr) string {
 	})
 }
 
-// CheckHost checks the host of a URL by its name or, in any form, its address. The error is an *Error.
+// CheckHost returns an *Error if the host of a URL is excluded. The host is a name or an address in any form.
 func (x *Exclusion) CheckHost(host string) error {
 	if x == nil || len(x.some) == 0 {
 		return nil

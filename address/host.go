@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ParseHost reads the host of a URL that is an IP address, in each form that a program on the way may take for one:
-// beside what netip reads also 2130706433, 0x7f.1 and 017700000001 (inet_aton(3); WHATWG URL, section 3.5), with a dot
-// at the end, and in the digits of other scripts. It reports false for names.
+// ParseHost parses the host of a URL that is an IP address. It accepts every form that some program treats as an
+// address: besides those of netip also 2130706433, 0x7f.1 and 017700000001 (inet_aton(3); WHATWG URL, section 3.5), a
+// trailing dot and digits of other scripts. It returns false for a name.
 func ParseHost(host string) (netip.Addr, bool) {
 	all, _ := readings(host)
 	if len(all) == 0 {
@@ -20,8 +20,8 @@ func ParseHost(host string) (netip.Addr, bool) {
 	return all[0], true
 }
 
-// OfHost is the scope of the host of a URL: of an address in any form, and of a name that is never public. Of other names
-// it is not known.
+// OfHost returns the scope of the host of a URL, if it is an address in any form or a name that is never public. ok is
+// false for other names.
 func OfHost(host string) (s Scope, ok bool) {
 	all, numeric := readings(host)
 	switch {
@@ -34,9 +34,9 @@ func OfHost(host string) (s Scope, ok bool) {
 	return s, s != 0
 }
 
-// readings are the addresses that programs read a host as. They differ about a zero before other digits: to inet_aton(3) it makes
-// an octal number, to others it says nothing. Numeric reports a host that ends in a number, as no name does (RFC 3696, section
-// 2), whether or not that makes an address.
+// readings returns the addresses that programs read a host as. They differ in numbers with a leading zero, which
+// inet_aton(3) reads as octal and others as decimal. numeric reports whether the host ends in a number, which a name
+// does not (RFC 3696, section 2), even if it is not a valid address.
 func readings(host string) (all []netip.Addr, numeric bool) {
 	host = ascii(host)
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -54,7 +54,7 @@ func readings(host string) (all []netip.Addr, numeric bool) {
 	return all, true
 }
 
-// ascii is a host as programs look it up: in small letters, and in ASCII (RFC 5891).
+// ascii returns a host in lower case and in ASCII (RFC 5891).
 func ascii(host string) string {
 	if !isASCII(host) {
 		if name, err := idna.Lookup.ToASCII(host); err == nil {
@@ -71,7 +71,7 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// inet reads one to four numbers as inet_aton(3) does: the last one fills what the others leave.
+// inet parses one to four numbers like inet_aton(3). The last number fills the remaining bytes.
 func inet(parts []string, octal bool) (netip.Addr, bool) {
 	if len(parts) > 4 {
 		return netip.Addr{}, false
@@ -95,7 +95,7 @@ func inet(parts []string, octal bool) (netip.Addr, bool) {
 func number(s string, octal bool) (uint64, bool) {
 	base := 10
 	if hex, ok := strings.CutPrefix(s, "0x"); ok {
-		if hex == "" { // which is 0 in URLs
+		if hex == "" { // means 0 in URLs
 			return 0, true
 		}
 		s, base = hex, 16
@@ -106,8 +106,8 @@ func number(s string, octal bool) (uint64, bool) {
 	return n, err == nil
 }
 
-// names lists those that are never public, with what is below them: RFC 6761, section 6.3, and what files of hosts have beside
-// it; RFC 6762, RFC 8375, and the one that ICANN has set aside for sites.
+// names lists names that are never public, including their subdomains: RFC 6761, section 6.3, with other common entries
+// of /etc/hosts; RFC 6762; RFC 8375; and internal, which ICANN has reserved for private use.
 var names = []struct {
 	scope Scope
 	words []string
@@ -117,7 +117,7 @@ var names = []struct {
 	{Private, []string{"internal", "home.arpa", "localdomain"}},
 }
 
-// ofName is the scope of a name in small letters, zero if it is not known. A name without a dot is one of a site.
+// ofName returns the scope of a name in lower case, or 0 if it is unknown. A name without a dot is private.
 func ofName(name string) Scope {
 	name = strings.TrimSuffix(name, ".")
 	for _, n := range names {

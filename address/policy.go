@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// A Policy says to which addresses a connection may be made. The zero value allows none.
+// A Policy decides to which addresses a connection may be made. The zero value allows none.
 type Policy struct {
 	Scope Scope
-	Nets  []netip.Prefix // these, too, however far they reach
-	Not   *Exclusion     // none of these, whatever the others say
+	Nets  []netip.Prefix // also allowed, whatever their scope
+	Not   *Exclusion     // never allowed, even if in Scope or Nets
 }
 
 // Check returns an *Error if a connection to a is not allowed.
@@ -26,8 +26,8 @@ func (p Policy) Check(a netip.Addr) error {
 	return &Error{Addr: a}
 }
 
-// CheckHost checks the host of a URL, if it is an address in any form, see [ParseHost]. Names are not checked: the addresses are
-// that they turn out to have, where connections are made. The error is an *Error.
+// CheckHost returns an *Error if the host of a URL is an address in any form, see [ParseHost], and is not allowed.
+// Names are not checked except by Not. Their addresses must be checked when a connection is made.
 func (p Policy) CheckHost(host string) error {
 	if err := p.Not.CheckHost(host); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (p Policy) CheckHost(host string) error {
 	return nil
 }
 
-// CheckProxied is CheckHost where a proxy connects, whose addresses are out of sight: names that are never public are
-// checked, too.
+// CheckProxied is like CheckHost, for a host that a proxy connects to, so that its addresses are unknown here. It also
+// refuses names that are never public.
 func (p Policy) CheckProxied(host string) error {
 	if err := p.CheckHost(host); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (p Policy) CheckProxied(host string) error {
 	return p.checkName(host, ofName(ascii(host)))
 }
 
-// checkName checks a host by its scope, which is zero if that is not known.
+// checkName returns an *Error if a host with this scope is not allowed. A scope of 0 is unknown and allowed.
 func (p Policy) checkName(host string, s Scope) error {
 	if s == 0 || p.Scope&s != 0 || s == Loopback && contains(p.Nets, netip.MustParseAddr("127.0.0.1")) {
 		return nil
@@ -64,19 +64,19 @@ func (p Policy) checkName(host string, s Scope) error {
 	return &Error{host: host, scope: s}
 }
 
-// contains compares an address as it is, and the one in it.
+// contains reports whether one of nets contains an address or the IPv4 address embedded in it.
 func contains(nets []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(nets, func(n netip.Prefix) bool {
 		return n.Contains(a.WithZone("")) || n.Contains(bare(a))
 	})
 }
 
-// An Error reports a connection that is not made: the address is closer to us than the server that named it, or it is excluded.
+// An Error reports a connection that is not allowed, because its address is not in the policy or is excluded.
 type Error struct {
-	Addr     netip.Addr // not valid if only the name is known
-	Excluded string     // the word of an Exclusion; else empty
-	host     string     // as it was written, if it was
-	scope    Scope      // of the name
+	Addr     netip.Addr // invalid if only the name is known
+	Excluded string     // the word of an Exclusion, or ""
+	host     string     // as written in the URL, or ""
+	scope    Scope      // scope of the name
 }
 
 func (e *Error) Error() string {
@@ -93,7 +93,8 @@ func (e *Error) Error() string {
 	return "leads to " + to + ", " + scope.String() + ", and was named from elsewhere"
 }
 
-// Hosts are hosts that the user named: connections to them are allowed whatever server names them. The zero value has none.
+// A Hosts is a set of hosts that the user named. Connections to them are allowed even if another server names them. The
+// zero value is empty.
 type Hosts struct {
 	names []string
 	nets  []netip.Prefix
@@ -101,7 +102,7 @@ type Hosts struct {
 
 var errHost = errors.New("write a name, an address or a network such as 10.0.0.0/8")
 
-// Add adds a host: a name, an address, or all addresses of a network.
+// Add adds a name, an address or all addresses of a network.
 func (h *Hosts) Add(word string) error {
 	if a, ok := ParseHost(strings.Trim(word, "[]")); ok {
 		a = a.WithZone("").Unmap()
@@ -120,13 +121,13 @@ func (h *Hosts) Add(word string) error {
 	return nil
 }
 
-// Clone is a copy that can be added to.
+// Clone returns a copy that can be changed independently.
 func (h Hosts) Clone() Hosts { return Hosts{slices.Clone(h.names), slices.Clone(h.nets)} }
 
-// canonical is a name as it is compared: names do not tell A from a, and may end in a dot.
+// canonical returns a name in lower case and without a trailing dot, for comparisons.
 func canonical(name string) string { return strings.TrimSuffix(ascii(name), ".") }
 
-// Policy is what counts for a request to a host that is allowed what s allows.
+// Policy returns the policy for a request to a host. Addresses in scope s are allowed, and those of h.
 func (h Hosts) Policy(host string, s Scope) Policy {
 	if slices.Contains(h.names, canonical(host)) {
 		s = Anywhere
