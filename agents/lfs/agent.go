@@ -1,16 +1,16 @@
 // Package lfs is a custom transfer agent of git-lfs: a process that git-lfs starts and asks for one object after the
-// other, in lines of JSON (docs/custom-transfers.md of git-lfs). The name of an object is its SHA-256, so that it may
-// come from any mirror.
+// other, with messages of JSON lines (docs/custom-transfers.md of git-lfs). The name of an object is its SHA-256, so
+// the object may come from any mirror.
 //
 //	agent := lfs.Agent{In: os.Stdin, Out: os.Stdout, Client: func(lfs.Settings) (*download.Client, error) { return &client, nil }}
 //	err := agent.Run(ctx)
 //
-// As a standalone agent (lfs.standalonetransferagent) it asks the server of the remote itself where an object is. Where
-// the server named the agent, git-lfs says where, and the server is asked only when that does not hold any more. What
-// is begun goes on in the next run.
+// As a standalone agent (lfs.standalonetransferagent) it asks the LFS server of the remote where an object is. If the
+// server chose the agent, git-lfs sends the URL of the object, and the agent asks the server only when that URL has
+// expired. An interrupted download continues in the next run.
 //
-// It refuses to know how bytes come, which is the matter of package download, and how the settings of git are read, for
-// which it asks git and git-lfs. It uploads nothing: that is handed back to git-lfs.
+// Package download fetches the objects. Settings are read by git and git-lfs, which the agent runs. The agent does not
+// upload: it hands uploads back to git-lfs.
 package lfs
 
 import (
@@ -25,24 +25,26 @@ import (
 	"braid/download"
 )
 
-// An Agent is one run of the protocol.
+// An Agent runs the protocol once.
 type Agent struct {
-	// In has what git-lfs says, and Out is what it hears. In is read until its end by a goroutine of its own.
+	// In receives the messages of git-lfs, and Out gets the answers. A goroutine reads In until its end.
 	In  io.Reader
 	Out io.Writer
-	// Client makes what downloads, with what git's settings say of the server. It is called once.
+	// Client returns the client that downloads, configured by git's settings for the server. It is called once.
 	Client func(Settings) (*download.Client, error)
-	// Prepare adds to a request what else the user has said of its URL. It may be nil.
+	// Prepare adds the user's options for the URL to a request. It may be nil.
 	Prepare func(*download.Request) error
-	// Mirrors are folders in which an object is named like in .git/lfs/objects: aa/bb/aabb...
+	// Mirrors are folders that have objects under the names of .git/lfs/objects: aa/bb/aabb...
 	Mirrors []*url.URL
-	// Failure is how an error is told to git-lfs. If nil, it is code 1 with the text of the error.
+	// Failure returns the code and the text of an error for git-lfs. If nil, the code is 1 and the text that of the
+	// error.
 	Failure func(error) (code int, text string)
-	// Git runs git with in to read, and returns what it prints. If nil, that is the program of that name.
+	// Git runs git and returns its output. If nil, the program git is run.
 	Git func(ctx context.Context, c Command) (out string, err error)
 }
 
-// Settings are what git says of the LFS server of a remote: its URL, and http.* as git-config(1) has them for it.
+// Settings are git's settings for the LFS server of a remote: its URL and the http.* settings of git-config(1) that
+// apply to it.
 type Settings struct {
 	Endpoint  *url.URL
 	Proxy     string
@@ -51,11 +53,11 @@ type Settings struct {
 	Insecure  bool   // http.sslVerify is false
 }
 
-// errEnded is why a download ends when git-lfs is gone.
+// errEnded is the cause of the cancellation when git-lfs has closed its end.
 var errEnded = errors.New("git-lfs has ended")
 
-// Run answers until git-lfs says that it is done, or is gone. What is under way then stays for the next run. An error
-// means that the conversation makes no sense; that of an object is told to git-lfs.
+// Run answers git-lfs until it sends "terminate" or closes its end. Partial files stay for the next run. An error means
+// that the messages are not valid. The error of an object is sent to git-lfs.
 func (a *Agent) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -86,8 +88,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 }
 
-// Refuse answers git-lfs with why there is no agent, which git-lfs tells its user; what an agent writes to standard
-// error it does not. If it is not git-lfs that says something first, there is no answer.
+// Refuse answers the first message of git-lfs with an error, which git-lfs shows to the user, unlike the agent's
+// standard error. It does not answer if the first message is not from git-lfs.
 func Refuse(in io.Reader, out io.Writer, code int, text string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -98,8 +100,8 @@ func Refuse(in io.Reader, out io.Writer, code int, text string) error {
 	return (&Agent{Out: out}).say(reply{Error: &replyError{code, text}})
 }
 
-// begin finds out what git says. Git-lfs starts an agent only when the one before has answered, so it is not to wait
-// for that; begun returns what came of it.
+// begin opens the session in a goroutine. Git-lfs starts the next agent only when this one has answered init, so the
+// answer must not wait for git. begun waits for the session and returns it.
 func (a *Agent) begin(ctx context.Context, first message) (begun func() (*session, error)) {
 	var s *session
 	var err error
@@ -114,7 +116,7 @@ func (a *Agent) begin(ctx context.Context, first message) (begun func() (*sessio
 	}
 }
 
-// answer does what git-lfs asks for.
+// answer carries out a message and sends the result.
 func (a *Agent) answer(ctx context.Context, begun func() (*session, error), m message) (err error) {
 	r := reply{Event: "complete", OID: m.OID}
 	if err = m.check(); err == nil {
@@ -150,7 +152,7 @@ func (a *Agent) failure(err error) *replyError {
 	return &replyError{cmp.Or(code, 1), text}
 }
 
-// say writes a line.
+// say writes a message as a line.
 func (a *Agent) say(r any) error {
 	line, err := json.Marshal(r)
 	if err != nil {

@@ -29,16 +29,16 @@ type server struct {
 	agent  *Agent
 	http   *httpsource.Client
 	url    *url.URL // without name and password
-	at     *url.URL // as the user wrote it
+	at     *url.URL // with the name and password of the settings
 	fields http.Header
 	known  credential
-	login  *login // over SSH; may be nil
+	login  *login // for a remote over SSH; may be nil
 }
 
-// A serverError is a server that did not say where an object is.
+// A serverError reports that a server did not return the URL of an object.
 type serverError struct {
 	Host   string
-	Status int // of HTTP, or the code of the object
+	Status int // HTTP status, or the code of the object's error
 	Why    string
 }
 
@@ -61,7 +61,7 @@ type batch struct {
 	Hash      string   `json:"hash_algo"`
 }
 
-// ask finds out where an object is (docs/api/batch.md of git-lfs).
+// ask asks the server for the URL of an object (docs/api/batch.md of git-lfs).
 func (s *server) ask(ctx context.Context, oid string, size int64) (*action, error) {
 	question, err := json.Marshal(batch{Operation: "download", Transfers: []string{"basic"}, Objects: []object{{OID: oid, Size: size}}, Hash: "sha256"})
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *server) wrong(format string, args ...any) error {
 	return &serverError{s.url.Host, http.StatusOK, fmt.Sprintf(format, args...)}
 }
 
-// post sends a question until it is answered. The name and password come from git when the server wants them.
+// post sends a request, again after temporary failures. If the server requires a name and password, they come from git.
 func (s *server) post(ctx context.Context, question []byte) (reply httpsource.Reply, err error) {
 	for try := 1; ; try++ {
 		to, fields, err := s.to(ctx)
@@ -122,10 +122,10 @@ func (s *server) post(ctx context.Context, question []byte) (reply httpsource.Re
 			continue
 		case err != nil:
 			return reply, err
-		case reply.Status == http.StatusUnauthorized && reply.Host != source.HostPort(to): // which git was not asked about
+		case reply.Status == http.StatusUnauthorized && reply.Host != source.HostPort(to): // git has no credentials for it
 			return reply, &serverError{reply.Host, reply.Status, "it wants a name and password, and " + to.Host + " leads there"}
 		case reply.Status == http.StatusUnauthorized && s.login.holds():
-			s.login.action = nil // it is asked for once more
+			s.login.action = nil // so that to asks for a new one
 			continue
 		case reply.Status == http.StatusUnauthorized && (s.known.user != nil || s.login != nil):
 			s.agent.tell(ctx, &s.known, "reject")
@@ -153,7 +153,7 @@ func (s *server) postOnce(ctx context.Context, to *url.URL, fields http.Header, 
 	return s.http.Post(ctx, to, httpsource.Options{Header: header, User: s.known.user}, question, mostAnswer)
 }
 
-// pause reports whether a server may answer when it is asked again, and after what time.
+// pause reports whether a request is worth another try, and after what time.
 func pause(r httpsource.Reply, err error, try int) (time.Duration, bool) {
 	wait := time.Second << (try - 1)
 	if err != nil {
@@ -166,7 +166,7 @@ func pause(r httpsource.Reply, err error, try int) (time.Duration, bool) {
 	return wait, r.Status == http.StatusTooManyRequests || r.Status >= 500 && r.Status != http.StatusNotImplemented && r.Status != http.StatusInsufficientStorage
 }
 
-// explained is what the server says of its answer.
+// explained returns the server's message in a response.
 func explained(r httpsource.Reply) string {
 	var said struct {
 		Message string `json:"message"`

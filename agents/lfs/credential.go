@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// A credential is a name and password, and what git wants to hear of it.
+// A credential is a name and password from git credential.
 type credential struct {
 	user        *url.Userinfo
-	description string // as git credential has written it
-	none        error  // why there is none
+	description string // output of git credential fill
+	none        error  // error, if git has no credential
 }
 
 // fill asks git's helpers for the credential of a server (git-credential(1)).
 func (a *Agent) fill(ctx context.Context, u *url.URL) (c credential, err error) {
 	question := ""
 	for _, field := range [][2]string{{"protocol", u.Scheme}, {"host", u.Host}, {"path", strings.TrimPrefix(u.Path, "/")}, {"username", u.User.Username()}} {
-		if strings.ContainsAny(field[1], "\n\r\x00") { // git would take what follows for another field, such as another host
+		if strings.ContainsAny(field[1], "\n\r\x00") { // a line end would add another field, such as another host
 			return c, fmt.Errorf("%s: not a URL to ask git credential about", u.Redacted())
 		}
 		if field[1] != "" {
@@ -42,8 +42,8 @@ func (a *Agent) fill(ctx context.Context, u *url.URL) (c credential, err error) 
 	return credential{user: url.UserPassword(name, password), description: out}, nil
 }
 
-// tell says once whether the server took it: approve or reject. Nothing depends on it that git would not say itself the
-// next time.
+// tell tells git's helpers once whether the server accepted the credential: approve or reject. An error is ignored,
+// because git asks for the credential again the next time.
 func (a *Agent) tell(ctx context.Context, c *credential, verdict string) {
 	if c.description != "" {
 		a.git(ctx, c.description+"\n", "credential", verdict)

@@ -15,12 +15,12 @@ import (
 	"braid/source"
 )
 
-// A Command is a run of git. What a repository may have chosen, such as a URL, is never part of Args with other words around it.
+// A Command is a run of git. A text that a repository may have chosen, such as a URL, is always an argument of its own.
 type Command struct {
-	Args []string // after "git"
-	In   string   // that it reads
-	// Config has the settings of this run alone, names and values. They are passed in the environment (GIT_CONFIG_COUNT
-	// of git(1)): of an argument -c, git takes what is behind the first = as the value, and other users see it.
+	Args []string // without "git"
+	In   string   // standard input
+	// Config has settings for this run, as names and values. They are passed in the environment (GIT_CONFIG_COUNT of
+	// git(1)) and not by -c, which splits at the first = and is visible to other users.
 	Config [][2]string
 }
 
@@ -36,13 +36,13 @@ func (a *Agent) command(ctx context.Context, c Command) (string, error) {
 	return run(ctx, configured(os.Environ(), c.Config), c.In, append([]string{"git"}, c.Args...)...)
 }
 
-// configured adds settings to an environment, behind those that are there.
+// configured returns an environment with additional settings for git.
 func configured(environment []string, config [][2]string) []string {
 	const count = "GIT_CONFIG_COUNT="
 	n := 0
 	for _, variable := range environment {
 		if word, ok := strings.CutPrefix(variable, count); ok {
-			n, _ = strconv.Atoi(word) // git refuses what is no number
+			n, _ = strconv.Atoi(word) // git itself refuses an invalid number
 		}
 	}
 	for _, c := range config {
@@ -50,12 +50,13 @@ func configured(environment []string, config [][2]string) []string {
 		n++
 	}
 	if len(config) > 0 {
-		environment = append(environment, count+strconv.Itoa(n)) // the last one of a name counts
+		environment = append(environment, count+strconv.Itoa(n)) // the last variable of a name is used
 	}
 	return environment
 }
 
-// run runs a program, with in to read, and returns what it prints. It may not ask the user: several agents would do it at once.
+// run runs a program with in as its input, and returns its output. The program must not ask the user, because several
+// agents would ask at the same time.
 func run(ctx context.Context, environment []string, in string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append(environment, "GIT_TERMINAL_PROMPT=0")
@@ -70,7 +71,7 @@ func run(ctx context.Context, environment []string, in string, args ...string) (
 	return out.String(), nil
 }
 
-// A gitError is a program of git's that failed.
+// A gitError reports that a program failed. last is the last line of its standard error.
 type gitError struct {
 	command, last string
 	err           error
@@ -85,17 +86,17 @@ func (e *gitError) Error() string {
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// A place is what git-lfs says of a repository and of a remote.
+// A place is the output of git lfs env for a repository and a remote.
 type place struct {
-	storage  string      // folder
+	storage  string      // folder of the objects
 	endpoint *url.URL    // of the remote's LFS server
-	ssh      string      // the user and host, and path, of a remote that is asked over SSH first; else empty
-	remote   string      // "origin"
-	config   [][2]string // what git has to hear of a remote that is a URL
+	ssh      string      // USER@HOST:PATH of a remote over SSH, or ""
+	remote   string      // name, such as "origin"
+	config   [][2]string // settings that give a remote without a name a name
 }
 
-// check refuses an endpoint that is no URL of a server or folder. A repository says in .lfsconfig what it is, and it
-// becomes part of the name of a setting.
+// check returns an error if the endpoint is not the URL of a server or folder. A repository can set it in .lfsconfig,
+// and it becomes part of the name of a setting.
 func (p *place) check() error {
 	switch p.endpoint.Scheme {
 	case "http", "https", "ssh":
@@ -110,8 +111,8 @@ func (p *place) check() error {
 		source.Mask(p.endpoint))
 }
 
-// find asks git-lfs, which knows lfs.url, remote.NAME.lfsurl, .lfsconfig, url.BASE.insteadOf and all the rest that make
-// the URL. A remote may be a URL.
+// find asks git-lfs for the place of a remote. Git-lfs evaluates lfs.url, remote.NAME.lfsurl, .lfsconfig and
+// url.BASE.insteadOf. A remote may be a URL.
 func (a *Agent) find(ctx context.Context, remote string) (p place, err error) {
 	c := Command{Args: []string{"lfs", "env"}}
 	if remote == "" {
@@ -137,12 +138,13 @@ func (a *Agent) find(ctx context.Context, remote string) (p place, err error) {
 	return p, p.check()
 }
 
-// unnamed is the name that a remote gets that has none.
+// unnamed is the name for a remote that is a URL.
 const unnamed = "braid-lfs-remote"
 
-// parseEnv reads what git lfs env prints. The endpoint is that of the remote, else that of the default one.
+// parseEnv parses the output of git lfs env. endpoint is that of the remote, else the default one.
 func parseEnv(out, remote string) (p place, endpoint string) {
-	found, here := false, false // the remote's own line was there; the last line was the one that counts
+	// found reports that the remote has its own line. here reports that the previous line was the endpoint's.
+	found, here := false, false
 	for line := range strings.Lines(out) {
 		line = strings.TrimRight(line, "\r\n")
 		key, value, _ := strings.Cut(line, "=")
@@ -163,11 +165,11 @@ func parseEnv(out, remote string) (p place, endpoint string) {
 	return p, endpoint
 }
 
-// settings asks git what http.* says of an endpoint, and for its header fields.
+// settings returns the http.* settings of git for an endpoint, and its header fields.
 func (a *Agent) settings(ctx context.Context, endpoint *url.URL) (s Settings, fields []string, err error) {
 	s.Endpoint = endpoint
 	out, err := a.git(ctx, "", "config", "-z", "--get-urlmatch", "http", withoutUser(endpoint).String())
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 { // there are none
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 { // no such settings
 		err = nil
 	}
 	for entry := range strings.SplitSeq(out, "\x00") {
@@ -194,7 +196,7 @@ func (a *Agent) settings(ctx context.Context, endpoint *url.URL) (s Settings, fi
 	return s, fields, err
 }
 
-// isFalse is as git-config(1) reads a boolean.
+// isFalse reports whether a value is false by the rules of git-config(1).
 func isFalse(value string) bool {
 	switch strings.ToLower(value) {
 	case "false", "no", "off", "0", "":
@@ -203,14 +205,14 @@ func isFalse(value string) bool {
 	return false
 }
 
-// withoutUser is a URL for what must not be told the name and password in it.
+// withoutUser returns a URL without its name and password.
 func withoutUser(u *url.URL) *url.URL {
 	plain := *u
 	plain.User = nil
 	return &plain
 }
 
-// below is a URL in the folder at u, which may be a host alone.
+// below returns a URL in the folder at u, which may have no path.
 func below(u *url.URL, names ...string) *url.URL {
 	folder := *u
 	if folder.Path == "" {

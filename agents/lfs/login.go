@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// A login is asked for over SSH, of a server whose remote is there: it runs git-lfs-authenticate, which says where the
-// LFS server is and what to show it (docs/api/authentication.md of git-lfs).
+// A login gets access to the LFS server of a remote over SSH. It runs git-lfs-authenticate, which returns the server's
+// URL and header fields (docs/api/authentication.md of git-lfs).
 type login struct {
 	command []string
-	action  *action // nil: it has to be asked for
+	action  *action // nil until asked for
 	asked   bool
 }
 
-// plainPath has what a shell leaves as it is. Only a path of other characters is quoted, as git-lfs quotes none and
-// servers may not expect it.
+// plainPath has the characters that need no quoting in a shell. Other paths are quoted. Plain ones are not, because
+// git-lfs quotes none and some servers do not expect it.
 const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@"
 
-// plainHost reports whether "user@host" has only what names have: ssh takes a leading dash for an option, and may pass
-// both on to a shell (ProxyCommand). A repository may choose it.
+// plainHost reports whether "user@host" has only the characters of names. ssh takes a leading dash for an option and
+// may pass both parts to a shell (ProxyCommand). A repository can choose them.
 func plainHost(word string) bool {
 	user, host, named := strings.Cut(word, "@")
 	if !named {
@@ -35,7 +35,7 @@ func plainHost(word string) bool {
 	return host != "" && !strings.HasPrefix(user, "-") && !strings.HasPrefix(host, "-") && !strings.ContainsFunc(word, odd)
 }
 
-// newLogin finds out how ssh is called.
+// newLogin returns a login with the command line for ssh.
 func (a *Agent) newLogin(ctx context.Context, p place) (*login, error) {
 	host, path, ok := strings.Cut(p.ssh, ":")
 	if !ok || !plainHost(host) || strings.ContainsAny(path, "'\\\n\x00") {
@@ -52,7 +52,7 @@ func (a *Agent) newLogin(ctx context.Context, p place) (*login, error) {
 	}
 	shell := os.Getenv("GIT_SSH_COMMAND")
 	if shell == "" {
-		configured, _ := a.git(ctx, "", "config", "core.sshCommand") // an error is that there is none
+		configured, _ := a.git(ctx, "", "config", "core.sshCommand") // exits with 1 if the setting is missing
 		shell = strings.TrimSpace(configured)
 	}
 	switch program := os.Getenv("GIT_SSH"); {
@@ -64,10 +64,10 @@ func (a *Agent) newLogin(ctx context.Context, p place) (*login, error) {
 	return &login{command: append([]string{"ssh"}, args...)}, nil
 }
 
-// holds reports whether the server was shown what it said over SSH, and may say another thing now.
+// holds reports whether the action was not fetched for the last request, so that fetching it again may help.
 func (l *login) holds() bool { return l != nil && l.action != nil && !l.asked }
 
-// to is where objects are asked for, and the header fields for that.
+// to returns the URL of the batch API and the header fields for it.
 func (s *server) to(ctx context.Context) (*url.URL, http.Header, error) {
 	l := s.login
 	if l == nil {

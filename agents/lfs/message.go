@@ -14,12 +14,12 @@ import (
 	"braid/verify"
 )
 
-// mostLine bounds a line of git-lfs. The longest has the header fields of an action.
+// mostLine limits the length of a line from git-lfs. The longest lines have the header fields of an action.
 const mostLine = 1 << 20
 
 var errProtocol = errors.New("git-lfs says what is not in its protocol")
 
-// A message is what git-lfs says.
+// A message is a message from git-lfs.
 type message struct {
 	Event     string  `json:"event"`
 	Operation string  `json:"operation"`
@@ -29,20 +29,20 @@ type message struct {
 	Action    *action `json:"action"`
 }
 
-// An action says where an object is (docs/api/batch.md of git-lfs).
+// An action is the URL of an object with its header fields (docs/api/batch.md of git-lfs).
 type action struct {
 	Href      string            `json:"href"`
 	Header    map[string]string `json:"header"`
-	ExpiresIn int64             `json:"expires_in"` // seconds
+	ExpiresIn int64             `json:"expires_in"` // in seconds
 	ExpiresAt string            `json:"expires_at"`
 
-	authenticated bool          // Header is all that the server at Href wants to see
-	begins        time.Time     // that of ExpiresIn
-	named         address.Scope // to where Href may lead; zero if git-lfs named it
+	authenticated bool          // Header is sufficient for the server at Href
+	begins        time.Time     // start of ExpiresIn
+	named         address.Scope // scopes that Href may lead to; zero if git-lfs sent it
 }
 
-// expired reports whether the server said that the action does not hold any more. Expires_in counts more than
-// expires_at, as it needs no clock that is right.
+// expired reports whether the action has expired. expires_in takes precedence over expires_at, because it does not
+// depend on the clock.
 func (a *action) expired(now time.Time) bool {
 	if a.ExpiresIn > 0 {
 		return !a.begins.IsZero() && now.After(a.begins.Add(time.Duration(min(a.ExpiresIn, 1<<31))*time.Second))
@@ -51,7 +51,7 @@ func (a *action) expired(now time.Time) bool {
 	return err == nil && at.Year() > 1 && now.After(at)
 }
 
-// fields is Header as it is sent.
+// fields returns Header as an http.Header.
 func (a *action) fields() http.Header {
 	h := http.Header{}
 	for name, value := range a.Header {
@@ -60,7 +60,7 @@ func (a *action) fields() http.Header {
 	return h
 }
 
-// A reply is what git-lfs hears, but for progress.
+// A reply is an answer to git-lfs, other than progress.
 type reply struct {
 	Event string      `json:"event,omitempty"`
 	OID   string      `json:"oid,omitempty"`
@@ -80,7 +80,7 @@ type progress struct {
 	Since int64  `json:"bytesSinceLast"`
 }
 
-// parseMessage reads a line.
+// parseMessage parses a line.
 func parseMessage(line []byte) (m message, err error) {
 	if err := json.Unmarshal(line, &m); err != nil {
 		return m, fmt.Errorf("%w: %v", errProtocol, err)
@@ -88,7 +88,7 @@ func parseMessage(line []byte) (m message, err error) {
 	return m, nil
 }
 
-// check refuses what names no object: the name becomes that of a file.
+// check returns an error if the message does not name an object. The name of an object becomes the name of a file.
 func (m *message) check() error {
 	d, err := verify.ParseHex(verify.SHA256, m.OID)
 	switch {
@@ -102,13 +102,13 @@ func (m *message) check() error {
 	return nil
 }
 
-// A lines reads what git-lfs says.
+// A lines reads the messages from git-lfs.
 type lines struct {
 	messages chan message
-	err      error // why there are no more; for whoever saw messages closed
+	err      error // why reading ended; valid once messages is closed
 }
 
-// newLines begins to read. Gone is called at the end.
+// newLines starts a goroutine that reads messages. It calls gone at the end.
 func newLines(ctx context.Context, r io.Reader, gone func()) *lines {
 	l := &lines{messages: make(chan message)}
 	go func() {
@@ -135,7 +135,7 @@ func newLines(ctx context.Context, r io.Reader, gone func()) *lines {
 	return l
 }
 
-// next is the next message; io.EOF if there are no more.
+// next returns the next message, or io.EOF at the end.
 func (l *lines) next(ctx context.Context) (message, error) {
 	select {
 	case m, more := <-l.messages:
@@ -151,7 +151,7 @@ func (l *lines) next(ctx context.Context) (message, error) {
 	}
 }
 
-// end is the error of a run that ends with err: none if git-lfs has said all.
+// end returns the error of a run that ends with err. It is nil if git-lfs closed its end regularly.
 func (l *lines) end(err error) error {
 	if errors.Is(err, errEnded) { // messages is closed
 		if _, more := <-l.messages; !more {

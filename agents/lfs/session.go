@@ -22,17 +22,19 @@ import (
 	"braid/verify"
 )
 
-// A session is what is known after init.
+// A session is the state after the message init.
 type session struct {
 	agent  *Agent
 	place  place
 	client *download.Client
 	server *server
-	folder string                // of part files
-	asked  map[string]credential // what git has for servers of objects, by scheme and host; without a user: nothing that they take
+	folder string // folder of partial files
+	// asked has the credentials for servers of objects by scheme and host. A credential without a user means that the
+	// server accepts none.
+	asked map[string]credential
 }
 
-// open makes the session of a remote.
+// open creates the session for a remote.
 func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 	s = &session{agent: a, asked: map[string]credential{}}
 	if s.place, err = a.find(ctx, m.Remote); err != nil || m.Operation == "upload" {
@@ -42,7 +44,7 @@ func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 	if at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
 		own := `""`
 		if at.Scheme == "file" {
-			own = "lfs-standalone-file" // the agent in git-lfs, which takes itself for this only where no other one is named
+			own = "lfs-standalone-file" // git-lfs's agent for file URLs, used only if no other agent is set
 		}
 		return nil, fmt.Errorf("%s is not at a web server; git config lfs.standalonetransferagent %s leaves this repository to git-lfs", at.Redacted(), own)
 	}
@@ -69,7 +71,7 @@ func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 	if s.place.ssh != "" {
 		s.server.login, err = a.newLogin(ctx, s.place)
 	}
-	s.folder = filepath.Join(s.place.storage, "incomplete") // which git-lfs does not tidy after an hour, as it does tmp
+	s.folder = filepath.Join(s.place.storage, "incomplete") // not tmp, which git-lfs clears after an hour
 	return s, err
 }
 
@@ -84,10 +86,10 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// mostRenewals is how often an action of one object is made anew.
+// mostRenewals is how often a new action is requested for one object.
 const mostRenewals = 3
 
-// download brings an object and returns where it is. Git-lfs moves it.
+// download downloads an object and returns the path of the file. Git-lfs moves it.
 func (s *session) download(ctx context.Context, m message) (path string, err error) {
 	if path = s.left(m.OID); path != "" {
 		return path, nil
@@ -107,13 +109,13 @@ func (s *session) download(ctx context.Context, m message) (path string, err err
 	}
 }
 
-// outdated reports whether another action may do: the server of the object says that it does not let us in (any more).
+// outdated reports whether a new action may help, because the server of the object denied access.
 func outdated(err error) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	return ok && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusGone)
 }
 
-// fetch brings an object from where an action says that it is, and from mirrors.
+// fetch downloads an object from the URL of an action, and from mirrors.
 func (s *session) fetch(ctx context.Context, m message, from *action) (string, error) {
 	u, err := url.Parse(from.Href)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -146,10 +148,11 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 	return filepath.Abs(result.Path)
 }
 
-// isAt reports whether an object is at the server that says where objects are.
+// isAt reports whether u is on the LFS server.
 func (s *server) isAt(u *url.URL) bool { return u.Scheme == s.url.Scheme && u.Host == s.url.Host }
 
-// addFields adds what git's settings have for the server, if u is there. What is there counts more.
+// addFields adds the header fields of git's settings for the LFS server, if u is on it. Existing fields are not
+// replaced.
 func (s *server) addFields(fields http.Header, u *url.URL) {
 	if !s.isAt(u) {
 		return
@@ -161,8 +164,7 @@ func (s *server) addFields(fields http.Header, u *url.URL) {
 	}
 }
 
-// authorized downloads with what git knows of the server of the object, if the action has nothing for it and the server
-// wants to see something.
+// authorized downloads an object. If the action has no credentials and the server requires some, it asks git for them.
 func (s *session) authorized(ctx context.Context, r download.Request, from *action) (download.Result, error) {
 	silent := len(http.Header(r.Header).Values("Authorization")) == 0 && !from.authenticated
 	if silent && s.server.isAt(r.URL) {
@@ -179,7 +181,7 @@ func (s *session) authorized(ctx context.Context, r download.Request, from *acti
 			s.asked[at] = known
 		}
 	}
-	if known.none != nil { // with both: another action may do
+	if known.none != nil { // with both errors, because another action may help
 		return result, fmt.Errorf("%w; %w", err, known.none)
 	}
 	if known.user == nil {
@@ -199,20 +201,21 @@ func (s *session) authorized(ctx context.Context, r download.Request, from *acti
 	return result, err
 }
 
-// unauthorized reports whether the server at u wants a name and password, and not one that it led to, or a mirror.
+// unauthorized reports whether the server of u itself requires a name and password, not a server that it redirected to,
+// or a mirror.
 func unauthorized(err error, u *url.URL) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	return ok && e.Status == http.StatusUnauthorized && e.Host == source.HostPort(u)
 }
 
-// tidy removes what is of no use to the next run: the bytes of another object.
+// tidy removes a partial file that is useless for the next run, because it has the bytes of another object.
 func (s *session) tidy(r download.Request, err error) {
 	e, ok := errors.AsType[*download.Error](err)
 	if !ok || e.Kind != download.Mismatch && e.Kind != download.Limit {
 		return
 	}
 	name := r.Name
-	if e.Part != "" { // it may have been another one, as a second git-lfs fetches the same object
+	if e.Part != "" { // another name if another process fetches the same object
 		name = partfile.NameOf(filepath.Base(e.Part))
 	}
 	if _, failed := partfile.Remove(fsys.OS, r.Dir, name); failed == nil {
@@ -220,8 +223,8 @@ func (s *session) tidy(r download.Request, err error) {
 	}
 }
 
-// left is where an object is that an earlier run completed, and that git-lfs was killed before it moved; empty if there
-// is none. A younger file may be that of a git-lfs that runs.
+// left returns the path of an object that an earlier run completed but git-lfs did not move, because it was killed. It
+// returns "" if the object is missing. A file younger than an hour may belong to a running git-lfs.
 func (s *session) left(oid string) string {
 	name := filepath.Join(s.folder, oid+"-braid")
 	info, err := os.Lstat(name)
@@ -244,7 +247,7 @@ func (s *session) left(oid string) string {
 	return name
 }
 
-// A told is how much of an object git-lfs has heard of. Its methods are called by one goroutine at a time.
+// A told tracks the progress that was reported for an object. Its methods are called by one goroutine at a time.
 type told struct {
 	agent *Agent
 	oid   string
@@ -262,18 +265,18 @@ func (t *told) observe(ev download.Event) {
 
 func (t *told) progress(done int64) {
 	if done > t.done {
-		t.agent.say(progress{"progress", t.oid, done, done - t.done}) // if that fails, what follows it does, too
+		t.agent.say(progress{"progress", t.oid, done, done - t.done}) // if that fails, the next message fails too
 		t.done = done
 	}
 }
 
-// handedBack is a setting that git-lfs has that an object was handed back to, and the agents that it starts
-// nevertheless: with a git that reads no settings from its environment (before 2.31). They are not to hand the object
-// back once more.
+// handedBack is a setting for the git-lfs that an object was handed back to. It is passed in the environment, where
+// agents find it that this git-lfs starts anyway because its git ignores such settings (before 2.31). They must not
+// hand the object back again.
 const handedBack = "lfs.braid.handedback"
 
-// upload hands an object back to git-lfs, which knows how. It is asked here only because a standalone agent is asked
-// for all. The agent of the user's settings is for downloads there, as the server may name it for uploads as well.
+// upload hands an object back to git-lfs. Git-lfs asks for it only because a standalone agent gets all transfers. The
+// settings let that git-lfs use this agent only for downloads, because the server may choose it for uploads too.
 func (s *session) upload(ctx context.Context, m message) error {
 	const agent = ".standalonetransferagent"
 	if slices.ContainsFunc(os.Environ(), func(variable string) bool { return strings.HasSuffix(variable, "="+handedBack) }) {
@@ -291,9 +294,9 @@ func (s *session) upload(ctx context.Context, m message) error {
 	return nil
 }
 
-// settingName is an endpoint as it stands in the name of a setting of git-lfs, without its password and query; empty if
-// it must not. A repository chooses it, and git-lfs splits a setting at the first =, and finds the path of a program
-// (lfs.customtransfer.NAME.path) anywhere in a name.
+// settingName returns the endpoint in the form used in names of git-lfs's settings, without password and query. It
+// returns "" if the endpoint must not be used in a name. A repository can choose it. Git-lfs splits a setting at the
+// first = and looks for the path of a program (lfs.customtransfer.NAME.path) anywhere in a name.
 func settingName(endpoint *url.URL) string {
 	u := url.URL{Scheme: endpoint.Scheme, Host: endpoint.Host, Path: endpoint.Path, RawPath: endpoint.RawPath}
 	if name := endpoint.User.Username(); name != "" {
