@@ -28,20 +28,20 @@ import (
 	"braid/verify"
 )
 
-// An item is a file that apt wants: what the message 600 says of it.
+// An item is a file that apt requests with message 600.
 type item struct {
 	uri        string // as apt writes it
 	configured []*url.URL
 	mirrors    []*url.URL
-	file       string         // where it is to be
-	claims     []verify.Claim // what apt demands, if that is strong
-	size       int64          // of it; -1: apt does not know
-	most       int64          // if not zero, no more bytes are taken
-	since      time.Time      // of what apt has
+	file       string         // path for the file
+	claims     []verify.Claim // strong digests that apt requires
+	size       int64          // -1 if apt does not know it
+	most       int64          // maximum number of bytes, unless zero
+	since      time.Time      // modification time of apt's version
 	proxy      string
 }
 
-// newItem reads the message.
+// newItem returns the item that a message requests.
 func (s *settings) newItem(m *Message) (*item, error) {
 	x := &item{uri: m.Get("URI"), file: m.Get("Filename"), size: -1, proxy: m.Get("Proxy")}
 	if x.uri == "" || x.file == "" {
@@ -66,7 +66,7 @@ func (s *settings) newItem(m *Message) (*item, error) {
 	return x, err
 }
 
-// demands reads what apt knows of the file.
+// demands reads the digests, the size and the limits that a message requires.
 func (x *item) demands(m *Message) (err error) {
 	for _, name := range []string{"SHA512", "SHA256"} {
 		word := m.Get("Expected-" + name)
@@ -95,7 +95,7 @@ func (x *item) demands(m *Message) (err error) {
 	return nil
 }
 
-// bytesOf is a field that is a number of bytes; if it is not there, it is def.
+// bytesOf returns the number of bytes in a field, or def if the field is missing.
 func bytesOf(m *Message, name string, def int64) (int64, error) {
 	word := m.Get(name)
 	if word == "" {
@@ -108,7 +108,7 @@ func bytesOf(m *Message, name string, def int64) (int64, error) {
 	return n, nil
 }
 
-// encode writes the path of a URI of an apt that sends it decoded.
+// encode escapes the path of a URI from an apt that sends it unescaped.
 func encode(uri string) string {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	host, path, more := strings.Cut(rest, "/")
@@ -118,7 +118,7 @@ func encode(uri string) string {
 	return scheme + "://" + host + (&url.URL{Path: "/" + path}).EscapedPath()
 }
 
-// parse reads URLs that are not forbidden.
+// parse parses URLs. It returns an error if a setting forbids one.
 func (s *settings) parse(words []string) (all []*url.URL, err error) {
 	for _, word := range words {
 		u, err := url.Parse(word)
@@ -135,14 +135,15 @@ func (s *settings) parse(words []string) (all []*url.URL, err error) {
 	return all, nil
 }
 
-// request asks for the file at the configured server u. What apt demands makes any mirror good enough; without it, only
-// that server is asked.
+// request returns a request for the file on the configured server u. If apt requires a digest, mirrors are used too,
+// otherwise only that server.
 func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 	r := download.Request{
 		URL: u, User: user, Dir: filepath.Dir(x.file), Name: filepath.Base(x.file), Overwrite: true, RemoteTime: true, Detail: true,
 		NoMetalink: len(x.claims) == 0,
 	}
-	if len(x.claims) == 0 && !x.since.IsZero() { // an answer without a body has no digest, and apt would take it
+	// Not with a digest: a response without a body has none to check, and apt would accept it.
+	if len(x.claims) == 0 && !x.since.IsZero() {
 		r.Known = &state.Version{LastModified: x.since}
 	}
 	if len(x.claims) > 0 {
@@ -151,16 +152,16 @@ func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 	if len(x.mirrors) > 0 && x.size >= 0 {
 		r.Described = x.described(u)
 	}
-	r.NoReferer = true // where apt's packages are from is no mirror's business
+	r.NoReferer = true // mirrors must not learn where apt's packages come from
 	return r
 }
 
-// described says what apt knows of the file, in place of its server: no server is first.
+// described returns a description with the size that apt knows, so that the download can begin at any mirror.
 func (x *item) described(u *url.URL) *download.Described {
 	return &download.Described{Name: filepath.Base(x.file), By: "apt", URL: u, Over: verify.User, Size: x.size}
 }
 
-// done is the message that the file is there.
+// done returns the message that the file is complete.
 func (x *item) done(r download.Result) (*Message, error) {
 	m := &Message{Code: 201, Text: "URI Done"}
 	m.Add("URI", x.uri)
@@ -178,7 +179,7 @@ func (x *item) done(r download.Result) (*Message, error) {
 		m.Add("Resume-Point", strconv.FormatInt(r.Resumed, 10))
 	}
 	m.Add("Checksum-FileSize-Hash", strconv.FormatInt(r.Size, 10))
-	if r.Proof.Verified() && len(x.claims) > 0 { // it was hashed while it came
+	if r.Proof.Verified() && len(x.claims) > 0 { // it was hashed during the download
 		for _, d := range r.Proof.Digests() {
 			m.addHash(d)
 		}
@@ -197,7 +198,7 @@ func (m *Message) addHash(d verify.Digest) {
 // hashName is what apt calls digests.
 var hashName = map[verify.Algorithm]string{verify.MD5: "MD5Sum-Hash", verify.SHA1: "SHA1-Hash", verify.SHA256: "SHA256-Hash", verify.SHA512: "SHA512-Hash"}
 
-// addHashes says which digests a file has.
+// addHashes adds the digests of a file to a message.
 func addHashes(m *Message, name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -221,7 +222,7 @@ func addHashes(m *Message, name string) error {
 	return nil
 }
 
-// failed is the message that the file did not come, and why.
+// failed returns the message that the download failed.
 func (x *item) failed(err error) *Message {
 	m := &Message{Code: 400, Text: "URI Failure"}
 	m.Add("URI", cmp.Or(x.uri, "<UNKNOWN>"))
@@ -237,7 +238,7 @@ func (x *item) failed(err error) *Message {
 	return m
 }
 
-// reasonOf is apt's word for a failure, and whether it is worth another try.
+// reasonOf returns apt's word for a failure, and whether it is temporary.
 func reasonOf(err error) (reason string, transient bool) {
 	var src *source.Error
 	if errors.As(err, &src) && src.Status >= 400 {
@@ -267,7 +268,7 @@ func reasonOf(err error) (reason string, transient bool) {
 	return "", kind == download.Network || kind == download.Budget
 }
 
-// fetch brings the file, from the first configured server that does.
+// fetch downloads the file from the first configured server that succeeds.
 func (x *item) fetch(ctx context.Context, c *download.Client, h *hosts, logins []login, observe func(download.Event)) (result download.Result, err error) {
 	begun, err := x.plain()
 	if err == nil {
@@ -300,7 +301,7 @@ func (x *item) fetch(ctx context.Context, c *download.Client, h *hosts, logins [
 	return result, err
 }
 
-// get fetches the file.
+// get downloads the file to its target.
 func (x *item) get(ctx context.Context, c *download.Client, r download.Request) (download.Result, error) {
 	if r.Target = x.target(); r.Target == nil {
 		return c.Get(ctx, r)
@@ -313,8 +314,8 @@ func (x *item) get(ctx context.Context, c *download.Client, r download.Request) 
 	return result, err
 }
 
-// goOn uses what apt or another of its transports left of the file: it is the beginning of it, or all, and the digest
-// shows whether it is right.
+// goOn uses the file that apt or another of its transports left. It is taken for the beginning of the file or for all
+// of it, and the digest shows whether it is right.
 func (x *item) goOn(ctx context.Context, c *download.Client, r download.Request) (download.Result, error) {
 	if len(x.claims) == 0 || x.size < 0 {
 		return x.get(ctx, c, r)

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// mostAuth limits a file of passwords.
+// mostAuth limits the size of a file with passwords.
 const mostAuth = 1 << 20
 
-// A login is one entry of apt's auth.conf (apt_auth.conf(5)).
+// A login is an entry of apt's auth.conf (apt_auth.conf(5)).
 type login struct {
-	scheme         string // "" is https only
-	place          string // host, host:port, or either with the beginning of a path
+	scheme         string // "" means https only
+	place          string // host or host:port, possibly with the beginning of a path
 	name, password string
 }
 
-// readLogins reads auth.conf and auth.conf.d. A file that cannot be read is as if it were not there: apt needs none.
+// readLogins reads auth.conf and auth.conf.d. A file that cannot be read is ignored, because apt needs none.
 func readLogins(s *settings) (all []login) {
 	var files []string
 	if f := s.file("Dir::Etc::netrc"); f != "" {
@@ -41,10 +41,10 @@ func readLogins(s *settings) (all []login) {
 	return all
 }
 
-// partName is how files of a folder of apt's are called that count.
+// partName matches the names of files that apt reads in a folder.
 var partName = regexp.MustCompile(`^[A-Za-z0-9_-]+[A-Za-z0-9_.-]*\.conf$|^[A-Za-z0-9_-]+$`)
 
-// parseLogins reads words with space between. What stands before the first machine says nothing.
+// parseLogins parses words separated by white space. Words before the first machine are ignored.
 func parseLogins(text string) (all []login) {
 	words := strings.Fields(text)
 	for i := 0; i+1 < len(words); i += 2 {
@@ -61,14 +61,14 @@ func parseLogins(text string) (all []login) {
 		case last >= 0 && word == "password":
 			all[last].password = value
 		default:
-			i-- // another word, which stands alone
+			i-- // an unknown word, without a value
 		}
 	}
 	return all
 }
 
-// credentials are those of the URL, or those of the first entry for it; nil if there are none. If plain is not empty, it is the
-// place of an entry that is not used, as the URL is not of https and the entry does not name its scheme.
+// credentials returns the name and password in the URL, else those of the first entry for it, or nil. plain is the
+// place of an entry that was ignored because the URL is not https and the entry names no scheme, or "".
 func credentials(all []login, u *url.URL) (user *url.Userinfo, plain string) {
 	if u.User != nil {
 		return u.User, ""
@@ -85,7 +85,7 @@ func credentials(all []login, u *url.URL) (user *url.Userinfo, plain string) {
 	return url.UserPassword(all[i].name, all[i].password), ""
 }
 
-// covers reports whether the URL is at the place of the entry.
+// covers reports whether the entry is for the URL.
 func (l login) covers(u *url.URL) bool {
 	host, beginning, _ := strings.Cut(l.place, "/")
 	if !strings.EqualFold(host, u.Host) && (strings.Contains(l.place, "/") || !strings.EqualFold(host, u.Hostname())) {

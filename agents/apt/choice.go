@@ -11,28 +11,27 @@ import (
 	"braid/source"
 )
 
-// hosts say where a file is asked for first. A small file comes from one server, and the scheduler of a download learns
-// nothing from the others that run beside it: what they all wait for at a server, and what it has brought, are counted
-// here.
+// A hosts chooses the server for each small file. A small file comes from one server, and its download does not know of
+// those that run at the same time. So hosts counts the outstanding and the received bytes of each server.
 type hosts struct {
 	mu  sync.Mutex
 	all map[string]*load
 }
 
-// A load is what a server has to do, and has done.
+// A load is the work of a server.
 type load struct {
-	due   int64 // bytes of the files that are asked for there
-	bytes int64 // that came
+	due   int64 // outstanding bytes
+	bytes int64 // received bytes
 	busy  time.Duration
-	since time.Time // from when on due is not zero
-	wrong time.Time // when it failed last
+	since time.Time // when due became nonzero
+	wrong time.Time // time of the last failure
 }
 
-// avoided is how long a server that failed is not asked first.
+// avoided is how long a server is not chosen first after a failure.
 const avoided = 30 * time.Second
 
-// order sorts the places of a file of some size by when each would have it. The first has its bytes on its load until
-// done is called.
+// order sorts the URLs of a file by the expected time of completion. The size counts as outstanding on the first server
+// until done is called.
 func (h *hosts) order(places []*url.URL, size int64, now time.Time) (sorted []*url.URL, done func(time.Time)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,7 +63,7 @@ func (h *hosts) order(places []*url.URL, size int64, now time.Time) (sorted []*u
 	}
 }
 
-// at is the load of a server. The caller has the lock.
+// at returns the load of a server. The caller holds the lock.
 func (h *hosts) at(host string) *load {
 	if h.all == nil {
 		h.all = map[string]*load{}
@@ -75,7 +74,7 @@ func (h *hosts) at(host string) *load {
 	return h.all[host]
 }
 
-// rate is how many bytes a second a server brings; 0 if that is not known yet.
+// rate returns the speed of a server in bytes per second, or 0 if it is not known yet.
 func (l *load) rate(now time.Time) float64 {
 	busy := l.busy
 	if l.due > 0 {
@@ -84,10 +83,10 @@ func (l *load) rate(now time.Time) float64 {
 	if busy < 100*time.Millisecond {
 		return 0
 	}
-	return max(float64(l.bytes), float64(l.due)/2) / busy.Seconds() // where nothing is complete yet, half may be here
+	return max(float64(l.bytes), float64(l.due)/2) / busy.Seconds() // half of due, as unfinished files are partly here
 }
 
-// learn is told what came from where.
+// learn counts the bytes that a download received from each server.
 func (h *hosts) learn(sources []download.SourceResult) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -96,7 +95,7 @@ func (h *hosts) learn(sources []download.SourceResult) {
 	}
 }
 
-// fail is told that a server did not bring a file.
+// fail records that a server failed.
 func (h *hosts) fail(host string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -22,10 +22,10 @@ import (
 	"braid/source/httpsource"
 )
 
-// mostPEM limits a file of certificates.
+// mostPEM limits the size of a file with certificates.
 const mostPEM = 16 << 20
 
-// readSmall reads a file of at most some bytes.
+// readSmall reads a file of at most most bytes.
 func readSmall(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -39,7 +39,7 @@ func readSmall(name string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// newClient makes what asks servers, as apt's settings want it.
+// newClient returns an HTTP client with apt's settings.
 func (s *settings) newClient(proxies *proxies) (*httpsource.Client, error) {
 	wait := s.timeout()
 	c := &httpsource.Client{
@@ -72,19 +72,19 @@ func (s *settings) newClient(proxies *proxies) (*httpsource.Client, error) {
 	return c, nil
 }
 
-// anyServer is where settings for all servers count.
+// anyServer stands for the settings of all servers.
 var anyServer = &url.URL{Scheme: "https"}
 
-// timeout is how long a server may stay silent.
+// timeout returns how long a server may send nothing.
 func (s *settings) timeout() time.Duration {
 	return time.Duration(max(1, min(s.number(anyServer, "Timeout", 30), 86400))) * time.Second
 }
 
-// trustName is a setting that says which servers are trusted, for all servers or for one.
+// trustName matches the settings that concern trust in servers, for all servers or for one.
 var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?:(.+)::)?((?:ca(?:$|cert|dir|file|info|path|store)|key|pin)[^:]*|[^:]*(?:cert|cipher|crl|insecure|issuer|ocsp|revo|ssl|tls|trust|verif)[^:]*)$`)
 
-// aboutTrust has the last word of such a name, and the server that it is for; the word is empty if the name is another
-// one. What stands behind Proxy is a server.
+// aboutTrust returns the last word of such a name and its server. word is "" if the name does not match. A name after
+// Proxy is that of a server.
 func aboutTrust(name string) (host, word string) {
 	x := trustName.FindStringSubmatch(name)
 	if x == nil || x[1] == "proxy" {
@@ -93,8 +93,8 @@ func aboutTrust(name string) (host, word string) {
 	return x[1], x[2]
 }
 
-// checkTrust is an error if a setting says which servers are trusted and this transport does not know it: without it,
-// too many would be.
+// checkTrust returns an error if a setting that concerns trust is not supported. Ignoring it could trust too many
+// servers.
 func (s *settings) checkTrust() error {
 	for name, value := range s.values {
 		switch _, word := aboutTrust(name); {
@@ -107,20 +107,20 @@ func (s *settings) checkTrust() error {
 	}
 	for name := range s.lists {
 		if _, word := aboutTrust(name); word != "" {
-			return &trustError{name} // those that are known have one value
+			return &trustError{name} // the supported settings have one value
 		}
 	}
 	return nil
 }
 
-// A trustError names a setting that is not obeyed.
+// A trustError reports a setting that is not supported.
 type trustError struct{ setting string }
 
 func (e *trustError) Error() string {
 	return "the setting " + e.setting + " is about trust, and braid does not know it, so nothing is fetched: remove it, or let apt fetch by its own transport"
 }
 
-// tls is how https is spoken with a server.
+// tls returns the TLS configuration for a server.
 func (s *settings) tls(u *url.URL) (*tls.Config, error) {
 	c := &tls.Config{InsecureSkipVerify: !is(s.option(u, "Verify-Peer"), true)}
 	if name := s.option(u, "CaInfo"); name != "" {
@@ -150,7 +150,7 @@ func (s *settings) tls(u *url.URL) (*tls.Config, error) {
 	return c, nil
 }
 
-// noRedirects refuses answers that lead elsewhere (AllowRedirect).
+// A noRedirects is a RoundTripper that refuses redirects (AllowRedirect).
 type noRedirects struct{ http.RoundTripper }
 
 func (n noRedirects) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -162,14 +162,14 @@ func (n noRedirects) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a, err
 }
 
-// proxies say through what servers are asked.
+// A proxies finds the proxy for a URL.
 type proxies struct {
 	settings *settings
-	rules    web.ProxyRules // of the environment
-	err      error          // of the environment
+	rules    web.ProxyRules // from the environment
+	err      error          // from the environment
 
 	mu    sync.Mutex
-	given map[string]string // by host: what apt said with a URI, or the program of Proxy-Auto-Detect
+	given map[string]string // by host: sent by apt with a URI, or returned by the program of Proxy-Auto-Detect
 }
 
 func newProxies(s *settings) *proxies {
@@ -178,7 +178,7 @@ func newProxies(s *settings) *proxies {
 	return p
 }
 
-// give keeps what apt says of the proxy for a host.
+// give records the proxy that apt sent for a host.
 func (p *proxies) give(u *url.URL, proxy string) {
 	if proxy != "" {
 		p.mu.Lock()
@@ -187,7 +187,7 @@ func (p *proxies) give(u *url.URL, proxy string) {
 	}
 }
 
-// of is the proxy for a URL. Without a proxy it is nil.
+// of returns the proxy for a URL, or nil.
 func (p *proxies) of(u *url.URL) (*url.URL, error) {
 	word, err := p.word(u)
 	switch {
@@ -208,7 +208,7 @@ func (p *proxies) of(u *url.URL) (*url.URL, error) {
 	return p.rules.For(u), nil
 }
 
-// word is what apt's settings say of the proxy for a URL.
+// word returns the proxy for a URL in apt's settings.
 func (p *proxies) word(u *url.URL) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -233,7 +233,7 @@ func (p *proxies) word(u *url.URL) (string, error) {
 	return p.settings.option(u, "Proxy"), nil
 }
 
-// detect asks the program of Proxy-Auto-Detect, which writes a line: a proxy, DIRECT, or nothing if it does not know.
+// detect runs the program of Proxy-Auto-Detect. Its output is a proxy, DIRECT, or nothing if it knows none.
 func detect(program string, u *url.URL) (string, error) {
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	defer stop()

@@ -1,9 +1,9 @@
-// Package apt is a transport of apt: a program that apt starts to fetch what URIs name, and that it talks to by messages
-// (libapt-pkg-doc, "APT Method Interface"). What apt wants goes to package download, with the digests of apt's signed lists as
-// demands, so any mirror is good enough.
+// Package apt is a transport of apt: a program that apt starts to fetch URIs and that exchanges messages with apt
+// (libapt-pkg-doc, "APT Method Interface"). Package download fetches the files. It checks them against the digests in
+// apt's signed lists, so a file may come from any mirror.
 //
-// It refuses to trust for itself: what apt gives no SHA-256 or better for comes from the server of its URI alone, and a
-// setting of apt about trust that it does not know is an error. It verifies no signature, as apt does that.
+// A file for which apt sends no SHA-256 or SHA-512 is fetched only from the server of its URI. An unknown setting of
+// apt that concerns trust is an error. The package verifies no signatures, because apt does.
 //
 //	m := &apt.Method{Name: "braid+https", In: os.Stdin, Out: os.Stdout}
 //	err := m.Run(ctx) // until apt closes the pipe
@@ -18,17 +18,17 @@ import (
 	"strings"
 )
 
-// A Message is one of the protocol: a status code with its words, and fields.
+// A Message is a message of the protocol: a status code with its text, and fields.
 type Message struct {
 	Code   int
 	Text   string
 	Fields []Field
 }
 
-// A Field is one line of a message, or several: those after the first begin with a space there and not here.
+// A Field is a field of a message. Its value may have several lines.
 type Field struct{ Name, Value string }
 
-// Get is the value of the first field of that name, in either case. Without such a field it is empty.
+// Get returns the value of the first field with a name, ignoring case. It returns "" if the message has no such field.
 func (m *Message) Get(name string) string {
 	for _, f := range m.Fields {
 		if strings.EqualFold(f.Name, name) {
@@ -38,17 +38,17 @@ func (m *Message) Get(name string) string {
 	return ""
 }
 
-// Add adds a field. Apt leaves out those that are empty, and so does Add.
+// Add adds a field. Like apt, it omits an empty one.
 func (m *Message) Add(name, value string) {
 	if value != "" {
 		m.Fields = append(m.Fields, Field{name, value})
 	}
 }
 
-// mostMessage limits a message. The longest is apt's whole configuration, which has some ten thousand bytes.
+// mostMessage limits the size of a message. The longest is apt's configuration, with some ten thousand bytes.
 const mostMessage = 8 << 20
 
-// A FormatError says why a message cannot be read. Nothing behind it can be, either.
+// A FormatError reports a message that is not valid. Later messages cannot be read either.
 type FormatError struct{ Why string }
 
 func (e *FormatError) Error() string { return "apt's message: " + e.Why }
@@ -56,11 +56,11 @@ func (e *FormatError) Error() string { return "apt's message: " + e.Why }
 // A Reader reads messages.
 type Reader struct{ lines *bufio.Reader }
 
-// NewReader reads messages from r.
+// NewReader returns a Reader that reads from r.
 func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10)} }
 
-// Next reads a message. It returns io.EOF at the end, io.ErrUnexpectedEOF within a message, and a *FormatError for
-// anything that is not a message.
+// Next reads a message. It returns io.EOF at the end, io.ErrUnexpectedEOF within a message, and a *FormatError if the
+// message is not valid.
 func (r *Reader) Next() (*Message, error) {
 	m, left := &Message{}, mostMessage
 	for begun := false; ; {
@@ -86,7 +86,7 @@ func (r *Reader) Next() (*Message, error) {
 	}
 }
 
-// line reads a line without its end; left is what a message may have.
+// line reads a line without its end. left is the number of bytes that the message may still have.
 func (r *Reader) line(left *int) (string, error) {
 	var line []byte
 	for {
@@ -106,10 +106,11 @@ func (r *Reader) line(left *int) (string, error) {
 	}
 }
 
-// isControl reports whether a message must not contain r. apt refuses the same ones; it allows a tab.
+// isControl reports whether r is a control character other than a tab, which a message must not contain. apt refuses
+// the same ones.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
-// head reads "600 URI Acquire".
+// head parses the first line, such as "600 URI Acquire".
 func (m *Message) head(line string) error {
 	code, text, _ := strings.Cut(line, " ")
 	n, err := strconv.ParseUint(code, 10, 16)
@@ -120,7 +121,7 @@ func (m *Message) head(line string) error {
 	return nil
 }
 
-// field reads a line of a field.
+// field parses a line of a field.
 func (m *Message) field(line string) error {
 	if line[0] == ' ' || line[0] == '\t' {
 		if len(m.Fields) == 0 {
@@ -137,8 +138,8 @@ func (m *Message) field(line string) error {
 	return nil
 }
 
-// String is the message as it is sent. A line end within a value, or another control character, is a space: it would
-// end the message, or apt would refuse it.
+// String returns the message in the form in which it is sent. Control characters in values become spaces, because a
+// line end would end the field and apt would refuse the others.
 func (m *Message) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%03d %s\n", m.Code, oneLine(m.Text))

@@ -15,36 +15,37 @@ import (
 	"braid/source"
 )
 
-// Apt asks for ten files before it has heard of the first.
+// Apt requests ten files before it waits for the first answer.
 const (
-	atOnce      = 16      // files come at a time
-	mostWaiting = 1 << 10 // more are a mistake, or a program that fills memory
+	atOnce      = 16      // concurrent downloads
+	mostWaiting = 1 << 10 // further requests are an error, so that they cannot fill the memory
 )
 
-// A Method is a transport that apt has started.
+// A Method is a transport started by apt.
 type Method struct {
-	// Name is the last part of the name that apt started it by: "braid+https". Settings of Binary::NAME are for it.
+	// Name is the last element of the path by which apt started the program: "braid+https". Settings of Binary::NAME
+	// apply to it.
 	Name string
 	In   io.Reader
 	Out  io.Writer
 
 	mu       sync.Mutex
-	failed   error           // of Out
-	warned   map[string]bool // of which hosts apt was told that they have other files
-	names    map[string]bool // of the files that come
+	failed   error           // error of Out
+	warned   map[string]bool // hosts whose wrong files apt was warned of
+	names    map[string]bool // names of the files that are being fetched
 	settings settings
 	logins   []login
 	proxies  *proxies
 	client   download.Client
 	hosts    hosts
-	wrong    error // of the settings: nothing is fetched
+	wrong    error // error in the settings: nothing is fetched
 	running  sync.WaitGroup
 	room     chan struct{}
 }
 
-// Run does what apt says, until apt closes the pipe, which is no error, or ctx ends. Where apt's configuration names a
-// user for the sandbox, the process becomes that user before it asks any server; its error then ends Run, and apt has
-// been told.
+// Run handles apt's messages until apt closes the pipe, for which it returns nil, or until ctx ends. If apt's
+// configuration has a user for the sandbox, the process becomes that user before it sends any request. If that fails,
+// Run sends the error to apt and returns it.
 func (m *Method) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer m.running.Wait()
@@ -55,7 +56,7 @@ func (m *Method) Run(ctx context.Context) error {
 	}})
 	var waiting atomic.Int32
 	messages, ended := make(chan *Message), make(chan error, 1)
-	go func() { ended <- read(ctx, m.In, messages) }() // it may wait for apt for ever, and is of no use then
+	go func() { ended <- read(ctx, m.In, messages) }() // may block on apt after Run has returned
 	for configured := false; ; {
 		select {
 		case <-ctx.Done():
@@ -67,14 +68,14 @@ func (m *Method) Run(ctx context.Context) error {
 			return m.general(err)
 		case x := <-messages:
 			switch {
-			case x.Code == 601 && configured: // files come by the first one, and root's rights are gone
+			case x.Code == 601 && configured: // refused: the first one is in use, and root's rights are dropped
 				return m.general(errors.New("apt says its configuration twice"))
 			case x.Code == 601:
 				if err := m.configure(x); err != nil {
 					return m.general(err)
 				}
 				configured = true
-			case x.Code != 600: // of a later apt, or an answer to what is never asked
+			case x.Code != 600: // an unknown message
 			case !configured:
 				return m.general(errors.New("apt wants a file and has not said its configuration: braid does not know as which user to fetch it"))
 			case waiting.Load() == mostWaiting:
@@ -90,7 +91,7 @@ func (m *Method) Run(ctx context.Context) error {
 	}
 }
 
-// read passes messages on, until they end.
+// read reads messages and sends them to a channel.
 func read(ctx context.Context, in io.Reader, messages chan<- *Message) error {
 	for r := NewReader(in); ; {
 		m, err := r.Next()
@@ -105,7 +106,7 @@ func read(ctx context.Context, in io.Reader, messages chan<- *Message) error {
 	}
 }
 
-// configure takes apt's configuration, reads what only root may, and enters the sandbox.
+// configure reads apt's configuration and the files that only root may read, and enters the sandbox.
 func (m *Method) configure(x *Message) error {
 	m.settings = readSettings(x, m.Name)
 	m.logins = readLogins(&m.settings)
@@ -126,7 +127,7 @@ func (m *Method) configure(x *Message) error {
 	return enter(user)
 }
 
-// acquire fetches a file and says how that ended.
+// acquire fetches a file and sends the result.
 func (m *Method) acquire(ctx context.Context, message *Message) {
 	select {
 	case m.room <- struct{}{}:
@@ -151,7 +152,8 @@ func (m *Method) acquire(ctx context.Context, message *Message) {
 	m.send(done)
 }
 
-// bring fetches a file. The digests that the message has are those of the bytes at its name, so none other comes there.
+// bring fetches a file. It refuses a second download to the same name, because the digests in the answer must be those
+// of the file at that name.
 func (m *Method) bring(ctx context.Context, x *item) (*Message, error) {
 	if !m.take(x.file) {
 		return nil, fmt.Errorf("%s: another file comes there", x.file)
@@ -169,14 +171,14 @@ func (m *Method) bring(ctx context.Context, x *item) (*Message, error) {
 	case err != nil:
 		return nil, err
 	case r.NotModified:
-		os.Remove(x.file) // what an earlier run left is no part of what apt has
+		os.Remove(x.file) // remains of an earlier run
 	case !r.AlreadyComplete:
 		t.start(r.Size)
 	}
 	return x.done(r)
 }
 
-// take reports whether no file comes at a name, and reserves it until leave.
+// take reserves a name until leave. It reports false if the name is already reserved.
 func (m *Method) take(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -200,7 +202,7 @@ func (m *Method) send(x *Message) {
 	}
 }
 
-// first reports whether apt was not warned of a host yet.
+// first reports whether apt has not been warned of a host before.
 func (m *Method) first(host string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -209,20 +211,20 @@ func (m *Method) first(host string) bool {
 	return !before
 }
 
-// broken is an error if apt takes no messages any more.
+// broken returns the error of writing to apt, if any.
 func (m *Method) broken() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.failed
 }
 
-// general tells apt of an error that ends the transport.
+// general sends an error that ends the transport, and returns it.
 func (m *Method) general(err error) error {
 	m.send(&Message{Code: 401, Text: "General Failure", Fields: []Field{{"Message", "braid: " + err.Error()}}})
 	return err
 }
 
-// A telling tells apt how far a file is.
+// A telling reports the progress of a file to apt.
 type telling struct {
 	item    *item
 	method  *Method
@@ -231,7 +233,7 @@ type telling struct {
 	begun   prefix
 }
 
-// hear is told of events, one after the other.
+// hear handles an event of the download.
 func (t *telling) hear(e download.Event) {
 	switch e := e.(type) {
 	case download.Note:
@@ -259,7 +261,7 @@ func (t *telling) say(code int, text, message string) {
 	t.method.send(&Message{Code: code, Text: text, Fields: []Field{{"URI", t.item.uri}, {"Message", message}}})
 }
 
-// start says that the file comes. Size is -1 if it is not known.
+// start sends the message that the file is being received. size is -1 if it is unknown.
 func (t *telling) start(size int64) {
 	if t.started {
 		return

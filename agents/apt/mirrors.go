@@ -12,17 +12,18 @@ import (
 	"strings"
 )
 
-// A base is the URL that stands before the path of each file of a repository at one server.
+// A base is the URL of a repository on one server, below which its files are.
 type base struct {
-	url      string // ends in a slash
-	priority int    // the least comes first
+	url      string // ends with a slash
+	priority int    // the lowest comes first
 	tags     map[string][]string
 }
 
-// mostMirrors limits a list of mirrors.
+// mostMirrors limits the size of a list of mirrors.
 const mostMirrors = 1 << 20
 
-// readMirrors reads a list as apt's mirror method does (apt-transport-mirror(1)): a URL a line, and behind a tab what it is for.
+// readMirrors reads a list of mirrors in the format of apt-transport-mirror(1): one URL per line, followed by a tab and
+// the properties of the mirror.
 func readMirrors(name string) (all []base, err error) {
 	data, err := readSmall(name, mostMirrors)
 	if err != nil {
@@ -42,7 +43,7 @@ func readMirrors(name string) (all []base, err error) {
 	return all, lines.Err()
 }
 
-// parseBase reads a line of a list.
+// parseBase parses a line of a list.
 func parseBase(line string) (base, error) {
 	place, words, _ := strings.Cut(line, "\t")
 	u, err := url.Parse(strings.TrimPrefix(strings.TrimSpace(place), "braid+"))
@@ -71,7 +72,7 @@ func parseBase(line string) (base, error) {
 	return b, nil
 }
 
-// notMirror is the error for a word that is not a mirror. It does not show a password.
+// notMirror returns the error for a word that is not a mirror's URL. It hides a password.
 func notMirror(word string) error {
 	if strings.Contains(word, "@") {
 		word = "..." + word[strings.LastIndexByte(word, '@'):]
@@ -79,7 +80,8 @@ func notMirror(word string) error {
 	return fmt.Errorf("%.100q is not the URL of a mirror (http:// or https://)", word)
 }
 
-// fits reports whether the mirror has what apt asks for: what it says of a kind has to be that of the file, where apt says it.
+// fits reports whether the mirror has the requested file. Each property of the mirror must match the message, if the
+// message has it.
 func (b *base) fits(m *Message) bool {
 	for kind, has := range b.tags {
 		if is := m.Get("Target-" + kind); is != "" && !slices.Contains(has, is) {
@@ -89,7 +91,7 @@ func (b *base) fits(m *Message) bool {
 	return true
 }
 
-// mirrorSets are the lists of Acquire::braid::Mirrors: the bases of each have the same files.
+// mirrorSets returns the lists of Acquire::braid::Mirrors. The mirrors of one list have the same files.
 func (s *settings) mirrorSets() (sets [][]base, err error) {
 	const setting = "Acquire::braid::Mirrors"
 	prefix := strings.ToLower(setting)
@@ -118,8 +120,8 @@ func (s *settings) mirrorSets() (sets [][]base, err error) {
 	return sets, nil
 }
 
-// places are where a file is: first at the servers that the user configured for it, then at their mirrors. Both have
-// the same path below their bases. If apt's URI is of a list, its lines are the configured servers.
+// places returns the URLs of a file on the configured servers and on their mirrors. The path below the base is the
+// same. If apt's URI is that of a list, the lines of the list are the configured servers.
 func (s *settings) places(uri string, m *Message) (configured, mirrors []string, err error) {
 	plain := strings.TrimPrefix(uri, "braid+")
 	if list, ok := strings.CutPrefix(plain, "mirror+file:"); ok {
@@ -151,7 +153,7 @@ func (s *settings) places(uri string, m *Message) (configured, mirrors []string,
 	return configured, mirrors, nil
 }
 
-// join has the URLs of a path below those bases that have it.
+// join returns the URLs of a path below those bases that fit.
 func join(bases []base, path string, m *Message) (all []string) {
 	for _, b := range bases {
 		if b.fits(m) {
@@ -161,7 +163,8 @@ func join(bases []base, path string, m *Message) (all []string) {
 	return all
 }
 
-// listOf finds the list in mirror+file:/etc/apt/mirrors.list/dists/...: the first of its folders that is a file.
+// listOf finds the list in a path such as /etc/apt/mirrors.list/dists/...: it is the first prefix that is a file. rest
+// is the path after it.
 func listOf(path string) (bases []base, rest string, err error) {
 	path = "/" + strings.TrimLeft(path, "/")
 	for i := 1; i < len(path); i++ {

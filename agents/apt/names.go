@@ -10,7 +10,8 @@ import (
 	"braid/internal/fsys"
 )
 
-// plain is an error unless the file's name is free or of a plain file. A link leads elsewhere.
+// plain returns the size of the existing file, or 0 without one. It returns an error if it is not a regular file,
+// because a link leads elsewhere.
 func (x *item) plain() (size int64, err error) {
 	info, err := os.Lstat(x.file)
 	switch {
@@ -24,8 +25,8 @@ func (x *item) plain() (size int64, err error) {
 	return info.Size(), nil
 }
 
-// free removes what is at the names of the part file and can be none of ours: a link, a file with a second name, and
-// what is left of a run as another user, as apt has some downloads run as root.
+// free removes files with the names of the partial file that this process cannot have written: a link, a file with a
+// second name, and a file of another user, because apt runs some downloads as root.
 func (x *item) free() error {
 	dir, err := fsys.OS.OpenDir(filepath.Dir(x.file))
 	if err != nil {
@@ -36,7 +37,7 @@ func (x *item) free() error {
 		name := filepath.Base(x.file) + ending
 		info, err := dir.Stat(name)
 		if err != nil || info.Mode.IsRegular() && info.UID == os.Geteuid() && info.Links == 1 {
-			continue // an error is of what opens it
+			continue // opening it reports an error
 		}
 		if err := dir.Remove(name); err != nil {
 			return err
@@ -45,7 +46,7 @@ func (x *item) free() error {
 	return nil
 }
 
-// create makes a new file in place of what has its name, and writes through no link.
+// create creates a new file and removes an existing one first, so that it writes through no link.
 func create(name string) (*os.File, error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -8,9 +8,9 @@ import (
 	"braid/download"
 )
 
-// A prefix is the beginning of a file under its own name while the rest of it comes. The bytes themselves are in
-// NAME.part, in no order. Apt sees by the length of the file how far it is; and if all of this is killed and never runs
-// again, apt's own transport goes on from there. The proven file takes its place.
+// A prefix is the received beginning of a file, stored under the file's own name during the download. All received
+// bytes are in NAME.part, in any order. From the length of the file apt sees the progress. If the process is killed and
+// not started again, apt's own transport continues after the prefix. The verified file replaces it at the end.
 type prefix struct {
 	have     byterange.Set
 	out, in  *os.File
@@ -18,10 +18,10 @@ type prefix struct {
 	finished bool
 }
 
-// leastPrefix is the number of bytes from which on apt shows how far a file is.
+// leastPrefix is the minimum size of a prefix.
 const leastPrefix = 1 << 20
 
-// hear is told of all events of the download. What goes wrong here is of no consequence for the file.
+// hear handles an event of the download. Errors are ignored, because the file does not depend on the prefix.
 func (p *prefix) hear(e download.Event, name string) {
 	switch e := e.(type) {
 	case download.Resumed:
@@ -35,7 +35,7 @@ func (p *prefix) hear(e download.Event, name string) {
 		*p = prefix{}
 		os.Remove(name)
 		return
-	case download.Complete: // a part file that is open gets its name only when it is read again
+	case download.Complete: // close it, because an open partial file is read again before it is renamed
 		p.close()
 	}
 	end := p.have.FirstGap(0)
@@ -48,7 +48,7 @@ func (p *prefix) hear(e download.Event, name string) {
 	}
 }
 
-// open opens the files where they are not open yet.
+// open opens the files if they are not open.
 func (p *prefix) open(name string) bool {
 	if p.out != nil {
 		return true
@@ -59,7 +59,7 @@ func (p *prefix) open(name string) bool {
 	}
 	info, err := in.Stat()
 	if named, failed := os.Lstat(name + ".part"); err != nil || failed != nil || !os.SameFile(info, named) || info.Size() < leastPrefix {
-		in.Close() // or it is what a link leads to
+		in.Close() // a link, or replaced meanwhile
 		return false
 	}
 	out, err := create(name)

@@ -15,11 +15,11 @@ import (
 
 const prSetNoNewPrivs = 38 // prctl(2)
 
-// enter makes root the user that apt's sandbox has, for all of the process and for good. Another user stays what it is,
-// as apt has it.
+// enter changes the user of the whole process from root to the user of apt's sandbox, irrevocably. A process that is
+// not run by root keeps its user, as in apt.
 func enter(name string) error {
 	if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 && errno != syscall.ENOTSUP && errno != syscall.EINVAL {
-		return fmt.Errorf("the sandbox: no new privileges: %w", errno) // a program with C code cannot, and EINVAL is an old kernel's
+		return fmt.Errorf("the sandbox: no new privileges: %w", errno) // cgo does not support it; EINVAL means an old kernel
 	}
 	if name == "" || name == "root" || os.Getuid() != 0 && os.Geteuid() != 0 {
 		return nil
@@ -54,7 +54,7 @@ func enter(name string) error {
 	return nil
 }
 
-// entered is an error unless every thread is the user's, has no other group, and cannot go back.
+// entered returns an error unless every thread has the user and the group, no other groups, and cannot return to root.
 func entered(uid, gid int) error {
 	if os.Getuid() != uid || os.Geteuid() != uid || os.Getgid() != gid || os.Getegid() != gid {
 		return errors.New("the user did not change")
@@ -64,12 +64,12 @@ func entered(uid, gid int) error {
 	}
 	threads, err := filepath.Glob("/proc/self/task/*/status")
 	if err != nil || len(threads) == 0 {
-		return nil // no /proc: what the kernel said to the process is all there is
+		return nil // without /proc only the process can be checked
 	}
 	for _, name := range threads {
 		status, err := os.ReadFile(name)
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
-			continue // it ended
+			continue // the thread has ended
 		}
 		if err != nil {
 			return err

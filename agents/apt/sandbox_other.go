@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// enter is of no use where apt has no sandbox.
+// enter returns an error if root's rights must be dropped, which is supported only on Linux.
 func enter(name string) error {
 	if name == "" || name == "root" || os.Getuid() != 0 {
 		return nil

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// settings are apt's configuration, as the message 601 has it.
+// A settings is apt's configuration, from message 601.
 type settings struct {
-	values map[string]string   // by names in small letters
-	lists  map[string][]string // the items without a name, by the name of their list
+	values map[string]string   // by name in lower case
+	lists  map[string][]string // items without a name, by the name of their list
 }
 
-// readSettings reads the message. What it says of Binary::PROGRAM is of this program and comes first.
+// readSettings reads the message. Settings of Binary::PROGRAM apply to this program and take precedence.
 func readSettings(m *Message, program string) settings {
 	s := settings{values: map[string]string{}, lists: map[string][]string{}}
 	own := settings{values: map[string]string{}, lists: s.lists}
@@ -44,7 +44,7 @@ func (s *settings) set(name, value string) {
 	s.values[name] = value
 }
 
-// unquote undoes apt's %3d.
+// unquote decodes escapes such as %3d.
 func unquote(s string) string {
 	if plain, err := url.PathUnescape(s); err == nil {
 		return plain
@@ -52,7 +52,7 @@ func unquote(s string) string {
 	return s
 }
 
-// lookup is the value of a name, and whether it has one.
+// lookup returns the value of a name, and whether it is set.
 func (s *settings) lookup(name string) (string, bool) {
 	v, ok := s.values[strings.ToLower(name)]
 	return v, ok
@@ -63,10 +63,10 @@ func (s *settings) get(name string) string {
 	return v
 }
 
-// list has the items of a list.
+// list returns the items of a list.
 func (s *settings) list(name string) []string { return s.lists[strings.ToLower(name)] }
 
-// is reports whether a setting is on, as apt reads it; if it says neither, it is def.
+// is reports whether a setting is on, by apt's rules. It returns def if the value is neither on nor off.
 func is(value string, def bool) bool {
 	if n, err := strconv.ParseInt(value, 0, 64); err == nil {
 		return n != 0
@@ -80,7 +80,7 @@ func is(value string, def bool) bool {
 	return def
 }
 
-// file is the path that a setting names: below those of the settings that it is part of, and below RootDir (apt.conf,
+// file returns the path in a setting. It is relative to the paths of the enclosing settings, and to RootDir (apt.conf,
 // "Directories").
 func (s *settings) file(name string) string {
 	at := s.get(name)
@@ -106,13 +106,13 @@ func (s *settings) file(name string) string {
 	return at
 }
 
-// methods are the names whose settings are for URLs of a scheme, the first before the others: Acquire::braid+https, and
-// as apt's own transports have it Acquire::http for https.
+// methods returns the names of the settings for a scheme, in order of precedence: Acquire::braid+https first, and, as
+// in apt's own transports, Acquire::http also for https.
 func methods(scheme string) []string {
 	return slices.Compact([]string{"braid+" + scheme, "braid", scheme, "http"})
 }
 
-// option is a setting of Acquire for a server: that for its name comes before that for all.
+// option returns a setting of Acquire for a server. A setting for its name takes precedence over one for all servers.
 func (s *settings) option(u *url.URL, name string) string {
 	for _, host := range []string{u.Hostname() + "::", ""} {
 		for _, m := range methods(u.Scheme) {
@@ -124,7 +124,7 @@ func (s *settings) option(u *url.URL, name string) string {
 	return ""
 }
 
-// number is an option that is a number; if it is none, it is def.
+// number returns an option as a number, or def if it is not valid.
 func (s *settings) number(u *url.URL, name string, def int64) int64 {
 	if n, err := strconv.ParseInt(s.option(u, name), 0, 64); err == nil && n >= 0 && n < 1<<40 {
 		return n

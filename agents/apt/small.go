@@ -11,14 +11,15 @@ import (
 	"braid/verify"
 )
 
-// mostInMemory is the size of a file up to which it comes in memory: a journal of it would cost more than to fetch it
-// again, and there may be thousands. Apt's own limit for what it has no digests of is a little more.
+// mostInMemory is the size up to which a file is kept in memory. A journal would cost more than fetching the file
+// again, and there may be thousands of such files. mostReleases is the limit for files without a digest, a little more
+// than apt's.
 const (
 	mostInMemory = 1 << 20
 	mostReleases = 16 << 20
 )
 
-// target is where the file comes: nil is a part file.
+// target returns the target of the download. nil means a partial file.
 func (x *item) target() download.Target {
 	if x.size >= 0 && x.size <= mostInMemory || x.size < 0 && x.most > 0 && x.most <= mostReleases {
 		return &memory{name: x.file}
@@ -26,7 +27,8 @@ func (x *item) target() download.Target {
 	return nil
 }
 
-// A memory is a small file that comes. It is written when it is proven. Like apt's own transports it does not wait for the disk.
+// A memory is a small file in memory. It is written to disk once it is verified. Like apt's own transports it does not
+// sync the file.
 type memory struct {
 	name string
 	mu   sync.RWMutex
