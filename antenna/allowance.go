@@ -5,21 +5,22 @@ import (
 	"time"
 )
 
-// mostFailed is how many tries of a day may fail for each update that a feed may have, until those that have failed
-// before wait for another day: news without end about files that are not there are requests, too.
+// mostFailed limits the failed attempts of a day to this many for each update that the feed may have. Beyond it,
+// updates that failed before wait until the next day, because attempts to fetch missing files are requests too.
 const mostFailed = 10
 
-// A quota is what the updates of a feed that are being handled may bring.
+// A quota limits the running updates of a feed.
 type quota struct {
-	handling int // how many there are
+	handling int // number of running updates
 	day      int64
-	left     *atomic.Int64 // bytes, of that day
-	begun    int64         // what left was when the day began, or the first of them
-	// warned is the last day of which a Skipped said that there is no more.
+	left     *atomic.Int64 // bytes that they may still transfer that day
+	begun    int64         // value of left when the day or the first update began
+	// warned is the last day for which a Skipped with DailyLimit was emitted.
 	warned int64
 }
 
-// mayHave returns what the updates of m may still bring today, and whether it may have p besides. Nil: there is no limit.
+// mayHave returns the bytes that the updates of m may still transfer today, and whether p may begin too. A nil
+// allowance means no limit.
 func (m *member) mayHave(p *pending) (allowance *atomic.Int64, ok bool) {
 	day, limits := &m.saved.Day, &m.feed.Limits
 	left, ok := day.left(limits.Updates, limits.DayBytes)
@@ -34,17 +35,17 @@ func (m *member) mayHave(p *pending) (allowance *atomic.Int64, ok bool) {
 		m.quota.set(day.Number, left)
 	}
 	m.renew()
-	return m.quota.left, m.quota.left.Load() > 0 // what is being handled may have spent it
+	return m.quota.left, m.quota.left.Load() > 0 // running updates may have used it up
 }
 
-// set gives those that are handled so many bytes for a day.
+// set sets the bytes that the running updates may transfer on a day.
 func (q *quota) set(day, left int64) {
 	q.day, q.begun = day, left
 	q.left.Store(left)
 }
 
-// renew gives the updates that are handled what a day that has begun meanwhile allows: one that runs past the end of a
-// day is not ended by what was left of it.
+// renew sets the allowance of the running updates for a new day, so that an update that runs past midnight is not
+// limited by the rest of the previous day.
 func (m *member) renew() {
 	q := &m.quota
 	if q.handling == 0 || q.left == nil || q.day == m.saved.Day.Number {
@@ -54,7 +55,7 @@ func (m *member) renew() {
 	q.set(m.saved.Day.Number, left)
 }
 
-// renewAll does so for all feeds.
+// renewAll calls renew for all feeds.
 func (l *updates) renewAll(now time.Time) {
 	for _, m := range l.polls.members {
 		if m.quota.handling > 0 {
@@ -64,7 +65,7 @@ func (l *updates) renewAll(now time.Time) {
 	}
 }
 
-// renewal is when a day ends on which updates are handled whose bytes are limited.
+// renewal returns the end of the day, if a running update has an allowance.
 func (l *updates) renewal() (at time.Time, ok bool) {
 	for _, m := range l.polls.members {
 		if m.quota.handling > 0 && m.quota.left != nil {
@@ -74,7 +75,8 @@ func (l *updates) renewal() (at time.Time, ok bool) {
 	return at, false
 }
 
-// afford reports whether the feed of an update may have one more today, which then begins, and what that may bring.
+// afford reports whether the feed of an update may have another one today. If so, the update counts as begun, and
+// afford returns its allowance.
 func (l *updates) afford(p *pending, now time.Time) (a *atomic.Int64, ok bool) {
 	m := l.polls.byID[p.Feed]
 	if m == nil { // no longer configured
@@ -89,7 +91,8 @@ func (l *updates) afford(p *pending, now time.Time) (a *atomic.Int64, ok bool) {
 	return a, ok
 }
 
-// account counts what an update has cost its feed. One that failed was none: its place is for the next that waits.
+// account counts the cost of an update for its feed. A failed update does not count as one, and the next waiting update
+// may take its place.
 func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
 	m := l.polls.byID[t.saved.Pending.Feed]
 	if m == nil {
@@ -98,7 +101,7 @@ func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
 	m.saved.Day = m.saved.Day.at(now)
 	cost := max(h.Outcome.Bytes, 0)
 	if q := &m.quota; t.day != m.saved.Day.Number && q.left != nil && q.day == m.saved.Day.Number {
-		cost = min(cost, max(q.begun-q.left.Load(), 0)) // the rest came before this day
+		cost = min(cost, max(q.begun-q.left.Load(), 0)) // the rest was transferred before this day
 	}
 	m.saved.Day.Bytes += cost
 	m.quota.handling--
@@ -115,12 +118,12 @@ func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
 	}
 }
 
-// park has the update of t wait for another day.
+// park makes the update of t wait until the next day.
 func (l *updates) park(t *target, now time.Time) {
 	p := t.saved.Pending
 	m := l.polls.byID[p.Feed]
 	p.At, p.Limited = m.saved.Day.end().Add(jitter(time.Hour, chance())-time.Hour), true
-	if m.quota.warned != m.saved.Day.Number { // else it is known, and a glob may have thousands that wait
+	if m.quota.warned != m.saved.Day.Number { // once a day, because a glob may have thousands of waiting updates
 		m.quota.warned = m.saved.Day.Number
 		l.emit(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.end()})
 	}
@@ -128,7 +131,7 @@ func (l *updates) park(t *target, now time.Time) {
 	l.targets.queue(t, now)
 }
 
-// unpark has one of the updates that wait for another day tried today.
+// unpark makes one of the updates that wait for the next day due today.
 func (l *updates) unpark(m *member, now time.Time) {
 	var next *target
 	for _, t := range l.targets.all {

@@ -6,13 +6,13 @@ import (
 	"braid/antenna/feed"
 )
 
-// A summary is what a feed says as a whole, for watches of a file that it need not list (Watch.AnyNews).
+// A summary summarizes a feed, for watches of a file that the feed need not list (Watch.AnyNews).
 type summary struct {
-	newest feed.Time // that can be believed
+	newest feed.Time // latest plausible time
 	sum    uint64    // of all URLs, in any order, for feeds without times
 }
 
-// add looks at one record.
+// add adds a record to the summary.
 func (n *summary) add(r *feed.Record, now feed.Time) {
 	if r.LastModified <= now+feed.Skew {
 		n.newest = max(n.newest, r.LastModified)
@@ -20,16 +20,16 @@ func (n *summary) add(r *feed.Record, now feed.Time) {
 	n.sum += sumOf(&feed.Record{URL: r.URL})
 }
 
-// tellNews reports the file of each such watch, as a sitemap would: modified when the newest entry was, or with another
-// sum if entries are without times. So the origin is asked whether the file is another one, and nothing comes of it if
-// it is not.
+// tellNews adds a record for the file of each such watch, like that of a sitemap. Its modification time is that of the
+// newest entry. If entries have no times, it has the sum as a digest. The file is then requested conditionally, which
+// has no effect if it has not changed.
 func (c *collector) tellNews() {
 	for i, w := range c.match.any {
 		if c.records == 0 || w.feeds != nil && !w.feeds[c.feed.Name] {
 			continue
 		}
 		r := feed.Record{URL: withoutUser(w.URL), Format: feed.Sitemap, Received: c.received, LastModified: c.whole.newest}
-		if r.LastModified == 0 && !c.partial { // what a part of a feed lists is no news
+		if r.LastModified == 0 && !c.partial { // the sum of a partial feed is not comparable
 			r.MD5 = fmt.Sprintf("%032x", c.whole.sum)
 		}
 		c.report(urlKey{w, w.URL}, &found{record: r, place: c.records + 1 + i, use: useOf(&r, c.now)})

@@ -7,26 +7,27 @@ import (
 	"time"
 )
 
-// A buffer is what is to be written to the store. What is acknowledged is written at once, with everything else that
-// waits; news within saveWithin; what is only newer (a poll that brought nothing) with the next round. Losing the
-// latter costs a poll, so that ten thousand polls without news are not ten thousand times fsync.
+// A buffer collects changes for the store. Acknowledged updates are written at once, together with all other changes.
+// News is written within saveWithin, and changes without news, such as the time of a poll, with the next round. The
+// loss of such a change costs one poll. So ten thousand polls without news do not cause as many syncs.
 type buffer struct {
 	store *Store
-	// memory has the records of feeds that are relayed if there is no store.
+	// memory holds the records of relayed feeds if the antenna has no store.
 	memory map[string][]byte
 
 	feeds   map[*member]bool
 	stored  map[*member][]byte
 	targets map[*target]bool
 	batch   batch
-	// acknowledged: now. urgent and lazy are since when something waits.
+	// acknowledged reports that an update was acknowledged, so that save must not wait. urgent and lazy are the times
+	// since which news and other changes wait.
 	acknowledged bool
 	urgent, lazy time.Time
-	// events are told when what they say is stored.
+	// events are emitted once the changes that they report are stored.
 	events []Event
-	// news: what is published may be another since the last round.
+	// news reports that the published state may have changed since the last round.
 	news bool
-	// expires is when something that is published stops being good; it is taken out then, without any news.
+	// expires is when a published record expires, so that the state must be published again without it.
 	expires time.Time
 }
 
@@ -43,13 +44,13 @@ func (b *buffer) clear() {
 	b.acknowledged, b.urgent = false, time.Time{}
 }
 
-// feed notes that m is to be written, soon if there is news.
+// feed records that m changed. news shortens the wait.
 func (b *buffer) feed(m *member, news bool, now time.Time) {
 	b.feeds[m] = true
 	b.note(news, now)
 }
 
-// records notes what is kept of m now. A later look at the same is worth publishing, too.
+// records records the kept records of m. They must be published again even if only the time of the poll differs.
 func (b *buffer) records(m *member, stored []byte) {
 	b.stored[m] = stored
 	b.news = true
@@ -61,26 +62,26 @@ func (b *buffer) target(t *target, now time.Time) {
 	b.note(true, now)
 }
 
-// gone notes that what is known of a target is to be removed.
+// gone deletes the state of a target.
 func (b *buffer) gone(key string, now time.Time) {
 	b.put(bucketTargets, key, nil)
 	b.note(true, now)
 }
 
-// goneFeed notes that what is known of a feed is to be removed.
+// goneFeed deletes the state of a feed.
 func (b *buffer) goneFeed(id string, now time.Time) {
 	b.put(bucketFeeds, id, nil)
 	b.put(bucketReports, id, nil)
 	b.note(true, now)
 }
 
-// stamp notes since when something is no longer configured; nil: it is.
+// stamp records since when something is no longer configured. A nil since removes the record.
 func (b *buffer) stamp(name string, since []byte, now time.Time) {
 	b.put(bucketGone, name, since)
 	b.note(false, now)
 }
 
-// put has a value written; nil removes it.
+// put adds a value to the batch. A nil value deletes the key.
 func (b *buffer) put(bucket []byte, key string, value []byte) {
 	values := b.batch[string(bucket)]
 	if values == nil {
@@ -99,10 +100,10 @@ func (b *buffer) note(soon bool, now time.Time) {
 	}
 }
 
-// afterSave has an event emitted when everything is written.
+// afterSave emits an event once everything is written.
 func (b *buffer) afterSave(e Event) { b.events = append(b.events, e) }
 
-// wake is when something is to be written.
+// wake returns when something must be written.
 func (b *buffer) wake(round time.Duration) (at time.Time, ok bool) {
 	switch {
 	case !b.urgent.IsZero():
@@ -115,7 +116,7 @@ func (b *buffer) wake(round time.Duration) (at time.Time, ok bool) {
 	return at, false
 }
 
-// expire has something to be written when what is published stops being good.
+// expire starts a publication if a published record has expired.
 func (b *buffer) expire(now time.Time) {
 	if !b.expires.IsZero() && !now.Before(b.expires) {
 		b.expires, b.news = time.Time{}, true
@@ -123,7 +124,7 @@ func (b *buffer) expire(now time.Time) {
 	}
 }
 
-// settle writes at once if something was acknowledged, and tells what had to wait for that.
+// settle saves if an update was acknowledged, and emits the events that waited for it.
 func (l *loop) settle() {
 	if l.buffer.acknowledged {
 		l.save()
@@ -134,7 +135,7 @@ func (l *loop) settle() {
 	l.buffer.events = nil
 }
 
-// keep writes what has waited long enough, and ends a round that has lasted long enough.
+// keep saves changes that have waited long enough, and ends a round that has lasted long enough.
 func (l *loop) keep(ctx context.Context, now time.Time) {
 	l.buffer.expire(now)
 	if !l.buffer.urgent.IsZero() && now.Sub(l.buffer.urgent) >= saveWithin {
@@ -145,7 +146,7 @@ func (l *loop) keep(ctx context.Context, now time.Time) {
 	}
 }
 
-// save writes everything that waits, whole or not at all.
+// save writes all changes in one transaction.
 func (l *loop) save() {
 	b := &l.buffer
 	if l.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.batch) == 0 {
@@ -165,14 +166,14 @@ func (l *loop) save() {
 	}
 	if err := b.store.write(b.batch); err != nil {
 		l.fail(fmt.Errorf("store: %w", err))
-		b.events = nil // they are not true
+		b.events = nil // they report changes that were not stored
 	} else if b.store != nil {
-		b.store.lost = nil // what could be restored is in it
+		b.store.lost = nil // the restored state is now stored
 	}
 	b.clear()
 }
 
-// encode cannot fail: there is nothing in what is stored that JSON has no word for.
+// encode returns v as JSON. It cannot fail for the types in the store.
 func encode(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -181,7 +182,7 @@ func encode(v any) []byte {
 	return data
 }
 
-// closeRound writes everything, and has it published. While a publication runs the next one waits.
+// closeRound saves all changes and publishes the state. If a publication is running, the next one waits.
 func (l *loop) closeRound(ctx context.Context) {
 	l.save()
 	switch {

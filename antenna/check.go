@@ -18,7 +18,7 @@ func (a *Antenna) round() time.Duration { return cmp.Or(max(a.Round, 0), time.Mi
 
 func (a *Antenna) hostGap() time.Duration { return cmp.Or(max(a.HostGap, 0), time.Second) }
 
-// maskURL is a URL as it is shown.
+// maskURL returns a URL without its secrets.
 func maskURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -27,7 +27,7 @@ func maskURL(s string) string {
 	return mask.URL(u)
 }
 
-// name is what f is called.
+// name returns the name of f, by default its URL.
 func (f *Feed) name() string {
 	if f.Name == "" && f.Local {
 		return f.URL
@@ -37,13 +37,13 @@ func (f *Feed) name() string {
 
 func (w *Watch) name() string { return cmp.Or(w.Name, maskURL(w.URL)) }
 
-// Check says what is wrong with the feeds and watches: names twice, URLs that are none.
+// Check returns an error if the configuration of feeds and watches is not valid, for example duplicate names.
 func (a *Antenna) Check() error {
 	_, err := a.newLoop()
 	return err
 }
 
-// newLoop makes the loop of a configuration, of which nothing is known yet.
+// newLoop returns a loop for the configuration, without any state.
 func (a *Antenna) newLoop() (*loop, error) {
 	l := &loop{a: a, inbox: make(chan message, a.polls()+a.handlers()+1), buffer: newBuffer(a.Store)}
 	l.polls = polls{loop: l, byID: map[string]*member{}, hosts: hosts{gap: a.hostGap(), names: map[string]*host{}}}
@@ -75,7 +75,7 @@ func (a *Antenna) newLoop() (*loop, error) {
 	return l, err
 }
 
-// shortest is how near polls of one feed may be.
+// shortest is the minimum interval between polls of one feed.
 const shortest = time.Second
 
 func (l *loop) addFeed(f Feed) error {
@@ -129,7 +129,7 @@ func (l *loop) addWatch(w Watch) error {
 		}
 	}
 	l.targets.watches = append(l.targets.watches, c)
-	l.updates.tries.lane(c) // whatever has news first, there are others
+	l.updates.tries.lane(c) // before any update: the number of lanes limits the places of each
 	if c.glob != nil {
 		return nil
 	}

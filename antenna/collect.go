@@ -16,35 +16,35 @@ import (
 )
 
 const (
-	// maxReports is how many records of one URL are kept of each use, those that feed.Choose prefers; maxGlobbed is how
-	// many URLs of a glob are looked at.
+	// maxReports limits the kept records of one URL for each use. Those that feed.Choose prefers are kept. maxGlobbed
+	// limits the URLs of a glob.
 	maxReports = 8
 	maxGlobbed = 10_000
-	// maxRelayed bounds the octets of the records of a feed that are kept to be published again.
+	// maxRelayed limits the total size of the records of a feed that are kept for publication, in bytes.
 	maxRelayed = 16 << 20
 )
 
-// A match is a record that is watched, and under which URL.
+// A match is a record of a watched URL.
 type match struct {
 	w      *watcher
 	url    string
 	record feed.Record
 }
 
-// A found is a record that is watched, slim, while its feed is read. Each URL of a watch that has it is a holder.
+// A found is a record of a watched URL while its feed is read. holders counts the lists in reports that contain it.
 type found struct {
 	record  feed.Record
-	place   int // in the feed
+	place   int // position in the feed
 	use     use
 	holders int
 }
 
-// A use is what feed.Decide could do with a record.
+// A use says whether feed.Decide can use a record.
 type use int
 
 const (
 	useNow   use = iota
-	useLater     // it is from the future, and can be used when that has come
+	useLater     // its times are in the future
 	useNever
 )
 
@@ -58,68 +58,68 @@ func useOf(r *feed.Record, now feed.Time) use {
 	return useNever
 }
 
-// A placed is a record that is stored, and its place in the feed.
+// A placed is a record to store, with its position in the feed.
 type placed struct {
 	record feed.Record
 	place  int
 }
 
-// A result is what is kept of a feed: what is watched, and what may be published again.
+// A result is the content of a feed that is kept: the matches, and the records to relay.
 type result struct {
 	matches []match
-	// stored are all records that are kept, encoded for the store; sum says what of them has changed, in any order.
+	// stored has all kept records, encoded for the store. sum is a hash of them that does not depend on the order.
 	stored []byte
 	sum    uint64
 
 	records, matched, relayed, skipped int
-	// partial: the feed broke behind what there is. What it had before and has not here is not gone.
+	// partial reports that the feed broke off. Missing records are not taken for removed.
 	partial bool
-	// open: nothing says that the feed is whole, so that what the server calls it must not stand for it.
+	// open reports that the end of the feed could not be recognized, so that its validators must not be stored.
 	open bool
-	// index is that of sitemaps which are asked for before anything counts; else nil.
+	// index is set for an index of sitemaps. Its sitemaps must be read before anything is used.
 	index *sitemapIndex
-	// example is a URL of the feed that no watch has.
+	// example is a URL of the feed that no watch matches.
 	example string
-	// tooMany are watches of which there are more URLs than are looked at.
+	// tooMany lists the watches with more than maxGlobbed URLs.
 	tooMany []string
 }
 
-// A collector reads one feed and keeps what is to be kept, in memory that grows with that only.
+// A collector reads one feed. Its memory grows only with the records that are kept.
 type collector struct {
 	feed  *Feed
 	match *matcher
 	hosts address.Hosts
-	// near is to where URLs of the feed may lead.
+	// near has the scopes to which URLs of the feed may lead.
 	near address.Scope
-	// received stands in for the times that records do not have.
+	// received is used for records without a time of receipt.
 	received feed.Time
 	now      feed.Time
 
 	result
-	list    []placed // what is relayed; what is only watched is added at the end
-	octets  int      // of what is relayed
+	list    []placed // records to relay; finish adds the others
+	octets  int      // size of the relayed records
 	reports map[urlKey][]*found
-	urlKeys []urlKey // in the order in which the feed has them
+	urlKeys []urlKey // in the order of the feed
 	globbed map[*watcher]int
 	whole   summary
-	// children are the sitemaps that an index names; undated: one has no lastmod.
+	// children are the sitemaps of an index. undated reports that one of them has no lastmod.
 	children []child
 	undated  bool
 }
 
-// newCollector makes a collector of a feed whose records are judged at that time.
+// newCollector returns a collector for a feed. now is the time at which its records are judged.
 func newCollector(f *Feed, match *matcher, now feed.Time) *collector {
 	return &collector{feed: f, match: match, now: now, reports: map[urlKey][]*found{}, globbed: map[*watcher]int{}}
 }
 
-// A urlKey is one URL of a watch.
+// A urlKey is a URL of a watch.
 type urlKey struct {
 	w   *watcher
 	url string
 }
 
-// collect reads all records. Where a feed is rejected or its way breaks, nothing of it counts; where a SOIF stream is
-// wrong, what came before does.
+// collect reads all records. If the feed is rejected or the transfer fails, it returns no records. If a SOIF stream is
+// invalid, it returns the records before the error.
 func (c *collector) collect(records iter.Seq2[feed.Record, error]) (result, error) {
 	broke, err := c.take(records)
 	if err != nil && !broke {
@@ -128,7 +128,7 @@ func (c *collector) collect(records iter.Seq2[feed.Record, error]) (result, erro
 	return c.finish(err)
 }
 
-// take looks at all records. Broke: there was an error, and what came before it counts.
+// take reads all records. broke reports that an error occurred and the records before it are valid.
 func (c *collector) take(records iter.Seq2[feed.Record, error]) (broke bool, err error) {
 	for r, err := range records {
 		if err != nil {
@@ -158,7 +158,7 @@ func (c *collector) finish(err error) (result, error) {
 	return c.result, err
 }
 
-// settle makes hits of what was found, in the order of the feed, and has stored what is not relayed.
+// settle sets the matches in the order of the feed, and adds those that are not relayed to the stored records.
 func (c *collector) settle() {
 	c.tellNews()
 	relayed := map[int]bool{}
@@ -178,14 +178,14 @@ func (c *collector) settle() {
 	}
 }
 
-// keep has the record of f stored, of which nothing is passed on.
+// keep adds the record of f to the stored ones. It is not relayed.
 func (c *collector) keep(f *found) {
 	r := f.record
-	r.Extract = c.feed.Relay // there was no room for all of it
+	r.Extract = c.feed.Relay // not the complete record
 	c.list = append(c.list, placed{r, f.place})
 }
 
-// add looks at one record.
+// add adds a record.
 func (c *collector) add(r feed.Record) {
 	c.records++
 	c.child(&r)
@@ -231,8 +231,8 @@ func (c *collector) add(r feed.Record) {
 	}
 }
 
-// report keeps f as one of a URL, unless there are as many of its use that feed.Choose prefers. Of those that are alike
-// the first ones stay.
+// report adds f to the records of a URL. Of the records with one use, it keeps the maxReports that feed.Choose prefers.
+// Among equals the first ones are kept.
 func (c *collector) report(s urlKey, f *found) {
 	list := c.reports[s]
 	if list == nil {
@@ -261,7 +261,7 @@ func (c *collector) report(s urlKey, f *found) {
 	c.reports[s] = list
 }
 
-// room reports whether there is room for what a feed says of a URL.
+// room reports whether a record of a URL can be added.
 func (c *collector) room(s urlKey) bool {
 	if s.w.glob == nil || c.reports[s] != nil {
 		return true
@@ -276,8 +276,7 @@ func (c *collector) room(s urlKey) bool {
 	return true
 }
 
-// relays reports whether r is kept to be published again. What the user watches is on hosts that the user named;
-// anything else must not be internal.
+// relays reports whether r is kept for publication. Its host must not be internal, unless the user named it.
 func (c *collector) relays(r feed.Record) bool {
 	if !c.feed.Relay || c.relayed >= c.feed.Limits.Relayed {
 		return false
@@ -298,7 +297,7 @@ func (c *collector) relays(r feed.Record) bool {
 	return true
 }
 
-// isWeb reports whether a record's URL can be of use: http or https, not too long.
+// isWeb reports whether a URL is usable: http or https, and not too long.
 func isWeb(s string) bool {
 	if len(s) > feed.MaxURL {
 		return false
@@ -307,8 +306,8 @@ func isWeb(s string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// slimOf returns r without what only matters when it is passed on, and in memory of its own: parts of a long text would
-// keep all of it.
+// slimOf returns r without the fields that matter only for publication. Its strings are copied, because substrings
+// would keep the whole text of the feed in memory.
 func slimOf(r feed.Record) feed.Record {
 	r.Fields, r.Keywords, r.Warnings = nil, nil, nil
 	for _, s := range []*string{
@@ -323,7 +322,7 @@ func slimOf(r feed.Record) feed.Record {
 	return r
 }
 
-// sumOf is a hash (FNV-1a) of what r says of its URL, without when it was looked at: that alone is no change.
+// sumOf returns a hash (FNV-1a) of r without its times of detection, because these alone are not a change.
 func sumOf(r *feed.Record) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)
@@ -343,7 +342,7 @@ func sumOf(r *feed.Record) uint64 {
 	return h
 }
 
-// restored decodes what collect has encoded.
+// restored decodes records encoded by finish.
 func restored(stored []byte) ([]feed.Record, error) {
 	if len(stored) == 0 {
 		return nil, nil

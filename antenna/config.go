@@ -11,50 +11,53 @@ import (
 	"braid/antenna/formats"
 )
 
-// A Feed is one feed that is polled. It is not changed after use.
+// A Feed is a feed to poll. It must not be changed after use.
 type Feed struct {
-	// Name is unique among feeds, for people and for the store. If empty, it is the URL, masked.
+	// Name identifies the feed to users and in the store. It must be unique. If empty, it is the URL without secrets.
 	Name string
-	// URL is an http or https URL, or the path of a file if Local.
+	// URL is an http or https URL, or the path of a file if Local is set.
 	URL   string
 	Local bool
 	Kind  Kind
 
-	// Every says how far polls are apart. Alone it fixes that. Together with Min or Max it is where the adaptive interval begins
-	// before anything is known.
+	// Every is the fixed interval between polls. With Min or Max it is the first interval, until the adaptive one is
+	// known.
 	Every time.Duration
-	// Min and Max bound the adaptive interval. If zero, they are 5 minutes and an hour.
+	// Min and Max limit the adaptive interval. If zero, they are 5 minutes and an hour.
 	Min, Max time.Duration
 
-	// Relay keeps all records of the feed for Antenna.Publish, and not only those that are watched.
+	// Relay keeps all records of the feed for Antenna.Publish, not only those of watched URLs.
 	Relay bool
-	// Trust are the URLs of agents (Authorized-url, LIRS' antenna URL, SOIF's gatherer) whose records may be published again.
+	// Trust lists the URLs of agents whose records may be published again (Authorized-url, LIRS' antenna URL, SOIF's
+	// gatherer).
 	Trust []string
 
 	Limits Limits
-	// HatenaTimes takes Hatena's X-Hatena-Last-Modified for the time of modification (repair H12).
+	// HatenaTimes uses Hatena's X-Hatena-Last-Modified as the modification time (repair H12).
 	HatenaTimes bool
-	// Header is sent with each request to the URL's own host. It may be secret: it is never logged nor stored.
+	// Header is sent with requests to the URL's own host. It may contain secrets and is never logged or stored.
 	Header http.Header
 }
 
 const (
-	// defaultMin is how far polls of a feed that changes all the time are apart, and defaultMax those of one that never does.
+	// defaultMin and defaultMax limit the interval between polls of a feed that changes often or never.
 	defaultMin = 5 * time.Minute
 	defaultMax = time.Hour
 )
 
-// Limits bound what a feed may cost.
+// Limits limits the cost of a feed.
 type Limits struct {
 	feed.Limits
-	// Time is how long one request may take in all. If zero, it is 10 minutes. Without a byte it takes 30 seconds at most.
+	// Time is the time limit of one request. If zero, it is 10 minutes. A request also fails after 30 seconds without
+	// data.
 	Time time.Duration
-	// Relayed is how many records are kept to be published again. If zero, it is 10,000.
+	// Relayed is the number of records kept for publication. If zero, it is 10,000.
 	Relayed int
-	// Updates is how many updates of a feed are handled in a day (UTC). Those that fail are not counted. If zero, it is
-	// 1,000; if negative, there is no limit.
+	// Updates is the number of updates per day (UTC). Failed updates do not count. If zero, it is 1,000. A negative
+	// value means no limit.
 	Updates int
-	// DayBytes is how many bytes its updates may bring in a day (UTC). If zero, it is 100 GiB; if negative, there is no limit.
+	// DayBytes is the number of bytes that the updates may transfer per day (UTC). If zero, it is 100 GiB. A negative
+	// value means no limit.
 	DayBytes int64
 }
 
@@ -75,28 +78,28 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// A Watch is what is kept up to date.
+// A Watch is a file, or a set of files, to keep up to date.
 type Watch struct {
-	// Name is unique among watches. If empty, it is the URL, masked.
+	// Name identifies the watch. It must be unique. If empty, it is the URL without secrets.
 	Name string
-	// URL is the file. With Glob it is a pattern of URLs: * stands for anything without a slash, and ** for anything.
-	// Scheme and host have none of them, so that no feed chooses where requests go.
+	// URL is the URL of the file. With Glob it is a pattern of URLs, where * matches any text without a slash and **
+	// any text. Scheme and host must not contain stars, so that a feed cannot choose the host of a request.
 	URL  string
 	Glob bool
-	// Feeds are the names of the feeds that may report it. If empty, all may.
+	// Feeds lists the feeds that may report the file. If empty, all feeds may.
 	Feeds []string
-	// AnyNews has the file looked at whenever a feed that may report it has anything new, be it another URL: feeds of
-	// releases list pages. Globs are not.
+	// AnyNews checks the file whenever one of its feeds has any new entry, because feeds of releases often list pages
+	// and not files. It has no effect with Glob.
 	AnyNews bool
-	// CheckEvery is how often the URL itself is asked for, while no fresh report of a feed exists. If zero, it is not.
-	// Globs are not.
+	// CheckEvery is the interval at which the URL itself is checked while no feed has a fresh report. If zero, it is
+	// not checked. It has no effect with Glob.
 	CheckEvery time.Duration
-	// Header is sent with these requests. It may be secret.
+	// Header is sent with these checks. It may contain secrets.
 	Header http.Header
-	// Print tells this configuration of the watch from others, whatever else belongs to it: where it is another one
-	// than before, what has failed is tried at once. It is stored, so there must be no secret in it.
+	// Print identifies the configuration of the watch, including parts that the package does not know. If it changes,
+	// failed updates are retried at once. It is stored, so it must not contain secrets.
 	Print string
-	// Title, Author and Zone (seconds east of UTC) are what own observations are published with.
+	// Title, Author and Zone (seconds east of UTC) are published with the antenna's own observations.
 	Title, Author string
 	Zone          int64
 }
@@ -128,10 +131,10 @@ func (k Kind) String() string {
 	return formats.Name(feed.FormatID(k))
 }
 
-// MarshalText writes k as String does.
+// MarshalText returns the name of k.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads what String writes.
+// UnmarshalText parses the name of a kind.
 func (k *Kind) UnmarshalText(text []byte) error {
 	kinds := []Kind{Auto, Page}
 	for _, f := range formats.All() {

@@ -11,9 +11,9 @@ import (
 	"braid/antenna/feed"
 )
 
-// RunNow makes a running Watch poll the feed of that name now, or all feeds of the watch of that name, and hand on what
-// waits; the one URL of a watch is handed on in any case, as AskedFor: its feeds may be down, or its file be gone.
-// Where none runs it is an error: there is Once.
+// RunNow makes a running Watch poll the named feed, or all feeds of the named watch, and retry waiting updates at once.
+// The URL of a watch without a glob is updated in any case, with the reason AskedFor, because its feeds may be down or
+// the file missing. It is an error if no Watch is running; use Once then.
 func (a *Antenna) RunNow(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		if l.offline || l.ending {
@@ -46,7 +46,7 @@ func (l *loop) runNow(name string, now time.Time) error {
 	return nil
 }
 
-// askedFor is an update that no report calls for.
+// askedFor returns an update that the user requested.
 func (t *target) askedFor(now time.Time) *pending {
 	b, _ := t.saved.baseline()
 	return &pending{
@@ -55,8 +55,8 @@ func (t *target) askedFor(now time.Time) *pending {
 	}
 }
 
-// Forget makes what is known of the feed or watch of that name unknown, in a running Watch or else in the Store. Of a
-// watch the reports of feeds stay: it is as if it had been added now, and was never downloaded.
+// Forget deletes the state of the named feed or watch, in the running Watch or else in the Store. The reports about a
+// watch are kept, so that it is like a new watch whose file was never downloaded.
 func (a *Antenna) Forget(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		members, targets := l.named(name)
@@ -80,7 +80,7 @@ func (a *Antenna) Forget(ctx context.Context, name string) error {
 	})
 }
 
-// Status says how feeds and watches stand, in a running Watch or else by the Store.
+// Status returns the state of all feeds and watches, from the running Watch or else from the Store.
 func (a *Antenna) Status(ctx context.Context) (s Status, err error) {
 	err = a.request(ctx, func(l *loop, now time.Time) error {
 		s = l.status()
@@ -89,7 +89,7 @@ func (a *Antenna) Status(ctx context.Context) (s Status, err error) {
 	return s, err
 }
 
-// request has do called by the loop that runs, or by one that does not run but knows what the store knows.
+// request calls do in the running loop, or with a loop that has the state of the store.
 func (a *Antenna) request(ctx context.Context, do func(l *loop, now time.Time) error) error {
 	a.mu.Lock()
 	running, ended := a.requests, a.ended
@@ -108,7 +108,7 @@ func (a *Antenna) request(ctx context.Context, do func(l *loop, now time.Time) e
 	}
 }
 
-// offline has do called by a loop that does not run, but knows what the store knows.
+// offline calls do with a loop that has the state of the store but does not run.
 func (a *Antenna) offline(do func(l *loop, now time.Time) error) error {
 	l, err := a.newLoop()
 	if err != nil {
@@ -122,7 +122,8 @@ func (a *Antenna) offline(do func(l *loop, now time.Time) error) error {
 	return do(l, now)
 }
 
-// named returns the feed of a name; of a watch its targets, its own checks and the feeds that may report it.
+// named returns the feed with a name. For a watch, it returns its targets, its own checks and the feeds that may report
+// it.
 func (l *loop) named(name string) (members []*member, targets []*target) {
 	if m := l.polls.byID[feedID(name)]; m != nil {
 		members = append(members, m)
@@ -145,7 +146,7 @@ func (l *loop) named(name string) (members []*member, targets []*target) {
 	return members, targets
 }
 
-// forgetFeed has m asked in full, as for the first time. What it cost today is not forgotten.
+// forgetFeed deletes the state of m, so that it is polled unconditionally. The cost of today is kept.
 func (l *loop) forgetFeed(m *member, now time.Time) {
 	m.saved = savedFeed{Print: m.saved.Print, Day: m.saved.Day}
 	l.buffer.feed(m, true, now)
@@ -154,8 +155,7 @@ func (l *loop) forgetFeed(m *member, now time.Time) {
 	}
 }
 
-// forgetTarget makes t one that nothing is known of but what feeds report. What the handler is busy with it may finish; that is
-// forgotten then.
+// forgetTarget deletes the state of t except its reports. A running update may finish, and the state is deleted then.
 func (l *loop) forgetTarget(t *target, now time.Time) {
 	if t.running {
 		t.forget = true
@@ -167,7 +167,7 @@ func (l *loop) forgetTarget(t *target, now time.Time) {
 	l.targets.decide(t, now)
 }
 
-// status is how everything stands.
+// status returns the state of all feeds and watches.
 func (l *loop) status() Status {
 	var s Status
 	for _, m := range l.polls.members {

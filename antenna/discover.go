@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// maxPage is how much of a page is looked at.
+	// maxPage limits how much of a page is read.
 	maxPage = 1 << 20
-	// mostFeeds is how many feeds of a page are told of.
+	// mostFeeds limits the feeds that are returned for a page.
 	mostFeeds    = 100
-	longestTitle = 300 // characters of a title
+	longestTitle = 300 // in characters
 )
 
-// A FoundFeed is one that a page names.
+// A FoundFeed is a feed that a page links to.
 type FoundFeed struct {
 	URL    *url.URL
 	Type   string // as the page has it, without parameters
 	Format *feed.Format
 	Title  string
-	// InHeader: a header field names it.
+	// InHeader reports that the link is in a header field.
 	InHeader bool
 }
 
@@ -40,8 +40,8 @@ type finder struct {
 	feeds []FoundFeed
 }
 
-// FindFeeds returns the feeds that are named by a page at u, and by the Link fields of the answer that it came with
-// (RFC 8288), each once. ContentType is that of the answer.
+// FindFeeds returns the feeds that a page at u and the Link fields of its response link to (RFC 8288), without
+// duplicates. contentType is that of the response.
 func FindFeeds(u *url.URL, links []string, contentType string, page io.Reader) ([]FoundFeed, error) {
 	f := &finder{base: u}
 	parsed, _ := linkheader.Parse(links)
@@ -55,7 +55,7 @@ func FindFeeds(u *url.URL, links []string, contentType string, page io.Reader) (
 		}
 	}
 	text, err := charset.NewReader(io.LimitReader(page, maxPage), contentType)
-	if err == io.EOF { // there is no page
+	if err == io.EOF { // the page is empty
 		return f.feeds, nil
 	}
 	if err != nil {
@@ -64,7 +64,7 @@ func FindFeeds(u *url.URL, links []string, contentType string, page io.Reader) (
 	return f.feeds, f.scan(html.NewTokenizer(text))
 }
 
-// scan goes through the tags of a page.
+// scan reads the tags of a page.
 func (f *finder) scan(z *html.Tokenizer) error {
 	based := false
 	for {
@@ -78,7 +78,7 @@ func (f *finder) scan(z *html.Tokenizer) error {
 			name, more := z.TagName()
 			switch string(name) {
 			case "base":
-				if href, ok := attributes(z, more)["href"]; ok && !based { // the first counts
+				if href, ok := attributes(z, more)["href"]; ok && !based { // the first one is decisive
 					based = true
 					if u, err := f.base.Parse(strings.TrimSpace(href)); err == nil {
 						f.base = u
@@ -91,7 +91,7 @@ func (f *finder) scan(z *html.Tokenizer) error {
 	}
 }
 
-// attributes are those of the tag at hand.
+// attributes returns the attributes of the current tag.
 func attributes(z *html.Tokenizer, more bool) map[string]string {
 	list := map[string]string{}
 	for more {
@@ -104,7 +104,7 @@ func attributes(z *html.Tokenizer, more bool) map[string]string {
 	return list
 }
 
-// link looks at a link: of a feed, or a map of the site.
+// link adds a link to a feed or a sitemap.
 func (f *finder) link(a map[string]string) {
 	rels := strings.Fields(strings.ToLower(a["rel"]))
 	switch {
@@ -115,7 +115,7 @@ func (f *finder) link(a map[string]string) {
 	}
 }
 
-// add adds a link with the type of a feed.
+// add adds a link whose media type is that of a feed.
 func (f *finder) add(target, kind, title string, inHeader bool) {
 	kind = mediaType(kind)
 	if format, _, ok := formats.OfType(kind); ok {
@@ -131,7 +131,7 @@ func mediaType(s string) string {
 	return kind
 }
 
-// keep keeps a feed that is on the web, once.
+// keep adds a feed with an http or https URL, unless it was found before.
 func (f *finder) keep(found FoundFeed, target string) {
 	if len(target) > feed.MaxURL || len(f.feeds) == mostFeeds {
 		return

@@ -2,89 +2,89 @@ package antenna
 
 import "time"
 
-// An Event is something that happened, for logs and metrics. URLs and errors in events are masked; words may quote
-// feeds and have to be escaped where they are printed.
+// An Event is reported for logs and metrics. URLs and errors in events are without secrets. Texts may quote feeds and
+// must be escaped before they are printed.
 type Event interface{ event() }
 
-// Polled says that a feed, or the URL of a watch (own checks have the watch's name), was asked and answered.
+// Polled reports that a feed, or the URL of a watch, was polled. Feed is then the name of the watch.
 type Polled struct {
 	Feed string
 	Took time.Duration
-	// Status is that of the answer; 0 for a local file.
+	// Status is the HTTP status, or 0 for a local file.
 	Status int
-	// Unchanged: it is what it was (304), or nothing of what is kept of it has changed.
+	// Unchanged reports that the feed has not changed (304), or none of the records that are kept.
 	Unchanged bool
-	// Bytes is how long the answer was, and Records how many records there were; Matched of them are watched, Relayed
-	// are kept to be published, Skipped were of no use.
+	// Bytes is the size of the response, and Records the number of its records. Matched of them are watched, Relayed
+	// are kept for publication, and Skipped were unusable.
 	Bytes                              int64
 	Records, Matched, Relayed, Skipped int
-	// Next is when it is asked again.
+	// Next is the time of the next poll.
 	Next time.Time
 }
 
-// PollFailed says that a feed did not answer, or nothing that is one. What was known of it stays.
+// PollFailed reports that a feed did not respond, or not with a valid feed. Its previous records are kept.
 type PollFailed struct {
 	Feed string
 	Took time.Duration
 	Err  error
-	// Failures is how often in a row.
+	// Failures is the number of consecutive failures.
 	Failures int
 	Next     time.Time
 }
 
-// Updated says that reports call for an update, which will be handed on.
+// Updated reports that a new update waits to be handled.
 type Updated struct{ Update Update }
 
-// Handled says what became of an update.
+// Handled reports the result of an update.
 type Handled struct {
 	Update  Update
 	Outcome Outcome
-	// Err is the handler's. If nil, the update is acknowledged and stored.
+	// Err is the error of the handler. If nil, the update is acknowledged and stored.
 	Err  error
 	Took time.Duration
-	// Ahead: the feed knows of something that the origin does not have yet. The update comes again at Next, as it does
-	// after an error.
+	// Ahead reports that the feed announced a version that the origin does not have yet. The update is repeated at
+	// Next, as after an error.
 	Ahead bool
 	Next  time.Time
 }
 
-// Skipped says that something was not done.
+// Skipped reports that something was not done.
 type Skipped struct {
-	// Feed or Watch, or both, say what it is about.
+	// Feed and Watch say what was skipped. One of them may be empty.
 	Feed, Watch string
 	Why         Why
 	// Until is when it may be done.
 	Until time.Time
 }
 
-// A Why is why something was skipped, as a word for programs: one of these, or the feed.Reason why what feeds say of a
-// file that was never downloaded is of no use.
+// A Why is the reason why something was skipped. It is one of the constants, or the feed.Reason why the reports about a
+// file that was never downloaded are unusable.
 type Why string
 
 const (
-	FreshReport Why = "fresh-report" // a feed has seen the URL lately: it is not asked again
-	DailyLimit  Why = "daily-limit"  // of the feed; told once a day
-	TooMany     Why = "too-many"     // a glob has as many URLs as it may have
+	FreshReport Why = "fresh-report" // a feed has a recent report, so the URL is not checked
+	DailyLimit  Why = "daily-limit"  // limit of the feed; reported once a day
+	TooMany     Why = "too-many"     // a glob has too many URLs
 )
 
-// NoneFits says that a feed has URLs, and none of them fits the glob of a watch, for which nothing is known either. It
-// is told once.
+// NoneFits reports that none of the URLs of a feed matches the glob of a watch, which has no URL from another feed
+// either. It is reported once.
 type NoneFits struct {
 	Feed, Watch string
-	// URLs is how many there are, and Example one of them, masked.
+	// URLs is their number, and Example one of them without secrets.
 	URLs    int
 	Example string
 }
 
-// StoreLost says that the store could not be read, and was set aside, or that it is gone.
+// StoreLost reports that the store was missing, or could not be read and was moved aside.
 type StoreLost struct {
 	Why string
-	// Aside is where it is now, if it is anywhere, and Restored how many URLs were taken from the cache beside it.
+	// Aside is its new path, if any. Restored is the number of URLs that were restored from the cache beside it.
 	Aside    string
 	Restored int
 }
 
-// Published says that Antenna.Publish returned, or that the cache beside the store could not be written.
+// Published reports the result of Antenna.Publish, or an error of writing the cache beside the store.
 type Published struct {
 	Records int
 	Took    time.Duration

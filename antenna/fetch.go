@@ -18,10 +18,10 @@ import (
 	"braid/verify"
 )
 
-// maxRetryAfter bounds what a server may ask for: a day.
+// maxRetryAfter limits the delay that a server can request.
 const maxRetryAfter = 24 * time.Hour
 
-// A poller makes single requests. It does not change, and is used by all workers at once.
+// A poller makes single requests. It is immutable and used concurrently.
 type poller struct {
 	web      *web.Client
 	agent    string
@@ -32,57 +32,58 @@ type poller struct {
 // A task is one request.
 type task struct {
 	feed *Feed
-	// page is the watch whose URL is checked, if it is that.
+	// page is the watch of an own check, or nil.
 	page *watcher
 	web.Trail
-	// challenges were answered.
+	// challenges counts the answered authentication challenges.
 	challenges int
-	// plain has no preconditions, and get is GET for a page whose server knows no HEAD.
+	// plain disables preconditions. get uses GET for a page whose server does not support HEAD.
 	plain, get bool
-	// index is what the request is for one of; nil: it is for the feed itself.
+	// index is the index that a requested sitemap belongs to, or nil.
 	index *sitemapIndex
-	// What is known from before, and of which URL the validators are.
+	// The validators of the previous response, and a hash of the URL that sent them.
 	etag, modified string
 	of             string
 	seen           observation
 }
 
-// conditional reports whether the task asks only for what is new. What one server calls its feed says nothing about
-// that of another one, to which it may have redirected since: tags of two hosts may be the same by chance.
+// conditional reports whether the request has preconditions. The validators of one server must not be sent to another,
+// to which the feed may have been redirected since, because their tags may be equal by chance.
 func (t *task) conditional() bool {
 	return !t.plain && (t.etag != "" || t.modified != "") && (t.feed.Local || t.of == sumOfURL(t.URL))
 }
 
-// sumOfURL stands for a URL in the store: it may be secret.
+// sumOfURL returns a hash that stands for a URL in the store, because the URL may be secret.
 func sumOfURL(u *url.URL) string {
 	sum := sha256.Sum256([]byte(u.String()))
 	return hex.EncodeToString(sum[:8])
 }
 
-// An answer is what became of a task. One of again, unchanged, kept and err is set.
+// An answer is the result of a task. Exactly one of again, unchanged, result and err is set, except that result may be
+// set together with err.
 type answer struct {
 	took   time.Duration
 	status int
 	bytes  int64
-	// again is the request to make next: a redirect, or the same without preconditions.
+	// again is the next request: to the target of a redirect, or without preconditions.
 	again *task
 
 	unchanged      bool
 	result         *result
 	etag, modified string
-	of             string // the URL that etag and modified are of
-	// seen is what a page said.
+	of             string // hash of the URL that sent etag and modified
+	// seen is the observation of a page.
 	seen *observation
 
 	err error
-	// busy: the server asks to be left alone for that long.
+	// busy is how long the server asked not to be polled.
 	busy time.Duration
 }
 
-// errSilent is the cause of a request that was cancelled for want of bytes.
+// errSilent is the cause of the cancellation of a request without data.
 var errSilent = fmt.Errorf("no byte for %v", silence)
 
-// poll makes one request. Redirects are not followed: the host that they lead to may be busy, and the loop knows when it is free.
+// poll makes one request. It does not follow redirects, because the loop decides when a host may be asked.
 func (p *poller) poll(ctx context.Context, t task) answer {
 	start := time.Now()
 	var a answer
@@ -95,7 +96,7 @@ func (p *poller) poll(ctx context.Context, t task) answer {
 	return a
 }
 
-// ask is poll over http.
+// ask makes one HTTP request.
 func (p *poller) ask(ctx context.Context, t *task) answer {
 	ctx, stop := context.WithTimeoutCause(ctx, t.feed.Limits.Time, fmt.Errorf("not done within %v", t.feed.Limits.Time))
 	defer stop()
@@ -126,7 +127,7 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	return a
 }
 
-// because returns why ctx ended, if that is why there is an error.
+// because returns the cause of ctx's end if that caused err, else err.
 func because(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !isReject(err) {
 		return cause
@@ -139,7 +140,7 @@ func isReject(err error) bool {
 	return errors.As(err, &reject)
 }
 
-// request makes the request. It has no Referer.
+// request returns the HTTP request. It has no Referer.
 func (p *poller) request(t *task) *web.Request {
 	r := &web.Request{Method: http.MethodGet, Trail: t.Trail, User: t.feed.credentials()}
 	r.Header = r.User.Header(&t.Trail)
@@ -152,7 +153,7 @@ func (p *poller) request(t *task) *web.Request {
 	}
 	switch {
 	case !t.conditional() || r.Method == http.MethodHead:
-	case t.etag != "": // alone: it is the stronger one (RFC 9110, section 13.1.3)
+	case t.etag != "": // alone, because it takes precedence (RFC 9110, section 13.1.3)
 		r.Header.Set("If-None-Match", t.etag)
 	default:
 		r.Header.Set("If-Modified-Since", t.modified)
@@ -160,7 +161,7 @@ func (p *poller) request(t *task) *web.Request {
 	return r
 }
 
-// credentials are what the user gave for the server of the feed.
+// credentials returns the user's credentials for the server of the feed.
 func (f *Feed) credentials() web.Credentials {
 	c := web.Credentials{Fields: f.Header}
 	if home, err := url.Parse(f.URL); err == nil && home.User != nil && home.User.String() != "" {
@@ -171,7 +172,7 @@ func (f *Feed) credentials() web.Credentials {
 
 func (t *task) isPage() bool { return t.feed.Kind == Page }
 
-// judge says what an answer is worth.
+// judge evaluates a response.
 func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) answer {
 	resp := x.Response
 	if web.IsRedirect(resp.StatusCode) {
@@ -214,9 +215,9 @@ func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) a
 	return answer{err: err, busy: min(busy, maxRetryAfter)}
 }
 
-// isAboutHead reports whether a server may refuse HEAD with that status and answer GET: it does not know the method, as
-// it should say (RFC 9110, section 15.5.6), or what is in front of it knows GET only and says something else. What is
-// said of the client and not of the request is not meant.
+// isAboutHead reports whether a server that responds to HEAD with this status may support GET. It may not know HEAD
+// (RFC 9110, section 15.5.6), or a proxy in front of it may respond with another status. Statuses that concern the
+// client rather than the request are excluded.
 func isAboutHead(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusNotImplemented:
@@ -225,7 +226,7 @@ func isAboutHead(status int) bool {
 	return false
 }
 
-// fresh reads a feed that is new. Near is to where URLs may lead that it names.
+// fresh reads a new feed. near has the scopes to which its URLs may lead.
 func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Scope) answer {
 	now := time.Now()
 	received := now
@@ -252,9 +253,9 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Sc
 	return a
 }
 
-// isShared reports whether what is asked for next time by the validators of an answer may be another version that has
-// the same ones: a date, or a weak tag that is made from it, of the very second of the answer. Only a date that is "at
-// least one second" older can be relied on (RFC 9110, section 8.8.2.2).
+// isShared reports whether the validators of a response may be shared by a later version. This is so for a date, or a
+// weak tag derived from it, in the same second as the response. Only a date that is "at least one second" older is
+// reliable (RFC 9110, section 8.8.2.2).
 func isShared(resp *http.Response, now time.Time) bool {
 	if etag := resp.Header.Get("ETag"); etag != "" && !strings.HasPrefix(etag, "W/") {
 		return false
@@ -266,7 +267,7 @@ func isShared(resp *http.Response, now time.Time) bool {
 	return err == nil && now.Sub(modified).Abs() < time.Second
 }
 
-// isPlain reports whether an encoding is none, or gzip, which is told by what it looks like.
+// isPlain reports whether a content coding is none or gzip. gzip is detected from the content.
 func isPlain(encoding string) bool {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity", "gzip", "x-gzip":
@@ -275,7 +276,7 @@ func isPlain(encoding string) bool {
 	return false
 }
 
-// redirect follows a redirect.
+// redirect returns the request to the target of a redirect.
 func redirect(t *task, x *web.Exchange) answer {
 	next, err := t.Redirect(x, false)
 	if err != nil {
@@ -287,7 +288,7 @@ func redirect(t *task, x *web.Exchange) answer {
 	return answer{again: &again}
 }
 
-// A body counts and bounds what is read, and tells with each byte that the server is alive.
+// A body reads a response. It counts and limits the bytes and resets the timeout for silence.
 type body struct {
 	ctx     context.Context
 	x       *web.Exchange
@@ -316,7 +317,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end is io.EOF if what came is all, and what the answer says of it.
+// end returns io.EOF if the body is complete and matches the digests of the response.
 func (b *body) end() error {
 	if err := b.x.Complete(b.x.ContentLength >= 0); err != nil {
 		return err

@@ -19,38 +19,38 @@ const (
 	gzipEnding = ".gz"
 )
 
-// FolderOptions say how it is published. The zero value works.
+// FolderOptions configures WriteFolder. The zero value is usable.
 type FolderOptions struct {
-	// Title is what page and Atom feed are called. If empty, it is that of an antenna.
+	// Title is the title of the page and the Atom feed. If empty, a default is used.
 	Title string
 
-	files fsys.FS // where the folder is; nil: that of the system. Tests have others.
+	files fsys.FS // file system for tests; nil: the system's
 }
 
-// A FolderReport says what was published.
+// A FolderReport is the result of WriteFolder.
 type FolderReport struct {
-	// Files are those of the folder that were written. Those that were the same are not.
+	// Files lists the files that were written. Unchanged files are not included.
 	Files []string
-	// Records is how many each file has.
+	// Records has the number of records of each file.
 	Records map[string]int
-	// Refused is how many records of others were not passed on, and why; what was not written in another format than it was
-	// read in is not among them.
+	// Refused counts the records of others that must not be passed on, by reason. Records that are omitted because a
+	// format only passes on its own are not counted.
 	Refused map[feed.Refusal]int
-	// Unwritable is how many records a format could not write: they have no valid URL, or are too long.
+	// Unwritable counts the records that a format could not represent, because they have no valid URL or are too long.
 	Unwritable int
 }
 
-// A foreignError names files of the folder that have the name of one that is to be published, and that this package did
-// not write.
+// A foreignError lists files that could not be published, because the folder has files with their names that this
+// package did not write.
 type foreignError struct{ names []string }
 
 func (e *foreignError) Error() string {
 	return strings.Join(e.names, ", ") + ": not published, as there is something else of that name, which stays; publish into a folder of its own"
 }
 
-// WriteFolder writes the files into a folder, which it makes if it is not there. Each changes whole or not at all, and
-// only if it is another one. A feed that has nothing to say any more goes; where nothing is known, nothing is made.
-// What is there and was not written by this package stays: the others are written, and the error names it.
+// WriteFolder writes the files into a folder, which it creates if necessary. It replaces a file only if its content
+// differs, atomically. It removes feeds that have become empty. If nothing is to be published, it creates nothing.
+// Files that this package did not write are kept: the others are written, and the error names them.
 func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, error) {
 	files := fsys.Or(o.files)
 	documents, empty, report, err := compose(s, o)
@@ -66,7 +66,7 @@ func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, er
 			return report, err
 		}
 	}
-	if len(documents) == 1 && report.Records[filePage] == 0 { // the page alone: it says so where there is one
+	if len(documents) == 1 && report.Records[filePage] == 0 { // only an empty page, which replaces an existing one
 		if _, err := fsys.Lstat(files, filepath.Join(dir, filePage)); err != nil {
 			return report, nil
 		}
@@ -116,10 +116,10 @@ func marksOf(name string) []string {
 	return nil
 }
 
-// mostMark is how much of a file is looked at for its mark: more than a page has before its heading, with the style in it.
+// mostMark is how much of a file is searched for its mark. The heading of a page comes after its style sheet.
 const mostMark = 64 << 10
 
-// written reports whether the file of that name does not exist, or was written by this package.
+// written reports whether the file does not exist or was written by this package.
 func written(files fsys.FS, path, name string) (bool, error) {
 	info, err := fsys.Lstat(files, path)
 	switch {
@@ -132,14 +132,14 @@ func written(files fsys.FS, path, name string) (bool, error) {
 	case info.Mode.IsRegular() && info.Size == 0:
 		return true, nil
 	}
-	head, err := fsys.ReadFile(files, path, mostMark) // of a link what it leads to
+	head, err := fsys.ReadFile(files, path, mostMark) // follows links
 	if err != nil {
 		return false, err
 	}
 	return slices.ContainsFunc(marksOf(name), func(mark string) bool { return bytes.Contains(head, []byte(mark)) }), nil
 }
 
-// same reports whether there is a regular file with that content.
+// same reports whether path is a regular file with this content.
 func same(files fsys.FS, path string, data []byte) bool {
 	info, err := fsys.Lstat(files, path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode.IsRegular() || info.Size != int64(len(data))) {

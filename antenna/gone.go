@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// forgotten is how long a URL of a glob is remembered that no feed has, and a feed or a watch that is no longer configured.
+// forgotten is how long the state is kept for a URL of a glob that no feed lists, and for a feed or watch that is no
+// longer configured.
 const forgotten = 90 * 24 * time.Hour
 
-// loadGone finds what is known of feeds that are not configured.
+// loadGone reads the state of feeds that are not configured.
 func (l *loader) loadGone(now time.Time) error {
 	since, err := l.a.Store.all(bucketGone)
 	if err != nil {
@@ -39,7 +40,7 @@ func (l *loader) loadGone(now time.Time) error {
 	return nil
 }
 
-// rememberSeen notes that a feed, of which no report counts any more, had certain URLs when it was asked last.
+// rememberSeen records which URLs a feed listed when it was last polled. Its reports are no longer used.
 func (l *loader) rememberSeen(id string, polled time.Time) error {
 	data, err := l.a.Store.get(bucketReports, id)
 	if err != nil {
@@ -52,7 +53,7 @@ func (l *loader) rememberSeen(id string, polled time.Time) error {
 	return err
 }
 
-// noteSeen notes that a feed had the URL of s at that time.
+// noteSeen records that a feed listed the URL of s at that time.
 func (l *loader) noteSeen(s urlKey, at time.Time) {
 	if l.lastSeen == nil {
 		l.lastSeen = map[urlKey]time.Time{}
@@ -62,8 +63,8 @@ func (l *loader) noteSeen(s urlKey, at time.Time) {
 	}
 }
 
-// configured notes whether what the store has under a key is of a feed or a watch that there is. What is of none is
-// kept for a while: a line of the configuration may come back.
+// configured records whether the feed or watch of a key in the store is configured. If not, its state is kept for a
+// while, because it may be configured again.
 func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
 	if l.offline {
 		return
@@ -82,7 +83,7 @@ func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
 	}
 }
 
-// remove takes a key out of the store.
+// remove deletes a key from the store.
 func (l *loader) remove(bucket []byte, key string, now time.Time) {
 	if string(bucket) == string(bucketFeeds) {
 		l.buffer.goneFeed(key, now)
@@ -92,8 +93,8 @@ func (l *loader) remove(bucket []byte, key string, now time.Time) {
 	l.buffer.stamp(string(bucket)+"\x00"+key, nil, now)
 }
 
-// forgetGone forgets what the store has of a feed or a watch of that name that is not configured, or was for another
-// URL. It reports whether there was anything.
+// forgetGone deletes the stored state of a feed or watch with this name that is not configured, or that had another
+// URL. It reports whether it found any.
 func (l *loader) forgetGone(name string, now time.Time) (found bool, err error) {
 	feeds, err := l.a.Store.all(bucketFeeds)
 	if err != nil {
@@ -122,10 +123,10 @@ func (l *loader) forgetGone(name string, now time.Time) (found bool, err error) 
 	return found, nil
 }
 
-// far is how far in the future something may be due: what is further was written by a clock that was wrong.
+// far is how far in the future m may be due. A later time was stored with a wrong clock.
 func (m *member) far() time.Duration { return max(2*maxRetryAfter, 2*m.feed.bounds().Max) }
 
-// next is when m is to be asked by what the store knows; a time that has passed is now.
+// next returns when m is due according to the store. An implausible time is replaced by now.
 func (m *member) next(now time.Time) time.Time {
 	if next := m.saved.Next; next.Before(now.Add(m.far())) {
 		return next
@@ -133,10 +134,10 @@ func (m *member) next(now time.Time) time.Time {
 	return now
 }
 
-// farthest is how far in the future an update may be due: none waits longer than for another day.
+// farthest is how far in the future an update may be due. The longest wait is until the next day.
 const farthest = 26 * time.Hour
 
-// inReach corrects the time of an update that a clock wrote that was wrong.
+// inReach replaces the time of an update by now, if it was stored with a wrong clock.
 func (p *pending) inReach(now time.Time) {
 	if p.At.Sub(now) > farthest {
 		p.At = now

@@ -8,27 +8,27 @@ import (
 )
 
 const (
-	// An update that was not acknowledged comes again after a minute, twice as late each time, after six hours at most.
+	// A failed update is repeated after a minute, then after twice the time, up to six hours.
 	retryBase = 30 * time.Second
 	retryMost = 6 * time.Hour
-	// One whose error lasts comes once a day in the end: chance adds up to a quarter.
+	// An update with a lasting error is repeated once a day at last. The jitter adds up to a quarter.
 	lastingMost = 20 * time.Hour
-	// One of which the origin knows nothing yet comes again after ten minutes, so many times: mirrors lag by hours, and
-	// a feed that is wrong is wrong for ever.
+	// An update that the origin does not have yet is repeated after ten minutes, up to aheadMost times. Mirrors lag by
+	// hours, but a feed may also be wrong.
 	aheadBase = 5 * time.Minute
 	aheadMost = 8
-	// Of a map that has a date for all of its site, as many do, that is so for each URL.
+	// Fewer for a sitemap, because many give all URLs of a site the same date.
 	aheadMap = 4
 )
 
-// The updates are those that are handled, or wait for that.
+// An updates runs the updates that are due.
 type updates struct {
 	*loop
 	tries   turns
 	running int
 }
 
-// try hands on the update of t, unless its feed has had enough for today.
+// try starts the update of t, unless its feed has reached its daily limit.
 func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
 	allowance, ok := l.afford(p, now)
@@ -55,14 +55,14 @@ func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	})
 }
 
-// handled takes what became of an update.
+// handled handles the result of an update.
 func (l *updates) handled(t *target, h Handled, stopping bool, now time.Time) {
 	p := t.saved.Pending
 	l.account(t, &h, stopping, now)
 	switch {
 	case h.Err == nil:
 		l.acknowledge(t, &h, now)
-	case stopping: // not the update's fault
+	case stopping: // interrupted, not failed
 		p.At = now
 	default:
 		l.postpone(t, &h, now)
@@ -83,7 +83,7 @@ func (l *updates) handled(t *target, h Handled, stopping bool, now time.Time) {
 	}
 }
 
-// postpone has an update that failed come again.
+// postpone schedules the repetition of a failed update.
 func (l *updates) postpone(t *target, h *Handled, now time.Time) {
 	p, most, lasting := t.saved.Pending, retryMost, false
 	p.Failures++
@@ -98,13 +98,14 @@ func (l *updates) postpone(t *target, h *Handled, now time.Time) {
 	}
 }
 
-// acknowledge remembers an update as done.
+// acknowledge records an update as done.
 func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 	p := t.saved.Pending
 	if !p.isAside() {
 		t.saved.State = p.Next
 	}
-	if p.Reason != AskedFor { // else the first report would only be a baseline, though it may be of a later version
+	// Without a report, the next one would only be the baseline, although it may announce a later version.
+	if p.Reason != AskedFor {
 		t.saved.State.HaveCopy = true
 	}
 	if h.Outcome.At.IsZero() {
@@ -123,8 +124,8 @@ func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 	}
 }
 
-// isAhead reports whether a feed knows of something that the origin does not have yet: nothing was new there, and what
-// is there is not what was reported.
+// isAhead reports whether the feed announced a version that the origin does not have yet: the file has not changed, and
+// it is not the announced one.
 func isAhead(p *pending, o Outcome) bool {
 	r := &p.Record
 	if o.Changed || o.Declined || p.Action != feed.Download && (p.Reason != feed.Modified || o.LastModified.IsZero()) {
@@ -139,7 +140,7 @@ func isAhead(p *pending, o Outcome) bool {
 	return p.Reason == feed.MD5Changed
 }
 
-// mostAhead is how often the origin is asked again for what it does not have yet.
+// mostAhead returns how often the origin is asked again for a version that it does not have yet.
 func mostAhead(p *pending) int {
 	if p.Record.Format == feed.Sitemap {
 		return aheadMap

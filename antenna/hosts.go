@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// A host is asked one thing at a time, with a gap between two.
+// A host is a server. It gets one request at a time, with a pause between two.
 type host struct {
 	queued
 	name string
-	// free is when it may be asked next, and busy that it is being asked.
+	// free is when it may be asked again. busy reports that a request is running.
 	free    time.Time
 	busy    bool
 	waiting []*member
 }
 
-// Hosts are those of which something is wanted or was lately. They belong to the loop.
+// A hosts holds the servers with waiting or recent requests. It belongs to the loop.
 type hosts struct {
 	gap   time.Duration
 	names map[string]*host
-	// ready has those that are not busy, by when they are free.
+	// ready has the hosts that are not busy, ordered by free.
 	ready queue[*host]
-	// wanted is how many wait.
+	// wanted is the number of waiting members.
 	wanted int
 }
 
-// want has m wait for its host.
+// want makes m wait for its host.
 func (s *hosts) want(m *member, now time.Time) {
 	name := taskHost(&m.task)
 	h := s.names[name]
@@ -40,7 +40,8 @@ func (s *hosts) want(m *member, now time.Time) {
 	}
 }
 
-// next returns the member that may ask its host now, which is then busy. Hosts that no member waits for are forgotten.
+// next returns the next member that may ask its host now, and marks the host as busy. It forgets hosts without waiting
+// members.
 func (s *hosts) next(now time.Time) *member {
 	for {
 		h, at, ok := s.ready.first()
@@ -61,7 +62,7 @@ func (s *hosts) next(now time.Time) *member {
 	}
 }
 
-// done says that a host has answered, and wants to be left alone for that long.
+// done records that a request to a host has ended. alone is how long the host must not be asked.
 func (s *hosts) done(name string, alone time.Duration, now time.Time) {
 	h := s.names[name]
 	if name != localHost {
@@ -71,7 +72,7 @@ func (s *hosts) done(name string, alone time.Duration, now time.Time) {
 	s.ready.put(h, h.free)
 }
 
-// wake is when next may have something.
+// wake returns when next may return a member.
 func (s *hosts) wake() (at time.Time, ok bool) {
 	if s.wanted > 0 {
 		_, at, ok = s.ready.first()
@@ -79,7 +80,7 @@ func (s *hosts) wake() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// localHost stands for the disk.
+// localHost stands for local files.
 const localHost = ""
 
 func taskHost(t *task) string {

@@ -7,15 +7,16 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Keep has f told of each value that is written to the store, once it is on disk, so that it can be kept elsewhere,
-// too. Without a value it was removed. It is called before the store is used, and f does not block.
+// Keep sets a function that is called for each value that was written to the store, once it is on disk, so that it can
+// be copied elsewhere. A nil value means that the key was deleted. Keep must be called before the store is used, and f
+// must not block.
 func (s *Store) Keep(f func(bucket, key string, value []byte)) { s.keep = f }
 
-// LastBucket is the bucket with the validators of feeds. A copy of the store that has these, and not what the feed said
-// with them, would never be told again: its values are to be stored after those of the other buckets.
+// LastBucket is the bucket with the validators of feeds. A copy must store its values after those of the other buckets.
+// With the validators but without the records of a feed, it would never get the records again.
 const LastBucket = "feeds"
 
-// kept tells of what was written.
+// kept calls the function set by Keep.
 func (s *Store) kept(b batch) {
 	if s.keep == nil {
 		return
@@ -33,7 +34,7 @@ func (s *Store) kept(b batch) {
 	tell(LastBucket)
 }
 
-// AskAnew has each feed asked at once, and in full: the values in the store may be of different moments.
+// AskAnew makes each feed due at once and unconditionally, because the values in the store may be from different times.
 func (s *Store) AskAnew() error {
 	return s.db.Write(func(tx *bbolt.Tx) error {
 		b, anew := tx.Bucket(bucketFeeds), map[string][]byte{}
@@ -52,7 +53,7 @@ func (s *Store) AskAnew() error {
 	})
 }
 
-// Each calls f with each value of the store.
+// Each calls f with each value in the store.
 func (s *Store) Each(f func(bucket, key string, value []byte)) error {
 	for _, bucket := range lastingBuckets {
 		values, err := s.all(bucket)
@@ -66,7 +67,7 @@ func (s *Store) Each(f func(bucket, key string, value []byte)) error {
 	return nil
 }
 
-// Replace makes values, by bucket and key, all that is in the store. Buckets of other versions are passed over.
+// Replace replaces the content of the store. values maps buckets and keys to values. Unknown buckets are ignored.
 func (s *Store) Replace(values map[string]map[string][]byte) error {
 	return s.db.Write(func(tx *bbolt.Tx) error {
 		for _, bucket := range lastingBuckets {

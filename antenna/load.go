@@ -16,15 +16,16 @@ import (
 	"braid/internal/fsys"
 )
 
-// A loader takes what the store knows, when a loop begins.
+// A loader reads the state from the store when a loop begins.
 type loader struct {
 	*loop
-	// gone is since when what the store has is no longer configured, and lastSeen when a feed had a URL last.
+	// gone has the times since which keys of the store are not configured. lastSeen has the times at which a feed last
+	// listed a URL.
 	gone     map[string][]byte
 	lastSeen map[urlKey]time.Time
 }
 
-// start takes what the store knows, and says when everything is due.
+// start reads the state and schedules everything.
 func (l *loader) start(now time.Time) error {
 	prints := l.prints()
 	for _, m := range l.polls.members {
@@ -42,7 +43,7 @@ func (l *loader) start(now time.Time) error {
 	if s := l.a.Store; s != nil && s.lost != nil {
 		l.emit(StoreLost{Why: l.text(s.lost), Aside: s.db.Aside, Restored: restored})
 	}
-	if l.a.Publish != nil && !l.offline { // what was published may have expired since, and be of another configuration
+	if l.a.Publish != nil && !l.offline { // published records may have expired or belong to another configuration
 		l.buffer.news = true
 		l.buffer.note(false, now)
 	}
@@ -56,8 +57,8 @@ func (l *loader) start(now time.Time) error {
 	return nil
 }
 
-// review decides what the reports mean that were stored: they may have come while the update before them was being
-// handled, or be from a future that is now. A round with names is about some of them only.
+// review decides about the stored reports. They may have arrived while an update was running, or have been in the
+// future then. In a round with names, only those of the named feeds and watches are reviewed.
 func (l *loader) review(now time.Time) {
 	meant := func(*target) bool { return true }
 	if l.round != nil && len(l.round.names) > 0 {
@@ -80,7 +81,7 @@ func (l *loader) review(now time.Time) {
 	}
 }
 
-// wanted has updates wait that are wanted by the configuration, and by no report.
+// wanted adds updates that a new configuration needs (Antenna.Wants).
 func (l *loader) wanted(now time.Time) {
 	if l.a.Wants == nil || l.offline {
 		return
@@ -97,7 +98,7 @@ func (l *loader) wanted(now time.Time) {
 	}
 }
 
-// schedule makes due what is overdue or new, spread over an interval, and the rest when it was to be.
+// schedule schedules polls and updates for a Watch. Overdue and new members are spread over an interval.
 func (l *loader) schedule(now time.Time) {
 	var overdue []*member
 	for _, m := range l.polls.members {
@@ -118,7 +119,8 @@ func (l *loader) schedule(now time.Time) {
 	l.wanted(now)
 }
 
-// call makes due what a round is about. Cron does not know of jitter: what is due within a quarter of its interval is due.
+// call schedules the polls and updates of a round. A feed that will be due within a quarter of its interval counts as
+// due, because cron runs at fixed times.
 func (l *loader) call(now time.Time) error {
 	if len(l.round.names) == 0 {
 		for _, m := range l.polls.members {
@@ -141,7 +143,7 @@ func (l *loader) call(now time.Time) error {
 	return nil
 }
 
-// load takes what the store knows of m. What was asked for other watches, or in another way, is asked in full.
+// load reads the state of m. If the feed's configuration or its watches have changed, m will be polled unconditionally.
 func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 	data, err := l.a.Store.get(bucketFeeds, m.id)
 	if err != nil || data == nil {
@@ -151,7 +153,7 @@ func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 	if err := json.Unmarshal(data, &m.saved); err != nil {
 		return fmt.Errorf("%s: %w", m.id, err)
 	}
-	if asked := m.asked(); m.saved.Asked != asked { // asked for at once
+	if asked := m.asked(); m.saved.Asked != asked { // poll at once
 		m.saved.Asked, m.saved.Next, m.anew = asked, time.Time{}, true
 	}
 	if m.saved.Print != fingerprint {
@@ -177,7 +179,7 @@ func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 	return nil
 }
 
-// recall gives the targets the reports that they had. What own checks have seen is no record of a feed.
+// recall restores the reports of m to the targets. Own checks use the stored observation instead of records.
 func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
 	c := newCollector(&m.feed, l.poller.match, feed.At(now))
 	for _, r := range records {
@@ -195,7 +197,7 @@ func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
 	}
 }
 
-// prints returns what tells a configuration of feeds from others: how they are asked, and for whom.
+// prints returns a function that returns a fingerprint of a feed's configuration and its watches.
 func (l *loader) prints() func(m *member) string {
 	common, own := sha256.New(), map[string][]string{}
 	for _, w := range l.targets.watches {
@@ -218,8 +220,8 @@ func (l *loader) prints() func(m *member) string {
 	}
 }
 
-// asked tells how m is asked, and how often, from how it was. Of what may be secret there is just enough to see that it
-// is another.
+// asked returns a fingerprint of the intervals and the secret parts of m's configuration. Only 16 bits depend on the
+// secrets, just enough to detect a change.
 func (m *member) asked() string {
 	f, h, secret := &m.feed, sha256.New(), sha256.New()
 	fmt.Fprintf(h, "%v %v %v\n", f.Every, f.Min, f.Max)
@@ -230,13 +232,13 @@ func (m *member) asked() string {
 	return fmt.Sprintf("%.8x-%.2x", h.Sum(nil), secret.Sum(nil))
 }
 
-// targetKey is the name of a target in the store. The URL is not in it: that of a watch may be secret.
+// targetKey returns the key of a target in the store. It has a hash of the URL, which may be secret.
 func targetKey(t *target) string {
 	sum := sha256.Sum256([]byte(t.url))
 	return t.w.Name + "\x00" + hex.EncodeToString(sum[:16])
 }
 
-// loadTargets takes what the store knows of watched URLs, or what the cache does if the store was lost.
+// loadTargets reads the state of watched URLs. If the store was lost, it is read from the cache.
 func (l *loader) loadTargets(now time.Time) (restored int, err error) {
 	saved, err := l.a.Store.all(bucketTargets)
 	if err != nil {
@@ -269,13 +271,14 @@ func (l *loader) loadTargets(now time.Time) (restored int, err error) {
 	return restored, nil
 }
 
-// An other is what the store has of another URL that a watch had.
+// An other is the stored state of another URL that a watch had.
 type other struct {
 	w    *watcher
 	data []byte
 }
 
-// anew forgets the URL of a watch that had another one in between: the file that is in place is that one's.
+// anew deletes the state of a watch's URL if the watch had another URL in between, because the existing file is of that
+// URL.
 func (l *loader) anew(others []other, now time.Time) error {
 	for _, o := range others {
 		var saved savedTarget
@@ -290,7 +293,7 @@ func (l *loader) anew(others []other, now time.Time) error {
 	return nil
 }
 
-// loadTarget takes what the store has of one URL. It is not taken if it is of another URL than what is watched now.
+// loadTarget reads the state of one URL. taken is false if it is not the URL that is now watched.
 func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) (taken bool, err error) {
 	var saved savedTarget
 	if err := json.Unmarshal(data, &saved); err != nil {
@@ -329,8 +332,8 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 	return true, nil
 }
 
-// respelt gives what is known of a URL that was spelled otherwise the name that it has now. Of two spellings that which
-// was handled last is kept.
+// respelt changes the key of a URL whose normalized form has changed. If both forms are stored, the one that was
+// handled last is kept.
 func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time) (ok bool) {
 	l.buffer.gone(key, now)
 	saved.URL = s.url
@@ -342,8 +345,8 @@ func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time
 	return true
 }
 
-// reconfigured has what waits to be tried again tried now, if its watch is configured otherwise than when it failed, or
-// its feed than when it had had enough for a day.
+// reconfigured makes a waiting update due, if the configuration of its watch has changed since it failed, or that of
+// its feed since it reached its daily limit.
 func (l *loader) reconfigured(t *target, now time.Time) {
 	if l.offline {
 		return
@@ -362,7 +365,7 @@ func (l *loader) reconfigured(t *target, now time.Time) {
 	}
 }
 
-// readCache begins with what the cache in LIRS form knows.
+// readCache restores state from the cache in LIRS format.
 func (l *loader) readCache() (n int) {
 	f, err := fsys.Or(l.a.files).Open(l.a.Store.cachePath())
 	if err != nil {

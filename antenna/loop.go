@@ -10,7 +10,8 @@ import (
 	"braid/internal/mask"
 )
 
-// A loop is one run of Watch or Once. All of it belongs to the goroutine that calls run; workers get values and send values back.
+// A loop is one run of Watch or Once. Only the goroutine that calls run accesses it. Workers get values and send values
+// back.
 type loop struct {
 	a      *Antenna
 	handle Handler
@@ -22,28 +23,28 @@ type loop struct {
 	publisher publisher
 	buffer    buffer
 
-	// inbox has room for all workers, so that none ever waits.
+	// inbox has room for a message of each worker, so that workers never block.
 	inbox chan message
 	wg    sync.WaitGroup
 
-	// round is what Once is about; nil in Watch.
+	// round is set in Once and nil in Watch.
 	round *round
-	// offline: the loop does not run, and reports no events. ending: it is about to end.
+	// offline reports that the loop does not run and emits no events. ending reports that it is about to end.
 	offline, ending bool
-	err             error // ours: it ends the run
+	err             error // own error, which ends the run
 }
 
 // A round is one run of Once.
 type round struct {
-	// names are what it is about; if there are none, what is due.
+	// names lists the feeds and watches to handle. If empty, those that are due are handled.
 	names []string
 	errs  []error
 }
 
-// A message is what a worker sends, or another goroutine with a request.
+// A message is sent to the loop by a worker or by a request from another goroutine.
 type message func(l *loop, now time.Time)
 
-// run works until ctx ends, the round is done, or something of ours fails.
+// run runs the loop until ctx ends, the round is done, or an own error occurs.
 func (l *loop) run(ctx context.Context, requests <-chan message) error {
 	work, cancel := context.WithCancel(ctx)
 	defer l.wg.Wait()
@@ -75,7 +76,7 @@ func (l *loop) run(ctx context.Context, requests <-chan message) error {
 	return l.err
 }
 
-// drain takes what else came meanwhile, so that what is acknowledged at the same time is stored at once.
+// drain handles the other waiting messages, so that updates acknowledged at the same time are stored together.
 func (l *loop) drain() {
 	for {
 		select {
@@ -88,7 +89,7 @@ func (l *loop) drain() {
 	}
 }
 
-// finish waits for the workers, and stores what they brought and everything else that is known.
+// finish waits for the workers and stores their results and all other changes.
 func (l *loop) finish(ctx context.Context, requests <-chan message) {
 	l.ending = true
 	l.windDown(requests)
@@ -98,8 +99,8 @@ func (l *loop) finish(ctx context.Context, requests <-chan message) {
 	l.windDown(requests)
 }
 
-// windDown waits for the workers, and answers requests meanwhile: a program may take half a minute to end, and a
-// watchdog does not wait for that.
+// windDown waits for the workers. Meanwhile it answers requests, because ending may take half a minute, which a
+// watchdog would not wait.
 func (l *loop) windDown(requests <-chan message) {
 	for !l.idle() {
 		select {
@@ -114,7 +115,7 @@ func (l *loop) windDown(requests <-chan message) {
 	l.drain()
 }
 
-// lastPublish is how long Publish may take when everything else has ended.
+// lastPublish limits the duration of the last Publish.
 const lastPublish = 30 * time.Second
 
 func (l *loop) idle() bool {
@@ -149,7 +150,7 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 	l.keep(ctx, now)
 }
 
-// wake is when step may have something to do, if nothing happens before.
+// wake returns when step must be called again, if nothing happens before.
 func (l *loop) wake() (at time.Time, ok bool) {
 	sooner := func(t time.Time, due bool) {
 		if due && (!ok || t.Before(at)) {
@@ -181,10 +182,10 @@ func (l *loop) emit(e Event) {
 	}
 }
 
-// fail ends the run for a reason that is ours.
+// fail ends the run with an error.
 func (l *loop) fail(err error) { l.err = errors.Join(l.err, err) }
 
-// text is an error as it is stored and shown.
+// text returns the text of an error for storing and display.
 func (l *loop) text(err error) string {
 	if err == nil {
 		return ""
@@ -196,7 +197,7 @@ func (l *loop) text(err error) string {
 	return mask.Escape(s)
 }
 
-// judge says what an error is.
+// judge calls Antenna.Judge.
 func (l *loop) judge(err error) (code int, lasting bool) {
 	if l.a.Judge == nil {
 		return 0, false
@@ -204,5 +205,5 @@ func (l *loop) judge(err error) (code int, lasting bool) {
 	return l.a.Judge(err)
 }
 
-// chance is from 0 to 1.
+// chance returns a random number from 0 to 1.
 func chance() float64 { return rand.Float64() }

@@ -11,33 +11,33 @@ import (
 	"braid/antenna/feed"
 )
 
-// A watcher is a Watch, ready to be found.
+// A watcher is a Watch, prepared for matching.
 type watcher struct {
 	Watch
-	// feeds are the names of those that may report it; nil: all.
+	// feeds has the names of the feeds that may report it; nil: all.
 	feeds map[string]bool
-	// Of a glob: prefix is what keys begin with, up to the first star.
+	// glob is set for a glob. prefix is the beginning of its keys, up to the first star.
 	glob   *regexp.Regexp
 	prefix string
-	// host is where its files are: a key up to the slash behind the host.
+	// host is the beginning of its keys, up to the slash after the host.
 	host string
-	// useless is why what feeds say of a file that was never downloaded is of no use, as it was told last. It belongs
-	// to the loop.
+	// useless is the last reported reason why the reports about a file that was never downloaded are unusable. It
+	// belongs to the loop.
 	useless feed.Reason
-	// unfit: it was told that no URL of a feed fits. It belongs to the loop.
+	// unfit records that NoneFits was reported. It belongs to the loop.
 	unfit bool
 }
 
-// A matcher finds the watches of the URL of a record. It does not change, and is used by all workers at once.
+// A matcher finds the watches for the URL of a record. It is immutable and used concurrently.
 type matcher struct {
 	exact feed.Index[*watcher]
-	// globs are by the scheme and host that they begin with.
+	// globs maps the scheme and host to the watches with a glob.
 	globs map[string][]*watcher
-	// any are those that are looked at on any news.
+	// any lists the watches with AnyNews.
 	any []*watcher
 }
 
-// newMatcher makes a matcher of watches that are checked.
+// newMatcher returns a matcher for valid watches.
 func newMatcher(watches []*watcher) *matcher {
 	m := &matcher{globs: map[string][]*watcher{}}
 	for _, w := range watches {
@@ -53,7 +53,7 @@ func newMatcher(watches []*watcher) *matcher {
 	return m
 }
 
-// withoutUser is a URL without user info, which feeds do not tell.
+// withoutUser returns a URL without user information, which feeds do not have.
 func withoutUser(s string) string {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -66,8 +66,8 @@ func withoutUser(s string) string {
 	return scheme + "://" + rest[strings.LastIndexByte(authority, '@')+1:]
 }
 
-// find calls found with each watcher that the feed of that name may tell of the URL of r, and with that URL as it is
-// asked for: the watch's own, or for a glob the key.
+// find calls found for each watch that the URL of r matches and that the feed may report. url is that of the watch, or
+// for a glob the key of r.
 func (m *matcher) find(feedName string, r feed.Record, found func(w *watcher, url string)) {
 	m.all(r, func(w *watcher, url string) {
 		if w.feeds == nil || w.feeds[feedName] {
@@ -76,7 +76,7 @@ func (m *matcher) find(feedName string, r feed.Record, found func(w *watcher, ur
 	})
 }
 
-// all is find for any feed.
+// all is like find, for any feed.
 func (m *matcher) all(r feed.Record, found func(w *watcher, url string)) {
 	for _, w := range m.exact.Find(r) {
 		found(w, w.URL)
@@ -95,14 +95,14 @@ func (m *matcher) all(r feed.Record, found func(w *watcher, url string)) {
 	}
 }
 
-// isRequestable reports whether a key, which a feed chose, can be asked for: it is a URI, and its path goes nowhere but down.
+// isRequestable reports whether a key from a feed can be requested: it is a URI without dot segments.
 func isRequestable(key string) bool {
 	path, _, _ := strings.Cut(key, "?")
 	path += "/"
 	return feed.IsURI(key) && !strings.Contains(path, "/../") && !strings.Contains(path, "/./")
 }
 
-// hostOf returns a key up to the slash behind its host.
+// hostOf returns a key up to the slash after its host.
 func hostOf(key string) string {
 	_, rest, _ := strings.Cut(key, "://")
 	i := strings.IndexByte(rest, '/')
@@ -112,7 +112,7 @@ func hostOf(key string) string {
 	return key[:len(key)-len(rest)+i+1]
 }
 
-// newWatcher compiles a watch.
+// newWatcher returns a watcher for a watch, or an error if the watch is not valid.
 func newWatcher(w Watch) (*watcher, error) {
 	c := &watcher{Watch: w}
 	if len(w.Feeds) > 0 {
@@ -131,7 +131,7 @@ func newWatcher(w Watch) (*watcher, error) {
 	if !ok || checkURL(literal) != nil || strings.Count(literal, "/") < 3 {
 		return nil, errors.New("a glob begins with http:// or https:// and a whole host, with a slash behind it")
 	}
-	if strings.HasSuffix(literal, "/index.html") { // of which a key has nothing
+	if strings.HasSuffix(literal, "/index.html") { // a key omits it
 		prefix += "index.html"
 	}
 	c.prefix, c.host = prefix, hostOf(prefix)
@@ -139,7 +139,7 @@ func newWatcher(w Watch) (*watcher, error) {
 	return c, nil
 }
 
-// respelt is the rest of a glob as keys are spelled, with its stars.
+// respelt returns the rest of a glob in the normalized form of keys, with its stars.
 func respelt(rest string, inQuery bool) string {
 	parts := strings.Split(rest, "*")
 	for i, part := range parts {
@@ -149,7 +149,7 @@ func respelt(rest string, inQuery bool) string {
 	return strings.Join(parts, "*")
 }
 
-// compileGlob makes an expression of a pattern of keys. Everything but stars stands for itself, a question mark too: it
+// compileGlob compiles a pattern of keys. All characters except stars are literal, including a question mark, which
 // begins a query.
 func compileGlob(pattern string) *regexp.Regexp {
 	var b strings.Builder
@@ -170,7 +170,7 @@ func compileGlob(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(b.String())
 }
 
-// checkURL says what is wrong with a URL that is to be asked for.
+// checkURL returns an error if a URL cannot be requested.
 func checkURL(s string) error {
 	u, err := url.Parse(s)
 	switch {

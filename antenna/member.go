@@ -11,32 +11,32 @@ import (
 	"braid/internal/web"
 )
 
-// A member is a feed, or the own checks of a watch, as the loop has it.
+// A member is a feed, or the own checks of a watch, with its state.
 type member struct {
-	queued // in loop.due
-	// id is its name in the store. Those of feeds and of checks differ.
+	queued // in polls.due
+	// id is its key in the store. Feeds and checks have different prefixes.
 	id    string
 	order int
 	feed  Feed
-	page  *watcher // of own checks
-	url   *url.URL // of what is not local
+	page  *watcher // set for own checks
+	url   *url.URL // nil for a local file
 
 	saved savedFeed
-	// task is what is asked or waits to be; asking says that there is one.
+	// task is the current request. asking reports that it waits or runs.
 	task   task
 	asking bool
-	// forced: it is asked though a report is fresh.
+	// forced reports that it is polled although a feed has a recent report.
 	forced bool
-	// anew: it is configured otherwise than before.
+	// anew reports that its configuration has changed.
 	anew  bool
 	quota quota
-	// targets have reports of it.
+	// targets has the targets with reports of this member.
 	targets map[*target]bool
-	// revisit are those of them whose report is from the future: it may be of use later.
+	// revisit has those with a report from the future, which may become usable.
 	revisit map[*target]bool
 }
 
-// The polls are the members, and when each is asked.
+// A polls schedules the polls of all members.
 type polls struct {
 	*loop
 	members []*member // feeds, then own checks, in the order of the configuration
@@ -50,7 +50,7 @@ func feedID(name string) string { return "feed " + name }
 
 func checkID(watch string) string { return "check " + watch }
 
-// bounds of the interval between polls.
+// bounds returns the limits of the interval between polls.
 func (f *Feed) bounds() paceBounds {
 	if f.Every > 0 && f.Min == 0 && f.Max == 0 {
 		return paceBounds{First: f.Every, Min: f.Every, Max: f.Every}
@@ -61,8 +61,8 @@ func (f *Feed) bounds() paceBounds {
 	return b
 }
 
-// alone is how long the host is to be left alone. A server that is asked too much says so for all of its feeds; one
-// that is down may be so for one.
+// alone returns how long the host must not be asked. Only 429 applies to the whole host. Other errors may concern one
+// feed.
 func (a *answer) alone() time.Duration {
 	if a.status == http.StatusTooManyRequests {
 		return min(a.busy, time.Hour)
@@ -70,7 +70,7 @@ func (a *answer) alone() time.Duration {
 	return 0
 }
 
-// answered takes what became of a request of m.
+// answered handles the result of a request of m.
 func (l *polls) answered(m *member, a answer, now time.Time) {
 	if a.again != nil {
 		m.task = *a.again
@@ -95,7 +95,7 @@ func (l *polls) answered(m *member, a answer, now time.Time) {
 	l.emit(e)
 }
 
-// apply takes what m said. It reports whether that is another thing than before.
+// apply stores the result of a poll of m. It reports whether the feed has changed.
 func (l *polls) apply(m *member, a answer, now time.Time) (changed bool) {
 	known := !m.saved.Rhythm.Changed.IsZero()
 	if a.unchanged {
@@ -121,10 +121,11 @@ func (l *polls) apply(m *member, a answer, now time.Time) (changed bool) {
 	return changed
 }
 
-// longest is how far polls of a feed are apart that is down, if it is not asked more rarely anyway.
+// longest limits the interval between polls of a feed that fails, unless its normal interval is longer.
 const longest = time.Hour
 
-// pollFailed takes that m said nothing of use. What was known of it stays; of a feed that broke, what came before counts.
+// pollFailed handles a failed poll of m. The previous records are kept. If the feed broke off, its first records are
+// used.
 func (l *polls) pollFailed(m *member, a answer, now time.Time) {
 	if a.result != nil {
 		l.targets.report(m, a.result, now)
@@ -145,7 +146,7 @@ func (l *polls) pollFailed(m *member, a answer, now time.Time) {
 	}
 }
 
-// spared reports whether a feed has seen the URL of own checks lately, and until when that counts.
+// spared reports whether a feed has a recent report about the URL of own checks, and until when that report is fresh.
 func (l *polls) spared(m *member, now time.Time) (until time.Time, ok bool) {
 	if m.page == nil {
 		return until, false
@@ -161,13 +162,13 @@ func (l *polls) spared(m *member, now time.Time) (until time.Time, ok bool) {
 			}
 		}
 	}
-	return until.Add(time.Second), ok // it is good in that second, too
+	return until.Add(time.Second), ok // it is still fresh in that second
 }
 
-// mostSpared is for how many times as long as own checks are apart a URL is spared them: what feeds say of it need not be true.
+// mostSpared limits how long own checks are skipped, in units of their interval, because feeds may be wrong.
 const mostSpared = 24
 
-// spare is spared, but not for ever.
+// spare is like spared, with a time limit.
 func (l *polls) spare(m *member, now time.Time) (until time.Time, ok bool) {
 	if until, ok = l.spared(m, now); !ok {
 		return until, false
@@ -182,7 +183,7 @@ func (l *polls) spare(m *member, now time.Time) (until time.Time, ok bool) {
 	return until, until.After(now)
 }
 
-// begin has m wait for its host, unless a feed has seen its URL lately.
+// begin makes m wait for its host, unless it is an own check and a feed has a recent report.
 func (l *polls) begin(m *member, now time.Time) {
 	if until, fresh := l.spare(m, now); fresh && !m.forced {
 		l.emit(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})
@@ -199,7 +200,7 @@ func (l *polls) begin(m *member, now time.Time) {
 	l.hosts.want(m, now)
 }
 
-// poll starts a worker for m, whose turn it is at its host.
+// poll starts a worker for m.
 func (l *polls) poll(ctx context.Context, m *member) {
 	l.running++
 	t, host := m.task, taskHost(&m.task)
@@ -215,7 +216,7 @@ func (l *polls) poll(ctx context.Context, m *member) {
 	})
 }
 
-// later makes m due, unless this is a round and it had its turn.
+// later schedules the next poll of m, except in a round.
 func (l *polls) later(m *member, at time.Time) {
 	m.saved.Next = at
 	m.asking = false

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// part is what part of the time between two changes an interval is. With a quarter, news are an eighth of that time old
-// on average when they are seen, and of four polls one brings something; half of that delay would cost twice the polls.
+// part divides the time between two changes. With a quarter, news is an eighth of that time old on average, and one of
+// four polls finds a change. Half of that delay would cost twice the polls.
 const part = 4
 
-// A rhythm is how often something has changed so far. The zero rhythm is that of what was never seen.
+// A rhythm is how often something has changed. The zero rhythm is that of something never seen.
 type rhythm struct {
-	// Changed is when it changed last, as far as is known.
+	// Changed is the time of the last known change.
 	Changed time.Time
-	// Gap is how far changes are apart, those that were last counting most; 0 if there were none.
+	// Gap is the average time between changes, with recent ones weighted more; 0 without changes.
 	Gap time.Duration
 }
 
-// firstRhythm is the rhythm of what is seen for the first time, and changed at that time by its own word, if it has one.
+// firstRhythm returns the rhythm after the first poll. modified is the modification time, if known.
 func firstRhythm(modified, now time.Time) rhythm {
 	if modified.IsZero() || modified.After(now) {
 		modified = now
@@ -25,10 +25,10 @@ func firstRhythm(modified, now time.Time) rhythm {
 	return rhythm{Changed: modified}
 }
 
-// saw returns the rhythm after a look. The gaps are averaged by their logarithms: the last one is half of it, and three
-// quarters if it is shorter than those before, as news that are late are worse than a look in vain. A feed that is
-// still for a month and then changes by the minute is followed after two changes, and one that falls silent is left
-// alone by its age.
+// saw returns the rhythm after a poll. Gaps are averaged by their logarithms. The last gap has half of the weight, and
+// three quarters if it is shorter than the average, because late news is worse than a poll without news. So two changes
+// are enough to follow a feed that was quiet for a month and then changes every minute. A feed that becomes quiet is
+// polled less often because of the age of its last change.
 func (r rhythm) saw(changed bool, now time.Time) rhythm {
 	if !changed {
 		return r
@@ -47,16 +47,15 @@ func (r rhythm) saw(changed bool, now time.Time) rhythm {
 	return rhythm{Changed: now, Gap: time.Duration(gap)}
 }
 
-// paceBounds are between what intervals are.
+// paceBounds limits an interval.
 type paceBounds struct {
-	// First is the interval while nothing is known.
+	// First is the interval before anything is known.
 	First    time.Duration
 	Min, Max time.Duration
 }
 
-// interval returns how long to wait before the next look: a quarter of the time in which a change is expected. That is
-// the Gap, or the age of the last change if that is more: what does not change is asked ever less often, which is the
-// back-off for feeds that answer 304.
+// interval returns the time until the next poll: a quarter of the time in which a change is expected. That is the Gap,
+// or the age of the last change if it is greater, so that a feed that does not change is polled less and less often.
 func (r rhythm) interval(now time.Time, b paceBounds) time.Duration {
 	if r.Changed.IsZero() {
 		return min(max(b.First, b.Min), b.Max)
@@ -65,15 +64,15 @@ func (r rhythm) interval(now time.Time, b paceBounds) time.Duration {
 	return min(max(expected/part, b.Min), b.Max)
 }
 
-// jitter returns a time between d and a tenth more, by chance from 0 to 1: what began together does not stay together,
-// and nothing is asked sooner than was said.
+// jitter returns d plus up to a tenth, depending on chance from 0 to 1. Events that began together drift apart, and
+// none comes earlier than announced.
 func jitter(d time.Duration, chance float64) time.Duration {
 	return d + time.Duration(chance*float64(d)/10)
 }
 
-// backoff returns how long to wait after so many failures in a row: twice base after the first, twice as long after
-// each further one, most at most. Chance, from 0 to 1, adds up to a quarter, so that tries that failed together do not
-// come back together.
+// backoff returns the time to wait after a number of consecutive failures. It is twice base after the first, doubles
+// with each failure, and is at most most. chance, from 0 to 1, adds up to a quarter, so that attempts that failed
+// together are not repeated together.
 func backoff(base, most time.Duration, failures int, chance float64) time.Duration {
 	d := most
 	if shift := max(failures, 1); shift < 32 && base <= most>>shift {
@@ -82,11 +81,11 @@ func backoff(base, most time.Duration, failures int, chance float64) time.Durati
 	return d + time.Duration(chance*float64(d)/4)
 }
 
-// burst is the distance of first looks if there are few of them.
+// burst is the maximum time between two first polls.
 const burst = time.Second
 
-// spread returns when the first look at the i-th of n is, after the first one: all within one interval, evenly, and a
-// second apart if they are few.
+// spread returns when to poll the i-th of n members for the first time, relative to the first: evenly distributed over
+// the interval, but at most burst apart.
 func spread(i, n int, interval time.Duration) time.Duration {
 	return time.Duration(i) * min(interval/time.Duration(max(n, 1)), burst)
 }

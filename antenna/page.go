@@ -14,28 +14,28 @@ import (
 	"braid/internal/fsys"
 )
 
-// An observation is what a URL itself said.
+// An observation is the metadata in a response of a watched URL.
 type observation struct {
-	// Record is what was obtained, and nothing else (hina-di, section 9). It has no URL, as it is stored: that of a
-	// watch may be secret.
+	// Record has only values that were received (hina-di, section 9). It is stored without its URL, which may be
+	// secret.
 	Record feed.Record
-	// ETag is that of the answer, and Since when it was first seen: it stands in for the time of modification where a
-	// server has none.
+	// ETag is that of the response. Since is when it was first seen, which replaces the modification time of a server
+	// that sends none.
 	ETag  string
 	Since feed.Time
-	// Tags are those seen since date and size were what they are, the last ones of many, and Retagged when a new one
-	// came though neither changed: a file may be replaced by one of the same date, as reproducible builds and rsync do.
-	// A tag that comes again, as of servers that take turns, is none.
+	// Tags are the tags seen with the same date and size, limited to the last ones. Retagged is when a new tag appeared
+	// with the same date and size, because reproducible builds and rsync replace a file by one with the same date. A
+	// tag that appears again does not count, because some servers alternate.
 	Tags     []string
 	Retagged feed.Time
-	// TimeDetected is when a time of modification was last obtained (LIRS, Last-Detected).
+	// TimeDetected is when a modification time was last received (LIRS, Last-Detected).
 	TimeDetected feed.Time
 }
 
-// untilNext is how long an observation is good for feed.Decide: until the next one, and that may be far away.
+// untilNext is how long feed.Decide may use an observation: effectively until the next one.
 const untilNext = 100 * 365 * 24 * 60 * 60
 
-// report is what feed.Decide gets.
+// report returns the record for feed.Decide.
 func (o observation) report() feed.Record {
 	r := o.Record
 	if r.LastModified == 0 || o.early() {
@@ -46,10 +46,11 @@ func (o observation) report() feed.Record {
 	return r
 }
 
-// early reports whether the time of modification had not come when it was obtained: the clock of the server is wrong.
+// early reports whether the modification time was in the future when it was received, because the server's clock is
+// wrong.
 func (o *observation) early() bool { return o.Record.LastModified > o.Record.Detected+feed.Skew }
 
-// tag tells versions apart: the ETag, or else a time of modification that cannot be believed.
+// tag distinguishes versions. It is the ETag, or a modification time from a wrong clock.
 func (o *observation) tag() string {
 	if o.ETag == "" && o.early() {
 		return o.Record.LastModified.String()
@@ -57,7 +58,7 @@ func (o *observation) tag() string {
 	return o.ETag
 }
 
-// observe takes the metadata of a page from an answer to HEAD, or to GET, whose body is left alone.
+// observe reads the metadata of a page from a response to HEAD or GET. It does not read the body.
 func (p *poller) observe(t *task, resp *http.Response) answer {
 	now := feed.At(time.Now())
 	before, o := t.seen, observation{}
@@ -69,7 +70,7 @@ func (p *poller) observe(t *task, resp *http.Response) answer {
 			ContentType: resp.Header.Get("Content-Type"), Server: resp.Header.Get("Server"), Size: max(0, resp.ContentLength),
 		}
 		if !isIdentity(resp.Header.Get("Content-Encoding")) {
-			o.Record.Size = 0 // of something else
+			o.Record.Size = 0 // it is the size of the encoded body
 		}
 		if modified, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil {
 			o.Record.LastModified = feed.At(modified)
@@ -97,10 +98,10 @@ func (p *poller) observe(t *task, resp *http.Response) answer {
 	return p.observed(t, resp, o)
 }
 
-// mostTags is how many tags of one date and size are remembered.
+// mostTags limits the stored tags for one date and size.
 const mostTags = 16
 
-// retag notes whether the tag is a new one though date and size are as before.
+// retag records whether the tag is new although date and size have not changed.
 func (o *observation) retag(before *observation, now feed.Time) {
 	tag := strings.TrimPrefix(o.ETag, "W/")
 	if o.Record.LastModified != before.Record.LastModified || o.Record.Size != before.Record.Size {
@@ -109,7 +110,7 @@ func (o *observation) retag(before *observation, now feed.Time) {
 	}
 	o.Retagged = before.Retagged
 	o.Tags = before.Tags
-	if len(o.Tags) == 0 { // an older program has stored it
+	if len(o.Tags) == 0 { // stored by an older version
 		o.Tags = []string{strings.TrimPrefix(before.ETag, "W/")}
 	}
 	if tag == "" || slices.Contains(o.Tags, tag) {
@@ -123,14 +124,15 @@ func (o *observation) retag(before *observation, now feed.Time) {
 
 func isIdentity(encoding string) bool { return encoding == "" || encoding == "identity" }
 
-// observed makes an answer of an observation: a feed of one record.
+// observed returns an observation as the answer of a feed with one record.
 func (p *poller) observed(t *task, resp *http.Response, o observation) answer {
 	r := o.report()
 	k := result{records: 1, matched: 1, sum: sumOf(&r), matches: p.matchesOf(t.feed, t.page, r)}
 	return answer{result: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
 }
 
-// matchesOf are the watches of a page: own checks belong to one watch, other pages to all that have that URL.
+// matchesOf returns the matches of a page. Own checks belong to one watch. Other pages match all watches with their
+// URL.
 func (p *poller) matchesOf(f *Feed, page *watcher, r feed.Record) (matches []match) {
 	if page != nil {
 		return []match{{page, page.URL, r}}
@@ -157,7 +159,7 @@ func (p *poller) readFile(ctx context.Context, t *task) answer {
 	if t.conditional() && etag == t.etag {
 		return answer{unchanged: true}
 	}
-	k, err := p.read(ctx, t, fsys.Reader(f), feed.At(info.ModTime), address.Public|address.Loopback) // as a document on disk
+	k, err := p.read(ctx, t, fsys.Reader(f), feed.At(info.ModTime), address.Public|address.Loopback) // as for a document on disk
 	a := answer{err: err, bytes: info.Size, etag: etag}
 	if err == nil || k.partial {
 		a.result = &k
@@ -165,7 +167,7 @@ func (p *poller) readFile(ctx context.Context, t *task) answer {
 	return a
 }
 
-// fileTag names one state of a file.
+// fileTag returns a tag for the current state of a file.
 func fileTag(info fsys.Info) string {
 	return fmt.Sprintf("file %d %d %d", info.ID.Ino, info.Size, info.ModTime.UnixNano())
 }

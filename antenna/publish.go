@@ -18,13 +18,13 @@ import (
 	"braid/internal/fsys"
 )
 
-// The publisher publishes what is known, one time after the other.
+// A publisher publishes the state, one publication at a time.
 type publisher struct {
 	*loop
 	running bool
 }
 
-// publish writes the cache in LIRS form and calls Publish, in a worker: both get values.
+// publish writes the cache in LIRS format and calls Publish in a worker. Both get copies of the state.
 func (l *publisher) publish(ctx context.Context) {
 	now := time.Now()
 	cache, path := l.cached(), l.buffer.store.cachePath()
@@ -64,7 +64,7 @@ func (l *publisher) published(e Published) {
 	}
 }
 
-// publishOne calls Publish with all that is known, and says when the first of it expires.
+// publishOne calls Publish with all records, and returns when the first of them expires.
 func (a *Antenna) publishOne(ctx context.Context, s feed.Snapshot, own []feed.Known, from []*Feed, load func(id string) ([]byte, error)) (e Published, expires time.Time) {
 	start := time.Now()
 	s.Records = own
@@ -78,7 +78,7 @@ func (a *Antenna) publishOne(ctx context.Context, s feed.Snapshot, own []feed.Kn
 	return Published{Records: len(s.Records), Took: time.Since(start), Err: errors.Join(errs...)}, expiry(&s)
 }
 
-// expiry is when the first of the records that are passed on is no longer good; the zero time if none ever is.
+// expiry returns when the first of the trusted records expires, or the zero time if none does.
 func expiry(s *feed.Snapshot) (first time.Time) {
 	now := feed.At(s.Now)
 	for i := range s.Records {
@@ -87,14 +87,14 @@ func expiry(s *feed.Snapshot) (first time.Time) {
 		if !k.Trusted || !ends || until < now {
 			continue
 		}
-		if at := until.UTC().Add(time.Second); first.IsZero() || at.Before(first) { // it is good in that second, too
+		if at := until.UTC().Add(time.Second); first.IsZero() || at.Before(first) { // it is still valid in that second
 			first = at
 		}
 	}
 	return first
 }
 
-// relays are the records of a feed that may be published again.
+// relays returns the records of a feed that are kept for publication.
 func relays(f *Feed, load func(id string) ([]byte, error)) ([]feed.Known, error) {
 	stored, err := load(feedID(f.Name))
 	if err != nil {
@@ -108,7 +108,8 @@ func relays(f *Feed, load func(id string) ([]byte, error)) ([]feed.Known, error)
 	return list, err
 }
 
-// trusts reports whether records of that agent may be published again. A gatherer of SOIF has a host and no URL.
+// trusts reports whether the agent of a record is trusted. A gatherer of SOIF is compared as a host name, because it
+// has no URL.
 func (f *Feed) trusts(r feed.Record) bool {
 	key := feed.Key
 	if r.Format == feed.LIRS {
@@ -123,8 +124,8 @@ func (f *Feed) trusts(r feed.Record) bool {
 	})
 }
 
-// observations are what was seen of the watched URLs themselves, by own checks and by the handler of updates: of each
-// URL what was seen last, and be it that it could not be reached.
+// observations returns the latest observation of each watched URL, by own checks or by the handler of updates. It may
+// be that the URL could not be reached.
 func (l *publisher) observations() []feed.Known {
 	var list []feed.Known
 	var seen []time.Time
@@ -162,15 +163,15 @@ func (l *publisher) observations() []feed.Known {
 	return list
 }
 
-// describe takes what was seen of the same version another time and not now: a check of a page hears its type, an
-// update does not.
+// describe copies the type and the server of another observation of the same version, because only checks, not updates,
+// receive the type.
 func describe(r, other *feed.Record) {
 	if r.LastModified == other.LastModified && r.Size == other.Size {
 		r.ContentType, r.Server = cmp.Or(r.ContentType, other.ContentType), cmp.Or(r.Server, other.Server)
 	}
 }
 
-// downloaded is what the last update has shown of its URL.
+// downloaded returns the observation of a URL by its last update.
 func (l *publisher) downloaded(t *target) (k feed.Known, ok bool) {
 	o := &t.saved.Last
 	if o.At.IsZero() {
@@ -187,20 +188,20 @@ func (l *publisher) downloaded(t *target) (k feed.Known, ok bool) {
 	return k, true
 }
 
-// isPublic reports whether a URL may stand where others read it: user info and queries may be secret.
+// isPublic reports whether a URL may be published. User information and queries may be secret.
 func isPublic(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.User == nil && u.RawQuery == "" && !u.ForceQuery
 }
 
 const (
-	// copyField is the extension field of the cache that says that a file was downloaded. It stands behind those that
-	// other agents use.
+	// copyField is the index of the cache's extension field that records that a file was downloaded. It is beyond those
+	// that other agents use.
 	copyField = 5
 	haveCopy  = "have-copy"
 )
 
-// cached are the lines of the cache: what is remembered of each URL, so that a new store can begin with it.
+// cached returns the records of the cache, from which a lost store can be restored.
 func (l *publisher) cached() []feed.Record {
 	var list []feed.Record
 	for _, t := range l.targets.ordered() {
@@ -219,7 +220,7 @@ func (l *publisher) cached() []feed.Record {
 	return list
 }
 
-// baseline is what is remembered of the URL itself.
+// baseline returns the remembered version of the URL itself.
 func (s *savedTarget) baseline() (b feed.Baseline, ok bool) {
 	i := slices.IndexFunc(s.State.Baselines, func(b feed.Baseline) bool { return b.Virtual == "" })
 	if i < 0 {
@@ -239,7 +240,7 @@ func writeCache(files fsys.FS, path string, list []feed.Record) error {
 	return fsys.WriteFile(files, path, b.Bytes(), 0o600)
 }
 
-// relayed returns where the records of relayed feeds are read, by any goroutine.
+// relayed returns a function that reads the records of relayed feeds. Any goroutine may call it.
 func (l *publisher) relayed() func(id string) ([]byte, error) {
 	if s := l.a.Store; s != nil {
 		return func(id string) ([]byte, error) { return s.get(bucketReports, id) }

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// A queued says when it is due, and where in its queue it is.
+// A queued is the state of an item in a queue.
 type queued struct {
 	at    time.Time
-	place int // from 1; 0: in no queue
+	place int // position in the heap, from 1; 0 if not in a queue
 }
 
 func (q *queued) entry() *queued { return q }
 
-// A queue has what is due, by when.
+// A queue is a priority queue ordered by due time.
 type queue[T interface{ entry() *queued }] struct{ items items[T] }
 
-// first returns what is due first, and when.
+// first returns the item that is due first, and when.
 func (q *queue[T]) first() (item T, at time.Time, ok bool) {
 	if len(q.items) == 0 {
 		return item, at, false
@@ -24,7 +24,7 @@ func (q *queue[T]) first() (item T, at time.Time, ok bool) {
 	return q.items[0], q.items[0].entry().at, true
 }
 
-// put makes item due at that time, and adds it if it is not there.
+// put sets the due time of an item, and adds the item if it is not in the queue.
 func (q *queue[T]) put(item T, at time.Time) {
 	e := item.entry()
 	if e.at = at; e.place == 0 {
@@ -34,14 +34,14 @@ func (q *queue[T]) put(item T, at time.Time) {
 	}
 }
 
-// remove takes item out, if it is there.
+// remove removes an item, if it is in the queue.
 func (q *queue[T]) remove(item T) {
 	if place := item.entry().place; place > 0 {
 		heap.Remove(&q.items, place-1)
 	}
 }
 
-// The items of a queue are a heap.Interface.
+// An items implements heap.Interface.
 type items[T interface{ entry() *queued }] []T
 
 func (s items[T]) Len() int           { return len(s) }

@@ -12,7 +12,7 @@ import (
 
 var errCut = &feed.RejectError{Code: "truncated", Why: "the feed ends within an entry: it was cut off"}
 
-// read decodes a feed until ctx ends. Near is to where its URLs may lead.
+// read decodes a feed until ctx ends. near has the scopes to which its URLs may lead.
 func (p *poller) read(ctx context.Context, t *task, body io.Reader, received feed.Time, near address.Scope) (result, error) {
 	limits := t.feed.Limits.Limits
 	in, format, err := OpenFeed(body, limits)
@@ -33,7 +33,7 @@ func (p *poller) read(ctx context.Context, t *task, body io.Reader, received fee
 	}
 	d := NewDecoder(format, in, o)
 	broke, err := c.take(d.Records())
-	if t.index != nil { // it is one of several
+	if t.index != nil { // one of several sitemaps
 		if err == nil && d.Input().End == feed.Cut {
 			err = errCut
 		}
@@ -50,7 +50,7 @@ func (p *poller) read(ctx context.Context, t *task, body io.Reader, received fee
 		return k, err
 	}
 	switch d.Input().End {
-	case feed.Cut: // what came before the cut counts
+	case feed.Cut: // the records before the cut are used
 		k.partial = true
 		err = errCut
 	case feed.Open:

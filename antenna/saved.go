@@ -6,12 +6,12 @@ import (
 	"braid/antenna/feed"
 )
 
-// What the store has, as JSON. Fields may be added; what changes its meaning needs another version.
+// The types in the store, as JSON. Fields may be added. A change of meaning needs a new version of the store.
 type (
-	// A savedFeed is what is known of a feed.
+	// A savedFeed is the state of a feed.
 	savedFeed struct {
-		// Print tells whether feed and watches are still those that the validators are for, and Asked whether it is
-		// asked in the same way.
+		// Print is the fingerprint of the feed and the watches that the validators are for. Asked is that of the
+		// intervals and credentials.
 		Print, Asked string
 		validators
 		Sum          uint64
@@ -20,45 +20,46 @@ type (
 		Polled, Next time.Time
 		trouble
 		Day dayCount
-		// Seen is what a page said last, and Failed that it could not be reached since.
+		// Seen is the last observation of a page. Failed reports that it could not be reached since.
 		Seen   observation
 		Failed bool
 		Get    bool
-		// URLs is how many it had, and Example one that no watch has, masked.
+		// URLs is the number of its URLs. Example is one that no watch matches, without secrets.
 		URLs    int
 		Example string
-		// Spared is since when own checks are left out, as feeds have seen the URL lately.
+		// Spared is since when own checks are skipped because of recent reports.
 		Spared time.Time
 	}
 
-	// The validators are those of what a feed said last.
+	// The validators are those of the last response.
 	validators struct {
 		ETag, Modified string
-		// Of stands for the URL that they are of, after redirects.
+		// Of is a hash of the URL that sent them, after redirects.
 		Of string
 	}
 
-	// A trouble is why the last poll failed, what Antenna.Judge says of that, and how often that was in a row.
+	// A trouble is the error of the last poll, its code by Antenna.Judge, and the number of consecutive failures.
 	trouble struct {
 		Failures int
 		Err      string
 		Code     int
 	}
 
-	// A savedTarget is what is known of one URL of a watch.
+	// A savedTarget is the state of one URL of a watch.
 	savedTarget struct {
-		// Watch is the name, and URL that of a glob: others are configured, and may be secret. Print is that of the Watch.
+		// Watch is the name of the watch. URL is set only for a glob, because a configured URL may be secret. Print is
+		// that of the Watch.
 		Watch, URL, Print string
 		State             feed.State
 		Last              Outcome
 		Reason            feed.Reason
 		Words             string
 		Pending           *pending
-		// Reported is when a feed had it last.
+		// Reported is when a feed last listed it.
 		Reported time.Time
 	}
 
-	// A pending is an update that waits to be handled or to be handled again.
+	// A pending is an update that waits to be handled or repeated.
 	pending struct {
 		Action feed.Action
 		Reason feed.Reason
@@ -66,31 +67,32 @@ type (
 		Record feed.Record
 		// Feed is the id of the member that reported it.
 		Feed string
-		// Next is what to remember once it is acknowledged.
+		// Next is the state once it is acknowledged.
 		Next feed.State
-		// Tries is how often it was handed on, Failures how often that failed in a row.
+		// Tries counts the attempts, Failures the consecutive failures.
 		Tries, Failures int
 		At              time.Time
-		// Err is why the last try failed, and Code what Antenna.Judge says of that.
+		// Err is the error of the last attempt, and Code its code by Antenna.Judge.
 		Err  string
 		Code int
-		// Failed: it took the place of other news of its URL that failed. Limited: it waits for another day, as its
-		// feed has had enough.
+		// Failed reports that it replaced an update of the same URL that had failed. Limited reports that it waits for
+		// the next day because of the limits of its feed.
 		Failed, Limited bool
-		// Ahead: it was acknowledged, but the origin did not have it yet, for the Aheads-th time.
+		// Ahead reports that it was acknowledged, but the origin did not have the version yet, Aheads times so far.
 		Ahead  bool
 		Aheads int
 	}
 )
 
-// isAside reports whether what is known of reports is not for p to change: it was acknowledged, or no report calls for it.
+// isAside reports whether p must not change the state of reports, because it was acknowledged before or no report
+// caused it.
 func (p *pending) isAside() bool { return p.Ahead || p.Reason == AskedFor }
 
-// same reports whether two updates are about the same news.
+// same reports whether two updates are for the same version.
 func (p *pending) same(other *pending) bool {
 	a, b := &p.Record, &other.Record
 	return p.Action == other.Action && a.LastModified == b.LastModified && a.Size == b.Size && a.MD5 == b.MD5 && a.Virtual == b.Virtual
 }
 
-// fails reports whether p, or other news of the same URL before it, could not be handled.
+// fails reports whether p, or an earlier update of the same URL, failed.
 func (p *pending) fails() bool { return p.Failures > 0 || p.Failed }

@@ -13,47 +13,49 @@ import (
 	"braid/internal/web"
 )
 
-// maxSitemaps is how many sitemaps of an index are read: those of the latest lastmod.
+// maxSitemaps limits the sitemaps of an index that are read. Those with the latest lastmod are read.
 const maxSitemaps = 50
 
-// A sitemapIndex is an index of sitemaps, as sitemaps.org has them, that is being followed: its sitemaps are asked for
-// one after the other, as redirects are, and are one feed together. Only those of the server of the index are: no feed
-// leads to another host (rule 53).
+// A sitemapIndex is an index of sitemaps (sitemaps.org) that is being read. Its sitemaps are requested one after the
+// other, like redirects, and form one feed. Sitemaps on other servers than the index are ignored, because a feed must
+// not lead to another host (rule 53).
 type sitemapIndex struct {
 	c     *collector
 	todo  []*url.URL
 	asked int
 	bytes int64
-	// etag, modified and of are those of the index. Without them it is read each time: it does not say when its sitemaps change.
+	// etag, modified and of are those of the index. They are empty if the index does not date its sitemaps, so that it
+	// is read each time.
 	etag, modified, of string
 	failed             int
-	err                error // of the first that could not be read
+	err                error // of the first sitemap that failed
 }
 
-// A child is a sitemap that an index names.
+// A child is a sitemap in an index.
 type child struct {
 	url     string
 	lastmod feed.Time
 }
 
-// child keeps r if it is of an index of sitemaps.
+// child adds r if it is a sitemap in an index.
 func (c *collector) child(r *feed.Record) {
 	if r.Format == feed.Sitemap && len(r.Fields) > 0 && r.Fields[0].Name == "sitemap" {
 		c.children = append(c.children, child{strings.Clone(r.URL), r.LastModified})
-		if len(c.children) >= 4*maxSitemaps { // of a hundred thousand
+		if len(c.children) >= 4*maxSitemaps { // an index may have a hundred thousand
 			c.newest()
 		}
 	}
 }
 
-// newest leaves the children of the latest lastmod.
+// newest drops all but the children with the latest lastmod.
 func (c *collector) newest() {
 	c.undated = c.undated || slices.ContainsFunc(c.children, func(s child) bool { return s.lastmod == 0 })
 	slices.SortStableFunc(c.children, func(a, b child) int { return cmp.Compare(b.lastmod, a.lastmod) })
 	c.children = c.children[:min(len(c.children), maxSitemaps)]
 }
 
-// index is what is asked next if c has read an index; nil if it has not, or nothing of it is to be asked.
+// index returns the state for reading the sitemaps of an index. It returns nil if the feed is not an index or has no
+// sitemap to read.
 func (c *collector) index(t *task) *sitemapIndex {
 	if t.URL == nil || len(c.children) == 0 {
 		return nil
@@ -72,7 +74,7 @@ func (c *collector) index(t *task) *sitemapIndex {
 	return x
 }
 
-// next is the request for the next sitemap.
+// next returns the request for the next sitemap.
 func (x *sitemapIndex) next(t *task) *task {
 	again := *t
 	again.index, again.plain, again.challenges = x, true, 0
@@ -82,8 +84,8 @@ func (x *sitemapIndex) next(t *task) *task {
 	return &again
 }
 
-// followed takes the answer for a sitemap of an index, which is that of the feed when it was the last one. Should the
-// server want to be left alone, or one be missing, what the others have counts, and what was known before stays.
+// followed handles the response for a sitemap of an index. After the last one it returns the answer of the feed. If the
+// server asks for a pause or a sitemap is missing, the others are used and the previous records are kept.
 func (x *sitemapIndex) followed(ctx context.Context, t *task, a answer) answer {
 	if a.again != nil || ctx.Err() != nil {
 		return a

@@ -15,7 +15,7 @@ import (
 	"braid/internal/option"
 )
 
-// maxRows is how many sites the page lists.
+// maxRows limits the sites on the page.
 const maxRows = 2000
 
 var (
@@ -24,7 +24,7 @@ var (
 	//go:embed style.css
 	style string
 
-	// pageTemplate is read when a page is made: most runs make none.
+	// pageTemplate parses the template on its first call, because most runs write no page.
 	pageTemplate = sync.OnceValue(func() *template.Template {
 		return template.Must(template.New(filePage).Funcs(template.FuncMap{
 			"style": func() template.CSS { return template.CSS(style) },
@@ -32,7 +32,7 @@ var (
 	})
 )
 
-// A view is what the page shows.
+// A view is the data of the page.
 type view struct {
 	Title, Agent string
 	Now          moment
@@ -40,23 +40,23 @@ type view struct {
 	Days         []daySites
 }
 
-// A day is a heading and the sites below it.
+// A daySites is a heading with the sites below it.
 type daySites struct {
 	Name  string
 	Sites []pageSite
 }
 
-// A pageSite is one line of the page. What is empty is not shown.
+// A pageSite is a line of the page. Empty fields are not shown.
 type pageSite struct {
 	Name, Author  string
-	URL, Link     string // Link only if it may be followed
+	URL, Link     string // Link is empty if the URL must not be a link
 	Time, Checked moment
 	Size          string
 	Via, ViaLink  string
 	Failed        bool
 }
 
-// A moment is a time for people and for programs.
+// A moment is a time in several formats.
 type moment struct{ Day, Clock, RFC3339 string }
 
 func momentOf(t feed.Time) moment {
@@ -67,7 +67,7 @@ func momentOf(t feed.Time) moment {
 	return moment{at.Format("2 January 2006"), at.Format("15:04"), at.Format(time.RFC3339)}
 }
 
-// page writes the page for people: the sites by their last update.
+// page writes the HTML page with the sites ordered by their last update.
 func (c *composer) page() error {
 	list := c.listed()
 	v := view{Title: c.title(), Agent: words(c.snapshot.Agent), Now: momentOf(c.now), Sites: len(list)}
@@ -95,7 +95,8 @@ func (c *composer) page() error {
 	return nil
 }
 
-// listed are all sites, each once: those that changed last come first, those without a time and those that were not reached last.
+// listed returns all sites without duplicates, the last changed first. Sites without a time and those that could not be
+// reached come last.
 func (c *composer) listed() []feed.Record {
 	var keys []string
 	reports := map[string][]feed.Record{}
@@ -109,7 +110,7 @@ func (c *composer) listed() []feed.Record {
 	for _, r := range c.observed(feed.Own) {
 		add(r)
 	}
-	for _, r := range c.read { // whatever they were read from: they are shown, and not passed on
+	for _, r := range c.read { // all formats, because they are displayed and not passed on
 		if passed, why := c.relay.Pass(r.Format, r, c.now); why == "" {
 			add(passed)
 		}
@@ -133,7 +134,7 @@ func (c *composer) listed() []feed.Record {
 	return list
 }
 
-// site is a line of the page.
+// site returns a line of the page.
 func (c *composer) site(r *feed.Record) pageSite {
 	s := pageSite{
 		Author: words(r.Author), URL: option.Shorten(plain(r.URL), longestURL), Link: link(r.URL),
@@ -152,7 +153,7 @@ func (c *composer) site(r *feed.Record) pageSite {
 	return s
 }
 
-// link is a URL that may be followed, or nothing.
+// link returns url if it may be a link, else "".
 func link(url string) string {
 	if feed.IsWeb(url) {
 		return url
@@ -161,14 +162,14 @@ func link(url string) string {
 }
 
 const (
-	longestWords = 120 // titles and names
+	longestWords = 120 // for titles and names
 	longestURL   = 300
-	// mostMarks is how many accents one letter may have; more climb into other lines.
+	// mostMarks limits the accents on one letter. More of them would overlap other lines.
 	mostMarks = 4
 )
 
-// words makes a foreign text fit for the page: without what would move other text about, shortened, and empty if there
-// is nothing to see in it.
+// words prepares a foreign text for the page: it removes characters that would move other text and shortens the text.
+// It returns "" if nothing is visible.
 func words(s string) string { return option.Shorten(plain(s), longestWords) }
 
 func plain(s string) string {

@@ -6,51 +6,53 @@ import (
 	"braid/antenna/feed"
 )
 
-// A Status is how feeds and watches stand.
+// A Status is the state of the feeds and watches.
 type Status struct {
 	Feeds   []FeedStatus
 	Watches []WatchStatus
 }
 
-// A FeedStatus is how a feed stands, or the own checks of a watch.
+// A FeedStatus is the state of a feed, or of the own checks of a watch.
 type FeedStatus struct {
 	Name string
-	// URL is masked.
+	// URL is without secrets.
 	URL  string
 	Kind Kind
-	// Polled is when it was asked last, Changed when what is kept of it was last another, and Next when it is asked again.
+	// Polled is the time of the last poll, Changed that of the last change of the kept records, and Next that of the
+	// next poll.
 	Polled, Changed, Next time.Time
 	Interval              time.Duration
-	// Err is why the last poll failed, if it did, and Failures how often in a row.
+	// Err is the error of the last poll, if any, and Failures the number of consecutive failures.
 	Err      string
 	Failures int
-	// Code is what Antenna.Judge says of that error.
+	// Code is the code of Err by Antenna.Judge.
 	Code int
-	// Updates and Bytes are what it cost today.
+	// Updates and Bytes are the cost of today.
 	Updates int
 	Bytes   int64
 }
 
-// A WatchStatus is how one URL of a watch stands.
+// A WatchStatus is the state of one URL of a watch.
 type WatchStatus struct {
 	Name string
-	// URL is masked.
+	// URL is without secrets.
 	URL string
-	// Reason and Words are those of the last decision.
+	// Reason and Words describe the last decision.
 	Reason feed.Reason
 	Words  string
-	// HaveCopy: it was downloaded once. Last is the last outcome.
+	// HaveCopy reports that the file was downloaded. Last is the last outcome.
 	HaveCopy bool
 	Last     Outcome
-	// Pending: an update waits, for the Try-th time, until Next. Err is why the last try failed.
+	// Pending reports that an update waits until Next. Try is its number of attempts, and Err the error of the last
+	// one.
 	Pending bool
 	Try     int
 	Next    time.Time
 	Err     string
-	// Code is what Antenna.Judge says of that error, and Limited that the update waits for a day on which its feed may have more.
-	// Ahead: it was handled, and comes again as the origin did not have yet what was reported.
+	// Code is the code of Err by Antenna.Judge. Limited reports that the update waits for the next day because of the
+	// limits of its feed. Ahead reports that it is repeated because the origin did not have the reported version yet.
 	Code           int
 	Limited, Ahead bool
-	// Queued is how it stands where the caller's handler has updates wait, in words of the caller's; Status leaves it empty.
+	// Queued may be set by the caller to the state of the update in a queue of its own. Status leaves it empty.
 	Queued string
 }

@@ -13,12 +13,12 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// A Store keeps what an Antenna knows from one run to the next, in a file of 0600. One process has it open at a time.
-// The nil Store keeps nothing.
+// A Store keeps the state of an Antenna between runs, in a file with mode 0600. Only one process can have it open at a
+// time. A nil Store keeps nothing.
 type Store struct {
 	path string
 	db   *database.DB
-	lost error // why the file that was there could not be read
+	lost error // why the previous file could not be read
 	keep func(bucket, key string, value []byte)
 }
 
@@ -27,13 +27,13 @@ var (
 	bucketFeeds   = []byte("feeds")
 	bucketReports = []byte("reports")
 	bucketTargets = []byte("watches")
-	// bucketGone has since when what is in another bucket is no longer configured.
+	// bucketGone has the times since which keys of the other buckets are not configured.
 	bucketGone = []byte("gone")
 
-	// bucketHistory is of earlier versions, and not read.
+	// bucketHistory is left by old versions and deleted.
 	bucketHistory = []byte("history")
 
-	// lastingBuckets have what is known.
+	// lastingBuckets lists the buckets with the state.
 	lastingBuckets = [][]byte{bucketFeeds, bucketReports, bucketTargets, bucketGone}
 
 	keyVersion = []byte("version")
@@ -41,11 +41,11 @@ var (
 
 const version = "1"
 
-// errEmpty is why a store is lost that is gone, or that a process made in place of a lost one before it ended at once.
+// errEmpty is the reason why a store is lost that is missing, or that was created in place of a lost one by a process
+// that ended at once.
 var errEmpty = errors.New("nothing is in it, though there is a cache")
 
-// A LockedError says that another process has the store open. PID and Command are those of the process that has it, if
-// they are known.
+// A LockedError reports that another process has the store open. PID and Command identify the process, if known.
 type LockedError struct {
 	Path    string
 	PID     int
@@ -54,9 +54,9 @@ type LockedError struct {
 
 func (e *LockedError) Error() string { return (*database.LockedError)(e).Error() }
 
-// OpenStore opens the store at path, or makes it. A store that cannot be read is set aside as PATH.bad. In place of one
-// that was, or that is not there any more, what is known is taken from the file antenna.lirs in the same folder. If
-// another process has it open, the error is a *LockedError.
+// OpenStore opens the store at path, or creates it. A store that cannot be read is moved aside to PATH.bad. The state
+// is then restored from the file antenna.lirs in the same folder, and likewise if the store is missing. If another
+// process has the store open, the error is a *LockedError.
 func OpenStore(path string) (*Store, error) {
 	db, err := database.Open(path, prepare)
 	if locked, ok := errors.AsType[*database.LockedError](err); ok {
@@ -72,7 +72,7 @@ func OpenStore(path string) (*Store, error) {
 	return s, err
 }
 
-// missKnowledge finds out whether there was more in the store once.
+// missKnowledge sets lost if the store is empty although a cache exists.
 func (s *Store) missKnowledge() error {
 	cache, err := os.Stat(s.cachePath())
 	if err != nil || cache.Size() == 0 {
@@ -88,7 +88,7 @@ func (s *Store) missKnowledge() error {
 	})
 }
 
-// prepare makes what is missing in a new store, and reads an old one.
+// prepare creates missing buckets and checks all values.
 func prepare(tx *bbolt.Tx) error {
 	meta, err := tx.CreateBucketIfNotExists(bucketMeta)
 	if err != nil {
@@ -111,7 +111,7 @@ func prepare(tx *bbolt.Tx) error {
 	return readAll(tx)
 }
 
-// readAll decodes everything.
+// readAll decodes all values to check them.
 func readAll(tx *bbolt.Tx) error {
 	var err error
 	each := func(bucket []byte, decode func(data []byte) error) {
@@ -130,10 +130,10 @@ func readAll(tx *bbolt.Tx) error {
 	return err
 }
 
-// A batch is what is written at once: by bucket, values by their keys. Nil is removed.
+// A batch is a set of changes to write together, by bucket and key. A nil value deletes the key.
 type batch map[string]map[string][]byte
 
-// write writes all of b, or nothing; then it is on disk.
+// write writes b in one transaction and syncs it.
 func (s *Store) write(b batch) error {
 	if s == nil {
 		return nil
@@ -165,7 +165,7 @@ func putAll(b *bbolt.Bucket, values map[string][]byte) error {
 	return nil
 }
 
-// get returns a value, or nil.
+// get returns a value, or nil if it does not exist.
 func (s *Store) get(bucket []byte, key string) (value []byte, err error) {
 	if s == nil {
 		return nil, nil
@@ -177,7 +177,7 @@ func (s *Store) get(bucket []byte, key string) (value []byte, err error) {
 	return value, err
 }
 
-// all returns what is in a bucket.
+// all returns the values in a bucket.
 func (s *Store) all(bucket []byte) (values map[string][]byte, err error) {
 	values = map[string][]byte{}
 	if s == nil {
@@ -192,7 +192,7 @@ func (s *Store) all(bucket []byte) (values map[string][]byte, err error) {
 	return values, err
 }
 
-// cachePath is where the cache in LIRS form is; empty if there is no store.
+// cachePath returns the path of the cache in LIRS format, or "" without a store.
 func (s *Store) cachePath() string {
 	if s == nil {
 		return ""

@@ -11,29 +11,30 @@ import (
 	"braid/antenna/feed"
 )
 
-// A target is one URL of a watch, as the loop has it.
+// A target is one URL of a watch, with its state.
 type target struct {
 	queued // in the lane of its watch
 	w      *watcher
 	url    string
 	saved  savedTarget
-	// reports are the latest of each feed.
+	// reports has the latest records of each feed.
 	reports map[*member][]feed.Record
-	// day is the one on which the update that is being handled began.
+	// day is the day on which the running update began.
 	day int64
-	// running: the handler is at it. Meanwhile came reports (again), or a request to forget it.
+	// running reports that the handler runs. again and forget report that new reports or a request to forget it arrived
+	// meanwhile.
 	running, again, forget bool
 }
 
-// The targets are the URLs of the watches, with what feeds report of them.
+// A targets holds the URLs of the watches with their reports.
 type targets struct {
 	*loop
 	watches []*watcher
 	all     map[urlKey]*target
-	globbed map[*watcher]int // how many of them are of a glob
+	globbed map[*watcher]int // number of targets by glob
 }
 
-// target returns the target of a spot, and makes one of a glob unless there are too many.
+// target returns the target of a URL. It creates one for a glob, unless the glob has too many.
 func (l *targets) target(s urlKey) *target {
 	t := l.all[s]
 	if t != nil {
@@ -54,11 +55,11 @@ func (l *targets) target(s urlKey) *target {
 	return t
 }
 
-// roomAtOnce is how many URLs of a glob make room at once: to find them all are looked at.
+// roomAtOnce is how many URLs of a glob are dropped at once, because finding them takes a look at all.
 const roomAtOnce = maxGlobbed / 100
 
-// makeRoom forgets URLs of a glob that no feed has any more, those first that were reported longest ago; ones that
-// could not be handled so far are the last, and those that wait for their first try stay. It reports whether there were
+// makeRoom drops URLs of a glob that no feed lists any more, beginning with those that were listed longest ago. URLs
+// whose update failed are dropped last. URLs that wait for their first attempt are kept. It reports whether it dropped
 // any.
 func (l *targets) makeRoom(w *watcher) bool {
 	var old []*target
@@ -86,13 +87,13 @@ func (l *targets) makeRoom(w *watcher) bool {
 	return len(old) > 0
 }
 
-// report takes what m says now of what is watched, in place of what it said before.
+// report replaces the reports of m by those in k.
 func (l *targets) report(m *member, k *result, now time.Time) {
 	gone := l.dropped(m, k)
 	var order []*target
 	says := map[*target][]feed.Record{}
 	full := k.tooMany
-	noRoom := map[*watcher]bool{} // what this report brings frees nothing, so that one look at all targets of a glob is enough
+	noRoom := map[*watcher]bool{} // globs without room; nothing frees room during this loop
 	for _, h := range k.matches {
 		s := urlKey{h.w, h.url}
 		if noRoom[h.w] && l.all[s] == nil {
@@ -110,7 +111,7 @@ func (l *targets) report(m *member, k *result, now time.Time) {
 			order = append(order, t)
 		}
 		says[t] = append(says[t], h.record)
-		t.reports[m], m.targets[t] = says[t], true // at once: what is reported makes no room
+		t.reports[m], m.targets[t] = says[t], true // at once, so that makeRoom keeps it
 	}
 	for _, name := range full {
 		l.emit(Skipped{Feed: m.feed.Name, Watch: name, Why: TooMany})
@@ -120,13 +121,14 @@ func (l *targets) report(m *member, k *result, now time.Time) {
 		l.decide(t, now)
 	}
 	for _, t := range gone {
-		if l.all[urlKey{t.w, t.url}] == t { // it has not made room
+		if l.all[urlKey{t.w, t.url}] == t { // not dropped by makeRoom
 			l.decide(t, now)
 		}
 	}
 }
 
-// dropped are the targets that m told of and does not any more. It is done before new ones are made, which may need their room.
+// dropped removes the reports of m about URLs that it no longer lists, and returns their targets. It must be called
+// before new targets are created, which may need their room.
 func (l *targets) dropped(m *member, k *result) (gone []*target) {
 	if k.partial {
 		return nil
@@ -146,15 +148,14 @@ func (l *targets) dropped(m *member, k *result) (gone []*target) {
 	return gone
 }
 
-// revisit decides again where m has a report that was from the future.
+// revisit decides again about targets for which m had a report from the future.
 func (l *targets) revisit(m *member, now time.Time) {
 	for _, t := range slices.Collect(maps.Keys(m.revisit)) {
 		l.decide(t, now)
 	}
 }
 
-// decide asks what the latest reports of all feeds mean for t (specified in feed.Decide), and has an update wait if
-// they call for one.
+// decide evaluates the latest reports of all feeds about t (see feed.Decide), and adds an update if they require one.
 func (l *targets) decide(t *target, now time.Time) {
 	if t.running {
 		t.again = true
@@ -193,16 +194,15 @@ func (l *targets) decide(t *target, now time.Time) {
 	}, now)
 }
 
-// lastOfDay reports whether r has the date of a day, and the origin was not asked since that was over. A further change
-// of that day does not show in r.
+// lastOfDay reports whether r has only the date of a day, and the origin was last asked before that day was over. A
+// later change on that day does not show in r.
 func (t *target) lastOfDay(r *feed.Record) bool {
 	over, ok := r.DayOver()
 	last := t.saved.Last.At
 	return ok && t.saved.State.HaveCopy && !last.IsZero() && r.LastModified <= feed.At(last) && feed.At(last) < over
 }
 
-// askAfterDay makes another verdict of v, by which nothing is to be done, if a day is over of which a record says no
-// more than its date.
+// askAfterDay changes a verdict without action to a recheck, if such a day is over.
 func (t *target) askAfterDay(v feed.Verdict, records []feed.Record, now time.Time) feed.Verdict {
 	for i := range records {
 		if over, _ := records[i].DayOver(); t.lastOfDay(&records[i]) && feed.At(now) >= over {
@@ -213,9 +213,9 @@ func (t *target) askAfterDay(v feed.Verdict, records []feed.Record, now time.Tim
 	return v
 }
 
-// fetchToSee makes another verdict of v, by which nothing is to be done, if the URL itself was asked and said nothing
-// to compare, and the file was not fetched since: only that shows whether it has changed. What a site lists without a
-// date is fetched once. Where another record says something of use, that counts.
+// fetchToSee changes a verdict without action to a fetch, if the response of the URL itself had nothing to compare and
+// the file was not fetched since, because only fetching shows whether it has changed. A file that a site lists without
+// a date is fetched once. It returns v if another record is usable.
 func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*member, now time.Time) feed.Verdict {
 	look, last := -1, t.saved.Last.At
 	for i := range records {
@@ -240,16 +240,17 @@ func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*membe
 	return v
 }
 
-// useless tells, once, that what m says of a file that was never downloaded is of no use.
+// useless reports once that the records of m about a file that was never downloaded are unusable.
 func (l *targets) useless(t *target, m *member, v feed.Verdict) {
-	if t.saved.State.HaveCopy || t.saved.Pending != nil || t.w.useless == v.Reason { // of a glob the first says it for all
+	if t.saved.State.HaveCopy || t.saved.Pending != nil || t.w.useless == v.Reason { // once per watch, also for a glob
 		return
 	}
 	t.w.useless = v.Reason
 	l.emit(Skipped{Feed: m.feed.Name, Watch: t.w.Name, Why: Why(v.Reason)})
 }
 
-// reporters are the members with a report of t, in the order of the configuration: of reports that are alike the first counts.
+// reporters returns the members with reports about t in the order of the configuration, because among equal reports the
+// first is used.
 func (l *targets) reporters(t *target) []*member {
 	list := make([]*member, 0, len(t.reports))
 	for m := range t.reports {
@@ -259,7 +260,7 @@ func (l *targets) reporters(t *target) []*member {
 	return list
 }
 
-// noAction takes a verdict that calls for nothing. While an update waits, what it will leave behind counts.
+// noAction records a verdict without action. A waiting update keeps its own next state.
 func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 	same := t.saved.Reason == v.Reason
 	t.saved.Reason, t.saved.Words = v.Reason, v.Words
@@ -272,7 +273,7 @@ func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 	}
 }
 
-// await has an update wait for its turn. Where it is one that waits already, it keeps its place.
+// await adds an update. If it is for the same version as the waiting one, it keeps its time and its attempts.
 func (l *targets) await(t *target, p *pending, now time.Time) {
 	if old := t.saved.Pending; old != nil && !old.isAside() && old.same(p) {
 		p.Tries, p.Failures, p.At, p.Err, p.Code = old.Tries, old.Failures, old.At, old.Err, old.Code
@@ -286,7 +287,7 @@ func (l *targets) await(t *target, p *pending, now time.Time) {
 	l.queue(t, now)
 }
 
-// queue has the update of t wait until its time. A round takes only what is due when it begins, or comes up in it.
+// queue schedules the update of t. A round takes only updates that are due now.
 func (l *targets) queue(t *target, now time.Time) {
 	t.saved.Pending.inReach(now)
 	if at := t.saved.Pending.At; l.round == nil || !at.After(now) {
@@ -294,7 +295,7 @@ func (l *targets) queue(t *target, now time.Time) {
 	}
 }
 
-// update is what the handler gets.
+// update returns the Update for the handler.
 func (l *targets) update(t *target, p *pending, most *atomic.Int64) Update {
 	u := Update{
 		Watch: t.w.Name, URL: t.url, Action: p.Action, Reason: p.Reason, Words: p.Words, Record: p.Record, Last: t.saved.Last,
@@ -303,11 +304,11 @@ func (l *targets) update(t *target, p *pending, most *atomic.Int64) Update {
 	if m := l.polls.byID[p.Feed]; m != nil {
 		u.Feed = m.feed.Name
 	}
-	u.Record.URL = cmp.Or(u.Record.URL, t.url) // own observations are stored without
+	u.Record.URL = cmp.Or(u.Record.URL, t.url) // own observations are stored without a URL
 	return u
 }
 
-// ordered are the targets in the order of the configuration, those of a glob by their URLs.
+// ordered returns the targets in the order of the configuration, and those of a glob ordered by URL.
 func (l *targets) ordered() []*target {
 	places := make(map[*watcher]int, len(l.watches))
 	for i, w := range l.watches {

@@ -2,38 +2,38 @@ package antenna
 
 import "time"
 
-// The turns are the updates that wait, each until its time, and whose turn it is: those of a watch are in a lane, which
-// gets one turn after the other. A host and a watch have no more than a part of the places, so that one that is slow
-// leaves room for others.
+// A turns schedules the waiting updates. The updates of a watch are in a lane, and the lanes take turns. With several
+// hosts or watches, each may use only a part of the places, so that a slow one leaves places for the others.
 type turns struct {
-	// places is how many there are.
+	// places is the number of updates that run at once.
 	places int
 	lanes  map[*watcher]*lane
 	hosts  map[string]*crowd
-	// due are the lanes that have an update and are not held, by when their turn is.
+	// due has the lanes with an update that are not held, ordered by their turn.
 	due queue[*lane]
 }
 
-// A lane is the updates of a watch.
+// A lane has the updates of a watch.
 type lane struct {
 	queued
 	w       *watcher
 	tries   queue[*target]
 	running int
-	// held: the watch or its host has its part of the places, since then. served is when it had its last turn.
+	// held reports that the watch or its host uses all places it may have, since the time since. served is when the
+	// lane had its last turn.
 	held   bool
-	full   bool // it is held as its watch has its part
+	full   bool // held because of the watch, not the host
 	since  time.Time
 	served time.Time
 }
 
-// isDue reports whether l still has the update for which it was held.
+// isDue reports whether the update for which l was held still waits.
 func (l *lane) isDue() bool {
 	_, at, ok := l.tries.first()
 	return ok && !at.After(l.since)
 }
 
-// A crowd is the lanes of a host. Held are those that wait for others of it.
+// A crowd has the lanes of a host. held lists the lanes that wait for places of the host.
 type crowd struct {
 	running int
 	held    []*lane
@@ -55,7 +55,7 @@ func (s *turns) lane(w *watcher) *lane {
 	return l
 }
 
-// put has t wait until its time.
+// put schedules the update of t.
 func (s *turns) put(t *target, at time.Time) {
 	l := s.lane(t.w)
 	l.tries.put(t, at)
@@ -67,11 +67,11 @@ func (s *turns) remove(t *target) {
 	l.tries.remove(t)
 	s.arrange(l)
 	if !l.held {
-		s.release(s.hosts[l.w.host]) // it may have been the one that was let go on
+		s.release(s.hosts[l.w.host]) // the removed update may be the one that was released
 	}
 }
 
-// arrange puts a lane where it belongs. One that had a turn comes behind those that are due since before.
+// arrange updates the position of a lane in due. After a turn it goes behind the lanes that are already due.
 func (s *turns) arrange(l *lane) {
 	_, at, ok := l.tries.first()
 	switch {
@@ -84,7 +84,7 @@ func (s *turns) arrange(l *lane) {
 	}
 }
 
-// part is how many places one of several may have.
+// part returns how many places one of several hosts or watches may use.
 func (s *turns) part(several bool) int {
 	if !several {
 		return s.places
@@ -92,7 +92,7 @@ func (s *turns) part(several bool) int {
 	return max(1, s.places-max(1, s.places/4))
 }
 
-// next returns the update whose turn it is now, which then has a place; nil if there is none.
+// next returns the update that may begin now and gives it a place. It returns nil if none may.
 func (s *turns) next(now time.Time) *target {
 	for {
 		l, at, ok := s.due.first()
@@ -118,7 +118,7 @@ func (s *turns) next(now time.Time) *target {
 	}
 }
 
-// done gives the place of an update back.
+// done returns the place of an update.
 func (s *turns) done(t *target) {
 	l := s.lane(t.w)
 	host := s.hosts[l.w.host]
@@ -131,7 +131,7 @@ func (s *turns) done(t *target) {
 	s.release(host)
 }
 
-// release lets the lane go on that was held first at a host which has room.
+// release releases the lane that was held first, if its host may use another place.
 func (s *turns) release(host *crowd) {
 	for len(host.held) > 0 && host.running < s.part(len(s.hosts) > 1) {
 		l := host.held[0]
@@ -143,7 +143,7 @@ func (s *turns) release(host *crowd) {
 	}
 }
 
-// wake is when next may have an update.
+// wake returns when next may return an update.
 func (s *turns) wake() (at time.Time, ok bool) {
 	_, at, ok = s.due.first()
 	return at, ok

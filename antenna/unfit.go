@@ -6,7 +6,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// Unfit is the Reason of a glob that none of the URLs fits that its feeds have.
+// Unfit is the Reason of a glob that matches no URL of its feeds.
 const Unfit feed.Reason = "no-url-fits"
 
 // mayHear reports whether a feed may report the URLs of w.
@@ -14,7 +14,7 @@ func (w *watcher) mayHear(m *member) bool {
 	return m.feed.Kind != Page && (w.feeds == nil || w.feeds[m.feed.Name])
 }
 
-// tellUnfit tells of globs for which nothing is known though m has URLs.
+// tellUnfit reports the globs without any URL that match none of m's URLs.
 func (l *targets) tellUnfit(m *member) {
 	if m.saved.URLs == 0 {
 		return
@@ -27,7 +27,7 @@ func (l *targets) tellUnfit(m *member) {
 	}
 }
 
-// unfitStatus is how a glob stands that no URL fits of what a feed has, if it is one.
+// unfitStatus returns the status of a glob that matches no URL of its feeds.
 func (l *targets) unfitStatus(w *watcher) (s WatchStatus, ok bool) {
 	if w.glob == nil || l.globbed[w] > 0 {
 		return s, false

@@ -8,57 +8,61 @@ import (
 	"braid/antenna/feed"
 )
 
-// An Update is what a Handler gets: a hint that a file has changed.
+// An Update is passed to a Handler. It is a hint that a file has changed.
 type Update struct {
-	// Watch is the name of the watch, and URL the watch's own URL, never a feed's spelling of it. For a glob it is the
-	// canonical form (feed.Key) of what a feed reported, which is on the host that the glob names.
+	// Watch is the name of the watch. URL is the watch's own URL, never a feed's spelling of it. For a glob it is the
+	// normalized form (feed.Key) of a URL from a feed, on the host of the glob.
 	Watch, URL string
-	// Action is feed.Download or feed.Recheck; both are conditional requests by the handler's own validators.
+	// Action is feed.Download or feed.Recheck. For both the handler should make a conditional request with its own
+	// validators.
 	Action feed.Action
 	Reason feed.Reason
-	// Words is the Reason in words. They may quote a feed.
+	// Words describes the Reason. The text may quote a feed.
 	Words string
-	// Record is the report that decided, without Fields, Keywords and Warnings.
+	// Record is the decisive report, without Fields, Keywords and Warnings.
 	Record feed.Record
-	// Feed is the name of the feed that it is from; that of the watch for own checks, and none if it was AskedFor.
+	// Feed is the name of the feed that reported it. It is the name of the watch for own checks, and empty for
+	// AskedFor.
 	Feed string
-	// Last is the Outcome of the last update that was acknowledged, for its validators.
+	// Last is the Outcome of the last acknowledged update, for its validators.
 	Last Outcome
-	// Try counts from 1 how often this update was handed on.
+	// Try is the number of the attempt, from 1.
 	Try int
-	// Ahead: an earlier try was acknowledged, but the origin did not have yet what the feed reports.
+	// Ahead reports that an earlier attempt was acknowledged, but the origin did not have the reported version yet.
 	Ahead bool
-	// Allowance is how many bytes the feed may still bring today, shared with other updates of it that are handled at
-	// the same time; nil if that is not limited. The handler subtracts what it transfers while it does, and stops when
-	// it is negative.
+	// Allowance is how many bytes the feed's updates may still transfer today. Concurrent updates of the feed share it.
+	// It is nil without a limit. The handler must subtract the bytes while it transfers them, and stop when it becomes
+	// negative.
 	Allowance *atomic.Int64
 }
 
-// AskedFor is the Reason of updates that the user wants, whatever feeds say. What is known of reports stays as it is.
+// AskedFor is the Reason of updates that the user requested. They do not change the state of reports.
 const AskedFor feed.Reason = "asked-for"
 
-// An Outcome is what became of an Update.
+// An Outcome is the result of an Update.
 type Outcome struct {
-	// Changed: there is another file now.
+	// Changed reports that the file was replaced.
 	Changed bool
-	// Declined: the user does not want this version, and nothing was asked for.
+	// Declined reports that the user does not want this version. No request was sent.
 	Declined bool `json:",omitempty"`
-	// ETag, LastModified and Size are those of the file that is there now, and Host is the host:port that gave them;
-	// empty if that is not known.
+	// ETag, LastModified and Size are those of the current file, and Host is the host:port that sent them. They are
+	// empty if unknown.
 	ETag         string
 	LastModified time.Time
 	Host         string
 	Size         int64
-	// Digest and Evidence say what it was verified with, and Path where it is.
+	// Digest and Evidence describe how the file was verified. Path is its path.
 	Digest, Evidence, Path string
-	// ModTime is that of the file at Path, so that the handler of the next update sees whether it is still that file.
+	// ModTime is the modification time of the file at Path, from which the handler of the next update can see whether
+	// the file was changed by others.
 	ModTime time.Time
-	// Bytes is how much was transferred.
+	// Bytes is the number of transferred bytes.
 	Bytes int64
 	// At is when the origin was asked. If zero, it is when the handler returned.
 	At time.Time
 }
 
-// A Handler takes an update. A nil error acknowledges it: only then is it remembered as done, so an update may come twice, but is
-// never lost. With an error it comes again, later and later. Several are called at once, one for each URL.
+// A Handler handles an update. If it returns nil, the update is acknowledged and recorded as done. An update may be
+// handled twice, but is never lost. After an error it is repeated with increasing delays. Several handlers run
+// concurrently, but only one for each URL.
 type Handler func(context.Context, Update) (Outcome, error)

@@ -8,15 +8,15 @@ import (
 	"braid/internal/web"
 )
 
-// silence is how long there may be no byte.
+// silence limits the time without data.
 const silence = 30 * time.Second
 
-// client is what makes the requests.
+// client returns the client for requests.
 func (a *Antenna) client() (*web.Client, error) {
 	hosts, err := a.typed()
 	return &web.Client{
 		UserAgent: a.UserAgent, HeaderTimeout: silence, AllowHosts: hosts,
-		// Polls of a host are minutes apart. What waits is for redirects and for hosts with many feeds.
+		// Polls of a host are minutes apart, so idle connections serve only redirects and hosts with many feeds.
 		MaxIdle: 32, IdlePerHost: 1, IdleTime: 15 * time.Second,
 		TLS: a.TLS, TLSFor: a.TLSFor, Proxy: a.Proxy, Wrap: a.Wrap, Transport: a.Transport,
 	}, err
@@ -37,7 +37,7 @@ func (a *Antenna) typed() (address.Hosts, error) {
 	for _, s := range urls {
 		u, err := url.Parse(s)
 		if err != nil {
-			continue // which is said elsewhere
+			continue // reported elsewhere
 		}
 		if _, ok := address.ParseHost(u.Hostname()); ok {
 			if err := hosts.Add(u.Hostname()); err != nil {
