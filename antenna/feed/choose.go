@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// Skew is how far clocks may differ: what is further in the future is not believed.
+	// Skew is how far clocks may differ. A time further in the future is not believed.
 	Skew = 3600
-	// Validity is how long a record is good for after its detection, if it does not say: the expiresCount of LIRS, which
-	// its specification fixes. Nothing that this old is past it yet.
+	// Validity is how long a record is valid after its detection, if it has no expiry: the expiresCount of LIRS, a
+	// constant of its specification. A record of exactly this age is still valid.
 	Validity = 28800
 
-	// earliest is 1990, before which no date is believed.
+	// earliest is 1990. Earlier dates are not believed.
 	earliest Time = 631152000
 )
 
-// believable returns t, or no moment if it is from before there was a web to watch.
+// believable returns t, or 0 if it is too early to be true.
 func believable(t Time) Time {
 	if t < earliest {
 		return 0
@@ -24,8 +24,8 @@ func believable(t Time) Time {
 	return t
 }
 
-// detected returns when the metadata of r was obtained, or the best that is known of it. Where the record and its feed
-// do not say, it is not own.
+// detected returns when the metadata of r was obtained, or the best estimate. own is false if neither the record nor
+// its feed has this time.
 func (r *Record) detected(now Time) (t Time, own bool) {
 	for _, t := range []Time{r.Detected, r.Date, r.FeedDate} {
 		if t = believable(t); t != 0 {
@@ -38,9 +38,9 @@ func (r *Record) detected(now Time) (t Time, own bool) {
 	return now, false
 }
 
-// GoodUntil returns the last moment at which r may be used and passed on, if there is one (hina-di, section 5.9; LIRS,
-// 28800 seconds). A SOIF summary without Time-to-Live does not expire, nor does what a site says of itself: its feed
-// and its map stay as they are until something changes.
+// GoodUntil returns the last moment at which r may be used and passed on (hina-di, section 5.9; LIRS, 28800 seconds).
+// ok is false if r does not expire. A SOIF summary without Time-to-Live does not expire, nor do news and sitemaps,
+// which do not change until the site does.
 func (r Record) GoodUntil(now Time) (t Time, ok bool) {
 	if r.Expires != 0 {
 		return r.Expires, true
@@ -53,9 +53,9 @@ func (r Record) GoodUntil(now Time) (t Time, ok bool) {
 	return t + Validity, true
 }
 
-// Choose returns the index of the one record to use of several about the same URL: that with the latest detection, then
-// that which passed the fewest agents, then that with the latest Last-Modified, then the first. A detection ahead of
-// now is one of now. News of a day count for nothing beside news that say when on that day. Without records it is -1.
+// Choose returns the index of the record to use among several about the same URL. It prefers the latest detection, then
+// the fewest agents in between, then the latest Last-Modified, then the first record. A detection in the future counts
+// as now. News with only a date is ignored if other news has a time on that day. Choose returns -1 without records.
 func Choose(records []Record, now Time) int {
 	best := -1
 	for i := range records {
@@ -71,27 +71,27 @@ func Choose(records []Record, now Time) int {
 
 const day = 24 * 60 * 60
 
-// isNews reports whether r is what a site says of itself, without a detection.
+// isNews reports whether r was published by the site itself, without a detection.
 func (r *Record) isNews() bool { return r.Format == News || r.Format == Sitemap }
 
-// outdoes reports whether r says when on the day of other something happened, of which other names the day only.
+// outdoes reports whether r has a time on the day of other, and other has only the date.
 func (r *Record) outdoes(other *Record) bool {
 	return other.isDay() && r.isNews() && other.LastModified < r.LastModified && r.LastModified < other.LastModified+day
 }
 
-// isDay reports whether the date of r is that of a day, as most sitemaps have it: it may be any time of that day.
+// isDay reports whether r has only a date, as in most sitemaps. The change may have happened at any time of that day.
 func (r *Record) isDay() bool {
 	return r.isNews() && believable(r.LastModified) != 0 && r.LastModified%day == 0
 }
 
-// DayOver returns, of a record with the date of a day, when that day is over wherever it was written.
+// DayOver returns when the day of r is over in every time zone. ok is false if r has a time.
 func (r Record) DayOver() (end Time, ok bool) {
-	const zones = 12 * 60 * 60 // that of the westernmost zone is over so long after that of UTC
+	const zones = 12 * 60 * 60 // the day ends last in the westernmost zone
 	return r.LastModified + day + zones, r.isDay()
 }
 
-// spokeOf returns the moment up to which r knows of its URL, for ranking. News and sitemaps detect nothing: they know of what
-// happened up to their own date, and the site was asked after that if another record was detected later.
+// spokeOf returns the moment up to which r describes its URL, for ranking. News and sitemaps have no detection. They
+// describe it up to their own date. If another record was detected later, the site was asked after that date.
 func (r *Record) spokeOf(now Time) (t Time, own bool) {
 	t = believable(r.LastModified)
 	switch {
@@ -103,8 +103,8 @@ func (r *Record) spokeOf(now Time) (t Time, own bool) {
 	return t, true
 }
 
-// compare is positive if a is to be preferred to b. What stands in for a detection ranks behind every detection, and behind
-// every date of news.
+// compare returns a positive number if a is preferred to b. An estimated detection ranks behind every detection and
+// behind every date of news.
 func compare(a, b *Record, now Time) int {
 	ta, owna := a.spokeOf(0)
 	tb, ownb := b.spokeOf(0)

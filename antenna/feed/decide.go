@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// An Action is what a report calls for.
+// An Action is what to do because of a report.
 type Action int
 
 const (
 	None     Action = iota
-	Recheck         // ask the origin, conditionally, whether the file is another one; an older one may have been restored
-	Download        // fetch the file, conditionally: by the client's own validators
+	Recheck         // ask the origin conditionally whether the file has changed, even to an older version
+	Download        // fetch the file conditionally, with the client's own validators
 )
 
 func (a Action) String() string { return [...]string{"none", "recheck", "download"}[a] }
 
-// A Reason is why, as a word for programs. Verdict.Words says it to people.
+// A Reason is the reason for an Action, for programs. Verdict.Words describes it.
 type Reason string
 
 const (
@@ -37,22 +37,23 @@ const (
 	unchanged        Reason = "unchanged"
 )
 
-// unusable are the reasons for which a record is not used, from those that say least to those that say most.
+// unusable lists the reasons why a record is not used, ordered by increasing significance.
 var unusable = []Reason{NotInFeed, retrievalFailed, NoInformation, DetectedInFuture, stale, ModifiedInFuture}
 
-// A State is what is remembered of a watched URL.
+// A State is the remembered state of a watched URL.
 type State struct {
-	// HaveCopy: the file was downloaded once.
+	// HaveCopy reports that the file was downloaded.
 	HaveCopy bool
-	// Baselines are what was last believed, one for the URL itself and one for each Virtual from which a report came.
+	// Baselines are the last believed records, one for the URL itself and one for each Virtual that a report had.
 	Baselines []Baseline
-	// Heard is the latest time of modification for which a report was followed that was not the one to be believed.
+	// Heard is the latest modification time in a report that caused a recheck although another report was preferred.
 	Heard Time `json:",omitempty"`
 }
 
-// A Baseline is what one record said, whole: what it lacked is unknown (hina-di, section 12).
+// A Baseline is the content of one record. Values that the record lacked are unknown, and are not taken from others
+// (hina-di, section 12).
 type Baseline struct {
-	// Virtual is the key of the URL that the record spoke of instead of the watched one, or empty.
+	// Virtual is the key of the URL that the record describes instead of the watched one, or "".
 	Virtual      string
 	LastModified Time
 	Detected     Time
@@ -60,20 +61,21 @@ type Baseline struct {
 	MD5          string
 }
 
-// A Verdict is what to do about a watched URL.
+// A Verdict is the result of Decide.
 type Verdict struct {
 	Action Action
 	Reason Reason
-	// Words is the reason in words.
+	// Words describes the reason.
 	Words string
-	// Chosen is the index of the report that decided, or -1.
+	// Chosen is the index of the decisive report, or -1.
 	Chosen int
-	// Next is what to remember once the action is done. A report whose State was not stored comes again.
+	// Next is the state to store once the action is done. If it is not stored, the same reports have the same result
+	// again.
 	Next State
 }
 
-// Decide says what the reports of a URL mean: those that the feeds have now, at most one poll old each. They are hints of
-// others; that one is missing is no news, and one that is stale, from the future or without content changes nothing.
+// Decide evaluates the reports about a URL, those of the last poll of each feed. They are hints. A missing report is no
+// news, and a report that is stale, from the future or empty changes nothing.
 func Decide(s State, reports []Record, now Time) Verdict {
 	usable, indexes := []Record{}, []int{}
 	v := Verdict{Reason: NotInFeed, Chosen: -1, Next: s}
@@ -97,7 +99,7 @@ func Decide(s State, reports []Record, now Time) Verdict {
 	return v
 }
 
-// weigh says what the report means that is to be believed.
+// weigh evaluates the preferred report.
 func (v *Verdict) weigh(s State, r *Record, now Time) {
 	seen := baselineOf(r, now)
 	i := slices.IndexFunc(s.Baselines, func(b Baseline) bool { return b.Virtual == seen.Virtual })
@@ -108,7 +110,7 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 		v.Reason, v.Words = baselineRecorded, "the first report: later ones are compared with it"
 	default:
 		known := s.Baselines[i]
-		if known.Detected > now+Skew { // by a clock that was wrong
+		if known.Detected > now+Skew { // stored with a wrong clock
 			known.Detected = 0
 		}
 		if r.isDay() && known.LastModified > r.LastModified && known.LastModified < r.LastModified+day {
@@ -116,7 +118,7 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 			return
 		}
 		v.Action, v.Reason, v.Words = known.compare(seen)
-		if v.Action == Download && r.Format == Sitemap { // which often have today's date for everything
+		if v.Action == Download && r.Format == Sitemap { // sitemaps often have today's date for every URL
 			v.Action = Recheck
 		}
 		if !v.replaces(known, seen) {
@@ -126,10 +128,10 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 	v.Next.Baselines = remember(s.Baselines, seen)
 }
 
-// hear has the origin asked where the report that is to be believed has no news, and another one has: of a later time
-// than is known, and than one for which that was done before. An agent that says of each URL that it was seen just now
-// is believed before all others, and does not silence them. The client's own look does: what others say of a time
-// before it is no news.
+// hear requests a recheck if another report has news and the preferred one has none. News is a modification time later
+// than the known one and than the last one that caused such a recheck. So an agent that claims to have just seen each
+// URL, and is therefore preferred, does not hide the reports of others. The client's own observation does: reports of
+// earlier times are no news then.
 func (v *Verdict) hear(usable []Record, indexes []int, now Time) {
 	for i := range usable {
 		seen := baselineOf(&usable[i], now)
@@ -194,7 +196,7 @@ func baselineOf(r *Record, now Time) Baseline {
 	return b
 }
 
-// compare says what it means that b was known and seen is reported. What one of them does not know is not compared.
+// compare compares the known baseline b with a reported one. Values that are unknown in one of them are not compared.
 func (b Baseline) compare(seen Baseline) (Action, Reason, string) {
 	times := b.LastModified != 0 && seen.LastModified != 0
 	sums := b.MD5 != "" && seen.MD5 != ""
@@ -216,8 +218,8 @@ func (b Baseline) compare(seen Baseline) (Action, Reason, string) {
 	return None, unchanged, "nothing that is reported has changed"
 }
 
-// replaces reports whether seen is what to remember now. A report that says nothing new is, if it is not older and knows no
-// less: a single one without a size must not make the next size look like the first.
+// replaces reports whether seen replaces the known baseline. An unchanged report does if it is not older and has no
+// value less. Otherwise a single report without a size would make the next size look like the first.
 func (v *Verdict) replaces(known, seen Baseline) bool {
 	switch v.Reason {
 	case olderThanKnown:
@@ -229,11 +231,11 @@ func (v *Verdict) replaces(known, seen Baseline) bool {
 	return true
 }
 
-// maxBaselines bounds what feeds can have remembered with ever new Virtuals.
+// maxBaselines limits the baselines that feeds can add with new Virtuals.
 const maxBaselines = 8
 
-// remember returns list with b in the place of the one with the same Virtual, and without the one that was detected first if
-// there are too many. The list itself is left as it is.
+// remember returns list with b in place of the baseline with the same Virtual. If there are too many, the one that was
+// detected first is dropped. The list itself is not modified.
 func remember(list []Baseline, b Baseline) []Baseline {
 	list = slices.Clone(list)
 	if i := slices.IndexFunc(list, func(old Baseline) bool { return old.Virtual == b.Virtual }); i >= 0 {

@@ -2,11 +2,10 @@ package feed
 
 import "math"
 
-// SeenUntil returns until when r spares its site a further look (LIRS: so that not every agent asks the sites):
-// Validity after its detection, or until it expires if that is sooner. It is no spare if r does not say when it was
-// obtained, or is of no use; news and sitemaps say when something was written, not that the site was looked at. A
-// record that is good for months keeps no agent from looking for months, and one that was detected ahead of now was
-// detected now.
+// SeenUntil returns until when no further request to the site of r is needed, because another agent asked it (LIRS).
+// That is Validity after the detection, or the expiry if it is sooner. A detection in the future counts as now. ok is
+// false if r has no detection of its own or is unusable. It is also false for news and sitemaps, whose date does not
+// mean that the site was asked.
 func (r Record) SeenUntil(now Time) (until Time, ok bool) {
 	detected, own := r.detected(now)
 	if _, ok := r.Usable(now); !own || r.isNews() || !ok {
@@ -19,7 +18,7 @@ func (r Record) SeenUntil(now Time) (until Time, ok bool) {
 	return until, until >= now
 }
 
-// Before reports whether r is to be preferred to other, a record of the same feed, as Choose does.
+// Before reports whether r is preferred to other, a record of the same feed, by the rules of Choose.
 func (r Record) Before(other Record) bool {
 	if r.outdoes(&other) || other.outdoes(&r) {
 		return r.outdoes(&other)

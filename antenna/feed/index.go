@@ -2,11 +2,12 @@ package feed
 
 import "strings"
 
-// An Index finds the watches of the URL of a record, in a time that does not depend on their number. The zero Index is empty.
+// An Index finds the watches for the URL of a record, in a time that does not depend on their number. The zero Index is
+// empty.
 type Index[W any] struct{ exact, folded map[string][]W }
 
-// Add has w watch url, in which what cannot stand in a URL need not be escaped, as it is in records. It reports whether
-// url can be watched.
+// Add adds a watch of url. Characters that are not allowed in a URL need not be escaped, unlike in records. It reports
+// whether url can be watched.
 func (x *Index[W]) Add(url string, w W) bool {
 	url = escapeStray(url)
 	key, ok := Key(url)
@@ -22,7 +23,7 @@ func (x *Index[W]) Add(url string, w W) bool {
 	return true
 }
 
-// Find returns the watches of what r is about: by Key, or else, for a record of LIRS, by FoldedKey.
+// Find returns the watches of the URL of r: by Key, or else, for a record of LIRS, by FoldedKey.
 func (x *Index[W]) Find(r Record) []W {
 	key, ok := Key(r.URL)
 	if !ok {
@@ -36,7 +37,7 @@ func (x *Index[W]) Find(r Record) []W {
 	return found
 }
 
-// escapeStray escapes the octets of ASCII that can stand nowhere in a URL (RFC 3986, appendix A).
+// escapeStray percent-encodes the ASCII characters that a URL must not contain (RFC 3986, appendix A).
 func escapeStray(url string) string {
 	const stray = " \"<>\\^`{|}"
 	if !strings.ContainsAny(url, stray) {

@@ -2,11 +2,11 @@ package feed
 
 import "strings"
 
-// MaxURL is the longest URL that a record may have, in octets.
+// MaxURL is the maximum length of a URL in a record, in bytes.
 const MaxURL = 8 << 10
 
-// IsURI reports whether s is an absolute URI in the letters of RFC 2396, with a scheme and something behind it. A
-// fragment and the brackets of an IPv6 address are let through.
+// IsURI reports whether s is an absolute URI in the characters of RFC 2396, with a scheme and a part after it. A
+// fragment and the brackets of an IPv6 address are accepted.
 func IsURI(s string) bool {
 	scheme, rest, ok := cutScheme(s)
 	if !ok || scheme == "" || rest == "" {
@@ -25,7 +25,7 @@ func IsURI(s string) bool {
 	return true
 }
 
-// inURI are the octets of a URI that is not escaped.
+// inURI has the bytes that a URI may contain unescaped.
 var inURI = func() (set [256]bool) {
 	for i := range set {
 		set[i] = isAlphanumeric(byte(i)) || strings.IndexByte("-_.!~*'();/?:@&=+$,#[]", byte(i)) >= 0
@@ -33,9 +33,9 @@ var inURI = func() (set [256]bool) {
 	return set
 }()
 
-// Key returns what the spellings of one URL have in common: scheme and host in lower case, no default port, a path, one way
-// to escape characters (Respell), no fragment, no index.html at the end. Path and query keep their letter case, as in hina-di
-// and SOIF. There is no key for a URI without a host: it cannot be watched.
+// Key returns a normalized form that is equal for all spellings of a URL: scheme and host in lower case, no default
+// port, a path, one way to escape characters (Respell), no fragment, no index.html at the end. Path and query keep
+// their case, as in hina-di and SOIF. ok is false for a URI without a host, which cannot be watched.
 func Key(url string) (key string, ok bool) {
 	scheme, rest, ok := cutScheme(url)
 	if !ok || !strings.HasPrefix(rest, "//") {
@@ -54,24 +54,24 @@ func Key(url string) (key string, ok bool) {
 	return scheme + "://" + host + pathKey(rest[end:]), true
 }
 
-// FoldedKey is Key by the rules of LIRS, where letter case means nothing in all of the URL.
+// FoldedKey is like Key but by the rules of LIRS, which ignores case in the whole URL.
 func FoldedKey(url string) (key string, ok bool) {
 	if key, ok = Key(url); !ok {
 		return "", false
 	}
-	return Key(strings.ToLower(key)) // which finds an INDEX.HTML
+	return Key(strings.ToLower(key)) // removes an INDEX.HTML
 }
 
-// IsWeb reports whether url is one that a person may follow: http or https.
+// IsWeb reports whether url is a valid http or https URL.
 func IsWeb(url string) bool {
 	key, ok := Key(url)
 	return ok && IsURI(url) && (strings.HasPrefix(key, "http://") || strings.HasPrefix(key, "https://"))
 }
 
-// defaultPorts are those that a URL need not name.
+// defaultPorts maps schemes to default ports.
 var defaultPorts = map[string]string{"http": "80", "https": "443", "ftp": "21"}
 
-// hostKey normalises user, host and port; it is empty if there is no host.
+// hostKey normalizes user information, host and port. It returns "" without a host.
 func hostKey(scheme, authority string) string {
 	user := authority[:strings.LastIndexByte(authority, '@')+1]
 	name, port := strings.ToLower(authority[len(user):]), ""
@@ -88,7 +88,7 @@ func hostKey(scheme, authority string) string {
 	return user + name + ":" + port
 }
 
-// pathKey normalises what follows the host. Nothing is taken from before a query.
+// pathKey normalizes the part after the host. index.html is kept before a query.
 func pathKey(s string) string {
 	path, _, hasQuery := strings.Cut(s, "?")
 	if path == "" {
@@ -101,11 +101,11 @@ func pathKey(s string) string {
 	return s
 }
 
-// Respell returns part of a path, and of a query behind it, in the spelling that keys have; inQuery says that a query
-// has begun before. Hexadecimal digits are in upper case, and what stands for itself is not escaped (RFC 3986, sections
-// 2.3 and 6.2.2). In a path that is what servers of files take for the same, too: the other characters that a segment
-// may have (section 3.3), but for the plus sign, which some servers take for a space and which is always escaped. What
-// is not ASCII is escaped as browsers do, and so are brackets, which they leave.
+// Respell normalizes part of a path, and of a query after it. inQuery reports that the query has already begun.
+// Hexadecimal digits become upper case, and unreserved characters are not escaped (RFC 3986, sections 2.3 and 6.2.2).
+// In a path, neither are the other characters that a segment may contain (section 3.3), because file servers treat both
+// forms as equal. The exception is the plus sign, which some servers take for a space and which is always escaped.
+// Non-ASCII characters are escaped like in browsers, and brackets too, which browsers leave.
 func Respell(s string, inQuery bool) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r == '%' || r == '+' || r >= 0x80 || r == '[' || r == ']' }) {
 		return s
@@ -139,7 +139,7 @@ func escape(b []byte, c byte) []byte {
 
 func isUnreserved(c byte) bool { return isAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0 }
 
-// cutScheme splits s behind its scheme (RFC 2396, section 3.1).
+// cutScheme splits s after its scheme (RFC 2396, section 3.1).
 func cutScheme(s string) (scheme, rest string, ok bool) {
 	scheme, rest, ok = strings.Cut(s, ":")
 	if !ok || scheme == "" || !isAlpha(scheme[0]) {

@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// maxHops is through how many agents a record comes at most when it is published again.
+// maxHops limits the number of agents that a published record has passed.
 const maxHops = 8
 
-// A Relay is the rules by which an agent publishes what it read elsewhere, beside what it observed itself. A record is
-// published whole and as it was, but for a REMOTE in front of its Method (hina-di, sections 12 and 13).
+// A Relay publishes records read from other feeds together with an agent's own observations. A record is published
+// completely and unchanged, except that REMOTE is added to its Method (hina-di, sections 12 and 13).
 type Relay struct {
-	// Self is the URL that the agent publishes as its own in Authorized-url. What says that it came from there is not
-	// published again.
+	// Self is the agent's own URL, which it publishes in Authorized-url. Records from this agent are not published
+	// again.
 	Self string
 }
 
-// A Refusal is why a record is not passed on, as a word for programs.
+// A Refusal is the reason why a record is not passed on.
 type Refusal string
 
 const (
-	OtherFormat  Refusal = "other-format"   // a new summary would not be the word of its agent
-	noAuthority  Refusal = "no-authority"   // it does not name the agent that obtained it
-	Untrusted    Refusal = "untrusted"      // the agent is not among those that the feed's configuration trusts
-	ownReturned  Refusal = "own-returned"   // it was ours
-	tooManyHops  Refusal = "too-many-hops"  //
-	undated      Refusal = "undated"        // an agent behind us could not tell when it expires
-	noLongerGood Refusal = "no-longer-good" //
-	fromFuture   Refusal = "from-future"    //
-	nothingKnown Refusal = "nothing-known"  // its agent could not reach the site either
-	undecodable  Refusal = "undecodable"    // some of it is no text, and cannot be written as it was
-	notWhole     Refusal = "not-whole"      // only what is watched of it was kept
+	OtherFormat  Refusal = "other-format"   // a new summary would not be that of its agent
+	noAuthority  Refusal = "no-authority"   // the agent that obtained it is not named
+	Untrusted    Refusal = "untrusted"      // the feed's configuration does not trust the agent
+	ownReturned  Refusal = "own-returned"   // it is an own record
+	tooManyHops  Refusal = "too-many-hops"  // passed more agents than maxHops
+	undated      Refusal = "undated"        // without a date, other agents could not tell when it expires
+	noLongerGood Refusal = "no-longer-good" // it has expired
+	fromFuture   Refusal = "from-future"    // its detection is in the future
+	nothingKnown Refusal = "nothing-known"  // its agent could not reach the site
+	undecodable  Refusal = "undecodable"    // it has bytes that cannot be decoded, and so cannot be written unchanged
+	notWhole     Refusal = "not-whole"      // only an extract of it was kept
 )
 
 // Publish returns what a feed in that format has: for each URL the one record, of own and read, that Choose prefers. Own are the
@@ -71,16 +71,16 @@ func (y Relay) Pass(format FormatID, r Record, now Time) (Record, Refusal) {
 		return Record{}, nothingKnown
 	case r.Extract:
 		return Record{}, notWhole
-	case slices.ContainsFunc(r.Warnings, isUndecodable): // what is passed on is not changed (hina-di, section 12)
+	case slices.ContainsFunc(r.Warnings, isUndecodable): // a record must not be changed (hina-di, section 12)
 		return Record{}, undecodable
-	case r.AgentURL == "" || r.Format == HinaDI && r.Agent == "": // hina-di asks for both
+	case r.AgentURL == "" || r.Format == HinaDI && r.Agent == "": // hina-di requires both
 		return Record{}, noAuthority
 	case y.isSelf(&r):
 		return Record{}, ownReturned
 	case r.Hops()+1 > maxHops:
 		return Record{}, tooManyHops
 	case believable(r.Detected) == 0 && believable(r.Date) == 0 && r.Expires == 0:
-		return Record{}, undated // what the header of its feed says stays behind (hina-di, section 13.1)
+		return Record{}, undated // the header of its feed is not passed on (hina-di, section 13.1)
 	case detected > now+Skew:
 		return Record{}, fromFuture
 	case ends && now > until:
@@ -89,16 +89,16 @@ func (y Relay) Pass(format FormatID, r Record, now Time) (Record, Refusal) {
 	return passed(r), ""
 }
 
-// CodeUndecodable is the code of records with octets that are no text in the charset of their feed.
+// CodeUndecodable is the code of records with bytes that are not valid in the charset of their feed.
 const CodeUndecodable = "undecodable"
 
-// isUndecodable reports whether a warning of a record says so, of all of it or of a field.
+// isUndecodable reports whether a warning has CodeUndecodable, with or without a field.
 func isUndecodable(tag string) bool {
 	code, _, _ := strings.Cut(tag, ":")
 	return code == CodeUndecodable
 }
 
-// isSelf reports whether r was obtained by this agent. A gatherer of SOIF has a host and no URL.
+// isSelf reports whether r was obtained by this agent. A SOIF gatherer is compared by its host, because it has no URL.
 func (y Relay) isSelf(r *Record) bool {
 	if r.Format == SOIF {
 		u, err := url.Parse(y.Self)
@@ -113,7 +113,7 @@ func (y Relay) isSelf(r *Record) bool {
 	return ok1 && ok2 && self == agent
 }
 
-// passed makes of r what is passed on. A Method that is not there, or that is empty, is not invented.
+// passed returns r with REMOTE added to its Method. A missing or empty Method stays so.
 func passed(r Record) Record {
 	fields := make([]Field, 0, len(r.Fields))
 	for _, f := range r.Fields {
@@ -128,7 +128,7 @@ func passed(r Record) Record {
 	return r
 }
 
-// A merger collects records by the URLs that they are about.
+// A merger groups records by URL.
 type merger struct {
 	format     FormatID
 	places     map[string]int // in candidates
@@ -140,7 +140,7 @@ func (m *merger) add(r Record) {
 	if m.format == LIRS {
 		key, ok = FoldedKey(r.URL)
 	}
-	if !ok { // it cannot be watched, but it is there
+	if !ok { // a URL that cannot be watched is kept too
 		key = r.URL
 	}
 	i, seen := m.places[key]
