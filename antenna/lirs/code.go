@@ -5,14 +5,14 @@ import (
 	"braid/internal/feedtext"
 )
 
-// What is about the feed, or a line that is no record.
+// Codes for the feed and for lines that are not records.
 var (
 	codeNotGzip = feedtext.Note("not-gzip", "the feed is not compressed with gzip, as it should be on its way")
 	codeNotEUC  = feedtext.Note("charset-not-euc-jp", "the text is not in EUC: read as {value}")
 	codeBlank   = feedtext.Note("blank-line", "the line is blank")
 )
 
-// What is about a record.
+// Codes for records.
 var (
 	codeNoHeader  = feedtext.Fatal("no-record-header", "the line is neither a comment nor a record: it does not begin with LIRS and a comma")
 	codeTruncated = feedtext.Fatal("truncated", "the feed ends within the record")

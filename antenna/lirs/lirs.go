@@ -1,10 +1,10 @@
-// Package lirs reads and writes LIRS 2.1, the Last modified Information Relaying Specification: a line for each site, with what
-// an antenna must know of it and no more.
+// Package lirs reads and writes LIRS 2.1, the Last modified Information Relaying Specification. A feed has a line for
+// each site.
 //
 //	LIRS,1794261900,1794279490,32400,0,http://example.org/,title,author,http://antenna.example.jp/,
 //
-// Records that are none are skipped one by one; what real agents write otherwise is repaired by a closed list, and each
-// repair is reported. The package fetches nothing and decides nothing: 28800 seconds are the matter of package feed.
+// Invalid records are skipped. Known deviations of real agents are repaired by a fixed list, and each repair is
+// reported. The package does not apply the validity of 28800 seconds. Package feed does.
 package lirs
 
 import (
@@ -15,7 +15,7 @@ import (
 	"braid/internal/feedtext"
 )
 
-// A Decoder reads one feed, in memory that does not grow with it.
+// A Decoder reads one feed, in constant memory.
 type Decoder struct {
 	reading feedtext.Reading
 	lines   *feedtext.Lines
@@ -24,23 +24,23 @@ type Decoder struct {
 	end     feed.End
 }
 
-// NewDecoder returns a Decoder of what r has.
+// NewDecoder returns a Decoder that reads from r.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
 	return &Decoder{reading: feedtext.NewReading(o), lines: feedtext.NewLines(r, o.Limits)}
 }
 
-// Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
-// if the feed was broken or is rejected: what came before it is good.
+// Records returns an iterator over the records. If the feed is invalid or rejected, the last pair has an error and no
+// record. The records before it are valid.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] { return feedtext.Sequence(d.next) }
 
-// Input says what the feed looked like on the outside, so far.
+// Input describes the encoding of the feed, as far as it has been read.
 func (d *Decoder) Input() feed.Input {
 	in := d.lines.Input()
 	in.End = d.end
 	return in
 }
 
-// next returns the next record that is one, or io.EOF, or what ended the feed before its end.
+// next returns the next valid record, or io.EOF, or the error that ended the feed.
 func (d *Decoder) next() (feed.Record, error) {
 	for {
 		l, err := d.readLine()
@@ -69,7 +69,7 @@ func (d *Decoder) next() (feed.Record, error) {
 	}
 }
 
-// readLine returns the next line. LF and CRLF are as they should be.
+// readLine returns the next line. LF and CRLF are regular line ends.
 func (d *Decoder) readLine() (feedtext.Line, error) {
 	l, err := d.reading.ReadLine(d.lines, feedtext.CR, feedtext.MixedEnds)
 	if err == nil || err == io.EOF {
@@ -78,7 +78,7 @@ func (d *Decoder) readLine() (feedtext.Line, error) {
 	return l, err
 }
 
-// begin reports a feed that is not compressed. The specification wants it to be.
+// begin reports a feed that is not compressed, because the specification requires compression.
 func (d *Decoder) begin() {
 	if !d.begun && !d.lines.Input().Gzip {
 		d.reading.Problem(codeNotGzip, 0, "", "")

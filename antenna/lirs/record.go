@@ -9,10 +9,10 @@ import (
 	"braid/internal/feedtext"
 )
 
-// prefix begins every record.
+// prefix is the beginning of every record.
 const prefix = "LIRS,"
 
-// The standard fields, in their order.
+// The standard fields in their order.
 const (
 	lastModified = iota
 	lastDetected
@@ -22,20 +22,20 @@ const (
 	title
 	author
 	antennaURL
-	standard // how many there are
+	standard // number of standard fields
 )
 
 var names = [standard]string{
 	"last_modified", "last_detected", "timezone", "content_length", "url", "title", "author", "antenna_url",
 }
 
-// wdbEpoch is 1980, which WDB writes for a time that it does not know (repair L9).
+// wdbEpoch is 1980, which WDB writes for an unknown time (repair L9).
 const wdbEpoch = 315532800
 
-// record reads the record on a line.
+// record parses the record on a line.
 func (d *Decoder) record(l feedtext.Line) (feed.Record, bool) {
 	end := l.End
-	text, clean := d.reading.Decode(d.lines, l, codeNotEUC, codeNotEUC) // first: an octet of Shift_JIS may look like a backslash
+	text, clean := d.reading.Decode(d.lines, l, codeNotEUC, codeNotEUC) // first: a byte of Shift_JIS may look like a backslash
 	d.reading.Forget()
 	if !clean {
 		d.find(codeUndecodable, "", "")
@@ -51,7 +51,7 @@ func (d *Decoder) record(l feedtext.Line) (feed.Record, bool) {
 	}
 	closed := d.split(rest, clean)
 	switch {
-	case end == feedtext.NoLineEnd && !closed: // nothing else about it is certain
+	case end == feedtext.NoLineEnd && !closed: // other errors are uncertain
 		d.end = feed.Cut
 		d.reading.Forget()
 		d.find(codeTruncated, "", "")
@@ -62,7 +62,7 @@ func (d *Decoder) record(l feedtext.Line) (feed.Record, bool) {
 		d.find(codeNoComma, "", "")
 	}
 	p := d.pieces
-	if len(p) > contentLength && isZone(p[timezone]) && feed.IsURI(p[contentLength]) { // WDB has no Content-Length (repair L4)
+	if len(p) > contentLength && isZone(p[timezone]) && feed.IsURI(p[contentLength]) { // as by WDB (repair L4)
 		d.find(codeNoLength, "", "")
 		p = slices.Insert(p, contentLength, "0")
 		d.pieces = p
@@ -75,7 +75,7 @@ func (d *Decoder) record(l feedtext.Line) (feed.Record, bool) {
 	return d.judge(r)
 }
 
-// judge decides whether r is a record, and reports what there is to say of it.
+// judge reports the violations of r, and returns whether r is valid.
 func (d *Decoder) judge(r feed.Record) (feed.Record, bool) {
 	ok := d.reading.Judge(&r, r.URL)
 	return r, ok
@@ -85,8 +85,8 @@ func (d *Decoder) find(code *feedtext.Code, field, value string) {
 	d.reading.Find(code, 0, field, value)
 }
 
-// split splits s into d.pieces at the commas, without the escapes. Closed reports whether a comma ends the last piece. Where s is
-// not clean some backslashes are ours.
+// split splits s into d.pieces at the commas and removes the escapes. closed reports whether a comma ends the last
+// piece. If s is not clean, some of its backslashes were added by decoding.
 func (d *Decoder) split(s string, clean bool) (closed bool) {
 	d.pieces = d.pieces[:0]
 	escaped := strings.IndexByte(s, '\\') >= 0
@@ -108,7 +108,7 @@ func (d *Decoder) split(s string, clean bool) (closed bool) {
 	return false
 }
 
-// unescapedComma returns where the first comma is that ends a field.
+// unescapedComma returns the index of the first comma that ends a field, or -1.
 func unescapedComma(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -121,8 +121,8 @@ func unescapedComma(s string) int {
 	return -1
 }
 
-// unescape takes the escapes out of a field. A backslash before anything but a comma or a backslash is from an agent
-// that does not escape, and is kept (repair L6).
+// unescape removes the escapes from a field. A backslash before another character than a comma or a backslash comes
+// from an agent that does not escape, and is kept (repair L6).
 func (d *Decoder) unescape(s string, clean bool) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -141,7 +141,7 @@ func (d *Decoder) unescape(s string, clean bool) string {
 	return string(b)
 }
 
-// fill reads the fields of a record, of which there are enough.
+// fill sets r from the fields of a record.
 func (d *Decoder) fill(r *feed.Record, p []string) {
 	r.LastModified = feed.Time(d.time(p, lastModified))
 	r.Detected = feed.Time(d.time(p, lastDetected))
@@ -168,7 +168,7 @@ func (d *Decoder) fill(r *feed.Record, p []string) {
 	}
 }
 
-// text returns a field that may be empty where the value is none (repair L5). The specification writes 0 for that.
+// text returns a field, or "" for 0, which means no value. Some agents leave the field empty instead (repair L5).
 func (d *Decoder) text(p []string, i int) string {
 	switch p[i] {
 	case "":
@@ -180,7 +180,7 @@ func (d *Decoder) text(p []string, i int) string {
 	return ""
 }
 
-// number returns a field that is a number.
+// number returns a numeric field.
 func (d *Decoder) number(p []string, i int) int64 {
 	s := d.text(p, i)
 	if s == "" {
@@ -194,7 +194,7 @@ func (d *Decoder) number(p []string, i int) int64 {
 	return n
 }
 
-// time returns a field that is a time, or 0 for one that stands for an unknown time (repair L9).
+// time returns a field with a time, or 0 if the time is unknown (repair L9).
 func (d *Decoder) time(p []string, i int) int64 {
 	t := d.number(p, i)
 	if t == wdbEpoch {

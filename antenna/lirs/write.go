@@ -13,11 +13,12 @@ import (
 	"braid/internal/feedtext"
 )
 
-// Encode writes a feed in the form that all known agents read: EUC-JP, LF, all standard fields, 0 for those without a value,
-// a comma behind each. The specification has no other charset, so what EUC-JP lacks becomes a geta mark, as printers set
-// it. Compression is up to the caller.
+// Encode writes a feed in a form that all known agents can read: EUC-JP, LF, all standard fields, 0 for those without a
+// value, and a comma after each. The specification allows no other charset, so characters that EUC-JP lacks become a
+// geta mark, the replacement character of Japanese printers. The caller must compress the output.
 //
-// A record that was read from LIRS keeps its extension fields, and is not altered. Of any other the standard fields are written.
+// A record that was read from LIRS keeps its extension fields and is not changed. Of other records only the standard
+// fields are written.
 func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 	out := bufio.NewWriter(w)
 	var line []byte
@@ -33,8 +34,8 @@ func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 	return out.Flush()
 }
 
-// Append appends the line of a record to b. A URL that cannot be written, a line that readers would not take, or a
-// record that was read from LIRS with a character that EUC-JP lacks is an error, and b is returned as it was.
+// Append appends the line of a record to b. It returns b unchanged and an error if the URL is not valid, if the line
+// would be too long for readers, or if a record read from LIRS has a character that EUC-JP lacks.
 func Append(b []byte, r feed.Record) ([]byte, error) {
 	if !feed.IsURI(r.URL) || len(r.URL) > feed.MaxURL {
 		return b, fmt.Errorf("lirs: %q is no URL", r.URL)
@@ -74,7 +75,7 @@ func Append(b []byte, r feed.Record) ([]byte, error) {
 const (
 	// maxLine is the limit of readers.
 	maxLine = 64 << 10
-	// maxText is how long a field may be that comes from elsewhere. No longer one is a URL, a title or a name.
+	// maxText is the maximum length of a field that comes from another format.
 	maxText = feed.MaxURL
 )
 
@@ -82,11 +83,11 @@ var errLacking = errors.New("a character that EUC-JP lacks")
 
 var escapes = strings.NewReplacer(`\`, `\\`, ",", `\,`, "\n", " ", "\r", " ")
 
-// twins are characters that EUC-JP has under one of two names, the other one: decoders of today take Microsoft's, and text
-// from elsewhere has those of the standard.
+// twins maps characters to their variants in EUC-JP. Current decoders produce Microsoft's variants, while other text
+// uses those of the standard.
 var twins = map[rune]string{'〜': "～", '‖': "∥", '−': "－", '¢': "￠", '£': "￡", '¬': "￢"}
 
-// appendText appends a field and the comma behind it. It reports whether all characters are what they were.
+// appendText appends a field and a comma. It reports whether no character was replaced.
 func appendText(b []byte, s string) (_ []byte, whole bool) {
 	s = escapes.Replace(s)
 	b, whole = feedtext.EUCJP.Encode(b, s)
