@@ -10,19 +10,19 @@ import (
 	"slices"
 )
 
-// An around is what an element around items means for them: its name, the namespaces in it, and its xml:base. What else
-// a start tag has is left out, so that an item costs what its own length does and not what that of the tags around it
-// is.
+// An around is the part of an element around items that matters for them: its name, its namespaces and its xml:base.
+// The rest of its start tag is dropped, so that the cost of parsing an item does not depend on the length of the tags
+// around it.
 type around struct {
 	name    string            // with its prefix
-	prefix  string            // of the name
-	initial string            // the namespace that the element declares for names without a prefix
-	spaces  map[string]string // the namespaces in scope, by their prefixes
-	base    string            // in scope
-	sloppy  string            // what is wrong with the tag, if it is not well-formed
+	prefix  string            // prefix of the name
+	initial string            // default namespace that the element declares
+	spaces  map[string]string // namespaces in scope, by prefix
+	base    string            // xml:base in scope
+	sloppy  string            // error of the tag, if it is not well-formed
 }
 
-// enter is a in the scope of which an element begins. The document is at a URL, if that is known.
+// enter returns the around of an element inside a. document is the URL of the document, or nil.
 func (a around) enter(start xml.StartElement, document *url.URL) around {
 	next := around{name: start.Name.Local, prefix: start.Name.Space, spaces: maps.Clone(a.spaces), base: a.base}
 	if next.prefix != "" {
@@ -48,17 +48,17 @@ func (a around) enter(start xml.StartElement, document *url.URL) around {
 	return next
 }
 
-// shortSpace is the URI of a namespace. A longer one than any that has a meaning here becomes a short one of its own.
+// shortSpace returns the URI of a namespace. A URI that is longer than any known one is replaced by a short hash.
 func shortSpace(uri string) string {
 	if len(uri) <= maxSmall {
 		return uri
 	}
 	h := fnv.New128a()
-	h.Write([]byte(uri)) // which never fails
+	h.Write([]byte(uri)) // never fails
 	return fmt.Sprintf("urn:x-namespace:%x", h.Sum(nil))
 }
 
-// resolved is an xml:base in another (XML Base, section 4).
+// resolved resolves an xml:base against an outer one (XML Base, section 4).
 func resolved(outer, base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -70,7 +70,7 @@ func resolved(outer, base string) string {
 	return u.String()
 }
 
-// begin writes the start tag without its end.
+// begin writes the start tag without the final >.
 func (a *around) begin(b *bytes.Buffer) {
 	b.WriteString("<" + a.name)
 	if a.initial != "" {
@@ -81,7 +81,7 @@ func (a *around) begin(b *bytes.Buffer) {
 	}
 }
 
-// declare writes what the item needs of the scope.
+// declare writes the namespaces that the item uses, and the xml:base.
 func (a *around) declare(b *bytes.Buffer, used map[string]bool) {
 	for _, prefix := range slices.Sorted(maps.Keys(used)) {
 		if uri, ok := a.spaces[prefix]; ok && prefix != a.prefix {
@@ -95,11 +95,11 @@ func (a *around) declare(b *bytes.Buffer, used map[string]bool) {
 
 func attribute(b *bytes.Buffer, name, value string) {
 	b.WriteString(" " + name + `="`)
-	_ = xml.EscapeText(b, []byte(value)) // a buffer takes all
+	_ = xml.EscapeText(b, []byte(value)) // a buffer returns no error
 	b.WriteByte('"')
 }
 
-// begin begins an item with its start tag.
+// begin resets the state for an item with this start tag.
 func (x *xmlItems) begin(start xml.StartElement) {
 	if x.used == nil {
 		x.used = map[string]bool{}
@@ -109,7 +109,7 @@ func (x *xmlItems) begin(start xml.StartElement) {
 	x.plain = len(start.Attr) == 0
 }
 
-// use notes the prefixes of a token that is read.
+// use records the prefixes in a token.
 func (x *xmlItems) use(token xml.Token) {
 	x.plain = false
 	t, ok := token.(xml.StartElement)

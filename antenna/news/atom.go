@@ -12,20 +12,20 @@ import (
 	"braid/antenna/feed"
 )
 
-// An AtomHeader says what an Atom feed is about. ID and Title are required (RFC 4287, section 4.1.1).
+// An AtomHeader describes an Atom feed. ID and Title are required (RFC 4287, section 4.1.1).
 type AtomHeader struct {
-	// ID is the URI that names the feed for ever: the URL where it is published.
+	// ID is the permanent URI of the feed: the URL where it is published.
 	ID, Title string
-	// Author is the author of records that name none.
+	// Author is the author of records that have none.
 	Author string
-	// Self is the URL of the feed, and Site that of a page about it; they may be empty.
+	// Self is the URL of the feed, and Site the URL of a page about it. Both may be empty.
 	Self, Site string
 	Updated    feed.Time
 	Generator  string
 }
 
-// EncodeAtom writes an Atom feed (RFC 4287): for each record that is Writable, which is one with an http or https URL and
-// a time, an entry that is known by its URL. An update of a site is an update of its entry. What has a size is an enclosure, too.
+// EncodeAtom writes an Atom feed (RFC 4287) with an entry for each Writable record. The URL of a record is the id of
+// its entry, so an update of a site updates its entry. A record with a size also has an enclosure.
 func EncodeAtom(w io.Writer, h AtomHeader, records iter.Seq[feed.Record]) error {
 	a := atomWriter{bufio.NewWriter(w)}
 	a.w.WriteString(xml.Header + `<feed xmlns="http://www.w3.org/2005/Atom">` + "\n")
@@ -43,7 +43,7 @@ func EncodeAtom(w io.Writer, h AtomHeader, records iter.Seq[feed.Record]) error 
 	return a.w.Flush()
 }
 
-// An atomWriter writes elements. The first error of w stays, and Flush returns it.
+// An atomWriter writes elements. Flush returns the first error of w.
 type atomWriter struct {
 	w *bufio.Writer
 }
@@ -66,19 +66,19 @@ func (a *atomWriter) entry(r *feed.Record) {
 	a.w.WriteString(" </entry>\n")
 }
 
-// Writable reports whether a record can be an entry.
+// Writable reports whether a record can be an entry: it must have an http or https URL and a time.
 func Writable(r feed.Record) bool {
-	const year10000 = 253402300800 // which RFC 3339 cannot write
+	const year10000 = 253402300800 // RFC 3339 has no later years
 	t := updatedOf(&r)
 	return t > 0 && t < year10000 && feed.IsWeb(r.URL)
 }
 
-// updatedOf is when a site was modified, or else when it was looked at.
+// updatedOf returns the modification time of a site, else the time of its detection.
 func updatedOf(r *feed.Record) feed.Time {
 	return cmp.Or(r.LastModified, r.Detected, r.Date, r.FeedDate, r.Received)
 }
 
-// element writes an element with a text, if there is one.
+// element writes an element with a text, unless the text is empty.
 func (a *atomWriter) element(indent, name, text string) {
 	if text == "" {
 		return
@@ -112,5 +112,5 @@ func (a *atomWriter) link(indent, rel, href, kind string, length int64) {
 	a.w.WriteString("\"/>\n")
 }
 
-// text writes text that XML can have; for what it cannot, a replacement.
+// text writes text and replaces characters that XML does not allow.
 func (a *atomWriter) text(s string) { _ = xml.EscapeText(a.w, []byte(s)) } // the writer keeps the error

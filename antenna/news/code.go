@@ -5,11 +5,11 @@ import (
 	"braid/internal/feedtext"
 )
 
-// What is about the feed. It is rejected for the first ones.
+// Codes for the feed. A Fatal one rejects it.
 var (
 	codeForeign    = feedtext.Fatal("not-news", "neither RSS nor Atom nor JSON Feed")
 	codeNoSitemap  = feedtext.Fatal("not-sitemap", "not a sitemap")
-	codeLargeToken = feedtext.Fatal("line-too-long", "a piece of text of more than 4 MiB") // as a line is for other formats
+	codeLargeToken = feedtext.Fatal("line-too-long", "a piece of text of more than 4 MiB") // like a line of other formats
 	codeEntities   = feedtext.Fatal("entities-declared", "the document declares entities, which are not expanded")
 	codeDeep       = feedtext.Fatal("nested-too-deep", "elements more than 100 deep")
 	codeLargeTag   = feedtext.Fatal("entry-too-large", "a tag of more than 16 KiB, or 64 namespaces")
@@ -21,7 +21,7 @@ var (
 	codeNoItem  = feedtext.Note("no-item", "there is no item")
 )
 
-// What is about an entry.
+// Codes for entries.
 var (
 	codeNoURL    = feedtext.Fatal("no-url", "the entry has no URL")
 	codeBadURL   = feedtext.Fatal("bad-url", "no absolute URL, or longer than 8 KiB: {value}")
@@ -50,5 +50,5 @@ func (d *reader) find(code *feedtext.Code, field, value string) {
 	d.reading.Find(code, 0, field, value)
 }
 
-// judge decides whether r is a record by what was found, reports that, and forgets it.
+// judge reports the violations of r, and returns whether r is valid.
 func (d *reader) judge(r *feed.Record) bool { return d.reading.Judge(r, r.URL) }

@@ -10,17 +10,17 @@ import (
 	"braid/internal/feedtext"
 )
 
-// zones are the names of zones that mean one thing wherever the program runs, in hours: those of RFC 822, section 5.1.
-// What package time makes of others depends on the machine, and gofeed has a few more.
+// zones maps time zone names of RFC 822, section 5.1, to hours. Package time interprets other names depending on the
+// machine, and gofeed knows a few more.
 var zones = map[string]int{
 	"UT": 0, "GMT": 0, "UTC": 0, "Z": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
 }
 
-// more are the words at the end of a date that gofeed reads as it should.
+// more lists other words at the end of a date that gofeed reads correctly.
 var more = []string{"WET", "WEST", "BST", "CET", "CEST", "EET", "EEST", "AM", "PM"}
 
-// readDate reads a time of an item: in the form that the format has (RFC 3339, in RSS that of RFC 822, too), in one that antennas
-// write, or in whatever form gofeed has read. The code says what is odd about it.
+// readDate parses a time of an item: in the format of the feed (RFC 3339, in RSS also RFC 822), in a format of
+// antennas, or as parsed by gofeed. code is the irregularity found, if any.
 func readDate(kind, text string, parsed *time.Time) (t feed.Time, code *feedtext.Code, ok bool) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return feed.At(at), nil, true
@@ -46,8 +46,8 @@ func readDate(kind, text string, parsed *time.Time) (t feed.Time, code *feedtext
 	return feed.At(*parsed), codeDateForm, true
 }
 
-// read822 reads a date of RFC 822, section 5, with a year of two digits or four. Day reports whether the day of the
-// week is that of the date, if there is one.
+// read822 parses a date of RFC 822, section 5, with a year of two or four digits. day reports whether the day of the
+// week, if present, is correct.
 func read822(text string) (t feed.Time, day, ok bool) {
 	weekday, rest, found := strings.Cut(text, ",")
 	if found = found && len(weekday) == 3; found {
@@ -70,7 +70,7 @@ func read822(text string) (t feed.Time, day, ok bool) {
 	return 0, false, false
 }
 
-// forms are those of W3C-DTF, in which a sitemap has its dates, by what is odd about them.
+// forms lists the forms of W3C-DTF, the date format of sitemaps, and others in use, with their codes.
 var forms = []struct {
 	form string
 	code *feedtext.Code
@@ -82,7 +82,7 @@ var forms = []struct {
 	{"2006-01-02 15:04:05", codeNoZone},
 }
 
-// readW3C reads a date of a sitemap. Where the day is all there is, it is its beginning, UTC.
+// readW3C parses a date of a sitemap. A date without a time means the beginning of that day in UTC.
 func readW3C(text string) (t feed.Time, code *feedtext.Code, ok bool) {
 	for _, f := range forms {
 		if at, err := time.Parse(f.form, text); err == nil {

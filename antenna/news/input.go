@@ -17,28 +17,28 @@ import (
 )
 
 const (
-	// maxToken bounds what has to be in memory at once: one piece of text, or one item of JSON.
+	// maxToken limits the size of one text, or of one JSON item, because it is kept in memory.
 	maxToken = 4 << 20
-	// chunk is how much is read at once.
+	// chunk is the size of one read.
 	chunk = 32 << 10
-	// headSize is how far an encoding declaration is looked for.
+	// headSize is how far an encoding declaration is searched.
 	headSize = 1 << 10
 )
 
-// An input is the text of a feed in UTF-8. It keeps what was read from a place on that its reader moves, and knows lines.
+// An input is the text of a feed in UTF-8. It keeps the text from the offset passed to forget, and counts lines.
 type input struct {
 	compressed *feedtext.Reader
 	head       *bufio.Reader
 	text       io.Reader // nil until the charset is known
-	err        error     // of text; it sticks
+	err        error     // error of text; it sticks
 
 	window []byte
 	base   int64 // offset of the window
-	line   int   // of its first octet
-	pos    int   // in the window: what comes next
+	line   int   // line of its first byte
+	pos    int   // position in the window
 
 	charset, declared string
-	known             bool // there is a charset of that name
+	known             bool // the declared charset is supported
 	stop              func() error
 }
 
@@ -51,10 +51,10 @@ func (in *input) describe() feed.Input {
 	return feed.Input{Gzip: in.compressed.Gzip(), Charset: in.charset, Declared: in.declared}
 }
 
-// declaration finds what an XML document says that it is encoded in (XML 1.0, section 4.3.3).
+// declaration matches the encoding declaration of an XML document (XML 1.0, section 4.3.3).
 var declaration = regexp.MustCompile(`^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']`)
 
-// start finds the charset, and returns what the text begins with.
+// start detects the charset and returns the beginning of the text.
 func (in *input) start() ([]byte, error) {
 	raw, err := in.head.Peek(headSize)
 	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
@@ -66,7 +66,7 @@ func (in *input) start() ([]byte, error) {
 		in.charset = "utf-16"
 		steps = append(steps, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder())
 	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
-		in.head.Discard(3) // it was seen
+		in.head.Discard(3) // the byte order mark
 	default:
 		if m := declaration.FindSubmatch(raw); m != nil {
 			in.declared = string(m[1])
@@ -82,7 +82,7 @@ func (in *input) start() ([]byte, error) {
 	return in.window, in.broken()
 }
 
-// lookup finds the charset that is declared; there is none to convert from if that is UTF-8 or unknown.
+// lookup returns the declared charset. It returns nil if no conversion is needed or the charset is unknown.
 func (in *input) lookup() encoding.Encoding {
 	if in.declared == "" {
 		return nil
@@ -96,14 +96,14 @@ func (in *input) lookup() encoding.Encoding {
 	case err != nil || name == "replacement":
 		in.charset, in.known = "unknown-8bit", false
 		return nil
-	case name == "utf-8" || strings.HasPrefix(name, "utf-16"): // that it is no UTF-16 its first octets say
+	case name == "utf-8" || strings.HasPrefix(name, "utf-16"): // its first bytes show that it is not UTF-16
 		return nil
 	}
 	in.charset = name
 	return enc
 }
 
-// broken is what ended the text before its end.
+// broken returns the error that ended the text, or nil at its end.
 func (in *input) broken() error {
 	if in.err == io.EOF {
 		return nil
@@ -111,7 +111,7 @@ func (in *input) broken() error {
 	return in.err
 }
 
-// fill reads once more. A piece that does not fit is not read.
+// fill reads one chunk. It returns an error if the window is full.
 func (in *input) fill() {
 	if len(in.window) > maxToken+chunk {
 		in.err = codeLargeToken.Reject(in.lineAt(in.base))
@@ -135,7 +135,7 @@ func (in *input) fill() {
 	in.window, in.err = in.window[:n], io.ErrNoProgress
 }
 
-// ReadByte is what package encoding/xml reads by. It does not look ahead then.
+// ReadByte implements io.ByteReader, so that package encoding/xml does not read ahead.
 func (in *input) ReadByte() (byte, error) {
 	for in.pos == len(in.window) {
 		if in.err != nil {
@@ -160,7 +160,7 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// forget drops what is before an offset.
+// forget drops the text before an offset.
 func (in *input) forget(offset int64) {
 	n := int(offset - in.base)
 	if n <= 0 {
@@ -168,15 +168,15 @@ func (in *input) forget(offset int64) {
 	}
 	in.line += bytes.Count(in.window[:n], []byte("\n"))
 	in.window, in.base, in.pos = in.window[n:], offset, in.pos-n
-	if cap(in.window) < chunk { // the next chunk needs new memory, which then begins here
+	if cap(in.window) < chunk { // the next chunk is read into a new slice, which then begins here
 		in.window = append(make([]byte, 0, 4*chunk), in.window...)
 	}
 }
 
-// between returns the text between two offsets that was not forgotten.
+// between returns the text between two offsets in the window.
 func (in *input) between(start, end int64) []byte { return in.window[start-in.base : end-in.base] }
 
-// lineAt returns the line of an offset that was not forgotten.
+// lineAt returns the line of an offset in the window.
 func (in *input) lineAt(offset int64) int {
 	return in.line + bytes.Count(in.window[:offset-in.base], []byte("\n"))
 }

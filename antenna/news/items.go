@@ -17,38 +17,39 @@ import (
 )
 
 const (
-	// maxItem bounds what an item says of itself, without its content.
+	// maxItem limits the size of an item without its content.
 	maxItem = 64 << 10
-	// maxTag bounds the start tag of an element around items, and maxNamespaces how many it, or an item, may declare:
-	// they are copied for each element.
+	// maxTag limits the start tag of an element around items, and maxNamespaces the namespaces that it or an item may
+	// declare, because they are copied for each element.
 	maxTag        = 16 << 10
 	maxNamespaces = 64
-	// maxBase and maxSmall bound what is written around each item: an xml:base, and a name or the URI of a namespace.
+	// maxBase and maxSmall limit the parts that are written around each item: an xml:base, and a name or the URI of a
+	// namespace.
 	maxBase  = 512
 	maxSmall = 100
 )
 
-// kept are the elements of an item that are read. The others are its content.
+// kept lists the elements of an item that are read. Others are its content.
 var kept = []string{
 	"title", "link", "guid", "id", "pubdate", "date", "creator", "author", "published", "issued", "updated", "modified", "enclosure",
 }
 
-// xmlItems finds the items of RSS and Atom.
+// An xmlItems finds the items of RSS and Atom.
 type xmlItems struct {
 	d      *Decoder
 	walker *walker
-	// item is the local name of items, in lower case.
+	// item is the local name of items in lower case.
 	item string
-	// open are the elements around items; an item is read inside what matters of them.
+	// open has the elements around the current item.
 	open []around
 
-	body       []byte // of the item at hand
+	body       []byte // text of the current item
 	namespaces int
-	used       map[string]bool // the prefixes in it
-	plain      bool            // it has nothing that is read
+	used       map[string]bool // namespace prefixes in the item
+	plain      bool            // the item has no element that is read
 }
 
-// next reads up to the end of the next item, and puts the records of that into the queue.
+// next reads to the end of the next item and adds its records to the queue.
 func (x *xmlItems) next() error {
 	if x.item == "" {
 		if err := x.root(); err != nil {
@@ -77,7 +78,7 @@ func (x *xmlItems) next() error {
 	}
 }
 
-// root looks at the first element.
+// root reads the root element.
 func (x *xmlItems) root() error {
 	start, err := x.walker.root()
 	switch {
@@ -100,7 +101,7 @@ func (x *xmlItems) root() error {
 	return x.enter(start)
 }
 
-// isItem reports whether the start tag at hand is one of an item: below the root or, in RSS, below a channel in it.
+// isItem reports whether the current start tag is that of an item: a child of the root or, in RSS, of a channel.
 func (x *xmlItems) isItem() bool {
 	path := x.walker.path
 	n := len(path)
@@ -110,7 +111,7 @@ func (x *xmlItems) isItem() bool {
 	return n == 2 || n == 3 && x.item == "item" && strings.EqualFold(path[1].Local, "channel")
 }
 
-// enter remembers the tag of an element that may be around items.
+// enter records an element that may be around items.
 func (x *xmlItems) enter(start xml.StartElement) error {
 	n := len(x.walker.path)
 	channel := n == 2 && x.item == "item" && strings.EqualFold(start.Name.Local, "channel")
@@ -186,14 +187,14 @@ func (x *xmlItems) read(start xml.StartElement) error {
 	return nil
 }
 
-// add adds a piece to the item, as long as that is not too large.
+// add appends a piece to the item, unless the item is too large.
 func (x *xmlItems) add(piece []byte) {
 	if len(x.body) <= maxItem {
 		x.body = append(x.body, piece...)
 	}
 }
 
-// endTag is the end tag of an element.
+// endTag returns the end tag of an element.
 func endTag(name xml.Name) string {
 	if name.Space != "" {
 		return "</" + name.Space + ":" + name.Local + ">"
@@ -201,15 +202,14 @@ func endTag(name xml.Name) string {
 	return "</" + name.Local + ">"
 }
 
-// keeps reports whether a token of an item is read: of what is in some of the elements in it. Comments and instructions
-// never are.
+// keeps reports whether a token of an item is read. Only the elements in kept are, without comments and instructions.
 func (x *xmlItems) keeps(token xml.Token, depth int) bool {
 	path := x.walker.path
 	switch t := token.(type) {
 	case xml.StartElement:
 	case xml.CharData:
 	case xml.EndElement:
-		if len(path) == depth { // that of an element in it
+		if len(path) == depth { // of a child of the item
 			return isKept(t.Name)
 		}
 	default:
@@ -220,7 +220,7 @@ func (x *xmlItems) keeps(token xml.Token, depth int) bool {
 
 func isKept(name xml.Name) bool { return slices.Contains(kept, strings.ToLower(name.Local)) }
 
-// parse has gofeed read the item, inside the tags around it.
+// parse parses the item with gofeed, inside the tags around it.
 func (x *xmlItems) parse(r feed.Record) {
 	var b bytes.Buffer
 	for i, a := range x.open {
@@ -244,7 +244,7 @@ func (x *xmlItems) parse(r feed.Record) {
 	x.d.item(r, read, b.Bytes())
 }
 
-// around tells of tags around the item that are not well-formed, if there are some: it is read in them.
+// around reports a violation if a tag around the item is not well-formed. It returns whether one is.
 func (x *xmlItems) around() bool {
 	i := slices.IndexFunc(x.open, func(a around) bool { return a.sloppy != "" })
 	if i >= 0 {
@@ -253,7 +253,7 @@ func (x *xmlItems) around() bool {
 	return i >= 0
 }
 
-// wellFormed says what is wrong with a document by the letter of XML 1.0.
+// wellFormed returns an error if a document is not well-formed by XML 1.0.
 func wellFormed(document []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(document))
 	for {
@@ -270,7 +270,7 @@ func wellFormed(document []byte) error {
 	}
 }
 
-// item has gofeed read a document of one item, and makes records of it.
+// item parses a document of one item with gofeed and adds its records.
 func (d *Decoder) item(r feed.Record, read func(io.Reader) (*gofeed.Feed, error), document []byte) {
 	f, err := read(bytes.NewReader(document))
 	switch {
@@ -285,7 +285,7 @@ func (d *Decoder) item(r feed.Record, read func(io.Reader) (*gofeed.Feed, error)
 	}
 }
 
-// readRSS reads without looking for images, for which all content would be parsed as HTML.
+// readRSS parses RSS without searching for images, which would parse all content as HTML.
 func readRSS(r io.Reader) (*gofeed.Feed, error) {
 	f, err := (&rss.Parser{}).Parse(r)
 	if err != nil {
@@ -295,7 +295,7 @@ func readRSS(r io.Reader) (*gofeed.Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, item := range f.Items { // of which the translator leaves out what the guid is
+	for i, item := range f.Items { // the translator drops isPermaLink
 		if item.GUID != nil && strings.EqualFold(strings.TrimSpace(item.GUID.IsPermalink), "false") && i < len(read.Items) {
 			read.Items[i].Custom = map[string]string{noPermalink: "false"}
 		}

@@ -10,13 +10,13 @@ import (
 	"braid/antenna/feed"
 )
 
-// jsonItems finds the items of a JSON Feed.
+// A jsonItems finds the items of a JSON Feed.
 type jsonItems struct {
 	d    *Decoder
 	json *json.Decoder
-	// state is where it is in the document.
+	// state is the position in the document.
 	state jsonState
-	// named: the document says that it is a JSON Feed. listed: it has items.
+	// named reports that the version is that of a JSON Feed. listed reports that items was found.
 	named, listed bool
 }
 
@@ -30,7 +30,7 @@ const (
 
 func newJSONItems(d *Decoder) *jsonItems { return &jsonItems{d: d, json: json.NewDecoder(d.in)} }
 
-// next reads the next item, and puts the records of that into the queue.
+// next reads the next item and adds its records to the queue.
 func (j *jsonItems) next() error {
 	for {
 		j.d.in.forget(j.json.InputOffset())
@@ -44,7 +44,7 @@ func (j *jsonItems) next() error {
 	}
 }
 
-// step goes on by one value, and reports whether that was an item.
+// step reads one value, and reports whether it was an item.
 func (j *jsonItems) step() (item bool, err error) {
 	if j.state == inItems {
 		if j.json.More() {
@@ -60,7 +60,7 @@ func (j *jsonItems) step() (item bool, err error) {
 	}
 	if j.state == before {
 		j.state = inFeed
-		return false, nil // the brace
+		return false, nil // the opening brace
 	}
 	if token == json.Delim('}') {
 		return false, j.end()
@@ -69,7 +69,7 @@ func (j *jsonItems) step() (item bool, err error) {
 	return false, j.value(name)
 }
 
-// notEnd makes an error of an end that comes too early.
+// notEnd converts io.EOF to io.ErrUnexpectedEOF.
 func notEnd(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -77,7 +77,7 @@ func notEnd(err error) error {
 	return err
 }
 
-// value reads a value of the feed itself.
+// value reads a member of the feed itself.
 func (j *jsonItems) value(name string) error {
 	if name == "items" && !j.listed {
 		token, err := j.json.Token()
@@ -100,7 +100,7 @@ func (j *jsonItems) value(name string) error {
 	return nil
 }
 
-// end is the end of the document.
+// end handles the end of the document.
 func (j *jsonItems) end() error {
 	if !j.listed {
 		return codeForeign.Reject(1)
@@ -126,7 +126,7 @@ func (j *jsonItems) read() error {
 	}
 	r := feed.Record{Format: feed.News, Line: line}
 	document := append(append([]byte(`{"items":[`), raw...), "]}"...)
-	if len(raw) > 0 && raw[0] != '{' { // gofeed takes null for an item
+	if len(raw) > 0 && raw[0] != '{' { // gofeed would accept null
 		j.d.find(codeUnread, "", "an item that is no object")
 		j.d.judge(&r)
 		return nil
@@ -135,14 +135,14 @@ func (j *jsonItems) read() error {
 	return nil
 }
 
-// line is that of the value that comes next.
+// line returns the line of the next value.
 func (j *jsonItems) line() int {
 	at := j.json.InputOffset()
 	rest := j.d.in.between(at, j.d.in.base+int64(len(j.d.in.window)))
 	return j.d.in.lineAt(at + int64(len(rest)-len(bytes.TrimLeft(rest, " \t\r\n,"))))
 }
 
-// failed says why there are no more values.
+// failed returns the reason for an error of reading a value.
 func (j *jsonItems) failed(err error) error {
 	var reject *feed.RejectError
 	switch broken := j.d.in.broken(); {

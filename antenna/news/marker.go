@@ -8,14 +8,14 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// marked is a block of private characters at the very end of Unicode, one for each octet that is no text.
+// marked is the first of 256 private characters at the end of Unicode, one for each invalid byte.
 const marked = 0x10FE00
 
-// A marker lets UTF-8 through, and puts a marked character for each octet that is none, and for control characters that
-// neither XML nor JSON can have. So readers that refuse such text get it whole, and unmark says later what was there.
+// A marker copies UTF-8. It replaces each invalid byte, and each control character that XML and JSON do not allow, by a
+// marked character. So parsers that refuse such text get it completely, and unmark restores the bytes later.
 type marker struct {
 	transform.NopResetter
-	ascii bool // of an unknown charset nothing else can be read
+	ascii bool // for an unknown charset only ASCII is valid
 }
 
 func (m *marker) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
@@ -43,7 +43,7 @@ func (m *marker) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err err
 	return nDst, nSrc, nil
 }
 
-// unmark writes octets that are no text as \xNN, and reports whether there are none.
+// unmark writes marked characters as \xNN, and reports whether s had none.
 func unmark(s string) (text string, clean bool) {
 	isMark := func(r rune) bool { return r&^0xff == marked }
 	if strings.IndexFunc(s, isMark) < 0 {

@@ -1,14 +1,14 @@
-// Package news reads what sites publish about themselves, as records of a feed: RSS 0.9 to 2.0, Atom and JSON Feed (a Decoder),
-// and sitemaps (a SitemapDecoder). It writes Atom.
+// Package news reads what sites publish about themselves as records of a feed: RSS 0.9 to 2.0, Atom and JSON Feed
+// (Decoder) and sitemaps (SitemapDecoder). It writes Atom.
 //
 //	for r, err := range news.NewDecoder(body, feed.Options{}).Records() { ... }
 //
-// An item becomes a record of its link and one of each enclosure. Documents are split into items while they are read, in memory
-// for one item; what an item says is read by gofeed, of which it gets no more than what is needed. Nothing is expanded: a
-// document that declares entities is refused.
+// An item becomes a record for its link and one for each enclosure. Documents are split into items while they are read,
+// so that only one item is in memory. gofeed parses the necessary parts of each item. Entities are not expanded: a
+// document that declares some is refused.
 //
-// These formats do not say when a time was obtained, by whom, or how long it is good for: they are hints of the site itself. The
-// package fetches nothing, resolves no relative URL against where a feed was, and keeps no content of items.
+// These formats do not state when a time was obtained, by which agent, or how long it is valid. They are hints by the
+// site itself. The package does not keep the content of items.
 package news
 
 import (
@@ -21,27 +21,27 @@ import (
 	"braid/internal/feedtext"
 )
 
-// A Decoder reads one RSS, Atom or JSON feed, in memory that does not grow with it.
+// A Decoder reads one RSS, Atom or JSON feed, in constant memory.
 type Decoder struct {
 	reader
 	next  func() (feed.Record, error)
-	queue []feed.Record // of the item at hand
+	queue []feed.Record // records of the current item
 }
 
-// NewDecoder returns a Decoder of what r has. Which of the formats it is, its content says.
+// NewDecoder returns a Decoder that reads from r. It detects the format from the content.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
 	d := &Decoder{reader: newReader(r, o)}
 	d.next = d.open
 	return d
 }
 
-// Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
-// if the feed was broken, is none or is rejected: what came before it is good.
+// Records returns an iterator over the records. If the feed is invalid, of another format or rejected, the last pair
+// has an error and no record. The records before it are valid.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 	return feedtext.Sequence(func() (feed.Record, error) { return d.next() })
 }
 
-// open finds out which format it is.
+// open detects the format.
 func (d *Decoder) open() (feed.Record, error) {
 	head, err := d.in.start()
 	if err != nil {
@@ -69,12 +69,12 @@ func (d *Decoder) open() (feed.Record, error) {
 	return d.next()
 }
 
-// A reader is what decoders have in common: the input, the limits, and how things are reported.
+// A reader is the common part of the decoders: the input, the limits and the reports.
 type reader struct {
 	reading feedtext.Reading
 	in      *input
-	stopped error    // why nothing more is read
-	base    *url.URL // of relative links; nil: there is none
+	stopped error    // error of Options.Stop
+	base    *url.URL // base of relative links, or nil
 }
 
 func newReader(r io.Reader, o feed.Options) reader {
@@ -85,7 +85,7 @@ func newReader(r io.Reader, o feed.Options) reader {
 	return d
 }
 
-// Input says what the feed looked like on the outside, so far.
+// Input describes the encoding of the feed, as far as it has been read.
 func (d *reader) Input() feed.Input { return d.in.describe() }
 
 // count counts an entry.

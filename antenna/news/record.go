@@ -13,12 +13,12 @@ import (
 	"braid/antenna/feed"
 )
 
-// records puts into the queue what an item says: a record of its link, and one of each enclosure. What is wrong with the item is
-// wrong with all of them.
+// records adds the records of an item to the queue: one for its link, and one for each enclosure. A violation of the
+// item applies to all of them.
 func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	d.describe(&base, kind, item)
 	link := d.link(item)
-	base.URL, _ = unmark(strings.TrimSpace(link)) // to be told of
+	base.URL, _ = unmark(strings.TrimSpace(link)) // for reports
 	fatal := d.reading.Failed()
 	d.reading.Dropped = !d.judge(&base)
 	defer func() { d.reading.Dropped = false }()
@@ -41,7 +41,7 @@ func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	}
 }
 
-// emit hands r on, if it is a record, and the first of its URL in the item.
+// emit adds r to the queue, if it is valid and the first record of its URL in the item.
 func (d *Decoder) emit(r feed.Record, what, spelled string, seen map[string]bool) {
 	key, watchable := feed.Key(r.URL)
 	if r.URL != "" && !watchable {
@@ -60,7 +60,7 @@ func (d *Decoder) emit(r feed.Record, what, spelled string, seen map[string]bool
 	}
 }
 
-// describe fills in what all records of an item have in common.
+// describe sets the fields that all records of an item share.
 func (d *Decoder) describe(r *feed.Record, kind string, item *gofeed.Item) {
 	r.Title = d.line(item.Title)
 	var authors []string
@@ -86,10 +86,10 @@ func (d *Decoder) describe(r *feed.Record, kind string, item *gofeed.Item) {
 	}
 }
 
-// noPermalink is what an item has whose guid says that it is no link.
+// noPermalink marks an item with a guid that is not a permalink.
 const noPermalink = "guid isPermaLink"
 
-// link is what an item links to. A guid that is a URL stands in, as RSS 2.0 has it, unless it says that it is none.
+// link returns the link of an item. Without a link it is the guid, if that is a URL and not marked otherwise (RSS 2.0).
 func (d *Decoder) link(item *gofeed.Item) string {
 	guid := strings.TrimSpace(item.GUID)
 	if item.Link != "" || item.Custom[noPermalink] != "" || !strings.HasPrefix(guid, "http://") && !strings.HasPrefix(guid, "https://") {
@@ -99,7 +99,7 @@ func (d *Decoder) link(item *gofeed.Item) string {
 	return guid
 }
 
-// date reads a time of an item, of which gofeed may have read something.
+// date parses a time of an item. parsed is the result of gofeed, or nil.
 func (d *Decoder) date(field, kind, text string, parsed *time.Time, fields *[]feed.Field) feed.Time {
 	if text = d.text(text); text == "" {
 		return 0
@@ -115,7 +115,7 @@ func (d *Decoder) date(field, kind, text string, parsed *time.Time, fields *[]fe
 	return t
 }
 
-// length reads the length of an enclosure. Feeds write 0 when they do not know it.
+// length parses the length of an enclosure. Feeds write 0 for an unknown length.
 func (d *Decoder) length(text string) int64 {
 	if text = d.text(text); text == "" {
 		return 0
@@ -127,7 +127,7 @@ func (d *Decoder) length(text string) int64 {
 	return int64(n)
 }
 
-// link reads a URL that may be relative to where the feed is.
+// link parses a URL that may be relative to that of the feed.
 func (d *reader) link(spelled string) string {
 	text := d.text(spelled)
 	ref, err := url.Parse(text)
@@ -137,8 +137,8 @@ func (d *reader) link(spelled string) string {
 	return d.url(d.base.ResolveReference(ref).String())
 }
 
-// url reads a URL. A host of other letters than those of ASCII is written in these (RFC 5891); in the rest they and a
-// few others are escaped (RFC 3987, section 3.1).
+// url parses a URL. A non-ASCII host is converted (RFC 5891). In the other parts, characters that are not allowed are
+// percent-encoded (RFC 3987, section 3.1).
 func (d *reader) url(spelled string) string {
 	text := d.text(spelled)
 	if text == "" {
@@ -161,8 +161,8 @@ func (d *reader) url(spelled string) string {
 	return uri
 }
 
-// plainHost writes the host of a URL in ASCII, where it is not. It may be escaped (RFC 3986, section 3.2.2). What is no
-// such name stays as it is.
+// plainHost converts the host of a URL to ASCII. The host may be percent-encoded (RFC 3986, section 3.2.2). An invalid
+// host is not changed.
 func plainHost(text string) (plain string, changed bool) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -185,7 +185,8 @@ func plainHost(text string) (plain string, changed bool) {
 	return plain + after, true
 }
 
-// escapeURL escapes what cannot stand in a URL: letters of other scripts, and what should have been escaped.
+// escapeURL percent-encodes the characters that a URL must not contain. foreign reports non-ASCII characters, and
+// sloppy others.
 func escapeURL(text string) (uri string, foreign, sloppy bool) {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -207,7 +208,7 @@ func escapeURL(text string) (uri string, foreign, sloppy bool) {
 	return b.String(), foreign, sloppy
 }
 
-// text is a text of an entry without white space around it, and with octets that are none as \xNN.
+// text returns a text of an entry without surrounding white space, and with invalid bytes as \xNN.
 func (d *reader) text(s string) string {
 	s, clean := unmark(strings.TrimSpace(s))
 	if !clean {
@@ -216,5 +217,5 @@ func (d *reader) text(s string) string {
 	return s
 }
 
-// line is text in one line.
+// line is like text, with the text in one line.
 func (d *reader) line(s string) string { return strings.Join(strings.Fields(d.text(s)), " ") }

@@ -9,23 +9,23 @@ import (
 	"braid/internal/feedtext"
 )
 
-// A SitemapDecoder reads one sitemap, or index of sitemaps, as sitemaps.org has them, in memory that does not grow with it. A
-// record has a URL and, if there is one, its lastmod; for an index the URL is that of another sitemap.
+// A SitemapDecoder reads one sitemap, or index of sitemaps (sitemaps.org), in constant memory. A record has a URL and
+// its lastmod, if present. In an index the URL is that of another sitemap.
 type SitemapDecoder struct {
 	reader
 	walker *walker
 	entry  string // the local name of entries
 }
 
-// NewSitemapDecoder returns a SitemapDecoder of what r has.
+// NewSitemapDecoder returns a SitemapDecoder that reads from r.
 func NewSitemapDecoder(r io.Reader, o feed.Options) *SitemapDecoder {
 	return &SitemapDecoder{reader: newReader(r, o)}
 }
 
-// Records returns the records of the sitemap, one after the other, as Decoder.Records does.
+// Records returns an iterator over the records, like Decoder.Records.
 func (d *SitemapDecoder) Records() iter.Seq2[feed.Record, error] { return feedtext.Sequence(d.next) }
 
-// next returns the next record that is one, or io.EOF, or what ended the sitemap before its end.
+// next returns the next valid record, or io.EOF, or the error that ended the sitemap.
 func (d *SitemapDecoder) next() (feed.Record, error) {
 	if d.walker == nil {
 		if err := d.open(); err != nil {
@@ -50,7 +50,7 @@ func (d *SitemapDecoder) next() (feed.Record, error) {
 	}
 }
 
-// open finds the first element.
+// open reads the root element.
 func (d *SitemapDecoder) open() error {
 	if _, err := d.in.start(); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (d *SitemapDecoder) open() error {
 	return nil
 }
 
-// read reads an entry, whose name and namespace its elements share: those of extensions have a prefix.
+// read reads an entry. It uses only elements in the namespace of the entry. Those of extensions have a prefix.
 func (d *SitemapDecoder) read(entry xml.Name) (feed.Record, bool, error) {
 	r := feed.Record{Format: feed.Sitemap, Line: d.walker.line()}
 	if err := d.count(r.Line); err != nil {
@@ -93,7 +93,7 @@ func (d *SitemapDecoder) read(entry xml.Name) (feed.Record, bool, error) {
 	return r, ok, nil
 }
 
-// fill makes the record.
+// fill sets r from the values of an entry, and returns whether r is valid.
 func (d *SitemapDecoder) fill(r *feed.Record, loc, lastmod string) bool {
 	r.URL = d.url(loc)
 	if _, watchable := feed.Key(r.URL); r.URL != "" && !watchable {

@@ -11,27 +11,27 @@ import (
 	"braid/antenna/feed"
 )
 
-// maxDepth bounds how deep elements are nested.
+// maxDepth limits the nesting of elements.
 const maxDepth = 100
 
-// A walker goes through the tokens of an XML document, however badly it is written, and knows inside which elements it is.
+// A walker reads the tokens of an XML document, even a malformed one, and tracks the open elements.
 type walker struct {
 	in  *input
 	xml *xml.Decoder
-	// path are the elements that are open, as they are written in the document.
+	// path has the names of the open elements as spelled in the document.
 	path []xml.Name
-	// start and end are the offsets of the token at hand.
+	// start and end are the offsets of the current token.
 	start, end int64
 }
 
 func newWalker(in *input) *walker {
 	w := &walker{in: in, xml: xml.NewDecoder(in)}
 	w.xml.Strict = false
-	w.xml.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // the input is UTF-8 by now
+	w.xml.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // the input is already UTF-8
 	return w
 }
 
-// next goes to the next token, and forgets what is before it. At the end of the document the error is io.EOF.
+// next returns the next token and drops the text before it. At the end of the document the error is io.EOF.
 func (w *walker) next() (xml.Token, error) {
 	w.start = w.xml.InputOffset()
 	w.in.forget(w.start)
@@ -46,7 +46,7 @@ func (w *walker) next() (xml.Token, error) {
 			return nil, codeDeep.Reject(w.line())
 		}
 		w.path = append(w.path, t.Name)
-	case xml.EndElement: // one that was not opened closes nothing
+	case xml.EndElement: // without a start tag it has no effect
 		w.leave(t.Name)
 	case xml.Directive:
 		if entities.Match(t) {
@@ -56,10 +56,10 @@ func (w *walker) next() (xml.Token, error) {
 	return token, nil
 }
 
-// entities finds declarations of entities in a document type (XML 1.0, section 4.2).
+// entities matches entity declarations in a document type declaration (XML 1.0, section 4.2).
 var entities = regexp.MustCompile(`<!\s*ENTITY`)
 
-// leave closes the innermost element of that name, and those in it that were not closed.
+// leave closes the innermost element with this name, and the unclosed elements in it.
 func (w *walker) leave(name xml.Name) {
 	for i, open := range slices.Backward(w.path) {
 		if open == name {
@@ -69,7 +69,7 @@ func (w *walker) leave(name xml.Name) {
 	}
 }
 
-// failed says why there are no more tokens.
+// failed returns the reason for an error of reading a token.
 func (w *walker) failed(err error) error {
 	var syntax *xml.SyntaxError
 	why := "not well-formed XML"
@@ -86,16 +86,16 @@ func (w *walker) failed(err error) error {
 	return &feed.RejectError{Line: w.line(), Code: malformed, Why: why}
 }
 
-// line is where the token at hand begins.
+// line returns the line of the current token.
 func (w *walker) line() int { return w.in.lineAt(w.start) }
 
-// raw is the token at hand as it is written.
+// raw returns the text of the current token.
 func (w *walker) raw() []byte { return w.in.between(w.start, w.end) }
 
-// isEmptyTag reports whether the start tag at hand is the end tag as well.
+// isEmptyTag reports whether the current start tag is also the end tag.
 func (w *walker) isEmptyTag() bool { return bytes.HasSuffix(w.raw(), []byte("/>")) }
 
-// root goes to the first element.
+// root reads to the root element.
 func (w *walker) root() (xml.StartElement, error) {
 	for {
 		token, err := w.next()
