@@ -5,7 +5,7 @@ import (
 	"braid/internal/feedtext"
 )
 
-// Why an object is discarded. For the first three the feed is rejected.
+// Reasons to discard an object. The first three reject the feed.
 var (
 	codeTruncated    = feedtext.Fatal("truncated", "the stream ends inside an object")
 	codeNegativeSize = feedtext.Fatal("negative-size", "a negative size")
@@ -19,7 +19,7 @@ var (
 	codeURLTooLong   = feedtext.Fatal("url-too-long", "a URL of more than 8192 octets")
 )
 
-// What is odd about an object that is kept.
+// Irregularities of an object that is kept.
 var (
 	codeNoBlank      = feedtext.Note("no-blank-before-url", "no blank between brace and URL: readers written in C do not find the URL") // repair S5
 	codeEmptySize    = feedtext.Note("empty-size", "{} instead of {0}")                                                                 // repair S6
@@ -31,7 +31,7 @@ var (
 	codeBadMD5       = feedtext.Note("bad-md5", "not 32 hexadecimal digits: {value}")
 )
 
-// What is between objects. For the last one the feed is rejected.
+// Irregularities between objects. The last one rejects the feed.
 var (
 	codeJunk        = feedtext.Note("junk", "something that is no object")                                        // repair S1
 	codeWrapper     = feedtext.Note("wrapper", "the wrapper of a Harvest gatherer, which RFC 2655 does not know") // repair S3
@@ -40,13 +40,13 @@ var (
 	codeForeign     = feedtext.Fatal("not-soif", "this is no SOIF")
 )
 
-// A place is where the parser is or was.
+// A place is a position in the stream.
 type place struct {
 	line   int
 	offset int64
 }
 
-// violation is one of that code at a place.
+// violation returns a violation with a code at a place.
 func violation(at place, code *feedtext.Code, attribute, value string) feed.Violation {
 	v := code.Violation(at.line, attribute, value)
 	v.Offset = at.offset

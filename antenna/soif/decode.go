@@ -8,29 +8,29 @@ import (
 	"braid/internal/feedtext"
 )
 
-// limits bound what a stream may cost. Those of feed.Limits that speak of lines have no meaning here.
+// A limits has the limits of a stream. The limits of lines in feed.Limits do not apply.
 type limits struct {
 	feed.Limits
-	// object bounds the octets of all values of one object, and attributes their number.
+	// object limits the total size of the values of one object, and attributes their number.
 	object, attributes int
 }
 
-// limitsOf are the limits of a stream. An object may be as large as one value at least.
+// limitsOf returns the limits of a stream. An object may always be as large as one value.
 func limitsOf(l feed.Limits) limits {
 	l = l.OrDefault()
-	l.Value = min(l.Value, 1<<27) // sums of them are ints on every machine
+	l.Value = min(l.Value, 1<<27) // so that sums fit in an int on every machine
 	return limits{Limits: l, object: max(8<<20, l.Value), attributes: 10_000}
 }
 
-// A Decoder reads one stream, in memory that does not grow with it. What compresses or encodes the stream as a whole is
-// taken off by what it looks like, whatever it is called.
+// A Decoder reads one stream, in constant memory. Compression and encoding of the whole stream are detected from the
+// content and removed.
 type Decoder struct {
 	in  *input
 	p   *parser
-	err error // of p; it sticks
+	err error // error of p; it sticks
 }
 
-// NewDecoder returns a Decoder of what r has.
+// NewDecoder returns a Decoder that reads from r.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder { return newDecoder(r, o, limitsOf(o.Limits)) }
 
 func newDecoder(r io.Reader, o feed.Options, l limits) *Decoder {
@@ -39,7 +39,7 @@ func newDecoder(r io.Reader, o feed.Options, l limits) *Decoder {
 	return &Decoder{in: in, p: p}
 }
 
-// objects returns the objects of the stream, as Records returns what they report.
+// objects returns an iterator over the objects of the stream. Errors are as in Records.
 func (d *Decoder) objects() iter.Seq2[object, error] {
 	return func(yield func(object, error) bool) {
 		for d.err == nil {
@@ -51,9 +51,9 @@ func (d *Decoder) objects() iter.Seq2[object, error] {
 	}
 }
 
-// Records returns what the objects of the stream report, as they are read. The last pair has an error, and no record,
-// if the stream broke or was rejected: what came before it is good. Objects without a URL report nothing, nor do those
-// that a gatherer no longer has: that a summary is gone is no news of a file.
+// Records returns an iterator over the records of the objects. If the stream is invalid or rejected, the last pair has
+// an error and no record. The records before it are valid. Objects without a URL have no record, nor do objects that a
+// gatherer has deleted, because the deletion of a summary is no news of a file.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 	return func(yield func(feed.Record, error) bool) {
 		for o, err := range d.objects() {
@@ -71,7 +71,7 @@ func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 	}
 }
 
-// Input says what the stream looked like on the outside. It is known when the first object is, or the end of the stream.
+// Input describes the encoding of the stream. It is valid after the first object or the end of the stream.
 func (d *Decoder) Input() feed.Input {
 	in := feed.Input{Gzip: d.in.compressed.Gzip(), Charset: d.in.charset.String(), Declared: d.in.declared}
 	if d.p.open {

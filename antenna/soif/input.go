@@ -14,13 +14,13 @@ import (
 	"braid/internal/feedtext"
 )
 
-// An input takes off what a stream is wrapped in as a whole, by what it looks like: gzip, then the header of a MIME entity
-// (RFC 2652), then the transfer encoding that RFC 2655, section 3, asks for where values may be binary.
+// An input removes the encodings of a stream, which it detects from the content: gzip, then the header of a MIME entity
+// (RFC 2652), then the transfer encoding that RFC 2655, section 3, requires for binary values.
 type input struct {
 	compressed *feedtext.Reader
-	body       io.Reader // nil until it is known what it is
+	body       io.Reader // nil until open is called
 	err        error
-	// charset is what text is in, and declared what the header calls it.
+	// charset is the charset of the text. declared is its name in the header.
 	charset  *feedtext.Charset
 	declared string
 }
@@ -39,12 +39,12 @@ func (i *input) Read(p []byte) (int, error) {
 	return i.body.Read(p)
 }
 
-// open finds out what the body is.
+// open detects the encodings.
 func (i *input) open() error {
 	in := bufio.NewReaderSize(i.compressed, maxHeader)
 	i.body = in
 	if first, err := in.Peek(1); err != nil || first[0] == '@' {
-		return nil // an error comes again
+		return nil // Read returns the error again
 	}
 	head, _ := in.Peek(maxHeader)
 	if fields, length := consumeHeader(head); i.declare(fields["content-type"]) {
@@ -62,8 +62,8 @@ func (i *input) open() error {
 // maxHeader limits the header of a MIME entity.
 const maxHeader = 16 << 10
 
-// consumeHeader reads the fields of a MIME entity (RFC 2045, section 3), by their names in lower case, up to the blank
-// line. The length is that of all of it; there are no fields if text does not begin with a whole header.
+// consumeHeader parses the fields of a MIME entity (RFC 2045, section 3) up to the blank line. The names are in lower
+// case, and length is that of the header. fields is nil if text does not begin with a complete header.
 func consumeHeader(text []byte) (fields map[string]string, length int) {
 	fields = map[string]string{}
 	last, rest := "", text
@@ -90,8 +90,8 @@ func consumeHeader(text []byte) (fields map[string]string, length int) {
 	}
 }
 
-// declare takes a Content-Type. It is one of those that SOIF is sent as, or nothing is declared: that of RFC 2655, section 2,
-// its form with a parameter (RFC 2652), or that of old search programs.
+// declare evaluates a Content-Type. It returns false for other types than those of SOIF: that of RFC 2655, section 2,
+// its form with a parameter (RFC 2652), and that of old search programs.
 func (i *input) declare(contentType string) bool {
 	t, params, err := mime.ParseMediaType(contentType)
 	switch {
@@ -111,7 +111,7 @@ func (i *input) declare(contentType string) bool {
 	return true
 }
 
-// decode takes off a Content-Transfer-Encoding (RFC 2045, section 6).
+// decode removes a Content-Transfer-Encoding (RFC 2045, section 6).
 func (i *input) decode(encoding string) error {
 	source := &transfer{r: i.body}
 	switch strings.ToLower(encoding) {
@@ -127,10 +127,10 @@ func (i *input) decode(encoding string) error {
 	return nil
 }
 
-// A transfer is the source of a decoder, and knows how it ended.
+// A transfer is the source of a decoder. It keeps the last error.
 type transfer struct {
 	r io.Reader
-	// dense leaves out white space, which decoders of base64 must ignore (RFC 2045, section 6.8).
+	// dense drops white space, which decoders of base64 must ignore (RFC 2045, section 6.8).
 	dense bool
 	err   error
 }
@@ -153,7 +153,7 @@ func withoutSpace(p []byte) []byte {
 	return kept
 }
 
-// A blaming reader tells a feed that is badly encoded from one that could not be read.
+// A blaming distinguishes an error of the encoding from one of reading.
 type blaming struct {
 	source *transfer
 	r      io.Reader
@@ -170,7 +170,7 @@ func (b blaming) Read(p []byte) (int, error) {
 	return n, b.source.err
 }
 
-// isBase64 reports whether head begins with a line of base64 in which an object begins.
+// isBase64 reports whether head begins with a line of base64 that decodes to the beginning of an object.
 func isBase64(head []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
 	line = bytes.TrimRight(line, " \t\r=")

@@ -11,29 +11,30 @@ import (
 	"braid/internal/feedtext"
 )
 
-// The attributes of Harvest's FILE template that tell of a change. All but the last are decimal numbers.
+// The attributes of Harvest's FILE template that show a change. All but the last are decimal numbers.
 const (
-	lastModificationTime = "Last-Modification-Time" // seconds since 1970
-	updateTime           = "Update-Time"            // when the summary was made, seconds since 1970
-	timeToLive           = "Time-to-Live"           // how long the summary is valid, seconds from Update-Time
-	refreshRate          = "Refresh-Rate"           // when to ask again, seconds from Update-Time
-	fileSize             = "File-Size"              // octets of what the URL names
-	md5                  = "MD5"                    // of what the URL names, in hexadecimal
+	lastModificationTime = "Last-Modification-Time" // in seconds since 1970
+	updateTime           = "Update-Time"            // when the summary was made, in seconds since 1970
+	timeToLive           = "Time-to-Live"           // validity of the summary, in seconds from Update-Time
+	refreshRate          = "Refresh-Rate"           // when to ask again, in seconds from Update-Time
+	fileSize             = "File-Size"              // size of the file in bytes
+	md5                  = "MD5"                    // digest of the file in hexadecimal
 )
 
-// numeric are the attributes that must be numbers to be of use.
+// numeric lists the attributes whose values must be numbers.
 var numeric = []string{lastModificationTime, updateTime, timeToLive, refreshRate, fileSize}
 
-// decisive are the attributes that trigger a download: where two of them contradict each other, none counts.
+// decisive lists the attributes that can cause a download. If two of them have the same name and different values, none
+// is used.
 var decisive = []string{lastModificationTime, fileSize, md5}
 
-// isOneOf finds an identifier in a list, in any letter case.
+// isOneOf reports whether list contains an identifier, ignoring case.
 func isOneOf(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return equalName(s, name) })
 }
 
-// number returns an attribute that is a decimal number. A File-Size or Last-Modification-Time that is there twice
-// with different values is none; of other attributes the first counts.
+// number returns the value of a numeric attribute. If a decisive attribute occurs twice with different values, ok is
+// false. For other attributes the first value is used.
 func (o object) number(name string) (n int64, ok bool) {
 	text, ok := o.one(name)
 	if !ok {
@@ -42,7 +43,7 @@ func (o object) number(name string) (n int64, ok bool) {
 	return parseNumber(text)
 }
 
-// digest returns the MD5 of what the URL names in lower-case hexadecimal, or nothing.
+// digest returns the MD5 of the file in lower-case hexadecimal, or "".
 func (o object) digest() string {
 	text, ok := o.one(md5)
 	if !ok || !isMD5(text) {
@@ -51,8 +52,7 @@ func (o object) digest() string {
 	return strings.ToLower(string(text))
 }
 
-// expires returns when the summary stops being valid: Update-Time and Time-to-Live together. Without both
-// there is no such time.
+// expires returns when the summary expires: Update-Time plus Time-to-Live. ok is false if one of them is missing.
 func (o object) expires() (seconds int64, ok bool) {
 	made, ok1 := o.number(updateTime)
 	valid, ok2 := o.number(timeToLive)
@@ -62,7 +62,7 @@ func (o object) expires() (seconds int64, ok bool) {
 	return made + valid, true
 }
 
-// one returns the value of an attribute that has one: the first, unless it is decisive and contradicted.
+// one returns the first value of an attribute. ok is false if it is missing, or if it is decisive and contradicted.
 func (o object) one(name string) (value []byte, ok bool) {
 	mustAgree := isOneOf(decisive, name)
 	for _, a := range o.Attributes {
@@ -77,7 +77,7 @@ func (o object) one(name string) (value []byte, ok bool) {
 	return value, ok
 }
 
-// parseNumber reads one or more decimal digits.
+// parseNumber parses one or more decimal digits.
 func parseNumber(text []byte) (n int64, ok bool) {
 	for _, c := range text {
 		if !isDigit(c) || n > (math.MaxInt64-int64(c-'0'))/10 {
@@ -88,8 +88,7 @@ func parseNumber(text []byte) (n int64, ok bool) {
 	return n, len(text) > 0
 }
 
-// judge looks at an object that was read to its end: what of it is of no use, and in strict mode whether it is an
-// object at all.
+// judge checks a complete object and reports unusable parts. In strict mode it returns a flaw if a name is invalid.
 func (p *parser) judge(o *object) *flaw {
 	if _, ok := feed.Key(o.URL); !ok && o.URL != "" {
 		p.warn(o, violation(o.place, codeNotWatchable, "", ""))
@@ -127,7 +126,7 @@ func isNumber(text []byte) bool {
 	return ok
 }
 
-// isMD5 reports whether text is 16 octets in hexadecimal.
+// isMD5 reports whether text is 16 bytes in hexadecimal.
 func isMD5(text []byte) bool {
 	var sum [16]byte
 	if len(text) != hex.EncodedLen(len(sum)) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// splitName takes the suffix of a multi-value off an identifier (RFC 2655, section 3.3): Author-2 is the second
-// Author. The number is 0 where there is no suffix; Author-0 has none, since 0 is not positive.
+// splitName splits the suffix of a multi-value off an identifier (RFC 2655, section 3.3): Author-2 is the second
+// Author. number is 0 without a suffix. Author-0 has none, because 0 is not positive.
 func splitName(identifier string) (name string, number int) {
 	i := strings.LastIndexByte(identifier, '-')
 	if i < 1 {
@@ -20,7 +20,7 @@ func splitName(identifier string) (name string, number int) {
 		return identifier, 0
 	}
 	number, err := strconv.Atoi(digits)
-	if err != nil { // out of range: the greatest there is
+	if err != nil { // out of range
 		return identifier[:i], math.MaxInt
 	}
 	if number == 0 {
@@ -29,7 +29,7 @@ func splitName(identifier string) (name string, number int) {
 	return identifier[:i], number
 }
 
-// named returns the attributes of a name in any letter case: that without a suffix first, then Name-1, Name-2 and so on by number
+// named returns the attributes with a name, ignoring case: first that without a suffix, then Name-1, Name-2 and so on
 // (RFC 2655, section 4).
 func (o object) named(name string) (found []attribute) {
 	for _, a := range o.Attributes {

@@ -10,27 +10,27 @@ import (
 	"braid/internal/feedtext"
 )
 
-// A flaw is why an object is discarded, and where.
+// A flaw is the reason why an object is discarded.
 type flaw struct {
 	feed.Violation
-	// lost: the parser cannot tell where the object ends.
+	// lost reports that the end of the object cannot be determined.
 	lost bool
-	// stop is set when the feed is rejected at this object.
+	// stop is set if the feed is rejected because of this object.
 	stop error
 }
 
-// noObject says that what looked like an object opens a wrapper.
+// noObject is returned if the apparent object opens a wrapper.
 var noObject = new(flaw)
 
-// A field is an attribute whose value lies in the arena.
+// A field is an attribute with its value in the arena.
 type field struct {
 	name       string
-	folded     string // in lower case
+	folded     string // name in lower case
 	start, end int
 	at         place
 }
 
-// object reads the object that begins here. With a flaw it returns what is known of it.
+// readObject reads the object that begins at the current position. With a flaw it returns the parts known so far.
 func (p *parser) readObject() (o object, why *flaw) {
 	o = object{place: p.here(), Wrapper: p.wrapper}
 	head := p.s.window(maxHead)
@@ -58,7 +58,7 @@ func (p *parser) readObject() (o object, why *flaw) {
 	return o, why
 }
 
-// url reads the URL of o (RFC 2655, sections 3.2 and 3.4). White space ends it, or the brace of an object without
+// url reads the URL of o (RFC 2655, sections 3.2 and 3.4). It ends at white space, or at the brace of an object without
 // attributes.
 func (p *parser) url(o *object) *flaw {
 	at := p.here()
@@ -82,7 +82,7 @@ func (p *parser) url(o *object) *flaw {
 		return nil
 	}
 	bad := &flaw{Violation: violation(at, codeBadURL, "", text)}
-	if bad.lost = strings.Contains(text, "{"); !bad.lost { // else there is no URL, and this is the first attribute
+	if bad.lost = strings.Contains(text, "{"); !bad.lost { // else this is the first attribute, without a URL
 		o.URL = text
 	}
 	return bad
@@ -111,7 +111,7 @@ func (p *parser) attributes(o *object) *flaw {
 	}
 }
 
-// takeFields returns the attributes that were read, in memory of their own.
+// takeFields returns a copy of the attributes that were read.
 func (p *parser) takeFields() []attribute {
 	arena := bytes.Clone(p.arena)
 	list := make([]attribute, len(p.fields))
@@ -121,7 +121,7 @@ func (p *parser) takeFields() []attribute {
 	return list
 }
 
-// attribute reads IDENTIFIER {VALUE-SIZE} DELIMITER VALUE (RFC 2655, section 3.4) into the arena.
+// readAttribute reads IDENTIFIER {VALUE-SIZE} DELIMITER VALUE (RFC 2655, section 3.4) into the arena.
 func (p *parser) readAttribute(o *object) *flaw {
 	at := p.here()
 	p.scratch = p.s.appendWhile(p.scratch[:0], isEmbedName, maxName)
@@ -152,7 +152,7 @@ func (p *parser) readAttribute(o *object) *flaw {
 	return nil
 }
 
-// size reads {VALUE-SIZE} and the DELIMITER behind it.
+// size reads {VALUE-SIZE} and the following DELIMITER.
 func (p *parser) size(o *object, name string) (int, *flaw) {
 	at := p.here()
 	p.s.skip(1)
@@ -179,8 +179,8 @@ func (p *parser) size(o *object, name string) (int, *flaw) {
 	return size, p.delimiter(name)
 }
 
-// delimiter reads the colon and the tab (RFC 2655, section 3.5). Nothing else will do: with another octet
-// instead, it is not known whether the count includes it.
+// delimiter reads the colon and the tab (RFC 2655, section 3.5). Other characters are not accepted, because the count
+// might include them.
 func (p *parser) delimiter(name string) *flaw {
 	for _, want := range ":\t" {
 		c, ok := p.s.peek()
@@ -195,7 +195,7 @@ func (p *parser) delimiter(name string) *flaw {
 	return nil
 }
 
-// misread is the flaw of something that is no attribute. Behind a value the likely reason is the size of that value.
+// misread returns the flaw for text that is not an attribute. After a value, the size of that value is probably wrong.
 func (p *parser) misread() *flaw {
 	if n := len(p.fields); n > 0 {
 		return lose(p.here(), codeSizeMismatch, p.fields[n-1].name)
@@ -203,13 +203,13 @@ func (p *parser) misread() *flaw {
 	return lose(p.here(), codeBadAttribute, "")
 }
 
-// lose is a flaw behind which the parser cannot tell where the object ends.
+// lose returns a flaw after which the end of the object cannot be determined.
 func lose(at place, code *feedtext.Code, attribute string) *flaw {
 	return &flaw{Violation: violation(at, code, attribute, ""), lost: true}
 }
 
-// cut is the flaw of an object in which the stream ends or breaks. The value of an attribute with a size that is longer
-// than the input ends here, and the feed with it.
+// cut returns the flaw for an object in which the stream ends or fails. A value with a size greater than the rest of
+// the input ends the feed here too.
 func (p *parser) cut(attribute string) *flaw {
 	if p.s.err != io.EOF {
 		return &flaw{Violation: violation(p.here(), codeTruncated, attribute, ""), stop: p.s.err}
@@ -217,7 +217,7 @@ func (p *parser) cut(attribute string) *flaw {
 	return rejectAt(p.here(), codeTruncated, attribute, codeTruncated.Say("", ""))
 }
 
-// rejectAt is a flaw that ends the feed.
+// rejectAt returns a flaw that rejects the feed.
 func rejectAt(at place, code *feedtext.Code, attribute, why string) *flaw {
 	stop := &feed.RejectError{Line: at.line, Code: code.Name, Why: octet(at, why), Partial: true}
 	return &flaw{Violation: violation(at, code, attribute, ""), stop: stop}

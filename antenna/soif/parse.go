@@ -11,38 +11,37 @@ import (
 )
 
 const (
-	maxType = 64      // a longer template type is none
-	maxName = 1 << 10 // a longer identifier is none
+	maxType = 64      // maximum length of a template type
+	maxName = 1 << 10 // maximum length of an identifier
 	maxURL  = feed.MaxURL
-	// maxHead is how far the parser looks for the brace that makes an object of @TYPE.
+	// maxHead is how far the parser looks for the brace after @TYPE.
 	maxHead = 1 + maxType + 16
 )
 
-// A parser finds the objects of a stream, one at a time.
+// A parser reads the objects of a stream, one at a time.
 type parser struct {
 	feedtext.Reading
 	s       *scanner
 	limits  limits
-	wrapper string // the one that is open
-	// entries are the objects so far, and kept those of them that were not discarded.
+	wrapper string // type of the open wrapper, or ""
+	// entries counts the objects, and kept those that were not discarded.
 	entries, kept int
-	// foreign: what the stream begins with is junk.
+	// foreign reports that the stream begins with junk.
 	foreign bool
-	// open: the stream ended within a wrapper.
+	// open reports that the stream ended within a wrapper.
 	open bool
 
 	scratch []byte
-	names   map[string]string // identifiers seen, so that the common ones are allocated once
-	// fields and arena hold the attributes of the object that is being read, one value after the other.
+	names   map[string]string // identifiers, so that common ones are allocated once
+	// fields and arena hold the attributes of the current object, with the values concatenated.
 	fields []field
 	arena  []byte
-	// brackets is the flaw of the last name among them that RFC 2655 does not allow.
+	// brackets is the flaw of the last name in the object that RFC 2655 does not allow.
 	brackets *flaw
-	seen     map[string]int // where each name of an object was first, in lower case
+	seen     map[string]int // index of the first attribute with a name in lower case
 }
 
-// next returns the next object that is one, or io.EOF, or what ended the feed before its end. What it passes over is
-// reported.
+// next returns the next valid object, or io.EOF, or the error that ended the feed. Everything skipped is reported.
 func (p *parser) next() (object, error) {
 	for {
 		err := p.seek()
@@ -77,8 +76,8 @@ func (p *parser) next() (object, error) {
 	}
 }
 
-// seek goes to the next object. In a stream that is in order only white space and the braces of wrappers lie before
-// it; anything else is junk, which is passed over and reported once (repair S1).
+// seek moves to the next object. In a valid stream only white space and the braces of wrappers precede it. Anything
+// else is junk, which is skipped and reported once (repair S1).
 func (p *parser) seek() error {
 	for {
 		p.s.skipSpace()
@@ -99,8 +98,8 @@ func (p *parser) seek() error {
 	}
 }
 
-// end says how the stream ended. One that begins with junk and has no object that is one is something else, such as the page
-// of a server that has no feed.
+// end handles the end of the stream. A stream that begins with junk and has no valid object is rejected, because it is
+// something else, such as a server's error page.
 func (p *parser) end() error {
 	if p.s.err != io.EOF {
 		return p.s.err
@@ -118,7 +117,7 @@ func (p *parser) end() error {
 	return io.EOF
 }
 
-// skipJunk goes to the next @TYPE {, or to a brace that begins a line and can be the end of a wrapper.
+// skipJunk moves to the next @TYPE {, or to a brace at the beginning of a line that may end a wrapper.
 func (p *parser) skipJunk() {
 	p.s.skip(1)
 	for p.skipTo("@}") {
@@ -130,7 +129,7 @@ func (p *parser) skipJunk() {
 	}
 }
 
-// resync goes to the next @TYPE { at the start of a line. Where an object is broken, nothing less can be trusted.
+// resync moves to the next @TYPE { at the beginning of a line. After a broken object, other positions are not reliable.
 func (p *parser) resync() {
 	for p.skipTo("@") {
 		if p.s.lineStart && p.atHead() {
@@ -140,7 +139,7 @@ func (p *parser) resync() {
 	}
 }
 
-// skipTo goes to the next of some octets.
+// skipTo moves to the next of some bytes.
 func (p *parser) skipTo(octets string) bool {
 	for {
 		w := p.s.window(1)
@@ -155,10 +154,10 @@ func (p *parser) skipTo(octets string) bool {
 	}
 }
 
-// atHead reports whether @TYPE { comes next.
+// atHead reports whether @TYPE { follows.
 func (p *parser) atHead() bool { return headLen(p.s.window(maxHead)) > 0 }
 
-// headLen returns the length of the @TYPE { that w begins with, or 0.
+// headLen returns the length of the @TYPE { at the beginning of w, or 0.
 func headLen(w []byte) int {
 	if len(w) == 0 || w[0] != '@' {
 		return 0
@@ -174,7 +173,7 @@ func headLen(w []byte) int {
 	return brace + 1
 }
 
-// intern returns name as a string, the same one each time for the names that streams repeat.
+// intern returns name as a string. It returns the same string for repeated names.
 func (p *parser) intern(name []byte) string {
 	if s, ok := p.names[string(name)]; ok {
 		return s
@@ -199,19 +198,19 @@ func (p *parser) fold(name string) string {
 
 func (p *parser) here() place { return place{p.s.line, p.s.offset} }
 
-// octet says where something is.
+// octet adds a position to a text.
 func octet(at place, why string) string { return fmt.Sprintf("octet %d: %s", at.offset, why) }
 
-// reportOf reports what is about o.
+// reportOf reports a violation of o.
 func (p *parser) reportOf(o *object, v feed.Violation) {
 	v.Record, v.Start, v.Type, v.URL = o.line, o.offset, o.Type, o.URL
 	p.Tell(v)
 }
 
-// maxWarnings bounds how many warnings an object is marked with. All are reported.
+// maxWarnings limits the warnings stored in an object. All are reported.
 const maxWarnings = 64
 
-// warn reports something odd about o, and marks o with it.
+// warn reports a violation of o and adds it to the warnings of o.
 func (p *parser) warn(o *object, v feed.Violation) {
 	if tag := v.Tag(); len(o.Warnings) < maxWarnings && !slices.Contains(o.Warnings, tag) {
 		o.Warnings = append(o.Warnings, tag)

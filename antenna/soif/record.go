@@ -9,12 +9,12 @@ import (
 	"braid/internal/feedtext"
 )
 
-// TypeField is the name under which the template type of an object stands before its attributes, among the fields of a
-// record. No identifier has an @.
+// typeField is the name of the first field of a record, which has the template type of the object. Identifiers cannot
+// contain @.
 const typeField = "@"
 
-// record is what o reports. Octets that are no text in the charset are escaped. The fields have the values as they
-// came.
+// record returns the record of o. Bytes that are not valid in the charset are escaped. The fields have the original
+// values.
 func (o object) record(set *feedtext.Charset) feed.Record {
 	r := feed.Record{
 		Format: feed.SOIF, Line: o.line, Offset: o.offset, URL: o.URL, Warnings: o.Warnings,
@@ -29,14 +29,14 @@ func (o object) record(set *feedtext.Charset) feed.Record {
 	}
 	r.Size, _ = o.number(fileSize)
 	r.MD5 = o.digest()
-	if t := o.lines(set, "Type", "\r\n"); len(t) > 0 && strings.Contains(t[0], "/") { // else one of Harvest's words
+	if t := o.lines(set, "Type", "\r\n"); len(t) > 0 && strings.Contains(t[0], "/") { // else one of Harvest's types
 		r.ContentType = t[0]
 	}
 	r.Fields = o.fields()
 	return r
 }
 
-// fields returns the template type and the attributes, with all values in one piece of memory.
+// fields returns the template type and the attributes. All values share one string.
 func (o object) fields() []feed.Field {
 	size := 0
 	for _, a := range o.Attributes {
@@ -62,8 +62,8 @@ func (o object) time(name string) feed.Time {
 	return feed.Time(n)
 }
 
-// lines returns the values of an attribute as text: both the multi-values of RFC 2655 and those that Harvest writes into one
-// value, a line each.
+// lines returns the values of an attribute as text: both the multi-values of RFC 2655 and those that Harvest writes as
+// lines of one value.
 func (o object) lines(set *feedtext.Charset, name, separators string) (list []string) {
 	var scratch []byte
 	for _, a := range o.named(name) {
@@ -81,8 +81,8 @@ func (o object) lines(set *feedtext.Charset, name, separators string) (list []st
 	return list
 }
 
-// gatherer returns the host, with the port if there is one, of the gatherer that made the summary. It is no URL: gatherers have
-// a protocol of their own.
+// gatherer returns the host of the gatherer that made the summary, and its port if known. It has no URL, because
+// gatherers have a protocol of their own.
 func (o object) gatherer(set *feedtext.Charset) string {
 	host := strings.Join(o.lines(set, "Gatherer-Host", "\r\n"), " ")
 	if port, ok := o.number("Gatherer-Port"); ok && host != "" {
@@ -91,9 +91,8 @@ func (o object) gatherer(set *feedtext.Charset) string {
 	return host
 }
 
-// fromRecord makes the object that says what r says. What was read from SOIF becomes what it was, attribute by
-// attribute; anything else becomes a FILE. It is false for what SOIF cannot say: that a site could not be reached, and
-// what was found elsewhere than at the URL.
+// fromRecord returns the object for a record. A record read from SOIF keeps its attributes; another becomes a FILE. ok
+// is false for a record that SOIF cannot represent: a failure, or metadata from another URL.
 func fromRecord(r feed.Record) (o object, ok bool) {
 	if r.Failed || r.Virtual != "" {
 		return object{}, false
@@ -128,7 +127,7 @@ func fromRecord(r feed.Record) (o object, ok bool) {
 	return o, true
 }
 
-// add adds an attribute, unless nothing is known of it.
+// add adds an attribute, unless its value is empty.
 func (o *object) add(name, value string) {
 	if value != "" {
 		o.Attributes = append(o.Attributes, attribute{name, []byte(value)})

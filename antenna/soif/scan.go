@@ -2,20 +2,20 @@ package soif
 
 import "io"
 
-// bufferSize bounds what a scanner can look ahead; a read is at most as long.
+// bufferSize limits how far a scanner can look ahead, and the size of a read.
 const bufferSize = 64 << 10
 
-// A scanner reads a stream in windows and knows where it is. It waits for no more than it was asked for, so that a slow
-// stream is handed on as it comes.
+// A scanner reads a stream in windows and tracks its position. It waits only for the requested bytes, so that objects
+// of a slow stream are passed on as they arrive.
 type scanner struct {
 	r          io.Reader
 	buf        []byte
 	start, end int
-	err        error // of r; it sticks
+	err        error // error of r; it sticks
 
 	offset int64
 	line   int
-	// lineStart: the last octet ended a line, or there was none.
+	// lineStart reports whether the position is at the beginning of a line.
 	lineStart bool
 }
 
@@ -23,8 +23,8 @@ func newScanner(r io.Reader) *scanner {
 	return &scanner{r: r, buf: make([]byte, bufferSize), line: 1, lineStart: true}
 }
 
-// window returns what comes next: at least n octets, unless the stream ends or breaks before. n is at most bufferSize.
-// It is valid until the next call.
+// window returns the following bytes: at least n, unless the stream ends or fails before. n is at most bufferSize. The
+// result is valid until the next call.
 func (s *scanner) window(n int) []byte {
 	for s.end-s.start < n && s.err == nil {
 		if s.start > 0 && s.start+n > len(s.buf) {
@@ -39,7 +39,7 @@ func (s *scanner) window(n int) []byte {
 	return s.buf[s.start:s.end]
 }
 
-// fill reads once. A reader that brings nothing a hundred times is broken (as in package bufio).
+// fill reads once. A reader that returns no bytes a hundred times is broken, as in package bufio.
 func (s *scanner) fill() {
 	for range 100 {
 		var n int
@@ -52,7 +52,7 @@ func (s *scanner) fill() {
 	s.err = io.ErrNoProgress
 }
 
-// skip passes the next n octets of the window.
+// skip skips the next n bytes of the window.
 func (s *scanner) skip(n int) {
 	for _, c := range s.buf[s.start : s.start+n] {
 		if c == '\n' {
@@ -67,7 +67,7 @@ func (s *scanner) skip(n int) {
 	s.offset += int64(n)
 }
 
-// peek returns the next octet; there is none where the stream ends or breaks.
+// peek returns the next byte. ok is false at the end of the stream and after an error.
 func (s *scanner) peek() (c byte, ok bool) {
 	w := s.window(1)
 	if len(w) == 0 {
@@ -76,7 +76,7 @@ func (s *scanner) peek() (c byte, ok bool) {
 	return w[0], true
 }
 
-// skipSpace passes white space and reports whether there was any.
+// skipSpace skips white space and reports whether it found any.
 func (s *scanner) skipSpace() bool {
 	before := s.offset
 	for {
@@ -89,7 +89,7 @@ func (s *scanner) skipSpace() bool {
 	}
 }
 
-// appendWhile appends to dst the octets that are what is asked for, but stops within a window when dst is longer than
+// appendWhile appends the following bytes that satisfy is to dst. It stops within a window once dst is longer than
 // limit.
 func (s *scanner) appendWhile(dst []byte, is func(byte) bool, limit int) []byte {
 	for {
@@ -103,7 +103,7 @@ func (s *scanner) appendWhile(dst []byte, is func(byte) bool, limit int) []byte 
 	}
 }
 
-// appendN appends the next n octets to dst, which grows by what has really come and not by n.
+// appendN appends the next n bytes to dst. dst grows with the received bytes, not by n at once.
 func (s *scanner) appendN(dst []byte, n int) (_ []byte, ok bool) {
 	for n > 0 {
 		w := s.window(1)
@@ -118,7 +118,7 @@ func (s *scanner) appendN(dst []byte, n int) (_ []byte, ok bool) {
 	return dst, true
 }
 
-// spanOf returns how many octets at the beginning of w are what is asked for.
+// spanOf returns the number of bytes at the beginning of w that satisfy is.
 func spanOf(w []byte, is func(byte) bool) int {
 	for i, c := range w {
 		if !is(c) {
@@ -132,13 +132,13 @@ func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isName reports whether c may stand in an identifier (RFC 2655, section 3.5, ALPHA-NUMERIC-STRING).
+// isName reports whether an identifier may contain c (RFC 2655, section 3.5, ALPHA-NUMERIC-STRING).
 func isName(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || isDigit(c) || c == '-' || c == '_'
 }
 
-// isEmbedName is isName and the brackets of Harvest's Embed<1>-Type.
+// isEmbedName is like isName but also accepts the brackets of Harvest's Embed<1>-Type.
 func isEmbedName(c byte) bool { return isName(c) || c == '<' || c == '>' }
 
-// isURL reports whether c can belong to the URL of an object, which white space or the closing brace ends.
+// isURL reports whether c can be part of the URL of an object, which ends at white space or the closing brace.
 func isURL(c byte) bool { return c != '}' && !isSpace(c) }

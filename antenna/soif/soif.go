@@ -1,52 +1,51 @@
-// Package soif reads and writes the Summary object Interchange Format (RFC 2655): a stream of summaries of
-// network objects, each a template type, a URL and attributes whose values are counted in octets.
+// Package soif reads and writes the Summary Object Interchange Format (RFC 2655): a stream of summaries of network
+// objects. Each summary has a template type, a URL and attributes with the sizes of their values in bytes.
 //
 //	@FILE { http://example.org/dist/a.tar.xz
 //	Last-Modification-Time{10}:	1794261900
 //	File-Size{7}:	1849320
 //	}
 //
-// The count of a value rules absolutely (section 3.3): braces, line ends and what looks like another object mean
-// nothing inside it, and a count that is wrong is never mended by looking at the text. The package keeps values as
-// the octets they are, in the order they came.
+// The size of a value is authoritative (section 3.3). Braces, line ends and apparent objects inside a value have no
+// meaning, and a wrong size is never corrected by looking at the text. Values keep their bytes and their order.
 //
-// It is no index: the mesh of the Common Indexing Protocol (RFC 2651) is out of its sight, but for the MIME entity
-// in which such an object travels. It fetches nothing and decides nothing.
+// The package does not implement the Common Indexing Protocol (RFC 2651), except for the MIME entity that transports
+// such a stream.
 package soif
 
 import "strings"
 
-// An object is one summary (RFC 2655, section 3).
+// An object is a summary (RFC 2655, section 3).
 type object struct {
 	place
-	// Type is the template type. FILE is by far the most common.
+	// Type is the template type. The most common one is FILE.
 	Type string
-	// URL is what the summary is about. It is empty for an object without one, which is written as "-".
+	// URL is the URL that the summary describes. It is empty for an object without one, which is written as "-".
 	URL string
-	// Attributes are in the order of the stream, with all duplicates.
+	// Attributes are in the order of the stream, including duplicates.
 	Attributes []attribute
-	// Wrapper is the type of the part of a Harvest gatherer's stream in which the object stood, or empty.
+	// Wrapper is the type of the enclosing part of a Harvest gatherer's stream, or "".
 	Wrapper string
-	// Warnings are the codes of what was odd about the object, each once, in the order they were met.
+	// Warnings are the codes of irregularities in the object, without duplicates, in the order of their detection.
 	Warnings []string
 }
 
-// An attribute is one ATTRIBUTE-VALUE pair.
+// An attribute is an ATTRIBUTE-VALUE pair.
 type attribute struct {
-	// Name is the IDENTIFIER as it stands, with the suffix of a multi-value.
+	// Name is the IDENTIFIER, including the suffix of a multi-value.
 	Name string
-	// Value is whatever octets the template type wants.
+	// Value has any bytes. Their meaning depends on the template type.
 	Value []byte
 }
 
-// wrapperDelete is around summaries that are no longer there.
+// wrapperDelete is the type of the part with deleted summaries.
 const wrapperDelete = "DELETE"
 
-// isWrapper reports whether a template type opens a part of the stream that Harvest's gatherers send, which RFC 2655
-// does not know: summaries that are new, as they were, or gone.
+// isWrapper reports whether a template type opens a part of the stream that Harvest's gatherers send, with new,
+// unchanged or deleted summaries. RFC 2655 does not define these parts.
 func isWrapper(kind string) bool {
 	return kind == "UPDATE" || kind == "REFRESH" || kind == wrapperDelete
 }
 
-// equalName compares identifiers, which are ASCII, in any letter case (RFC 2655, section 4).
+// equalName reports whether two identifiers are equal, ignoring case (RFC 2655, section 4). Identifiers are ASCII.
 func equalName(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }

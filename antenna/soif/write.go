@@ -11,12 +11,11 @@ import (
 	"braid/antenna/feed"
 )
 
-// ErrNoWord says that SOIF cannot say what a record says: that a site could not be reached, or that it was looked at
-// elsewhere than at its URL.
+// ErrNoWord reports that SOIF cannot represent a record, because it is a failure or was obtained from another URL than
+// its own.
 var ErrNoWord = errors.New("SOIF has no word for it")
 
-// Encode writes a stream that says what the records say, without those for which there is ErrNoWord. It stops at a
-// record whose URL cannot be written.
+// Encode writes the records as a stream. It omits those with ErrNoWord. It stops at a record with an invalid URL.
 func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 	out := bufio.NewWriter(w)
 	var b []byte
@@ -35,10 +34,10 @@ func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 	return out.Flush()
 }
 
-// Append writes what r says to the end of b, in the form that all known readers understand: one blank on each side of the
-// brace, one pair a line, the closing brace at the beginning of a line, no wrapper. Attributes whose name is no
-// identifier of RFC 2655, such as Embed<1>-Type, are left out. Values are written as they are. A type or URL that
-// would be read as something else is an error, and b is returned as it was.
+// Append appends the object of r to b, in a form that all known readers understand: one space on each side of the
+// brace, one pair per line, the closing brace at the beginning of a line, no wrapper. Attributes with a name that RFC
+// 2655 does not allow, such as Embed<1>-Type, are omitted. Values are written unchanged. If the type or URL is not
+// valid, it returns b unchanged and an error.
 func Append(b []byte, r feed.Record) ([]byte, error) {
 	o, ok := fromRecord(r)
 	if !ok {
