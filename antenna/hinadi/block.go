@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxFields and maxBlock bound a block, in fields and octets. The specification has no such limit; real blocks have about 20
-	// fields.
+	// maxFields and maxBlock limit the fields and the size of a block. The specification has no such limits. Real
+	// blocks have about 20 fields.
 	maxFields = 1000
 	maxBlock  = 512 << 10
 )
@@ -23,7 +23,7 @@ const (
 	cutShort             // the feed ends within a line
 )
 
-// A block collects the lines of an entity block (section 4.3) and what there is to say of them.
+// A block collects the lines of an entity block (section 4.3) and their violations.
 type block struct {
 	first, lines, size int
 	last               int
@@ -41,7 +41,7 @@ func (b *block) reset() {
 	*b = block{seen: b.seen, in: b.in}
 }
 
-// add takes a line.
+// add adds a line.
 func (b *block) add(l textLine) {
 	if b.lines++; b.lines == 1 {
 		b.first = l.number
@@ -62,7 +62,7 @@ func (b *block) add(l textLine) {
 	b.field(l, name, value, blanks)
 }
 
-// field takes a line that is a field.
+// field adds a line that is a field.
 func (b *block) field(l textLine, written, value string, blanks int) {
 	name := canonicalName(written)
 	key := keyOf(name)
@@ -91,11 +91,11 @@ func (b *block) field(l textLine, written, value string, blanks int) {
 	b.set(l.number, name, value)
 }
 
-// judge decides whether the block that was read is a record, and reports what there is to say of it.
+// judge reports the violations of the current block, and returns whether it is a valid record.
 func (d *Decoder) judge(end blockEnd) (feed.Record, bool) {
 	b, r := &d.block, &d.block.record
 	r.Format, r.Line, r.FeedDate = feed.HinaDI, b.first, d.header.Date
-	if end == cutShort { // nothing else about it is certain
+	if end == cutShort { // other errors are uncertain
 		d.reading.Forget()
 		d.reading.Find(codeTruncated, b.last, "", "")
 	} else {
@@ -106,7 +106,7 @@ func (d *Decoder) judge(end blockEnd) (feed.Record, bool) {
 	return *r, ok
 }
 
-// finish looks at the block as a whole.
+// finish checks the block as a whole.
 func (b *block) finish(end blockEnd) {
 	r := &b.record
 	if url, _ := r.Get("URL"); url == "" {
@@ -124,7 +124,7 @@ func (b *block) finish(end blockEnd) {
 	b.fallBack()
 }
 
-// fallBack takes from experimental fields what WDB writes there only (repairs H11 and H13).
+// fallBack uses experimental fields in place of the standard ones that WDB does not write (repairs H11 and H13).
 func (b *block) fallBack() {
 	r := &b.record
 	if r.Title == "" {

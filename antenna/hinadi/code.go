@@ -5,7 +5,7 @@ import (
 	"braid/internal/feedtext"
 )
 
-// What is about the feed.
+// Codes for the feed.
 var (
 	codeForeign         = feedtext.Fatal("not-hina-di", "not a hina-di feed")
 	codeLargeHeader     = feedtext.Fatal("block-too-large", "the header block is too large")
@@ -23,7 +23,7 @@ var (
 	codeDuplicateHeader = feedtext.Note("duplicate-header-field", "{field} is in the header block twice")
 )
 
-// What is about a block.
+// Codes for blocks.
 var (
 	codeTruncated      = feedtext.Fatal("truncated", "the feed ends within a line")
 	codeMalformed      = feedtext.Fatal("malformed-line", "the line is no field (sections 4.1 and 11)")
@@ -54,7 +54,7 @@ var (
 	codeNoImage       = feedtext.Note("image-size-of-no-image", "an image size, but {field} is no image (section 5.19)").StrictOnly()
 )
 
-// The ways in which a date can differ from the grammar and still be read (repairs H4 and H5).
+// Codes for deviations of a date from the grammar that can still be read (repairs H4 and H5).
 var (
 	dateOneDigit = feedtext.Repair("date-one-digit-day", "the day of {field} has one digit: {value} (section 5.7)").InStrict("date-format")
 	dateJST      = feedtext.Repair("date-zone-JST", "{field} has the zone JST and not GMT: {value} (section 5.7)").InStrict("date-format")

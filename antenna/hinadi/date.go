@@ -8,11 +8,11 @@ import (
 	"braid/internal/feedtext"
 )
 
-// wdbEpoch is what WDB writes for a time that it does not know (repair H10).
+// wdbEpoch is the time that WDB writes for an unknown time (repair H10).
 const wdbEpoch feed.Time = 315532800
 
-// A dateForm is one in which dates are written: what separates the day of the week from the rest, the layout of that,
-// and where the month is in it.
+// A dateForm is a form of dates: the separator after the day of the week, the layout of the rest, and the position of
+// the month in it.
 type dateForm struct {
 	separator, layout string
 	month             int
@@ -22,20 +22,20 @@ type dateForm struct {
 var dateForms = []dateForm{
 	{", ", "02 Jan 2006 15:04:05", 3, nil},
 	{", ", "2 Jan 2006 15:04:05", 2, dateOneDigit},
-	{", ", "_2 Jan 2006 15:04:05", 3, dateOneDigit}, // a blank stands for the zero
+	{", ", "_2 Jan 2006 15:04:05", 3, dateOneDigit}, // a space instead of the zero
 	{", ", "02-Jan-06 15:04:05", 3, dateRFC850},     // RFC 2616, section 3.3.1
 	{" ", "Jan 02 15:04:05 2006", 0, dateAsctime},
 	{" ", "Jan _2 15:04:05 2006", 0, dateAsctime},
 }
 
-// ParseDate reads an rfc1123-date (section 5.7), or one of the forms that agents write instead. A date that stands for
-// no known moment is 0.
+// ParseDate parses an rfc1123-date (section 5.7), or one of the other forms that agents write. An unknown time is
+// returned as 0.
 func ParseDate(s string) (t feed.Time, ok bool) {
 	t, _, ok = parseDate(s)
 	return t, ok
 }
 
-// parseDate is ParseDate, and says in which ways s is not as section 5.7 has it.
+// parseDate is like ParseDate, and also returns the deviations from section 5.7.
 func parseDate(s string) (t feed.Time, odd []*feedtext.Code, ok bool) {
 	for i := range dateForms {
 		if t, odd, ok = dateForms[i].parse(s); ok {
@@ -55,10 +55,10 @@ func (f *dateForm) parse(s string) (t feed.Time, odd []*feedtext.Code, ok bool) 
 	}
 	date, zone := rest[:len(f.layout)], rest[len(f.layout):]
 	at, err := time.Parse(f.layout, date)
-	if err != nil || at.Month().String()[:3] != date[f.month:f.month+3] || at.Year() < 1 { // package time reads months in any letter case
+	if err != nil || at.Month().String()[:3] != date[f.month:f.month+3] || at.Year() < 1 { // time.Parse ignores their case
 		return 0, nil, false
 	}
-	if f.odd == dateRFC850 && at.Year() == 1969 { // for package time the century begins a year earlier
+	if f.odd == dateRFC850 && at.Year() == 1969 { // in package time the century begins a year earlier
 		at = at.AddDate(100, 0, 0)
 	}
 	if f.odd != nil {
@@ -82,7 +82,7 @@ func (f *dateForm) parse(s string) (t feed.Time, odd []*feedtext.Code, ok bool) 
 	return feed.Time(at.Unix() - int64(east)), odd, ok
 }
 
-// weekday returns a day of the week as f has it.
+// weekday returns the name of a day of the week in the form f.
 func (f *dateForm) weekday(d time.Weekday) string {
 	if f.odd == dateRFC850 {
 		return d.String()
@@ -99,8 +99,8 @@ func (f *dateForm) isWeekday(s string) bool {
 	return false
 }
 
-// parseZone reads what follows the clock, in seconds east. Without a zone it is GMT: a wrong guess the other way would
-// lie in the future.
+// parseZone parses the text after the time of day and returns seconds east of GMT. A missing zone means GMT, because a
+// wrong guess to the east would give a time in the future.
 func parseZone(s string) (east int, odd *feedtext.Code, ok bool) {
 	switch s {
 	case " GMT":
@@ -117,7 +117,7 @@ func parseZone(s string) (east int, odd *feedtext.Code, ok bool) {
 	return east, dateNumeric, err == nil && (at.Format(" -0700") == s || east == 0)
 }
 
-// formatDate writes t as an rfc1123-date. Such a date has no form for years beyond 1 to 9999.
+// formatDate returns t as an rfc1123-date. ok is false for years outside of 1 to 9999.
 func formatDate(t feed.Time) (s string, ok bool) {
 	at := time.Unix(int64(t), 0).UTC()
 	if t == 0 || t < -62135596800 || t > 253402300799 {

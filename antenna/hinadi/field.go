@@ -4,14 +4,14 @@ import (
 	"strings"
 )
 
-// hinaLine is the first line of a feed, the only one that the grammar has (section 5.1).
+// hinaLine is the first line of a feed, the only one that the grammar allows (section 5.1).
 const hinaLine = "HINA/2.2beta"
 
-// A kind is what the values of a field must be.
+// A kind is the type of a field's values.
 type kind int
 
 const (
-	undefined kind = iota // anything (sections 6 and 7)
+	undefined kind = iota // any text (sections 6 and 7)
 	text                  // TOKEN
 	uri
 	date
@@ -21,7 +21,7 @@ const (
 	count // 1*DIGIT
 )
 
-// kinds are the fields of an entity block that the specification defines (section 5).
+// kinds maps the fields of an entity block that the specification defines (section 5) to their kinds.
 var kinds = map[string]kind{
 	"URL": uri, "Virtual": uri, "Authorized-url": uri,
 	"Date": date, "Expires": date, "Expire": date, "Last-Modified": date, "Last-Modified-Detected": date,
@@ -30,17 +30,17 @@ var kinds = map[string]kind{
 	"Image-Width": count, "Image-Height": count,
 }
 
-// spellings has the names that are written in one way, by their lower case.
+// spellings maps names in lower case to their canonical spelling.
 var spellings = func() map[string]string {
-	m := map[string]string{"user-agent": "User-Agent", "vitural": "Virtual"} // the grammar of section 5.5 has a slip
+	m := map[string]string{"user-agent": "User-Agent", "vitural": "Virtual"} // a misprint in the grammar of section 5.5
 	for name := range kinds {
 		m[strings.ToLower(name)] = name
 	}
 	return m
 }()
 
-// canonicalName returns the spelling of a name that the specification has, and others as they are (section 4.1: letter case
-// means nothing).
+// canonicalName returns the specification's spelling of a name. Other names are returned unchanged. Case is ignored
+// (section 4.1).
 func canonicalName(name string) string {
 	if _, ok := kinds[name]; ok {
 		return name
@@ -51,7 +51,7 @@ func canonicalName(name string) string {
 	return name
 }
 
-// keyOf returns what the spellings of a canonical name have in common.
+// keyOf returns a key that is equal for all spellings of a canonical name.
 func keyOf(name string) string {
 	if _, ok := kinds[name]; ok {
 		return name
@@ -59,8 +59,8 @@ func keyOf(name string) string {
 	return strings.ToLower(name)
 }
 
-// cutField splits a line into field-name, SEPARATOR and field-value (section 4.1). Blanks is how many follow the colon; the value
-// may be empty, and both are for the caller to judge.
+// cutField splits a line into field-name, SEPARATOR and field-value (section 4.1). blanks is the number of blanks after
+// the colon. The caller must check it, and whether the value is empty.
 func cutField(line string) (name, value string, blanks int, ok bool) {
 	colon := strings.IndexByte(line, ':')
 	if colon <= 0 || !isFieldName(line[:colon]) || !isText(line) {
@@ -87,7 +87,7 @@ func isFieldName(s string) bool {
 	return last != '-'
 }
 
-// isText reports whether s is made of TEXT (section 3.2): no control characters but HT.
+// isText reports whether s consists of TEXT (section 3.2): no control characters except HT.
 func isText(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' && s[i] != '\t' || s[i] == 0x7f {

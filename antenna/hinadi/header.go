@@ -10,10 +10,10 @@ import (
 	"braid/internal/feedtext"
 )
 
-// maxHeader bounds the octets of a header block.
+// maxHeader limits the size of a header block.
 const maxHeader = 64 << 10
 
-// readHeader reads the header block, or finds that the feed has none, or that it is no hina-di at all (repair H2).
+// readHeader reads the header block. A feed without one is accepted (repair H2). Another format is rejected.
 func (d *Decoder) readHeader() error {
 	first, err := d.firstLine()
 	if err != nil {
@@ -57,7 +57,7 @@ func (d *Decoder) firstLine() (feedtext.Line, error) {
 	}
 }
 
-// headerFields reads what is left of the header block. The lines are decoded when it is known in which charset they are.
+// headerFields reads the rest of the header block. The lines are decoded after the charset is known.
 func (d *Decoder) headerFields(raw [][]byte, numbers []int) error {
 	size := 0
 	for {
@@ -97,7 +97,7 @@ func numbersOr(numbers []int, otherwise int) int {
 	return otherwise
 }
 
-// declare finds the charset that the header block declares (section 8).
+// declare looks for the charset in the header block (section 8).
 func (d *Decoder) declare(raw [][]byte, numbers []int) {
 	for i, line := range raw {
 		if !hasName(line, "Content-Type") {
@@ -123,7 +123,7 @@ func charsetOf(contentType string) string {
 	return ""
 }
 
-// headerField takes one line of the header block. The specification says nothing about duplicates there: the first counts.
+// headerField handles a line of the header block. The specification does not mention duplicates; the first one is used.
 func (d *Decoder) headerField(l textLine, seen map[string]bool) {
 	name, value, blanks, ok := cutField(l.text)
 	if !ok {
@@ -171,12 +171,12 @@ func (d *Decoder) headerDate(line int, value string) {
 	}
 }
 
-// hasName reports whether a line is the field of that name.
+// hasName reports whether a line is a field with this name.
 func hasName(line []byte, name string) bool {
 	return len(line) > len(name) && line[len(name)] == ':' && strings.EqualFold(string(line[:len(name)]), name)
 }
 
-// cutVersion reads the HINA line (section 5.1), in the versions that there were and in any letter case.
+// cutVersion parses the HINA line (section 5.1). It accepts all published versions and ignores case.
 func cutVersion(line string) (version string, ok bool) {
 	const prefix = "HINA/"
 	line = strings.TrimRight(line, " \t")

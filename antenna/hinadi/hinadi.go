@@ -1,5 +1,5 @@
-// Package hinadi reads and writes hina-di, the format in which Asahina antennas pass on what they know of pages
-// (HINA/2.2, document revision 0.13): a header block and then a block of fields for each URL.
+// Package hinadi reads and writes hina-di, the format in which Asahina antennas exchange the modification times of
+// pages (HINA/2.2, document revision 0.13). A feed is a header block followed by a block of fields for each URL.
 //
 //	HINA/2.2beta
 //	User-Agent: antenna/1.0
@@ -8,9 +8,9 @@
 //	Last-Modified: Mon, 09 Nov 2026 22:05:00 GMT
 //	Method: REMOTE/HEAD/200
 //
-// Blocks that break a MUST of the specification (a field twice, a line that is no field, a value that is none) are
-// discarded one by one in both modes. What real agents write otherwise is repaired by a closed list, and each repair is
-// reported. The package fetches nothing, decides nothing, and never mixes two blocks.
+// Blocks that violate a MUST of the specification, such as a duplicate field, a line that is not a field or an invalid
+// value, are discarded in both modes. Known deviations of real agents are repaired by a fixed list, and each repair is
+// reported. The package never mixes two blocks.
 package hinadi
 
 import (
@@ -21,22 +21,22 @@ import (
 	"braid/internal/feedtext"
 )
 
-// A Header is the header block of a feed (section 4.2), which is about the feed itself.
+// A Header is the header block of a feed (section 4.2), which describes the feed itself.
 type Header struct {
-	// Version is what follows HINA/ in the first line, or empty if there is no such line.
+	// Version is the version in the first line, or "" if the line is missing.
 	Version     string
 	UserAgent   string
 	Date        feed.Time
 	ContentType string
-	// Other are fields that do not belong there.
+	// Other has fields that are not allowed in a header block.
 	Other []feed.Field
 }
 
-// A Decoder reads one feed, in memory that does not grow with it.
+// A Decoder reads one feed, in constant memory.
 type Decoder struct {
 	reading feedtext.Reading
 	lines   *feedtext.Lines
-	// again is a line that was read too early.
+	// again is a line to read again.
 	again *textLine
 
 	header   Header
@@ -47,35 +47,35 @@ type Decoder struct {
 	end      feed.End
 }
 
-// A textLine is a line that was decoded.
+// A textLine is a decoded line.
 type textLine struct {
 	text   string
-	clean  bool // all of it was text
+	clean  bool // all bytes could be decoded
 	number int
 }
 
-// NewDecoder returns a Decoder of what r has.
+// NewDecoder returns a Decoder that reads from r.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
 	d := &Decoder{reading: feedtext.NewReading(o), lines: feedtext.NewLines(r, o.Limits)}
 	d.block.in = &d.reading
 	return d
 }
 
-// Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
-// if the feed was broken, is none or is rejected: what came before it is good.
+// Records returns an iterator over the records. If the feed is invalid, of another format or rejected, the last pair
+// has an error and no record. The records before it are valid.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] { return feedtext.Sequence(d.next) }
 
-// Header returns the header block. It is known when the first record is, or the end of the feed.
+// Header returns the header block. It is valid after the first record or the end of the feed.
 func (d *Decoder) Header() Header { return d.header }
 
-// Input says what the feed looked like on the outside, so far.
+// Input describes the encoding of the feed, as far as it has been read.
 func (d *Decoder) Input() feed.Input {
 	in := d.lines.Input()
 	in.End = d.end
 	return in
 }
 
-// next returns the next record that is one, or io.EOF, or what ended the feed before its end.
+// next returns the next valid record, or io.EOF, or the error that ended the feed.
 func (d *Decoder) next() (feed.Record, error) {
 	if !d.begun {
 		d.begun = true
@@ -101,7 +101,8 @@ func (d *Decoder) next() (feed.Record, error) {
 	}
 }
 
-// readBlock reads the lines of the next block into d.block, and tells how it ended. Without a block there is an error.
+// readBlock reads the lines of the next block into d.block, and returns how it ended. It returns an error if no block
+// follows.
 func (d *Decoder) readBlock() (end blockEnd, err error) {
 	d.block.reset()
 	for {
@@ -123,10 +124,10 @@ func (d *Decoder) readBlock() (end blockEnd, err error) {
 	}
 }
 
-// ends are how the feed ended if a block is the last one.
+// ends maps the end of the last block to the end of the feed.
 var ends = [...]feed.End{blankLine: feed.Whole, noBlankLine: feed.Open, cutShort: feed.Cut}
 
-// ended is the end of the feed. There must be a block (section 4).
+// ended handles the end of the feed. It reports a feed without blocks (section 4).
 func (d *Decoder) ended(err error) error {
 	if err == io.EOF && d.reading.Entries() == 0 {
 		d.reading.Problem(codeNoEntity, d.lastLine, "", "")
@@ -148,7 +149,7 @@ func (d *Decoder) readText() (textLine, error) {
 	return d.decode(raw), nil
 }
 
-// readLine returns the next line as it is.
+// readLine returns the next line without decoding it.
 func (d *Decoder) readLine() (feedtext.Line, error) {
 	l, err := d.reading.ReadLine(d.lines, feedtext.LF, feedtext.CR, feedtext.MixedEnds)
 	if err == nil {
@@ -157,7 +158,7 @@ func (d *Decoder) readLine() (feedtext.Line, error) {
 	return l, err
 }
 
-// decode decodes a line. Without a declaration it should be in EUC-JP (section 8).
+// decode decodes a line. Without a declared charset it should be EUC-JP (section 8).
 func (d *Decoder) decode(l feedtext.Line) textLine {
 	text, clean := d.reading.Decode(d.lines, l, codeUndeclared, codeMismatch)
 	return textLine{text, clean, l.Number}

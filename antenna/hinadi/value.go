@@ -6,7 +6,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// set takes the value of a field, which is not empty. A value that is none is a reason to discard the block (section 11).
+// set sets the value of a field, which is not empty. An invalid value discards the block (section 11).
 func (b *block) set(line int, name, value string) {
 	switch kinds[name] {
 	case uri:
@@ -67,7 +67,7 @@ func (b *block) setDate(line int, name, value string) {
 		r.LastModified = t
 	case "Last-Modified-Detected":
 		r.Detected = t
-	default: // Expires and Expire say the same (section 5.11), and where they do not, the earlier one counts
+	default: // Expires and Expire mean the same (section 5.11); the earlier one is used
 		if r.Expires != 0 && t != 0 && r.Expires != t {
 			b.in.Find(codeExpiresDiffer, line, name, "")
 		}
@@ -97,7 +97,7 @@ func (b *block) setText(name, value string) {
 	}
 }
 
-// setVersion reads a HINA-Version (section 5.4). WDB writes 2.2beta there, too.
+// setVersion parses a HINA-Version (section 5.4). WDB writes 2.2beta here too.
 func (b *block) setVersion(line int, name, value string) {
 	digits, ok := strings.CutPrefix(value, "HINA/")
 	major, minor, dot := strings.Cut(digits, ".")
@@ -112,7 +112,7 @@ func (b *block) setVersion(line int, name, value string) {
 	b.record.Complete = true
 }
 
-// isContentType reports whether s is type "/" subtype (section 5.6), whatever follows: a subtype is a TOKEN there.
+// isContentType reports whether s begins with type "/" subtype (section 5.6), where the subtype is a TOKEN.
 func isContentType(s string) bool {
 	major, minor, ok := strings.Cut(s, "/")
 	if !ok || major == "" || minor == "" || minor[0] == ' ' || minor[0] == '\t' {
@@ -127,13 +127,13 @@ func isContentType(s string) bool {
 	return true
 }
 
-// methodWords are those of the grammar (section 5.17); more are those that agents have written (repair H9).
+// methodWords has the words of the grammar (section 5.17). moreMethods has those that agents have written (repair H9).
 var (
 	methodWords = map[string]bool{"GET": true, "HEAD": true, "FILE": true, "REMOTE": true}
 	moreMethods = map[string]bool{"RSS": true, "CACHE": true, "LENGTH": true, "KEYWORD": true, "ERROR": true}
 )
 
-// setMethod reads how the block came here, the last agent first (section 5.17).
+// setMethod parses how the metadata was obtained and passed on, the last agent first (section 5.17).
 func (b *block) setMethod(line int, name, value string) {
 	parts := strings.Split(value, "/")
 	for i := 1; i < len(parts); i++ {
@@ -163,12 +163,11 @@ func (b *block) setMethod(line int, name, value string) {
 	r.Method = parts
 }
 
-// isResult reports whether s is the number that a method led to. WDB has negative ones of its own.
+// isResult reports whether s is the numeric result of a method. WDB also writes negative ones.
 func isResult(s string) bool { return isNumber(strings.TrimPrefix(s, "-")) }
 
-// HatenaModified returns the time that Hatena Antenna, which has no Last-Modified, writes in a field of its own (repair
-// H12). It is when Hatena saw a difference and not when the site says that there was one, so it counts only where a
-// feed is configured for it.
+// HatenaModified returns the time in Hatena Antenna's own field, which it writes instead of Last-Modified (repair H12).
+// It is when Hatena detected a change, not when the site changed. So it is used only if a feed is configured for it.
 func HatenaModified(r feed.Record) (t feed.Time, ok bool) {
 	value, ok := r.Get("X-Hatena-Last-Modified")
 	if !ok {

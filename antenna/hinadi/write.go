@@ -13,12 +13,12 @@ import (
 	"braid/internal/feedtext"
 )
 
-// Encode writes a feed in the form that all known agents read: EUC-JP, or UTF-8 if that has not all of the text, declared in
-// both cases; CRLF; one blank after the colon; a blank line after every block, the last one too. Of h only User-Agent, which is
-// required, and Date are written. Records are ranged over twice.
+// Encode writes a feed in a form that all known agents can read: EUC-JP, or UTF-8 if EUC-JP cannot encode the text,
+// with a declaration of the charset; CRLF; one space after the colon; a blank line after every block, including the
+// last. From h only User-Agent, which is required, and Date are written. Encode iterates over records twice.
 //
-// A record that was read from hina-di is written as its fields are, URL first, without those that have no value: other agents'
-// blocks are passed on whole and unchanged (section 12). Any other record is summarised.
+// A record that was read from hina-di is written with its own fields, URL first, without empty ones, because blocks of
+// other agents must be passed on complete and unchanged (section 12). Other records are summarized.
 func Encode(w io.Writer, h Header, records iter.Seq[feed.Record]) error {
 	if clean(h.UserAgent) == "" {
 		return errors.New("hina-di: a feed needs a User-Agent")
@@ -55,7 +55,7 @@ type encoder struct {
 	buf     []byte
 }
 
-// fits reports whether the charset has all of the text.
+// fits reports whether the charset can encode the text.
 func (e *encoder) fits(head []feed.Field, records iter.Seq[feed.Record]) bool {
 	has := func(fields []feed.Field) (ok bool) {
 		for _, f := range fields {
@@ -77,7 +77,7 @@ func (e *encoder) fits(head []feed.Field, records iter.Seq[feed.Record]) bool {
 	return ok
 }
 
-// block writes fields and the blank line behind them.
+// block writes fields and a blank line.
 func (e *encoder) block(fields []feed.Field) error {
 	for _, f := range fields {
 		e.buf = append(append(e.buf, f.Name...), ": "...)
@@ -93,7 +93,7 @@ func (e *encoder) block(fields []feed.Field) error {
 	return err
 }
 
-// Fields returns the block of a record, as Encode writes it. A record whose URL cannot be written is an error.
+// Fields returns the block of a record, as written by Encode. It returns an error if the URL is not valid.
 func Fields(r feed.Record) ([]feed.Field, error) {
 	if !feed.IsURI(r.URL) || len(r.URL) > feed.MaxURL {
 		return nil, fmt.Errorf("hina-di: %q is no URL", r.URL)
@@ -102,7 +102,7 @@ func Fields(r feed.Record) ([]feed.Field, error) {
 	b.add("URL", r.URL)
 	if r.Format != feed.HinaDI {
 		b.summarise(&r)
-		b.tooLong = "" // without what is too long a summary is still one
+		b.tooLong = "" // a summary may omit values that are too long
 	}
 	if r.Format == feed.HinaDI || r.Format == feed.Own {
 		for _, f := range r.Fields {
@@ -115,17 +115,17 @@ func Fields(r feed.Record) ([]feed.Field, error) {
 	return b.fields, nil
 }
 
-// maxValue keeps lines below the limit of readers, whatever a charset makes of them.
+// maxValue keeps lines below the limit of readers in any charset.
 const maxValue = 40 << 10
 
-// A blockWriter collects the fields of a block, each once.
+// A blockWriter collects the fields of a block, without duplicates.
 type blockWriter struct {
 	fields  []feed.Field
 	seen    map[string]bool
-	tooLong string // a field
+	tooLong string // name of a field
 }
 
-// add adds a field, if it has a value and there is none of that name.
+// add adds a field, unless its value is empty or its name was already used.
 func (b *blockWriter) add(name, value string) {
 	value = clean(value)
 	key := keyOf(canonicalName(name))
@@ -140,7 +140,7 @@ func (b *blockWriter) add(name, value string) {
 	b.fields = append(b.fields, feed.Field{Name: name, Value: value})
 }
 
-// summarise adds the fields of section 5 that r has something for.
+// summarise adds the fields of section 5 for which r has values.
 func (b *blockWriter) summarise(r *feed.Record) {
 	if r.Complete {
 		b.add("HINA-Version", "HINA/2.2")
@@ -178,7 +178,7 @@ func (b *blockWriter) addDate(name string, t feed.Time) {
 	}
 }
 
-// addMethod adds a Method that is one: a result is required.
+// addMethod adds a Method if it is valid, which requires a result.
 func (b *blockWriter) addMethod(r *feed.Record) {
 	for _, word := range r.Method {
 		if !methodWords[word] {
@@ -190,7 +190,7 @@ func (b *blockWriter) addMethod(r *feed.Record) {
 	}
 }
 
-// clean makes a TOKEN of s: no control characters, no blanks around it, and nothing that is not text.
+// clean converts s to a TOKEN: without control characters, leading blanks and invalid UTF-8.
 func clean(s string) string {
 	if !isText(s) {
 		s = strings.Map(func(r rune) rune {
