@@ -11,21 +11,21 @@ import (
 	"braid/verify"
 )
 
-// A Fault says whose fault a failure was and of what kind. Each is one exit code.
+// A Fault is the kind of a failure. Each kind has its own exit code.
 type Fault uint8
 
-// The faults, with the exit code of a download that could not do without the source.
+// The faults, with the exit code of a download that fails because of its source.
 const (
-	FaultNetwork  Fault = iota + 1 // 4: no address, no connection, silence, a body cut short
-	FaultTLS                       // 5: the server could not prove who it is, or the channel was cut
-	FaultAuth                      // 6: the server wants a name and password
-	FaultProtocol                  // 7: the answer makes no sense, or is not the one to this request
-	FaultRefused                   // 8: the server says no
-	FaultMismatch                  // 11: size, digest or validator are of another file
-	FaultLimit                     // 14: more than a sane server sends
+	FaultNetwork  Fault = iota + 1 // 4: no address, no connection, a timeout, a truncated body
+	FaultTLS                       // 5: the server is not authenticated, or the connection was truncated
+	FaultAuth                      // 6: the server requires a name and password
+	FaultProtocol                  // 7: the response is invalid, or does not answer the request
+	FaultRefused                   // 8: the server refuses the request
+	FaultMismatch                  // 11: size, digest or validator of another file
+	FaultLimit                     // 14: a response exceeds a limit
 )
 
-// String names the fault: "network", "tls", "auth" and so on.
+// String returns the name of the fault: "network", "tls", "auth" and so on.
 func (f Fault) String() string {
 	names := [...]string{"no fault", "network", "tls", "auth", "protocol", "refused", "mismatch", "limit"}
 	if int(f) >= len(names) {
@@ -34,29 +34,29 @@ func (f Fault) String() string {
 	return names[f]
 }
 
-// An Error says why a source did not bring what it was asked for.
+// An Error is the reason why a source did not deliver the requested bytes.
 type Error struct {
-	URL  string // of the request that failed, masked and escaped; see Mask
-	Host string // its host:port
+	URL  string // of the failed request, masked and escaped; see Mask
+	Host string // host:port of URL
 
 	Fault Fault
 
-	// Retry says that another try at this source makes sense, After not before which time has passed. If
-	// After is 0, it is for the caller's back-off to say; else it is what the server asked for, at most
-	// MaxAfter.
+	// Retry reports that another attempt at this source makes sense, but not before After has passed. If After is 0,
+	// the caller chooses the delay. Otherwise it is the delay that the server requested, at most MaxAfter.
 	Retry bool
 	After time.Duration
-	// Held says that the source was not asked: its host is to get only so many requests a second. After is when its turn is.
+	// Held reports that no request was sent, because the rate of requests to the host is limited. After is the time
+	// until the next free turn.
 	Held bool
 
-	Status int            // of the HTTP answer; 0 if there was none
-	Told   bool           // the server, which wants a name and a password, was told some
-	Hops   []metalink.Hop // the answers up to the failure, that included if it is one
-	Err    error          // what went wrong, without the URL
+	Status int            // HTTP status; 0 without a response
+	Told   bool           // the server requires a name and password, and some were sent
+	Hops   []metalink.Hop // the responses so far, including the failed one
+	Err    error          // cause, without the URL
 }
 
-// A ContentError says that what an answer brought is not what the answer says of it (RFC 9530, section 2). Some of it is wrong,
-// and nothing tells what.
+// A ContentError reports that the content of a response does not match the digest in the response (RFC 9530, section
+// 2). Some of its bytes are wrong, and it is unknown which.
 type ContentError struct {
 	Got  verify.Digest
 	Want verify.Claim
@@ -67,14 +67,14 @@ func (e *ContentError) Error() string {
 		e.Want.Field, e.Got.Algorithm(), e.Got.Hex(), e.Want.Digest.Hex())
 }
 
-// ErrNotAsked is what went wrong (Error.Err) with a source whose host is to be left alone, as it has said to another request.
+// ErrNotAsked is the cause (Error.Err) if no request was sent, because the host has asked not to be contacted for a
+// while.
 var ErrNotAsked = errors.New("not asked")
 
-// MaxAfter is the longest time that a server can make its clients wait. One that wants more is
-// down.
+// MaxAfter is the longest delay that a server can request. With a longer one it is treated as down.
 const MaxAfter = 120 * time.Second
 
-// Error names host and cause; it leaves the URL to the caller, who knows the source.
+// Error returns the host and the cause. It omits the URL, which the caller knows.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Host != "" {
@@ -82,7 +82,7 @@ func (e *Error) Error() string {
 		b.WriteString(": ")
 	}
 	switch {
-	case e.Err != nil: // the net package names the address once more
+	case e.Err != nil: // package net repeats the address
 		b.WriteString(Escape(strings.TrimPrefix(e.Err.Error(), "dial tcp "+e.Host+": ")))
 	case e.Status != 0:
 		fmt.Fprintf(&b, "status %d", e.Status)
@@ -92,5 +92,5 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns what went wrong. Its text is as it came and may need Escape.
+// Unwrap returns the cause. Its text is not escaped.
 func (e *Error) Unwrap() error { return e.Err }

@@ -6,6 +6,6 @@ import (
 	"braid/address"
 )
 
-// HostPort is where requests for u go, in lower case and with the port of the scheme if u has none: what
-// requests are counted by.
+// HostPort returns the host and port to which requests for u go, in lower case and with the scheme's default port if u
+// has none. Requests are counted by it.
 func HostPort(u *url.URL) string { return address.HostPort(u) }

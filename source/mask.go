@@ -6,8 +6,8 @@ import (
 	"braid/internal/mask"
 )
 
-// Mask writes u for messages, logs and state files: mask.URL.
+// Mask returns u without secrets, for messages, logs and state files. See mask.URL.
 func Mask(u *url.URL) string { return mask.URL(u) }
 
-// Escape makes a text that may come from outside fit for a terminal or a log: mask.Escape.
+// Escape escapes a text from outside for a terminal or a log. See mask.Escape.
 func Escape(s string) string { return mask.Escape(s) }

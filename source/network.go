@@ -14,8 +14,8 @@ import (
 	"braid/internal/web"
 )
 
-// NetworkFault says whose fault an error of the network or of TLS is, and whether another try makes sense. What it
-// does not know is the protocol's.
+// NetworkFault classifies an error of the network or of TLS, and reports whether another attempt makes sense. Unknown
+// errors are FaultProtocol.
 func NetworkFault(err error) (fault Fault, retry bool) {
 	var handshake *web.HandshakeError
 	var dns *net.DNSError
@@ -28,7 +28,7 @@ func NetworkFault(err error) (fault Fault, retry bool) {
 	switch {
 	case errors.As(err, &near): // rule 63
 		return FaultRefused, false
-	case errors.As(err, &outlet): // it is ours
+	case errors.As(err, &outlet): // a fault of this machine
 		return FaultNetwork, false
 	case errors.As(err, &tunnel):
 		return tunnelFault(tunnel.Status)
@@ -37,7 +37,7 @@ func NetworkFault(err error) (fault Fault, retry bool) {
 	case untrusted(err):
 		return FaultTLS, false
 	case errors.As(err, &handshake):
-		// A connection that breaks may be better next time; a server that says no will say it again.
+		// A broken connection may work the next time. A server that refuses will refuse again.
 		return FaultTLS, cutOff(err)
 	case errors.As(err, &dns):
 		return FaultNetwork, !dns.IsNotFound
@@ -47,13 +47,13 @@ func NetworkFault(err error) (fault Fault, retry bool) {
 	return FaultProtocol, false
 }
 
-// IsTimeout reports whether err says that something did not come in time.
+// IsTimeout reports whether err is a timeout.
 func IsTimeout(err error) bool {
 	var t interface{ Timeout() bool }
 	return errors.As(err, &t) && t.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
-// untrusted says that the server did not prove who it is, or does not speak TLS at all (rule 29).
+// untrusted reports whether the server could not prove its identity or does not use TLS (rule 29).
 func untrusted(err error) bool {
 	var plain tls.RecordHeaderError
 	var unverified *tls.CertificateVerificationError
@@ -64,7 +64,7 @@ func untrusted(err error) bool {
 		errors.As(err, &name) || errors.As(err, &authority)
 }
 
-// cutOff says that the network, and not what came over it, is what failed.
+// cutOff reports whether the network failed, and not the peer.
 func cutOff(err error) bool {
 	var network net.Error
 	var errno syscall.Errno
@@ -74,11 +74,11 @@ func cutOff(err error) bool {
 	case errors.As(err, &errno):
 		return true
 	}
-	// TLS wraps the alerts of the other side as network errors.
+	// Package tls wraps the peer's alerts in network errors.
 	return errors.As(err, &network) && !strings.Contains(err.Error(), "remote error: tls:")
 }
 
-// Plain leaves out of an error of the network what tells its user nothing: which of our name servers was asked, say.
+// Plain removes details from a network error that do not help its user, such as the address of the name server.
 func Plain(err error) error {
 	var dns *net.DNSError
 	var near *address.Error
@@ -94,7 +94,7 @@ func Plain(err error) error {
 	return err
 }
 
-// A networkError says what is wrong with the network without the addresses that package net adds.
+// A networkError is a network error with a text that lacks the addresses added by package net.
 type networkError struct {
 	text string
 	err  error

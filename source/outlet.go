@@ -7,15 +7,16 @@ import (
 	"syscall"
 )
 
-// An Outlet says by which way connections leave this machine. The zero value leaves that to the system.
+// An Outlet says how connections leave this machine. With the zero value the system decides.
 type Outlet struct {
-	// Addr is the address that connections come from. Only servers of its family are reached.
+	// Addr is the local address of connections. Only servers of its address family can be reached.
 	Addr netip.Addr
-	// Device is the network interface that they use, whatever the routes say (socket(7), SO_BINDTODEVICE).
+	// Device is the network interface of connections, regardless of routes (socket(7), SO_BINDTODEVICE).
 	Device string
 }
 
-// Apply makes a dialer use the outlet. It comes after the dialer has its ControlContext, which is called first.
+// Apply makes a dialer use the outlet. It must be called after the dialer's ControlContext was set, which is called
+// first.
 func (o Outlet) Apply(d *net.Dialer) {
 	if o.Addr.IsValid() {
 		d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(o.Addr, 0))
@@ -41,7 +42,7 @@ func (o Outlet) Apply(d *net.Dialer) {
 	}
 }
 
-// An OutletError says that a connection cannot leave by the device that it should.
+// An OutletError reports that a connection could not be bound to its device.
 type OutletError struct {
 	Device string
 	Err    error

@@ -4,5 +4,5 @@ package source
 
 import "errors"
 
-// bindToDevice: addresses can be bound everywhere, devices on Linux.
+// bindToDevice returns an error, because sockets can be bound to devices only on Linux.
 func bindToDevice(uintptr, string) error { return errors.ErrUnsupported }

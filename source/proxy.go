@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// tunnelFault says whose fault it is that a proxy makes no tunnel: a gateway may find the server later.
+// tunnelFault classifies the status with which a proxy refuses a tunnel. A gateway error may be temporary.
 func tunnelFault(status int) (fault Fault, retry bool) {
 	switch {
-	case status == http.StatusProxyAuthRequired, status == http.StatusUnauthorized: // tinyproxy's word for a wrong password
+	case status == http.StatusProxyAuthRequired, status == http.StatusUnauthorized: // from tinyproxy for a wrong password
 		return FaultAuth, false
 	case status >= 500:
 		return FaultNetwork, status != http.StatusNotImplemented
@@ -18,24 +18,24 @@ func tunnelFault(status int) (fault Fault, retry bool) {
 	return FaultRefused, false
 }
 
-// A ProxyError is what is wrong on the way to a proxy.
+// A ProxyError is an error on the way to a proxy.
 type ProxyError struct{ Err error }
 
 func (e *ProxyError) Error() string {
 	return "proxy: " + strings.TrimPrefix(e.Err.Error(), "dial tcp ")
 }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *ProxyError) Unwrap() error { return e.Err }
 
-// viaProxy finds what a proxy is the cause of: that it cannot be reached, or what it says in SOCKS.
+// viaProxy returns the error that a proxy caused: it could not be reached, or it refused a SOCKS request.
 func viaProxy(err error) (*net.OpError, bool) {
 	var op *net.OpError
 	ok := errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks "))
 	return op, ok
 }
 
-// socksFault says what it means that a proxy of SOCKS does not connect us. The libraries have words for it only.
+// socksFault classifies the refusal of a SOCKS proxy by its text, because the libraries have no error values for it.
 func socksFault(err error) (fault Fault, ok bool) {
 	op, ok := viaProxy(err)
 	if !ok || op.Op == "proxyconnect" {

@@ -12,10 +12,10 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// SwarmHost is the name of swarms where servers have a host:port, and the scheme of their URLs.
+// SwarmHost stands for the host of swarms where servers have a host:port. It is also the scheme of their URLs.
 const SwarmHost = "bittorrent"
 
-// SwarmURL names a file of a torrent where other places have a URL: bittorrent://HASH/path.
+// SwarmURL returns a URL for a file of a torrent: bittorrent://HASH/path.
 func SwarmURL(t metainfo.Torrent, f metainfo.File) *url.URL {
 	return &url.URL{Scheme: SwarmHost, Host: t.InfoHash.String(), Path: "/" + f.Path()}
 }
@@ -23,73 +23,73 @@ func SwarmURL(t metainfo.Torrent, f metainfo.File) *url.URL {
 // IsSwarm reports whether u is the URL of a file in a swarm.
 func IsSwarm(u *url.URL) bool { return u.Scheme == SwarmHost }
 
-// Swarms takes part in BitTorrent swarms (BEP 3). The package torrentsource has one; a program that does not import it
-// brings no library for BitTorrent along. Its methods may be called by several goroutines at once.
+// A Swarms takes part in BitTorrent swarms (BEP 3). Package torrentsource implements it, so that a program without that
+// package does not link a BitTorrent library. Its methods may be called concurrently.
 type Swarms interface {
-	// Swarm makes a source of a file of a torrent. Nothing is connected to before it is asked for something.
+	// Swarm returns a source for a file of a torrent. It does not connect before the first request.
 	Swarm(t metainfo.Torrent, f metainfo.File, o SwarmOptions) Swarm
-	// Metadata asks peers for the torrent that a magnet link names (BEP 9). Its hash has been checked. Connections lead as far as
-	// named allows; if it is zero, anywhere.
+	// Metadata fetches the torrent of a magnet link from peers (BEP 9) and checks its hash. Connections are limited to
+	// the scopes in named. If it is zero, they are not limited.
 	Metadata(ctx context.Context, m metainfo.Magnet, named address.Scope) (metainfo.Torrent, error)
-	// Close leaves all swarms. It is called once, when no Fetch and no Metadata runs any more.
+	// Close leaves all swarms. It must be called once, when no Fetch and no Metadata runs any more.
 	Close()
 }
 
-// A Swarm is the source of one file of a torrent. Its methods may be called by several goroutines at once, Close when
-// no Fetch runs.
+// A Swarm is the source of one file of a torrent. Its methods may be called concurrently, but Close only when no Fetch
+// runs.
 type Swarm interface {
 	Source
-	// Here says that bytes of the file are in SwarmOptions.Part, and Gone that they are not any more.
+	// Here reports that a range of the file is in SwarmOptions.Part, and Gone that it is no longer.
 	Here(r byterange.Range)
 	Gone(r byterange.Range)
-	// Seed takes part without a Fetch: peers can have what is here.
+	// Seed joins the swarm without a Fetch, so that peers can get the ranges in Part.
 	Seed() error
-	// Standing is the zero value before it takes part.
+	// Standing returns the state in the swarm. It is the zero value before the source has joined.
 	Standing() Standing
-	// Addrs are the addresses where peers may connect to it; none before it takes part.
+	// Addrs returns the addresses where peers may connect. There are none before the source has joined.
 	Addrs() []netip.AddrPort
 	// Close leaves the swarm.
 	Close()
 }
 
-// A Standing is how a source stands in its swarm.
+// A Standing is the state of a source in its swarm.
 type Standing struct {
 	Known, Connected int   // peers
-	Given            int64 // bytes that peers got from us, of the whole torrent
-	Taken            int64 // bytes that they brought, those included that were of no use
-	Pieces           int   // that peers can have
+	Given            int64 // bytes uploaded to peers, for the whole torrent
+	Taken            int64 // bytes downloaded from peers, including useless ones
+	Pieces           int   // number of pieces that peers can get
 }
 
-// SwarmOptions say what is special about one file in a swarm.
+// SwarmOptions has the options of one file in a swarm.
 type SwarmOptions struct {
-	// Part is the file as far as it is here: what Here says of it is read, checked and given to peers. If nil, nothing is.
+	// Part has the bytes that Here reported. They are read, checked and uploaded to peers. If nil, none are.
 	Part io.ReaderAt
-	// Dir is the folder for what is not proven yet.
+	// Dir is the folder for unverified data.
 	Dir string
-	// Peers are addresses of peers, host:port, beside those that trackers and others name.
+	// Peers has additional addresses of peers, host:port.
 	Peers []string
-	// Seed gives to peers also what we get nothing for. The first source of a torrent says so for all.
+	// Seed also uploads without getting anything in return. The first source of a torrent decides for all.
 	Seed bool
-	// Named says where connections may lead: as far as the place that named the torrent. If zero, anywhere.
+	// Named has the scopes to which connections may lead, depending on who named the torrent. If zero, they are not
+	// limited.
 	Named address.Scope
 }
 
-// SwarmConfig is what swarms share with the other sources of a client.
+// SwarmConfig has the settings that swarms share with the other sources of a client.
 type SwarmConfig struct {
 	// ConnectTimeout limits the time to connect to a peer. If zero, it is 10 s.
 	ConnectTimeout time.Duration
-	// Timeout limits the time without a byte of what is wanted. If zero, it is 30 s.
+	// Timeout limits the time without a requested byte. If zero, it is 30 s.
 	Timeout time.Duration
-	// AllowHosts are connected to whatever names them.
+	// AllowHosts are hosts to which connections are always allowed.
 	AllowHosts address.Hosts
-	// Pay, if not nil, is called for n bytes that came from peers. It may wait, and so holds them back.
+	// Pay, if not nil, is called for n bytes received from peers. It may block, to limit the speed.
 	Pay func(ctx context.Context, n int) error
-	// Scratch makes the file for what is not proven yet, in the folder that SwarmOptions.Dir names. If nil, it is a
-	// temporary file.
+	// Scratch creates the file for unverified data in the folder SwarmOptions.Dir. If nil, a temporary file is used.
 	Scratch func(dir string) (Scratch, error)
 }
 
-// A Scratch keeps bytes that are not proven yet. Release says that n bytes from off on are of no use any more.
+// A Scratch stores unverified data. Release reports that n bytes at off are no longer needed.
 type Scratch interface {
 	io.ReaderAt
 	io.WriterAt
