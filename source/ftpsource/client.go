@@ -1,13 +1,13 @@
-// Package ftpsource has the bytes of an FTP server: a [source.Source] over FTP (RFC 959, RFC 3659) for URLs of RFC 1738,
-// also with TLS (RFC 4217, scheme ftps).
+// Package ftpsource fetches files from an FTP server. It implements [source.Source] over FTP (RFC 959, RFC 3659) for
+// URLs of RFC 1738, also with TLS (RFC 4217, scheme ftps).
 //
-// A range is REST, RETR and as many bytes as are wanted; then the data connection is closed, which servers call a broken
-// transfer and mean no harm by. What the server says of addresses is not looked at: data comes from where commands go.
-// A control connection serves one transfer at a time, and the next one if all replies came in order.
+// A range is fetched with REST and RETR. After the wanted bytes the data connection is closed, which servers report as
+// a broken transfer. Addresses in replies are ignored: data always comes from the peer of the control connection. A
+// control connection serves one transfer at a time. It is reused if all replies arrived in order.
 //
-// It refuses to list folders, to write, to change the working directory, to be connected to, and to convert text. Retries,
-// limits and the choice of ranges are for the caller. FTP has no validators: that the bytes are those of a file, a digest has
-// to say.
+// The package does not list folders, write, change the working directory, accept connections or convert text. The
+// caller handles retries and limits, and chooses the ranges. FTP has no validators, so a digest must prove that the
+// bytes belong to the file.
 //
 //	var c ftpsource.Client
 //	defer c.CloseIdle()
@@ -36,36 +36,37 @@ const (
 	defaultConnectTimeout = 10 * time.Second
 	defaultTimeout        = 30 * time.Second // rule 21
 
-	// idleTime is how long a connection waits for another range. Places at FTP servers are few.
+	// idleTime is how long an idle connection is kept. FTP servers allow only few connections.
 	idleTime = 30 * time.Second
 
-	// defaultCloseTime is how long the server has to notice that a data connection was closed, and to say so.
+	// defaultCloseTime is how long to wait for the server's reply after a data connection was closed.
 	defaultCloseTime = time.Second
 )
 
-// A Client connects to servers and keeps the connections between ranges. The zero value works. It may be used by several
-// goroutines, and must not be changed or copied after its first use.
+// A Client connects to servers and reuses connections. The zero value is ready to use. It may be used concurrently, and
+// must not be changed or copied after its first use.
 type Client struct {
-	// ConnectTimeout limits the time to connect, and that of a TLS handshake. If zero, it is 10 s.
+	// ConnectTimeout limits the time to connect, and the time of a TLS handshake. If zero, it is 10 s.
 	ConnectTimeout time.Duration
-	// Timeout limits the time for a reply, and that without a byte of data. If zero, it is 30 s.
+	// Timeout limits the time for a reply, and the time without a byte of data. If zero, it is 30 s.
 	Timeout time.Duration
-	// TLS is the configuration for ftps. If nil, it is that of crypto/tls. Its certificates are shown only to the servers
-	// that the user named.
+	// TLS is the configuration for ftps. If nil, the defaults of crypto/tls are used. Client certificates are shown
+	// only to servers that the user named.
 	TLS *tls.Config
-	// Credentials are name and password for the server of a URL that the user named and that has no password, as a netrc tells
-	// them. If nil, or if it returns nil, the URL's name counts, and without one we are anonymous. It is not asked for mirrors
-	// of others.
+	// Credentials returns the name and password for a server that the user named, if the URL has no password, such as
+	// from a netrc. If nil, or if it returns nil, the name in the URL is used, or else an anonymous login. It is not
+	// called for mirrors that others named.
 	Credentials func(u *url.URL) *url.Userinfo
-	// TLSFor has the configurations for servers that TLS is not for, as httpsource.Client.TLSFor has.
+	// TLSFor has configurations for single servers, as in httpsource.Client.TLSFor.
 	TLSFor map[string]*tls.Config
-	// Proxy chooses the proxy for a URL: one of SOCKS5, or one of HTTP that makes tunnels. If nil, there is none.
+	// Proxy returns the proxy for a URL: a SOCKS5 proxy, or an HTTP proxy that supports CONNECT. If nil, no proxy is
+	// used.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Outlet is how connections leave this machine.
+	// Outlet says how connections leave this machine.
 	Outlet source.Outlet
-	// AllowHosts are connected to whoever names them.
+	// AllowHosts are hosts to which connections are always allowed.
 	AllowHosts address.Hosts
-	// Resolver looks names up. If nil, it is that of package net.
+	// Resolver resolves names. If nil, that of package net is used.
 	Resolver *net.Resolver
 
 	closing time.Duration // for tests; defaultCloseTime if zero
@@ -74,31 +75,31 @@ type Client struct {
 	idle map[account][]*control
 }
 
-// Options say what is special about one source. The zero value is a server that the user named.
+// Options has the options of one source. The zero value is for a server that the user named.
 type Options struct {
-	// User is the name and password. If nil, those in the URL count; if there are none, Client.Credentials knows.
+	// User is the name and password. If nil, those in the URL are used, or else those of Client.Credentials.
 	User *url.Userinfo
-	// Mirror says that not the user named this server, but a server or document. It gets no credentials.
+	// Mirror reports that a server or document named this server, not the user. It gets no credentials.
 	Mirror bool
-	// Named says that not the user named this URL, but a server or document, and to where it may lead: address.Public
-	// and where those are who named it. If zero, the user named it, and it may lead anywhere.
+	// Named has the scopes to which a URL named by a server or document may lead: address.Public and those of the
+	// server that named it. If zero, the user named the URL, and it may lead anywhere.
 	Named address.Scope
-	// Not are hosts that no connection may lead to, that of the URL included.
+	// Not excludes hosts from all connections, including the one to the URL's host.
 	Not *address.Exclusion
 }
 
-// An account is a name and password at a server: connections of one can take the place of each other.
+// An account is a login at a server. Connections with the same account are interchangeable.
 type account struct {
 	scheme, host string // host:port
-	name         string // of the host, for its certificate
+	name         string // of the host, for checking its certificate
 	user         string
 	password     string
-	known        bool // the user named the server: it may see our certificate
+	known        bool // the user named the server, which may see our certificate
 }
 
 const (
 	anonymous         = "anonymous"
-	anonymousPassword = "braid@" // RFC 1635, section 3.3, has an address there; no server is told one
+	anonymousPassword = "braid@" // instead of the address that RFC 1635, section 3.3, asks for
 )
 
 func (a account) anonymous() bool { return a.user == anonymous && a.password == anonymousPassword }
@@ -111,7 +112,7 @@ func (c *Client) closeTime() time.Duration { return cmp.Or(c.closing, defaultClo
 
 func (c *Client) timeout() time.Duration { return cmp.Or(c.Timeout, defaultTimeout) }
 
-// CloseIdle closes the connections that wait for another range.
+// CloseIdle closes the idle connections.
 func (c *Client) CloseIdle() {
 	c.mu.Lock()
 	idle := c.idle
@@ -126,21 +127,21 @@ func (c *Client) CloseIdle() {
 	}
 }
 
-// take is a connection of a that waits for another range, or nil.
+// take returns an idle connection for a, or nil.
 func (c *Client) take(a account) *control {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for waiting := c.idle[a]; len(waiting) > 0; waiting = c.idle[a] {
 		k := waiting[len(waiting)-1]
 		c.idle[a] = waiting[:len(waiting)-1]
-		if k.timer.Stop() { // else it is just being closed
+		if k.timer.Stop() { // otherwise it is being closed
 			return k
 		}
 	}
 	return nil
 }
 
-// keep lets a connection wait for another range.
+// keep makes a connection idle.
 func (c *Client) keep(k *control) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,7 +164,7 @@ func (c *Client) forget(k *control) {
 	}
 }
 
-// policy is where a connection to a host may lead.
+// policy returns the policy for connections to a host.
 func (c *Client) policy(host string, named address.Scope) address.Policy {
 	if named == 0 {
 		named = address.Anywhere
@@ -171,7 +172,7 @@ func (c *Client) policy(host string, named address.Scope) address.Policy {
 	return c.AllowHosts.Policy(host, named)
 }
 
-// dial connects to addr, if that is allowed, and measures the round trip of the connect.
+// dial connects to addr, if that is allowed, and measures the round-trip time of the connect.
 func (c *Client) dial(ctx context.Context, addr string, p address.Policy) (*net.TCPConn, time.Duration, error) {
 	var begun atomic.Int64
 	dialer := net.Dialer{

@@ -14,24 +14,24 @@ import (
 	"braid/internal/web"
 )
 
-// A control is a control connection: commands and their replies. One goroutine uses it at a time.
+// A control is a control connection. One goroutine uses it at a time.
 type control struct {
 	account account
 	client  *Client
-	conn    net.Conn      // commands; over TLS after AUTH
-	lines   *bufio.Reader // replies
-	tls     *tls.Config   // for data connections too; nil: without TLS
+	conn    net.Conn      // for commands; over TLS after AUTH
+	lines   *bufio.Reader // reads replies
+	tls     *tls.Config   // also for data connections; nil without TLS
 	peer    netip.Addr
 	proxied bool // peer is a proxy
 	rtt     time.Duration
 	reused  bool
-	resumes bool // it knows REST
-	asked   bool // whether resumes is known
-	older   bool // it knows PASV only
+	resumes bool // the server supports REST
+	asked   bool // resumes is known
+	older   bool // the server supports only PASV
 	timer   *time.Timer
 }
 
-// open connects and logs in. What it opens, l closes when ctx ends.
+// open connects and logs in. l closes the connection when ctx ends.
 func (c *Client) open(ctx context.Context, l *leash, a account, p address.Policy) (*control, error) {
 	conn, rtt, proxied, err := c.connect(ctx, a, a.host, p)
 	if err != nil {
@@ -73,7 +73,7 @@ func (k *control) begin(ctx context.Context) error {
 	if k.tls == nil {
 		return nil
 	}
-	// RFC 4217, section 9: without these two, data comes in clear.
+	// RFC 4217, section 9: without these two, data is not encrypted.
 	if _, err := k.want(2, "PBSZ", "0"); err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (k *control) begin(ctx context.Context) error {
 	return err
 }
 
-// greeted waits until the server is ready. It may ask for patience first (RFC 959, section 5.4: "Expected delay"), but
-// not for more than it has for any reply.
+// greeted waits until the server is ready. The server may ask for patience first (RFC 959, section 5.4: "Expected
+// delay"), but not longer than for any reply.
 func (k *control) greeted() error {
 	for delays, until := 0, time.Now().Add(k.client.timeout()); ; delays++ {
 		hello, err := k.read(time.Until(until))
@@ -99,7 +99,7 @@ func (k *control) greeted() error {
 	}
 }
 
-// secure begins TLS (RFC 4217, section 4). Nothing that came before it counts afterwards.
+// secure begins TLS (RFC 4217, section 4). Data received before it is not used afterwards.
 func (k *control) secure(ctx context.Context) error {
 	if _, err := k.want(2, "AUTH", "TLS"); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (k *control) secure(ctx context.Context) error {
 	if !k.account.known {
 		config.Certificates, config.GetClientCertificate = nil, nil
 	}
-	// Servers want to see on data connections that they belong to this control connection: the session tells.
+	// Servers check by session resumption that a data connection belongs to this control connection.
 	config.ClientSessionCache = tls.NewLRUClientSessionCache(1)
 	k.tls = config
 	secured, err := k.handshake(ctx, k.conn)
@@ -140,7 +140,7 @@ func (k *control) handshake(ctx context.Context, conn net.Conn) (*tls.Conn, erro
 	return secured, nil
 }
 
-// login says who we are. Servers that need no password say so.
+// login logs in. Servers that need no password accept USER alone.
 func (k *control) login() error {
 	p, err := k.ask("USER", k.account.user)
 	if err == nil && p.code == 331 {
@@ -152,7 +152,7 @@ func (k *control) login() error {
 	return err
 }
 
-// A loginError is a server that does not let us in.
+// A loginError reports that the server refused the login.
 type loginError struct{ said *Error }
 
 func (e *loginError) Error() string { return e.said.Error() }
@@ -169,17 +169,17 @@ func (k *control) ask(words ...string) (reply, error) {
 	return k.read(k.client.timeout())
 }
 
-// read reads a reply, which has so long to come as a whole.
+// read reads a reply, which must be complete within a time.
 func (k *control) read(within time.Duration) (reply, error) {
 	k.conn.SetReadDeadline(time.Now().Add(within))
 	p, err := readReply(k.lines)
-	if err == nil && p.code == 421 { // whatever the command was: the server closes the connection
+	if err == nil && p.code == 421 { // in reply to any command: the server closes the connection
 		return p, k.refused("server", p)
 	}
 	return p, err
 }
 
-// want is an ask whose reply has to be of a kind.
+// want is like ask but requires a kind of reply.
 func (k *control) want(kind int, words ...string) (reply, error) {
 	p, err := k.ask(words...)
 	if err == nil && p.kind() != kind {
@@ -188,7 +188,7 @@ func (k *control) want(kind int, words ...string) (reply, error) {
 	return p, err
 }
 
-// refused is the error for a reply. Servers repeat commands in their replies, and what is secret with them (rule 62).
+// refused returns the error for a reply. It masks secrets, because servers repeat commands in replies (rule 62).
 func (k *control) refused(command string, p reply) *Error {
 	const most = 120
 	text := p.text()
@@ -205,8 +205,8 @@ func (k *control) refused(command string, p reply) *Error {
 	return &Error{Command: command, Code: p.code, Text: text}
 }
 
-// restarts tells whether the server can begin within a file (RFC 3659, section 5). The first REST of those that do not
-// list it is a question only.
+// restarts reports whether the server supports starting at an offset (RFC 3659, section 5). If FEAT did not list it, a
+// REST command tests it.
 func (k *control) restarts(at int64) (bool, error) {
 	if k.asked {
 		return k.resumes, nil
@@ -219,7 +219,7 @@ func (k *control) restarts(at int64) (bool, error) {
 	return k.resumes, nil
 }
 
-// passive asks for a port to get data from. PASV is for servers that do not know EPSV; it has room for IPv4 only.
+// passive requests a port for a data connection. PASV is for servers without EPSV. It supports only IPv4.
 func (k *control) passive() (port int, err error) {
 	if v4 := k.peer.Unmap().Is4(); !k.older || !v4 {
 		p, err := k.ask("EPSV")
@@ -244,9 +244,9 @@ func (k *control) passive() (port int, err error) {
 	return p.passivePort()
 }
 
-// quit ends a connection that nothing is asked of any more. The reply is not waited for.
+// quit closes a connection that is no longer needed. It does not wait for the reply.
 func (k *control) quit() {
 	k.conn.SetDeadline(time.Now().Add(defaultCloseTime))
-	k.conn.Write([]byte("QUIT\r\n")) // an answer to an error would be to close, too
+	k.conn.Write([]byte("QUIT\r\n")) // after an error the connection would be closed anyway
 	k.conn.Close()
 }

@@ -6,7 +6,7 @@ import (
 	"braid/source"
 )
 
-// classify says whose fault an error is, and whether another try makes sense.
+// classify returns the fault of an error, and whether another attempt makes sense.
 func classify(err error) (fault source.Fault, retry bool) {
 	var login *loginError
 	var said *Error
@@ -24,13 +24,13 @@ func classify(err error) (fault source.Fault, retry bool) {
 	return said.fault()
 }
 
-// fault says whose fault it is that the server does not do what it was asked for (RFC 959, section 4.2.2).
+// fault classifies a refusal of the server (RFC 959, section 4.2.2).
 func (e *Error) fault() (fault source.Fault, retry bool) {
 	transient := e.Code/100 == 4
 	switch {
 	case e.Command == "AUTH" || e.Command == "PBSZ" || e.Command == "PROT":
 		return source.FaultTLS, transient
-	case e.Code == 425 || e.Code == 426: // no data connection, or it broke
+	case e.Code == 425 || e.Code == 426: // no data connection, or a broken one
 		return source.FaultNetwork, true
 	case e.Code == 530 || e.Code == 532:
 		return source.FaultAuth, false

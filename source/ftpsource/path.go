@@ -9,7 +9,7 @@ import (
 	"braid/metalink"
 )
 
-// Why an address is refused before a server is asked.
+// Reasons to refuse a URL without asking a server.
 var (
 	errScheme  = errors.New("not an ftp or ftps URL")
 	errNoHost  = errors.New("a URL without a host")
@@ -18,14 +18,14 @@ var (
 	errControl = errors.New("a line end or NUL in the URL")
 )
 
-// Check says why no server is asked for the file at u.
+// Check returns an error if the file at u cannot be requested.
 func Check(u *url.URL) error {
 	_, err := pathOf(u)
 	return err
 }
 
-// pathOf is the path of u as commands have it. The path of a URL is relative to the folder that a user of the server
-// begins in, unless its first segment begins with %2F (RFC 1738, section 3.2.2).
+// pathOf returns the path of u for use in commands. It is relative to the initial folder of the login, unless its first
+// segment begins with %2F (RFC 1738, section 3.2.2).
 func pathOf(u *url.URL) (string, error) {
 	escaped, kind := CutType(u.EscapedPath())
 	switch {
@@ -50,7 +50,7 @@ func pathOf(u *url.URL) (string, error) {
 	return path, nil
 }
 
-// CutType splits the escaped path of a URL before its ";type=" (RFC 1738, section 3.2.2).
+// CutType splits the escaped path of a URL at its ";type=" (RFC 1738, section 3.2.2).
 func CutType(escaped string) (path, kind string) {
 	const mark = ";type="
 	i := strings.LastIndexByte(escaped, ';')
@@ -60,7 +60,7 @@ func CutType(escaped string) (path, kind string) {
 	return escaped[:i], escaped[i+len(mark):]
 }
 
-// breaksLines tells what would end a command, or the text of one, early.
+// breaksLines reports whether s contains characters that would end a command.
 func breaksLines(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }
 
 func passwordOf(u *url.Userinfo) string {

@@ -20,13 +20,14 @@ import (
 	"braid/source"
 )
 
-// maxTunnelHead is the most that a proxy may say before a tunnel begins.
+// maxTunnelHead limits the size of a proxy's response to CONNECT.
 const maxTunnelHead = 64 << 10
 
 var errTunnel = errors.New("the proxy does not speak HTTP")
 
-// connect connects to addr, at the host of a: through a proxy, if there is one for it. It is not visible here what a
-// proxy connects to; of those that are asked for, addresses are checked, and names that are never public (rule 63).
+// connect connects to addr on the host of a, through a proxy if there is one for it. The address that a proxy connects
+// to is unknown here, so for a proxied connection the host's literal addresses and names that are never public are
+// checked (rule 63).
 func (c *Client) connect(ctx context.Context, a account, addr string, p address.Policy) (conn *net.TCPConn, rtt time.Duration, proxied bool, err error) {
 	if err := p.Not.CheckHost(a.name); err != nil {
 		return nil, 0, false, err
@@ -48,8 +49,8 @@ func (c *Client) connect(ctx context.Context, a account, addr string, p address.
 	return conn, rtt, true, err
 }
 
-// dialData connects to a port for data: at the peer of the control connection, whatever the server says (rule 58), or through its
-// proxy at the host that this was asked for.
+// dialData connects to a port for data: on the peer of the control connection, regardless of the address in the reply
+// (rule 58), or through the proxy on the host of the control connection.
 func (k *control) dialData(ctx context.Context, port int, p address.Policy) (*net.TCPConn, error) {
 	host := k.peer.String()
 	if k.proxied {
@@ -59,7 +60,7 @@ func (k *control) dialData(ctx context.Context, port int, p address.Policy) (*ne
 	return conn, err
 }
 
-// tlsFor is the configuration for a server.
+// tlsFor returns the TLS configuration for a server.
 func (c *Client) tlsFor(a account) *tls.Config {
 	if config, ok := c.TLSFor[a.host]; ok {
 		return config
@@ -70,8 +71,8 @@ func (c *Client) tlsFor(a account) *tls.Config {
 	return c.TLS
 }
 
-// tunnel connects to addr through a proxy, which is where the user says. What it returns is the connection itself: nothing is
-// between its bytes and the server once it stands. The time of the round trip is that to the proxy.
+// tunnel connects to addr through the user's proxy. It returns the connection to the proxy, which then transports the
+// bytes of the server, and its round-trip time.
 func (c *Client) tunnel(ctx context.Context, via *url.URL, addr string) (*net.TCPConn, time.Duration, error) {
 	conn, rtt, err := c.dial(ctx, via.Host, address.Policy{Scope: address.Anywhere})
 	if err != nil {
@@ -98,7 +99,8 @@ func (c *Client) tunnel(ctx context.Context, via *url.URL, addr string) (*net.TC
 	return conn, rtt, nil
 }
 
-// askTunnel asks for a tunnel (RFC 9110, section 9.3.6). What is behind the head of the answer is the server's: it is not read.
+// askTunnel requests a tunnel (RFC 9110, section 9.3.6). It reads no bytes after the header of the response, because
+// they are the server's.
 func askTunnel(conn net.Conn, via *url.URL, addr string) error {
 	request := "CONNECT " + addr + " HTTP/1.1\r\nHost: " + addr + "\r\n"
 	if via.User != nil {
@@ -129,13 +131,13 @@ func askTunnel(conn net.Conn, via *url.URL, addr string) error {
 	return nil
 }
 
-// given is a connection that was made already, as a dialer.
+// A given is an open connection that acts as a dialer.
 type given struct{ net.Conn }
 
 func (g given) Dial(string, string) (net.Conn, error)                         { return g.Conn, nil }
 func (g given) DialContext(context.Context, string, string) (net.Conn, error) { return g.Conn, nil }
 
-// askSocks asks for a connection (RFC 1928). Names are looked up by the proxy.
+// askSocks requests a connection (RFC 1928). The proxy resolves names.
 func askSocks(ctx context.Context, conn net.Conn, via *url.URL, addr string) error {
 	var auth *proxy.Auth
 	if via.User != nil {

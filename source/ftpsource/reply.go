@@ -12,8 +12,8 @@ import (
 
 // Limits of rule 58.
 const (
-	maxLine  = 8 << 10 // bytes of a line of a reply, its end not counted
-	maxLines = 100     // of a reply
+	maxLine  = 8 << 10 // bytes of a line, without its end
+	maxLines = 100     // lines of a reply
 )
 
 var (
@@ -24,20 +24,20 @@ var (
 	errShortReply = errors.New("a reply without a code")
 )
 
-// A reply is what a server says to a command (RFC 959, section 4.2).
+// A reply is the reply to a command (RFC 959, section 4.2).
 type reply struct {
 	code  int
-	lines []string // without codes where the line has one
+	lines []string // without codes
 }
 
-// newLines makes a reader of lines that can hold the longest one.
+// newLines returns a reader that can hold the longest line.
 func newLines(r io.Reader) *bufio.Reader { return bufio.NewReaderSize(r, maxLine+len("\r\n")) }
 
 // readReply reads one reply. RFC 959, section 4.2: "the format for multi-line replies is that the first line will begin
 // with the exact required reply code, followed immediately by a Hyphen [...]. The last line will begin with the same
 // code, followed immediately by Space".
 //
-// The error is io.EOF only if nothing came at all.
+// The error is io.EOF only if nothing was received.
 func readReply(r *bufio.Reader) (reply, error) {
 	line, err := readLine(r)
 	if err != nil {
@@ -66,7 +66,7 @@ func readReply(r *bufio.Reader) (reply, error) {
 	return p, nil
 }
 
-// readLine reads a line without its end, which is CR LF, or LF at servers that are sloppy.
+// readLine reads a line without its end, which is CR LF, or LF from some servers.
 func readLine(r *bufio.Reader) (string, error) {
 	line, err := r.ReadSlice('\n')
 	switch {
@@ -84,7 +84,7 @@ func readLine(r *bufio.Reader) (string, error) {
 	return text, nil
 }
 
-// cutCode splits a line after its code. Some servers leave out the space where no text follows.
+// cutCode splits a line after its code. Some servers omit the space if no text follows.
 func cutCode(line string) (code int, more bool, text string, ok bool) {
 	if len(line) < 3 || line[0] < '1' || line[0] > '5' {
 		return 0, false, "", false
@@ -101,13 +101,14 @@ func cutCode(line string) (code int, more bool, text string, ok bool) {
 	return int(n), line[3] == '-', line[4:], true
 }
 
-// kind is the first digit: 1 wait, 2 done, 3 go on, 4 not now, 5 no (RFC 959, section 4.2.1).
+// kind returns the first digit: 1 preliminary, 2 completed, 3 continue, 4 temporary failure, 5 permanent failure (RFC
+// 959, section 4.2.1).
 func (p reply) kind() int { return p.code / 100 }
 
-// text is what people would read of it, on one line.
+// text returns the text of the reply on one line.
 func (p reply) text() string { return strings.Join(strings.Fields(strings.Join(p.lines, " ")), " ") }
 
-// size reads the reply to SIZE (RFC 3659, section 4).
+// size parses the reply to SIZE (RFC 3659, section 4).
 func (p reply) size() (int64, error) {
 	n, err := strconv.ParseUint(strings.TrimSpace(p.lines[0]), 10, 63)
 	if err != nil {
@@ -116,8 +117,8 @@ func (p reply) size() (int64, error) {
 	return int64(n), nil
 }
 
-// extendedPort reads the port of the reply to EPSV (RFC 2428, section 3): three delimiters, the port, a delimiter. If a
-// server fills in an address between the delimiters, it is not used.
+// extendedPort parses the port in the reply to EPSV (RFC 2428, section 3): three delimiters, the port, a delimiter. An
+// address between the delimiters is ignored.
 func (p reply) extendedPort() (int, error) {
 	text := strings.Join(p.lines, " ")
 	i := strings.LastIndexByte(text, '(')
@@ -131,9 +132,9 @@ func (p reply) extendedPort() (int, error) {
 	return port(fields[3])
 }
 
-// passivePort reads the port of the reply to PASV: of six numbers the last two. RFC 1123, section 4.1.2.6, has clients
-// look for the first digit, as the parentheses of RFC 959 are not always there. The other four are an address, which is
-// not used.
+// passivePort parses the port in the reply to PASV: the last two of six numbers. RFC 1123, section 4.1.2.6, requires
+// clients to look for the first digit, because some replies lack the parentheses of RFC 959. The other four numbers are
+// an address, which is ignored.
 func (p reply) passivePort() (int, error) {
 	text := strings.Join(p.lines, " ")
 	text = text[strings.IndexByte(text, '(')+1:]
@@ -167,18 +168,18 @@ func port(digits string) (int, error) {
 	return int(n), nil
 }
 
-// has tells whether a reply to FEAT lists a feature (RFC 2389, section 3.2).
+// has reports whether a reply to FEAT lists a feature (RFC 2389, section 3.2).
 func (p reply) has(feature string) bool {
 	return slices.ContainsFunc(p.lines, func(line string) bool {
 		return strings.EqualFold(strings.Join(strings.Fields(line), " "), feature)
 	})
 }
 
-// An Error is a reply that is not the one hoped for.
+// An Error is an unsuccessful reply.
 type Error struct {
 	Command string // without its arguments
 	Code    int
-	Text    string // what the server says, shortened; it is not escaped
+	Text    string // of the server, shortened; not escaped
 }
 
 func (e *Error) Error() string {

@@ -16,28 +16,28 @@ import (
 	"braid/source"
 )
 
-// bufferSize is the most that a sink gets at once.
+// bufferSize limits the bytes passed to a sink at once.
 const bufferSize = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 var errLonger = errors.New("the file is longer than its SIZE")
 
-// A transfer is one range: commands, a data connection, the bytes.
+// A transfer fetches one range.
 type transfer struct {
 	s        *Source
 	ctx      context.Context
 	leash    *leash
-	stop     func() bool // the leash is not pulled any more
+	stop     func() bool // stops the leash from closing connections
 	control  *control
-	inOrder  bool // all commands have their replies: the connection can serve another transfer
+	inOrder  bool // all commands were answered, so the connection can be reused
 	answered bool
-	raw      *ending // data
+	raw      *ending // data connection
 	data     net.Conn
 }
 
-// An ending remembers that a connection ended below TLS, which then need not have said so: TLS does not read on after a
-// close_notify.
+// An ending records that the TCP connection has ended. crypto/tls does not read after a close_notify, so eof is then
+// not set.
 type ending struct {
 	*net.TCPConn
 	eof atomic.Bool
@@ -51,7 +51,7 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// run does the transfer.
+// run runs the transfer.
 func (t *transfer) run(r byterange.Range, w source.Sink) error {
 	a, err := t.look(r)
 	if err != nil {
@@ -72,8 +72,8 @@ func (t *transfer) run(r byterange.Range, w source.Sink) error {
 	return t.deliver(a, w)
 }
 
-// look asks what there is, and says what will come of it. Servers do not mind a REST behind the end of a file, so SIZE
-// comes first.
+// look requests the metadata of the file and returns the answer for the sink. SIZE comes first, because servers accept
+// a REST beyond the end of a file.
 func (t *transfer) look(r byterange.Range) (a source.Answer, err error) {
 	k := t.control
 	size, err := t.size()
@@ -104,7 +104,7 @@ func (t *transfer) look(r byterange.Range) (a source.Answer, err error) {
 	return a, nil
 }
 
-// size asks for the size (RFC 3659, section 4). It is below zero if the server does not tell.
+// size requests the size (RFC 3659, section 4). It returns -1 if the server does not support it.
 func (t *transfer) size() (int64, error) {
 	p, err := t.control.ask("SIZE", t.s.path)
 	switch {
@@ -112,9 +112,9 @@ func (t *transfer) size() (int64, error) {
 		return 0, err
 	case p.code == 213:
 		return p.size()
-	case p.code >= 500 && p.code < 510: // the command is unknown, or not for this server
+	case p.code >= 500 && p.code < 510: // the server does not support the command
 		return -1, nil
-	case p.code == 550: // of a file that is not there, and where the command is not allowed
+	case p.code == 550: // the file does not exist, or the command is not allowed
 		if there, err := t.date(); there || err != nil {
 			return -1, err
 		}
@@ -123,7 +123,7 @@ func (t *transfer) size() (int64, error) {
 	return 0, t.control.refused("SIZE", p)
 }
 
-// date asks when the file was changed (RFC 3659, section 3), and tells whether the server knows one of that name.
+// date requests the modification time (RFC 3659, section 3), and reports whether the file exists.
 func (t *transfer) date() (there bool, err error) {
 	p, err := t.control.ask("MDTM", t.s.path)
 	if err != nil {
@@ -139,8 +139,8 @@ func (t *transfer) date() (there bool, err error) {
 	return !when.IsZero(), nil
 }
 
-// begin opens the data connection and starts the transfer at an offset. RFC 959, section 4.1.3, wants REST "immediately
-// followed" by the transfer.
+// begin opens the data connection and starts the transfer at an offset. RFC 959, section 4.1.3, requires that REST is
+// "immediately followed" by the transfer.
 func (t *transfer) begin(start int64) error {
 	k := t.control
 	port, err := k.passive()
@@ -149,7 +149,7 @@ func (t *transfer) begin(start int64) error {
 	}
 	raw, err := k.dialData(t.ctx, port, t.s.policy)
 	if err != nil {
-		t.s.older.Store(true) // something in between may know PASV only
+		t.s.older.Store(true) // a firewall may support only PASV
 		return fmt.Errorf("data connection: %w", err)
 	}
 	t.raw = &ending{TCPConn: raw}
@@ -177,7 +177,8 @@ func (t *transfer) begin(start int64) error {
 	return nil
 }
 
-// deliver gives the bytes to w. Where the range ends before the file does, it is left with the data connection.
+// deliver passes the bytes to w. If the range ends before the file, it closes the data connection at the end of the
+// range.
 func (t *transfer) deliver(a source.Answer, w source.Sink) error {
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)
@@ -215,8 +216,8 @@ func (t *transfer) read(p []byte, within time.Duration) (int, error) {
 	return t.data.Read(p)
 }
 
-// last waits for the end of a file of which every byte is here by its SIZE. If there are more, the SIZE was wrong (servers
-// that count in 32 bits do that), and without its last bytes the beginning is not taken for the file.
+// last waits for the end of the file after all bytes by its SIZE were received. If more follow, the SIZE was wrong, as
+// on servers that use 32 bits, and the beginning must not be taken for the whole file.
 func (t *transfer) last() error {
 	var more [1]byte
 	n, err := t.read(more[:], t.s.client.closeTime())
@@ -226,8 +227,8 @@ func (t *transfer) last() error {
 	return err
 }
 
-// leave ends a transfer before the file ends. The server says 426, 451 or 551, or 226 if it was through: all it can say is
-// welcome, as long as it does so.
+// leave ends a transfer before the end of the file. The server replies 426, 451 or 551, or 226 if it had sent
+// everything. Any reply is accepted.
 func (t *transfer) leave() error {
 	t.raw.Close()
 	_, err := t.control.read(t.s.client.closeTime())
@@ -235,21 +236,21 @@ func (t *transfer) leave() error {
 	return nil
 }
 
-// ended says what the end of the data at off means (rule 59).
+// ended evaluates the end of the data at off (rule 59).
 func (t *transfer) ended(a source.Answer, off int64, err error) error {
 	switch {
 	case off == a.End && err == io.EOF:
 		t.data.Close()
-		p, err := t.control.read(t.s.client.closeTime()) // it changes nothing: the bytes are here
+		p, err := t.control.read(t.s.client.closeTime()) // any reply is accepted, as all bytes were received
 		t.inOrder = err == nil && p.kind() == 2
 		return nil
-	case off == a.End: // nor does another end
+	case off == a.End: // likewise
 		return nil
 	case err != io.EOF:
 		return fmt.Errorf("data ends at byte %d: %w", off, err)
 	}
 	within := t.s.client.closeTime()
-	if a.End < 0 { // only the server knows whether that is all
+	if a.End < 0 { // only the server's reply shows whether the file is complete
 		within = t.s.client.timeout()
 	}
 	p, said := t.control.read(within)
@@ -268,20 +269,20 @@ func (t *transfer) ended(a source.Answer, off int64, err error) error {
 	return nil
 }
 
-// truncated says that TLS ended without close_notify, which crypto/tls lets pass between two records.
+// truncated reports whether TLS ended without close_notify, which crypto/tls accepts between two records.
 func (t *transfer) truncated() bool {
 	_, secured := t.data.(*tls.Conn)
 	return secured && t.raw.eof.Load()
 }
 
-// stale says that err may be what becomes of a connection that waited: the server had closed it, or what came first was
-// still about the transfer before.
+// stale reports whether err may be due to a reused connection: the server had closed it, or the first reply belonged to
+// the previous transfer.
 func (t *transfer) stale(err error) bool {
 	return err != nil && t.control.reused && !t.answered && t.ctx.Err() == nil
 }
 
-// end keeps the control connection for the next transfer if it can serve one. The data connection is closed, and so is the
-// control connection else: the next request there is then not a second one at the same time (C7, rule 38).
+// end keeps the control connection if it can be reused. Otherwise it closes the connection, so that the next request to
+// the server does not use a second one (C7, rule 38).
 func (t *transfer) end() {
 	if t.raw != nil {
 		t.raw.Close()
