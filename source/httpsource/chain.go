@@ -13,25 +13,25 @@ import (
 	"braid/verify"
 )
 
-// ErrDowngrade is a redirect that is not followed, see Client.AllowDowngrade.
+// ErrDowngrade is the error for a redirect from https to http that is not followed. See Client.AllowDowngrade.
 var ErrDowngrade = web.ErrDowngrade
 
-// A chain is one request with the redirects that follow it.
+// A chain is a request with its redirects.
 type chain struct {
 	s       *Source
 	method  string
 	body    []byte // of a POST
 	part    byterange.Range
-	whole   bool // no range is asked for
+	whole   bool // no range is requested
 	ifMatch string
 
-	trail   web.Trail // of the request at hand
+	trail   web.Trail // of the current request
 	hops    []metalink.Hop
-	vouched bool  // a strong digest came over https, from the asked server (rule 26)
-	digest  error // of a malformed digest (rule 31)
-	failed  bool  // an If-Match did (rule 35)
+	vouched bool  // the asked server sent a strong digest over https (rule 26)
+	digest  error // error of a malformed digest (rule 31)
+	failed  bool  // If-Match failed (rule 35)
 
-	challenges int // that were answered
+	challenges int // number of answered authentication challenges
 }
 
 func (s *Source) chain(method string, r byterange.Range) *chain {
@@ -41,14 +41,14 @@ func (s *Source) chain(method string, r byterange.Range) *chain {
 	}
 }
 
-// follow sends the request and follows redirects to an answer that is none.
+// follow sends the request and follows redirects to the final response.
 func (c *chain) follow(ctx context.Context) (*web.Exchange, error) {
 	for {
 		r, x, err := c.request(ctx)
 		if err != nil {
 			return nil, err
 		}
-		// Rule 35: the mirror has no version with that ETag. Its digest may say that it has the file.
+		// Rule 35: the mirror has no version with this ETag. Its digest may show that it has the file.
 		if x.StatusCode == http.StatusPreconditionFailed && c.ifMatch != "" {
 			c.ifMatch, c.failed = "", true
 			x.Finish()
@@ -90,19 +90,19 @@ func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error
 		return r, x, nil
 	case ctx.Err() != nil && len(c.hops) == 0:
 		return nil, nil, ctx.Err()
-	case ctx.Err() != nil: // what the answers before it said is known all the same
+	case ctx.Err() != nil: // with the previous responses, which are known
 		return nil, nil, c.fail(nil, source.FaultNetwork, ctx.Err())
 	}
 	fault, retry := classify(err)
 	e := c.fail(nil, fault, source.Plain(err))
 	e.Retry = retry
-	if fault == source.FaultAuth { // of a proxy that makes no tunnel; what servers say is judged elsewhere
+	if fault == source.FaultAuth { // from a proxy; servers' responses are judged elsewhere
 		e.Status = http.StatusProxyAuthRequired
 	}
 	return nil, nil, e
 }
 
-// note keeps an answer as a hop.
+// note records a response as a hop.
 func (c *chain) note(x *web.Exchange) {
 	h := metalink.Hop{
 		URL: c.trail.URL, From: x.From, Status: x.StatusCode, Header: kept(x.Header, c.s.opts.Mirror),
@@ -113,12 +113,12 @@ func (c *chain) note(x *web.Exchange) {
 	if err != nil {
 		c.digest = errors.Join(c.digest, err)
 	}
-	own := !c.s.opts.Mirror && metalink.Own(c.hops) == len(c.hops) // what a mirror says of itself is no evidence (C2)
+	own := !c.s.opts.Mirror && metalink.Own(c.hops) == len(c.hops) // a mirror's digest is no evidence (C2)
 	c.vouched = c.vouched || own && h.Proven() && verify.Strong(claims)
 }
 
-// channel is how much the last answer is to be trusted: what came over http, from a server whose certificate was not checked, or
-// from one that was named so, an attacker on the way may have written.
+// channel returns the trust in the last response. If any response so far came over http or from a server whose
+// certificate was not checked, an attacker may have changed it.
 func (c *chain) channel() verify.Channel {
 	for _, h := range c.hops {
 		if !h.Proven() {
@@ -128,12 +128,12 @@ func (c *chain) channel() verify.Channel {
 	return verify.HTTPS
 }
 
-// mayDowngrade says that an insecure mirror can do no harm, or that the user does not mind.
+// mayDowngrade reports whether an insecure mirror is harmless or allowed by the user.
 func (c *chain) mayDowngrade() bool {
 	return c.vouched || c.s.opts.Trusted || c.s.client.AllowDowngrade
 }
 
-// fail is an error about the request at hand; x is its exchange, if there was an answer.
+// fail returns an error about the current request. x is its exchange, or nil without a response.
 func (c *chain) fail(x *web.Exchange, f source.Fault, err error) *source.Error {
 	e := &source.Error{URL: source.Mask(c.trail.URL), Host: source.HostPort(c.trail.URL), Fault: f, Hops: c.hops, Err: err}
 	if x != nil {

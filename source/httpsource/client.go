@@ -1,11 +1,11 @@
-// Package httpsource has the bytes of a web server: a [source.Source] over HTTP/1.1 (RFC 9110, RFC 9112).
+// Package httpsource fetches files from a web server. It implements [source.Source] over HTTP/1.1 (RFC 9110, RFC 9112).
 //
-// It believes no answer that is not exactly the answer to its question, follows redirects by itself, so
-// that each answer on the way can be read, and gives credentials only to the server that they are for. What
-// servers name does not lead into the network that we are in, unless they are in it, too.
+// It accepts a response only if it exactly answers the request. It follows redirects itself, so that each response can
+// be examined. It sends credentials only to the server that they are for. A URL named by a server must not lead into a
+// private network, unless that server is in it.
 //
-// It refuses to be a browser: no cookies are kept, nothing is decoded, no request is sent twice by its own
-// decision, but for an answer of 412 to If-Match. Retries, limits and the choice of ranges are for the caller.
+// It is not a browser: it keeps no cookies, decodes no content, and repeats no request, except after a 412 to If-Match.
+// The caller handles retries and limits, and chooses the ranges.
 //
 //	var c httpsource.Client
 //	defer c.CloseIdle()
@@ -27,77 +27,76 @@ import (
 	"braid/source"
 )
 
-// A Client makes requests and keeps the connections between them. The zero value works. It may be used by
-// several goroutines, and must not be changed or copied after its first use.
+// A Client sends requests and reuses connections. The zero value is ready to use. It may be used concurrently, and must
+// not be changed or copied after its first use.
 type Client struct {
 	// UserAgent is sent with each request. If empty, it is "braid".
 	UserAgent string
-	// ConnectTimeout limits the time to connect, and that of the TLS handshake. If zero, it is 10 s.
+	// ConnectTimeout limits the time to connect, and the time of the TLS handshake. If zero, it is 10 s.
 	ConnectTimeout time.Duration
-	// HeaderTimeout limits the time from request to header section, for each answer of a chain of
+	// HeaderTimeout limits the time from a request to the header of its response, for each request in a chain of
 	// redirects. If zero, it is 30 s.
 	HeaderTimeout time.Duration
-	// IdlePerHost is how many connections to one host may wait for another request. If zero, it is 4: enough for
-	// one file. A program that downloads several at a time wants as many as these.
+	// IdlePerHost is the number of idle connections per host. If zero, it is 4, which is enough for one file. A program
+	// that downloads several files at a time needs more.
 	IdlePerHost int
-	// AllowDowngrade lets any redirect lead from https to http.
+	// AllowDowngrade allows all redirects from https to http.
 	AllowDowngrade bool
-	// NoReferer sends no Referer to mirrors.
+	// NoReferer suppresses the Referer field to mirrors.
 	NoReferer bool
-	// TLS is the configuration for https. If nil, it is that of crypto/tls. Its certificates are shown only
-	// to the servers that the user named, not to mirrors.
+	// TLS is the configuration for https. If nil, the defaults of crypto/tls are used. Client certificates are shown
+	// only to servers that the user named, not to mirrors.
 	TLS *tls.Config
-	// TLSFor has the configurations for servers that TLS is not for: of a "host:port", or of a "host" with any port, in lower
-	// case. What comes from one whose certificate is not checked (InsecureSkipVerify) counts like what comes over http.
+	// TLSFor has configurations for single servers: the key is "host:port", or "host" for any port, in lower case.
+	// Responses from a server whose certificate is not checked (InsecureSkipVerify) are trusted like those over http.
 	TLSFor map[string]*tls.Config
-	// Proxy chooses the proxy for a URL. If nil, the environment does. What a proxy connects to is out of
-	// sight: of requests to it, only addresses in URLs are checked.
+	// Proxy returns the proxy for a URL. If nil, the environment is used. The address that a proxy connects to is
+	// unknown, so for proxied requests only literal addresses in URLs are checked.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Cookies has those that are sent to the servers that the user named, as far as they are for them. It is told none.
+	// Cookies has the cookies for servers that the user named. Received cookies are not stored in it.
 	Cookies http.CookieJar
-	// Outlet is how connections leave this machine.
+	// Outlet says how connections leave this machine.
 	Outlet source.Outlet
-	// AllowHosts are connected to whoever names them, as by c.AllowHosts.Add("10.1.0.0/16").
+	// AllowHosts are hosts to which connections are always allowed, as by c.AllowHosts.Add("10.1.0.0/16").
 	AllowHosts address.Hosts
-	// HostRate is how many requests a second the host of a URL gets, redirects included. If nil, or not above zero,
-	// there is no limit.
+	// HostRate returns the maximum number of requests per second for the host of a URL, including redirects. If nil, or
+	// if it returns 0, there is no limit.
 	HostRate func(*url.URL) float64
-	// Pace keeps the pace of hosts together with others. If nil, this Client does for itself.
+	// Pace shares the pace of hosts with other Clients. If nil, the Client has its own.
 	Pace Pacer
-	// Resolver looks names up. If nil, it is that of package net.
+	// Resolver resolves names. If nil, that of package net is used.
 	Resolver *net.Resolver
-	// Dial connects in place of the client's own dialer. It is for tests: the addresses that it connects to are not checked.
+	// Dial replaces the client's dialer in tests. The addresses that it connects to are not checked.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Wrap puts something around the client's own connections, to count requests, say, to log, trace or sign them: it
-	// gets what makes the requests and returns what is asked instead. It is called when the client is first used, once
-	// for each kind of connections: those that show a certificate of TLS or TLSFor, and others. What it returns may be
-	// used by several goroutines, passes the context of requests on, follows no redirects and decodes nothing.
+	// Wrap wraps the client's transport, for example to count, log, trace or sign requests. It is called at the first
+	// use of the client, once for connections with a client certificate of TLS or TLSFor, and once for others. The
+	// returned RoundTripper may be used concurrently. It must pass on the context of requests, and must not follow
+	// redirects or decode bodies.
 	Wrap func(own http.RoundTripper) http.RoundTripper
-	// Transport makes the requests in place of the client's own connections, as Wrap does not: a recording in a test,
-	// say, or the one that all of a program goes through. What it connects to, how long it waits for a connection or a
-	// header section and which proxy it uses is then its own matter, and not that of the fields above (of the address
-	// scope remains what addresses in URLs say); servers that send more than they announce are not seen through. Bodies
-	// must come as they are sent, and redirects as answers.
+	// Transport replaces the client's transport, for example by a recording in a test or by one that the whole program
+	// uses. It applies its own addresses, timeouts and proxy instead of the fields above. Literal addresses in URLs are
+	// still checked. A response with more bytes than announced is not detected. Transport must not decode bodies or
+	// follow redirects.
 	Transport http.RoundTripper
 
 	once  sync.Once
 	web   web.Client
 	hosts hosts
-	// unused are turns of requests that were given up before their turn.
+	// unused holds turns of requests that were canceled before their turn.
 	unused turns
 }
 
-// client is what makes the requests.
+// client returns the web.Client that sends the requests.
 func (c *Client) client() *web.Client {
 	c.once.Do(func() {
 		w := &c.web
 		w.UserAgent, w.ConnectTimeout, w.HeaderTimeout, w.IdlePerHost = c.UserAgent, c.ConnectTimeout, c.HeaderTimeout, c.IdlePerHost
-		w.ReadBuffer = 32 << 10 // a small file comes with its head
+		w.ReadBuffer = 32 << 10 // so that a small file is read together with its header
 		w.TLS, w.TLSFor, w.Proxy, w.Outlet, w.AllowHosts = c.TLS, c.TLSFor, c.Proxy, c.Outlet.Apply, c.AllowHosts
 		w.Resolver, w.Dial, w.Wrap, w.Transport = c.Resolver, c.Dial, c.Wrap, c.Transport
 	})
 	return &c.web
 }
 
-// CloseIdle closes the connections that wait for another request.
+// CloseIdle closes the idle connections.
 func (c *Client) CloseIdle() { c.client().CloseIdle() }

@@ -13,8 +13,8 @@ import (
 
 var buffers = sync.Pool{New: func() any { return new([web.BufferSize]byte) }}
 
-// deliver gives the body to w. What one Read brings is given on at once, whatever it is: it is large where bytes come
-// fast, as the connection gathers (socket.go), and of a slow stream nothing waits here.
+// deliver passes the body to w. The result of each Read is passed on at once. It is large on a fast connection, which
+// gathers bytes (socket.go), and a slow stream is not delayed.
 func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w source.Sink) error {
 	buf := buffers.Get().(*[web.BufferSize]byte)
 	defer buffers.Put(buf)
@@ -22,7 +22,7 @@ func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w
 	for off := a.Start; ; {
 		p := buf[:]
 		if a.End >= 0 {
-			p = buf[:min(web.BufferSize, max(1, a.End-off))] // after the end, one byte shows that there is more
+			p = buf[:min(web.BufferSize, max(1, a.End-off))] // at the end, one more byte detects a longer body
 		}
 		n, err := x.Read(p)
 		if n > 0 && off == a.End {
@@ -30,7 +30,7 @@ func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w
 			return c.fail(x, source.FaultProtocol, web.ErrLonger)
 		}
 		check.Write(p[:n])
-		if off+int64(n) == a.End { // before w hears that all is there
+		if off+int64(n) == a.End { // before w gets the last bytes
 			if err := contentError(check); err != nil {
 				x.Close()
 				return c.fail(x, source.FaultMismatch, err)
@@ -49,7 +49,7 @@ func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w
 	}
 }
 
-// ended says what the end of a body at off means.
+// ended evaluates the end of a body at off.
 func (c *chain) ended(ctx context.Context, x *web.Exchange, a source.Answer, off int64, err error, check *web.Content) error {
 	defer x.Close()
 	short := off < a.End
@@ -74,7 +74,7 @@ func (c *chain) ended(ctx context.Context, x *web.Exchange, a source.Answer, off
 	return e
 }
 
-// complete says whether a body that looks complete is.
+// complete returns an error if a body that seems complete was truncated.
 func (c *chain) complete(x *web.Exchange, a source.Answer, off int64) error {
 	switch err := x.Complete(a.End >= 0); err {
 	case nil:
@@ -88,7 +88,7 @@ func (c *chain) complete(x *web.Exchange, a source.Answer, off int64) error {
 	}
 }
 
-// contentError compares what an answer brought with what it says of it.
+// contentError returns an error if the content of a response does not match its digest.
 func contentError(k *web.Content) error {
 	if got, want, wrong := k.Wrong(); wrong {
 		return &source.ContentError{Got: got, Want: want}

@@ -8,7 +8,7 @@ import (
 	"braid/source"
 )
 
-// classify says whose fault an error of the transport is, and whether another try makes sense.
+// classify returns the fault of a transport error, and whether another attempt makes sense.
 func classify(err error) (fault source.Fault, retry bool) {
 	answer, ok := errors.AsType[*web.AnswerError](err)
 	switch {

@@ -13,25 +13,25 @@ import (
 	"braid/source"
 )
 
-// hosts is what all requests of a Client have to keep to at hosts, by host:port: what one is told holds for the others
-// (rule 66). The zero value knows of none.
+// A hosts keeps the pace of requests to each host, by host:port. A delay that one request was told applies to all
+// requests of a Client (rule 66). The zero value is ready to use.
 type hosts struct {
 	mu    sync.Mutex
 	known map[string]hostPace
 }
 
-// A Pacer is what keeps the pace of hosts for several Clients, in other processes say. Hosts are host:port. Its methods
-// are called by several goroutines; Held and Hold do not block.
+// A Pacer keeps the pace of requests to hosts for several Clients, possibly in other processes. Hosts are host:port.
+// Its methods may be called concurrently. Held and Hold do not block.
 type Pacer interface {
-	// Held returns how long a host is not to be asked, and the status with which it said so.
+	// Held returns how long a host must not be asked, and the status of the response that demanded it.
 	Held(host string, now time.Time) (wait time.Duration, status int)
-	// Hold keeps requests from a host for a time, as it said with a status.
+	// Hold stops requests to a host for a time, which it demanded in a response with this status.
 	Hold(host string, status int, wait time.Duration, now time.Time)
-	// Turn takes the next free turn at a host that gets so many requests a second, and returns how far off it is.
+	// Turn takes the next free turn at a host with a limit of requests per second, and returns the time until it.
 	Turn(ctx context.Context, host string, perSecond float64, now time.Time) (wait time.Duration)
 }
 
-// pacer is what keeps the pace of hosts.
+// pacer returns the Pacer to use.
 func (c *Client) pacer() Pacer {
 	if c.Pace != nil {
 		return c.Pace
@@ -39,21 +39,22 @@ func (c *Client) pacer() Pacer {
 	return &c.hosts
 }
 
-// A hostPace is about one host.
+// A hostPace is the pace of one host.
 type hostPace struct {
-	until  time.Time // it is not asked before, as it said with Retry-After
-	status int       // of that answer
-	next   time.Time // the first free turn for a request
+	until  time.Time // no requests before, because of a Retry-After
+	status int       // of the response with Retry-After
+	next   time.Time // the next free turn
 }
 
 const (
-	// mostHeld is how long a host is left alone that wants more: its word may be a mistake, and a Client may live for months.
+	// mostHeld limits how long a host is not asked. A longer Retry-After may be a mistake, and a Client may live for
+	// months.
 	mostHeld = time.Hour
-	// mostHosts is how many are remembered before those are forgotten that nothing holds.
+	// mostHosts is the number of hosts from which on those without a pending delay are forgotten.
 	mostHosts = 1000
 )
 
-// Hold is that of a Pacer.
+// Hold implements Pacer.
 func (h *hosts) Hold(host string, status int, wait time.Duration, now time.Time) {
 	h.change(host, now, func(p *hostPace) {
 		if until := now.Add(min(wait, mostHeld)); until.After(p.until) {
@@ -62,7 +63,7 @@ func (h *hosts) Hold(host string, status int, wait time.Duration, now time.Time)
 	})
 }
 
-// Held is that of a Pacer.
+// Held implements Pacer.
 func (h *hosts) Held(host string, now time.Time) (wait time.Duration, status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +71,7 @@ func (h *hosts) Held(host string, now time.Time) (wait time.Duration, status int
 	return max(0, p.until.Sub(now)), p.status
 }
 
-// Turn is that of a Pacer.
+// Turn implements Pacer.
 func (h *hosts) Turn(_ context.Context, host string, perSecond float64, now time.Time) (wait time.Duration) {
 	h.change(host, now, func(p *hostPace) {
 		if p.next.Before(now) {
@@ -96,10 +97,10 @@ func (h *hosts) change(host string, now time.Time, f func(*hostPace)) {
 	h.known[host] = p
 }
 
-// shortTurn is how far off a turn may be that is always waited for.
+// shortTurn is the time until a turn up to which a request always waits.
 const shortTurn = time.Second
 
-// turns are those that were given and are not used yet.
+// A turns holds turns that were taken but not used yet.
 type turns struct {
 	mu  sync.Mutex
 	all map[string][]time.Time // by host
@@ -115,7 +116,7 @@ func (t *turns) keep(host string, at time.Time) {
 	slices.SortFunc(t.all[host], time.Time.Compare)
 }
 
-// take takes the first one at a host that is not before since.
+// take removes and returns the first turn at a host that is not before since.
 func (t *turns) take(host string, since time.Time) (at time.Time, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -130,7 +131,8 @@ func (t *turns) take(host string, since time.Time) (at time.Time, ok bool) {
 	return at, false
 }
 
-// turn waits until a request may go out to the host at hand. Where that is not soon, the error says when (source.Error.Held).
+// turn waits until a request may be sent to the current host. If that is not soon, it returns an error with the time
+// (source.Error.Held).
 func (c *chain) turn(ctx context.Context) error {
 	client, host, now := c.s.client, source.HostPort(c.trail.URL), time.Now()
 	if wait, status := client.pacer().Held(host, now); wait > 0 {
@@ -170,7 +172,7 @@ func (c *chain) turn(ctx context.Context) error {
 
 var errTurn = errors.New("it is not its turn yet")
 
-// leftAlone is the error of a host that is not asked, as it said so with a status.
+// leftAlone returns the error for a host that must not be asked, because of an earlier response with this status.
 func (c *chain) leftAlone(status int, wait time.Duration, now time.Time) error {
 	e := c.fail(nil, source.FaultRefused, fmt.Errorf("%w: it said %d %s; it will be back at %s", source.ErrNotAsked, status, http.StatusText(status), now.Add(wait).UTC().Format(time.RFC3339)))
 	e.Status = status

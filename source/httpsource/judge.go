@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// judge says what an answer is, or why it is not one to the request at hand.
+// judge returns the answer in a response, or the reason why it does not answer the current request.
 func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 	resp := x.Response
 	a := source.Answer{
@@ -45,8 +45,8 @@ func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 	return a, err
 }
 
-// entityTag is the ETag of an answer, as sent: empty for a tag without content, which tells no two versions apart, and
-// for several.
+// entityTag returns the ETag of a response as sent. It returns "" for an empty tag, which does not identify a version,
+// and for several tags.
 func entityTag(h http.Header) string {
 	tag := single(h, "ETag")
 	if strings.TrimPrefix(tag, "W/") == `""` || strings.Count(tag, `"`) > 2 {
@@ -55,8 +55,8 @@ func entityTag(h http.Header) string {
 	return tag
 }
 
-// single is the value of a field that has one; else it is empty. One that is sent twice may come from two servers, one behind the
-// other, and says nothing.
+// single returns the value of a field that occurs once. It returns "" for several values, because they may come from
+// two servers behind each other.
 func single(h http.Header, name string) string {
 	if values := h.Values(name); len(values) == 1 {
 		return strings.TrimSpace(values[0])
@@ -64,7 +64,7 @@ func single(h http.Header, name string) string {
 	return ""
 }
 
-// conditional says that a 304 is an answer to this request.
+// conditional reports whether a 304 answers this request.
 func (c *chain) conditional() bool {
 	return c.whole && (c.s.opts.IfNoneMatch != "" || !c.s.opts.IfModifiedSince.IsZero())
 }
@@ -118,13 +118,14 @@ func (c *chain) part206(resp *http.Response) (got byterange.ContentRange, err er
 	return got, nil
 }
 
-// gzipped says that an answer is compressed, once, for a reader that can read that (RFC 9110, section 8.4.1.3).
+// gzipped reports whether a response is compressed with gzip and the caller accepts that (RFC 9110, section 8.4.1.3).
 func (c *chain) gzipped(h http.Header) bool {
 	v := strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ",")))
 	return c.s.opts.Gzip && (v == "gzip" || v == "x-gzip")
 }
 
-// identity refuses a coding that was not asked for: ranges and digests would speak of other bytes.
+// identity returns an error for a content coding that was not requested, because ranges and digests would apply to the
+// encoded bytes.
 func identity(h http.Header) error {
 	for _, v := range h.Values("Content-Encoding") {
 		if v != "" && !strings.EqualFold(strings.TrimSpace(v), "identity") {
@@ -134,7 +135,7 @@ func identity(h http.Header) error {
 	return nil
 }
 
-// refused is the error for a status that brings no file.
+// refused returns the error for a status without a file.
 func (c *chain) refused(x *web.Exchange) error {
 	status := x.StatusCode
 	e := c.fail(x, source.FaultRefused, fmt.Errorf("status %d %s", status, http.StatusText(status)))
@@ -158,7 +159,7 @@ func (c *chain) refused(x *web.Exchange) error {
 	return e
 }
 
-// unsatisfied explains a 416: the server has another, shorter file (rule 25).
+// unsatisfied explains a 416: the server has a different, shorter file (rule 25).
 func (c *chain) unsatisfied(x *web.Exchange, e *source.Error) {
 	if c.whole {
 		return

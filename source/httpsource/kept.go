@@ -15,11 +15,11 @@ var keptFields = append([]string{
 	"Content-Range", "Content-Disposition", "Accept-Ranges", "Etag", "Last-Modified", "Date", "Link",
 }, verify.StoreFieldNames()...)
 
-// mostKept is how many bytes of the fields of one of a mirror's answers are kept (rule 20). A mirror's Links are not
-// used, and its digest, type and validators take some hundred bytes.
+// mostKept limits the size of the fields that are kept of a mirror's response (rule 20). A mirror's Links are not used,
+// and its digest, type and validators take some hundred bytes.
 const mostKept = 4 << 10
 
-// kept returns a copy of those fields of h that are read later. Of a mirror's answer those that are too long are left out.
+// kept returns a copy of the fields of h that are read later. For a mirror, fields beyond mostKept are omitted.
 func kept(h http.Header, mirror bool) http.Header {
 	k, n := http.Header{}, 0
 	for _, name := range keptFields {
@@ -35,7 +35,7 @@ func kept(h http.Header, mirror bool) http.Header {
 			continue
 		}
 		n += size
-		k[name] = make([]string, len(values)) // a slice of net/http's shares its memory with the other fields
+		k[name] = make([]string, len(values)) // net/http's slice shares its memory with the other fields
 		for i, v := range values {
 			k[name][i] = strings.Clone(v)
 		}
@@ -43,5 +43,5 @@ func kept(h http.Header, mirror bool) http.Header {
 	return k
 }
 
-// fieldCost is what a value takes beside its bytes.
+// fieldCost is the memory for a value besides its bytes.
 const fieldCost = 16

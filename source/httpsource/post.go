@@ -12,18 +12,18 @@ import (
 	"braid/source"
 )
 
-// A Reply is what a server says to a Post.
+// A Reply is the response to a Post.
 type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	From   address.Scope // where the server is; see Options.Named
-	Host   string        // its host:port, which is another one after a redirect
+	From   address.Scope // scope of the server's address; see Options.Named
+	Host   string        // host:port of the server, after redirects
 }
 
-// Post sends a body to the server at u and reads its answer, of at most most bytes, whatever its status is. It is for
-// servers that are asked in this way where a file is: what they name is then a Source. Redirects are followed with the
-// body. The error is a *source.Error, or that of the context.
+// Post sends a body to the server at u and reads the response, of at most most bytes, whatever its status. It is for
+// servers that return the URL of a file in this way, which can then be a Source. Redirects are followed with the body.
+// The error is a *source.Error, or that of the context.
 func (c *Client) Post(ctx context.Context, u *url.URL, o Options, body []byte, most int64) (Reply, error) {
 	k := c.Source(u, o).chain(http.MethodPost, byterange.Range{End: byterange.Unbounded})
 	k.body = body

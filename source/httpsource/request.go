@@ -11,7 +11,7 @@ import (
 // What is asked for besides the bytes (C3): digests of the whole file.
 var wantDigest, wantReprDigest = verify.Want()
 
-// header is what the request at hand says.
+// header returns the header of the current request.
 func (c *chain) header() http.Header {
 	h := c.s.user.Header(&c.trail)
 	h.Set("Accept", cmp.Or(h.Get("Accept"), "*/*"))
@@ -39,9 +39,8 @@ func (c *chain) header() http.Header {
 	return h
 }
 
-// referer is what mirrors are told about where the user found them (S14): scheme, host and path of the
-// original URL, nothing when the origin needed credentials and, as RFC 9110, section 10.1.3, demands, nothing
-// from https to http (rule 28).
+// referer returns the Referer for mirrors (S14): scheme, host and path of the original URL. It returns "" if the origin
+// needed credentials and, as RFC 9110, section 10.1.3, requires, from https to http (rule 28).
 func (c *chain) referer() string {
 	o := c.s.opts
 	switch {
