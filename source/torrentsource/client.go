@@ -1,16 +1,17 @@
-// Package torrentsource has the bytes of a swarm: a [source.Source] over BitTorrent (BEP 3) for a file of a torrent, on
-// github.com/anacrolix/torrent.
+// Package torrentsource fetches files from BitTorrent swarms. It implements [source.Source] over BitTorrent (BEP 3) for
+// a file of a torrent, with github.com/anacrolix/torrent.
 //
-// A swarm gives whole pieces. What comes of one waits in a scratch file until the digest of the torrent says that it is right,
-// and only then goes to the sink, from the goroutine that called Fetch: a byte of other files is never touched here, and
-// nothing unproven leaves this package. Pieces that other sources brought are read where they are, checked, and given to peers.
+// A swarm delivers whole pieces. The bytes of a piece stay in a scratch file until its digest is verified. Only then
+// are they passed to the sink, in the goroutine that called Fetch. So unverified bytes never leave this package, and it
+// never writes to other files. Pieces that other sources delivered are read from their files, checked, and uploaded to
+// peers.
 //
-// Nothing runs and nothing is open before the first Fetch. Peers and trackers are named by strangers: where connections may
-// lead says the policy of who named the torrent, for every address, when it is connected to. A client does not listen
-// unless it is told where, does not ask routers to forward ports, and does not speak WebTorrent, uTP or to web seeds, which are
-// mirrors like others.
+// Nothing is opened before the first Fetch. Peers and trackers are named by strangers. Each address is therefore
+// checked at the time of the connection, by the policy of the server that named the torrent. A client listens only on a
+// configured address and does not ask routers to forward ports. It does not support WebTorrent and uTP, and treats web
+// seeds as mirrors.
 //
-// The package refuses to choose ranges, to write files, and to judge the whole: that is for the caller.
+// The caller chooses the ranges, writes the file and verifies it as a whole.
 //
 //	var c torrentsource.Client
 //	defer c.Close()
@@ -35,29 +36,30 @@ const (
 	defaultTimeout        = 30 * time.Second // rule 21
 )
 
-// A Client takes part in swarms. The zero value works, without listening. It may be used by several goroutines, and must not be
-// changed or copied after its first use.
+// A Client takes part in swarms. The zero value is ready to use and does not listen. It may be used concurrently, and
+// must not be changed or copied after its first use.
 type Client struct {
 	source.SwarmConfig
-	// Listen is the address, host:port, where peers may connect to us. If empty, none may.
+	// Listen is the address, host:port, where peers may connect. If empty, the client does not listen.
 	Listen string
-	// NoDHT asks trackers only: neither the distributed hash table (BEP 5) nor peers for other peers (BEP 11).
+	// NoDHT asks only trackers for peers, not the distributed hash table (BEP 5) and other peers (BEP 11).
 	NoDHT bool
-	// Bootstrap are the nodes, host:port, to enter the distributed hash table by. If nil, those that are well known.
+	// Bootstrap lists nodes, host:port, for joining the distributed hash table. If nil, well-known ones are used.
 	Bootstrap []string
 
 	mu     sync.Mutex
 	swarms map[key]*swarm
 }
 
-// Plug makes the Swarms of a download.Client: clients that listen at an address, as Client.Listen and Client.NoDHT say.
+// Plug returns a function that creates the Swarms of a download.Client, with these values of Client.Listen and
+// Client.NoDHT.
 func Plug(listen string, noDHT bool) func(source.SwarmConfig) source.Swarms {
 	return func(c source.SwarmConfig) source.Swarms {
 		return &Client{SwarmConfig: c, Listen: listen, NoDHT: noDHT}
 	}
 }
 
-// A key tells swarms apart: by the torrent, and by where connections may lead.
+// A key identifies a swarm: by the torrent, and by the scopes to which connections may lead.
 type key struct {
 	hash  metainfo.Hash
 	named address.Scope
@@ -82,10 +84,10 @@ func (c *Client) scratch(dir string) (source.Scratch, error) {
 
 type plainScratch struct{ *os.File }
 
-// Release keeps the bytes: not every system can give them back.
+// Release does nothing, because not every system can free a part of a file.
 func (plainScratch) Release(int64, int64) error { return nil }
 
-// join takes part in a swarm, for a source.
+// join joins the swarm of a source.
 func (c *Client) join(s *Source) (*swarm, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +107,7 @@ func (c *Client) join(s *Source) (*swarm, error) {
 	return w, nil
 }
 
-// leave ends the part of a source in its swarm. The last one ends the swarm.
+// leave removes a source from its swarm. The last one closes the swarm.
 func (c *Client) leave(w *swarm) {
 	c.mu.Lock()
 	w.refs--
@@ -119,7 +121,7 @@ func (c *Client) leave(w *swarm) {
 	}
 }
 
-// Close ends what is left of all swarms.
+// Close closes all remaining swarms.
 func (c *Client) Close() {
 	c.mu.Lock()
 	swarms := c.swarms

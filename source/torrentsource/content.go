@@ -14,29 +14,29 @@ import (
 	"braid/source"
 )
 
-// A content is what is known of the bytes of a torrent, as a storage for the library. What comes from peers is on the
-// shelf until it is proven and written by the jobs that want it. What is in the parts of members is read there. Its
-// mutex is held by calls of the library, which has its own lock then: the library is never called with the mutex.
+// A content is the storage of a torrent for the library. Received bytes are on the shelf until they are verified and
+// written by the jobs that want them. Bytes in the files of members are read from there. The library calls content
+// while it holds its own lock, so the library must never be called with mu held.
 type content struct {
-	length, size int64 // of a piece, of all
+	length, size int64 // of a piece, and of all pieces
 	shelf        *shelf
-	closed       chan struct{} // when the library begins to end
-	over         chan struct{} // when it has ended, and nothing is sent any more
+	closed       chan struct{} // closed when the library begins to close
+	over         chan struct{} // closed when the library has closed and sends nothing more
 
 	mu      sync.Mutex
 	members []member
-	jobs    map[int][]*job // that want a piece
-	proven  map[int]bool   // pieces whose digest was right
-	rough   map[int]int64  // pieces with bytes on the shelf: how many
-	stale   map[int]bool   // pieces of which the library has to ask again whether they are here
-	checks  []int          // pieces that are in parts, and were not checked
-	err     error          // of the scratch file
+	jobs    map[int][]*job // jobs that want a piece
+	proven  map[int]bool   // pieces with a verified digest
+	rough   map[int]int64  // number of bytes on the shelf, by piece
+	stale   map[int]bool   // pieces whose completion the library must read again
+	checks  []int          // pieces in the files of members that were not checked yet
+	err     error          // error of the scratch file
 }
 
-// A member is a file that a source stands for.
+// A member is a file of the torrent with a source.
 type member struct {
 	source *Source
-	here   byterange.Set // in its part
+	here   byterange.Set // ranges in its Part
 }
 
 func newContent(length, size int64, scratch source.Scratch) *content {
@@ -54,12 +54,12 @@ func (c *content) OpenTorrent(context.Context, *metainfo.Info, metainfo.Hash) (s
 	}, nil
 }
 
-// at is the range of a piece in the torrent.
+// at returns the range of a piece in the torrent.
 func (c *content) at(i int) byterange.Range {
 	return byterange.Range{Start: int64(i) * c.length, End: min(int64(i+1)*c.length, c.size)}
 }
 
-// enter makes a source a member, with what is here of its file.
+// enter adds a source as a member, with the ranges of its file that are on disk.
 func (c *content) enter(s *Source, here byterange.Set) {
 	c.mu.Lock()
 	c.members = append(c.members, member{source: s})
@@ -69,7 +69,7 @@ func (c *content) enter(s *Source, here byterange.Set) {
 	}
 }
 
-// exit forgets a member. What only it had is not here any more.
+// exit removes a member. Bytes that only this member had are then missing.
 func (c *content) exit(s *Source) {
 	c.gone(s, byterange.Range{Start: 0, End: s.file.Size})
 	c.mu.Lock()
@@ -77,7 +77,7 @@ func (c *content) exit(s *Source) {
 	c.members = slices.DeleteFunc(c.members, func(m member) bool { return m.source == s })
 }
 
-// here notes that bytes are in the part of a member, and tells whether there is something to check now.
+// here records that a range is in the Part of a member. It reports whether pieces must be checked.
 func (c *content) here(s *Source, r byterange.Range) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +95,7 @@ func (c *content) here(s *Source, r byterange.Range) bool {
 	return len(c.checks) > before
 }
 
-// gone notes that bytes are in the part of a member no more.
+// gone records that a range is no longer in the Part of a member.
 func (c *content) gone(s *Source, r byterange.Range) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +117,7 @@ func (c *content) memberOf(s *Source) int {
 	return slices.IndexFunc(c.members, func(m member) bool { return m.source == s })
 }
 
-// backed says that all of a piece is in parts.
+// backed reports whether all bytes of a piece are in the Parts of members.
 func (c *content) backed(i int) bool {
 	r := c.at(i)
 	for at := r.Start; at < r.End; {
@@ -130,7 +130,7 @@ func (c *content) backed(i int) bool {
 	return true
 }
 
-// holder is the member whose part has the byte at an offset of the torrent, and up to where it has what follows.
+// holder returns the member whose Part has the byte at an offset of the torrent, and the end of its range there.
 func (c *content) holder(at int64) (m *member, end int64) {
 	for i := range c.members {
 		m := &c.members[i]
@@ -145,7 +145,7 @@ func (c *content) holder(at int64) (m *member, end int64) {
 	return nil, at
 }
 
-// read fills p with bytes of piece i from off on: from the parts if they have all of it, else from the shelf.
+// read reads bytes of piece i from off: from the Parts if they have the whole piece, else from the shelf.
 func (c *content) read(i int, p []byte, off int64) (n int, err error) {
 	at := int64(i)*c.length + off
 	p = p[:min(int64(len(p)), c.at(i).End-at)]
@@ -175,12 +175,12 @@ func (c *content) readPart(p []byte, at int64) (int, error) {
 	return part.ReadAt(p[:min(int64(len(p)), end-at)], off)
 }
 
-// write takes what came of a piece from a peer.
+// write stores bytes of a piece from a peer.
 func (c *content) write(i int, p []byte, off int64) (int, error) {
 	n, err := c.shelf.WriteAt(i, p, off)
 	c.mu.Lock()
 	if len(c.jobs[i]) > 0 && c.rough[i] == 0 {
-		defer c.jobs[i][0].swarm.finish(i) // without the mutex
+		defer c.jobs[i][0].swarm.finish(i) // after mu is unlocked
 	}
 	defer c.mu.Unlock()
 	if err != nil {
@@ -197,14 +197,14 @@ func (c *content) write(i int, p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// failure is why nothing more can be kept.
+// failure returns the error of the scratch file, if any.
 func (c *content) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// right gives a piece that is right to the jobs that want it, and waits until they have written it.
+// right passes a verified piece to the jobs that want it, and waits until they have written it.
 func (c *content) right(i int) {
 	c.mu.Lock()
 	c.proven[i] = true
@@ -215,7 +215,7 @@ func (c *content) right(i int) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.backed(i) || len(c.jobs[i]) > 0 { // no part has it, or a job wants it anew
+	if !c.backed(i) || len(c.jobs[i]) > 0 { // no Part has it, or a job wants it again
 		delete(c.proven, i)
 		c.stale[i] = true
 	}
@@ -224,7 +224,7 @@ func (c *content) right(i int) {
 	}
 }
 
-// wrong forgets what came of a piece.
+// wrong discards the received bytes of a piece.
 func (c *content) wrong(i int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +235,7 @@ func (c *content) wrong(i int) {
 	delete(c.rough, i)
 }
 
-// drop gives the room of a piece on the shelf back.
+// drop frees the room of a piece on the shelf.
 func (c *content) drop(i int) {
 	if _, ok := c.rough[i]; !ok {
 		return
@@ -244,7 +244,7 @@ func (c *content) drop(i int) {
 	c.fails(c.shelf.drop(i))
 }
 
-// idle is told of pieces that no job waits for any more, and that are not complete.
+// idle moves incomplete pieces that no job wants any more from memory to the file.
 func (c *content) idle(pieces []int) {
 	for _, i := range pieces {
 		if err := c.shelf.put(i); err != nil {
@@ -255,14 +255,14 @@ func (c *content) idle(pieces []int) {
 	}
 }
 
-// fails notes that the scratch file does, if it does.
+// fails records an error of the scratch file.
 func (c *content) fails(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// complete says whether peers can have a piece, and we want it no more.
+// complete reports whether a piece can be uploaded to peers and no job wants it.
 func (c *content) complete(i int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -277,8 +277,8 @@ type piece struct {
 
 func (p piece) WriteAt(b []byte, off int64) (int, error) { return p.c.write(p.i, b, off) }
 
-// ReadAt reads for a peer. The library ends the program when such a read fails and the torrent is closed before it has
-// heard of it. So what cannot be read is answered late: when all is over, where the answer reaches no peer.
+// ReadAt reads for a peer. If it returned an error and the torrent was then closed, the library would panic. So it
+// delays the error until lateAnswer, or returns without one once the library has closed and no peer gets the bytes.
 func (p piece) ReadAt(b []byte, off int64) (int, error) {
 	n, err := p.c.read(p.i, b, off)
 	if err == nil {
@@ -294,10 +294,10 @@ func (p piece) ReadAt(b []byte, off int64) (int, error) {
 	}
 }
 
-// lateAnswer is after how long a peer hears that we have not what it was told that we have.
+// lateAnswer is how long an error of a read for a peer is delayed.
 const lateAnswer = time.Minute
 
-// WriteTo implements io.WriterTo: all of a piece, for its digest.
+// WriteTo implements io.WriterTo. It writes the whole piece, to compute its digest.
 func (p piece) WriteTo(w io.Writer) (n int64, err error) {
 	buf := copyBuffers.Get().(*[copySize]byte)
 	defer copyBuffers.Put(buf)
@@ -314,7 +314,7 @@ func (p piece) WriteTo(w io.Writer) (n int64, err error) {
 	return n, nil
 }
 
-// Bytes are copied in these.
+// copySize is the size of buffers for copying.
 const copySize = 128 << 10
 
 var copyBuffers = sync.Pool{New: func() any { return new([copySize]byte) }}
@@ -325,13 +325,13 @@ func (p piece) MarkComplete() error {
 	return nil
 }
 
-// MarkNotComplete is called when it is wrong.
+// MarkNotComplete is called when the digest of a piece is wrong.
 func (p piece) MarkNotComplete() error {
 	p.c.wrong(p.i)
 	return nil
 }
 
-// Completion implements storage.PieceImpl. It is always known: nothing is to be hashed at the start.
+// Completion implements storage.PieceImpl. It is always known, so that nothing is hashed at the start.
 func (p piece) Completion() storage.Completion {
 	return storage.Completion{Ok: true, Complete: p.c.complete(p.i)}
 }

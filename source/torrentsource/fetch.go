@@ -16,28 +16,28 @@ import (
 	"braid/source"
 )
 
-// A job is a Fetch that waits for pieces.
+// A job is a running Fetch.
 type job struct {
 	source   *Source
 	swarm    *swarm
 	r        byterange.Range
 	sink     source.Sink
-	pieces   source.PieceSink // sink, if it wants to hear of what is to come; else nil
-	left     map[int]bool     // pieces that are not written yet
+	pieces   source.PieceSink // the sink, if it is a PieceSink; else nil
+	left     map[int]bool     // pieces not written yet
 	ready    chan handed
-	moved    chan struct{} // something came, or is lost
+	moved    chan struct{} // bytes were received or discarded
 	came     atomic.Int64
 	over     chan struct{}
 	answered bool
 }
 
-// A handed is a piece that is right.
+// A handed is a verified piece.
 type handed struct {
 	piece int
 	done  chan struct{}
 }
 
-// note tells that so many bytes came, or that so many were wrong.
+// note records n received bytes. A negative n records discarded bytes.
 func (j *job) note(n int64) {
 	j.came.Add(n)
 	select {
@@ -46,7 +46,7 @@ func (j *job) note(n int64) {
 	}
 }
 
-// give lets the job write a piece, and waits until it has.
+// give makes the job write a piece, and waits until it has.
 func (j *job) give(i int, closed <-chan struct{}) {
 	h := handed{i, make(chan struct{})}
 	select {
@@ -62,7 +62,7 @@ func (j *job) give(i int, closed <-chan struct{}) {
 	}
 }
 
-// Fetch implements source.Source. Pieces come in any order.
+// Fetch implements source.Source. Pieces are delivered in any order.
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.End = min(r.End, s.file.Size); r.Empty() {
 		return nil
@@ -121,7 +121,7 @@ func (j *job) run(ctx context.Context) error {
 	}
 }
 
-// trim leaves to others what is behind the end of the range, should that be lower now.
+// trim gives up the pieces beyond the end of the range, if the sink has lowered it.
 func (j *job) trim() {
 	if j.pieces == nil {
 		return
@@ -143,7 +143,7 @@ func (j *job) trim() {
 	}
 }
 
-// hear passes on that something came.
+// hear reports received bytes to the sink.
 func (j *job) hear() error {
 	if err := j.swarm.content.failure(); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (j *job) hear() error {
 	return nil
 }
 
-// answer says what will come, when it is sure that something will.
+// answer sends the Answer to the sink, once bytes were received.
 func (j *job) answer() error {
 	if j.answered {
 		return nil
@@ -169,10 +169,10 @@ func (j *job) answer() error {
 	})
 }
 
-// tag is a strong validator: the hash of the torrent names its bytes, and those of each of its files.
+// tag returns a strong validator. The hash of the torrent identifies its bytes, and so those of each of its files.
 func (s *Source) tag() string { return fmt.Sprintf(`"btih-%v-%d"`, s.torrent.InfoHash, s.file.Offset) }
 
-// write writes what is wanted of a piece.
+// write writes the wanted part of a piece.
 func (j *job) write(i int) error {
 	if !j.left[i] {
 		return nil
@@ -205,7 +205,7 @@ func (j *job) write(i int) error {
 	return nil
 }
 
-// noPeerError is the error if nothing came for too long.
+// noPeerError returns the error for a time without bytes.
 func (s *Source) noPeerError(w *swarm) error {
 	st := w.torrent.Stats()
 	if refused := w.ways.refused.Load(); refused != nil && st.ActivePeers == 0 {
@@ -223,7 +223,7 @@ func (s *Source) fail(f source.Fault, retry bool, err error) *source.Error {
 	return &source.Error{URL: source.Mask(s.url), Host: source.SwarmHost, Fault: f, Retry: retry, Err: err}
 }
 
-// want makes a job one of those that want pieces, and lets the library ask for them.
+// want adds a job to those that want pieces, and makes the library request the pieces.
 func (w *swarm) want(j *job, first, last int) {
 	w.asks.Lock()
 	defer w.asks.Unlock()
@@ -232,7 +232,7 @@ func (w *swarm) want(j *job, first, last int) {
 	c.mu.Lock()
 	for i := first; i < last; i++ {
 		c.jobs[i] = append(c.jobs[i], j)
-		c.stale[i] = true // it may be here, and yet be wanted
+		c.stale[i] = true // it may be on disk and still be wanted
 		if how[i-first] = inOrder; c.rough[i] > 0 {
 			how[i-first] = atOnce
 		}
@@ -244,16 +244,15 @@ func (w *swarm) want(j *job, first, last int) {
 	}
 }
 
-// atOnce is the priority of pieces of which something is here: of what was begun there is little then. The library by
-// itself would leave them to the end, as it looks up anew how many peers have a piece when something of it comes, and
-// takes the others for rarer.
+// atOnce is the priority of pieces that were begun, so that few are incomplete. By itself the library would finish them
+// last, because it takes other pieces for rarer.
 const atOnce = torrent.PiecePriorityNow
 
-// inOrder is the priority of pieces that are asked for from the first to the last, the rarest before (which a swarm lives on). In
-// any other order the file could be read for its proof only at the end.
+// inOrder is the priority of other pieces: the library requests them from the first to the last, but rare ones earlier,
+// which a swarm depends on. In another order the file could not be hashed before the end.
 const inOrder = torrent.PiecePriorityReadahead
 
-// finish lets the library ask for the rest of a piece before others.
+// finish makes the library request the rest of a piece before others.
 func (w *swarm) finish(i int) {
 	w.asks.Lock()
 	defer w.asks.Unlock()
@@ -265,7 +264,7 @@ func (w *swarm) finish(i int) {
 	}
 }
 
-// unwant takes pieces off the list of a job. The library does not ask for what no job wants any more.
+// unwant removes pieces from a job. The library cancels requests for pieces that no job wants.
 func (w *swarm) unwant(j *job, pieces []int) {
 	w.asks.Lock()
 	defer w.asks.Unlock()
@@ -289,7 +288,7 @@ func (w *swarm) unwant(j *job, pieces []int) {
 	c.idle(idle)
 }
 
-// forget ends a job.
+// forget removes a job.
 func (w *swarm) forget(j *job) {
 	close(j.over)
 	var rest []int

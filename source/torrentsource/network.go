@@ -13,13 +13,14 @@ import (
 	"braid/address"
 )
 
-// Ways are how a swarm reaches others: each connection is checked when it is made, and ends with the swarm.
+// A ways makes the connections of a swarm. It checks each address when it connects, and closes the connections with the
+// swarm.
 type ways struct {
-	ctx    context.Context // of the swarm
+	ctx    context.Context // context of the swarm
 	client *Client
 	named  address.Scope
 
-	refused atomic.Pointer[error] // the last address that was not connected to
+	refused atomic.Pointer[error] // error of the last refused address
 
 	mu     sync.Mutex
 	open   map[interface{ Close() error }]struct{}
@@ -78,7 +79,7 @@ func (w *ways) check(policy address.Policy, addr string) error {
 	return err
 }
 
-// hold remembers what has to be closed with the swarm, unless that is over.
+// hold records a connection, to close it with the swarm. It returns false if the swarm is already closed.
 func (w *ways) hold(c interface{ Close() error }) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,7 +99,7 @@ func (w *ways) forget(c interface{ Close() error }) {
 	delete(w.open, c)
 }
 
-// close ends all connections.
+// close closes all connections.
 func (w *ways) close() {
 	w.mu.Lock()
 	open := w.open
@@ -109,13 +110,13 @@ func (w *ways) close() {
 	}
 }
 
-// A wire is a connection.
+// A wire is a connection to a peer or tracker.
 type wire struct {
 	net.Conn
 	ways *ways
 }
 
-// Read pays for what it reads, together with all that share the limit.
+// Read counts the bytes for the client's limit.
 func (c *wire) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if pay := c.ways.client.Pay; pay != nil && n > 0 {
@@ -126,8 +127,8 @@ func (c *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SetDeadline reports no error of a connection that was closed with the swarm, of which reads and writes tell: the
-// library ends the program for it.
+// SetDeadline returns nil even if the connection was closed with the swarm, because the library would panic. Read and
+// Write return that error.
 func (c *wire) SetDeadline(t time.Time) error {
 	_ = c.Conn.SetDeadline(t)
 	return nil
@@ -138,7 +139,7 @@ func (c *wire) Close() error {
 	return c.Conn.Close()
 }
 
-// listenPacket opens a socket for questions over UDP: to trackers (BEP 15) and to the distributed hash table.
+// listenPacket opens a UDP socket for requests to trackers (BEP 15) or the distributed hash table.
 func (w *ways) listenPacket(network, addr string) (net.PacketConn, error) {
 	conn, err := net.ListenPacket(network, addr)
 	if err != nil {
@@ -152,15 +153,15 @@ func (w *ways) listenPacket(network, addr string) (net.PacketConn, error) {
 	return p, nil
 }
 
-// Packets are a socket that sends to where it may only.
+// A packets is a UDP socket that sends only to allowed addresses.
 type packets struct {
 	net.PacketConn
 	ways   *ways
 	policy address.Policy
 }
 
-// ReadFrom ends when the socket is closed and not before: the library ends the program for other errors, such as that
-// of a network that is down for a moment.
+// ReadFrom returns an error only once the socket is closed, because the library would panic after others, such as a
+// temporary failure of the network.
 func (c *packets) ReadFrom(p []byte) (int, net.Addr, error) {
 	for {
 		n, from, err := c.PacketConn.ReadFrom(p)
@@ -175,10 +176,10 @@ func (c *packets) ReadFrom(p []byte) (int, net.Addr, error) {
 	}
 }
 
-// retryTime is the time between two attempts to read from a socket.
+// retryTime is the pause between two attempts to read from a socket.
 const retryTime = 100 * time.Millisecond
 
-// WriteTo sends where it may.
+// WriteTo sends a packet, if the address is allowed.
 func (c *packets) WriteTo(p []byte, to net.Addr) (int, error) {
 	if err := c.ways.check(c.policy, to.String()); err != nil {
 		return 0, err

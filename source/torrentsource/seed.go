@@ -8,13 +8,13 @@ import (
 	"braid/source"
 )
 
-// Seed takes part in the swarm without a Fetch: peers can have what Here says is in Part.
+// Seed joins the swarm without a Fetch, so that peers can get the ranges in Part.
 func (s *Source) Seed() error {
 	_, err := s.joined()
 	return err
 }
 
-// Settle says that the whole file is in another place from now on, as it has got its name.
+// Settle replaces Part by the complete file, which has got its final name.
 func (s *Source) Settle(part io.ReaderAt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +31,7 @@ func (s *Source) Settle(part io.ReaderAt) {
 	}
 }
 
-// Standing tells how the source stands; the zero value before it takes part.
+// Standing returns the state in the swarm. It is the zero value before the source has joined.
 func (s *Source) Standing() source.Standing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +45,7 @@ func (s *Source) Standing() source.Standing {
 	}
 }
 
-// Addrs are the addresses where peers may connect to us, as far as the source takes part in its swarm.
+// Addrs returns the addresses where peers may connect. It returns none before the source has joined.
 func (s *Source) Addrs() (addrs []netip.AddrPort) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// mostShelved is how many bytes of pieces are kept in memory. What one fast peer has under way fits: 250 blocks, of 16 KiB each.
+// mostShelved limits the bytes of pieces in memory. It is enough for the outstanding requests to one fast peer: 250
+// blocks of 16 KiB.
 const mostShelved = 8 << 20
 
-// A shelf has the pieces that are not proven yet: in memory, as far as there is room, else in the scratch file. Most of
-// those in memory are proven and written to where they belong before long, and never cost the disk anything. A piece is
-// in one of both, from its first byte on until it is dropped; what no job waits for goes into the file, so that what
-// does not come on holds no room.
+// A shelf stores unverified pieces: in memory if there is room, else in the scratch file. Most pieces in memory are
+// verified and written soon and never cause disk access. A piece stays in one of both from its first byte until it is
+// dropped. Pieces that no job wants are moved to the file, so that they take no room.
 type shelf struct {
 	length int64 // of a piece
-	most   int64 // bytes in memory
+	most   int64 // limit of the bytes in memory
 	file   source.Scratch
 
 	mu     sync.Mutex
-	pieces map[int][]byte // in memory
-	filed  map[int]bool   // in the file
+	pieces map[int][]byte // pieces in memory
+	filed  map[int]bool   // pieces in the file
 	spare  [][]byte
 }
 
@@ -51,7 +51,7 @@ func (s *shelf) WriteAt(piece int, p []byte, off int64) (int, error) {
 	return s.file.WriteAt(p, int64(piece)*s.length+off)
 }
 
-// room is where a piece is in memory; nil if it is not, and there is no room or it was begun in the file.
+// room returns the memory of a piece. It returns nil if the piece is in the file or the memory is full.
 func (s *shelf) room(piece int) []byte {
 	if b, ok := s.pieces[piece]; ok || s.filed[piece] {
 		return b
@@ -69,7 +69,7 @@ func (s *shelf) room(piece int) []byte {
 	return b
 }
 
-// put writes a piece that is in memory into the file.
+// put moves a piece from memory to the file.
 func (s *shelf) put(piece int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *shelf) put(piece int) error {
 	return nil
 }
 
-// drop gives the room of a piece back.
+// drop discards a piece.
 func (s *shelf) drop(piece int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *shelf) drop(piece int) error {
 	return s.file.Release(int64(piece)*s.length, s.length)
 }
 
-// forget makes the memory of a piece free for another.
+// forget frees the memory of a piece for another one.
 func (s *shelf) forget(piece int) {
 	if b, ok := s.pieces[piece]; ok {
 		delete(s.pieces, piece)
@@ -105,5 +105,5 @@ func (s *shelf) forget(piece int) {
 	}
 }
 
-// Close gives back everything.
+// Close closes the scratch file.
 func (s *shelf) Close() error { return s.file.Close() }

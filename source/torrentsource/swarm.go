@@ -19,10 +19,10 @@ import (
 	"braid/source"
 )
 
-// A swarm is one torrent, in the library. It is shared by the sources of its files.
+// A swarm is one torrent in the library. The sources of its files share it.
 type swarm struct {
 	key     key
-	refs    int // guarded by the mutex of its client
+	refs    int // protected by the mutex of the client
 	ways    *ways
 	content *content
 	core    *torrent.Client
@@ -30,16 +30,16 @@ type swarm struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	kick   [2]chan struct{} // for tend and prove
-	peers  []string         // that were named; guarded by the mutex of its client
+	kick   [2]chan struct{} // wakes tend and prove
+	peers  []string         // named peers; protected by the mutex of the client
 	work   sync.WaitGroup
 
-	// Asks makes one of what a job notes in content, and what the library hears of it: two files may share a piece, and one must
-	// not cancel what the other has just asked for.
+	// asks makes a change in content and the matching call of the library atomic. Two files may share a piece, and one
+	// must not cancel a request that the other has just made.
 	asks sync.Mutex
 }
 
-// A geometry is what has to be known of the bytes of a torrent; zero if that has to be asked for.
+// A geometry describes the pieces of a torrent. It is zero if the info dictionary is not known yet.
 type geometry struct {
 	info         []byte
 	length, size int64
@@ -49,7 +49,7 @@ func (s *Source) content() geometry {
 	return geometry{s.torrent.Info(), s.torrent.PieceLength, s.torrent.Size}
 }
 
-// start begins to take part in a swarm.
+// start joins a swarm.
 func (c *Client) start(k key, private bool, o source.SwarmOptions, g geometry) (*swarm, error) {
 	scratch, err := c.scratch(o.Dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Client) start(k key, private bool, o source.SwarmOptions, g geometry) (
 		w.close()
 		return nil, errUnread
 	}
-	w.torrent.SetOnWriteChunkError(func(error) {}) // content remembers it
+	w.torrent.SetOnWriteChunkError(func(error) {}) // content keeps the error
 	w.work.Go(w.tend)
 	w.work.Go(w.prove)
 	return w, nil
@@ -86,15 +86,15 @@ func (c *Client) start(k key, private bool, o source.SwarmOptions, g geometry) (
 
 var errUnread = errors.New("the library for BitTorrent does not take this torrent")
 
-// config is what the library has to know.
+// config returns the configuration of the library.
 func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 	cfg := torrent.NewDefaultClientConfig()
 	cfg.Slogger = slog.New(slog.DiscardHandler)
 	cfg.DefaultStorage = w.content
 	cfg.NoDefaultPortForwarding, cfg.DisableWebtorrent, cfg.DisableWebseeds = true, true, true
-	cfg.NoDHT, cfg.DisableUTP = true, true // the table has a socket of its own; see enterTable
+	cfg.NoDHT, cfg.DisableUTP = true, true // the table has its own socket; see enterTable
 	cfg.DisablePEX = c.NoDHT || private
-	cfg.DialForPeerConns = false // ways does
+	cfg.DialForPeerConns = false // ways dials
 	cfg.DisableTCP, cfg.AcceptPeerConnections = c.Listen == "", c.Listen != ""
 	if c.Listen != "" {
 		cfg.SetListenAddr(c.Listen)
@@ -105,19 +105,18 @@ func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 	}
 	cfg.Seed = seed
 	cfg.KeepAliveTimeout = keepAlive
-	cfg.HeaderObfuscationPolicy.Preferred = false // it hides nothing from an observer, and RC4 costs more than the rest
+	cfg.HeaderObfuscationPolicy.Preferred = false // it hides nothing from an observer, and RC4 is expensive
 	cfg.TrackerDialContext, cfg.HTTPDialContext = w.ways.dialTracker, w.ways.dialTracker
 	cfg.TrackerListenPacket = w.ways.listenTracker
 	cfg.HTTPUserAgent, cfg.ExtendedHandshakeClientVersion, cfg.Bep20 = "braid", "braid", "-BD0001-"
 	return cfg
 }
 
-// keepAlive is how soon something is written to a peer that nothing was written to. The library's own is a minute; but
-// in v1.61.0 who writes to a peer can sleep through the call that there is something to ask or to send (its issue
-// 1070), and then nothing comes until it wakes for this.
+// keepAlive is the time after which a message is sent to an idle peer. The library's default is a minute. But in
+// v1.61.0 its writer can miss a wakeup (issue 1070), and then sends no requests until this time has passed.
 const keepAlive = 2 * time.Second
 
-// enterTable asks the distributed hash table for peers (BEP 5). It answers no questions: its socket is for its own.
+// enterTable asks the distributed hash table for peers (BEP 5). It does not answer queries.
 func (c *Client) enterTable(w *swarm) error {
 	conn, err := w.ways.listenPacket("udp4", ":0")
 	if err != nil {
@@ -125,7 +124,7 @@ func (c *Client) enterTable(w *swarm) error {
 	}
 	cfg := dht.NewDefaultServerConfig()
 	cfg.Conn, cfg.Passive, cfg.NoSecurity = conn, true, true
-	cfg.Logger = alog.NewLogger() // what has no handlers is silent
+	cfg.Logger = alog.NewLogger() // without handlers it discards everything
 	cfg.Logger.SetHandlers(alog.DiscardHandler)
 	cfg.StartingNodes = func() ([]dht.Addr, error) {
 		if c.Bootstrap == nil {
@@ -138,21 +137,21 @@ func (c *Client) enterTable(w *swarm) error {
 		conn.Close()
 		return err
 	}
-	w.ways.forget(conn.(*packets)) // the table closes it: it would panic if anything else did
+	w.ways.forget(conn.(*packets)) // only the table may close its socket, otherwise it panics
 	w.ways.hold(closer(server.Close))
 	w.work.Go(server.TableMaintainer)
 	w.core.AddDhtServer(torrent.AnacrolixDhtServerWrapper{Server: server})
 	return nil
 }
 
-// addPlaces tells the library where to ask for peers, and peers.
+// addPlaces adds trackers and peers.
 func (w *swarm) addPlaces(trackers [][]string, peers []string) {
 	w.torrent.AddTrackers(usable(trackers))
 	w.peers = append(w.peers, peers...)
 	w.addPeers(peers)
 }
 
-// callAgain adds the peers that were named once more when no peer is left: they may have been busy, or about to begin.
+// callAgain adds the named peers again if no peer is left. They may have been busy or not started yet.
 func (w *swarm) callAgain() {
 	if st := w.torrent.Stats(); st.TotalPeers > 0 {
 		return
@@ -171,7 +170,7 @@ func (w *swarm) addPeers(peers []string) {
 	w.torrent.AddPeers(infos)
 }
 
-// look lets tend and prove see whether there is something to do.
+// look wakes tend and prove.
 func (w *swarm) look() {
 	for _, c := range w.kick {
 		select {
@@ -181,7 +180,7 @@ func (w *swarm) look() {
 	}
 }
 
-// tend keeps the library's view of which pieces are here up to date.
+// tend keeps the library's state of the pieces up to date.
 func (w *swarm) tend() {
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
@@ -203,13 +202,13 @@ func (w *swarm) tend() {
 	}
 }
 
-// callTime is how soon peers are called again that hung up.
+// callTime is the interval at which lost peers are added again.
 const callTime = 3 * time.Second
 
-// refreshTime is how soon a piece is looked at again that is just being hashed.
+// refreshTime is the interval at which pieces are looked at again while they are being hashed.
 const refreshTime = 20 * time.Millisecond
 
-// refresh tells how many pieces have to be looked at again.
+// refresh returns the number of pieces to look at again.
 func (w *swarm) refresh() int {
 	c := w.content
 	c.mu.Lock()
@@ -237,7 +236,7 @@ func (w *swarm) refresh() int {
 	return len(c.stale)
 }
 
-// prove checks pieces that others brought, so that peers can have them.
+// prove checks pieces that other sources delivered, so that peers can get them.
 func (w *swarm) prove() {
 	for {
 		select {
@@ -250,12 +249,12 @@ func (w *swarm) prove() {
 			if !ok {
 				break
 			}
-			w.torrent.Piece(i).VerifyDataContext(w.ctx) // what comes of it the content hears
+			w.torrent.Piece(i).VerifyDataContext(w.ctx) // content gets the result
 		}
 	}
 }
 
-// unchecked is the next piece to check.
+// unchecked returns the next piece to check.
 func (c *content) unchecked() (int, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -269,13 +268,13 @@ func (c *content) unchecked() (int, bool) {
 	return 0, false
 }
 
-// close ends everything that the swarm has begun.
+// close closes the swarm.
 func (w *swarm) close() {
 	w.cancel()
 	close(w.content.closed)
 	if w.core != nil {
-		// The library closes its listeners in goroutines and does not wait for them: the next swarm could not listen at
-		// their address.
+		// The library closes its listeners in goroutines and does not wait for them. The next swarm could then not
+		// listen on their address.
 		for _, l := range w.core.Listeners() {
 			if l, ok := l.(io.Closer); ok {
 				l.Close()
@@ -298,7 +297,7 @@ func (c *closeFunc) Close() error {
 	return nil
 }
 
-// Metadata asks peers for what a magnet link names (BEP 9): the torrent, which has the right hash.
+// Metadata fetches the torrent of a magnet link from peers (BEP 9). The library checks its hash.
 func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.Scope) (metainfo.Torrent, error) {
 	if named == 0 {
 		named = address.Anywhere

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// usable are the trackers that the library can ask, as it writes their URLs itself. It ends the program for others, and
-// for one with a user name.
+// usable returns the trackers whose URLs the library parses without change and that have no user name. For others it
+// would panic.
 func usable(tiers [][]string) (list [][]string) {
 	for _, tier := range tiers {
 		var kept []string
@@ -27,8 +27,8 @@ func usable(tiers [][]string) (list [][]string) {
 	return list
 }
 
-// listenTracker opens a socket for questions to a tracker over UDP (BEP 15). Where there is none, as for IPv6 on a
-// machine without it, the questions fail: the library ends the program for an error here.
+// listenTracker opens a socket for requests to a tracker over UDP (BEP 15). If that fails, as for IPv6 on a machine
+// without it, it returns a socket whose requests fail, because the library would panic after an error.
 func (w *ways) listenTracker(network, addr string) (net.PacketConn, error) {
 	conn, err := w.listenPacket(network, addr)
 	if err != nil {
@@ -37,15 +37,15 @@ func (w *ways) listenTracker(network, addr string) (net.PacketConn, error) {
 	return &questions{PacketConn: conn, open: map[[4]byte]bool{}}, nil
 }
 
-// Questions are a socket for questions to a tracker. The library waits a quarter of a minute for an answer, whether the
-// socket is closed or not: so each question that is open then gets the answer that it failed.
+// A questions is a socket for requests to a tracker. The library waits 15 s for an answer even after the socket was
+// closed. So ReadFrom then answers each open request with an error.
 type questions struct {
 	net.PacketConn
 	mu   sync.Mutex
-	open map[[4]byte]bool // by their transactions
+	open map[[4]byte]bool // by transaction ID
 }
 
-// WriteTo asks. The transaction is behind the connection and the action.
+// WriteTo sends a request. The transaction ID follows the connection ID and the action.
 func (c *questions) WriteTo(p []byte, to net.Addr) (int, error) {
 	if len(p) >= 16 {
 		c.mu.Lock()
@@ -55,7 +55,7 @@ func (c *questions) WriteTo(p []byte, to net.Addr) (int, error) {
 	return c.PacketConn.WriteTo(p, to)
 }
 
-// ReadFrom reads an answer. The transaction is behind the action, and failed is an action.
+// ReadFrom reads an answer. The transaction ID follows the action. failed is the action of an error.
 func (c *questions) ReadFrom(p []byte) (int, net.Addr, error) {
 	const failed = "\x00\x00\x00\x03"
 	n, from, err := c.PacketConn.ReadFrom(p)
@@ -74,7 +74,7 @@ func (c *questions) ReadFrom(p []byte) (int, net.Addr, error) {
 	return n, from, err
 }
 
-// noPackets is a socket that could not be opened.
+// A noPackets is a socket that could not be opened.
 type noPackets struct {
 	net.PacketConn
 	err error
