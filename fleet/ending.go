@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// A Kind is the way in which a try ended.
+// A Kind is the kind of a try's end.
 type Kind string
 
-// The kinds.
+// The kinds of ends.
 const (
-	Right   Kind = "right"   // the file is in place, verified to the level asked for
-	Wrong   Kind = "wrong"   // a digest or a signature is wrong or missing, or the file is not there yet
-	Failed  Kind = "failed"  // the network, a server or the worker's own disk
-	Lacks   Kind = "lacks"   // the worker has no password or key for it, or may not fetch it; another one may
-	Useless Kind = "useless" // no later try can be better
+	Right   Kind = "right"   // the file is in place and verified as requested
+	Wrong   Kind = "wrong"   // a digest or signature is wrong or missing, or the file does not exist yet
+	Failed  Kind = "failed"  // a failure of the network, a server or the worker's disk
+	Lacks   Kind = "lacks"   // the worker has no password, key or permission for it; another worker may have
+	Useless Kind = "useless" // no later try can succeed
 )
 
-// An Ending is how a try ended, with its evidence. It is kept with what is done and with what is dead.
+// An Ending is the end of a try, with its evidence. It is stored with done and dead jobs.
 type Ending struct {
 	Kind   Kind      `json:"kind"`
 	At     time.Time `json:"at"`
@@ -36,38 +36,39 @@ type Ending struct {
 	URL          string    `json:"url,omitempty"`  // without secrets
 	Path         string    `json:"path,omitempty"` // or s3://BUCKET/KEY
 	Size         int64     `json:"size,omitempty"`
-	SHA256       string    `json:"sha256,omitempty"` // in hexadecimal digits
-	Proof        string    `json:"proof,omitempty"`  // in words; empty if nothing proved the file
+	SHA256       string    `json:"sha256,omitempty"` // in hexadecimal
+	Proof        string    `json:"proof,omitempty"`  // description; empty if nothing proved the file
 	ETag         string    `json:"etag,omitempty"`
 	LastModified time.Time `json:"last_modified,omitzero"`
 	Host         string    `json:"host,omitempty"`
-	// ModTime is the date of the file on disk, so that a later try sees whether it is still that file.
+	// ModTime is the modification time of the file on disk, from which a later try can see whether the file was
+	// changed.
 	ModTime time.Time `json:"mod_time,omitzero"`
-	// Unchanged: the file was there already.
+	// Unchanged reports that the file was already in place.
 	Unchanged bool          `json:"unchanged,omitempty"`
-	Fetched   int64         `json:"fetched,omitempty"` // bytes
-	Took      time.Duration `json:"took,omitempty"`    // nanoseconds
-	// Sources are how many bytes came from which host.
+	Fetched   int64         `json:"fetched,omitempty"` // in bytes
+	Took      time.Duration `json:"took,omitempty"`    // in nanoseconds
+	// Sources has the number of bytes by host.
 	Sources map[string]int64 `json:"sources,omitempty"`
 }
 
 const (
-	// mostSources is how many hosts an ending names, and mostText how long a text in it may be: what a server says has
-	// no end of its own.
+	// mostSources limits the hosts in an ending, and mostText the length of its texts, because servers may send long
+	// texts.
 	mostSources = 20
 	mostText    = 1 << 10
-	// otherSources are the hosts that are not named.
+	// otherSources stands for the other hosts.
 	otherSources = "others"
 )
 
-// bound makes an ending fit into a record.
+// bound limits the size of an ending.
 func (e *Ending) bound() {
 	for _, text := range []*string{&e.Why, &e.URL, &e.Proof, &e.Host} {
 		if len(*text) > mostText {
 			*text = strings.ToValidUTF8((*text)[:mostText], "") + "..."
 		}
 	}
-	if len(e.ETag) > mostText { // a part of it would be another one
+	if len(e.ETag) > mostText { // a truncated tag would be a different one
 		e.ETag = ""
 	}
 	if len(e.Sources) <= mostSources {
@@ -85,36 +86,37 @@ func (e *Ending) bound() {
 	e.Sources = named
 }
 
-// wrongWaits are how long after a file that is wrong it is asked for again: file, digest and signature are often
+// wrongWaits are the waits before a wrong file is tried again. The file, its digest and its signature are often
 // published minutes apart, and mirrors lag by hours.
 var wrongWaits = []time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour}
 
 const (
-	// failedBase and failedMost bound the waits after failures, each twice as long as the one before.
+	// failedBase and failedMost limit the waits after failures. Each wait is twice the previous one.
 	failedBase = 30 * time.Second
 	failedMost = 6 * time.Hour
-	// mostFailures is how many there may be, in some fifteen hours. What several workers say right after each other is one.
+	// mostFailures limits the number of failures, in about fifteen hours. Consecutive tries of several workers count as
+	// one failure.
 	mostFailures = 12
-	// elsewhere is after what time another worker may try again what failed at one, and mostElsewhere how many workers
-	// may in a row.
+	// elsewhere is the time after which another worker may repeat a failed try. mostElsewhere limits the number of
+	// workers that try in a row.
 	elsewhere     = time.Second
 	mostElsewhere = 3
 )
 
-// wait returns how long after an ending the job is tried again; ok is false if it is not.
+// wait returns the time until the job is tried again after an ending. ok is false if it is not tried again.
 func (r *Record) wait(k Kind, worker string) (wait time.Duration, ok bool) {
 	switch k {
 	case Wrong:
 		if r.Wrong < len(wrongWaits) {
 			return wrongWaits[r.Wrong], true
 		}
-	case Lacks: // no more than the worker that was the first to say so
+	case Lacks: // the waits are only for the first worker that lacked something
 		if others := len(r.Lackers) > 0 && r.Lackers[0] != worker; !others && r.Wrong < len(wrongWaits) {
 			return wrongWaits[r.Wrong], true
 		}
 	case Failed:
 		n := r.Failed
-		if len(r.Tried) > 0 { // it is counted
+		if len(r.Tried) > 0 { // already counted
 			n--
 		}
 		if n+1 < mostFailures {
@@ -124,7 +126,7 @@ func (r *Record) wait(k Kind, worker string) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// leave has the job of a try that ended tried by other workers before the one at which it failed, if they may do better.
+// leave lets other workers try the job first, if they may succeed where this one failed.
 func (r *Record) leave(k Kind, worker string, now time.Time) {
 	if k != Failed && k != Lacks {
 		r.Tried = nil
@@ -136,7 +138,7 @@ func (r *Record) leave(k Kind, worker string, now time.Time) {
 	}
 }
 
-// Again returns from when on a worker may take a job that waits.
+// Again returns when some worker may take a waiting job.
 func (r *Record) Again() time.Time {
 	if !r.Elsewhere.IsZero() && r.Elsewhere.Before(r.Next) {
 		return r.Elsewhere
@@ -144,8 +146,8 @@ func (r *Record) Again() time.Time {
 	return r.Next
 }
 
-// againAt returns when a worker may take a job that waits. One at which it failed is told to look again now and then
-// whether others do.
+// againAt returns when this worker may take a waiting job. A worker that failed at the job gets repeated times before
+// Next, to see whether others take it.
 func (r *Record) againAt(worker string, now time.Time) time.Time {
 	switch past := now.Sub(r.Since); {
 	case !slices.Contains(r.Tried, worker):
@@ -161,7 +163,7 @@ func (r *Record) againAt(worker string, now time.Time) time.Time {
 	}
 }
 
-// Finish ends a try. Where the worker has the job no more the error is a *LostError, and nothing changes.
+// Finish ends a try. If the worker no longer has the job, it returns a *LostError and changes nothing.
 func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) error {
 	if err := r.check(worker, fence); err != nil {
 		return err
@@ -179,7 +181,7 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 	switch {
 	case e.Kind == Right:
 		r.State, r.Good = Done, &e
-		if !e.Unchanged { // the upload is the object
+		if !e.Unchanged { // the upload has become the object
 			r.Upload = ""
 		}
 	case again:
@@ -201,7 +203,7 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 	return nil
 }
 
-// Behind reports whether the file that came is older than what was reported: the origin does not have yet what a feed knows of.
+// Behind reports whether the file is older than reported, because the origin does not have the reported version yet.
 func (j *Job) Behind(lastModified time.Time) bool {
 	return !j.Modified.IsZero() && !lastModified.IsZero() && lastModified.Before(j.Modified)
 }

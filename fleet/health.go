@@ -5,27 +5,29 @@ import (
 	"time"
 )
 
-// A Health judges whether the tries of a worker fail by its own fault: other workers do right what failed here. The
-// zero Health is good.
+// A Health decides whether the tries of a worker fail because of the worker itself, if other workers succeed with the
+// same jobs. The zero Health is healthy.
 type Health struct {
-	failed int      // tries in a row
-	few    int      // how many of them call for a look; 0: fewFailed
-	keys   []string // of the last jobs that failed
-	looks  int      // since then
-	own    bool     // it was the worker's fault
+	failed int      // consecutive failed tries
+	few    int      // failures before a pause; 0 means fewFailed
+	keys   []string // of the last failed jobs
+	looks  int      // calls of Judge since the failures began
+	own    bool     // the worker itself is faulty
 	pause  time.Duration
 }
 
 const (
-	// fewFailed is how many tries fail in a row before a worker looks what became of the last of them, mostLooked.
+	// fewFailed is the number of consecutive failures after which a worker looks at the records of the last mostLooked
+	// failed jobs.
 	fewFailed, mostLooked = 3, 4
-	// shortPause and longPause bound for how long it takes no job, twice as long each time.
+	// shortPause and longPause limit the pauses without jobs. Each pause is twice the previous one.
 	shortPause, longPause = time.Second, time.Minute
-	// mostLooks is how often it looks while no other worker has tried them.
+	// mostLooks limits how often it looks while no other worker has tried the jobs.
 	mostLooks = 5
 )
 
-// Ended takes down how a try ended. A failure at which another worker has failed, too, is not the fault of this one.
+// Ended records the end of a try. others reports that other workers failed at the job too, so that the failure is not
+// the fault of this one.
 func (h *Health) Ended(key string, k Kind, others bool) {
 	switch {
 	case k != Failed:
@@ -37,10 +39,11 @@ func (h *Health) Ended(key string, k Kind, others bool) {
 	}
 }
 
-// Own reports whether tries fail by the worker's own fault. Then it takes one job at a time, to find out whether it is over.
+// Own reports whether tries fail because of the worker itself. It should then take only one job at a time, to find out
+// whether it has recovered.
 func (h *Health) Own() bool { return h.own }
 
-// Pause returns for how long the worker is to take no job now, if it is, and whose records Judge wants to see after that.
+// Pause returns how long the worker must not take jobs, and the keys of the records to pass to Judge after the pause.
 func (h *Health) Pause() (pause time.Duration, keys []string) {
 	few := max(h.few, fewFailed)
 	if h.own {
@@ -52,7 +55,7 @@ func (h *Health) Pause() (pause time.Duration, keys []string) {
 	return max(h.pause, shortPause), h.keys
 }
 
-// Judge takes the records of the last jobs that failed at a worker, as they are after a pause.
+// Judge evaluates the records of the last failed jobs after a pause.
 func (h *Health) Judge(worker string, records []Record) {
 	is := func(k Kind) bool {
 		return slices.ContainsFunc(records, func(r Record) bool { return r.Last != nil && r.Last.Worker != worker && r.Last.Kind == k })
@@ -61,7 +64,7 @@ func (h *Health) Judge(worker string, records []Record) {
 	case is(Right):
 		h.own, h.failed, h.looks = true, 0, 0
 		h.pause = min(2*max(h.pause, shortPause), longPause)
-	case is(Failed), h.looks >= mostLooks: // it is the servers
+	case is(Failed), h.looks >= mostLooks: // the servers are at fault
 		h.few, h.failed, h.looks, h.pause = 2*max(h.few, fewFailed), 0, 0, 0
 		h.own = false
 	}

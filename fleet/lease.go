@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// How long a lease may last, and lasts if nothing is said. It is prolonged three times in that.
+// The limits and the default of a lease's duration. A lease is prolonged three times in its duration.
 const (
 	ShortestLease = 5 * time.Second
 	LongestLease  = 10 * time.Minute
 	UsualLease    = 45 * time.Second
 )
 
-// A Lease is the right of one process to something until a time that it puts off again and again. All its times are by
-// the clock of the queue, as clocks of machines may differ by minutes. The zero Lease is free.
+// A Lease is the right of one process to something for a limited time, which the process prolongs repeatedly. All times
+// are by the clock of the queue, because the clocks of machines may differ by minutes. The zero Lease is free.
 type Lease struct {
-	// Holder is the process that has the lease, or that had it last.
+	// Holder is the process that has or last had the lease.
 	Holder string `json:"holder,omitempty"`
-	// Fence counts how often it was taken. What a holder does under an earlier number is late, and must not count.
+	// Fence counts how often the lease was taken. Writes of a holder with an earlier number must be refused.
 	Fence uint64 `json:"fence,omitempty"`
-	// Until is when others may take it. It is zero if it was given back.
+	// Until is when others may take the lease. It is zero after Release.
 	Until time.Time `json:"until,omitzero"`
 }
 
-// A HeldError says that another process has a lease.
+// A HeldError reports that another process has a lease.
 type HeldError struct{ Lease Lease }
 
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s has it until %s", e.Lease.Holder, e.Lease.Until.UTC().Format(time.RFC3339))
 }
 
-// A LostError says that a lease is no longer that of a process, or was given back.
+// A LostError reports that a process no longer has a lease.
 type LostError struct{ Now Lease }
 
 func (e *LostError) Error() string {
@@ -40,8 +40,8 @@ func (e *LostError) Error() string {
 	return "the lease is that of " + e.Now.Holder
 }
 
-// Take makes holder the one that has the lease for a time, under the next fence. While another one has it the error is
-// a *HeldError.
+// Take gives the lease to holder for a time, with the next fence. It returns a *HeldError while another process has the
+// lease.
 func (l *Lease) Take(holder string, now time.Time, lasts time.Duration) error {
 	if toCome(l.Until, now, LongestLease) {
 		return &HeldError{*l}
@@ -50,7 +50,8 @@ func (l *Lease) Take(holder string, now time.Time, lasts time.Duration) error {
 	return nil
 }
 
-// Prolong puts the end off. It may be late, as long as no other process has taken the lease; else the error is a *LostError.
+// Prolong extends the lease. It may be called after the end, if no other process has taken the lease. Otherwise it
+// returns a *LostError.
 func (l *Lease) Prolong(holder string, fence uint64, now time.Time, lasts time.Duration) error {
 	if err := l.Check(holder, fence); err != nil {
 		return err
@@ -61,13 +62,13 @@ func (l *Lease) Prolong(holder string, fence uint64, now time.Time, lasts time.D
 	return nil
 }
 
-// toCome reports whether a time is to come. One that is farther off than most was said by a clock that was put back
-// since then, and is over.
+// toCome reports whether t is in the future. A time further away than most was written by a clock that has been set
+// back since, and does not count.
 func toCome(t, now time.Time, most time.Duration) bool {
 	return now.Before(t) && t.Sub(now) <= most
 }
 
-// Release gives the lease back, so that another process may take it at once.
+// Release ends the lease, so that another process can take it at once.
 func (l *Lease) Release(holder string, fence uint64) error {
 	if err := l.Check(holder, fence); err != nil {
 		return err
@@ -76,7 +77,7 @@ func (l *Lease) Release(holder string, fence uint64) error {
 	return nil
 }
 
-// Check returns a *LostError unless the lease is that of holder under that fence.
+// Check returns a *LostError unless holder has the lease with that fence.
 func (l *Lease) Check(holder string, fence uint64) error {
 	if l.Holder != holder || l.Fence != fence || l.Until.IsZero() {
 		return &LostError{*l}

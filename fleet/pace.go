@@ -2,28 +2,29 @@ package fleet
 
 import "time"
 
-// mostHeld is how long a host is left alone at most: a longer Retry-After may be a mistake.
+// mostHeld limits how long a host is not asked. A longer Retry-After may be a mistake.
 const mostHeld = time.Hour
 
-// A Pace is what the whole fleet has to keep to at one host.
+// A Pace is the pace of requests to one host that the whole fleet keeps.
 type Pace struct {
-	// Until is the time until which the host is left alone, as it asked for, and Status that of its answer.
+	// Until is the time before which the host must not be asked, because of a Retry-After. Status is the status of that
+	// response.
 	Until  time.Time `json:"until,omitzero"`
 	Status int       `json:"status,omitempty"`
-	// Turn is the first free turn for a request.
+	// Turn is the next free turn for a request.
 	Turn time.Time `json:"turn,omitzero"`
-	// Line has the jobs that are to begin there, and Shares, by worker, what each has of its bytes a second.
+	// Line has the jobs that wait for the host. Shares has each worker's share of the bytes per second.
 	Line   Line             `json:"line,omitzero"`
 	Shares map[string]Share `json:"shares,omitempty"`
 }
 
-// A Limit is how many requests a second a host gets, and how many bytes a second it sends. Zero is no limit.
+// A Limit limits the requests per second to a host, and the bytes per second from it. Zero means no limit.
 type Limit struct {
 	Requests float64 `json:"requests,omitempty"`
 	Bytes    int64   `json:"bytes,omitempty"`
 }
 
-// Hold keeps requests from the host for a time. It reports whether that is longer than before.
+// Hold stops requests to the host for a time. It reports whether this extends the stop.
 func (p *Pace) Hold(status int, wait time.Duration, now time.Time) bool {
 	until := now.Add(min(wait, mostHeld))
 	if toCome(p.Until, until, mostHeld) || until.Equal(p.Until) {
@@ -34,7 +35,7 @@ func (p *Pace) Hold(status int, wait time.Duration, now time.Time) bool {
 	return true
 }
 
-// Held returns how long the host is not to be asked, and the status with which it said so.
+// Held returns how long the host must not be asked, and the status of the response that demanded it.
 func (p *Pace) Held(now time.Time) (wait time.Duration, status int) {
 	if !toCome(p.Until, now, mostHeld) {
 		return 0, p.Status
@@ -42,8 +43,8 @@ func (p *Pace) Held(now time.Time) (wait time.Duration, status int) {
 	return p.Until.Sub(now), p.Status
 }
 
-// Turns takes the next n turns at a host that gets so many requests a second. The first is at first, and the others
-// follow every gap.
+// Turns takes the next n turns at a host with a limit of requests per second. The first turn is at first, and the
+// others follow at intervals of gap.
 func (p *Pace) Turns(n int, perSecond float64, now time.Time) (first time.Time, gap time.Duration) {
 	p.call(now)
 	gap = time.Duration(float64(time.Second) / perSecond)

@@ -1,18 +1,18 @@
-// Package fleet decides what a queue of downloads does that watchers fill and workers empty, on many machines: what
-// becomes of a report, which worker has a job and until when, when a failed one is tried again, and at what pace hosts
-// are asked.
+// Package fleet implements a queue of downloads that watchers fill and workers on many machines process. It decides how
+// a report changes the queue, which worker has a job and until when, when a failed job is tried again, and at what pace
+// hosts are asked.
 //
-// It is made of values and times: a [Record] is what is known of one file, and its methods say how it changes. A shell
-// (fleet/jetstream) keeps records where all processes see them, and stores a change only if the record is still what
-// the change was made from. The end of a job and its lease are one value, so of two workers that both take a job for
-// theirs one fails to end it.
+// It consists of values and times. A [Record] is the state of one file, and its methods are the transitions. Package
+// fleet/jetstream stores the records where all processes can see them. It stores a changed record only if the stored
+// one has not changed meanwhile. The end of a job and its lease are in the same record. So if two workers believe that
+// they have a job, one of them fails to finish it.
 //
 //	var r fleet.Record
 //	r.Report(job, now)                    // queued
 //	r.Take("worker 1", now, time.Minute)  // running, under the first fence
 //	r.Finish("worker 1", 1, ending, now)  // done, waiting or dead
 //
-// Nothing here reads a clock, a file or the network.
+// The package reads no clock, no files and no network.
 package fleet
 
 import (
@@ -25,33 +25,33 @@ import (
 	"time"
 )
 
-// A Job is one file that is to be downloaded. It has no secrets: each worker has its own.
+// A Job is a file to download. It contains no secrets, because each worker has its own.
 type Job struct {
-	// Name is the path of the file below the place that workers put files in, with slashes. Each name has one record.
+	// Name is the path of the file below the workers' folder or bucket, with slashes. Each name has one record.
 	Name string `json:"name"`
-	// Watch is the watch that asks for the file; empty for one of a list. Version tells its reports apart.
+	// Watch is the watch that requested the file, or empty for a file of a list. Version distinguishes its reports.
 	Watch   string `json:"watch,omitempty"`
 	Version string `json:"version,omitempty"`
-	// URIs are where the file is, at least one, and Options what a list of files would say of it.
+	// URIs lists the URLs of the file, at least one. Options are those of a list of files.
 	URIs    []string `json:"uris"`
 	Options []Option `json:"options,omitempty"`
-	// Modified is when the file was modified as a feed reports it, if it does.
+	// Modified is the modification time reported by a feed, if any.
 	Modified time.Time `json:"modified,omitzero"`
 	// Priority is that of the last report of the version.
 	Priority Priority `json:"priority,omitempty"`
 }
 
-// A Priority says which of the jobs that may be taken is taken first. Those of a lower priority wait as long as there are others.
+// A Priority is the priority of a job. Jobs with a lower priority wait while others can be taken.
 type Priority string
 
-// The priorities.
+// The priorities of jobs.
 const (
 	High   Priority = "high"
 	Normal Priority = ""
 	Low    Priority = "low"
 )
 
-// Priorities are all of them, the highest first.
+// Priorities lists all priorities, the highest first.
 var Priorities = []Priority{High, Normal, Low}
 
 func (p Priority) String() string {
@@ -61,7 +61,7 @@ func (p Priority) String() string {
 	return string(p)
 }
 
-// ParsePriority reads what String writes; anything else is Normal.
+// ParsePriority parses the result of String. Other words mean Normal.
 func ParsePriority(word string) Priority {
 	for _, p := range Priorities {
 		if p.String() == word {
@@ -71,32 +71,32 @@ func ParsePriority(word string) Priority {
 	return Normal
 }
 
-// An Option is one of a list of files.
+// An Option is an option of a list of files.
 type Option struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Key is the key of the job's record.
+// Key returns the key of the job's record.
 func (j *Job) Key() string { return KeyOf(j.Name) }
 
-// KeyOf is the key of the record for a name: 24 hexadecimal digits.
+// KeyOf returns the key of the record for a name: 24 hexadecimal digits.
 func KeyOf(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:12])
 }
 
-// ID tells a job from all others, also those of the same file. It is made of the watch, the first of the URIs and the
-// version: 24 hexadecimal digits.
+// ID returns 24 hexadecimal digits that identify the job, also among jobs for the same file. It is a hash of the watch,
+// the first URI and the version.
 func (j *Job) ID() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", j.Watch, j.URIs[:min(1, len(j.URIs))], j.Version))
 	return hex.EncodeToString(sum[:12])
 }
 
-// first is the first place; what another program has stored may have none.
+// first returns the first URI, or "" if another program has stored a job without one.
 func (j *Job) first() string { return strings.Join(j.URIs[:min(1, len(j.URIs))], "") }
 
-// Host is the host of the first place, with its port if that is named; empty if there is none.
+// Host returns the host of the first URI, with its port if the URI has one. It is empty if the URI has no host.
 func (j *Job) Host() string {
 	u, err := url.Parse(j.first())
 	if err != nil {
@@ -105,74 +105,72 @@ func (j *Job) Host() string {
 	return u.Host
 }
 
-// A State is what a record is in.
+// A State is the state of a record.
 type State string
 
-// The states. A record that is queued, running or waiting has a message in the queue that brings it to a worker.
+// The states of records. A queued, running or waiting record has a message in the queue that passes it to a worker.
 const (
 	Queued  State = "queued"
 	Running State = "running"
-	Waiting State = "waiting" // until Next, to be tried again
+	Waiting State = "waiting" // until Next
 	Done    State = "done"
-	Dead    State = "dead" // given up; a report or Retry revives it
-	// Newer is what a Board says of a record that a newer braid has written.
+	Dead    State = "dead" // given up; a new report or Retry queues it again
+	// Newer is the state on a Board of a record that a newer version of braid has written.
 	Newer State = "newer"
 )
 
-// A Record is what is known of one file.
+// A Record is the state of one file.
 type Record struct {
 	Job   Job   `json:"job"`
 	State State `json:"state"`
-	// Since is when the state began, and Next when one that waits is tried again.
+	// Since is when the state began. Next is when a waiting record is tried again.
 	Since time.Time `json:"since"`
 	Next  time.Time `json:"next,omitzero"`
 	Lease Lease     `json:"lease"`
-	// Place is that of the job in the line of its host, until it is done or dead.
+	// Place is the job's place in the line of its host, until it is done or dead.
 	Place Place `json:"place,omitzero"`
-	// Upload is the id of the unfinished upload of the last try that opened one. The worker that takes the job over
-	// ends it or goes on with it.
+	// Upload is the id of an unfinished upload. The next worker that takes the job aborts or continues it.
 	Upload string `json:"upload,omitempty"`
-	// Tries counts how often the job was taken; Wrong and Failed count its ends by what they were.
+	// Tries counts how often the job was taken. Wrong and Failed count the endings of these kinds.
 	Tries  int `json:"tries,omitempty"`
 	Wrong  int `json:"wrong,omitempty"`
 	Failed int `json:"failed,omitempty"`
-	// Newer is what was reported while a worker had the job.
+	// Newer is a job that was reported while a worker had this one.
 	Newer *Job `json:"newer,omitempty"`
-	// Tried are the workers at which the job failed, one right after the other. From Elsewhere on others may take it,
-	// and these at Next.
+	// Tried lists the workers that failed at the job in a row. Others may take it from Elsewhere on, and these at Next.
 	Tried     []string  `json:"tried,omitempty"`
 	Elsewhere time.Time `json:"elsewhere,omitzero"`
-	// Lackers are the workers that lacked something for the job.
+	// Lackers lists the workers that lacked something for the job.
 	Lackers []string `json:"lackers,omitempty"`
-	// Progress is how far a running job is, and Last how the last try ended.
+	// Progress is the progress of a running job. Last is the last ending.
 	Progress Progress `json:"progress,omitzero"`
 	Last     *Ending  `json:"last,omitempty"`
-	// Good is the last ending that was right: it is of the file that is there.
+	// Good is the last ending of kind Right. It describes the file in place.
 	Good *Ending `json:"good,omitempty"`
 }
 
-// A Progress is how far a download is, in bytes.
+// A Progress is the progress of a download, in bytes.
 type Progress struct {
 	Done    int64 `json:"done"`
-	Size    int64 `json:"size"`              // -1: not known yet
-	Speed   int64 `json:"speed"`             // a second
-	Sources int   `json:"sources,omitempty"` // that bring bytes
+	Size    int64 `json:"size"`              // -1 if unknown
+	Speed   int64 `json:"speed"`             // per second
+	Sources int   `json:"sources,omitempty"` // sources that deliver bytes
 }
 
-// News is what a report is.
+// A News is the result of a report.
 type News uint8
 
-// What a report may be. All but Duplicate are to be followed by a message.
+// The results of reports. All but Duplicate require a message.
 const (
-	Fresh     News = iota // the job is queued
-	Duplicate             // it was done, or is dead or waiting, as it is
-	Again                 // it is queued already; its message may be missing
+	Fresh     News = iota // the job is now queued
+	Duplicate             // the same version is known, and the job stays as it was
+	Again                 // the job is already queued; its message may be missing
 	Later                 // a worker has the job of an earlier report; this one is next
 )
 
 func (n News) String() string { return [...]string{"queued", "known", "queued already", "next"}[n] }
 
-// A TakenError says that a name is that of another job's file.
+// A TakenError reports that a name belongs to the file of another job.
 type TakenError struct{ Job Job }
 
 func (e *TakenError) Error() string {
@@ -213,14 +211,14 @@ func (r *Record) Report(j Job, now time.Time) (News, error) {
 	return Fresh, nil
 }
 
-// queue makes r a job that was never tried.
+// queue makes r a queued job that was never tried.
 func (r *Record) queue(j Job, now time.Time) {
 	*r = Record{Job: j, State: Queued, Since: now, Lease: r.Lease, Place: r.Place, Upload: r.Upload, Last: r.Last, Good: r.Good}
 	r.Lease.Until = time.Time{}
 }
 
-// GiveUp makes a job dead whose record has no room for what becomes of it. What is large goes, and with it what a retry
-// would need: it is for a new report. The error is an *OverError if the job is over.
+// GiveUp makes a job dead, because its record has become too large. It drops the large parts, including those for a
+// retry, so that only a new report can queue the job again. It returns an *OverError if the job is over.
 func (r *Record) GiveUp(why string, now time.Time) error {
 	if r.State == Done || r.State == Dead {
 		return &OverError{r.State}
@@ -233,7 +231,7 @@ func (r *Record) GiveUp(why string, now time.Time) error {
 	return nil
 }
 
-// Retry queues a job again that is dead or waits, and reports whether it was. One without places is for a new report.
+// Retry queues a dead or waiting job again, and reports whether it did. A job without URIs needs a new report.
 func (r *Record) Retry(now time.Time) bool {
 	if r.State != Dead && r.State != Waiting || len(r.Job.URIs) == 0 {
 		return false
@@ -242,24 +240,24 @@ func (r *Record) Retry(now time.Time) bool {
 	return true
 }
 
-// An EarlyError says that a job waits, and until when.
+// An EarlyError reports that a job waits until Next.
 type EarlyError struct{ Next time.Time }
 
 func (e *EarlyError) Error() string { return "waits until " + e.Next.UTC().Format(time.RFC3339) }
 
-// An OverError says that nothing is left to do.
+// An OverError reports that a job is done or dead.
 type OverError struct{ State State }
 
 func (e *OverError) Error() string { return "it is " + string(e.State) }
 
-// Due reports whether it is time to take the job. Take may leave it to other workers for a while, and its host may want
-// it to wait.
+// Due reports whether the job can be taken. Take may still reserve it for other workers for a while, and its host may
+// be busy.
 func (r *Record) Due(now time.Time) bool {
 	return r.State == Queued || r.State == Waiting && !toCome(r.Again(), now, failedMost)
 }
 
-// Take gives the job to a worker for a time, under the next fence. The error is a *HeldError while another worker has
-// it, an *EarlyError before it is to be tried again, and an *OverError if nothing is left to do.
+// Take gives the job to a worker for a time, with the next fence. It returns a *HeldError while another worker has the
+// job, an *EarlyError before it may be tried again, and an *OverError if it is over.
 func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
 	switch {
 	case r.State == Done || r.State == Dead:
@@ -272,7 +270,7 @@ func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
 	if err := r.Lease.Take(worker, now, lasts); err != nil {
 		return err
 	}
-	if slices.Contains(r.Tried, worker) { // the others had their time
+	if slices.Contains(r.Tried, worker) { // the other workers had their chance
 		r.Tried = nil
 	}
 	r.State, r.Since, r.Next, r.Elsewhere, r.Progress = Running, now, time.Time{}, time.Time{}, Progress{Size: -1}
@@ -280,8 +278,8 @@ func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
 	return nil
 }
 
-// Prolong keeps the job for its worker for a time from now on, and takes down how far it is. The error is a *LostError
-// if the worker has it no more.
+// Prolong extends the worker's lease of the job from now on and records the progress. It returns a *LostError if the
+// worker no longer has the job.
 func (r *Record) Prolong(worker string, fence uint64, p Progress, now time.Time, lasts time.Duration) error {
 	if err := r.check(worker, fence); err != nil {
 		return err
@@ -290,7 +288,7 @@ func (r *Record) Prolong(worker string, fence uint64, p Progress, now time.Time,
 	return r.Lease.Prolong(worker, fence, now, lasts)
 }
 
-// Opened takes down which upload the file goes into. The error is a *LostError if the worker has the job no more.
+// Opened records the id of the job's upload. It returns a *LostError if the worker no longer has the job.
 func (r *Record) Opened(worker string, fence uint64, upload string) error {
 	if err := r.check(worker, fence); err != nil {
 		return err
@@ -299,8 +297,8 @@ func (r *Record) Opened(worker string, fence uint64, upload string) error {
 	return nil
 }
 
-// Release gives the job back, as the worker ends or its hosts are to be left alone: it was no try. The error is a
-// *LostError if the worker has the job no more.
+// Release gives the job back without counting a try, because the worker ends or the hosts must not be asked now. It
+// returns a *LostError if the worker no longer has the job.
 func (r *Record) Release(worker string, fence uint64, now time.Time) error {
 	if err := r.check(worker, fence); err != nil {
 		return err
@@ -312,7 +310,7 @@ func (r *Record) Release(worker string, fence uint64, now time.Time) error {
 	return nil
 }
 
-// overtake puts what was reported meanwhile in the place of the job.
+// overtake replaces the job by one that was reported meanwhile.
 func (r *Record) overtake(now time.Time) {
 	if r.Newer != nil {
 		r.queue(*r.Newer, now)

@@ -6,29 +6,30 @@ import (
 	"time"
 )
 
-// A Share is how many of the bytes that a host may send are one worker's. All shares together are never more than the
-// host may send.
+// A Share is one worker's share of the bytes per second that a host may send. The sum of all shares never exceeds the
+// limit.
 type Share struct {
-	Rate  int64     `json:"rate"`  // bytes a second
-	Want  int64     `json:"want"`  // bytes a second that the worker can use
-	Users int       `json:"users"` // its downloads there
-	Until time.Time `json:"until"` // then the share is free, unless the worker has asked again
+	Rate  int64     `json:"rate"`  // bytes per second
+	Want  int64     `json:"want"`  // bytes per second that the worker can use
+	Users int       `json:"users"` // its downloads from the host
+	Until time.Time `json:"until"` // the share is free afterwards, unless the worker asks again
 }
 
 const (
-	// shareTime is for how long a worker keeps to its share before it asks again. Those of one host ask ten times a
-	// second at most.
+	// shareTime is how long a worker uses its share before it asks again. The workers of one host together ask at most
+	// ten times per second.
 	shareTime   = 2 * time.Second
 	betweenAsks = 100 * time.Millisecond
-	// unheard is how many such times a share is kept for a worker that does not ask.
+	// unheard is for how many such times a share is reserved for a worker that does not ask.
 	unheard = 3
-	// enough downloads make use of all that a host may send.
+	// enough is the number of downloads that can use the whole limit of a host.
 	enough = 8
 )
 
-// TakeShare gives a worker its share of the perSecond bytes that a host may send, and returns after how long it is to
-// ask again. The worker has users downloads there, and can use want bytes a second. All workers get the same, and what
-// some do not want goes to the others. A new worker gets what is free, and more when the others have asked again.
+// TakeShare gives a worker its share of the perSecond bytes of a host, and returns the time after which it must ask
+// again. The worker has users downloads from the host and can use want bytes per second. All workers get the same, and
+// what some do not want is divided among the others. A new worker gets the free part at first, and more once the others
+// have asked again.
 func (p *Pace) TakeShare(worker string, users int, want, perSecond int64, now time.Time) (rate int64, again time.Duration) {
 	p.call(now)
 	maps.DeleteFunc(p.Shares, func(name string, s Share) bool { return name == worker || !now.Before(s.Until) })
@@ -50,7 +51,7 @@ func (p *Pace) TakeShare(worker string, users int, want, perSecond int64, now ti
 	return rate, again
 }
 
-// full reports whether so many downloads share what the host may send that one more would make it no faster.
+// full reports whether the running downloads use the limit of the host, so that one more would not be faster.
 func (p *Pace) full(now time.Time) bool {
 	n, sum := 0, int64(0)
 	for _, s := range p.Shares {
@@ -61,7 +62,7 @@ func (p *Pace) full(now time.Time) bool {
 	return n >= enough && sum >= p.Line.Limit.Bytes/10*9
 }
 
-// LeaveShare gives the share of a worker back. It reports whether there was one.
+// LeaveShare frees the share of a worker. It reports whether the worker had one.
 func (p *Pace) LeaveShare(worker string, now time.Time) bool {
 	p.call(now)
 	_, ok := p.Shares[worker]
@@ -69,7 +70,7 @@ func (p *Pace) LeaveShare(worker string, now time.Time) bool {
 	return ok
 }
 
-// level is the most that each may have of an amount, so that all of it is used if they want that much together.
+// level returns the maximum for each, so that the whole amount is used if the sum of wants is at least that much.
 func level(wants []int64, amount int64) int64 {
 	slices.Sort(wants)
 	left := amount

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// A Worker is the answer of a worker that was asked what it does.
+// A Worker is a worker's answer to a request for its status.
 type Worker struct {
 	Name  string  `json:"name"`
 	Doing []Doing `json:"doing,omitempty"`
 }
 
-// A Doing is a job that a worker has, and how far it is.
+// A Doing is a running job of a worker, with its progress.
 type Doing struct {
 	Key   string `json:"key"`
 	Fence uint64 `json:"fence"`
 	Progress
 }
 
-// A Board has all records, to show them. Of those that are done it has only the state.
+// A Board holds all records for display. Of done records it keeps only the state.
 type Board struct {
-	// Done is how many are done beside those that were put here.
+	// Done is the number of done records that were not put on the board.
 	Done int
 
 	states map[string]State
 	open   map[string]Record
 }
 
-// Put takes what a record is now, by its key. A nil record was dropped.
+// Put sets the record of a key. A nil record removes it.
 func (b *Board) Put(key string, r *Record) {
 	if b.states == nil {
 		b.states, b.open = map[string]State{}, map[string]Record{}
@@ -45,29 +45,30 @@ func (b *Board) Put(key string, r *Record) {
 	}
 }
 
-// A Status is how a queue stands.
+// A Status is the state of a queue.
 type Status struct {
-	// Now is the time of the queue, which all times of records are of.
+	// Now is the current time by the queue's clock. All times of records are by this clock.
 	Now  time.Time     `json:"now,omitzero"`
 	Jobs map[State]int `json:"jobs"`
-	// Speed, Done and Size are sums over what runs; Size is of what is known.
+	// Speed, Done and Size are sums over the running jobs. Unknown sizes are not included.
 	Speed int64 `json:"speed"`
 	Done  int64 `json:"done"`
 	Size  int64 `json:"size"`
-	// Workers are how many jobs each worker has that answers or has one. Those in Silent have one and did not answer.
+	// Workers has the number of jobs of each worker that answered or has a job. Silent lists those that have a job and
+	// did not answer.
 	Workers map[string]int `json:"workers"`
 	Silent  []string       `json:"silent,omitempty"`
-	// Queued are how many jobs wait for a worker, by the words for priorities.
+	// Queued has the number of jobs that wait for a worker, by the name of their priority.
 	Queued map[string]int `json:"queued,omitempty"`
-	// Oldest is since when the first of them waits; it is zero if no job waits.
+	// Oldest is since when the oldest of them waits, or zero if none waits.
 	Oldest  time.Time `json:"oldest,omitzero"`
-	Drained bool      `json:"drained"` // no worker takes a job
-	// Lost is when the queue's server came back empty, if it did so in the last days.
+	Drained bool      `json:"drained"` // no worker takes jobs
+	// Lost is when the queue's server last came back empty, if that was in the last days.
 	Lost    time.Time `json:"lost,omitzero"`
 	Running []Record  `json:"running"`
 }
 
-// Status is how the queue stands at a time of the queue, with what workers answered.
+// Status returns the state of the queue at a time of the queue's clock. workers are the answers of the workers.
 func (b *Board) Status(workers []Worker, now time.Time) Status {
 	s := Status{Now: now, Jobs: map[State]int{}, Queued: map[string]int{}, Workers: map[string]int{}, Running: []Record{}}
 	doing := map[string]Doing{}
@@ -113,7 +114,7 @@ func (s *Status) add(r Record) {
 	s.Size += max(0, r.Progress.Size)
 }
 
-// In returns the first records of a state other than Done, by name, and no more than most.
+// In returns the first records in a state other than Done by name, at most most.
 func (b *Board) In(state State, most int) []Record {
 	list := []Record{}
 	for _, r := range b.open {
@@ -125,13 +126,13 @@ func (b *Board) In(state State, most int) []Record {
 	return list[:min(most, len(list))]
 }
 
-// A Host is how many jobs have their first place there, by their states but for Done.
+// A Host counts the jobs with a first URI on one host, by state, except done ones.
 type Host struct {
 	Name string
 	Jobs map[State]int
 }
 
-// Hosts returns the hosts that the jobs are of which are not done, by name.
+// Hosts returns the hosts of all jobs that are not done, by name.
 func (b *Board) Hosts() []Host {
 	all := map[string]map[State]int{}
 	for _, r := range b.open {
