@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// A world is a queue, what is on its disk, and the downloads that are at work for it.
+// A world is a queue with its stored state and its running downloads.
 type world struct {
 	t       testing.TB
 	q       *Queue
 	now     time.Time
 	disk    map[GID]Entry
 	global  map[string]string
-	working map[GID]bool  // true: it was told to stop
-	known   map[GID]bool  // added, and not forgotten
+	working map[GID]bool  // true if it was told to stop
+	known   map[GID]bool  // added and not forgotten
 	seen    map[GID]Entry // by Since
 	version uint64
 }
@@ -30,7 +30,7 @@ func newWorld(t testing.TB) *world {
 	}
 }
 
-// settle does what the queue calls for, and returns the notices.
+// settle carries out the changes of the queue and returns the notices.
 func (w *world) settle() []Notice {
 	c := w.q.Drain()
 	for _, g := range c.Delete {
@@ -76,7 +76,7 @@ func (w *world) lists() (active, waiting, stopped []Entry) {
 	return w.q.Active(), w.q.Waiting(0, 1<<30), w.q.Stopped(0, 1<<30)
 }
 
-// check checks what must always hold.
+// check checks the invariants.
 func (w *world) check() {
 	w.t.Helper()
 	active, waiting, stopped := w.lists()
@@ -121,7 +121,7 @@ func (w *world) check() {
 	}
 }
 
-// follow takes up what has changed since the last time.
+// follow reads the changes since the last call.
 func (w *world) follow() {
 	d := w.q.Since(w.version)
 	if w.version = d.Version; d.All || w.seen == nil {
@@ -135,7 +135,7 @@ func (w *world) follow() {
 	}
 }
 
-// restart replaces the queue by what was stored, and checks that nothing else changed.
+// restart replaces the queue by the stored one, and checks that nothing else has changed.
 func (w *world) restart() {
 	w.t.Helper()
 	active, waiting, stopped := w.lists()
@@ -154,7 +154,7 @@ func (w *world) restart() {
 	}
 }
 
-// A tape is where a run takes its choices from; it gives 0 when it has ended.
+// A tape provides the choices of a run. At its end it returns 0.
 type tape struct{ data []byte }
 
 func (t *tape) next(n int) int {
@@ -166,7 +166,7 @@ func (t *tape) next(n int) int {
 	return int(b) % n
 }
 
-// some is one of the entries, a GID that may be of none, or 0.
+// some returns the GID of an entry, an unknown GID or 0.
 func (w *world) some(in *tape) GID {
 	active, waiting, stopped := w.lists()
 	all := slices.Concat(active, waiting, stopped)
@@ -176,7 +176,7 @@ func (w *world) some(in *tape) GID {
 	return GID(in.next(3))
 }
 
-// command carries out one command, and returns the entry that it is about.
+// command carries out a command and returns the entry concerned.
 func (w *world) command(in *tape) (about GID) {
 	switch in.next(16) {
 	case 0, 1, 2:
@@ -253,7 +253,7 @@ func (w *world) command(in *tape) (about GID) {
 	return 0
 }
 
-// orderKept reports whether those that are in both, but for one, are in the same order.
+// orderKept reports whether the entries that are in both lists, except but, have the same order.
 func orderKept(before, after []Entry, but GID) bool {
 	common := func(of, in []Entry) []GID {
 		there := map[GID]bool{}
@@ -283,7 +283,7 @@ func live(t testing.TB, data []byte) {
 	w.restart()
 }
 
-// checkNotices: what became of entries is told once each, and nothing else.
+// checkNotices checks that each change of an entry was notified once, and nothing else.
 func (w *world) checkNotices(before, after []Entry, notices []Notice) {
 	w.t.Helper()
 	was := map[GID]Status{}
@@ -309,8 +309,8 @@ func (w *world) checkNotices(before, after []Entry, notices []Notice) {
 	}
 }
 
-// TestRandomCommands: whatever is asked for, nothing is lost, the order is kept, each entry is in one state, and what
-// is stored is the queue.
+// TestRandomCommands checks that random commands lose nothing and keep the order, that each entry is in one state, and
+// that the stored state is that of the queue.
 func TestRandomCommands(t *testing.T) {
 	for seed := range uint64(150) {
 		chance := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})

@@ -11,7 +11,7 @@ import (
 
 var at = time.Unix(2e9, 0).UTC()
 
-// filled is a queue with entries 1 to n, whose GIDs begin with their numbers.
+// filled returns a queue with entries 1 to n, whose GIDs begin with their numbers.
 func filled(t *testing.T, n int) *Queue {
 	t.Helper()
 	q := New(1)
@@ -25,7 +25,7 @@ func filled(t *testing.T, n int) *Queue {
 
 func numbered(i int) GID { return GID(i)<<60 | 7 }
 
-// order is the numbers of entries, with a letter for what is not waiting.
+// order returns the numbers of entries, with a letter for those that do not wait.
 func order(entries []Entry) string {
 	var words []string
 	for _, e := range entries {
@@ -108,7 +108,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestManyMoves: there is always a rank between two others.
+// TestManyMoves checks that an entry can always be ranked between two others.
 func TestManyMoves(t *testing.T) {
 	q := filled(t, 5)
 	for range 100 {
@@ -163,8 +163,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestRefused: what is asked of an entry that is not there, or is in another state, changes nothing, and is refused in
-// aria2's words.
+// TestRefused checks that a command for an unknown entry, or one in a wrong state, changes nothing and is refused with
+// aria2's message.
 func TestRefused(t *testing.T) {
 	q := filled(t, 1)
 	g := numbered(1)
@@ -193,7 +193,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLeavingGID: a GID is free again when the download of the forgotten entry has ended.
+// TestLeavingGID checks that the GID of a forgotten entry is free once its download has ended.
 func TestLeavingGID(t *testing.T) {
 	q := filled(t, 1)
 	g := numbered(1)
@@ -210,7 +210,7 @@ func TestLeavingGID(t *testing.T) {
 	}
 }
 
-// TestFollowed: what a document describes knows its document.
+// TestFollowed checks that the entries for the files of a document refer to the document's entry.
 func TestFollowed(t *testing.T) {
 	q := filled(t, 1)
 	q.Start(at)
@@ -223,7 +223,7 @@ func TestFollowed(t *testing.T) {
 	}
 }
 
-// TestNeededDocument: an entry stays as long as another one is downloaded by its document, and goes with it.
+// TestNeededDocument checks that the entry of a document stays while another entry needs it, and can then be forgotten.
 func TestNeededDocument(t *testing.T) {
 	q := New(1)
 	parent, _ := q.Add(at, Entry{Document: []byte("d")}, -1)
@@ -244,7 +244,7 @@ func TestNeededDocument(t *testing.T) {
 	}
 }
 
-// TestLongHistory: of what stopped well only the last ones stay known; what failed does.
+// TestLongHistory checks that only the last complete entries are kept, but all failed ones.
 func TestLongHistory(t *testing.T) {
 	q := New(1)
 	for i := range MostStopped + 10 {
@@ -262,7 +262,7 @@ func TestLongHistory(t *testing.T) {
 	}
 }
 
-// TestLive: what a download does now can be asked for while it is at work, and what is worth it is stored at its end.
+// TestLive checks that the state of a running download can be read and that the last state is stored.
 func TestLive(t *testing.T) {
 	q := filled(t, 1)
 	g := numbered(1)
@@ -286,7 +286,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestSelected reads aria2's lists of files.
+// TestSelected checks aria2's lists of file numbers.
 func TestSelected(t *testing.T) {
 	for list, want := range map[string]string{"": "123456", "1": "1", "2-4": "234", "1,3-4,6": "1346", "x": "", "5-": "", "-2": ""} {
 		got := ""
@@ -301,7 +301,8 @@ func TestSelected(t *testing.T) {
 	}
 }
 
-// TestManyFollow: what a document with twice as many files costs is twice as much, when its files are added and as they end.
+// TestManyFollow checks that the cost of a document grows linearly with its files, when they are added and when they
+// end.
 func TestManyFollow(t *testing.T) {
 	cost := func(n int) uint64 {
 		q := New(1)
@@ -309,7 +310,7 @@ func TestManyFollow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.Add(at, Entry{URIs: []string{"http://h/x"}}, -1) // waits behind
+		q.Add(at, Entry{URIs: []string{"http://h/x"}}, -1) // waits behind the others
 		q.Start(at)
 		children := make([]Entry, n)
 		for i := range children {

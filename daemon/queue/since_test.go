@@ -2,7 +2,7 @@ package queue
 
 import "testing"
 
-// TestSince: nothing is told that has not changed, and everything where too much was forgotten meanwhile.
+// TestSince checks that only changes are returned, and everything if too many removals were forgotten.
 func TestSince(t *testing.T) {
 	q := filled(t, 5)
 	d := q.Since(0)

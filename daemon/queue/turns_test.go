@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// TestTurns: a host that has its part of the places lets others go first; alone it has all of them, and nothing goes
-// before a higher priority.
+// TestTurns checks that a host with its part of the places lets others go first, that a single host gets all places,
+// and that a higher priority always comes first.
 func TestTurns(t *testing.T) {
 	now := time.Unix(1, 0)
 	for _, tt := range []struct {
 		places int
-		add    string // hosts, in upper case with a high priority
+		add    string // hosts; upper case means a high priority
 		begin  string
 	}{
 		{4, "aaaaaab", "aaab"},
@@ -22,9 +22,9 @@ func TestTurns(t *testing.T) {
 		{4, "abababab", "abab"},
 		{2, "aaab", "ab"},
 		{1, "aab", "a"},
-		{0, "aaaaab", "aaabaa"}, // measured: four at least
+		{0, "aaaaab", "aaabaa"}, // measured: at least four
 		{4, "aAAAAb", "AAAA"},
-		{4, "aaaaa-", "aaa-"}, // a document is of no host
+		{4, "aaaaa-", "aaa-"}, // a document has no host
 	} {
 		q := New(1)
 		q.SetPlaces(tt.places)
@@ -58,8 +58,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsOfNumber: where the number of places is said and downloads of one host have them all, the first that one of
-// them leaves is for another host, whether it has ended or makes room; no place is beyond the number.
+// TestTurnsOfNumber checks that, with a fixed number of places all used by one host, the next free place goes to
+// another host, whether a download has ended or yielded, and that the number is never exceeded.
 func TestTurnsOfNumber(t *testing.T) {
 	now := time.Unix(1, 0)
 	for _, places := range []int{2, 3, 4, 16} {
@@ -88,7 +88,7 @@ func TestTurnsOfNumber(t *testing.T) {
 	}
 }
 
-// TestWhy: an entry that waits is told of with its reason; what made room for others waits behind them.
+// TestWhy checks the reasons for waiting, and that an entry that yielded its place waits behind the others.
 func TestWhy(t *testing.T) {
 	now, q := time.Unix(1, 0), New(1)
 	q.SetPlaces(2)
