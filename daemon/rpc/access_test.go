@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ask sends a request with a Host field and others, and returns the status.
+// ask sends a request with a Host field and other fields, and returns the response.
 func ask(h http.Handler, method, host string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://"+host+"/jsonrpc", strings.NewReader(object("system.listNotifications", 1)))
 	for i := 0; i < len(header); i += 2 {
@@ -23,7 +23,7 @@ func ask(h http.Handler, method, host string, header ...string) *httptest.Respon
 	return w
 }
 
-// TestHost_Rule67: a page that had its own name resolved to this machine gets nothing.
+// TestHost_Rule67 checks that a page that had its own name resolved to this machine is refused.
 func TestHost_Rule67(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv", Token: secret, Hosts: []string{"Nas.example"}})
 	for host, want := range map[string]int{
@@ -49,8 +49,8 @@ type address struct{ text string }
 func (a *address) Network() string { return "tcp" }
 func (a *address) String() string  { return a.text }
 
-// TestOrigin_Rule67: pages of this server and those that were named may ask, others may not, and need no Origin field
-// to be known as such.
+// TestOrigin_Rule67 checks that pages of this server and of allowed origins may ask, and that others are refused, even
+// if they send no Origin field.
 func TestOrigin_Rule67(t *testing.T) {
 	token := New(newEngine(), Options{Root: "/srv", Token: secret, Origins: []string{"https://ui.example", "null"}})
 	open := New(newEngine(), Options{Root: "/srv"})
@@ -79,7 +79,7 @@ func TestOrigin_Rule67(t *testing.T) {
 		{open, "http://page.example", "", 403},
 		{open, "", "cross-site", 403},
 		{open, "http://localhost:6800", "same-origin", 200},
-		{open, "http://localhost:6800", "", 200}, // Python's websocket-client
+		{open, "http://localhost:6800", "", 200}, // as from Python's websocket-client
 		{open, "http://localhost:6800", "cross-site", 403},
 		{open, "http://localhost:6800", "same-site", 403},
 		{open, "https://localhost:6800", "", 403},
@@ -117,7 +117,7 @@ func TestOrigin_Rule67(t *testing.T) {
 	}
 }
 
-// TestToken_Rule68: a request with wrong tokens is held back once, one after the other, and one with the right token is not.
+// TestToken_Rule68 checks that a request with wrong tokens is delayed once, and one with the right token is not.
 func TestToken_Rule68(t *testing.T) {
 	waits := 0
 	h := New(newEngine(), Options{Root: "/srv", Token: secret, Wait: func(_ context.Context, d time.Duration) {
@@ -151,8 +151,8 @@ func TestToken_Rule68(t *testing.T) {
 	}
 }
 
-// TestGuesses_Rule68: the answers to wrong tokens come a second after each other, one too many is turned away, and the
-// right token waits for none of them.
+// TestGuesses_Rule68 checks that answers to wrong tokens are a second apart, that a request too many is refused, and
+// that a request with the right token is not delayed.
 func TestGuesses_Rule68(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(newEngine(), Options{Root: "/srv", Token: secret})
@@ -175,7 +175,7 @@ func TestGuesses_Rule68(t *testing.T) {
 	})
 }
 
-// TestAdmit_Rules67_68: other handlers let in whoever has the token, under the same conditions.
+// TestAdmit_Rules67_68 checks that Admit accepts requests with the token, under the same conditions as calls.
 func TestAdmit_Rules67_68(t *testing.T) {
 	waits := 0
 	h := New(newEngine(), Options{Root: "/srv", Token: secret, Wait: func(context.Context, time.Duration) { waits++ }})
@@ -200,7 +200,8 @@ func TestAdmit_Rules67_68(t *testing.T) {
 	}
 }
 
-// TestLimits_Rule68: what is too large, too deep or too many is refused, and the rest is not.
+// TestLimits_Rule68 checks that a request that is too large, too deep or has too many calls is refused, and others are
+// not.
 func TestLimits_Rule68(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv", Token: secret, MostBytes: 1 << 20})
 	free := object("system.listNotifications", 1, with()...)
@@ -226,7 +227,7 @@ func TestLimits_Rule68(t *testing.T) {
 	}
 }
 
-// TestAnswerLimit_Rule68: a batch cannot have the queue told over and over.
+// TestAnswerLimit_Rule68 checks that a batch cannot list the queue again and again.
 func TestAnswerLimit_Rule68(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv"})
@@ -236,7 +237,7 @@ func TestAnswerLimit_Rule68(t *testing.T) {
 	}
 	say(h, object("system.multicall", 1, calls))
 	calls = nil
-	for range mostTold/101 + 1 { // each takes room for itself and for 100 entries
+	for range mostTold/101 + 1 { // each counts one, and its 100 entries
 		calls = append(calls, inner("aria2.tellWaiting", 0, 1000, []string{"gid"}))
 	}
 	var got struct{ Result []json.RawMessage }

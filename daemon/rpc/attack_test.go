@@ -12,7 +12,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestOneGuess_Rule68: a request with many tokens is one guess.
+// TestOneGuess_Rule68 checks that a request with many tokens is only one guess.
 func TestOneGuess_Rule68(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv", Token: secret, Wait: func(context.Context, time.Duration) {}})
 	var calls []any
@@ -30,7 +30,8 @@ func TestOneGuess_Rule68(t *testing.T) {
 	}
 }
 
-// TestSecretsOfPlaces_Rule70: user info of whatever URL is told is masked, and what stands for it is taken back.
+// TestSecretsOfPlaces_Rule70 checks that user information is masked in every URL, and that the placeholders are
+// accepted.
 func TestSecretsOfPlaces_Rule70(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
@@ -56,7 +57,7 @@ func TestSecretsOfPlaces_Rule70(t *testing.T) {
 	}
 }
 
-// TestOtherServer_Rule70: a secret that is for the servers of a download does not go to another one that a client names.
+// TestOtherServer_Rule70 checks that the secrets of a download are not sent to another server that a client names.
 func TestOtherServer_Rule70(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
 	for _, options := range []map[string]string{{"header": "Cookie: HUSH"}, {"http-user": "anna", "http-passwd": "HUSH"}, {"user": "anna:HUSH"}} {
@@ -73,7 +74,8 @@ func TestOtherServer_Rule70(t *testing.T) {
 	}
 }
 
-// TestBounds_Rule68: options do not grow call by call, and long entries are not told over and over.
+// TestBounds_Rule68 checks that options cannot grow with every call, and that long entries cannot be listed again and
+// again.
 func TestBounds_Rule68(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
 	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x", "http://h/" + strings.Repeat("x", 1<<20)}, map[string]string{"pause": "true"})
@@ -103,7 +105,7 @@ func TestBounds_Rule68(t *testing.T) {
 	}
 }
 
-// TestHugeSize: the largest size that a server can tell has pieces.
+// TestHugeSize checks that the largest possible size has a valid number of pieces.
 func TestHugeSize(t *testing.T) {
 	for _, size := range []int64{1<<62 + 1, math.MaxInt64} {
 		w := view{Entry: queue.Entry{Size: size}, about: &about{}}

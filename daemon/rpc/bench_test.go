@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkTell is what a client of a long queue asks for each second.
+// BenchmarkTell measures the request that clients send every second for a long queue.
 func BenchmarkTell(b *testing.B) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
 	for i := range 1000 {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// limited serves a handler that has no more than most connections.
+// limited serves a handler with at most most connections.
 func limited(t *testing.T, most int) (h *Handler, url string) {
 	t.Helper()
 	h = New(newEngine(), Options{Root: "/srv/files", Token: secret})
@@ -29,7 +29,8 @@ func limited(t *testing.T, most int) (h *Handler, url string) {
 	return h, "http://" + l.Addr().String() + "/jsonrpc"
 }
 
-// TestPlaces_Rule68: clients that show no token give way to others, the oldest first, and those that have shown it stay.
+// TestPlaces_Rule68 checks that the oldest connections without the token are closed for new ones, and those with the
+// token are not.
 func TestPlaces_Rule68(t *testing.T) {
 	_, url := limited(t, 4)
 	right := []*client{dial(t, url), dial(t, url)}
@@ -56,11 +57,12 @@ func TestPlaces_Rule68(t *testing.T) {
 	}
 }
 
-// TestCrowd_Rule68: what clients without the token hold is bounded, and a client with it gets in, with a long request
-// as well: beside connections that send 3 MB of wrong calls each, silent WebSockets and silent connections.
+// TestCrowd_Rule68 checks that the memory used by clients without the token is bounded, and that a client with the
+// token can send a long request, beside connections that each send 3 MB of wrong calls, silent WebSockets and silent
+// connections.
 func TestCrowd_Rule68(t *testing.T) {
-	const most = 200 << 20                           // most of it garbage
-	defer debug.SetGCPercent(debug.SetGCPercent(50)) // as the daemon has it
+	const most = 200 << 20                           // mostly garbage
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // as in the daemon
 	_, url := limited(t, 256)
 	old := dial(t, url)
 	old.send(object("aria2.getVersion", 1, with()...))
@@ -101,7 +103,7 @@ func TestCrowd_Rule68(t *testing.T) {
 		c := connect()
 		wg.Go(func() {
 			fmt.Fprintf(c, "POST /jsonrpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", len(body))
-			c.Write(body) // as it is: no copy of it counts
+			c.Write(body) // without a copy, which would count
 		})
 	}
 	peak := uint64(0)

@@ -13,7 +13,7 @@ import (
 	"braid/daemon/rpc"
 )
 
-// A guarded queue is an engine that downloads nothing and stores nothing.
+// A guarded is an engine that downloads and stores nothing.
 type guarded struct {
 	sync.Mutex
 	*queue.Queue

@@ -8,7 +8,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// recorded are the frames of real aria2, which TestRealFrames records and compares.
+// recorded has the frames of real aria2, which TestRealFrames records and compares.
 const recorded = "testdata/aria2.txt"
 
 func writeFrames(told []frame) string {
@@ -32,7 +32,7 @@ func readFrames(t *testing.T, name string) (told []frame) {
 	return told
 }
 
-// TestFrames: the script gets from braid what it got from aria2, by shape, but for the differences.
+// TestFrames checks that braid answers the script like aria2, by shape, except for the listed differences.
 func TestFrames(t *testing.T) {
 	e := newEngine()
 	_, url := start(t, e, Options{Token: secret, Version: "1", Shutdown: func() {}})
@@ -48,7 +48,7 @@ func TestFrames(t *testing.T) {
 	compareFrames(t, s.told, readFrames(t, recorded))
 }
 
-// differences are the frames of braid that are not as aria2's, each after the reason.
+// differences has the frames in which braid differs from aria2, each with the reason.
 const differences = "testdata/differences.txt"
 
 func compareFrames(t *testing.T, got, want []frame) {

@@ -14,7 +14,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// someWorld is a handler whose queue has entries in all states, and is always the same.
+// someWorld returns a handler for a queue with entries in all states. The queue is always the same.
 func someWorld() (*Handler, *engine) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files", Token: secret, Now: func() time.Time { return time.Unix(1e9, 0) },
@@ -47,7 +47,8 @@ var fuzzSeeds = []string{
 	`[{"id":1e400,"method":"aria2.getVersion"},{"id":"\ud800","method":"\u0000"}]`, `{"id":1,"method":"aria2.tellActive","params":["token:s3cret",[null]]}`,
 }
 
-// FuzzRequest: whatever comes, the answer is one of JSON-RPC, with each call's id, or an error of HTTP. Nothing has a secret.
+// FuzzRequest checks that every request gets a JSON-RPC answer with the id of each call, or an HTTP error, without a
+// secret.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range fuzzSeeds {
 		f.Add([]byte(seed))
@@ -94,7 +95,8 @@ func checkAnswer(t *testing.T, w *httptest.ResponseRecorder) {
 	}
 }
 
-// FuzzBatch: a batch gets what its calls get one after the other, and leaves the same queue. So does a system.multicall.
+// FuzzBatch checks that a batch has the same results, and leaves the same queue, as its calls one after the other. So
+// does a system.multicall.
 func FuzzBatch(f *testing.F) {
 	for i, seed := range fuzzSeeds {
 		f.Add([]byte("[" + seed + "," + fuzzSeeds[(i+1)%len(fuzzSeeds)] + "]"))
@@ -112,7 +114,7 @@ func FuzzBatch(f *testing.F) {
 		}
 		for i, call := range calls {
 			if call[0] == '[' {
-				return // a list is a batch where it stands alone
+				return // a list alone would be a batch
 			}
 			got := strings.TrimSpace(say(alone, string(call)).Body.String())
 			if got != string(answers[i]) {
@@ -125,7 +127,7 @@ func FuzzBatch(f *testing.F) {
 	})
 }
 
-// TestMulticallIsSingleCalls: the same of system.multicall, whose results are in lists, and its errors without.
+// TestMulticallIsSingleCalls checks the same for system.multicall, whose results are in lists but not its errors.
 func TestMulticallIsSingleCalls(t *testing.T) {
 	together, _ := someWorld()
 	alone, _ := someWorld()

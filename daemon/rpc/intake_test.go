@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// held is how many bytes of long requests are in memory.
+// held returns how many bytes of long requests are in memory.
 func (h *Handler) held() (n int) {
 	for i := range h.intakes {
 		k := &h.intakes[i]
@@ -25,8 +25,7 @@ func (h *Handler) held() (n int) {
 	return n
 }
 
-// TestSilentClients_Rule68: clients that send no more of a long request that they announced hold up no other, neither a
-// short nor a long one.
+// TestSilentClients_Rule68 checks that clients that stop sending a long request delay no other request, long or short.
 func TestSilentClients_Rule68(t *testing.T) {
 	h, url := start(t, newEngine(), Options{Token: secret})
 	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/jsonrpc")
@@ -53,8 +52,8 @@ func TestSilentClients_Rule68(t *testing.T) {
 	}
 }
 
-// TestIntake_Rule68: where there is no room for what comes, the request goes that holds most, and it is told so; the
-// others are whole.
+// TestIntake_Rule68 checks that the largest request is dropped with an error if the memory is full, and the others are
+// not.
 func TestIntake_Rule68(t *testing.T) {
 	k := intake{most: 10 * short, held: map[*reading]bool{}}
 	cut := make(chan bool, 1)
@@ -96,7 +95,8 @@ func TestIntake_Rule68(t *testing.T) {
 	}
 }
 
-// TestStrangers_Rule68: what shows no token gets little, visits no queue, and a long request is not even parsed.
+// TestStrangers_Rule68 checks that a request without the token uses few resources and not the queue, and that a long
+// one is not even parsed.
 func TestStrangers_Rule68(t *testing.T) {
 	e, waits := newEngine(), 0
 	h := New(e, Options{Root: "/srv/files", Token: secret, Wait: func(context.Context, time.Duration) { waits++ }})
@@ -128,7 +128,8 @@ func TestStrangers_Rule68(t *testing.T) {
 	}
 }
 
-// TestCallsOfRequest_Rule68: calls are counted over the whole request, and each result takes room in its answer.
+// TestCallsOfRequest_Rule68 checks that calls are counted for the whole request, and that each result counts for the
+// answer.
 func TestCallsOfRequest_Rule68(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files", Token: secret})
 	one := object("system.multicall", 1, slices.Repeat([]any{inner("system.listMethods", with()...)}, mostCalls/4))

@@ -8,8 +8,8 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestDotNames_Rule10: a client names no file of settings, wherever it may: as a name, a folder or the session. What
-// the user gave may be one.
+// TestDotNames_Rule10 checks that a client cannot name a file or folder that begins with a dot, in any option. The user
+// may have configured one.
 func TestDotNames_Rule10(t *testing.T) {
 	for _, given := range []string{"", "/srv/files/.incoming"} {
 		e := newEngine()

@@ -27,7 +27,7 @@ import (
 
 var record = flag.Bool("record", false, "write the frames of aria2 to "+recorded)
 
-// fileServer has a small file, one that takes long, and none for other paths.
+// fileServer serves a small file, a slow one, and 404 for other paths.
 func fileServer(t *testing.T) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -43,7 +43,7 @@ func fileServer(t *testing.T) string {
 	return s.URL
 }
 
-// A slow reader gives 16 KiB a time, and waits in between.
+// A slow is a reader that returns 16 KiB at a time and waits in between.
 type slow struct {
 	bytes.Reader
 	ctx context.Context
@@ -54,7 +54,7 @@ func (s *slow) Read(p []byte) (int, error) {
 	return s.Reader.Read(p[:min(len(p), 16<<10)])
 }
 
-// aria2 starts aria2c, or another program under its name, and returns the URL of its interface.
+// aria2 starts aria2c, or another program in its place, and returns the URL of its interface.
 func aria2(t *testing.T, program string, more ...string) string {
 	t.Helper()
 	_, port, err := net.SplitHostPort(ports.Free(t))
@@ -81,7 +81,7 @@ func aria2(t *testing.T, program string, more ...string) string {
 	return url
 }
 
-// braid starts the daemon, which has the secret of the script for its token, and returns the URL of its interface.
+// braid starts the daemon with the script's secret as its token, and returns the URL of its interface.
 func braid(t *testing.T, binary string) string {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
@@ -139,7 +139,7 @@ func playReal(t *testing.T, rpc string) []frame {
 	return s.told
 }
 
-// TestRealFrames: the record is what aria2c answers today.
+// TestRealFrames checks that aria2c answers as recorded.
 func TestRealFrames(t *testing.T) {
 	told := playReal(t, aria2(t, "aria2c"))
 	if *record {
@@ -155,7 +155,8 @@ func TestRealFrames(t *testing.T) {
 	}
 }
 
-// TestRealDaemon: the daemon answers as recorded, but for the differences, and clients of aria2 drive it as they are.
+// TestRealDaemon checks that the daemon answers as recorded, except for the differences, and that real clients of aria2
+// work with it.
 func TestRealDaemon(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "braid")
 	if out, err := exec.Command("go", "build", "-o", binary, "braid").CombinedOutput(); err != nil {

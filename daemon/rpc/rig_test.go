@@ -15,11 +15,11 @@ import (
 
 const secret = "s3cret"
 
-// An engine is a queue behind a mutex. Its downloads are what a test says they are.
+// An engine is a queue behind a mutex. The test sets the states of its downloads.
 type engine struct {
 	mu    sync.Mutex
 	q     *queue.Queue
-	visit int // how often Do was called
+	visit int // number of calls of Do
 	err   error
 	subs  map[chan queue.Notice]bool
 }
@@ -63,14 +63,14 @@ func (e *engine) Subscribe() (<-chan queue.Notice, func()) {
 	}
 }
 
-// listeners is how many subscribe.
+// listeners returns the number of subscribers.
 func (e *engine) listeners() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.subs)
 }
 
-// end has the queue's downloads end: that of g as it says, and those before it with an error.
+// end ends the downloads of the queue: that of g with this status, and those before it with an error.
 func (e *engine) end(g queue.GID, status queue.Status) {
 	e.Do(context.Background(), func(q *queue.Queue) error {
 		now := time.Unix(1e9, 0)
@@ -107,7 +107,7 @@ func (e *engine) end(g queue.GID, status queue.Status) {
 	})
 }
 
-// start serves a handler. It waits for nothing.
+// start serves a handler that does not delay wrong tokens.
 func start(t testing.TB, e *engine, o Options) (h *Handler, url string) {
 	t.Helper()
 	if o.Root == "" {

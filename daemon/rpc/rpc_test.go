@@ -21,7 +21,8 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestOneVisit: ten thousand downloads, each with a token of 64 digits, are one request of usual size and one visit of the queue.
+// TestOneVisit checks that ten thousand downloads, each with a token of 64 digits, fit in one request and need one
+// visit to the queue.
 func TestOneVisit(t *testing.T) {
 	e := newEngine()
 	token := strings.Repeat("0123456789abcdef", 4)
@@ -46,7 +47,7 @@ func TestOneVisit(t *testing.T) {
 	t.Logf("1,000 told in %v, %d bytes", time.Since(began), w.Body.Len())
 }
 
-// TestStoreFails: an answer tells of nothing that may be lost.
+// TestStoreFails checks that an answer does not confirm changes that may be lost.
 func TestStoreFails(t *testing.T) {
 	e := newEngine()
 	e.err = errors.New("disk full")
@@ -56,7 +57,7 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// TestShutdown: the daemon ends after it has answered.
+// TestShutdown checks that the daemon ends after it has answered.
 func TestShutdown(t *testing.T) {
 	for _, method := range []string{"aria2.shutdown", "aria2.forceShutdown"} {
 		ended := make(chan bool, 1)
@@ -73,7 +74,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestAnswerFirst: a client learns the GID of a download before it hears of it.
+// TestAnswerFirst checks that a client gets the GID of a download before its notifications.
 func TestAnswerFirst(t *testing.T) {
 	e := newEngine()
 	_, url := start(t, e, Options{})
@@ -89,12 +90,13 @@ func TestAnswerFirst(t *testing.T) {
 	}
 }
 
-// TestSockets_Rule68: each client hears of everything, one that falls behind is closed, and there are not more than may be.
+// TestSockets_Rule68 checks that each client gets all notifications, that a slow one is closed, and that the number of
+// clients is limited.
 func TestSockets_Rule68(t *testing.T) {
 	e := newEngine()
 	_, url := start(t, e, Options{})
 	clients := []*client{dial(t, url), dial(t, url), dial(t, url)}
-	for _, c := range clients { // it is open on the other side as well
+	for _, c := range clients { // the other side has subscribed too
 		c.send(object("aria2.getSessionInfo", 1))
 		c.next()
 	}
@@ -112,7 +114,7 @@ func TestSockets_Rule68(t *testing.T) {
 		}
 	}
 	e.mu.Lock()
-	for sub := range e.subs { // as an engine does whose client falls behind, or that ends
+	for sub := range e.subs { // like an engine with a slow client, or one that ends
 		delete(e.subs, sub)
 		close(sub)
 	}
@@ -124,12 +126,12 @@ func TestSockets_Rule68(t *testing.T) {
 	}
 }
 
-// TestSlowSocket_Rule68: a client that receives nothing is closed, and holds up nobody.
+// TestSlowSocket_Rule68 checks that a client that receives nothing is closed and delays no other.
 func TestSlowSocket_Rule68(t *testing.T) {
 	e := newEngine()
 	h, url := start(t, e, Options{})
 	h.patience = 50 * time.Millisecond
-	dial(t, url) // and never reads
+	dial(t, url) // never reads
 	await(t, "it is open", func() bool { return e.listeners() == 1 })
 	g := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]string{"pause": "true"})
 	calls := make([]any, 0, 2000)
@@ -142,7 +144,7 @@ func TestSlowSocket_Rule68(t *testing.T) {
 	})
 }
 
-// TestSlowSender_Rule68: a client that does not send the rest of its request is closed.
+// TestSlowSender_Rule68 checks that a client that does not send the rest of its request is closed.
 func TestSlowSender_Rule68(t *testing.T) {
 	e := newEngine()
 	h, url := start(t, e, Options{})
@@ -152,7 +154,7 @@ func TestSlowSender_Rule68(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Write(bytes.Repeat([]byte(" "), 9000)) // more than a frame has; an error says that it is closed already
+	w.Write(bytes.Repeat([]byte(" "), 9000)) // more than the size of a frame; an error means that it is already closed
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, _, err := c.conn.Read(ctx); err == nil || ctx.Err() != nil {
@@ -170,7 +172,7 @@ func TestSlowSender_Rule68(t *testing.T) {
 	await(t, "nothing waits", func() bool { return h.held() == 0 && e.listeners() == 0 })
 }
 
-// TestSlowReceiver_Rule68: a client that does not read its answer is closed.
+// TestSlowReceiver_Rule68 checks that a client that does not read its answer is closed.
 func TestSlowReceiver_Rule68(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
 	h.patience = 20 * time.Millisecond
@@ -198,7 +200,7 @@ func TestSlowReceiver_Rule68(t *testing.T) {
 	}
 }
 
-// TestStatus: what an entry looks like while it runs, and when it is over.
+// TestStatus checks the status of an entry while it runs and after its end.
 func TestStatus(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
@@ -248,7 +250,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestBitfield: a bit is set only for a piece of which every byte is here, however large the file.
+// TestBitfield checks that a bit is set only for a complete piece, for files of any size.
 func TestBitfield(t *testing.T) {
 	for _, tt := range []struct {
 		size, done int64
@@ -271,7 +273,7 @@ func TestBitfield(t *testing.T) {
 	}
 }
 
-// TestMetalinkFiles: each file of a document is an entry with a document about it alone.
+// TestMetalinkFiles checks that each file of a document becomes an entry with a document about that file alone.
 func TestMetalinkFiles(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
@@ -298,7 +300,7 @@ func TestMetalinkFiles(t *testing.T) {
 	}
 }
 
-// TestDocuments: what is remembered of a document is not told of another one, and does not grow.
+// TestDocuments checks that cached documents are not mixed up and that the cache is limited.
 func TestDocuments(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
 	hash := func(link string, gid ...any) string {
@@ -329,7 +331,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestFileOfTorrent: an entry that is one file of a torrent has the torrent's name and hash, and that file alone.
+// TestFileOfTorrent checks that an entry for one file of a torrent has the torrent's name and hash, and only that file.
 func TestFileOfTorrent(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
@@ -354,7 +356,7 @@ func TestFileOfTorrent(t *testing.T) {
 	}
 }
 
-// TestSignature: a signature is one in base64, of a file and not of several.
+// TestSignature checks that a signature must be in base64 and for a single file.
 func TestSignature(t *testing.T) {
 	const two = `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a"><url>http://h/a</url></file><file name="b"><url>http://h/b</url></file></metalink>`
 	one := strings.Replace(two, `<file name="b"><url>http://h/b</url></file>`, "", 1)

@@ -8,7 +8,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// active is what can be done with a download that runs, and with one that was paused and removed.
+// active plays the calls for a running download, and for a paused and a removed one.
 func (s *session) active() {
 	slow := []string{s.files + "/slow.bin", s.files + "/slow.bin?2"}
 	g, _ := s.call("aria2.addUri", slow, map[string]any{
@@ -47,7 +47,7 @@ func (s *session) active() {
 	s.call("aria2.tellStatus", g)
 }
 
-// lists are the two long ones.
+// lists plays the calls for the waiting and the stopped downloads.
 func (s *session) lists(first string) {
 	for _, list := range []string{"aria2.tellWaiting", "aria2.tellStopped"} {
 		s.call(list)
@@ -61,7 +61,7 @@ func (s *session) lists(first string) {
 	_ = first
 }
 
-// globals are about all downloads.
+// globals plays the calls for all downloads.
 func (s *session) globals() {
 	s.call("aria2.getGlobalOption")
 	s.call("aria2.changeGlobalOption")
@@ -92,7 +92,7 @@ func (s *session) multicalls() {
 	s.named("multicall with a token of its own", "system.multicall", with([]any{})...)
 }
 
-// documents are torrents, magnet links and Metalink documents.
+// documents plays the calls for torrents, magnet links and Metalink documents.
 func (s *session) documents() {
 	b64 := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	paused := map[string]string{"pause": "true"}

@@ -12,7 +12,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// A client is one with a WebSocket.
+// A client is a WebSocket client.
 type client struct {
 	t    testing.TB
 	conn *websocket.Conn
@@ -36,7 +36,7 @@ func (c *client) send(body string) {
 	}
 }
 
-// next is the next message.
+// next returns the next message.
 func (c *client) next() (v any) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
@@ -51,7 +51,7 @@ func (c *client) next() (v any) {
 	return v
 }
 
-// socket is what comes over a WebSocket: answers, and what happens.
+// socket plays the calls over a WebSocket and records answers and notifications.
 func (s *session) socket() {
 	s.t.Helper()
 	c := dial(s.t, s.rpc)

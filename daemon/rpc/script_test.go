@@ -16,21 +16,21 @@ import (
 	"braid/daemon/queue"
 )
 
-// A session is a server that the script is played to. What it answers is written down by its shape.
+// A session is a server to which the script is played. The shapes of its answers are recorded.
 type session struct {
 	t     *testing.T
-	rpc   string // URL
-	files string // URL of a server of files
+	rpc   string // URL of the interface
+	files string // URL of a file server
 	reach func(gid string, status queue.Status)
-	// settle waits until what may run has ended, so that nothing of it is told later; nil: nothing runs.
+	// settle waits until running downloads have ended, so that they cause no later notification. It is nil if none run.
 	settle func()
 	told   []frame
 }
 
-// A frame is what a request got: its HTTP status and type, and the shape of the answer.
+// A frame is the response to a request: its HTTP status and type, and the shape of the body.
 type frame struct{ name, text string }
 
-// request sends one and returns the whole answer.
+// request sends a request and returns the answer.
 func (s *session) request(name, method, query, body string, header ...string) map[string]any {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.rpc+query, strings.NewReader(body))
@@ -67,7 +67,7 @@ func (s *session) request(name, method, query, body string, header ...string) ma
 	return object
 }
 
-// raw posts a body as it stands.
+// raw posts a body unchanged.
 func (s *session) raw(name, body string, header ...string) map[string]any {
 	s.t.Helper()
 	return s.request(name, http.MethodPost, "", body, header...)
@@ -98,7 +98,7 @@ func object(method string, id any, params ...any) string {
 	return string(text)
 }
 
-// with is the token's parameter before others.
+// with returns params preceded by the token.
 func with(params ...any) []any { return append([]any{"token:" + secret}, params...) }
 
 func inner(method string, params ...any) map[string]any {
@@ -111,12 +111,12 @@ var (
 	someNum  = regexp.MustCompile(`^[0-9]+$`)
 )
 
-// normal replaces what is another one each time.
+// normal replaces the parts that differ between runs.
 func normal(s string) string {
 	return someGID.ReplaceAllString(someHash.ReplaceAllString(s, "HASH"), "GID")
 }
 
-// shapeText is the shape of a value: the kinds of what is in it, and errors word by word.
+// shapeText returns the shape of a value: the types of its parts, and errors word by word.
 func shapeText(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -125,7 +125,7 @@ func shapeText(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// openKeys are of objects of options: which ones there are is each program's own matter.
+// openKeys identifies objects with options. The set of options may differ between programs.
 const openKeys = "allow-overwrite"
 
 func shape(key string, v any) any {
@@ -138,7 +138,7 @@ func shape(key string, v any) any {
 		for k, one := range v {
 			shapes[k] = shape(k, one)
 		}
-		if _, ok := v["uri"]; ok && v["status"] != nil { // which ones are in use at a moment is chance
+		if _, ok := v["uri"]; ok && v["status"] != nil { // the sources in use at a moment are random
 			shapes["status"] = "<used or waiting>"
 		}
 		return shapes
@@ -168,7 +168,7 @@ func shape(key string, v any) any {
 	return v
 }
 
-// listShape is the shapes in a list, each once if there are several of one kind.
+// listShape returns the shapes in a list, without repetitions of the same shape.
 func listShape(key string, list []any) any {
 	shapes := []any{}
 	var seen []string
@@ -190,7 +190,7 @@ func listShape(key string, list []any) any {
 	return shapes
 }
 
-// optionShape has those that clients rely on.
+// optionShape returns the options that clients rely on.
 func optionShape(options map[string]any) any {
 	shapes := map[string]any{}
 	for name, value := range options {
@@ -224,7 +224,7 @@ func play(s *session) {
 	s.call("aria2.shutdown")
 }
 
-// frames are the forms of a request, and what is none.
+// frames plays the valid and invalid forms of a request.
 func (s *session) frames() {
 	ask := func(members string) { s.raw(members, "{"+members+"}") }
 	for _, body := range []string{``, `{bad`, `{}`, `[]`, `"text"`, `7`, `[{"id":1,"method":"system.listNotifications"},3]`, `{"jsonrpc":"2.0","id":7} x`} {
@@ -243,12 +243,12 @@ func (s *session) frames() {
 		ask(`"jsonrpc":"2.0","id":7,"method":"system.listNotifications","params":` + params)
 	}
 	s.raw("batch", "["+object("aria2.getSessionInfo", 1, with()...)+","+object("aria2.nope", 2, with()...)+","+
-		object("aria2.tellStatus", 3, with("0123456789abcdef")...)+"]") // a shorter one is the beginning of some other
+		object("aria2.tellStatus", 3, with("0123456789abcdef")...)+"]") // a shorter one is the prefix of another
 	same := object("aria2.getSessionInfo", "same", with()...)
 	s.raw("batch of one id", "["+same+","+same+"]")
 }
 
-// transports are the ways of a request, and who may come.
+// transports plays the transports of a request, and the access checks.
 func (s *session) transports() {
 	whole := object("aria2.getSessionInfo", "x", with()...)
 	s.raw("no content type", whole)
@@ -283,7 +283,7 @@ func (s *session) transports() {
 	s.call("aria2.getSessionInfo")
 }
 
-// stopped is what can be done with a download that is complete.
+// stopped plays the calls for a complete download.
 func (s *session) stopped() string {
 	g, _ := s.call("aria2.addUri", []string{s.files + "/fast.bin"}).(string)
 	s.reach(g, queue.Complete)
@@ -309,7 +309,7 @@ func (s *session) stopped() string {
 	return g
 }
 
-// adding is what can be wrong with a new download.
+// adding plays the errors of adding a download.
 func (s *session) adding() {
 	uri := []string{s.files + "/404"}
 	s.call("aria2.addUri")
@@ -335,7 +335,7 @@ func (s *session) adding() {
 	}
 }
 
-// waiting is what can be done with a paused download.
+// waiting plays the calls for a paused download.
 func (s *session) waiting() {
 	const g = "00000000000000aa"
 	for _, method := range []string{"tellStatus", "getUris", "getFiles", "getServers", "getPeers", "pause"} {

@@ -10,7 +10,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// result calls a method of a handler without a token, and decodes what it returns.
+// result calls a method of a handler without a token, and decodes the result.
 func result[T any](t testing.TB, h *Handler, method string, params ...any) (v T) {
 	t.Helper()
 	v, message := attempt[T](t, h, method, params...)
@@ -20,7 +20,7 @@ func result[T any](t testing.TB, h *Handler, method string, params ...any) (v T)
 	return v
 }
 
-// attempt is the same, where there may be an error.
+// attempt is like result, but the call may fail.
 func attempt[T any](t testing.TB, h *Handler, method string, params ...any) (v T, message string) {
 	t.Helper()
 	w := say(h, object(method, 1, params...))
@@ -37,8 +37,8 @@ func attempt[T any](t testing.TB, h *Handler, method string, params ...any) (v T
 	return got.Result, message
 }
 
-// TestSecrets_Rule70: no answer has a secret, and a client that adds a download once more with what it was told adds it
-// with its secrets.
+// TestSecrets_Rule70 checks that no answer contains a secret, and that a client that adds a download again with the
+// options it got restores its secrets.
 func TestSecrets_Rule70(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"rpc-secret": "HUSH0", "http-passwd": "HUSH1"}})
@@ -105,7 +105,7 @@ func TestSecrets_Rule70(t *testing.T) {
 	}
 }
 
-// TestOptions_Rule69: what a client may not set, or sets wrongly, adds nothing; the rest is kept as it was written.
+// TestOptions_Rule69 checks that forbidden and invalid options are refused, and that others are stored as written.
 func TestOptions_Rule69(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
@@ -160,7 +160,7 @@ func TestOptions_Rule69(t *testing.T) {
 	}
 }
 
-// TestURIs: a URI of no known protocol is refused by name, and one that is none is passed over.
+// TestURIs checks that a URI with an unknown scheme is refused by name, and that an invalid one is ignored.
 func TestURIs(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
@@ -180,8 +180,8 @@ func TestURIs(t *testing.T) {
 	}
 }
 
-// TestRetryPinsNothing: a download that is added once more with what a client was told is as the first one, also when
-// the options of all downloads change later.
+// TestRetryPinsNothing checks that a download that is added again with the options a client got equals the first one,
+// even if the global options change later.
 func TestRetryPinsNothing(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"max-concurrent-downloads": "3", "allow-overwrite": "true"}})
@@ -190,7 +190,7 @@ func TestRetryPinsNothing(t *testing.T) {
 	for _, gid := range []string{gid, again} {
 		g, _ := queue.ParseGID(gid)
 		entry, _ := e.q.Entry(g)
-		delete(entry.Options, "dir") // it is where the file is
+		delete(entry.Options, "dir") // the folder of the file
 		if got := fmt.Sprint(entry.Options); got != "map[allow-overwrite:false split:2]" {
 			t.Errorf("options are %s", got)
 		}
@@ -207,7 +207,7 @@ func TestRetryPinsNothing(t *testing.T) {
 	}
 }
 
-// TestFolder: a download goes to the folder that its options name, else to that of all downloads, else to the daemon's,
+// TestFolder checks that a download goes to the folder in its options, else to the global one, else to the daemon's,
 // else to the root.
 func TestFolder(t *testing.T) {
 	for _, given := range []map[string]string{nil, {"dir": "/srv/files/in"}} {
@@ -236,8 +236,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFirstServer_Rule70: what is secret is for the server of the first URI. A mirror that is left, that comes to the
-// front, or that has a download of its own with what stands for the secret, gets nothing.
+// TestFirstServer_Rule70 checks that secrets are only for the server of the first URI. A mirror that is left over,
+// moves to the front, or gets a download of its own with the placeholder, gets nothing.
 func TestFirstServer_Rule70(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
 	const refused = "are for the server of its first URI alone"
@@ -262,7 +262,7 @@ func TestFirstServer_Rule70(t *testing.T) {
 	}
 }
 
-// TestUnreadable_Rule70: a password is masked also where net/url reads none.
+// TestUnreadable_Rule70 checks that a password is masked even if net/url cannot parse the URL.
 func TestUnreadable_Rule70(t *testing.T) {
 	for uri, want := range map[string]string{
 		"http://a:HUSH@h/":       "http://a:secret-of-0000000000000000@h/",
@@ -281,7 +281,8 @@ func TestUnreadable_Rule70(t *testing.T) {
 	}
 }
 
-// TestSizes: a size is told in bytes, however it was written, and each value that all downloads have can be set as it was told.
+// TestSizes checks that sizes are returned in bytes, however they were written, and that each returned global option
+// can be set again.
 func TestSizes(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files", Limit: func() int64 { return 12345 }, Given: map[string]string{"max-concurrent-downloads": "0", "split": "5"}})
 	for written, told := range map[string]string{"1M": "1048576", "1 MB": "1048576", "2k": "2048", "3 KiB": "3072", "7": "7", "0": "0"} {

@@ -9,8 +9,8 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestSession_Rule69: what is not complete is a list; clients name files in the root only, and are told where one could
-// not be written.
+// TestSession_Rule69 checks that the incomplete downloads are listed, that clients can name files only in the root, and
+// that they get the error of a failed write.
 func TestSession_Rule69(t *testing.T) {
 	e := newEngine()
 	files := map[string]string{}

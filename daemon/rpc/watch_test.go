@@ -9,7 +9,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestWatched: what a watch wants says so, and has its URLs and options by the configuration alone.
+// TestWatched checks that a download of a watch is marked, and that its URLs and options cannot be changed.
 func TestWatched(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
