@@ -15,7 +15,8 @@ import (
 	"braid/download"
 )
 
-// TestDownloads: what is added is downloaded, in order, and told; then nothing is left but the files.
+// TestDownloads checks that added entries are downloaded in order with the right notices, and that only the files
+// remain.
 func TestDownloads(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	b.config.AtOnce = 1
@@ -52,7 +53,7 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-// TestNothingLeft: a daemon that has ended has left no goroutine.
+// TestNothingLeft checks that a daemon leaves no goroutine after its end.
 func TestNothingLeft(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	before := runtime.NumGoroutine()
@@ -64,7 +65,8 @@ func TestNothingLeft(t *testing.T) {
 	for range notices { // until it is closed
 	}
 	s.CloseClientConnections()
-	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) { // the server's end a moment later
+	// The server's goroutines end a moment later.
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
 			t.Fatalf("%d goroutines, before it %d\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
@@ -72,7 +74,8 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// TestRestart: what was active goes on first, in its order, from the bytes that are here; the rest waits as it did.
+// TestRestart checks that active downloads continue first, in order and with their partial files, and that the others
+// wait as before.
 func TestRestart(t *testing.T) {
 	const size = 1 << 20
 	s, b := newSite(t), newBench(t)
@@ -90,7 +93,7 @@ func TestRestart(t *testing.T) {
 	notices, done := b.Subscribe()
 	defer done()
 	b.do(func(q *queue.Queue) error { return q.Resume(gids[2]) })
-	s.release() // the first one is held until it is heard, and the third in its place
+	s.release() // the first request is held, and later the third one
 	var order []queue.GID
 	for len(order) < 4 {
 		if n := <-notices; n.What == queue.OnComplete {
@@ -109,7 +112,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestPauseResumeRemove: a download can be stopped and goes on; one that is removed leaves its place.
+// TestPauseResumeRemove checks that a download can be paused and resumed, and that a removed one frees its place.
 func TestPauseResumeRemove(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	s.holdAll()
@@ -118,7 +121,7 @@ func TestPauseResumeRemove(t *testing.T) {
 	gids := b.add(s.urls(3, 1<<20)...)
 	b.half(gids[0])
 	b.do(func(q *queue.Queue) error { return q.Pause(gids[0]) })
-	b.half(gids[1]) // it has the place now
+	b.half(gids[1]) // it now has the place
 	b.do(func(q *queue.Queue) error {
 		if _, busy := q.Live(gids[0]); busy {
 			t.Error("what is paused is still at work")
@@ -136,7 +139,8 @@ func TestPauseResumeRemove(t *testing.T) {
 	b.awaitStatus(gids[1], queue.Removed)
 }
 
-// TestAgain: a file whose download was removed can be added again at once, also while the first one still has the file.
+// TestAgain checks that a file can be added again right after its download was removed, even while that one still uses
+// the file.
 func TestAgain(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	s.holdAll()
@@ -157,7 +161,7 @@ func TestAgain(t *testing.T) {
 	b.awaitStatus(first, queue.Complete)
 }
 
-// TestFails: what cannot be downloaded says why, and may be tried again.
+// TestFails checks that a failed download has a reason and can be retried.
 func TestFails(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	b.start()
@@ -185,7 +189,8 @@ func TestFails(t *testing.T) {
 	})
 }
 
-// TestGlobalOptions: what is set for all downloads counts for those that do not say it, but for what is of all of them together.
+// TestGlobalOptions checks that global options are the defaults of each download, except those that limit all of them
+// together.
 func TestGlobalOptions(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	got := make(chan map[string]string, 2)
@@ -211,7 +216,8 @@ func TestGlobalOptions(t *testing.T) {
 	}
 }
 
-// TestOptionsWhileRunning: how many run at once, and how fast, changes while they do, and holds after a restart.
+// TestOptionsWhileRunning checks that the number of downloads and their speed can be changed while they run, and that
+// the change survives a restart.
 func TestOptionsWhileRunning(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	s.holdAll()
@@ -248,7 +254,7 @@ func TestOptionsWhileRunning(t *testing.T) {
 	s.release()
 }
 
-// TestSlowSubscriber: one that does not listen finds its channel closed, and delays no other.
+// TestSlowSubscriber checks that the channel of a slow subscriber is closed without delaying others.
 func TestSlowSubscriber(t *testing.T) {
 	b := newBench(t)
 	b.start()

@@ -16,14 +16,14 @@ import (
 	"braid/fleet"
 )
 
-// works are jobs by the rules of a fleet, without a server. A worker has each that is taken.
+// A works implements Jobs by the rules of a fleet, without a server. Each job that is taken has a worker.
 type works struct {
 	mu      sync.Mutex
-	records map[string]*fleet.Record // by the GID
+	records map[string]*fleet.Record // by GID
 	done    map[string]int           // by GID and version
-	message map[string]bool          // by the GID, what workers were told of
-	told    map[string]string        // by the GID, the version that this daemon has put
-	away    error                    // of all that is asked
+	message map[string]bool          // by GID, jobs that workers were notified of
+	told    map[string]string        // by GID, the version put by this daemon
+	away    error                    // error of all methods
 	changed chan struct{}
 }
 
@@ -66,7 +66,7 @@ func (w *works) Put(_ context.Context, e queue.Entry, version string) error {
 	return err
 }
 
-// store is the half of Put that one that is killed may have done.
+// store does the first half of Put, after which a daemon may have been killed.
 func (w *works) store(e queue.Entry, version string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ func (w *works) store(e queue.Entry, version string) error {
 func (w *works) Drop(_ context.Context, j Job) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r := w.records[j.GID.String()]; r != nil && r.State != fleet.Done { // else its evidence stays
+	if r := w.records[j.GID.String()]; r != nil && r.State != fleet.Done { // a done job keeps its evidence
 		delete(w.records, j.GID.String())
 	}
 	w.tell()
@@ -103,7 +103,7 @@ func (w *works) tell() {
 	}
 }
 
-// do changes the record of an entry, if there is one.
+// do changes the record of an entry, if it exists.
 func (w *works) do(g queue.GID, f func(r *fleet.Record)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,7 +115,7 @@ func (w *works) do(g queue.GID, f func(r *fleet.Record)) {
 
 func take(r *fleet.Record) { r.Take("w", workTime, time.Hour) }
 
-// take has the worker take a job that it was told of.
+// take makes the worker take a job that it was notified of.
 func (w *works) take(g queue.GID) {
 	w.do(g, func(r *fleet.Record) {
 		if w.message[g.String()] {
@@ -124,7 +124,7 @@ func (w *works) take(g queue.GID) {
 	})
 }
 
-// end has the worker end a job, if it has it.
+// end makes the worker end a job, if it has it.
 func (w *works) end(g queue.GID, k fleet.Kind) {
 	w.do(g, func(r *fleet.Record) {
 		version := r.Job.Version
@@ -134,7 +134,7 @@ func (w *works) end(g queue.GID, k fleet.Kind) {
 	})
 }
 
-// TestJobs: an entry is what its job is, and a job is there for as long as the entry wants it.
+// TestJobs checks that an entry follows its job, and that a job exists as long as its entry wants it.
 func TestJobs(t *testing.T) {
 	b, w := newBench(t), newWorks()
 	b.config.Jobs = w
@@ -222,8 +222,8 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// FuzzJobs: whatever users, workers and the killer of the daemon do, and in which order it is seen, an entry that is
-// wanted is done once in the end, and no job is left that is not.
+// FuzzJobs checks that each wanted entry is finally done once and no other job is left, whatever users and workers do
+// and whenever the daemon is killed.
 func FuzzJobs(f *testing.F) {
 	for seed := range uint64(200) {
 		f.Add(seed)
@@ -249,13 +249,13 @@ func FuzzJobs(f *testing.F) {
 		}
 		compare := func(late []Job) {
 			jobs, _ := w.All()
-			if late != nil { // what was there a moment ago
+			if late != nil { // the previous state of the jobs
 				jobs = late
 			}
 			put, drop := settle(q, workTime, jobs)
 			drain()
 			for _, j := range drop {
-				if random.IntN(10) > 0 { // else it was killed
+				if random.IntN(10) > 0 { // otherwise it was killed
 					w.Drop(t.Context(), j)
 				}
 			}
@@ -303,7 +303,7 @@ func FuzzJobs(f *testing.F) {
 			drain()
 		}
 		compare(late)
-		for range 6 { // then all goes well
+		for range 6 { // without further faults
 			for _, g := range gids {
 				q.Resume(g)
 			}
@@ -342,7 +342,7 @@ func FuzzJobs(f *testing.F) {
 	})
 }
 
-// TestJobsAway: while the queue of the others does not answer nothing is lost, and it is asked again.
+// TestJobsAway checks that nothing is lost while the queue of jobs does not answer, and that it is asked again.
 func TestJobsAway(t *testing.T) {
 	b, w := newBench(t), newWorks()
 	b.config.Jobs, w.away = w, errors.New("no connection")

@@ -7,7 +7,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestLast: the last look at the queue sees what was added, when nothing is at work any more.
+// TestLast checks that Config.Last sees all added entries and no running download.
 func TestLast(t *testing.T) {
 	b := newBench(t)
 	var uris []string

@@ -7,7 +7,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestDraw: what is at work can be drawn, and the last ones that ended.
+// TestDraw checks that running downloads and the last ended ones can be drawn.
 func TestDraw(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	s.holdAll()

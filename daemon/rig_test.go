@@ -25,11 +25,11 @@ import (
 	"braid/download"
 )
 
-// A site has files of any size: /SIZE/NAME.
+// A site is a server with files of any size: /SIZE/NAME.
 type site struct {
 	*httptest.Server
-	bare   bool          // it gives no digests
-	hold   chan struct{} // if not nil, no more than the first half of a body is sent before it is closed
+	bare   bool          // it sends no digests
+	hold   chan struct{} // if not nil, only the first half of a body is sent until it is closed
 	sent   atomic.Int64  // bytes of bodies
 	mu     sync.Mutex
 	asked  []string
@@ -75,7 +75,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(&slowWriter{w, r, s, hold, max(len(data)/2-from, 0)}, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// A slowWriter counts what is sent, and may hold the second half back.
+// A slowWriter counts the bytes that are sent, and may hold the second half back.
 type slowWriter struct {
 	http.ResponseWriter
 	r    *http.Request
@@ -123,14 +123,14 @@ func (s *site) release() {
 	s.hold = nil
 }
 
-// A bench is a daemon that works in folders of the test.
+// A bench is a daemon with temporary folders.
 type bench struct {
 	*Daemon
 	t      *testing.T
 	config Config
-	files  string // the folder of the files
+	files  string // folder of the files
 	log    *bytes.Buffer
-	stop   func() // ends it and waits
+	stop   func() // stops it and waits
 }
 
 func newBench(t *testing.T) *bench {
@@ -170,7 +170,7 @@ func (b *bench) start() {
 	b.t.Cleanup(b.stop)
 }
 
-// do runs a function, which must succeed.
+// do calls a function, which must succeed.
 func (b *bench) do(f func(q *queue.Queue) error) {
 	b.t.Helper()
 	if err := b.Do(b.t.Context(), f); err != nil {
@@ -193,7 +193,7 @@ func (b *bench) add(urls ...string) (gids []queue.GID) {
 	return gids
 }
 
-// await waits until something holds of the queue.
+// await waits until a condition of the queue holds.
 func (b *bench) await(what string, holds func(q *queue.Queue) bool) {
 	b.t.Helper()
 	for end := time.Now().Add(time.Minute); ; {
@@ -218,7 +218,7 @@ func (b *bench) awaitStatus(g queue.GID, s queue.Status) {
 	b.await(fmt.Sprintf("%s is %s", g, s), func(q *queue.Queue) bool { e, _ := q.Entry(g); return e.Status == s })
 }
 
-// half waits until the first half of a held file is here.
+// half waits until the first half of a held file was received.
 func (b *bench) half(g queue.GID) {
 	b.t.Helper()
 	b.await("half of it", func(q *queue.Queue) bool {
@@ -227,7 +227,7 @@ func (b *bench) half(g queue.GID) {
 	})
 }
 
-// right checks that the files are there, and nothing beside them.
+// right checks that the folder has the files and nothing else.
 func (b *bench) right(urls ...string) {
 	b.t.Helper()
 	for _, u := range urls {

@@ -18,8 +18,8 @@ import (
 	"braid/internal/database"
 )
 
-// TestKilledBeforeStored: a file that came, while the queue on disk does not know it yet, is not downloaded again,
-// whether or not its server gives a digest.
+// TestKilledBeforeStored checks that a file whose completion was not stored is not downloaded again, whether or not its
+// server sends a digest.
 func TestKilledBeforeStored(t *testing.T) {
 	for _, bare := range []bool{false, true} {
 		s, b := newSite(t), newBench(t)
@@ -29,7 +29,7 @@ func TestKilledBeforeStored(t *testing.T) {
 		notices, done := b.Subscribe()
 		g := b.add(s.urls(1, 1<<20)...)[0]
 		b.half(g)
-		stored := b.holdStore() // until the files are copied
+		stored := b.holdStore() // until the store is copied
 		s.release()
 		for n := range notices {
 			if n.What == queue.OnComplete {
@@ -38,7 +38,7 @@ func TestKilledBeforeStored(t *testing.T) {
 		}
 		done()
 		old := b.config.Dir
-		b.config.Dir = t.TempDir() // as it is on disk now
+		b.config.Dir = t.TempDir() // as it is now on disk
 		for _, name := range []string{storeFile, "key"} {
 			data, err := os.ReadFile(filepath.Join(old, name))
 			if err == nil {
@@ -76,7 +76,7 @@ func TestKilledBeforeStored(t *testing.T) {
 	}
 }
 
-// holdStore lets nothing be written until it is released.
+// holdStore blocks writes to the store until release is called.
 func (b *bench) holdStore() (release func()) {
 	b.t.Helper()
 	tx, err := b.store.db.Begin(true)
@@ -84,11 +84,11 @@ func (b *bench) holdStore() (release func()) {
 		b.t.Fatal(err)
 	}
 	release = sync.OnceFunc(func() { tx.Rollback() })
-	b.t.Cleanup(release) // before the daemon is stopped, which writes
+	b.t.Cleanup(release) // before the daemon is stopped, because it writes
 	return release
 }
 
-// TestGrouped: ten thousand entries in one call, and calls that come together, are few transactions.
+// TestGrouped checks that ten thousand entries in one call, and concurrent calls, need few transactions.
 func TestGrouped(t *testing.T) {
 	b := newBench(t)
 	b.start()
@@ -124,7 +124,7 @@ func TestGrouped(t *testing.T) {
 	heard.Wait()
 	release()
 	wg.Wait()
-	if n := written() - before; n < 1 || n > 2 { // that of the first call, and one of those that came meanwhile
+	if n := written() - before; n < 1 || n > 2 { // one for the first call, and one for those that came meanwhile
 		t.Errorf("%d transactions for a hundred calls at once", n)
 	}
 	b.stop()
@@ -137,7 +137,7 @@ func TestGrouped(t *testing.T) {
 	})
 }
 
-// TestStoreDamaged: a queue that cannot be read is set aside, which is told; another begins.
+// TestStoreDamaged checks that a damaged store is moved aside and logged, and that the queue is then empty.
 func TestStoreDamaged(t *testing.T) {
 	b := newBench(t)
 	path := filepath.Join(b.config.Dir, storeFile)
@@ -154,7 +154,7 @@ func TestStoreDamaged(t *testing.T) {
 	}
 }
 
-// TestStoreLocked: one daemon has a folder at a time.
+// TestStoreLocked checks that only one daemon can use a folder.
 func TestStoreLocked(t *testing.T) {
 	b := newBench(t)
 	b.start()
@@ -164,7 +164,7 @@ func TestStoreLocked(t *testing.T) {
 	}
 }
 
-// TestStoreFails: what cannot be written is told to the one who asked for it.
+// TestStoreFails checks that a caller gets the error of a failed write.
 func TestStoreFails(t *testing.T) {
 	b := newBench(t)
 	d, err := Open(b.config)

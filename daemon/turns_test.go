@@ -10,14 +10,14 @@ import (
 	"braid/download"
 )
 
-// TestBehindASlowHost: small files of a host do not wait for downloads of another one that hang, where nobody said how
-// many run at once.
+// TestBehindASlowHost checks that small files of a host do not wait for downloads from another host that hangs, if the
+// number of downloads is not set.
 func TestBehindASlowHost(t *testing.T) {
 	slow, fast := newSite(t), newSite(t)
 	slow.holdAll()
 	b := newBench(t)
 	b.start()
-	for n := range 3 { // one that hangs, and then more than there are places
+	for n := range 3 { // more downloads that hang than places
 		b.add(fmt.Sprintf("%s/300000/s%d", slow.URL, n))
 		if n == 2 {
 			b.add(slow.urls(6, 300_000)...)
@@ -33,8 +33,8 @@ func TestBehindASlowHost(t *testing.T) {
 	b.await("all are complete", func(q *queue.Queue) bool { active, waiting, _ := q.Count(); return active+waiting == 0 })
 }
 
-// TestLowestSpeed: a download that is too slow is held to a least speed only while another one waits, makes room then,
-// and is not an error.
+// TestLowestSpeed checks that a download slower than the lowest speed yields its place only if another one waits, and
+// that this is not an error.
 func TestLowestSpeed(t *testing.T) {
 	b := newBench(t)
 	b.config.Client.LowestSpeed = 1 << 10
@@ -55,7 +55,8 @@ func TestLowestSpeed(t *testing.T) {
 	}
 }
 
-// TestNothingBeginsUnwritten: an entry begins when it is on disk, so that a kill leaves no bytes of one that nothing knows.
+// TestNothingBeginsUnwritten checks that a download begins only when its entry is on disk, so that a kill leaves no
+// partial file of an unknown entry.
 func TestNothingBeginsUnwritten(t *testing.T) {
 	b := newBench(t)
 	d, err := Open(b.config)

@@ -15,11 +15,11 @@ import (
 	"braid/download"
 )
 
-// TestStopped: of an entry of a watch it is told that it stopped when that is on disk, with what ended it, and that it
-// was forgotten.
+// TestStopped checks that the end of an entry of a watch is reported once it is on disk, with its result, and that its
+// removal is reported.
 func TestStopped(t *testing.T) {
 	s, b := newSite(t), newBench(t)
-	told := map[queue.GID]bool{} // some are told of more than once
+	told := map[queue.GID]bool{} // some are reported more than once
 	type end struct {
 		e   queue.Entry
 		res download.Result
@@ -70,7 +70,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestStoppedForgotten: what a client forgets as soon as it hears of its end came, or failed, all the same, and was not removed.
+// TestStoppedForgotten checks that an entry that is forgotten right after its end is reported as complete or failed,
+// not as removed.
 func TestStoppedForgotten(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	ends := make(chan queue.Entry, 100)
@@ -91,7 +92,8 @@ func TestStoppedForgotten(t *testing.T) {
 			}
 		}
 		e := <-ends
-		for ; e.GID != g || e.Status < queue.Complete; e = <-ends { // of the one before it may be told once more that it is gone
+		// The removal of the previous entry may be reported again.
+		for ; e.GID != g || e.Status < queue.Complete; e = <-ends {
 		}
 		if e.Status != want {
 			t.Errorf("%s: %v, want %v", name, e.Status, want)
@@ -99,7 +101,7 @@ func TestStoppedForgotten(t *testing.T) {
 	}
 }
 
-// TestSeveralFiles: a document of several files where a watch has one is an error: they are not what the watch wants, nor where.
+// TestSeveralFiles checks that a document with several files is an error for a watch, which wants one file.
 func TestSeveralFiles(t *testing.T) {
 	const document = `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a"><url>http://127.0.0.1:1/a</url></file><file name="b"><url>http://127.0.0.1:1/b</url></file></metalink>`
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -128,14 +130,14 @@ func TestSeveralFiles(t *testing.T) {
 	}
 }
 
-// TestEndsOnce: what is asked of a download that has parked, while others still do, finds none to stop.
+// TestEndsOnce checks that a stop of a download that has already parked, while others have not, has no effect.
 func TestEndsOnce(t *testing.T) {
 	s, b := newSite(t), newBench(t)
 	s.holdAll()
 	free := make(chan struct{})
 	b.config.AtOnce = 2
 	b.config.Request = func(ctx context.Context, e queue.Entry) (download.Request, error) {
-		if e.Watch == "" { // it does not park before the others have
+		if e.Watch == "" { // it parks only after the others
 			<-free
 		}
 		return b.request(ctx, e)
