@@ -12,7 +12,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// A plain engine is a queue of which nothing is downloaded.
+// plain implements page.Engine with a queue and downloads nothing.
 type plain struct{ q *queue.Queue }
 
 func (p plain) Do(_ context.Context, f func(q *queue.Queue) error) error { return f(p.q) }

@@ -18,7 +18,7 @@ import (
 	"braid/fleet"
 )
 
-// A crew is a fleet whose workers are played.
+// A crew is a fleet without a NATS server: the tests change its records themselves.
 type crew struct {
 	mu    sync.Mutex
 	board fleet.Board
@@ -51,7 +51,7 @@ func (c *crew) Retry(_ context.Context, name string) (bool, error) {
 	return true, nil
 }
 
-// put has a job, which a worker has taken and ended if there is a kind of end.
+// put adds a job. If worker is not empty, that worker takes the job; if end is not empty, the job also ends that way.
 func (c *crew) put(name, worker string, end fleet.Kind) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *crew) put(name, worker string, end fleet.Kind) {
 	c.board.Put(name, r)
 }
 
-// busyCrew has something of everything.
+// busyCrew returns a fleet with jobs in every state and workers that run jobs, are idle or do not answer.
 func busyCrew() *crew {
 	c := &crew{names: map[string]*fleet.Record{}, told: []fleet.Worker{{Name: "vm1/12/abc"}, {Name: "vm2/7/def"}}}
 	c.put("isos/running.iso", "vm1/12/abc", "")
@@ -85,7 +85,7 @@ func busyCrew() *crew {
 	return c
 }
 
-// crewed is the page of a daemon whose downloads go to a fleet.
+// crewed starts a server with the page of a daemon that hands its downloads to the fleet c.
 func crewed(t testing.TB, e *engine, c *crew) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -95,7 +95,7 @@ func crewed(t testing.TB, e *engine, c *crew) *httptest.Server {
 	return serve(t, mux)
 }
 
-// TestFleetShown: those that have the token see the fleet, and may retry what is dead.
+// TestFleetShown checks that clients with the token get the state of the fleet and can retry its dead jobs.
 func TestFleetShown(t *testing.T) {
 	e, c := newEngine(), busyCrew()
 	s := crewed(t, e, c)

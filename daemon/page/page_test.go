@@ -35,7 +35,8 @@ func get(t *testing.T, ctx context.Context, url string, fields ...string) *http.
 	return resp
 }
 
-// TestFiles: the page needs nothing from elsewhere, and is told so; its files have nothing that its policy forbids.
+// TestFiles checks that the files of the page refer to no other server and use nothing that the Content-Security-Policy
+// forbids, and that the server sends this policy with each of them.
 func TestFiles(t *testing.T) {
 	s := site(t, newEngine())
 	foreign := regexp.MustCompile(`(?:src|href|import|from|url\()\s*[=(]?\s*["']?(?:https?:)?//|innerHTML|insertAdjacentHTML|document\.write|\beval\(|setAttribute\("style|\son[a-z]+="|\sstyle="|<style|@import`)
@@ -78,7 +79,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestAdmitted: nothing of the queue is shown without the token.
+// TestAdmitted checks that a request without the token gets nothing about the queue.
 func TestAdmitted(t *testing.T) {
 	e := newEngine()
 	g := e.add(t, "https://example.org/secret.iso", nil)
@@ -92,7 +93,7 @@ func TestAdmitted(t *testing.T) {
 	}
 }
 
-// An event is what the page reads of one.
+// An event holds the fields of a server-sent event that these tests read.
 type event struct {
 	id   string
 	All  bool
@@ -108,7 +109,7 @@ type event struct {
 	}
 }
 
-// listen reads events, from one that was seen on. The function returns the next one.
+// listen opens the stream of events, with last as its Last-Event-ID. The function that it returns reads the next event.
 func listen(t *testing.T, url, last string) (next func() event) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -139,7 +140,8 @@ func listen(t *testing.T, url, last string) (next func() event) {
 	}
 }
 
-// TestEvents: first comes everything, then what changes; after a reconnection what has changed since, unless that cannot be told.
+// TestEvents checks that the first event has every entry and that later ones have only changes. A client that
+// reconnects gets the changes since its last event or, if its ID is unknown, every entry again.
 func TestEvents(t *testing.T) {
 	e := newEngine()
 	a, b := e.add(t, "https://example.org/a", nil), e.add(t, "https://example.org/b", nil)
@@ -176,7 +178,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestManyEvents: ten thousand entries come in parts, of which only the last can be gone on from.
+// TestManyEvents checks that 10,000 entries come in several events, of which only the last has an ID, so that a client
+// can resume only after all of them.
 func TestManyEvents(t *testing.T) {
 	e := newEngine()
 	e.do(func(q *queue.Queue) {
@@ -203,7 +206,7 @@ func TestManyEvents(t *testing.T) {
 	}
 }
 
-// TestMostStreams: there is a limit, and who ends makes room.
+// TestMostStreams checks that a stream beyond MostStreams is refused until another stream ends.
 func TestMostStreams(t *testing.T) {
 	e := newEngine()
 	h := page.New(e, page.Options{Admit: newControl(t, e).Admit, MostStreams: 1})
@@ -225,7 +228,7 @@ func TestMostStreams(t *testing.T) {
 	}
 }
 
-// TestEngineEnds: a stream ends with the engine.
+// TestEngineEnds checks that a stream ends when the engine returns an error.
 func TestEngineEnds(t *testing.T) {
 	e := newEngine()
 	s := site(t, e)
@@ -241,7 +244,7 @@ func TestEngineEnds(t *testing.T) {
 	}
 }
 
-// TestPicture: what is drawn is escaped, and has no script.
+// TestPicture checks that the drawing of a download is HTML without scripts.
 func TestPicture(t *testing.T) {
 	e := newEngine()
 	g := e.add(t, "https://example.org/a", nil)
@@ -262,7 +265,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// TestDoor: the form for the token says what gives it.
+// TestDoor checks that the form for the token names the command that prints it.
 func TestDoor(t *testing.T) {
 	e := newEngine()
 	for given, want := range map[string]string{"": "<code>braid daemon token</code> gives it.", "--<secret>": "<code>--&lt;secret&gt;</code> gives it."} {

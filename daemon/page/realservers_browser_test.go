@@ -21,8 +21,9 @@ import (
 )
 
 var (
-	browser context.Context // one Chromium for all tests; each has a tab of its own
-	built   string          // the command
+	// The tests share one Chromium. Each opens a tab of its own.
+	browser context.Context
+	built   string // path of the built command
 )
 
 func TestMain(m *testing.M) {
@@ -46,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// tab opens an address in a window of some size.
+// tab opens url in a window of the given size.
 func tab(t *testing.T, url string, width, height int64) context.Context {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
@@ -60,7 +61,7 @@ func tab(t *testing.T, url string, width, height int64) context.Context {
 	return ctx
 }
 
-// open opens the page of an engine, and gives the token.
+// open opens url and enters the token.
 func open(t *testing.T, url, token string, width, height int64) context.Context {
 	t.Helper()
 	ctx := tab(t, url, width, height)
@@ -70,7 +71,7 @@ func open(t *testing.T, url, token string, width, height int64) context.Context 
 
 func desk(t *testing.T, e *engine) context.Context { return open(t, site(t, e).URL, token, 1440, 860) }
 
-// dark has the page shown as by a system that prefers it so.
+// dark makes the browser report that the system prefers dark colours.
 func dark(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
 	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
@@ -78,7 +79,8 @@ func dark(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
 	return chromedp.Void{}, err
 }
 
-// press types keys as a keyboard does: what a page does with the first event of a key may suppress its character.
+// press sends the key events of a keyboard. A keyDown event from chromedp has the character with it; press sends it
+// without, because a page that cancels the event must be able to suppress the character.
 func press(modifiers kb.Modifier, keys string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, _ *chromedp.Target) (none chromedp.Void, err error) {
 		for _, r := range keys {
@@ -96,12 +98,12 @@ func press(modifiers kb.Modifier, keys string) chromedp.Action[chromedp.Void] {
 	}
 }
 
-// fill writes into a field what stands there then.
+// fill sets the value of a field to text.
 func fill(field, text string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](fmt.Sprintf(`(() => { document.querySelector(%q).value = %q; return true; })()`, field, text))
 }
 
-// ask is what an expression is in the page.
+// ask evaluates a JavaScript expression in the page.
 func ask[T any](t *testing.T, ctx context.Context, expression string) T {
 	t.Helper()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -118,14 +120,14 @@ func do(t *testing.T, ctx context.Context, actions ...chromedp.Action[chromedp.V
 	}
 }
 
-// shot keeps a picture of the page where BRAID_SHOTS says.
+// shot writes a screenshot to the folder that the environment variable BRAID_SHOTS names, if it is set.
 func shot(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	folder := os.Getenv("BRAID_SHOTS")
 	if folder == "" {
 		return
 	}
-	chromedp.Do(ctx, chromedp.Sleep(600*time.Millisecond)) // until what moves has come to rest
+	chromedp.Do(ctx, chromedp.Sleep(600*time.Millisecond)) // until transitions have ended
 	data, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		t.Log(err)
@@ -136,12 +138,12 @@ func shot(t *testing.T, ctx context.Context, name string) {
 	}
 }
 
-// until waits until an expression is true in the page.
+// until waits until a JavaScript expression is true in the page.
 func until(expression string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute))
 }
 
-// busy is a queue with something of everything.
+// busy returns an engine whose queue has entries in every state.
 func busy(t *testing.T) *engine {
 	e := newEngine()
 	e.disk = e.add(t, "https://origin.example.org/pub/debian-13.2.0-amd64-DVD-1.iso", func(q *queue.Entry) {
@@ -185,7 +187,7 @@ func busy(t *testing.T) *engine {
 	return e
 }
 
-// TestRealPage keeps pictures of the page.
+// TestRealPage checks the layout of the page in several windows and takes screenshots of it.
 func TestRealPage(t *testing.T) {
 	e := busy(t)
 	for _, tt := range []struct {
@@ -217,7 +219,7 @@ func TestRealPage(t *testing.T) {
 	}
 }
 
-// wide checks that nothing is wider than the window.
+// wide checks that no element is wider than the window.
 func wide(t *testing.T, ctx context.Context, width int64) {
 	t.Helper()
 	if got := ask[string](t, ctx, `[...document.querySelectorAll("body, #app, #top, #detail, dialog[open], #picture > *")].filter((e) => e.getClientRects().length > 0
@@ -227,7 +229,7 @@ func wide(t *testing.T, ctx context.Context, width int64) {
 	}
 }
 
-// whole checks that all cells of a table are seen whole, without scrolling to the side.
+// whole checks that every cell of a table is fully visible without scrolling sideways.
 func whole(t *testing.T, ctx context.Context, table string) {
 	t.Helper()
 	if got := ask[string](t, ctx, fmt.Sprintf(`(() => { const table = document.querySelector(%q), cells = [...table.querySelectorAll("td, th")].filter((e) => e.getClientRects().length > 0);

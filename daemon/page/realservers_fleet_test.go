@@ -14,8 +14,8 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestRealFleet: the fleet is shown in any window and by the keyboard, what is dead is retried, and a daemon without
-// one says nothing of it.
+// TestRealFleet checks that the page shows the fleet in windows of several sizes, that the keyboard reaches it, that a
+// dead job can be retried, and that the page of a daemon without a fleet does not mention one.
 func TestRealFleet(t *testing.T) {
 	for name, width := range map[string]int64{"wide": 1440, "phone": 360} {
 		t.Run(name, func(t *testing.T) {

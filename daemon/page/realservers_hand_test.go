@@ -18,7 +18,8 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestRealHostile: what a server or client writes is text, on one line, and leaves the rest of the page as it is.
+// TestRealHostile checks that names and messages from servers and clients appear as text on one line and change nothing
+// else on the page.
 func TestRealHostile(t *testing.T) {
 	e := newEngine()
 	names := []string{
@@ -54,7 +55,7 @@ func TestRealHostile(t *testing.T) {
 	}
 }
 
-// TestRealKeyboard: everything is done without a mouse.
+// TestRealKeyboard checks that every action of the page has a key.
 func TestRealKeyboard(t *testing.T) {
 	e := newEngine()
 	var gids []queue.GID
@@ -114,7 +115,8 @@ func TestRealKeyboard(t *testing.T) {
 	see(row("new.iso", "true"))
 }
 
-// TestRealAdd: many at once, mirrors, what makes no sense, and documents that are dropped.
+// TestRealAdd checks the form that adds downloads: several at once, mirrors, invalid input, and documents that are
+// dropped on it.
 func TestRealAdd(t *testing.T) {
 	e := newEngine()
 	ctx := desk(t, e)
@@ -135,7 +137,7 @@ func TestRealAdd(t *testing.T) {
 	do(t, ctx, fill("#fname", ""), chromedp.SendKeys("#flimitasecond", "fast"))
 	wrong("such as 500K")
 	do(t, ctx, fill("#flimitasecond", "2 MiB"), chromedp.Click("#adder input[type=checkbox]"), chromedp.SendKeys("#ffolder", "/etc"))
-	wrong("is not in") // by the server, which was asked: the button waits for its answer
+	wrong("is not in") // from the server, so the button waits for its answer
 	shot(t, ctx, "add-refused")
 	do(t, ctx, fill("#ffolder", ""), chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(`document.querySelectorAll(".item.paused").length === 2`))
 	add("https://a.example/z.iso")
@@ -205,7 +207,7 @@ func TestRealAdd(t *testing.T) {
 	}
 }
 
-// TestRealFailed: the reason, and what to do next, is beside what failed.
+// TestRealFailed checks that a failed download shows the reason and what the user can do about it.
 func TestRealFailed(t *testing.T) {
 	e := newEngine()
 	g := e.add(t, "https://user:secret@example.org/a.iso", nil)

@@ -11,11 +11,11 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestRealModules: what the modules decide, without the document. Each line is an expression that is to be true.
+// TestRealModules checks the JavaScript modules without the document. Each line is an expression that must be true.
 func TestRealModules(t *testing.T) {
 	ctx := tab(t, site(t, newEngine()).URL, 800, 600)
 	for _, line := range []string{
-		// an event may be cut anywhere
+		// The parser takes an event that is cut at any byte.
 		`(() => { const all = ": here\n\nid: a-1\ndata: {\"x\":\ndata: 1}\n\ndata:2\n\nid: 9\n\ndata: no"; for (let i = 0; i <= all.length; i++) {
 			const p = new stream.Parser(), events = [...p.feed(all.slice(0, i)), ...p.feed(all.slice(i))];
 			if (JSON.stringify(events) !== '[{"id":"a-1","data":"{\\"x\\":\\n1}"},{"data":"2"}]') return false; } return true; })()`,
@@ -31,10 +31,10 @@ func TestRealModules(t *testing.T) {
 			return names(control.pair([s("b.asc"), s("a.sig")], ["a", "b", "c"])) === '[["a.sig","b.asc",""],[]]' && names(control.pair([s("x.asc")], ["y"])) === '[["x.asc"],[]]'
 				&& names(control.pair([s("x.asc")], ["y", "z"])) === '[["",""],["x.asc"]]'; })()`,
 		`detail.waits({ url: "http://a/1" }, [{ status: "active", url: "http://a/2" }, { status: "active", url: "http://b/1" }, { status: "waiting", url: "http://a/3" }]) === "for a place: 2 downloads at once, 1 of them from a"`,
-		// no request has more than the daemon takes, and nothing is lost
+		// No request has more commands than the daemon accepts, and no command is lost.
 		`(() => { const p = control.parts([...Array(20001).keys()].map((i) => ["pause", String(i)])); return p.flat().length === 20001 && p.flat()[20000][1] === "20000" && p.every((x) => x.length <= 5000); })()`,
 		`control.parts([]).length === 0 && control.parts([["a", "x".repeat(3e6)], ["b"], ["c", "y".repeat(6e5)], ["d", "z".repeat(6e5)]]).map((p) => p.length).join() === "1,2,1"`,
-		// what was done before a request was lost is done, and the rest is not
+		// Commands of requests that were answered succeed, even if a later request is lost.
 		`await (async () => { const real = window.fetch; let n = 0;
 			window.fetch = async (_, { body }) => { if (n++ > 0) throw new Error("away"); return new Response(JSON.stringify({ result: JSON.parse(body).params[0].map(() => ["OK"]) }), { headers: { "Content-Type": "application/json" } }); };
 			try { const wrong = await new control.Control("x").all(Array(5001).fill(["pause", "g"])); return wrong.length === 1 && wrong[0] === "away"; } finally { window.fetch = real; } })()`,
@@ -43,20 +43,21 @@ func TestRealModules(t *testing.T) {
 		`text.size(-1) === "" && text.rate(0) === "" && text.rate(2048) === "2 KiB/s" && text.time(Infinity) === "Infinity days" && text.time(NaN) === ""`,
 		`["0 s", "59 s", "1 min 0 s", "1 h 1 min", "5 days"].join() === [0, 59.4, 60, 3660, 432000].map(text.time).join()`,
 		`text.el("b", {}, "<i>", null, "").innerHTML === "&lt;i&gt;"`,
-		// the order: active, waiting by priority and rank, stopped with the last one first
+		// The list has active entries first, then waiting ones by priority and rank, then stopped ones with the last
+		// one first.
 		`(() => { const m = new model.Model(), r = (gid, status, rank, more) => ({ gid, status, rank, name: gid, size: -1, done: 0, ...more });
 			m.apply({ all: true, rows: [r("e", "complete", 1), r("d", "error", 2), r("c", "paused", 3), r("b", "waiting", 4, { priority: 1 }), r("a", "active", 9)] });
 			m.arrange(); if (m.list.join("") !== "abcde" || m.queued().join("") !== "bc") return false;
 			m.sort = "name"; m.down = true; m.arrange(); if (m.list.join("") !== "edcba") return false;
 			m.filter = "unverified"; m.arrange(); if (m.list.join("") !== "e") return false;
 			m.filter = "all"; m.search = "D"; m.arrange(); return m.list.join("") === "d" && m.counts().failed === 1; })()`,
-		// what active ones do is theirs as long as they are active
+		// An entry has a speed only while it is active.
 		`(() => { const m = new model.Model(), row = { gid: "a", status: "active", rank: 1, name: "a", size: 9, done: 0 };
 			m.apply({ all: true, rows: [row] }); m.selected.add("a");
 			if (m.apply({ live: [{ gid: "a", done: 3, size: 9, speed: 2, connections: 1 }, { gid: "b", speed: 9 }] }) || m.speed() !== 2 || model.left(m.rows.get("a")) !== 3) return false;
 			m.apply({ live: [] }); if (m.speed() !== 0 || m.rows.get("a").speed !== 0) return false;
 			m.apply({ gone: ["a"], live: [] }); m.arrange(); return m.selected.size === 0 && m.list.length === 0; })()`,
-		// an answer that is none is what it says
+		// An answer that is not JSON-RPC becomes an error with its text.
 		`await (async () => { const real = window.fetch; window.fetch = async () => new Response("not from there\n", { status: 403, headers: { "Content-Type": "text/plain" } });
 			try { await new control.Control("x").all([["pauseAll"]]); } catch (e) { return e.message === "not from there"; } finally { window.fetch = real; } })()`,
 		`model.state({ status: "error", kind: "refused", reason: "404 Not Found", message: "download http://a/x: a: status 404 Not Found" }).text === "404 Not Found"`,
@@ -64,7 +65,7 @@ func TestRealModules(t *testing.T) {
 		`model.proof({ status: "complete" }).shape === "unverified" && model.proof({ status: "complete", verified: "sha-256 from Digest over https" }).shape === "verified"`,
 		`["mismatch", "bad signature", "network", ""].map((kind) => model.proof({ status: "error", kind, verified: "x" }).shape).join() === "refuted,refuted,,"`,
 		`["active", "waiting", "paused", "removed"].every((status) => model.proof({ status, verified: "x" }).text === "")`,
-		// whom the key names, and the end of its fingerprint if it names nobody
+		// The proof names the user ID of the key or, without one, the end of its fingerprint.
 		`(() => { const by = (s) => model.proof({ status: "complete", verified: s }), key = "0123456789abcdef".repeat(2);
 			return by("OpenPGP signature by " + key + ', "Al \\"x\\" <al@a>"; sha-256 from Digest over http').text === 'signed by Al \\"x\\" <al@a>' && by("sha-256 from SUMS, S/MIME signature by " + key).text === "signed by 0123456789abcdef"
 				&& by("OpenPGP signature by " + key).shape === "signed" && by("sha-256 from the list signature by.txt").shape === "verified"; })()`,
@@ -78,7 +79,8 @@ func TestRealModules(t *testing.T) {
 	}
 }
 
-// TestRealMouse: rows are selected, dragged and sorted; columns come and go, and stay as they are.
+// TestRealMouse checks that rows can be selected, dragged and sorted with the mouse, and that the choice of columns is
+// kept.
 func TestRealMouse(t *testing.T) {
 	e := newEngine()
 	for i := range 6 {

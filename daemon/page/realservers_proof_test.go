@@ -14,12 +14,13 @@ import (
 	"braid/daemon/queue"
 )
 
-// seen is what is shown of the rows with a class: the cells without a mark, and the shapes of the marks in brackets.
+// seen is an expression for the text of the rows that have a class. It skips empty cells and writes the shape of each
+// mark in brackets.
 const seen = `[...document.querySelectorAll(".item%s")].sort((a, b) => a.getBoundingClientRect().y - b.getBoundingClientRect().y)
 	.map((e) => [...e.children].filter((c) => c.offsetWidth > 0).map((c) => (c.querySelector("svg")?.checkVisibility() ? "[" + c.querySelector("svg").dataset.shape + "]" : "") + c.innerText.trim()).filter(Boolean).join("; ")).join("\n")`
 
-// TestRealStates: state and proof are apart, each with a shape of its own; what waits says host, size and folder; a
-// failure begins with its reason.
+// TestRealStates checks that the state and the proof of an entry are shown separately, each with a shape of its own. A
+// waiting entry shows its host, size and folder; a failed one begins with the reason.
 func TestRealStates(t *testing.T) {
 	e := busy(t)
 	for name, tt := range map[string]struct {
@@ -53,12 +54,12 @@ func TestRealStates(t *testing.T) {
 					t.Errorf("the heads are %s", heads)
 				}
 			}
-			// no two shapes are the same, and each is drawn
+			// Each state and each proof has a shape, and no two have the same.
 			if same := ask[bool](t, ctx, `(async () => { const { mark } = await import("/page/marks.js"), all = ["active", "waiting", "paused", "error", "complete", "removed", "verified", "signed", "unverified", "refuted"]
 				.map((s) => mark(s).firstChild.getAttribute("d")); return all.some((d) => !d) || new Set(all).size < all.length; })()`); same {
 				t.Error("two states or proofs have one shape")
 			}
-			// the details have all of the proof, apart from the state
+			// The details show the whole proof, separately from the state.
 			do(t, ctx, until(`[...document.querySelectorAll(".item .name")].find((e) => e.textContent.endsWith(".deb")).click() === undefined`), chromedp.WaitVisible("#detail"),
 				until(`document.querySelector("#detail dd.complete").textContent === "complete" && document.querySelector("#detail dd.proof svg").dataset.shape === "signed"`))
 			shot(t, ctx, "proof-"+name)
@@ -69,7 +70,7 @@ func TestRealStates(t *testing.T) {
 	}
 }
 
-// TestRealReason: a failure is told once, by what it is; digits and hosts are there for whoever asks.
+// TestRealReason checks that the page shows the reason of a failure once, and digests and hosts only after a click.
 func TestRealReason(t *testing.T) {
 	h := newHouse(t)
 	m := mirror(t, nil)
@@ -101,7 +102,8 @@ func TestRealReason(t *testing.T) {
 	}
 }
 
-// TestRealRemoveInRed: what cannot be undone is asked for in another colour than what can.
+// TestRealRemoveInRed checks that the button that confirms a removal has another colour than the button that adds a
+// download.
 func TestRealRemoveInRed(t *testing.T) {
 	e := newEngine()
 	e.add(t, "https://example.org/a.iso", nil)
@@ -119,8 +121,8 @@ func TestRealRemoveInRed(t *testing.T) {
 	}
 }
 
-// TestRealFilters: where there is no room for all filters, it can be seen that there are more, and the one that is
-// chosen is shown.
+// TestRealFilters checks that the row of filters shows an arrow on each side where filters are hidden, and that it
+// scrolls to the chosen filter.
 func TestRealFilters(t *testing.T) {
 	ctx := open(t, site(t, busy(t)).URL, token, 360, 740)
 	see := func(expression string) { t.Helper(); do(t, ctx, until(expression)) }
@@ -140,7 +142,7 @@ func TestRealFilters(t *testing.T) {
 	see("!(" + arrow("left") + ") && !(" + arrow("right") + ")")
 }
 
-// TestRealMoreThanOneRequest: commands for more entries than the daemon takes in one request are done for all of them.
+// TestRealMoreThanOneRequest checks that a command for more entries than one request may name reaches all of them.
 func TestRealMoreThanOneRequest(t *testing.T) {
 	const n = 25_000
 	e := newEngine()

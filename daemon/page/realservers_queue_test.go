@@ -27,7 +27,7 @@ import (
 	"braid/internal/test/ports"
 )
 
-// A house is the built command, whose daemon has the same address whenever it is started.
+// A house runs the built command as a daemon. Its address stays the same when it is restarted.
 type house struct {
 	t     *testing.T
 	home  string
@@ -78,14 +78,14 @@ func (h *house) start() {
 	h.t.Fatal("the daemon is not ready")
 }
 
-// kill ends the daemon as a loss of power would.
+// kill kills the daemon without giving it time to save anything, like a loss of power.
 func (h *house) kill() {
 	h.run.Process.Kill()
 	h.run.Wait()
 }
 
-// mirror has a file of 4 MiB, of which it sends no more than the first half until the channel is closed, if there is
-// one. Of bare.iso it gives no digest.
+// mirror starts a server of a file of 4 MiB. If hold is not nil, it sends the second half only after hold is closed. It
+// sends no digest of /bare.iso and has no /absent.iso.
 func mirror(t *testing.T, hold chan struct{}) *httptest.Server {
 	body := bytes.Repeat([]byte("braid!!\n"), 4*mib/8)
 	sum := sha256.Sum256(body)
@@ -123,15 +123,15 @@ func (w *holding) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// row is a condition on the first row with a name.
+// row returns an expression that is true if the first row with the name satisfies condition.
 func row(name, condition string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".item")].some((e) => e.querySelector(".name").textContent === %q && (%s))`, name, condition)
 }
 
 const hasState, hasProof = `e.querySelector(".state").textContent.includes(%q)`, `e.querySelector(".proof").textContent.includes(%q)`
 
-// TestRealLife: a download is added, watched, paused, goes on after the daemon has died, and is verified; the page says
-// when it is alone.
+// TestRealLife checks the whole life of a download: it is added, paused, resumed after the daemon was killed and
+// restarted, and verified. The page reports when it has lost the daemon.
 func TestRealLife(t *testing.T) {
 	h := newHouse(t)
 	hold := make(chan struct{})
@@ -159,8 +159,8 @@ func TestRealLife(t *testing.T) {
 	}
 }
 
-// TestRealToken: a wrong token is refused, and the right one is neither in the address nor on disk; it is there after
-// the page is loaded anew.
+// TestRealToken checks that the page refuses a wrong token, keeps the right one across a reload, and stores it neither
+// in the address nor on disk.
 func TestRealToken(t *testing.T) {
 	e := newEngine()
 	e.add(t, "https://example.org/a.iso", nil)
@@ -181,8 +181,8 @@ func TestRealToken(t *testing.T) {
 	}
 }
 
-// TestRealTenThousand: only what can be seen is in the document, wherever the list is; search, selection and commands
-// are for all.
+// TestRealTenThousand checks that the document has only the visible rows of a long list, and that search, selection and
+// commands apply to all entries.
 func TestRealTenThousand(t *testing.T) {
 	e := newEngine()
 	e.do(func(q *queue.Queue) {

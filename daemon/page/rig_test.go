@@ -20,13 +20,13 @@ import (
 
 const token = "0123456789abcdef"
 
-// An engine owns a queue and plays the downloads: nothing is transferred.
+// An engine has a queue and transfers nothing. The tests report the progress and end of each download themselves.
 type engine struct {
 	mu       sync.Mutex
 	q        *queue.Queue
 	pictures map[queue.GID]*report.Recorder
 	disk     queue.GID
-	down     bool // whatever is asked for fails
+	down     bool // Do fails
 }
 
 func newEngine() *engine {
@@ -61,7 +61,7 @@ func (e *engine) do(f func(q *queue.Queue)) {
 	e.Do(context.Background(), func(q *queue.Queue) error { f(q); return nil })
 }
 
-// add adds a download of a URL.
+// add adds a download of url. The function change may set other fields of the entry.
 func (e *engine) add(t testing.TB, url string, change func(*queue.Entry)) (g queue.GID) {
 	t.Helper()
 	entry := queue.Entry{URIs: []string{url}}
@@ -77,7 +77,7 @@ func (e *engine) add(t testing.TB, url string, change func(*queue.Entry)) (g que
 	return g
 }
 
-// end begins the entry that is first, and ends it.
+// end moves the entry g to the front of the queue, starts it and ends it with the outcome o.
 func (e *engine) end(t testing.TB, g queue.GID, size int64, o queue.Outcome) {
 	t.Helper()
 	e.do(func(q *queue.Queue) {
@@ -96,7 +96,8 @@ func (e *engine) end(t testing.TB, g queue.GID, size int64, o queue.Outcome) {
 
 const mib = 1 << 20
 
-// play has a download of three mirrors go on since a while: one is fast, one slower, one failed.
+// play records the events of a download from three mirrors that began the given time ago. One mirror is fast, one
+// slower, and one has failed.
 func (e *engine) play(t testing.TB, g queue.GID, size int64, since time.Duration) {
 	t.Helper()
 	e.mu.Lock()
@@ -138,7 +139,7 @@ func (e *engine) play(t testing.TB, g queue.GID, size int64, since time.Duration
 	e.q.Progress(g, queue.Live{Path: "/srv/files/debian-13.2.0-amd64-DVD-1.iso", Done: done, Size: size, Speed: 12 * size / 400, Connections: 3})
 }
 
-// A site is the page of an engine, with a remote control.
+// site starts a server with the page of e and its JSON-RPC interface.
 func site(t testing.TB, e *engine) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -157,7 +158,7 @@ func serve(t testing.TB, h http.Handler) *httptest.Server {
 	return s
 }
 
-// newControl makes a remote control that answers a wrong token at once.
+// newControl returns a JSON-RPC handler that refuses a wrong token without delay.
 func newControl(t testing.TB, e *engine) *rpc.Handler {
 	return rpc.New(e, rpc.Options{Root: t.TempDir(), Token: token, Wait: func(context.Context, time.Duration) {}})
 }

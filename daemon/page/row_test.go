@@ -14,8 +14,8 @@ import (
 	"braid/daemon/queue"
 )
 
-// TestRow_Rule61_Rule62: an entry has the name that a user knows it by; what is secret in a URL is not shown, and no
-// text is as it was sent.
+// TestRow_Rule61_Rule62 checks that a row has the name that the user knows the entry by, hides secrets in URLs, and
+// escapes control characters.
 func TestRow_Rule61_Rule62(t *testing.T) {
 	for _, tt := range []struct {
 		entry     queue.Entry
@@ -43,7 +43,8 @@ func TestRow_Rule61_Rule62(t *testing.T) {
 	}
 }
 
-// TestReason: a failure begins with its reason, whoever told it. What is left out stands in the message.
+// TestReason checks that the reason of a failure omits the URL and shortens digests, whether it comes from Reason or
+// from Message.
 func TestReason(t *testing.T) {
 	const at = "https://example.org/x.iso"
 	for _, tt := range []struct {
@@ -63,7 +64,7 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// TestFolder: a row says where its file is or will be.
+// TestFolder checks that a row names the folder of its file, also before the file exists.
 func TestFolder(t *testing.T) {
 	for _, tt := range []struct {
 		entry queue.Entry
@@ -80,13 +81,13 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// An idle engine has an empty queue.
+// idle implements Engine with a queue in which nothing changes.
 type idle struct{ q *queue.Queue }
 
 func (i idle) Do(_ context.Context, f func(q *queue.Queue) error) error { return f(i.q) }
 func (i idle) Draw(context.Context, queue.GID) ([]byte, error)          { return nil, nil }
 
-// TestHeartbeat: where nothing happens, something is sent every five seconds, and not more often.
+// TestHeartbeat checks that a stream without events gets a comment every five seconds.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(idle{queue.New(1)}, Options{Admit: func(http.ResponseWriter, *http.Request) bool { return true }})
@@ -100,7 +101,8 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
-// FuzzRow: whatever a client or server wrote, no text of a row can control the page or its text, and none is long.
+// FuzzRow checks that every text of a row is valid UTF-8, is short, and has only graphic characters, whatever clients
+// and servers wrote.
 func FuzzRow(f *testing.F) {
 	f.Add("https://user:secret@example.org/a.iso?token=x", "/srv/a.iso", "", "wrong digest")
 	f.Add("magnet:?dn=\u202e", "", "<b>", "\x00\x1b[31m")
