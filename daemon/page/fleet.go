@@ -58,7 +58,7 @@ type worker struct {
 	Hosts  []string `json:"hosts,omitempty"` // hosts of its jobs, in alphabetical order
 }
 
-// A host is a host that jobs download from.
+// A host is a server that jobs download from, with the number of its jobs by state.
 type host struct {
 	Name    string `json:"name"`
 	Running int    `json:"running"`
