@@ -10,7 +10,7 @@ import (
 	"braid/verify"
 )
 
-// A torrent of one file that is at hand, with a web server that has it, written and read again.
+// New describes a torrent of one file. Format writes it, with a web server that has the file, and Parse reads it back.
 func ExampleNew() {
 	pieces := verify.NewPieceMaker(verify.SHA1, verify.PieceLength(1<<20))
 	if _, err := io.Copy(pieces, strings.NewReader(strings.Repeat("x", 1<<20))); err != nil {
@@ -37,7 +37,7 @@ func ExampleNew() {
 	// Output: disk.iso 1048576 4 https://a.example.net/disk.iso true
 }
 
-// What a magnet link names: nothing but the hash can be relied on.
+// ParseMagnet parses a magnet link. Only the info hash in it can be verified.
 func ExampleParseMagnet() {
 	m, err := metainfo.ParseMagnet("magnet:?xt=urn:btih:3011b35a11373a2fc1c63c801cd4fa22c4570622&dn=disk.iso&ws=https://a.example.net/disk.iso")
 	fmt.Println(m.InfoHash, m.Name, m.WebSeeds, err)

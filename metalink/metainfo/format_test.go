@@ -23,7 +23,7 @@ func made(t testing.TB, name, data string) Torrent {
 	return tor
 }
 
-// What is written is canonical: keys sorted, nothing in it but what is meant.
+// TestFormat checks that Format sorts the keys and writes no others.
 func TestFormat(t *testing.T) {
 	tor := made(t, "a b.iso", text)
 	tor.Trackers = [][]string{{"http://a.example/"}, {"udp://b.example:1", "udp://c.example:2"}}
@@ -63,8 +63,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever comes, it does not panic, what comes of it keeps to the rules, and what is written of that is read as it
-// was.
+// FuzzParse checks that Parse does not panic, that its result is within the limits, and that the result survives a
+// round trip through Format.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(bencode(dict{"info": single(nil), "announce": "http://t.example/", "url-list": "http://h.example/a"})))
 	f.Add([]byte(bencode(dict{"info": several("a", 20, "p1", 12, "b", 3, "e", 0), "url-list": list{"http://h.example/%zz", "https://h/%2e/"}})))
@@ -73,7 +73,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(checkParse)
 }
 
-// FuzzFields is FuzzParse for torrents that are well-formed: what is in them is anything.
+// FuzzFields is like FuzzParse for well-formed torrents with arbitrary values.
 func FuzzFields(f *testing.F) {
 	f.Add("root", "a", "p", "http://h.example/a b/?q", "udp://t.example", 16, 20, 12, 3)
 	f.Add("..", "/", "l", "ftp://h/%2f%zz", "http://u@h/", 1, 0, 1, 0)

@@ -38,7 +38,8 @@ func TestMagnetRefused(t *testing.T) {
 	}
 }
 
-// Who has a link of version 2 learns that, and not that it is broken.
+// TestMagnetSaysWhatIsMissing checks that the error for a link of version 2 names the version instead of calling the
+// link invalid.
 func TestMagnetSaysWhatIsMissing(t *testing.T) {
 	for s, want := range map[string]string{
 		"magnet:?xt=urn:btmh:1220" + someHash: "version 2 only",
@@ -50,7 +51,7 @@ func TestMagnetSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// FuzzMagnet: what is read of a link is within its limits, and every refusal is an *Error.
+// FuzzMagnet checks that the result of ParseMagnet is within the limits and that every error is an *Error.
 func FuzzMagnet(f *testing.F) {
 	f.Add("magnet:?xt=urn:btih:" + someHash + "&dn=a+b&xl=1&tr=http://t.example/?a=b%26&ws=http://h.example/%20&xs=https://h.example/x&x.pe=[::1]:1")
 	f.Add("magnet:?tr.3=udp://x&xt.2=urn:btih:AERUKZ4JVPG66AJDIVTYTK6N54ASGRLH")

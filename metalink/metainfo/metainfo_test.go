@@ -13,11 +13,11 @@ import (
 	"braid/verify"
 )
 
-// dict and list are what bencode writes beside strings and integers.
+// dict, list and raw are values for bencode, besides strings and integers.
 type (
 	dict map[string]any
 	list []any
-	raw  string // as it is
+	raw  string // written without encoding
 )
 
 func bencode(v any) string {
@@ -44,7 +44,7 @@ func bencode(v any) string {
 	panic(v)
 }
 
-// sums are the digests of the pieces of data.
+// sums returns the SHA-1 digests of the pieces of data.
 func sums(data string, length int) (all string) {
 	for part := range slices.Chunk([]byte(data), length) {
 		sum := sha1.Sum(part)
@@ -55,7 +55,7 @@ func sums(data string, length int) (all string) {
 
 const text = "some bytes, and some more of them, in pieces of sixteen"
 
-// single is the info of a torrent of one file, with what is changed; nil takes a key away.
+// single returns the info dictionary of a torrent of one file. It applies changes, in which nil deletes a key.
 func single(changes dict) dict {
 	return change(dict{"name": "a b.iso", "length": len(text), "piece length": 16, "pieces": sums(text, 16)}, changes)
 }
@@ -108,7 +108,8 @@ func TestSingleFile(t *testing.T) {
 	}
 }
 
-// several is the info of a torrent of files with these sizes: "p" before a name means that it is filling.
+// several returns the info dictionary of a torrent of several files, given as pairs of name and size. A name that
+// begins with "p" is a padding file.
 func several(files ...any) dict {
 	var entries list
 	all := ""
@@ -126,11 +127,12 @@ func several(files ...any) dict {
 	return dict{"name": "root", "piece length": 16, "pieces": sums(all, 16), "files": entries}
 }
 
-// A file has pieces if they are its own, or are filled up with zeros (BEP 47).
+// TestPiecesOfSeveral checks that a file has pieces only if none of them has bytes of another file, apart from padding
+// (BEP 47).
 func TestPiecesOfSeveral(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files []any
-		want  string // counts of pieces
+		want  string // number of pieces of each file
 	}{
 		"aligned":              {[]any{"a", 32, "b", 16, "c", 7}, "[a 2] [b 1] [c 1]"},
 		"not aligned":          {[]any{"a", 20, "b", 28, "c", 7}, "[a 0] [b 0] [c 1]"},
@@ -162,7 +164,7 @@ func TestPiecesOfSeveral(t *testing.T) {
 	}
 }
 
-// Rule 10: a file with an unsafe name is left out, and the others stay.
+// TestNames_Rule10 checks that Parse leaves out a file with an unsafe name and keeps the others (rule 10).
 func TestNames_Rule10(t *testing.T) {
 	for _, bad := range []list{
 		{".."}, {"a", "..", "b"}, {""}, {"a", ""}, {"/etc/passwd"}, {"a/b"}, {`a\b`}, {"~x"}, {"\x00"}, {"\xff"}, {"a\u202eb"}, {"con.txt"},
@@ -185,7 +187,7 @@ func TestNames_Rule10(t *testing.T) {
 	}
 }
 
-// Rule 41: what is wrong with a torrent makes it useless.
+// TestRefused_Rule41 checks which torrents Parse refuses (rule 41).
 func TestRefused_Rule41(t *testing.T) {
 	good := bencode(dict{"info": single(nil)})
 	huge := math.MaxInt
@@ -224,7 +226,7 @@ func TestRefused_Rule41(t *testing.T) {
 		}
 	}
 	parse(t, good)
-	parse(t, "d1:z0:1:a0:"+good[1:]) // keys that are not sorted
+	parse(t, "d1:z0:1:a0:"+good[1:]) // keys out of order are accepted
 }
 
 func info(d dict) string { return bencode(dict{"info": d}) }
@@ -241,7 +243,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// The places of all files together are bounded.
+// TestManyWebSeeds checks that the number of URLs of all files together is limited.
 func TestManyWebSeeds(t *testing.T) {
 	var seeds list
 	for i := range 300 {
@@ -275,7 +277,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// What peers tell of a torrent has no trackers; those that are known of it are one tier.
+// TestFromInfo checks that FromInfo returns a torrent whose only trackers are the given ones, in one tier, because an
+// info dictionary from peers has none.
 func TestFromInfo(t *testing.T) {
 	d := bencode(single(nil))
 	for _, trackers := range [][]string{nil, {"http://a.example/", "udp://b.example:1"}} {
@@ -289,7 +292,8 @@ func TestFromInfo(t *testing.T) {
 	}
 }
 
-// Within a torrent its only file has its name, and those of several have no folder before theirs.
+// TestPath checks that Path returns the only file's name or, for a torrent of several files, their path without the
+// folder that Parse puts before it.
 func TestPath(t *testing.T) {
 	for want, text := range map[string]string{
 		"a b.iso": info(single(nil)),

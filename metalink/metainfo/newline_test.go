@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The end of a line behind a torrent, as editors and web forms leave it, is nothing; anything else is not. Proves rule 41.
+// TestFinalNewline_Rule41 checks that Parse accepts one line ending after a torrent, as editors and web forms add it,
+// and refuses anything else (rule 41).
 func TestFinalNewline_Rule41(t *testing.T) {
 	torrent := "d4:infod6:lengthi3e4:name1:a12:piece lengthi4e6:pieces20:" + strings.Repeat("x", 20) + "ee"
 	for end, ok := range map[string]bool{"": true, "\n": true, "\r\n": true, "\n\n": true, " ": false, "\nx": false, "e": false, "\x00": false} {
