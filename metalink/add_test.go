@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Mirrors of a document beside those of header fields: each address once, the server itself never, and of equals
-// those of the header first (S5, C2, rule 46).
+// TestAdd_C2_S5 checks that Add lists each URL once, ignores the server itself, and puts mirrors of the header fields
+// before those of the document with the same priority (S5, C2, rule 46).
 func TestAdd_C2_S5(t *testing.T) {
 	f := from(t,
 		"<https://1.example/f>; rel=duplicate; pri=5; pref",
@@ -59,7 +59,7 @@ func TestAddLimit_Rule36(t *testing.T) {
 	}
 }
 
-// A mirror that somebody has not filled in is none.
+// TestAddWithoutURL checks that Add skips mirrors without a URL.
 func TestAddWithoutURL(t *testing.T) {
 	var f File
 	f.Add(Mirror{}, Mirror{URL: at(t, "http://a/x")}, Mirror{Pri: 1})

@@ -9,7 +9,8 @@ import (
 	"braid/metalink"
 )
 
-// What the answer of a Metalink/HTTP server describes. Without a strong digest the mirrors would not count (RFC 6249, section 6).
+// FromHops describes a file by the response of a Metalink/HTTP server. Without a strong digest it ignores the mirrors
+// (RFC 6249, section 6).
 func ExampleFromHops() {
 	u, err := url.Parse("https://example.org/pub/disk.iso")
 	if err != nil {
@@ -42,7 +43,7 @@ func ExampleFromHops() {
 	//   https://a.example.net/disk.iso 2
 }
 
-// What an answer that a program has at hand describes.
+// FromResponse describes a file by a response of package net/http.
 func ExampleFromResponse() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Digest", "SHA-256=uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek=")

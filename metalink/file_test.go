@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Proves rule 64: https proves who spoke only where somebody looked at the certificate.
+// TestProven_Rule64 checks that only https with a verified certificate proves who sent a response (rule 64).
 func TestProven_Rule64(t *testing.T) {
 	for _, tt := range []struct {
 		url      string

@@ -13,7 +13,7 @@ import (
 	"braid/verify"
 )
 
-// TestFiles: what is kept of the files of a document comes back as it was read, and what a document does not have as well.
+// TestFiles checks that Files returns each File exactly as it was added, including zero fields.
 func TestFiles(t *testing.T) {
 	for _, name := range documents {
 		f, err := os.Open(filepath.Join("testdata", name))
@@ -65,7 +65,7 @@ func checkKept(t *testing.T, files []File) {
 	}
 }
 
-// TestFilesMemory: the files of a large document take less memory than it has bytes. Proves rule 20.
+// TestFilesMemory checks that Files needs less memory than the document has bytes (rule 20).
 func TestFilesMemory(t *testing.T) {
 	for name, url := range map[string]string{
 		"one server":   "<url>http://127.0.0.1:8080/%d/a</url>",
@@ -91,7 +91,7 @@ func TestFilesMemory(t *testing.T) {
 	}
 }
 
-// inUse is how much memory is in use.
+// inUse returns the bytes of reachable heap objects.
 func inUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -20,7 +20,7 @@ func format(t testing.TB, d Document) []byte {
 	return b
 }
 
-// written is what of d is written: all but what was left out of it.
+// written returns d without the fields that Format does not write.
 func written(d Document) Document {
 	d.Refused, d.Warnings = nil, nil
 	files := make([]File, len(d.Files))
@@ -32,7 +32,8 @@ func written(d Document) Document {
 	return d
 }
 
-// roundTrip checks that what is written of d is valid, is read as it was, and is written again in the same way.
+// roundTrip checks that Format writes a valid document that Parse reads back to the same Document and that Format
+// writes again byte by byte.
 func roundTrip(t *testing.T, d Document) []byte {
 	t.Helper()
 	out := format(t, d)
@@ -61,7 +62,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestFormat shows what documents look like.
+// TestFormat compares a formatted document with its expected text.
 func TestFormat(t *testing.T) {
 	d := read(t, "aria2.metalink")
 	d.Files = d.Files[:1]
@@ -101,7 +102,7 @@ func mirror(t testing.TB, u string, pri int) Mirror {
 	return Mirror{URL: parsed, Pri: pri}
 }
 
-// The order in which a program has things does not matter.
+// TestFormatIsCanonical checks that the order of digests, pieces and mirrors does not change the output.
 func TestFormatIsCanonical(t *testing.T) {
 	sha, md := digest(t, verify.SHA256, sha256Zero), digest(t, verify.MD5, md5One)
 	short, err := verify.NewPieces(8, 4, []verify.Digest{md, md})
@@ -127,13 +128,13 @@ func TestFormatIsCanonical(t *testing.T) {
 	if g.Claims[0].Digest != md || g.Mirrors[0].Pri != 2 || g.Pieces[0] != short {
 		t.Error("the document was changed")
 	}
-	f.Mirrors[2].Pri = 0 // whoever sets none means none
+	f.Mirrors[2].Pri = 0 // zero also means no priority
 	if out := string(format(t, Document{Files: []File{f}})); !strings.Contains(out, "<url>http://c/</url>") {
 		t.Errorf("got %s", out)
 	}
 }
 
-// What no reader could use is not written (rules 10 and 41 to 44).
+// TestNotWritten checks that Format refuses documents that Parse would refuse (rules 10 and 41 to 44).
 func TestNotWritten(t *testing.T) {
 	sha, other := digest(t, verify.SHA256, sha256Zero), digest(t, verify.SHA256, sha256One)
 	pieces, err := verify.NewPieces(8, 8, []verify.Digest{sha})
@@ -190,7 +191,7 @@ func TestNotWritten(t *testing.T) {
 	}
 }
 
-// claimed are claims of a document.
+// claimed returns claims with these digests, as a document has them.
 func claimed(digests ...verify.Digest) (claims []verify.Claim) {
 	for _, d := range digests {
 		claims = append(claims, verify.Claim{Digest: d, Field: claimField})

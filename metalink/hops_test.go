@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	shaA = "1ed1d1a4b3990443274e9412e999f5daf782e2e863b4cc1a99f540c263d03e61" // of RFC 6249's examples
+	shaA = "1ed1d1a4b3990443274e9412e999f5daf782e2e863b4cc1a99f540c263d03e61" // from the examples of RFC 6249
 	shaB = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	md5A = "d41d8cd98f00b204e9800998ecf8427e"
 	sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
-	// As RFC 6249 writes shaA.
+	// shaA as RFC 6249 writes it
 	rfcDigest = "Digest: SHA-256=MWVkMWQxYTRiMzk5MDQ0MzI3NGU5NDEyZTk5OWY1ZGFmNzgyZTJlODYzYjRjYzFhOTlmNTQwYzI2M2QwM2U2MQ=="
 )
 
-// hop is an answer with the field lines of header.
+// hop returns a Hop whose header has the fields in header, one a line.
 func hop(t testing.TB, rawURL string, status int, header string) Hop {
 	t.Helper()
 	u, err := url.Parse(rawURL)
@@ -39,7 +39,7 @@ func hop(t testing.TB, rawURL string, status int, header string) Hop {
 	return h
 }
 
-// text is what f says, a line for each thing.
+// text returns f with one fact a line.
 func text(f File) string {
 	var b strings.Builder
 	if f.Server != nil {
@@ -66,7 +66,7 @@ func text(f File) string {
 	return b.String()
 }
 
-// wantFile compares what f says with the lines of want, whatever their indentation.
+// wantFile compares text(f) with want, ignoring indentation.
 func wantFile(t *testing.T, f File, want string) {
 	t.Helper()
 	var lines []string
@@ -106,7 +106,7 @@ func runHops(t *testing.T, tests map[string]hopTest) {
 	}
 }
 
-// What real servers send, and the examples of the RFC.
+// TestServers checks responses of well-known servers and the examples of the RFC.
 func TestServers(t *testing.T) {
 	mirrorBrain := hop(t, "http://download.example.org/pub/f.iso", 302, `
 		Location: http://mirror.one.example/pub/f.iso
@@ -216,7 +216,8 @@ func TestServers(t *testing.T) {
 	})
 }
 
-// Proves C2, C4 and rule 30: whose links count.
+// TestWhichHopIsTheServer_C2_C4 checks which response of a redirect chain counts as that of the Metalink server, whose
+// links are used (C2, C4 and rule 30).
 func TestWhichHopIsTheServer_C2_C4(t *testing.T) {
 	digest := "Digest: SHA-256=" + shaA
 	first := func(header string) Hop { return hop(t, "https://a.example/f", 302, header) }
@@ -268,8 +269,8 @@ func TestWhichHopIsTheServer_C2_C4(t *testing.T) {
 	})
 }
 
-// Proves rule 64 for a chain: of one digest the most trusted claim is kept, and what came after plain http
-// is no more trusted than that.
+// TestClaimsOfAChain_Rule64 checks that FromHops keeps the most trusted claim of each digest, and trusts a response
+// that came after plain http no more than plain http (rule 64).
 func TestClaimsOfAChain_Rule64(t *testing.T) {
 	const link = "Link: <https://one.example/f>; rel=duplicate\n"
 	mirror := "mirror https://one.example/f pri=999999 pref=false geo= depth=0"
@@ -306,7 +307,8 @@ func TestClaimsOfAChain_Rule64(t *testing.T) {
 	})
 }
 
-// Proves C5 between hops, and rules 31 and 32: what was said before a wrong answer is kept.
+// TestWrongDigests_C5_Rule31_Rule32 checks that a malformed or conflicting digest is an error, and that FromHops still
+// returns what the responses before it said (C5, rules 31 and 32).
 func TestWrongDigests_C5_Rule31_Rule32(t *testing.T) {
 	const link = "Link: <https://one.example/f>; rel=duplicate\n"
 	server := hop(t, "https://a.example/f", 302, link+"Digest: SHA-256="+shaA)
@@ -315,8 +317,8 @@ func TestWrongDigests_C5_Rule31_Rule32(t *testing.T) {
 	tests := map[string]struct {
 		hops []Hop
 		at   int
-		want string // of the file
-		text string // of the error
+		want string // expected file
+		text string // expected error
 	}{
 		"malformed": {
 			[]Hop{hop(t, "https://a.example/f?key=secret", 200, link+"Digest: SHA-256=x")}, 0, "",
@@ -358,7 +360,8 @@ func TestWrongDigests_C5_Rule31_Rule32(t *testing.T) {
 	}
 }
 
-// Proves rule 31: a malformed digest is a note where a strong one is known, of an answer or of the user.
+// TestMalformedIsANote_Rule31 checks that a malformed digest is only noted if another response or the user gave a
+// strong one (rule 31).
 func TestMalformedIsANote_Rule31(t *testing.T) {
 	good, bad := "Digest: SHA-256="+shaA, "Digest: SHA-256=x"
 	runHops(t, map[string]hopTest{
@@ -376,7 +379,7 @@ func TestMalformedIsANote_Rule31(t *testing.T) {
 func TestETag(t *testing.T) {
 	tests := map[string]string{
 		`ETag: "abc"`:                    `"abc"`,
-		`ETag: ""`:                       "",             // a tag to the letter, which tells no two versions apart
+		`ETag: ""`:                       "",             // allowed by RFC 9110, but the same for every version
 		"ETag: \"\xfc\xff\"":             "\"\xfc\xff\"", // obs-text
 		`ETag: W/"abc"`:                  "",
 		`ETag: abc`:                      "",

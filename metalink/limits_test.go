@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// repeat is a document with n elements of a kind, %d in which is a number.
+// repeat returns before, n times element, and after. It replaces %d in element by the number of the copy.
 func repeat(n int, element, before, after string) string {
 	var b strings.Builder
 	b.WriteString(before)
@@ -20,7 +20,8 @@ func repeat(n int, element, before, after string) string {
 	return b.String() + after
 }
 
-// Proves the limits of rule 41: the last that is allowed, and the first that is not.
+// TestLimits_Rule41 checks for each limit of rule 41 that Parse accepts the largest allowed document and refuses the
+// next larger one.
 func TestLimits_Rule41(t *testing.T) {
 	before, after, _ := strings.Cut(doc("|"), "|")
 	root, _, _ := strings.Cut(before, "<file")
@@ -61,7 +62,7 @@ func TestLimits_Rule41(t *testing.T) {
 	}
 }
 
-// An endless document is read no further than the limit.
+// TestEndless_Rule41 checks that Parse stops reading an endless document at MaxSize (rule 41).
 func TestEndless_Rule41(t *testing.T) {
 	before, _, _ := strings.Cut(doc("|"), "|")
 	r := &endless{text: "<os>x</os>"}
@@ -84,7 +85,8 @@ func (r *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What is kept of a document is not much larger than it is, whatever it consists of.
+// TestMemory_Rule41 checks that a parsed document needs at most 16 times the memory of its text, whatever elements it
+// has (rule 41).
 func TestMemory_Rule41(t *testing.T) {
 	const size = 256 << 10
 	before, after, _ := strings.Cut(doc("|"), "|")

@@ -10,7 +10,7 @@ import (
 	"braid/verify"
 )
 
-// from is what the Metalink server https://a.example/pub/f says with these links.
+// from returns the file that the Metalink server https://a.example/pub/f describes with these links.
 func from(t testing.TB, links ...string) File {
 	t.Helper()
 	h := hop(t, "https://a.example/pub/f", 200, rfcDigest)
@@ -22,7 +22,7 @@ func from(t testing.TB, links ...string) File {
 	return f
 }
 
-// urls is the mirrors of f.
+// urls returns the URLs of the mirrors of f.
 func urls(f File) []string {
 	var s []string
 	for _, m := range f.Mirrors {
@@ -38,7 +38,7 @@ func wantMirrors(t *testing.T, f File, want ...string) {
 	}
 }
 
-// Proves rule 36: which links are of no use, and that each is counted.
+// TestIgnoredLinks_Rule36 checks which links FromHops ignores, and that it counts each of them (rule 36).
 func TestIgnoredLinks_Rule36(t *testing.T) {
 	long := "https://m.example/" + strings.Repeat("x", maxURL)
 	wide := "https://m.example/" + strings.Repeat("\u00e9", maxURL/3) // 3 bytes each once escaped, and more
@@ -113,8 +113,8 @@ func TestUsableLinks(t *testing.T) {
 	}
 }
 
-// Proves C2's second half over a chain: what the Metalink server answered under any of its addresses is no
-// mirror, what it redirects to is one.
+// TestSelfLinksOfAChain_C2 checks that a URL under which the Metalink server itself responded is no mirror, while the
+// URL that it redirects to may be one (C2).
 func TestSelfLinksOfAChain_C2(t *testing.T) {
 	hops := []Hop{
 		hop(t, "http://a.example/f", 301, ""),
@@ -137,7 +137,8 @@ func TestSelfLinksOfAChain_C2(t *testing.T) {
 	}
 }
 
-// Relative references belong to the answer that they came with, not to the URL that was asked first.
+// TestRelativeToItsHop checks that a relative link is resolved against the URL of its own response, not against the
+// first URL of the chain.
 func TestRelativeToItsHop(t *testing.T) {
 	hops := []Hop{
 		hop(t, "https://a.example/deep/er/f", 302, ""),
@@ -169,7 +170,7 @@ func TestEqualMirrorsAreOne(t *testing.T) {
 	}
 }
 
-// Proves S5 and rule 37.
+// TestOrder_S5_Rule37 checks the order of mirrors (S5 and rule 37).
 func TestOrder_S5_Rule37(t *testing.T) {
 	f := from(t,
 		"<https://1.example/f>; rel=duplicate; pri=2; geo=de",
@@ -192,7 +193,7 @@ func TestOrder_S5_Rule37(t *testing.T) {
 	if got, want := order(), "967812345"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	// The user's countries come before pri, and after pref.
+	// Countries near the user count more than pri and less than pref.
 	Near(f.Mirrors, "FR")
 	if got, want := order(), "967281345"; got != want {
 		t.Errorf("near FR: got %s, want %s", got, want)
@@ -214,7 +215,7 @@ func TestOrder_S5_Rule37(t *testing.T) {
 	}
 }
 
-// Proves the limits of rule 36: the first 200 mirrors as listed, and every other one counted.
+// TestLimits_Rule36 checks that FromHops keeps the first 200 mirrors and counts all others as ignored (rule 36).
 func TestLimits_Rule36(t *testing.T) {
 	var links []string
 	for i := range 3000 {
@@ -255,7 +256,7 @@ func TestDocuments(t *testing.T) {
 		ignored magnet:?...: its scheme is not http, https or ftp`)
 }
 
-// Proves rule 62 for what is shown of links.
+// TestIgnoredShowsNoSecrets_Rule62 checks that the targets in Ignored have no passwords and queries (rule 62).
 func TestIgnoredShowsNoSecrets_Rule62(t *testing.T) {
 	for target, want := range map[string]string{
 		"rsync://me:secret@m.example/f?key=secret": "rsync://***@m.example/f?...",
@@ -271,14 +272,15 @@ func TestIgnoredShowsNoSecrets_Rule62(t *testing.T) {
 	}
 }
 
-// FuzzFromHops: whatever servers say, it does not panic, and what comes of it keeps to the rules.
+// FuzzFromHops checks that FromHops does not panic, and that its result is within the limits and in order, whatever
+// servers send.
 func FuzzFromHops(f *testing.F) {
 	f.Add("http://a.example/f", rfcDigest[8:], "<http://b.example/f>; rel=duplicate; pri=1; geo=de; pref, </f.asc>; rel=describedby; type=x/y",
 		"https://b.example/f", "", "<http://c.example/f>; rel=duplicate", true)
 	f.Add(":", "SHA-256="+shaA, "<http://b.example/f>; rel=duplicate, </f>; rel=duplicate", ":", "", "", false)
 	f.Add("", "MD5=x", "<>;rel=duplicate", "mailto:x", "SHA-256="+shaA, "<x:y>;rel=\"duplicate describedby\";anchor=\"//\"", false)
 	f.Fuzz(func(t *testing.T, url1, digest1, link1, url2, digest2, link2 string, trusted bool) {
-		u1, _ := url.Parse(url1) // nil is allowed too
+		u1, _ := url.Parse(url1) // nil is allowed
 		u2, _ := url.Parse(url2)
 		hops := []Hop{
 			{URL: u1, Status: 302, Header: map[string][]string{"Digest": {digest1}, "Link": {link1}, "Etag": {url2}}},
@@ -328,7 +330,8 @@ func checkFile(t *testing.T, f File, trusted bool) {
 	}
 }
 
-// A mirror without a priority comes last (RFC 6249, section 3.1), as it does in package serve.
+// TestSortWithoutPriority checks that Sort puts a mirror without a priority last (RFC 6249, section 3.1), like package
+// serve.
 func TestSortWithoutPriority(t *testing.T) {
 	mirrors := []Mirror{{Geo: "none"}, {Geo: "two", Pri: 2}, {Geo: "last", Pri: 999999}, {Geo: "one", Pri: 1}, {Geo: "preferred", Pref: true}}
 	Sort(mirrors)

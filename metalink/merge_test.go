@@ -13,7 +13,7 @@ import (
 	"braid/verify"
 )
 
-// shownFile is what of m counts here, a line for each.
+// shownFile returns the fields of m that these tests compare, one fact a line.
 func shownFile(m File) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "size %d\n", m.Size)
@@ -39,7 +39,7 @@ func shownFile(m File) string {
 	return b.String()
 }
 
-// over is f as it comes over a channel.
+// over returns f with claims that came over channel.
 func over(f File, channel verify.Channel) File {
 	f.Claims = slices.Clone(f.Claims)
 	d := Document{Files: []File{f}}
@@ -89,7 +89,8 @@ func TestMetalink_S5(t *testing.T) {
 	}
 }
 
-// Proves rule 43: without a strong digest nothing ties the mirrors together, and that is said.
+// TestNoStrongHash_Rule43 checks that NoDigest is set if a document has mirrors but no strong digest that shows that
+// they have the same file (rule 43).
 func TestNoStrongHash_Rule43(t *testing.T) {
 	for inside, want := range map[string]bool{
 		"<url>http://h/</url>": true,
@@ -103,7 +104,7 @@ func TestNoStrongHash_Rule43(t *testing.T) {
 	}
 }
 
-// header is what the server https://a.example/f says of a file of 8 bytes.
+// header returns the file of 8 bytes that the server https://a.example/f describes with these fields.
 func header(t testing.TB, fields ...string) File {
 	t.Helper()
 	u, err := url.Parse("https://a.example/f")
@@ -122,7 +123,7 @@ func header(t testing.TB, fields ...string) File {
 	return m
 }
 
-// Proves rule 46 where document and header agree.
+// TestMerge_Rule46 checks Merge of a header and a document that agree (rule 46).
 func TestMerge_Rule46(t *testing.T) {
 	sha := digest(t, verify.SHA256, sha256Zero)
 	h := header(t, "Digest", verify.Field(sha), "Etag", `"e"`,
@@ -164,13 +165,13 @@ func TestMerge_Rule46(t *testing.T) {
 	if _, err := Merge(h, over(other, verify.HTTP)); err != nil || shownFile(h) != before || shownFile(m) != once {
 		t.Errorf("what was there before was changed (%v)", err)
 	}
-	// Of one digest the most trusted claim counts (rule 64).
+	// Merge keeps the most trusted claim of each digest (rule 64).
 	if m, err := Merge(h, over(f, verify.User)); err != nil || m.Claims[0].String() != "sha-256 from metalink" || len(m.Claims) != 2 {
 		t.Errorf("claims %v, %v", m.Claims, err)
 	}
 }
 
-// What one side does not know the other may say.
+// TestMergeDisjoint_Rule46 checks that Merge takes from each side what the other does not have (rule 46).
 func TestMergeDisjoint_Rule46(t *testing.T) {
 	weak := parse(t, doc(`<url>http://m.example/f</url><hash type="md5">`+md5Zero+`</hash>`)).Files[0]
 	strong := parse(t, doc(`<size>8</size><url>http://m.example/f</url><hash type="sha-256">`+sha256Zero+`</hash>`)).Files[0]
@@ -183,7 +184,7 @@ func TestMergeDisjoint_Rule46(t *testing.T) {
 	if m, err = Merge(silent, over(weak, verify.HTTPS)); err != nil || m.Size != -1 || !m.NoDigest {
 		t.Errorf("got %s, %v", shownFile(m), err)
 	}
-	// Links without a digest were ignored (C4); a document that has one ties nothing to them afterwards.
+	// The links came without a digest and were ignored (C4). A digest of the document does not bring them back.
 	links := header(t, "Link", "<https://m1.example/f>; rel=duplicate")
 	if m, err = Merge(links, over(weak, verify.HTTPS)); err != nil || !m.NoDigest || len(m.Mirrors) != 1 {
 		t.Errorf("got %s, %v", shownFile(m), err)
@@ -194,7 +195,8 @@ func TestMergeDisjoint_Rule46(t *testing.T) {
 	}
 }
 
-// Proves rule 46: a document about another file is told from one that is merely wrong.
+// TestOtherFile_Rule46 checks that Merge returns an OtherFileError for a document about another file, and a
+// ConflictError for a document without a strong digest that conflicts (rule 46).
 func TestOtherFile_Rule46(t *testing.T) {
 	h := header(t, "Digest", verify.Field(digest(t, verify.SHA256, sha256Zero)), "Digest", verify.Field(digest(t, verify.MD5, md5Zero)))
 	for inside, want := range map[string]string{

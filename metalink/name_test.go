@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Proves rule 10: a stranger cannot leave the files of an unfinished download where the next run finds them.
+// TestCheckName_Rule10_OwnFiles checks that CheckName refuses the names of part files and journals, which a later run
+// would take for its own (rule 10).
 func TestCheckName_Rule10_OwnFiles(t *testing.T) {
 	for _, name := range []string{
 		"x.iso.part", "x.iso.part.journal", "x.iso.part.bad", "x.iso.part.journal.bad", "x.part",

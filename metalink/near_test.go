@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The user's countries come first, in their order; what is preferred stays before what is not, and the rest is as it was.
+// TestNear checks that Near moves mirrors in the given countries to the front in the order of the countries, keeps
+// preferred mirrors before others, and changes nothing else.
 func TestNear(t *testing.T) {
 	list := func() (m []Mirror) {
 		for i, geo := range []string{"DE", "", "JP", "FR", "DE", "JP", "FR"} {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Proves rule 10.
+// TestCheckPath_Rule10 checks which paths CheckPath refuses (rule 10).
 func TestCheckPath_Rule10(t *testing.T) {
 	for _, name := range []string{
 		"a", "a.iso", "a/b/c.iso", "Debian 12.iso", "a..b", "a~", "a-~b/c", "\u00e4\u65e5\u672c.iso", "C", "com", "COM10", "console.txt", "lpt0",
@@ -73,7 +73,7 @@ func TestCheckPath_Rule10(t *testing.T) {
 	}
 }
 
-// forbidden is rule 10 once more, in another way: a name is bad if one of these is found in it.
+// forbidden is a second implementation of rule 10: a name that matches one of these expressions is not safe.
 var forbidden = []*regexp.Regexp{
 	regexp.MustCompile(`^$|^/|/$|//`),                                                 // empty, absolute, empty parts
 	regexp.MustCompile(`(^|/)[.~]`),                                                   // leading dot (and so ..), tilde
@@ -84,7 +84,7 @@ var forbidden = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(^|/)(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]) *(\.|/|$)`),
 }
 
-// safe is an independent judgement of a name.
+// safe reports whether name is safe, without the code under test.
 func safe(name string) bool {
 	if !utf8.ValidString(name) {
 		return false
@@ -102,7 +102,7 @@ func safe(name string) bool {
 	return true
 }
 
-// FuzzCheckPath: what is let through is harmless by another judgement, and so is each folder above it.
+// FuzzCheckPath checks that every path that CheckPath accepts is safe, and that CheckPath accepts each of its folders.
 func FuzzCheckPath(f *testing.F) {
 	for _, s := range []string{"a/b.iso", "../x", "a/..", "C:\\x", "con.txt", "a\u202eb", "x.", "~", "com\u00b9", "\xff", "nul .a", ""} {
 		f.Add(s)
@@ -122,7 +122,7 @@ func FuzzCheckPath(f *testing.F) {
 	})
 }
 
-// Proves rule 10 for documents: that file is left out, the others go on.
+// TestUnsafeNames_Rule10 checks that Parse leaves out a file with an unsafe name and keeps the others (rule 10).
 func TestUnsafeNames_Rule10(t *testing.T) {
 	s := `<metalink xmlns="` + namespace4 + `">
 		<file name="../etc/passwd"><size>1</size><url>http://h/</url></file>

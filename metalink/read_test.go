@@ -12,10 +12,10 @@ import (
 	"braid/verify"
 )
 
-// documents are those of testdata.
+// documents lists the documents in testdata.
 var documents = []string{"mirrorcache.meta4", "mirrorbrain.meta4", "fedora.metalink", "aria2.metalink", "aria2.meta4"}
 
-// read parses a document of testdata.
+// read parses a document in testdata.
 func read(t testing.TB, name string) Document {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -29,7 +29,7 @@ func read(t testing.TB, name string) Document {
 	return d
 }
 
-// content is what the files of testdata are.
+// content returns the first n bytes of the files that the documents in testdata describe.
 func content(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -38,7 +38,7 @@ func content(n int) []byte {
 	return b
 }
 
-// textOf shows all of a document that is not the zero value, a line for each.
+// textOf returns the fields of d that are set, one a line.
 func textOf(d Document) string {
 	var b strings.Builder
 	line := func(there bool, format string, args ...any) {
@@ -80,7 +80,7 @@ func textOf(d Document) string {
 	return b.String()
 }
 
-// wantText compares with lines that may be indented.
+// wantText compares textOf(d) with want, ignoring indentation.
 func wantText(t *testing.T, d Document, want string) {
 	t.Helper()
 	var lines []string
@@ -138,7 +138,8 @@ func TestMirrorBrain(t *testing.T) {
 		ignored 1`)
 }
 
-// Fedora's documents are of Metalink 3: what is in mm0:alternates is about older versions and must not be read.
+// TestFedora checks a document of Fedora in Metalink 3. Its mm0:alternates elements describe older versions of the file
+// and must be ignored.
 func TestFedora(t *testing.T) {
 	wantText(t, read(t, "fedora.metalink"), `
 		generator mirrormanager
@@ -180,7 +181,7 @@ func TestMetalink3(t *testing.T) {
 		url https://example.org/README pri=999999 geo=`)
 }
 
-// A document with prefixes, extensions and everything that RFC 5854 has.
+// TestMetalink4 checks a document with prefixes, extensions and every element of RFC 5854.
 func TestMetalink4(t *testing.T) {
 	wantText(t, read(t, "aria2.meta4"), `
 		file tool-1.2.tar.bz2
@@ -196,12 +197,12 @@ func TestMetalink4(t *testing.T) {
 		metaurl http://example.org/tool.torrent application/x-bittorrent name=tool/tool-1.2.tar.bz2 pri=5`)
 }
 
-// doc is a document of RFC 5854 about one file, of which inside says more.
+// doc returns a document of RFC 5854 about one file, with inside in its file element.
 func doc(inside string) string {
 	return `<metalink xmlns="` + namespace4 + `"><file name="f">` + inside + `</file></metalink>`
 }
 
-// doc3 is the same in Metalink 3.
+// doc3 is like doc for Metalink 3.
 func doc3(inside string) string {
 	return `<metalink xmlns="` + namespace3 + `" version="3.0"><files><file name="f">` + inside + `</file></files></metalink>`
 }
@@ -215,7 +216,7 @@ func parse(t testing.TB, s string) Document {
 	return d
 }
 
-// sums are digests that stand for nothing.
+// The tests use these digits where the digest of a file does not matter.
 var (
 	md5Zero    = strings.Repeat("0", 32)
 	md5One     = strings.Repeat("1", 32)

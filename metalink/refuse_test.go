@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// wantFault is the *Error that a document must give.
+// wantFault checks that Parse returns an *Error of this kind whose text contains message.
 func wantFault(t *testing.T, document string, kind Kind, message string) {
 	t.Helper()
 	d, err := Parse(strings.NewReader(document))
@@ -23,7 +23,7 @@ func wantFault(t *testing.T, document string, kind Kind, message string) {
 	}
 }
 
-// wide is a document in UTF-16.
+// wide returns s in UTF-16.
 func wide(s string, order binary.AppendByteOrder) string {
 	var b []byte
 	for _, u := range utf16.Encode([]rune(s)) {
@@ -32,7 +32,7 @@ func wide(s string, order binary.AppendByteOrder) string {
 	return string(b)
 }
 
-// Proves rule 41 but for its limits: what no document may be.
+// TestRefused_Rule41 checks which documents Parse refuses as a whole, apart from limits (rule 41).
 func TestRefused_Rule41(t *testing.T) {
 	good := doc("")
 	for name, tt := range map[string]struct {
@@ -94,7 +94,7 @@ func TestRefused_Rule41(t *testing.T) {
 	}
 }
 
-// Each beginning of a document is either cut off or, with an error all the same, not yet one.
+// TestCutAnywhere_Rule41 checks that Parse returns an error for a document that is cut off at any byte.
 func TestCutAnywhere_Rule41(t *testing.T) {
 	for _, s := range []string{doc("<size>1</size>"), wide("\ufeff"+doc3("<!-- c --><size>1</size>"), binary.LittleEndian)} {
 		parse(t, s)
@@ -106,7 +106,7 @@ func TestCutAnywhere_Rule41(t *testing.T) {
 	}
 }
 
-// What may be around a document, and in which encodings it comes.
+// TestAccepted_Rule41 checks the encodings that Parse accepts, and what may come before and after the root element.
 func TestAccepted_Rule41(t *testing.T) {
 	want := textOf(parse(t, doc("<version>\u00e9\U0001f600</version>")))
 	body := doc("<version>\u00e9\U0001f600</version>")
@@ -130,7 +130,7 @@ func TestAccepted_Rule41(t *testing.T) {
 	}
 }
 
-// An error of the reader is not the document's fault, wherever it comes.
+// TestReaderFails checks that Parse returns an error of the reader as it is, not as an *Error.
 func TestReaderFails(t *testing.T) {
 	s := doc("<size>1</size>")
 	broken := errors.New("broken line")
@@ -145,7 +145,8 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
-// Proves rules 42 to 44 where they refuse the document.
+// TestContradictions_Rule42_Rule43_Rule44 checks the invalid and contradictory values for which Parse refuses a
+// document (rules 42 to 44).
 func TestContradictions_Rule42_Rule43_Rule44(t *testing.T) {
 	hash := func(alg, sum string) string { return `<hash type="` + alg + `">` + sum + "</hash>" }
 	onePiece := "<size>5</size>" + `<pieces length="9" type="sha-256">` + "<hash>" + sha256Zero + "</hash></pieces>"
@@ -189,7 +190,7 @@ func TestContradictions_Rule42_Rule43_Rule44(t *testing.T) {
 	}
 }
 
-// What says the same twice is no contradiction, and what is not ours is skipped.
+// TestRepetitions checks that a value may be repeated and that unknown elements and algorithms are ignored.
 func TestRepetitions(t *testing.T) {
 	wantText(t, parse(t, doc(`
 		<size>0009223372036854775807</size><size>9223372036854775807</size>
@@ -204,7 +205,7 @@ func TestRepetitions(t *testing.T) {
 		warning line 4: hash ignored: it has no type, which would say its algorithm`)
 }
 
-// An error names the line where the document is wrong: that of the element, or of the character within a long text.
+// TestLineOfAnError checks that an *Error has the line of the wrong element or, in a long text, of the wrong character.
 func TestLineOfAnError(t *testing.T) {
 	for inside, want := range map[string]int{
 		"\n\n<description>a\nb\nc\x01</description>": 5,

@@ -10,8 +10,9 @@ import (
 	"braid/verify"
 )
 
-// Proves rules C4, 26 and 64 for answers as package net/http has them: the redirect of a Metalink server has digests
-// and links, and what comes over http, or from a server that nobody checked, is less.
+// TestFromResponse_C4_Rule26_Rule64 checks that FromResponse takes digests and links from the redirect of a Metalink
+// server, and trusts them less if they came over http or from a server whose certificate was not verified (C4, rules 26
+// and 64).
 func TestFromResponse_C4_Rule26_Rule64(t *testing.T) {
 	sum := digest(t, verify.SHA256, sha256Zero)
 	file := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +54,8 @@ func TestFromResponse_C4_Rule26_Rule64(t *testing.T) {
 	}
 }
 
-// What is not the whole file, or not as it is, has no size; and an answer without a request is one.
+// TestFromResponseSize checks that a partial or encoded response gives no size, and that a response without a Request
+// is accepted.
 func TestFromResponseSize(t *testing.T) {
 	for want, resp := range map[int64]*http.Response{
 		8:  {StatusCode: 200, ContentLength: 8},

@@ -14,12 +14,12 @@ import (
 	"unicode/utf8"
 )
 
-// The grammar of RFC 5854 (sections 3 and 4, and its RELAX NG schema), written down once more without a look at
-// the code: what an element may have inside, how often, with which attributes, and what its text looks like.
+// A rule describes an element of RFC 5854 (sections 3 and 4, and the RELAX NG schema): the elements in it with their
+// least and largest number, its attributes, and its text. The rules were written without reading the code under test.
 type rule struct {
 	inside     map[string]count
 	attributes map[string]func(string) bool
-	required   []string // attributes
+	required   []string // names of attributes
 	text       func(string) bool
 }
 
@@ -80,7 +80,7 @@ var grammar = map[string]rule{
 	"url":       {attributes: map[string]func(string) bool{"location": matches(`[a-zA-Z]{2}`), "priority": priorities}, text: isURI},
 }
 
-// An element is one of a document, with all that is in it.
+// An element is an XML element with everything in it.
 type element struct {
 	XMLName    xml.Name
 	Attributes []xml.Attr `xml:",any,attr"`
@@ -88,7 +88,7 @@ type element struct {
 	Inside     []element  `xml:",any"`
 }
 
-// checkSchema reports what in a document is not as RFC 5854 has it.
+// checkSchema returns the ways in which document does not conform to RFC 5854.
 func checkSchema(document []byte) (problems []string) {
 	var root element
 	if err := xml.Unmarshal(document, &root); err != nil {
@@ -114,7 +114,7 @@ func checkSchema(document []byte) (problems []string) {
 	return append(problems, checkBytes(document)...)
 }
 
-// checkFile is what the schema cannot say: the type that hashes have only outside of pieces (section 4.2.4.1).
+// checkElements checks what the schema cannot express: a hash has a type except within pieces (section 4.2.4.1).
 func checkElements(f element) (problems []string) {
 	for _, e := range f.Inside {
 		if e.XMLName.Local == "hash" && len(e.Attributes) != 1 {
@@ -133,7 +133,7 @@ func checkElement(e element, path string) (problems []string) {
 	path += "/" + e.XMLName.Local
 	problem := func(format string, args ...any) { problems = append(problems, path+": "+fmt.Sprintf(format, args...)) }
 	if e.XMLName.Space != "urn:ietf:params:xml:ns:metalink" {
-		return nil // section 5: extensions
+		return nil // extensions (section 5)
 	}
 	r, ok := grammar[e.XMLName.Local]
 	if !ok {
@@ -182,7 +182,8 @@ func checkAttribute(e element, r rule, path string) (problems []string) {
 	return problems
 }
 
-// checkBytes is what a document looks like in an editor.
+// checkBytes checks that document is UTF-8 text with an XML declaration, a newline at its end and no control
+// characters.
 func checkBytes(document []byte) (problems []string) {
 	if !utf8.Valid(document) || !bytes.HasPrefix(document, []byte("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<")) || !bytes.HasSuffix(document, []byte(">\n")) {
 		problems = append(problems, "not a text file in UTF-8 with a declaration")
@@ -195,7 +196,7 @@ func checkBytes(document []byte) (problems []string) {
 	return problems
 }
 
-// The checker of the tests finds what is wrong.
+// TestSchemaChecker checks that checkSchema finds errors.
 func TestSchemaChecker(t *testing.T) {
 	good := string(format(t, parse(t, doc("<size>1</size><hash type='md5'>"+md5Zero+"</hash><url priority='3' location='de'>http://h/</url>"))))
 	if p := checkSchema([]byte(good)); len(p) > 0 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// list is a list of pieces of Metalink 4.
+// list returns a pieces element of Metalink 4.
 func list(length, alg string, sums ...string) string {
 	var b strings.Builder
 	for _, s := range sums {
@@ -17,7 +17,8 @@ func list(length, alg string, sums ...string) string {
 	return fmt.Sprintf(`<pieces length="%s" type="%s">%s</pieces>`, length, alg, b.String())
 }
 
-// Proves rule 42: pieces that cannot be right are ignored with a warning, and the file stays.
+// TestPiecesIgnored_Rule42 checks that Parse ignores pieces that cannot be right, with a warning, and keeps the file
+// (rule 42).
 func TestPiecesIgnored_Rule42(t *testing.T) {
 	numbered := func(sums ...string) string {
 		s := `<verification><pieces length="4" type="sha1">`
@@ -60,14 +61,14 @@ func TestPiecesIgnored_Rule42(t *testing.T) {
 			}
 		})
 	}
-	// Metalink 3 numbers pieces, in any order.
+	// The pieces of Metalink 3 have numbers and may come in any order.
 	d := parse(t, numbered("2", sha1One, "0", sha1Zero, "1", sha1Zero))
 	if p := d.Files[0].BestPieces(); p.Count() != 3 || p.Digest(2).Hex() != sha1One || p.Digest(0).Hex() != sha1Zero {
 		t.Errorf("got %s", textOf(d))
 	}
 }
 
-// One bad list is no reason to lose a good one.
+// TestBestPieces checks that a bad list of pieces does not prevent the use of a good one.
 func TestBestPieces(t *testing.T) {
 	d := parse(t, doc("<size>8</size>"+
 		list("8", "md5", md5Zero)+list("4", "sha-256", sha256Zero)+list("4", "sha-1", sha1Zero, sha1One)+
@@ -100,7 +101,7 @@ func TestBestPieces(t *testing.T) {
 	}
 }
 
-// Proves rule 45: what is no place to download from is ignored, and counted.
+// TestURLs_Rule45 checks that Parse ignores URLs that cannot be downloaded, and counts them (rule 45).
 func TestURLs_Rule45(t *testing.T) {
 	var urls strings.Builder
 	for _, u := range []string{
@@ -124,7 +125,7 @@ func TestURLs_Rule45(t *testing.T) {
 	roundTrip(t, d)
 }
 
-// What is in other namespaces is not ours, whatever it is called.
+// TestOtherNamespaces checks that Parse ignores elements and attributes of other namespaces, whatever their names.
 func TestOtherNamespaces(t *testing.T) {
 	wantText(t, parse(t, `<metalink xmlns="`+namespace4+`" xmlns:x="x" xmlns:y="`+namespace3+`">
 		<x:generator>x</x:generator><x:file name="x"/><y:file name="y"/><y:files><y:file name="y"/></y:files>
@@ -162,7 +163,7 @@ func TestPriorityAndCountry(t *testing.T) {
 	}
 }
 
-// Proves rule 45 for documents about the file: their URLs and the names in them are no better than others.
+// TestMetaURLs_Rule45 checks that the URLs and names of metaurl elements are checked like others (rule 45).
 func TestMetaURLs_Rule45(t *testing.T) {
 	wantText(t, parse(t, doc(`
 		<metaurl mediatype="torrent" name="a/b">http://h/1</metaurl>

@@ -15,8 +15,8 @@ func at(t *testing.T, s string) *url.URL {
 	return u
 }
 
-// TestTree: which other files a mirror with a depth has (RFC 6249, section 3.4). "" says that it is not known to have
-// the file.
+// TestTree checks which other files a mirror with a depth has (RFC 6249, section 3.4). An empty want means that the
+// mirror is not known to have the file.
 func TestTree(t *testing.T) {
 	const (
 		rfc = "http://www2.example.com/dir1/dir2/dir3/dir4/dir5/example.ext"
@@ -27,8 +27,8 @@ func TestTree(t *testing.T) {
 		depth          int
 		file, want     string
 	}{
-		// The example of the RFC: "four URI path segments closer to the Host are mirrored, from /dir2/ and all files and
-		// directories included".
+		// This is the example of the RFC: "four URI path segments closer to the Host are mirrored, from /dir2/ and all
+		// files and directories included".
 		{own, rfc, 4, "http://www.example.com/dir1/dir2/dir3/dir4/dir5/other.ext", "http://www2.example.com/dir1/dir2/dir3/dir4/dir5/other.ext"},
 		{own, rfc, 4, "http://www.example.com/dir1/dir2/other.ext", "http://www2.example.com/dir1/dir2/other.ext"},
 		{own, rfc, 4, "http://www.example.com/dir1/dir2/new/deep/other.ext", "http://www2.example.com/dir1/dir2/new/deep/other.ext"},
@@ -38,14 +38,14 @@ func TestTree(t *testing.T) {
 		{own, rfc, 4, "https://www.example.com/dir1/dir2/other.ext", ""},
 		{own, rfc, 99, "http://www.example.com/other.ext", "http://www2.example.com/other.ext"},
 
-		// None, and the folder of the file.
+		// Depth 0 mirrors no other file, and depth 1 the folder of the file.
 		{"http://h/a/f", "http://m/a/f", 0, "http://h/a/g", ""},
 		{"http://h/a/f", "http://m/a/f", 1, "http://h/a/g", "http://m/a/g"},
 		{"http://h/a/f", "http://m/a/f", 1, "http://h/a/b/g", "http://m/a/b/g"},
 		{"http://h/a/f", "http://m/a/f", 1, "http://h/g", ""},
 		{"http://h/f", "http://m/f", 1, "http://h/g", "http://m/g"},
 
-		// The tree lies elsewhere on the mirror.
+		// The tree may have another path on the mirror.
 		{"http://h/iso/12/f", "https://m/pub/debian/12/f", 1, "http://h/iso/12/g", "https://m/pub/debian/12/g"},
 		{"http://h/iso/12/f", "https://m/pub/debian/12/f", 2, "http://h/iso/13/g", "https://m/pub/debian/13/g"},
 		{"http://h/iso/12/f", "https://m/pub/debian/12/f", 3, "http://h/iso/13/g", "https://m/pub/debian/13/g"},
@@ -54,11 +54,11 @@ func TestTree(t *testing.T) {
 		{"http://h/a/x/f", "http://m/a/y/f", 2, "http://h/a/z/g", ""},
 		{"http://h/a/b/f", "http://m/b/f", 3, "http://h/a/c/g", "http://m/c/g"},
 
-		// Names are compared as what they stand for, and stay as they are written.
+		// Names are compared after unescaping, and the URL found has them as they were written.
 		{"http://h/%7Ea/f%20g", "http://m/~a/f%20g", 2, "http://h/b/a%2Bb", "http://m/b/a%2Bb"},
 		{"http://h:80/a/f", "http://m/a/f", 1, "http://H/a/g", "http://m/a/g"},
 
-		// Nothing leads out of the tree, and what is no file in a tree has no siblings.
+		// No path leads out of the tree, and a URL with a query or without a file name has no tree.
 		{"http://h/a/f", "http://m/a/f", 1, "http://h/a/../g", ""},
 		{"http://h/a/f", "http://m/a/f", 1, "http://h/a/%2e%2e/g", ""},
 		{"http://h/a/f", "http://m/a/f", 1, "http://h/a/..%2fg", ""},
@@ -83,8 +83,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// FuzzTree: whatever the URLs, a sibling is looked for on the mirror's host, below the folder that is mirrored; and the
-// file itself is found where the mirror has it.
+// FuzzTree checks that Find returns only URLs on the mirror's host, below the mirrored folder, and that it finds the
+// file itself at the URL of the mirror.
 func FuzzTree(f *testing.F) {
 	f.Add("http://h/a/b/f", "http://m/x/b/f", 2, "http://h/a/c/g")
 	f.Add("http://h/%7ea/f", "http://m/~a/f", 3, "http://h/%2e%2e/g")

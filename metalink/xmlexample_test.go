@@ -10,7 +10,7 @@ import (
 	"braid/verify"
 )
 
-// What a document says of a file. A name that could leave its folder is left out.
+// Parse describes the files of a document. It leaves out a file whose name could lead out of its folder.
 func ExampleParse() {
 	doc, err := metalink.Parse(strings.NewReader(`<metalink xmlns="urn:ietf:params:xml:ns:metalink">
 		<file name="pub/disk.iso"><size>11</size><hash type="sha-256">b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9</hash>
@@ -31,8 +31,8 @@ func ExampleParse() {
 	// refused: ../.bashrc
 }
 
-// A document for a file that is at hand: its digest and those of its pieces are made in one pass. The size has to be said, -1
-// where it is not known: 0 is that of an empty file.
+// Format writes a document for a file. One pass over the file computes its digest and those of its pieces. Size must be
+// -1 if it is not known, because 0 is the size of an empty file.
 func ExampleFormat() {
 	const body = "hello world"
 	whole := verify.NewChecker(-1, nil)

@@ -13,8 +13,8 @@ import (
 	"braid/verify"
 )
 
-// FuzzParse: whatever comes, it does not panic, what comes of it keeps to the rules, and what is written of that is
-// valid, is read as it was and is written again in the same way. More seeds are in testdata/fuzz.
+// FuzzParse checks that Parse does not panic, that its result is within the limits, and that the result survives a
+// round trip through Format. More seeds are in testdata/fuzz.
 func FuzzParse(f *testing.F) {
 	for _, name := range documents {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -43,7 +43,7 @@ func checkParse(t *testing.T, data []byte) {
 	}
 }
 
-// FuzzFile is FuzzParse for documents that are well-formed, of both versions: what is in them is anything.
+// FuzzFile is like FuzzParse for well-formed documents of both versions with arbitrary values.
 func FuzzFile(f *testing.F) {
 	f.Add("a/b.iso", "4", "sha-256", sha256Zero, "4", "http://u@h/a b?c#d", "de", "1", " <text>\r\n\u202e\x85&#xD; ", false)
 	f.Add("../b", "4", "sha1", sha1Zero, "2", "rsync://h/a", "", "100", "application/pgp-signature", true)
@@ -61,10 +61,10 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// An xmlText is XML that is well-formed, whatever the values in it.
+// An xmlText builds XML that is well-formed for any values.
 type xmlText struct{ bytes.Buffer }
 
-// tag begins an element with attributes, names and values in turn.
+// tag writes a start tag with attributes, given as pairs of name and value.
 func (x *xmlText) tag(name string, attributes ...string) {
 	x.WriteString("<" + name)
 	for pair := range slices.Chunk(attributes, 2) {
@@ -81,7 +81,7 @@ func (x *xmlText) element(name, text string, attributes ...string) {
 	x.WriteString("</" + name + ">")
 }
 
-// values are what stands in the documents of FuzzFile, each in many places.
+// values are the values in the documents of FuzzFile. Each is used in many places.
 type values struct{ name, size, alg, sum, length, target, location, priority, words string }
 
 func (v values) metalink4(x *xmlText) {
@@ -123,7 +123,7 @@ func (v values) metalink3(x *xmlText) {
 	x.WriteString("</files></metalink>")
 }
 
-// common is what both versions have alike in a file.
+// common writes the elements of a file that both versions have.
 func (v values) common(x *xmlText) {
 	for _, tag := range []string{"version", "identity", "os", "language", "description", "copyright", "logo"} {
 		x.element(tag, v.words)
@@ -205,7 +205,7 @@ func checkPlace(t *testing.T, scheme, host string, priority int) {
 	}
 }
 
-// checkMetalink: what a document gives keeps to the limits of package metalink.
+// checkMetalink checks that f is within the limits of package metalink.
 func checkMetalink(t *testing.T, f File) {
 	t.Helper()
 	if len(f.Mirrors) > MaxMirrors || len(f.Documents) > maxDocuments {
