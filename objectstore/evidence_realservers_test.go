@@ -18,8 +18,9 @@ import (
 
 const evidenceKey = "isos/x.iso.evidence.json"
 
-// A run that finds the right object puts evidence beside it that is missing, or of an earlier object: the run that made
-// it was killed before it did. The evidence of the object that is there, and an object of another program, stay.
+// TestRealEvidenceAgain_Rule71 checks that a run that finds the right object writes its evidence if it is missing or
+// belongs to an earlier object, because the run that made the object may have been killed before it wrote the evidence.
+// The run replaces neither evidence of the same object nor an object of another program.
 func TestRealEvidenceAgain_Rule71(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int64{100, 24 * mib} {
@@ -64,11 +65,11 @@ func TestRealEvidenceAgain_Rule71(t *testing.T) {
 	}
 }
 
-// A process that was stopped right before it puts its evidence finds a newer object, whose evidence stays, or is put by
-// the process that made it.
+// TestRealEvidenceLate_Rule75 checks that a process that pauses right before it writes its evidence does not describe
+// the wrong object: if a newer object has appeared meanwhile, the evidence is that of the newer one.
 func TestRealEvidenceLate_Rule75(t *testing.T) {
 	t.Parallel()
-	for _, told := range []bool{true, false} { // whether the other one has put its evidence by then
+	for _, told := range []bool{true, false} { // whether the other process wrote its evidence meanwhile
 		old, content := mirrortest.Generate(100, 1), mirrortest.Generate(100, 2)
 		r := newRun(t, s3test.New(t), mirrortest.New(t, old, mirrortest.Digest()))
 		next := newRun(t, r.store, mirrortest.New(t, content, mirrortest.Digest()))
@@ -81,7 +82,7 @@ func TestRealEvidenceLate_Rule75(t *testing.T) {
 					if _, err := next.get(t.Context()); err != nil {
 						t.Error(err)
 					}
-				case n == 2 && !told: // of the other one, which is killed
+				case n == 2 && !told: // the other process is killed before its evidence is written
 					s3test.Refuse(w, http.StatusForbidden, "AccessDenied")
 					return
 				}
@@ -92,7 +93,7 @@ func TestRealEvidenceLate_Rule75(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.store.Faults(nil)
-		if !told { // a run that finds the object mends what was left
+		if !told { // a run that finds the object writes the missing evidence
 			if _, err := next.get(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +104,8 @@ func TestRealEvidenceLate_Rule75(t *testing.T) {
 	}
 }
 
-// A worker that has lost its lease since it made the object puts no evidence.
+// TestRealEvidenceConfirmed_Rule75 checks that a worker that lost its lease after it made the object writes no
+// evidence.
 func TestRealEvidenceConfirmed_Rule75(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, s3test.New(t), mirrortest.New(t, mirrortest.Generate(100, 1), mirrortest.Digest()))
@@ -122,7 +124,8 @@ func TestRealEvidenceConfirmed_Rule75(t *testing.T) {
 	}
 }
 
-// No object is made that has the name of the evidence of another one.
+// TestRealEvidenceReserved_Rule73 checks that no object is made with a name that the evidence of another object would
+// have.
 func TestRealEvidenceReserved_Rule73(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, s3test.New(t), mirrortest.New(t, mirrortest.Generate(100, 1), mirrortest.Digest()))

@@ -23,7 +23,8 @@ import (
 	"braid/verify/openpgp"
 )
 
-// A store may answer 503, 409 and 500, lose an answer and repeat a request: the object is there once.
+// TestRealUploadFaults checks that an upload makes its object once although the store responds with 503, 409 or 500, or
+// loses a response.
 func TestRealUploadFaults(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 9)
@@ -81,12 +82,13 @@ func (d discard) Header() http.Header         { return d.h }
 func (d discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d discard) WriteHeader(int)             {}
 
-// A store that ignores conditions is asked what is there, and that is told.
+// TestRealUploadWithoutConditions_Rule71 checks that the upload checks for an existing object itself if the store
+// ignores conditional requests, and that it tells the user.
 func TestRealUploadWithoutConditions_Rule71(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(20*mib, 10)
 	ignoring := func(w http.ResponseWriter, q *http.Request, store http.Handler) {
-		q.Header.Del("If-None-Match") // as it is signed, the proxy signs anew
+		q.Header.Del("If-None-Match") // it is signed, so sign again below
 		q.Header.Del("If-Match")
 		s3test.Sign(q)
 		store.ServeHTTP(w, q)
@@ -115,7 +117,8 @@ func TestRealUploadWithoutConditions_Rule71(t *testing.T) {
 	}
 }
 
-// A store that obeys conditions is asked once, and not told of.
+// TestRealUploadProbed checks that the store is tested for conditional requests once, and that nothing is reported if
+// it obeys them.
 func TestRealUploadProbed(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(20*mib, 10)
@@ -137,14 +140,15 @@ func TestRealUploadProbed(t *testing.T) {
 	}
 }
 
-// A listing that ends too early makes less of the upload count, and a silent store is given up.
+// TestRealUploadTruncated_Rule72 checks that an upload resumes with fewer parts if a listing ends too early, and fails
+// if the store does not respond.
 func TestRealUploadTruncated_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(64*mib, 11)
 	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest(), mirrortest.Rate(64*mib)))
 	r.interrupted(5)
 	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
-		if s3test.Kind(q) == "parts" { // two at a time, and the last page is lost
+		if s3test.Kind(q) == "parts" { // one part a page
 			v := q.URL.Query()
 			v.Set("max-parts", "1")
 			q.URL.RawQuery = v.Encode()
@@ -176,7 +180,8 @@ func TestRealUploadTruncated_Rule72(t *testing.T) {
 	r.nothing()
 }
 
-// A signature goes on from its state, and an upload without it begins anew.
+// TestRealUploadSigned_Rule72 checks that the verification of a signature resumes from its saved state, and that an
+// upload begun without a signature starts again if one is required.
 func TestRealUploadSigned_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(64*mib, 12)
@@ -203,8 +208,8 @@ func TestRealUploadSigned_Rule72(t *testing.T) {
 	}
 }
 
-// A run that was killed in Complete has left its journal and no evidence: the next one waits for the object, puts the
-// evidence there, and fetches nothing.
+// TestRealUploadKilledLate_Rule72 checks the run after one that was killed during CompleteMultipartUpload and left its
+// journal but no evidence. It waits until the object appears, writes the evidence and downloads nothing.
 func TestRealUploadKilledLate_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 13)
@@ -230,7 +235,7 @@ func TestRealUploadKilledLate_Rule72(t *testing.T) {
 	}
 	var looks atomic.Int32
 	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
-		if s3test.Kind(q) == "head" && strings.HasSuffix(q.URL.Path, "x.iso") && looks.Add(1) <= 3 { // the object is still being made
+		if s3test.Kind(q) == "head" && strings.HasSuffix(q.URL.Path, "x.iso") && looks.Add(1) <= 3 { // the object does not exist yet
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
@@ -248,8 +253,8 @@ func TestRealUploadKilledLate_Rule72(t *testing.T) {
 	}
 }
 
-// A lease is told of an upload before its first part, and an upload that another process has aborted cannot be
-// completed; nor can one whose lease is another's.
+// TestRealUploadFenced_Rule75 checks that Opened is called before the first part is sent, and that no object is made if
+// another process has aborted the upload or taken the lease.
 func TestRealUploadFenced_Rule75(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 14)
@@ -267,7 +272,8 @@ func TestRealUploadFenced_Rule75(t *testing.T) {
 			if fenced {
 				return stolen
 			}
-			s, err := objectstore.Open("s3://bucket/isos/", objectstore.Options{Getenv: r.store.Getenv}) // another worker, right after the check
+			// Another worker aborts the upload right after the check.
+			s, err := objectstore.Open("s3://bucket/isos/", objectstore.Options{Getenv: r.store.Getenv})
 			if err != nil {
 				return err
 			}
@@ -281,8 +287,8 @@ func TestRealUploadFenced_Rule75(t *testing.T) {
 	}
 }
 
-// The next try with a lease goes on with the upload of the one before whose journal is here, and ends one whose journal
-// is elsewhere.
+// TestRealUploadTakenOver_Rule72 checks that a later attempt of a job resumes the upload of an earlier one if its
+// journal is on this machine, and aborts it otherwise.
 func TestRealUploadTakenOver_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(40*mib, 15)
@@ -314,8 +320,9 @@ func TestRealUploadTakenOver_Rule72(t *testing.T) {
 	}
 }
 
-// What could not be found out about conditions is asked again by the next file, and meanwhile both are done: the
-// condition, and a look at what is there. A store that refuses conditions outright has none.
+// TestRealUploadProbeFails_Rule71 checks that a failed test for conditional requests is repeated for the next file, and
+// that until then an upload both sends conditions and looks for an existing object. A store that answers NotImplemented
+// counts as one that ignores conditions.
 func TestRealUploadProbeFails_Rule71(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(mib, 16)
@@ -342,19 +349,21 @@ func TestRealUploadProbeFails_Rule71(t *testing.T) {
 			t.Fatal(code, err)
 		}
 		r.has(content)
-		// Before the download, before the object, and before its evidence.
+		// The looks are before the download, before the object is made, and before its evidence is written.
 		if looks.Load() != 3 || conditions.Load() > 0 != (want == "") || strings.Join(r.notes, "") == "" != (want == "") {
 			t.Errorf("%s: %d looks, %d conditions, told %q", code, looks.Load(), conditions.Load(), r.notes)
 		}
 	}
 }
 
-// A run that was killed in its probe leaves an object and an upload, which the next probe of this machine removes.
+// TestRealUploadProbeKilled checks that a run that was killed during the test for conditional requests leaves an object
+// and an upload that the next test on this machine removes.
 func TestRealUploadProbeKilled(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(mib, 17)
 	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
-	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) { // as if it were killed before it removes what it made
+	// The store refuses to remove what the test made, as if the run had been killed before it could.
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
 		if kind := s3test.Kind(q); kind == "delete" || kind == "abort" || kind == "uploads" {
 			s3test.Refuse(w, http.StatusForbidden, "AccessDenied")
 			return

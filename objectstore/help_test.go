@@ -21,7 +21,7 @@ func parsed(t *testing.T, word string) *url.URL {
 	return u
 }
 
-// signedBy is a keyring, and a signature of content by its key.
+// signedBy returns a keyring and a signature of c that it verifies.
 func signedBy(t *testing.T, c mirrortest.Content) (openpgp.Keyring, []byte) {
 	t.Helper()
 	read := func(name string) []byte {

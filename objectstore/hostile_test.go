@@ -19,7 +19,7 @@ import (
 
 const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>`
 
-// against opens the store that a handler plays.
+// against opens a store that h serves.
 func against(t *testing.T, h http.HandlerFunc) *Store {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -35,7 +35,8 @@ func against(t *testing.T, h http.HandlerFunc) *Store {
 	return s
 }
 
-// A store whose certificate is not trusted, and one that does not speak TLS, are told from one that is not there.
+// TestFaultOfTLS checks that an untrusted certificate and a server without TLS are errors of kind TLS, and that an
+// unreachable server is one of kind Network.
 func TestFaultOfTLS(t *testing.T) {
 	t.Parallel()
 	secure, plain := httptest.NewTLSServer(http.NotFoundHandler()), httptest.NewServer(http.NotFoundHandler())
@@ -44,14 +45,15 @@ func TestFaultOfTLS(t *testing.T) {
 	for url, want := range map[string]download.Kind{
 		secure.URL: download.TLS, strings.Replace(plain.URL, "http", "https", 1): download.TLS, "http://127.0.0.1:1": download.Network,
 	} {
-		_, err := (&http.Client{Transport: &http.Transport{}}).Get(url) // the library would ask ten times
+		_, err := (&http.Client{Transport: &http.Transport{}}).Get(url) // the client library would try ten times
 		if e, ok := errors.AsType[*download.Error]((&Store{}).fault(t.Context(), "x", err)); !ok || e.Kind != want {
 			t.Errorf("%s: %v, want kind %v", url, err, want)
 		}
 	}
 }
 
-// A listing that goes on for ever, or has no end in one answer, is an error, and one of parts that says the same again ends.
+// TestHostileListing checks that a listing of uploads with too many pages or an endless response is an error, and that
+// a listing of parts ends when it repeats itself.
 func TestHostileListing(t *testing.T) {
 	t.Parallel()
 	var pages atomic.Int64
@@ -84,7 +86,7 @@ func TestHostileListing(t *testing.T) {
 	}
 }
 
-// A listing that goes on within the uploads of one key is read to its end.
+// TestListing checks that Left reads all pages of a listing that breaks off between the uploads of one key.
 func TestListing(t *testing.T) {
 	t.Parallel()
 	s := against(t, func(w http.ResponseWriter, q *http.Request) {
@@ -97,7 +99,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// What is signed for the store goes to no other host.
+// TestHostileRedirect_Rule73 checks that a request signed for the store is not sent to another host.
 func TestHostileRedirect_Rule73(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -114,7 +116,8 @@ func TestHostileRedirect_Rule73(t *testing.T) {
 	}
 }
 
-// The text of a store is short in an error, and has no secret that was sent.
+// TestHostileText_Rule73 checks that the text of a store in an error is short and contains none of the credentials that
+// were sent.
 func TestHostileText_Rule73(t *testing.T) {
 	t.Parallel()
 	s := against(t, func(w http.ResponseWriter, q *http.Request) {
@@ -131,7 +134,8 @@ func TestHostileText_Rule73(t *testing.T) {
 	}
 }
 
-// An answer of 200 to Complete may be an error, or nothing at all: no object is said to be there.
+// TestHostileComplete_Rule71 checks that complete returns an error if a response of status 200 contains an error, or is
+// no result at all.
 func TestHostileComplete_Rule71(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
@@ -148,7 +152,7 @@ func TestHostileComplete_Rule71(t *testing.T) {
 		s.probed.found, s.probed.obeys = true, true
 		u := newUpload(s, "isos/x")
 		u.journal, u.heading = noJournal{}, heading{Upload: "u", Token: "t"}
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // some are asked again
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // some are retried
 		if _, err := u.complete(ctx, download.UploadFinal{}, Evidence{}); err == nil {
 			t.Errorf("%q: an object is there", body)
 		}
@@ -156,7 +160,8 @@ func TestHostileComplete_Rule71(t *testing.T) {
 	}
 }
 
-// A name that would lead out of the prefix, or that a program on the way would change, makes no request.
+// TestHostileName_Rule73 checks that a name that leads out of the prefix, or that a proxy would change, is refused
+// without a request.
 func TestHostileName_Rule73(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -176,7 +181,8 @@ func TestHostileName_Rule73(t *testing.T) {
 	}
 }
 
-// An upload that is opened while the download is given up is ended: nothing else knows of it.
+// TestOpenedWhileGivenUp_Rule72 checks that an upload that the store opens just as the download is cancelled is
+// aborted, because no journal names it yet.
 func TestOpenedWhileGivenUp_Rule72(t *testing.T) {
 	t.Parallel()
 	ctx, giveUp := context.WithCancel(t.Context())
@@ -204,8 +210,8 @@ func TestOpenedWhileGivenUp_Rule72(t *testing.T) {
 	u.Close(true)
 }
 
-// A bucket that is missing is told by the first question, which asks what the answer to HEAD does not say; where it is
-// there, that is asked once.
+// TestBucketMissing checks that Existing reports a missing bucket. The response to HEAD does not tell the two cases
+// apart, so it sends a GET request; once the bucket is known to exist, it does not ask again.
 func TestBucketMissing(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]int64{"NoSuchBucket": 2, "NoSuchKey": 1} {
@@ -230,7 +236,8 @@ func TestBucketMissing(t *testing.T) {
 	}
 }
 
-// TestReasonOfHead: the answer to a HEAD request has no body, and the reason is told all the same.
+// TestReasonOfHead checks that the error for a failed HEAD request has the reason, although the response to HEAD has no
+// body.
 func TestReasonOfHead(t *testing.T) {
 	t.Parallel()
 	s := against(t, func(w http.ResponseWriter, q *http.Request) {

@@ -15,15 +15,15 @@ import (
 	"braid/objectstore"
 )
 
-// What an earlier try of the same job makes late, right before the later one would, is its object. That of another job,
-// or another file, stays in the way.
+// TestRealUploadLate_Rule75 checks the case that another attempt makes the object just before this one does. If it is
+// an earlier attempt of the same job with the same content, this attempt succeeds; otherwise it fails.
 func TestRealUploadLate_Rule75(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		size     int64
-		late     string // the job of what comes first
-		seed     uint64 // of its content
+		late     string // job of the other attempt
+		seed     uint64 // seed of its content
 		ignoring bool
 		right    bool
 	}{
@@ -66,8 +66,8 @@ func TestRealUploadLate_Rule75(t *testing.T) {
 	}
 }
 
-// A try that was killed between the begin of an upload and what tells of it has left an upload that its lease does not
-// name. The next one ends it, and knows the object of an earlier one.
+// TestRealUploadSwept_Rule75 checks that an attempt aborts the upload that an earlier attempt left when it was killed
+// before its lease named the upload, and that TakeOver recognizes an object of an earlier attempt.
 func TestRealUploadSwept_Rule75(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 3)
@@ -108,7 +108,8 @@ func TestRealUploadSwept_Rule75(t *testing.T) {
 	}
 }
 
-// An object that has the name of the evidence and is something else stays as it is. Evidence of an earlier version is replaced.
+// TestRealUploadEvidence checks that an unrelated object with the name of the evidence is not replaced, and that the
+// evidence of an earlier version is.
 func TestRealUploadEvidence(t *testing.T) {
 	t.Parallel()
 	for _, ignoring := range []bool{false, true} {

@@ -27,7 +27,7 @@ import (
 
 const mib = 1 << 20
 
-// A run is a download into a store.
+// A run downloads into an object store.
 type run struct {
 	t      *testing.T
 	store  *s3test.Store
@@ -67,8 +67,8 @@ func (r *run) get(ctx context.Context) (download.Result, error) {
 	return r.client.Get(ctx, r.req)
 }
 
-// interrupted gets the file until so many parts are in the store and in the journal: what the store has made may not be
-// known here yet.
+// interrupted cancels the download as soon as the journal has the given number of parts. Later parts are never
+// answered.
 func (r *run) interrupted(parts int) error {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(r.t.Context())
@@ -89,7 +89,7 @@ func (r *run) interrupted(parts int) error {
 		return lines
 	}
 	go func() {
-		for ctx.Err() == nil && noted() < 1+parts { // the upload comes first
+		for ctx.Err() == nil && noted() < 1+parts { // the first line is the upload
 			time.Sleep(5 * time.Millisecond)
 		}
 		cancel()
@@ -103,7 +103,7 @@ func (r *run) interrupted(parts int) error {
 	return err
 }
 
-// told is what the download said beside its progress.
+// told returns the events other than progress.
 func (r *run) told() (all []any) {
 	for _, ev := range r.events {
 		switch ev.(type) {
@@ -114,7 +114,7 @@ func (r *run) told() (all []any) {
 	return all
 }
 
-// has wants the object to be there with the content, and its evidence.
+// has checks that the object has the content want, and returns its evidence.
 func (r *run) has(want mirrortest.Content) objectstore.Evidence {
 	r.t.Helper()
 	got := r.store.Object("isos/x.iso")
@@ -128,7 +128,7 @@ func (r *run) has(want mirrortest.Content) objectstore.Evidence {
 	return e
 }
 
-// nothing wants no object to be there.
+// nothing checks that the store has no object.
 func (r *run) nothing() {
 	r.t.Helper()
 	if keys := r.store.Keys(); len(keys) > 0 {
@@ -136,7 +136,7 @@ func (r *run) nothing() {
 	}
 }
 
-// clean wants no upload to be left.
+// clean checks that the store has no unfinished upload.
 func (r *run) clean() {
 	r.t.Helper()
 	s, err := objectstore.Open("s3://bucket/", r.o)
@@ -149,7 +149,8 @@ func (r *run) clean() {
 	}
 }
 
-// A file of several mirrors is an object, of parts that came as they were hashed, with its evidence.
+// TestRealUpload_Rule2 checks that a file from several mirrors becomes an object with evidence, uploaded in parts of 8
+// MiB.
 func TestRealUpload_Rule2(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int64{0, 1, 8 * mib, 8*mib + 1, 40 * mib} {
@@ -177,7 +178,7 @@ func TestRealUpload_Rule2(t *testing.T) {
 	}
 }
 
-// A file of unknown size is an object, too.
+// TestRealUploadChunked checks the upload of a file whose size is not known in advance.
 func TestRealUploadChunked(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int64{0, 5 * mib, 8 * mib, 30 * mib} {
@@ -190,7 +191,8 @@ func TestRealUploadChunked(t *testing.T) {
 	}
 }
 
-// An object that is there is not replaced, unless that is wanted; one that is the right one is done.
+// TestRealUploadExisting_Rule3_Rule4 checks that an existing object is replaced only with Overwrite, and that nothing
+// is downloaded if it is already the right one.
 func TestRealUploadExisting_Rule3_Rule4(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(20*mib, 3)
@@ -217,7 +219,8 @@ func TestRealUploadExisting_Rule3_Rule4(t *testing.T) {
 	r.clean()
 }
 
-// Who comes between the check and Complete wins: the object is not replaced.
+// TestRealUploadRace_Rule3 checks that an object that appears between the last check and CompleteMultipartUpload is not
+// replaced.
 func TestRealUploadRace_Rule3(t *testing.T) {
 	t.Parallel()
 	for _, overwrite := range []bool{false, true} {
@@ -240,7 +243,8 @@ func TestRealUploadRace_Rule3(t *testing.T) {
 	}
 }
 
-// A wrong file without pieces is no object: what was uploaded is given up, and another source is asked alone.
+// TestRealUploadWrong_C9_Rule40 checks that a file with a wrong digest and no piece digests does not become an object:
+// the upload is aborted, and the file is downloaded from another source alone.
 func TestRealUploadWrong_C9_Rule40(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 5)
@@ -265,7 +269,7 @@ func TestRealUploadWrong_C9_Rule40(t *testing.T) {
 	r.clean()
 }
 
-// An upload that was interrupted goes on: what is uploaded is not fetched again.
+// TestRealUploadResumes_Rule6 checks that an interrupted upload resumes without downloading its parts again.
 func TestRealUploadResumes_Rule6(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(64*mib, 6)
@@ -283,7 +287,8 @@ func TestRealUploadResumes_Rule6(t *testing.T) {
 	r.clean()
 }
 
-// What was uploaded of a file that has changed since is given up.
+// TestRealUploadChanged_Rule34 checks that an upload is aborted if the file has changed since, and started again if the
+// store no longer has it.
 func TestRealUploadChanged_Rule34(t *testing.T) {
 	t.Parallel()
 	for _, swept := range []bool{false, true} {
@@ -292,7 +297,7 @@ func TestRealUploadChanged_Rule34(t *testing.T) {
 		r := newRun(t, s3test.New(t), m)
 		r.interrupted(2)
 		want := then
-		if swept { // the store, or another process, has ended the upload
+		if swept { // the store, or another process, has aborted the upload
 			s, err := objectstore.Open("s3://bucket/", objectstore.Options{Getenv: r.store.Getenv})
 			if err != nil {
 				t.Fatal(err)

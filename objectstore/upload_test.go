@@ -10,8 +10,8 @@ import (
 	"braid/download"
 )
 
-// Each file up to the largest object has at most 10,000 parts, whether its size is known or not, and no part is larger
-// than a store takes.
+// TestPartsAreEnough checks that every file up to the largest object fits in 10,000 parts of the allowed size, whether
+// its size is known or not.
 func TestPartsAreEnough(t *testing.T) {
 	t.Parallel()
 	const most = 5 << 40
@@ -50,7 +50,7 @@ func TestSplit_Rule73(t *testing.T) {
 	}
 }
 
-// The settings of a profile are read as others read them.
+// TestParseProfile checks that parseProfile reads the configuration file like other clients.
 func TestParseProfile(t *testing.T) {
 	t.Parallel()
 	const file = "# mine\n[default]\nregion = eu-1\n[profile other]\nregion=us-2\ns3 =\n  addressing_style = path\n  endpoint_url = http://s3.example.net\nendpoint_url = http://x\n; end\n"
@@ -63,8 +63,8 @@ func TestParseProfile(t *testing.T) {
 	}
 }
 
-// A journal that was cut, or has garbage in it, says no more than its whole lines do; it never fails and never says of
-// parts that are not in order that they can be gone on with.
+// FuzzRecord checks that parseRecord does not panic, returns only parts with their own number, and returns no parts
+// without an upload if the journal is cut off.
 func FuzzRecord(f *testing.F) {
 	const head = `{"v":1,"endpoint":"http://x","bucket":"b","key":"k","upload":"u","token":"t","url":"","began":"2026-01-01T00:00:00Z"}` + "\n"
 	const part = `{"n":1,"start":0,"size":8,"sha256":"00","etag":"e","state":{}}` + "\n"
@@ -84,7 +84,8 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// What is no object store is said so, without its page for people, and without the advice to try again.
+// TestFaultOfNoStore checks that a response that is not from an object store is reported as such, without its HTML and
+// without the hint to try again.
 func TestFaultOfNoStore(t *testing.T) {
 	t.Parallel()
 	s := &Store{endpoint: "http://127.0.0.1:1", bucket: "b"}
@@ -105,7 +106,8 @@ func TestFaultOfNoStore(t *testing.T) {
 	}
 }
 
-// An object is made where there is none, or in place of the very one that was there.
+// TestCondition_Rule71 checks that an object is made only if there is none, or if it replaces the very object that was
+// there before.
 func TestCondition_Rule71(t *testing.T) {
 	t.Parallel()
 	for match, want := range map[string][2]string{"": {"*", ""}, "abc": {"", `"abc"`}} {
@@ -121,7 +123,8 @@ func TestCondition_Rule71(t *testing.T) {
 	}
 }
 
-// Parts that a run was to upload again do not count for the next one, but for those that it did.
+// TestRecord_Rule72 checks that parts that a run intended to upload again do not count, except those that it did upload
+// again.
 func TestRecord_Rule72(t *testing.T) {
 	t.Parallel()
 	r := parseRecord([]byte(`{"v":1,"upload":"u"}
