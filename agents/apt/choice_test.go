@@ -8,7 +8,8 @@ import (
 	"braid/download"
 )
 
-// TestHosts: files go to servers as these are fast, one that failed is the last, and nothing is kept of what is done.
+// TestHosts checks that faster servers get more files, that a server that failed is tried last for a while, and that no
+// bytes remain due when all files are done.
 func TestHosts(t *testing.T) {
 	places := []*url.URL{parseURL(t, "http://slow/x"), parseURL(t, "http://fast/x"), parseURL(t, "http://wrong/x")}
 	h := &hosts{}
@@ -22,7 +23,7 @@ func TestHosts(t *testing.T) {
 	count := map[string]int{}
 	left := map[string]int64{}
 	now := time.Unix(0, 0)
-	for tick := range 1200 { // tenths of a second
+	for tick := range 1200 { // a tick is a tenth of a second
 		now = time.Unix(0, 0).Add(time.Duration(tick) * 100 * time.Millisecond)
 		for len(jobs) < 6 {
 			sorted, done := h.order(places, 1000, now)

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// demanding are the fields of what apt's lists say of some bytes.
+// demanding returns the fields of a request for data with the digest and size from apt's lists.
 func demanding(data []byte) string {
 	return fmt.Sprintf("Expected-SHA256: %x\nExpected-Checksum-FileSize: %d\n", sha256.Sum256(data), len(data))
 }
 
-// TestMethodPasswordOfPartial: a mirror is not shown the password either where a file is gone on with and the mirror is
-// asked first.
+// TestMethodPasswordOfPartial checks that a mirror does not get the password when a partial file is resumed and the
+// mirror is tried first.
 func TestMethodPasswordOfPartial(t *testing.T) {
 	large := bytes.Repeat(body, 8)
 	locked := func(w http.ResponseWriter, r *http.Request) bool {
@@ -49,7 +49,8 @@ func TestMethodPasswordOfPartial(t *testing.T) {
 		}
 	}
 	k := newTalk(t, "Config-Item: Dir::Etc::netrc="+auth, "Config-Item: Acquire::braid::Mirrors::="+server.URL, "Config-Item: Acquire::braid::Mirrors::="+mirror.URL)
-	if m, _ := k.acquire(server.URL+"/first", demanding(large)); m.Code != 201 { // the server fails, and is not asked first any more
+	// The server fails, so that it is not tried first any more.
+	if m, _ := k.acquire(server.URL+"/first", demanding(large)); m.Code != 201 {
 		t.Errorf("%v", m)
 	}
 	broken = false
@@ -62,8 +63,8 @@ func TestMethodPasswordOfPartial(t *testing.T) {
 	}
 }
 
-// TestMethodIMS: apt takes an IMS-Hit of a list without a look at its digest, so what has a digest comes, whatever a
-// server says of its age.
+// TestMethodIMS checks that a file with a known digest is downloaded whatever its modification time, because apt does
+// not check the digest after an IMS-Hit.
 func TestMethodIMS(t *testing.T) {
 	server := newHost(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-Modified-Since") != "" {
@@ -82,8 +83,8 @@ func TestMethodIMS(t *testing.T) {
 	}
 }
 
-// TestMethodPartsInTheWay: what lies at the names of the part file, and is no file of this user with one name, is
-// removed and nothing is written through it.
+// TestMethodPartsInTheWay checks that a link, or a file of another user, with the name of the part file or journal is
+// removed and not written to.
 func TestMethodPartsInTheWay(t *testing.T) {
 	large := bytes.Repeat(body, 8)
 	server := newHost(t, func(w http.ResponseWriter, r *http.Request) {
@@ -128,8 +129,8 @@ func TestMethodPartsInTheWay(t *testing.T) {
 	}
 }
 
-// TestMethodOneName: while a file comes, another one for its name is refused, as the digests of the first would be told
-// of the bytes of the second.
+// TestMethodOneName checks that a request is refused while another file is downloaded to the same name, because the
+// reported digests would be those of the other file.
 func TestMethodOneName(t *testing.T) {
 	goOn := make(chan bool)
 	server := newHost(t, func(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +151,8 @@ func TestMethodOneName(t *testing.T) {
 	}
 }
 
-// TestMethodConfiguredOnce: a second configuration would be read while files come, and without root's rights.
+// TestMethodConfiguredOnce checks that a second configuration is refused: it would be read during downloads and after
+// root's rights were dropped.
 func TestMethodConfiguredOnce(t *testing.T) {
 	k := newTalk(t)
 	k.say("601 Configuration\nConfig-Item: APT::Sandbox::User=\n")
@@ -159,7 +161,7 @@ func TestMethodConfiguredOnce(t *testing.T) {
 	}
 }
 
-// TestMethodMany: files that wait are not without number.
+// TestMethodMany checks the limit on waiting requests.
 func TestMethodMany(t *testing.T) {
 	server := newHost(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	k, dir := newTalk(t), t.TempDir()

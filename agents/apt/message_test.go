@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A message as apt sends it, and one of ours.
+// A Reader parses the messages of apt. Message.String formats those that are sent to it.
 func ExampleReader() {
 	m, err := NewReader(strings.NewReader("600 URI Acquire\nURI: braid+https://deb.example.org/a.deb\nFilename: /var/cache/apt/archives/partial/a.deb\n\n")).Next()
 	fmt.Println(m.Code, m.Get("uri"), err)
@@ -63,7 +63,7 @@ func TestReaderNextHostile(t *testing.T) {
 	}
 }
 
-// FuzzMessage: what was read is written so that it is read as the same message, and no value makes a second message or field.
+// FuzzMessage checks that a message survives a round trip, and that no value in it can add a field or another message.
 func FuzzMessage(f *testing.F) {
 	f.Add("600 URI Acquire\nURI: x\nLong: 1\n 2\n\n", "a\n\n201 URI Done\nURI: y")
 	f.Add("601 Configuration\nConfig-Item: a=b\n\n", "\x00\x7f\r")

@@ -19,16 +19,16 @@ import (
 
 var body = bytes.Repeat([]byte("braid and apt\n"), 20_000)
 
-// demanded are the fields of what apt's lists say of the body.
+// demanded is demanding for body.
 func demanded() string {
 	return fmt.Sprintf("Expected-SHA256: %x\nExpected-Checksum-FileSize: %d\n", sha256.Sum256(body), len(body))
 }
 
-// A host serves what a test wants, and counts requests.
+// A host is an HTTP server that records its requests.
 type host struct {
 	*httptest.Server
 	mu    sync.Mutex
-	asked []string // with their Authorization
+	asked []string // with Authorization
 }
 
 func newHost(t *testing.T, answer http.HandlerFunc) *host {
@@ -55,7 +55,7 @@ func serving(data []byte) http.HandlerFunc {
 	}
 }
 
-// A talk is a transport that runs, and what it says.
+// A talk is a running Method and the pipes to it.
 type talk struct {
 	t     *testing.T
 	in    *io.PipeWriter
@@ -63,7 +63,7 @@ type talk struct {
 	ended chan error
 }
 
-// newTalk starts one with settings, and reads its capabilities.
+// newTalk starts a Method, reads its capabilities and sends it settings.
 func newTalk(t *testing.T, items ...string) *talk {
 	t.Helper()
 	hear, in := io.Pipe()
@@ -90,7 +90,7 @@ func (k *talk) next() *Message {
 	return m
 }
 
-// answer is the message that ends an acquisition, after those of some codes.
+// answer reads messages up to the one that ends a request. It also counts the messages by code.
 func (k *talk) answer() (last *Message, codes map[int]int) {
 	k.t.Helper()
 	for codes = map[int]int{}; ; {
@@ -101,7 +101,7 @@ func (k *talk) answer() (last *Message, codes map[int]int) {
 	}
 }
 
-// acquire asks for a file, and returns the answer, and the file's content if it is there.
+// acquire requests a file. It returns the last message and the content of the file.
 func (k *talk) acquire(uri, fields string) (*Message, string) {
 	k.t.Helper()
 	name := filepath.Join(k.t.TempDir(), "partial", "a file")
@@ -141,7 +141,8 @@ func TestMethodRun(t *testing.T) {
 	}
 }
 
-// TestMethodFails: each failure is a 400 with a sentence, apt's word for it, and whether it is worth another try.
+// TestMethodFails checks that each failure is a message 400 with an explanation, apt's FailReason, and
+// Transient-Failure if another attempt may succeed.
 func TestMethodFails(t *testing.T) {
 	server := newHost(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -190,7 +191,8 @@ func TestMethodFails(t *testing.T) {
 	}
 }
 
-// TestMethodConfigured: what apt has no strong digest of comes from the server of its URI alone, whatever mirrors there are.
+// TestMethodConfigured checks that a file without a strong digest is downloaded only from the server in its URI or in
+// the settings, never from mirrors in Link fields.
 func TestMethodConfigured(t *testing.T) {
 	mirror := newHost(t, serving(body))
 	down := newHost(t, func(w http.ResponseWriter, r *http.Request) {
@@ -218,7 +220,8 @@ func TestMethodConfigured(t *testing.T) {
 	}
 }
 
-// TestMethodDate: a file of a set of mirrors has the date that they give, small or not, and apt is told of nothing.
+// TestMethodDate checks that a file from several mirrors gets the modification time that they send, and that apt gets
+// no warnings.
 func TestMethodDate(t *testing.T) {
 	for _, data := range [][]byte{body, bytes.Repeat(body, 8)} {
 		one, two := newHost(t, serving(data)), newHost(t, serving(data))
@@ -233,7 +236,7 @@ func TestMethodDate(t *testing.T) {
 	}
 }
 
-// TestMethodPassword: the password of auth.conf goes to the server that it is for, and to no mirror.
+// TestMethodPassword checks that a password in auth.conf is sent only to its server and not to mirrors.
 func TestMethodPassword(t *testing.T) {
 	mirror := newHost(t, serving(body))
 	server := newHost(t, func(w http.ResponseWriter, r *http.Request) {
@@ -259,7 +262,7 @@ func TestMethodPassword(t *testing.T) {
 	}
 }
 
-// TestMethodSettings: a setting that is not known, and is about trust, fetches nothing.
+// TestMethodSettings checks that nothing is downloaded if a setting is invalid, or unknown and about trust.
 func TestMethodSettings(t *testing.T) {
 	server := newHost(t, serving(body))
 	for _, tt := range []struct{ item, want string }{
@@ -279,7 +282,7 @@ func TestMethodSettings(t *testing.T) {
 	}
 }
 
-// TestMethodHostile: what is no protocol ends the transport, and apt is told.
+// TestMethodHostile checks that a message that violates the protocol ends Run, after apt was told why.
 func TestMethodHostile(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"600 URI Acquire\nURI: http://127.0.0.1:1/x\nFilename: /x\n\n", "not said its configuration"},

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// configured are settings as apt sends them, "name=value" each.
+// configured returns settings from items of the form "name=value".
 func configured(items ...string) settings {
 	m := &Message{Code: 601}
 	for _, item := range items {
@@ -70,7 +70,7 @@ func TestSettingsOption(t *testing.T) {
 	}
 }
 
-// TestCheckTrust: a setting about trust that is not known is an error and not ignored.
+// TestCheckTrust checks that unknown settings about trust are errors and not ignored.
 func TestCheckTrust(t *testing.T) {
 	for item, want := range map[string]string{
 		"Acquire::https::CrlFile=/x": "crlfile is about trust", "Acquire::https::a.example::IssuerCert=/x": "a.example::issuercert",
@@ -91,7 +91,7 @@ func TestCheckTrust(t *testing.T) {
 	}
 }
 
-// TestVerifyPeer: the settings for one server are for that one only.
+// TestVerifyPeer checks that a setting for one server does not apply to others.
 func TestVerifyPeer(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()

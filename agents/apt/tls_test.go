@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// writeCertificate makes a certificate of a client, with its key, in one file.
+// writeCertificate writes a new client certificate and its key to one file.
 func writeCertificate(t *testing.T, name string) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -43,7 +43,7 @@ func writeCertificate(t *testing.T, name string) *x509.Certificate {
 	return parsed
 }
 
-// TestMethodTLS: a server is trusted by CaInfo or not at all, and is shown SslCert.
+// TestMethodTLS checks that only certificates in CaInfo are trusted, and that the certificate in SslCert is sent.
 func TestMethodTLS(t *testing.T) {
 	dir := t.TempDir()
 	ca, client := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "client.pem")
@@ -61,7 +61,7 @@ func TestMethodTLS(t *testing.T) {
 		want  string
 	}{
 		{"", 400, "certificate"},
-		{"Acquire::https::CaInfo=" + ca, 400, "certificate"}, // the client shows none
+		{"Acquire::https::CaInfo=" + ca, 400, "certificate"}, // without a client certificate
 		{"Acquire::https::CaInfo=" + ca + "\nConfig-Item: Acquire::https::SslCert=" + client, 201, ""},
 		{"Acquire::https::127.0.0.1::Verify-Peer=false\nConfig-Item: Acquire::http::SslCert=" + client + "\nConfig-Item: Acquire::braid::SslKey=" + client, 201, ""},
 		{"Acquire::https::other.example::CaInfo=" + ca + "\nConfig-Item: Acquire::https::SslCert=" + client, 400, "certificate"},
@@ -75,8 +75,8 @@ func TestMethodTLS(t *testing.T) {
 	}
 }
 
-// FuzzNewItem: whatever apt writes, only what has a strong digest has mirrors, all places are of http or https, and no
-// file is larger than apt allows.
+// FuzzNewItem checks that only a file with a strong digest has mirrors, that every URL is http or https, and that no
+// file exceeds the size that apt allows.
 func FuzzNewItem(f *testing.F) {
 	s := configured("Acquire::braid::Mirrors::=http://a.example/d", "Acquire::braid::Mirrors::=https://b.example/", "Acquire::Send-URI-Encoded=1")
 	f.Add("braid+http://a.example/d/x", "Filename: /x\n"+demanded())
