@@ -13,7 +13,8 @@ import (
 	"braid/download"
 )
 
-// What git-lfs and the agent say to each other about one object. Here another program stands for git.
+// The example shows what git-lfs and the agent send each other for one object. The function Git stands for the git
+// command.
 func Example() {
 	const oid = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

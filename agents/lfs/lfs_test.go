@@ -18,9 +18,9 @@ import (
 	"braid/download"
 )
 
-const oid = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9" // of "hello world"
+const oid = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9" // SHA-256 of "hello world"
 
-// environment is what git lfs env prints, with two remotes beside the default one.
+// environment is output of git lfs env with two remotes besides the default one.
 const environment = `git-lfs/3.3.0 (GitHub; linux amd64; go 1.19.8)
 
 Endpoint=https://example.com:8443/foo/bar.git/info/lfs (auth=none)
@@ -52,7 +52,7 @@ func TestExpired(t *testing.T) {
 		want bool
 	}{
 		{action{}, false},
-		{action{ExpiresAt: "0001-01-01T00:00:00Z"}, false}, // git-lfs writes this for none
+		{action{ExpiresAt: "0001-01-01T00:00:00Z"}, false}, // git-lfs writes this if there is no expiry
 		{action{ExpiresAt: "2026-11-23T11:59:59Z"}, true},
 		{action{ExpiresAt: "2026-11-23T13:59:59+02:00"}, true},
 		{action{ExpiresAt: "2026-11-23T12:00:01Z"}, false},
@@ -70,13 +70,13 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// A talk is a run of an agent without git: the LFS server is at a URL.
+// A talk is a conversation with an Agent. Its method git stands for the git command.
 type talk struct {
 	t      *testing.T
 	server *httptest.Server
 	remote string
-	asked  []string // of git
-	told   string   // to git
+	asked  []string // commands of git
+	told   string   // input of git
 	config [][2]string
 	out    strings.Builder
 }
@@ -102,7 +102,7 @@ func (k *talk) git(_ context.Context, c Command) (string, error) {
 	return "", nil
 }
 
-// say has an agent hear some lines, and returns what it says, line by line.
+// say sends lines to the agent and returns the lines that it writes.
 func (k *talk) say(lines ...string) ([]string, error) {
 	agent := Agent{
 		In: strings.NewReader(strings.Join(append(lines, ""), "\n")), Out: &k.out, Git: k.git,
@@ -117,13 +117,13 @@ const (
 	last  = `{"event":"terminate"}`
 )
 
-// TestTalk: what git-lfs says, and odd things that it never should.
+// TestTalk checks the messages of git-lfs, including ones that it should never send.
 func TestTalk(t *testing.T) {
 	get := `{"event":"download","oid":"` + oid + `","size":11,"action":null}`
 	for _, tt := range []struct {
 		name  string
 		lines []string
-		said  string // by the last line
+		said  string // part of the last line
 		fails bool
 	}{
 		{"nothing", nil, "", false},
@@ -155,7 +155,7 @@ func TestTalk(t *testing.T) {
 	}
 }
 
-// answer is a server of one object, which it has itself.
+// answer handles the requests to a server that has one object.
 func answer(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/objects/batch" {
 		io.WriteString(w, "hello world")
@@ -164,12 +164,12 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, `{"objects": [{"oid": "`+oid+`", "actions": {"download": {"href": "http://`+r.Host+`/it"}}}]}`)
 }
 
-// TestBatch: what servers answer to the question where an object is.
+// TestBatch checks the responses of servers to a batch request.
 func TestBatch(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		answer string
-		status []int // of the first answers
+		status []int // of the first responses
 		said   string
 	}{
 		{"no JSON", "hello", nil, "no answer in JSON"},
@@ -205,7 +205,8 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestCredentials: what git has is sent when the server wants it, and git hears whether it was right.
+// TestCredentials checks that credentials from git are sent after a 401, and that git is told whether they were
+// accepted.
 func TestCredentials(t *testing.T) {
 	for password, want := range map[string]string{"s3cret": "credential approve", "other": "credential reject"} {
 		k := newTalk(t, func(w http.ResponseWriter, r *http.Request) {
@@ -223,8 +224,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestCredentialsForAnother: git is asked for the server that wants to know, whatever is in a URL, and no other server
-// makes git forget a password.
+// TestCredentialsForAnother checks that git is asked for credentials of the very server that sent the 401, whatever a
+// URL contains, and that another server cannot make git delete a password.
 func TestCredentialsForAnother(t *testing.T) {
 	unauthorized := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
@@ -267,7 +268,7 @@ func TestCredentialsForAnother(t *testing.T) {
 	}
 }
 
-// TestCredentialsOfHTTPS: what git has for https is not shown over http.
+// TestCredentialsOfHTTPS checks that credentials for https are not sent over http.
 func TestCredentialsOfHTTPS(t *testing.T) {
 	shown := ""
 	k := newTalk(t, func(w http.ResponseWriter, r *http.Request) {
@@ -287,7 +288,8 @@ func TestCredentialsOfHTTPS(t *testing.T) {
 	}
 }
 
-// TestLoginFields: the header fields of git's settings are for the server that they are for, and for none that another one names.
+// TestLoginFields checks that header fields from git's configuration are sent only to the server that they are
+// configured for.
 func TestLoginFields(t *testing.T) {
 	s := server{url: &url.URL{Scheme: "https", Host: "example.org", Path: "/repo"}, fields: http.Header{"Authorization": {"Basic mine"}}, login: &login{action: &action{}}}
 	for href, want := range map[string]string{"": "Basic mine", "https://example.org/other": "Basic mine", "https://example.com/repo": "", "http://example.org/repo": ""} {
@@ -298,7 +300,8 @@ func TestLoginFields(t *testing.T) {
 	}
 }
 
-// TestLeft: an object that was complete when git-lfs was killed is used an hour later if it is right, and removed if it is not.
+// TestLeft checks that a complete object left by a killed git-lfs is used an hour later if its digest is right, and
+// removed otherwise.
 func TestLeft(t *testing.T) {
 	s := session{folder: t.TempDir()}
 	name := filepath.Join(s.folder, oid+"-braid")
@@ -329,7 +332,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// FuzzMessage: what is taken for a message names an object in one way, and nothing else does.
+// FuzzMessage checks that every accepted message has a valid object ID and size.
 func FuzzMessage(f *testing.F) {
 	for _, line := range []string{first, last, `{"event":"download","oid":"` + oid + `","size":11,"action":{"href":"http://h/","header":{"a":"b"},"expires_at":"2026-11-23T11:59:59Z"}}`, "[]", `{"size":1e99}`} {
 		f.Add(line)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestUpload: git-lfs uploads, without this agent. The name of its setting has the URL of a repository only where neither git nor
-// git-lfs reads another thing in it.
+// TestUpload checks that git-lfs is run to upload the object, with a setting that keeps it from starting this agent
+// again. The name of the setting contains the URL of the repository only if git and git-lfs parse it correctly.
 func TestUpload(t *testing.T) {
 	upload := strings.NewReplacer(`"download"`, `"upload"`)
 	question := `{"event":"upload","oid":"` + oid + `","size":11,"path":"x"}`
@@ -25,7 +25,7 @@ func TestUpload(t *testing.T) {
 		if err != nil || said[1] != `{"event":"complete","oid":"`+oid+`"}` || !slices.Contains(k.asked, tt.args) {
 			t.Errorf("%q, %v, %q", said, err, k.asked)
 		}
-		named := "" // in settings of the agent
+		named := "" // as found in the settings
 		for _, c := range k.config {
 			if name, ok := strings.CutSuffix(strings.TrimPrefix(c[0], "lfs."), ".standalonetransferagent"); ok && c[1] == "" {
 				named = name
@@ -40,7 +40,8 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// TestEndpoints: what a repository says that its LFS server is becomes part of a setting's name only if it is a URL.
+// TestEndpoints checks that the endpoint that a repository configures is refused unless it is a URL, because it becomes
+// part of the name of a setting.
 func TestEndpoints(t *testing.T) {
 	for _, word := range []string{"customtransfer.x.path=./evil", "./evil", "-c", "<unknown>", "https:customtransfer.x.path=./evil", "git://example.org/x", "ext::sh -c id"} {
 		for _, operation := range []string{"upload", "download"} {
@@ -54,7 +55,8 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestHandedBackOnce: with a git that reads no settings from its environment, git-lfs would hand the object to an agent for ever.
+// TestHandedBackOnce checks that an upload fails with a git that does not read settings from the environment, because
+// git-lfs would start the agent again and again.
 func TestHandedBackOnce(t *testing.T) {
 	t.Setenv("GIT_CONFIG_KEY_3", handedBack)
 	k := newTalk(t, nil)
@@ -64,7 +66,7 @@ func TestHandedBackOnce(t *testing.T) {
 	}
 }
 
-// TestConfigured: settings of the user's environment stay.
+// TestConfigured checks that configured keeps the settings that are in the environment already.
 func TestConfigured(t *testing.T) {
 	config := [][2]string{{"lfs.https://a/?b=c.x", ""}, {"d.e", "f"}}
 	got := strings.Join(configured([]string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.name", "GIT_CONFIG_VALUE_0=me"}, config), "\n")
@@ -74,7 +76,8 @@ func TestConfigured(t *testing.T) {
 	}
 }
 
-// TestPlainHost: ssh, and the shell of a ProxyCommand, see a host that a repository chose.
+// TestPlainHost checks which hosts are refused because ssh would read them as an option, or a shell in ProxyCommand as
+// a command. A repository chooses the host.
 func TestPlainHost(t *testing.T) {
 	for word, want := range map[string]bool{
 		"git@example.org": true, "example.org": true, "me.you@[2001:db8::1]": true, "": false, "git@": false, "-oProxyCommand=x": false,
