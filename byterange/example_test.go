@@ -6,7 +6,7 @@ import (
 	"braid/byterange"
 )
 
-// What is missing of a file is asked for, a range at a time.
+// The gaps of a Set are the ranges to request for the rest of a file.
 func ExampleSet() {
 	var have byterange.Set
 	have.Add(byterange.Range{Start: 0, End: 500})
@@ -21,7 +21,8 @@ func ExampleSet() {
 	// Range: bytes=1000-1199
 }
 
-// A server answers with the first range that it can serve (RFC 9110, section 14).
+// ParseRange parses the Range field of a request. A server may respond with the first range that it can serve (RFC
+// 9110, section 14).
 func ExampleParseRange() {
 	const size = 1234
 	ranges, err := byterange.ParseRange("bytes=-500", size)

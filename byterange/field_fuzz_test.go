@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The grammars of RFC 9110, sections 14.1.1 and 14.4, as an oracle: with regular expressions and numbers
-// without a limit.
+// The fuzz tests compare the parsers with the grammars of RFC 9110, sections 14.1.1 and 14.4, written as regular
+// expressions and with numbers of any size.
 var (
 	contentRangeForm = regexp.MustCompile(`^(?i:bytes) ([0-9]+)-([0-9]+)/(\*|[0-9]+)$`)
 	unsatisfiedForm  = regexp.MustCompile(`^(?i:bytes) \*/([0-9]+)$`)
@@ -24,7 +24,7 @@ func number(digits string) *big.Int {
 	return n
 }
 
-// makesSense is the part of rule 13 that no grammar says.
+// makesSense checks the part of rule 13 that the grammar cannot express.
 func makesSense(first, last *big.Int, size string) bool {
 	end := new(big.Int).Add(last, big.NewInt(1))
 	if last.Cmp(first) < 0 || end.Cmp(unbounded) >= 0 {
@@ -79,7 +79,7 @@ func FuzzParseUnsatisfied(f *testing.F) {
 	})
 }
 
-// wantRanges is ParseRange by the letter of RFC 9110, section 14.1.1.
+// wantRanges is a second implementation of ParseRange that follows RFC 9110, section 14.1.1.
 func wantRanges(v string, size int64) (want []Range, valid bool) {
 	m := rangeForm.FindStringSubmatch(v)
 	if m == nil {
@@ -96,13 +96,13 @@ func wantRanges(v string, size int64) (want []Range, valid bool) {
 		}
 		first, end := new(big.Int), big.NewInt(size)
 		switch {
-		case m[1] == "": // the last bytes
+		case m[1] == "": // suffix range
 			if first.Sub(end, number(m[2])); first.Sign() < 0 {
 				first.SetInt64(0)
 			}
 		case m[2] != "":
 			last := number(m[2])
-			if last.Cmp(number(m[1])) < 0 && last.Cmp(unbounded) < 0 { // beyond, all numbers are one
+			if last.Cmp(number(m[1])) < 0 && last.Cmp(unbounded) < 0 { // numbers beyond Unbounded are all equal
 				return nil, false
 			}
 			if last.Cmp(end) < 0 {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Proves rule 13: what is not exactly a Content-Range that makes sense is refused.
+// TestParseContentRange_Rule13 checks that ParseContentRange refuses every value that is not exactly a valid
+// Content-Range (rule 13).
 func TestParseContentRange_Rule13(t *testing.T) {
 	for _, tt := range []struct {
 		v    string
@@ -107,7 +108,7 @@ func TestContentRangeString(t *testing.T) {
 	}
 }
 
-// The header of a stranger may be long and hold anything; the message about it may not (rule 61).
+// TestFieldErrorsAreShortAndEscaped_Rule61 checks that an error quotes a hostile field short and escaped (rule 61).
 func TestFieldErrorsAreShortAndEscaped_Rule61(t *testing.T) {
 	hostile := "bytes \x1b[2J" + strings.Repeat("9", 1<<16)
 	for _, parse := range []func() error{
@@ -160,7 +161,7 @@ func TestParseRangeRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		v             string
 		size          int64
-		unsatisfiable bool // 416; else the field is ignored
+		unsatisfiable bool // status 416, otherwise the field is ignored
 	}{
 		{"bytes=1000-", 1000, true},
 		{"bytes=1000-1001,2000-", 1000, true},

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// cells is the size of the oracle's world. Cell i is byte i, but the last cell, which is everything from
-// there to Unbounded.
+// cells is the number of offsets that the oracle knows. Cell i is byte i, but the last cell is every byte from there to
+// Unbounded.
 const cells = 48
 
-// oracle is the plain answer to what Set does cleverly: one bool for each cell.
+// An oracle is a simple implementation of Set, with one bool for each cell.
 type oracle [cells]bool
 
-// edge is the offset at which cell i begins.
+// edge returns the offset at which cell i begins.
 func edge(i int) int64 {
 	if i == cells {
 		return Unbounded
@@ -28,7 +28,7 @@ func (o *oracle) put(from, to int, in bool) {
 	}
 }
 
-// runs returns the ranges within cells from to to-1 that are in the set, or that are not.
+// runs returns the ranges within cells from to to-1 that are in the set or, if in is false, that are not.
 func (o *oracle) runs(from, to int, in bool) (runs []Range) {
 	for i := from; i < to; i++ {
 		switch last := len(runs) - 1; {
@@ -86,8 +86,8 @@ func checkRanges(t *testing.T, what string, got iter.Seq[Range], want []Range) {
 	}
 }
 
-// obey carries out program, three bytes a step, on a set and on the oracle. Each clone made on the way must
-// stay what it was.
+// obey runs program on a Set and on the oracle. Each step has three bytes. Clones made on the way must not change when
+// the original does.
 func obey(t *testing.T, program []byte) {
 	var s Set
 	var o oracle
@@ -97,7 +97,7 @@ func obey(t *testing.T, program []byte) {
 	}
 	var clones []clone
 	for ; len(program) >= 3; program = program[3:] {
-		from, to := int(program[1])%(cells+1), int(program[2])%(cells+1) // to < from is a step too
+		from, to := int(program[1])%(cells+1), int(program[2])%(cells+1) // to may be less than from
 		r := Range{edge(from), edge(to)}
 		switch program[0] % 8 {
 		case 0, 1, 2, 3:
@@ -108,7 +108,7 @@ func obey(t *testing.T, program []byte) {
 			o.put(from, to, false)
 		case 7:
 			clones = append(clones, clone{s.Clone(), o})
-			if program[1]%2 == 0 { // go on with the clone, so that the original is the one that must stay
+			if program[1]%2 == 0 { // continue with the clone, so that the original must not change
 				clones[len(clones)-1].set, s = s, clones[len(clones)-1].set
 			}
 		}

@@ -98,7 +98,8 @@ func TestSetQueries(t *testing.T) {
 	}
 }
 
-// TestSetStop leaves each iterator after its first range; a yield after that would panic.
+// TestSetStop breaks out of each iterator after its first range, because an iterator that calls yield again would
+// panic.
 func TestSetStop(t *testing.T) {
 	s := NewSet(Range{2, 4}, Range{6, 9})
 	whole := Range{0, 20}
@@ -158,7 +159,7 @@ func checkCanonical(t *testing.T, s *Set) {
 
 func BenchmarkSetAddGrowing(b *testing.B) {
 	var s Set
-	for i := range int64(100) { // what a download in 100 places has
+	for i := range int64(100) { // typical of a download in 100 places
 		s.Add(Range{i << 20, i<<20 + 1})
 	}
 	at := int64(99<<20 + 1)
