@@ -6,7 +6,8 @@ import (
 	"braid/linkheader"
 )
 
-// The mirrors that a server names, with what RFC 6249 says of them. What cannot be read costs only itself.
+// Parse returns the mirrors that a server lists, with their attributes of RFC 6249. A link that cannot be parsed is
+// reported and does not affect the others.
 func ExampleParse() {
 	links, problems := linkheader.Parse([]string{
 		`<https://a.example.net/disk.iso>; rel=duplicate; pri=2; geo=de, <https://b.example.net/disk.iso>; rel=duplicate; pri=1; pref`,
@@ -24,7 +25,8 @@ func ExampleParse() {
 	// 1 problem
 }
 
-// A mirror as a server names it. Whatever a link holds, what is written can be sent and read again.
+// String formats a link to a mirror. Whatever characters the link has, the result is a valid field value that can be
+// parsed again.
 func ExampleLink_String() {
 	l := linkheader.Link{Target: "https://a.example.net/disk 1.iso", Params: []linkheader.Param{
 		{Name: "rel", Value: linkheader.Duplicate}, {Name: "pri", Value: "1"}, {Name: "geo", Value: "de"}, {Name: "pref"},

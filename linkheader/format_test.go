@@ -29,7 +29,7 @@ func TestString(t *testing.T) {
 	}
 }
 
-// Names of files get into links. Nothing in them may end the link or the field.
+// TestStringCannotBeBrokenOut checks that a file name in a link cannot end the link or the field.
 func TestStringCannotBeBrokenOut(t *testing.T) {
 	l := link("/x>; rel=evil, <b \r\nSet-Cookie: é\xff%41\\\"", "rel", "duplicate",
 		"name", "x\r\nSet-Cookie: a=b\x00", "x\r\ny", "1", "", "2", "na me", "3", "z;anchor", "4")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// seeds are fields with something of everything.
+// seeds are fields with all elements of the grammar.
 var seeds = []string{
 	`<http://a/x>; rel=duplicate; pri=1; pref; geo=gb; depth=1, <b>; REL="describedby x"; type="a/b"`,
 	`<a,b;c"d<e>; title="x, <y>; \"z\\"; title*=UTF-8'de'%C3%A4, <ä b>;;;=1;x@y=2`,
@@ -15,7 +15,7 @@ var seeds = []string{
 	`<a>; t="x"y, <b>; t="\`, `,,;;<<>>""''**\\==`, `<>;*;**=UTF-8'';a*=UTF-8''%00`,
 }
 
-// split makes field lines from one string.
+// split splits a string into field lines.
 func split(fields string) []string { return strings.Split(fields, "\n") }
 
 func FuzzParse(f *testing.F) {
@@ -37,7 +37,7 @@ func FuzzParse(f *testing.F) {
 		for _, l := range links {
 			checkLink(t, l)
 		}
-		// Lines and lists mean the same (RFC 9110, section 5.3).
+		// Several lines mean the same as one list (RFC 9110, section 5.3).
 		if problems == nil {
 			joined, problems := Parse([]string{strings.Join(lines, ", ")})
 			if problems != nil || !reflect.DeepEqual(joined, links) {
@@ -47,7 +47,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// checkLink checks what must hold for every link, whatever the field was.
+// checkLink checks the properties of every parsed link.
 func checkLink(t *testing.T, l Link) {
 	t.Helper()
 	if l.Pri() < 1 || l.Pri() > LowestPri || l.Depth() < 0 || len(l.Geo()) != 0 && len(l.Geo()) != 2 {
@@ -66,7 +66,7 @@ func checkLink(t *testing.T, l Link) {
 	}
 }
 
-// FuzzString proves that what was parsed, printed and parsed again is the same.
+// FuzzString checks that a parsed link survives a round trip through String.
 func FuzzString(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
@@ -99,7 +99,7 @@ func isURI(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7f || !isURIByte(byte(r)) })
 }
 
-// FuzzStringOfAnything proves that no name or value gets out of its link.
+// FuzzStringOfAnything checks that no name or value can add another parameter or link.
 func FuzzStringOfAnything(f *testing.F) {
 	f.Add("http://a/x", "name", "value", "other", "")
 	f.Add("a>, <b", "x;y", "a\r\nb: c", "z*", "\xff\x00'")
@@ -120,7 +120,8 @@ func FuzzStringOfAnything(f *testing.F) {
 	})
 }
 
-// FuzzGoodBesideBad proves that a good link is found whatever is before it on another line or behind it on the same.
+// FuzzGoodBesideBad checks that a good link is found after a bad one on another line, and before a bad one on the same
+// line.
 func FuzzGoodBesideBad(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
@@ -129,7 +130,7 @@ func FuzzGoodBesideBad(f *testing.F) {
 	const good = `<http://good.example/x,y>; rel="duplicate"; title="a, <b>"`
 	f.Fuzz(func(t *testing.T, bad string) {
 		if strings.Count(bad, ",") >= maxLinks {
-			bad = bad[:maxLinks] // the limit is another test's
+			bad = bad[:maxLinks] // another test checks the limit
 		}
 		want := parseOne(t, good)
 		for _, lines := range [][]string{{bad, good}, {good + "," + bad}, {good, bad}} {

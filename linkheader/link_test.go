@@ -2,7 +2,7 @@ package linkheader
 
 import "testing"
 
-// parseOne parses a field that is one good link.
+// parseOne parses a field that has one valid link.
 func parseOne(t *testing.T, field string) Link {
 	t.Helper()
 	links, problems := Parse([]string{field})
@@ -12,7 +12,7 @@ func parseOne(t *testing.T, field string) Link {
 	return links[0]
 }
 
-// Proves rule 37 for rel: tokens, in any case, quoted or not; the first counts.
+// TestRel_Rule37 checks that Rel matches tokens of the first rel parameter, in any case, quoted or not (rule 37).
 func TestRel_Rule37(t *testing.T) {
 	for _, tt := range []struct {
 		field string
@@ -37,7 +37,7 @@ func TestRel_Rule37(t *testing.T) {
 			t.Errorf("%s: duplicate is %t, want %t", tt.field, got, tt.want)
 		}
 	}
-	// U+017F folds into s, but is not one.
+	// U+017F is equal to s under case folding, but is not s.
 	if parseOne(t, `<a>; rel=deſcribedby`).Rel(DescribedBy) {
 		t.Error("a letter beyond ASCII passed for one of ASCII")
 	}
@@ -46,7 +46,8 @@ func TestRel_Rule37(t *testing.T) {
 	}
 }
 
-// Proves rule 37 for pri, pref, geo and depth: nonsense is as if absent, the first of several counts.
+// TestMirrorAttributes_Rule37 checks that an invalid pri, pref, geo or depth counts as absent, and that the first of
+// several is used (rule 37).
 func TestMirrorAttributes_Rule37(t *testing.T) {
 	type attributes struct {
 		pri   int

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// link makes a Link from a target and names and values in turn.
+// link returns a Link with parameters, given as pairs of name and value.
 func link(target string, params ...string) Link {
 	l := Link{Target: target}
 	for pair := range slices.Chunk(params, 2) {
@@ -70,7 +70,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is broken is reported where it is broken, and takes no link with it that can be read.
+// TestParseProblems checks that Parse reports each error with its position and still returns every link that is valid.
 func TestParseProblems(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -113,7 +113,8 @@ func TestParseProblems(t *testing.T) {
 	}
 }
 
-// Proves rule 36, as far as it is about numbers: thousands of links are a note, not an error, and are counted.
+// TestParseLimitsLinks_Rule36 checks that links beyond the limit are counted in a problem and are not an error (rule
+// 36).
 func TestParseLimitsLinks_Rule36(t *testing.T) {
 	const surplus = 2345
 	line := strings.Repeat("<a>,", maxLinks-1) + "x,"
@@ -135,9 +136,10 @@ func TestParseLimitsLinks_Rule36(t *testing.T) {
 	}
 }
 
-// A server must not be able to keep the client busy: time grows with the length of the field and no faster.
+// TestParseIsLinear checks that the time of Parse is linear in the length of the field, so that a server cannot keep
+// the client busy.
 func TestParseIsLinear(t *testing.T) {
-	const size = 1 << 18 // a parser that is quadratic anywhere needs minutes
+	const size = 1 << 18 // quadratic time would be minutes
 	for name, unit := range map[string]string{
 		"targets without end":   "<a, ",
 		"targets within":        "<a ",

@@ -2,7 +2,7 @@ package linkheader
 
 import "testing"
 
-// A seen is what a link of a Metalink server comes down to.
+// A seen has the parts of a link that matter for Metalink.
 type seen struct {
 	target          string
 	duplicate       bool
@@ -26,8 +26,8 @@ func seeAll(t *testing.T, lines []string) (all []seen) {
 	return all
 }
 
-// The fields of the examples in RFC 6249 (sections 1.1, 3, 3.4, 4 and 5), and in the manner of the servers
-// that send Link fields today.
+// TestServers checks the fields in the examples of RFC 6249 (sections 1.1, 3, 3.4, 4 and 5) and fields as current
+// servers send them.
 func TestServers(t *testing.T) {
 	mirror := func(target string, pri int, geo string) seen {
 		return seen{target: target, duplicate: true, pri: pri, geo: geo}
