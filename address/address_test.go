@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The table of rule 63, at the edges of each range.
+// TestOf_Rule63 checks the scopes of rule 63 at the edges of each range.
 func TestOf_Rule63(t *testing.T) {
 	for _, tt := range []struct {
 		want  Scope
@@ -38,7 +38,8 @@ func TestOf_Rule63(t *testing.T) {
 	}
 }
 
-// Whatever an IPv4 address is wrapped in, it reaches as far; and every address has one scope, with words for it.
+// FuzzOf checks that an IPv4 address has the same scope in each of its IPv6 forms, and that every address has a scope
+// with a name.
 func FuzzOf(f *testing.F) {
 	for _, a := range []uint32{0, 1, 0x7f000001, 0x0a000005, 0xa9fea9fe, 0xc0a80101, 0xffffffff, 0x01010101} {
 		f.Add(a, uint64(0xfe80_0000_0000_0000), uint64(1))

@@ -7,7 +7,7 @@ import (
 	"braid/address"
 )
 
-// What a server on the Internet names must be there, too; what the user allows is reached whoever names it.
+// An address that a server on the Internet names must be on the Internet too, unless the user has allowed it.
 func ExampleHosts() {
 	var allowed address.Hosts
 	if err := allowed.Add("10.1.0.0/16"); err != nil {

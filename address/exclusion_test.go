@@ -22,7 +22,8 @@ func excluding(t *testing.T, words ...string) *Exclusion {
 	return x
 }
 
-// A word excludes a name with what is below it, an address in each of its forms, a network and a country; nothing else.
+// TestExclusion_Rule65 checks what a word excludes: a name with its subdomains, an address in each of its forms, a
+// network, or a country.
 func TestExclusion_Rule65(t *testing.T) {
 	for words, hosts := range map[string]struct{ out, in string }{
 		"example.org":         {"example.org EXAMPLE.ORG. a.example.org a.b.example.org.", "example.org.net notexample.org example.com 192.0.2.1"},
@@ -61,7 +62,8 @@ func TestExclusion_Rule65(t *testing.T) {
 	}
 }
 
-// Nil excludes nothing. A copy does not change what it was made of. What is said of a country counts without a database.
+// TestExclusionCopies checks that a nil Exclusion excludes nothing, that a copy is independent of the original, and
+// that countries are matched without a database.
 func TestExclusionCopies(t *testing.T) {
 	var none *Exclusion
 	if none.Check(netip.MustParseAddr("127.0.0.1")) != nil || none.CheckHost("a.example") != nil || none.OfCountry("JP") != "" {

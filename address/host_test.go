@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// An address is one in each form that a program on the way may read, and a name that is never public is none that a
-// stranger may name.
+// TestHostForms_Rule63 checks that a host counts as an address in every form that some program accepts, and that a name
+// that is never public is refused from a server.
 func TestHostForms_Rule63(t *testing.T) {
 	for host, want := range map[string]struct {
 		scope           Scope
-		direct, proxied bool // whether it passes for public
+		direct, proxied bool // whether it is accepted as public
 	}{
 		"2130706433": {Loopback, false, false}, "0x7f.1": {Loopback, false, false}, "0X7F000001": {Loopback, false, false},
 		"017700000001": {Loopback, false, false}, "127.1": {Loopback, false, false}, "127.0.1": {Loopback, false, false},
@@ -23,7 +23,7 @@ func TestHostForms_Rule63(t *testing.T) {
 		"64:ff9b::7f00:1": {Loopback, false, false}, "2002:7f00:1::": {Loopback, false, false}, "fe80::1%eth0": {LinkLocal, false, false},
 		"\uff11\uff12\uff17.0.0.1": {Loopback, false, false}, "127\u30020\u30020\u30021": {Loopback, false, false},
 		"\u2460\u2461\u2466.1": {Loopback, false, false},
-		"010.0.0.1":            {Public, false, false},                                         // 8.0.0.1 to one program, 10.0.0.1 to another
+		"010.0.0.1":            {Public, false, false},                                         // 8.0.0.1 for some programs, 10.0.0.1 for others
 		"127.0.0.09":           {Loopback, false, false}, "0127.0.0.1": {Public, false, false}, // 87.0.0.1
 		"1.2.3.4.5": {Reserved, false, false}, "4294967296": {Reserved, false, false}, "127.0.0.256": {Reserved, false, false},
 		"1.256.1": {Reserved, false, false}, "mirror.0x7f": {Reserved, false, false}, "a.1": {Reserved, false, false},
@@ -51,7 +51,7 @@ func TestHostForms_Rule63(t *testing.T) {
 	}
 }
 
-// The error has the word that was written, beside what it means.
+// TestHostError checks that the error has the host as it was written, and the address that it means.
 func TestHostError(t *testing.T) {
 	for host, want := range map[string]string{
 		"0x7f.1": `leads to "0x7f.1", which is 127.0.0.1, a loopback address, and was`, "10.0.0.1": "leads to 10.0.0.1, a private address",
@@ -65,7 +65,7 @@ func TestHostError(t *testing.T) {
 	}
 }
 
-// Who allows the loopback network, or a name, means localhost, too, and the other forms.
+// TestAllowedForms checks that allowing the loopback network, or a name, also allows localhost and other forms of it.
 func TestAllowedForms(t *testing.T) {
 	var h Hosts
 	for _, word := range []string{"127.0.0.0/8", "0xa.1", "vault.internal"} {
@@ -83,7 +83,7 @@ func TestAllowedForms(t *testing.T) {
 	}
 }
 
-// FuzzParseHost: what is an address is one in the form that package netip writes, and of the same scope.
+// FuzzParseHost checks that a host that is an address has the same scope in the form that package netip writes.
 func FuzzParseHost(f *testing.F) {
 	f.Add("0x7f.1")
 	f.Add("017700000001.")
