@@ -9,7 +9,7 @@ import (
 
 const noon Time = 1794312000
 
-// known is a state with a file and one baseline.
+// known returns the state of a URL that has been downloaded and has the baseline b.
 func known(b Baseline) State { return State{HaveCopy: true, Baselines: []Baseline{b}} }
 
 var (
@@ -17,7 +17,7 @@ var (
 	base = Baseline{LastModified: noon - 10*hour, Detected: noon - 2*hour, Size: 1000, MD5: strings.Repeat("0", 32)}
 )
 
-// report is a fresh report that says what base says.
+// report returns a fresh record that says the same as base, after change.
 func report(change func(*Record)) Record {
 	r := Record{Format: HinaDI, LastModified: base.LastModified, Detected: noon - hour, Size: base.Size, MD5: base.MD5}
 	change(&r)
@@ -33,7 +33,7 @@ func TestDecide_Rule54(t *testing.T) {
 		action  Action
 		reason  Reason
 		chosen  int
-		next    []Baseline // nil: as before
+		next    []Baseline // nil if unchanged
 	}{
 		{"nobody has it", known(base), nil, None, NotInFeed, -1, nil},
 		{"failed", known(base), []Record{{Failed: true, Detected: noon, LastModified: noon}}, None, retrievalFailed, 0, nil},
@@ -98,7 +98,7 @@ func TestDecide_Rule54(t *testing.T) {
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
 		{"a file without a baseline", State{HaveCopy: true}, []Record{{Size: 5, Detected: noon}}, None, baselineRecorded, 0, []Baseline{{Size: 5, Detected: noon}}},
 		{"newer, without size and sum", known(base), []Record{report(func(r *Record) { r.LastModified, r.Size, r.MD5 = noon, 0, "" })}, Download, Modified, 0,
-			[]Baseline{{LastModified: noon, Detected: noon - hour}}}, // section 12: nothing is mixed
+			[]Baseline{{LastModified: noon, Detected: noon - hour}}}, // records are not mixed (section 12)
 		{"older, seen later", known(base), []Record{report(func(r *Record) { r.LastModified -= 1 })}, Recheck, WentBackwards, 0,
 			[]Baseline{{LastModified: base.LastModified - 1, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
 		{"older, seen at the same time", known(base), []Record{report(func(r *Record) { r.LastModified -= 1; r.Detected = base.Detected })}, None, olderThanKnown, 0, nil},
@@ -160,7 +160,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestManyVirtuals shows that a feed cannot have more and more remembered.
+// TestManyVirtuals checks that a feed cannot add baselines without limit.
 func TestManyVirtuals(t *testing.T) {
 	s := known(base)
 	for i := range Time(100) {
@@ -172,8 +172,8 @@ func TestManyVirtuals(t *testing.T) {
 	}
 }
 
-// decision 7: latest detection, fewest agents, latest Last-Modified, first.
-// When there are too many, the one that was detected first makes room, wherever it stands.
+// TestOldestVirtualGoes checks that the baseline with the earliest detection is dropped if there are too many, wherever
+// it is in the list.
 func TestOldestVirtualGoes(t *testing.T) {
 	for oldest := range maxBaselines {
 		var list []Baseline
@@ -192,6 +192,7 @@ func TestOldestVirtualGoes(t *testing.T) {
 	}
 }
 
+// TestChoose checks the order of decision 7: latest detection, fewest agents, latest Last-Modified, first record.
 func TestChoose(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -218,8 +219,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestOneFeedMutesNone: an agent that says at each poll that it will look in half an hour, and that nothing has
-// changed, does not keep another one's news from being followed: each once, and without a circle.
+// TestOneFeedMutesNone checks that an agent that always reports no change, detected half an hour from now, does not
+// hide the news of another one: each news causes one recheck.
 func TestOneFeedMutesNone(t *testing.T) {
 	s, now := known(base), noon
 	news := report(func(r *Record) { r.LastModified = noon - 3*hour })
@@ -250,7 +251,8 @@ func TestOneFeedMutesNone(t *testing.T) {
 	}
 }
 
-// TestNoCreditForTheFuture: a detection ahead of now is one of now, for what is believed and for how long a site is spared.
+// TestNoCreditForTheFuture checks that a detection in the future counts as one of now, in the choice of a record and
+// for the time for which the site need not be asked.
 func TestNoCreditForTheFuture(t *testing.T) {
 	ahead := report(func(r *Record) { r.Detected = noon + hour/2 })
 	if got := Choose([]Record{ahead, report(func(r *Record) { r.Detected, r.LastModified = noon, noon-1 })}, noon); got != 1 {
@@ -261,8 +263,8 @@ func TestNoCreditForTheFuture(t *testing.T) {
 	}
 }
 
-// FuzzDecide checks what must hold for all reports: a report triggers once, nothing that is not to be believed triggers, and
-// what is remembered is what one record said.
+// FuzzDecide checks what holds for all reports: none triggers twice, a report that must not be believed triggers
+// nothing, and each baseline comes from one record.
 func FuzzDecide(f *testing.F) {
 	f.Add([]byte("\x01\x80\x85\x05\x00\x02\x81\x84\x05\x01\x03"), true)
 	f.Fuzz(func(t *testing.T, b []byte, haveCopy bool) {
@@ -281,7 +283,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// invented makes a report of five octets, with times around noon.
+// invented returns a record with values from five bytes and times around noon.
 func invented(b []byte) Record {
 	at := func(x byte) Time {
 		if x == 0 {

@@ -7,7 +7,7 @@ func TestSeenUntil(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		r    Record
-		want Time // 0: it spares nothing
+		want Time // 0 if the site must be asked
 	}{
 		{"detected now", Record{Format: LIRS, LastModified: now - 5, Detected: now}, now + Validity},
 		{"detected as long ago as may be", Record{Format: LIRS, LastModified: now - 5, Detected: now - Validity}, now},

@@ -85,7 +85,7 @@ func TestIndex(t *testing.T) {
 		want   []int
 	}{
 		{"http://A.example/B/", HinaDI, []int{0, 1}},
-		{"http://a.example/b/", HinaDI, nil}, // letter case means something there
+		{"http://a.example/b/", HinaDI, nil}, // hina-di distinguishes letter case
 		{"http://a.example/b/", SOIF, nil},
 		{"http://a.example/b/", LIRS, []int{0, 1}},
 		{"http://a.example/b/INDEX.HTML", LIRS, []int{0, 1}},
@@ -103,7 +103,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// FuzzKey has keys that are URIs and the keys of themselves.
+// FuzzKey checks that a key is a URI and its own key.
 func FuzzKey(f *testing.F) {
 	f.Add("HTTP://U@A:80/%7e/%2569ndex.html?x#y")
 	f.Fuzz(func(t *testing.T, url string) {
@@ -124,7 +124,7 @@ func FuzzKey(f *testing.F) {
 	})
 }
 
-// A watch of a URL that is not escaped is found by the URL as records have it.
+// TestIndexOfStray checks that a URL that is not escaped is found by the escaped URL of a record.
 func TestIndexOfStray(t *testing.T) {
 	var x Index[int]
 	for i, url := range []string{"http://a.example/a b.iso", "http://a.example/{a}", "http://a.example/a[1].iso", "http://a.example/a%5B2%5D.iso"} {

@@ -34,7 +34,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// rule 52
+// TestLimits_Rule52 checks the default limits (rule 52).
 func TestLimits_Rule52(t *testing.T) {
 	if got, want := (Limits{}).OrDefault(), (Limits{Bytes: 64 << 20, Entries: 1_000_000, Line: 64 << 10, Value: 1 << 20, Ratio: 200}); got != want {
 		t.Errorf("%+v", got)

@@ -10,7 +10,7 @@ import (
 
 const now feed.Time = 1794279600
 
-// block is a record that is passed on as it is.
+// block returns a record that may be relayed.
 func block() feed.Record {
 	return feed.Record{
 		Format: feed.HinaDI, URL: "http://h.example/", Agent: "Kamome/1.4", AgentURL: "http://antenna.example/",
@@ -21,7 +21,7 @@ func block() feed.Record {
 
 var relay = feed.Relay{Self: "http://we.example:80/"}
 
-// TestPass has each reason not to pass a record on, and what is on the good side of it.
+// TestPass checks each reason for which Pass refuses a record, and the nearest record that it accepts.
 func TestPass(t *testing.T) {
 	remote := slices.Repeat([]string{"REMOTE"}, 7)
 	for _, tt := range []struct {
@@ -60,7 +60,8 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// What is passed on is the record as it was, with a REMOTE in front of its Method; the one that was read does not change.
+// TestPassed checks that Pass puts REMOTE before the Method of a record, changes nothing else, and does not modify its
+// argument.
 func TestPassed(t *testing.T) {
 	r, want := block(), block()
 	want.Method = []string{"REMOTE", "HEAD"}
@@ -78,7 +79,8 @@ func TestPassed(t *testing.T) {
 	}
 }
 
-// LIRS and SOIF have no Method; their agents are found by other rules.
+// TestPassOthers checks that records of LIRS and SOIF, which have no Method, are passed unchanged, and that own records
+// are recognized by their agents.
 func TestPassOthers(t *testing.T) {
 	lirs := feed.Record{Format: feed.LIRS, URL: "http://h.example/", AgentURL: "http://antenna.example/", Detected: now, Fields: []feed.Field{{Value: "Method"}}}
 	soif := feed.Record{Format: feed.SOIF, URL: "http://h.example/", AgentURL: "g.example:8500", Detected: now - 1e6, Fields: []feed.Field{{Name: "Method", Value: "x"}}}
@@ -102,7 +104,7 @@ func TestPassOthers(t *testing.T) {
 	}
 }
 
-// TestPublish has one record for each URL, whole, and the rest told of.
+// TestPublish checks that Publish returns one whole record for each URL and reports those that it refuses.
 func TestPublish(t *testing.T) {
 	report := func(url, title string, detected feed.Time, method ...string) feed.Record {
 		r := block()
@@ -152,8 +154,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestChain has three agents of which each reads the one before: the way grows by one REMOTE for each, and the first does not
-// take his own word back.
+// TestChain checks three agents of which each reads the previous one: each adds one REMOTE to the Method, and the first
+// refuses its own record.
 func TestChain(t *testing.T) {
 	names := []string{"http://a.example/", "http://b.example/", "http://c.example/"}
 	record := block()
@@ -172,7 +174,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestCircle has two agents that read each other, and a record from a third that is gone: it dies out before it expires.
+// TestCircle checks two agents that read each other: the record of a third one, which is gone, ends after eight hops,
+// before it expires.
 func TestCircle(t *testing.T) {
 	read := []feed.Record{block()}
 	for turn := range 9 {
