@@ -13,7 +13,7 @@ import (
 
 const head = "HINA/2.2beta\r\nUser-Agent: a\r\n\r\n"
 
-// read decodes a feed and returns its records, and what was reported in the form line:tag, with a ! if it discards.
+// read decodes a feed. It returns the records and each violation as line:tag, with "!" if the record was discarded.
 func read(text string, o feed.Options) (records []feed.Record, reports []string, d *Decoder, err error) {
 	o.Report = func(v feed.Violation) {
 		s := fmt.Sprintf("%d:%s", v.Line, v.Tag())
@@ -35,7 +35,7 @@ func read(text string, o feed.Options) (records []feed.Record, reports []string,
 	return records, reports, d, nil
 }
 
-// TestBlocks reads one block after a header of three lines. What is wanted of it is what is reported in tolerant and in strict
+// TestBlocks decodes one block after a header of three lines, and compares the violations in tolerant and in strict
 // mode.
 func TestBlocks(t *testing.T) {
 	const url = "URL: http://a.example/\r\n"
@@ -139,9 +139,9 @@ func TestRecord(t *testing.T) {
 		}
 	}
 	for block, want := range map[string]feed.Time{
-		"Expires: Tue, 10 Nov 2026 02:00:00 GMT\r\nExpire: Tue, 10 Nov 2026 01:00:00 GMT\r\n": 1794272400, // the earlier one
+		"Expires: Tue, 10 Nov 2026 02:00:00 GMT\r\nExpire: Tue, 10 Nov 2026 01:00:00 GMT\r\n": 1794272400, // the earlier
 		"Expires: Tue, 10 Nov 2026 01:00:00 GMT\r\nExpire: Tue, 10 Nov 2026 02:00:00 GMT\r\n": 1794272400,
-		"Expires: Tue, 10 Nov 2026 01:00:00 GMT\r\nExpire: Thu, 01 Jan 1970 00:00:00 GMT\r\n": 1794272400, // which is none
+		"Expires: Tue, 10 Nov 2026 01:00:00 GMT\r\nExpire: Thu, 01 Jan 1970 00:00:00 GMT\r\n": 1794272400, // not a date
 		"Expire: Thu, 01 Jan 1970 00:00:00 GMT\r\nExpires: Tue, 10 Nov 2026 01:00:00 GMT\r\n": 1794272400,
 		"Expires: Thu, 01 Jan 1970 00:00:00 GMT\r\nExpire: Wed, 31 Dec 1969 23:59:59 GMT\r\n": -1,
 		"Author-Name: b\r\nX-WDB-Author-Name: c\r\n":                                          0,
@@ -192,7 +192,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestWarnings shows that a record has each code once, and only those that are about it.
+// TestWarnings checks that a record has each warning once, and only those about itself.
 func TestWarnings(t *testing.T) {
 	records, _, _, _ := read(head+"URL:http://a/\r\nMethod: File/RSS/200\r\nVitural: http://v/\r\n\r\nURL: http://b/\r\n\r\n", feed.Options{})
 	if len(records) != 2 || len(records[1].Warnings) > 0 {
@@ -306,7 +306,7 @@ func TestLineEnds(t *testing.T) {
 	}
 }
 
-// rules 52 and 53
+// TestLimits_Rule52_Rule53 checks the limits of rules 52 and 53.
 func TestLimits_Rule52_Rule53(t *testing.T) {
 	block := "URL: http://a.example/\r\n\r\n"
 	records, _, _, err := read(head+strings.Repeat(block, 3), feed.Options{Limits: feed.Limits{Entries: 3}})
@@ -323,7 +323,7 @@ func TestLimits_Rule52_Rule53(t *testing.T) {
 		t.Errorf("%d records, %v", len(records), err)
 	}
 
-	// A block without an end is not kept.
+	// A block that exceeds the limits is discarded.
 	many := &strings.Builder{}
 	for i := range 20_000 {
 		fmt.Fprintf(many, "X-%d: y\r\n", i)

@@ -81,7 +81,7 @@ func TestFormatDate(t *testing.T) {
 	}
 }
 
-// FuzzParseDate compares the dates in the form of the grammar with those of package time, in both directions.
+// FuzzParseDate compares dates in the form of the grammar with those of package time, parsed and formatted.
 func FuzzParseDate(f *testing.F) {
 	f.Add("Tue, 10 Nov 2026 01:00:00 GMT")
 	f.Add("Tuesday, 10-Nov-26 01:00:00 GMT")

@@ -9,7 +9,7 @@ import (
 	"braid/antenna/hinadi"
 )
 
-// A block breaks a MUST, and is left out; the one after it is read.
+// The first block violates a MUST and is discarded. The second one is decoded.
 func ExampleNewDecoder() {
 	text := "HINA/2.2\r\n\r\nURL: http://example.org/a\r\nURL: http://example.org/b\r\n\r\n" +
 		"URL: http://example.org/c\r\nLast-Modified: Mon, 09 Nov 2026 22:05:00 GMT\r\n\r\n"
@@ -23,7 +23,7 @@ func ExampleNewDecoder() {
 	// Output: http://example.org/c 2026-11-09 22:05:00 UTC
 }
 
-// An antenna passes on what it has seen.
+// Encode writes the records of an antenna.
 func ExampleEncode() {
 	seen := []feed.Record{{URL: "http://example.org/disk.iso", Title: "disk", LastModified: 1794261900, Detected: 1794279490}}
 	var out strings.Builder

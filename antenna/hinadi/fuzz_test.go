@@ -15,8 +15,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// FuzzDecode reads anything in both modes. What strict mode accepts comes out of tolerant mode alike; what comes out is what
-// records must be; and what is written is read again, without anything odd about its form, and written the same.
+// FuzzDecode checks that a record accepted in strict mode is the same in tolerant mode, that every record is valid, and
+// that encoded records are decoded without violations and encoded again byte by byte.
 func FuzzDecode(f *testing.F) {
 	names, err := filepath.Glob("../../testdata/vectors/antenna/*.di")
 	if err != nil || len(names) == 0 {
@@ -44,7 +44,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		tolerant = slices.DeleteFunc(tolerant, func(r feed.Record) bool {
 			checkRecord(t, r)
-			_, err := Fields(r) // a field may be too long for other charsets
+			_, err := Fields(r) // a field may be too long in another charset
 			return err != nil
 		})
 		rewrite(t, tolerant, false)
@@ -66,7 +66,7 @@ func checkRecord(t *testing.T, r feed.Record) {
 	}
 }
 
-// rewrite writes records and reads what was written.
+// rewrite checks that records survive encoding and decoding.
 func rewrite(t *testing.T, records []feed.Record, strict bool) {
 	records = slices.DeleteFunc(records, func(r feed.Record) bool { _, err := Fields(r); return err != nil })
 	if len(records) == 0 {
@@ -92,7 +92,7 @@ func rewrite(t *testing.T, records []feed.Record, strict bool) {
 	}
 }
 
-// generated is a feed of many blocks, made as it is read.
+// generated is a reader of a feed that makes its blocks while it is read.
 type generated struct {
 	block  string
 	blocks int
@@ -117,7 +117,7 @@ const realBlock = "URL: http://www.asagao.example.jp/nikki/%d\r\nTitle: \xc4\xab
 	"Last-Modified: Tue, 10 Nov 2026 01:12:45 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\n" +
 	"Expires: Tue, 10 Nov 2026 09:00:00 GMT\r\nAuthorized: Kamome/1.4\r\nAuthorized-url: http://antenna.kamome.example.jp/\r\nMethod: HEAD/200\r\n\r\n"
 
-// TestMemory shows that what lives does not grow with the feed.
+// TestMemory checks that the memory in use does not grow with the feed.
 func TestMemory(t *testing.T) {
 	in := &generated{block: realBlock, blocks: 100_000}
 	d := NewDecoder(io.MultiReader(strings.NewReader(head), in), feed.Options{})

@@ -19,7 +19,7 @@ func encode(t *testing.T, h Header, records ...feed.Record) string {
 	return b.String()
 }
 
-// everything is a record of another agent with all that a summary can say.
+// everything is a record of another agent with all fields of a summary.
 var everything = feed.Record{
 	URL: "http://a.example/", Virtual: "http://v.example/", Title: " 朝顔\x00\r\nの日記", Author: "佐倉", ContentType: "image/png", Server: "s",
 	Keywords: []string{"園芸", "日記"}, LastModified: 1794273165, Detected: 1794279483, Date: 1794279600, Expires: 1794301200,
@@ -33,7 +33,7 @@ const summary = "URL: http://a.example/\r\nHINA-Version: HINA/2.2\r\nVirtual: ht
 	"Last-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\nServer: s\r\nAuthorized: K/1\r\nAuthorized-url: http://k.example/\r\n" +
 	"Method: REMOTE/HEAD/200\r\nKeyword: 園芸, 日記\r\nContent-Length: 12\r\n"
 
-// TestSummary writes an own record, which is in the letter of the specification.
+// TestSummary checks that a summary of a record is accepted in strict mode.
 func TestSummary(t *testing.T) {
 	r := everything
 	r.Title += "😀"
@@ -49,7 +49,7 @@ func TestSummary(t *testing.T) {
 	}
 
 	r = everything
-	r.Format = feed.LIRS // its extension fields are none here
+	r.Format = feed.LIRS // extension fields of another format are not written
 	if got := encode(t, Header{UserAgent: "b"}, r); !strings.Contains(got, "charset=EUC-JP") || strings.Contains(got, "X-Note") {
 		t.Errorf("%q", got)
 	}
@@ -59,7 +59,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestSummaryLeavesOut shows that nothing is written that is no value of its field.
+// TestSummaryLeavesOut checks that values that are not valid for a field are left out.
 func TestSummaryLeavesOut(t *testing.T) {
 	got := encode(t, Header{UserAgent: "b"}, feed.Record{
 		Format: feed.SOIF, URL: "http://a/", Virtual: "nowhere", AgentURL: "/x", ContentType: "HTML", Title: strings.Repeat("x", maxValue+1),
@@ -72,7 +72,7 @@ func TestSummaryLeavesOut(t *testing.T) {
 	}
 }
 
-// TestRelay shows that a block that was read is written with the fields that it had (section 12), in the form that all
+// TestRelay checks that a decoded block is written with the fields that it had (section 12), in the form that all
 // agents read.
 func TestRelay(t *testing.T) {
 	in := "hina/2.1\nUser-Agent: a\nContent-Type: text/plain; charset=Shift_JIS\n\ntitle:\t\x92\xa9\x8a\xe7\nX-b: c\nurl: http://a/INDEX.html\n" +
