@@ -9,11 +9,11 @@ import (
 	"braid/antenna/lirs"
 )
 
-// What a line has too little of is skipped; what readers of LIRS repair is reported.
+// A line with too few fields is skipped. Errors that readers of LIRS repair are reported.
 func ExampleNewDecoder() {
 	text := "LIRS,1794261900,1794279490,32400,0,http://example.org/,title,author,http://antenna.example.jp/,\nLIRS,1,2\n"
 	d := lirs.NewDecoder(strings.NewReader(text), feed.Options{Report: func(v feed.Violation) {
-		if v.Line > 0 { // else it is about the feed: nobody compressed it
+		if v.Line > 0 { // line 0 is a violation of the whole feed, here that it is not compressed
 			fmt.Println("line", v.Line, v.Code)
 		}
 	}})
@@ -30,7 +30,7 @@ func ExampleNewDecoder() {
 	// line 2 too-few-fields
 }
 
-// An antenna passes on what it has seen; 0 stands for what it does not know.
+// Encode writes the records of an antenna. It writes 0 for an unknown value.
 func ExampleEncode() {
 	seen := []feed.Record{{URL: "http://example.org/disk.iso", Title: "disk", LastModified: 1794261900, Detected: 1794279490}}
 	var out strings.Builder

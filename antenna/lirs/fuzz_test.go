@@ -16,8 +16,8 @@ import (
 	"braid/internal/feedtext"
 )
 
-// FuzzDecode reads anything in both modes. What strict mode accepts comes out of tolerant mode alike, and what is written is
-// read again as it was.
+// FuzzDecode checks that a record accepted in strict mode is the same in tolerant mode, and that records survive
+// encoding and decoding.
 func FuzzDecode(f *testing.F) {
 	names, err := filepath.Glob("../../testdata/vectors/antenna/*.lirs*")
 	if err != nil || len(names) == 0 {
@@ -51,7 +51,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// rewrite writes records and reads what was written.
+// rewrite checks that records survive encoding and decoding.
 func rewrite(t *testing.T, records []feed.Record, strict bool) {
 	records = slices.DeleteFunc(records, func(r feed.Record) bool { _, err := Append(nil, r); return err != nil })
 	written := encode(t, records...)
@@ -69,7 +69,7 @@ func rewrite(t *testing.T, records []feed.Record, strict bool) {
 	}
 }
 
-// inEUC reports whether all text of r can be written.
+// inEUC reports whether EUC-JP has all characters of r.
 func inEUC(r feed.Record) bool {
 	text := r.Title + r.Author + r.AgentURL
 	for _, f := range r.Fields {
@@ -79,13 +79,13 @@ func inEUC(r feed.Record) bool {
 	return ok
 }
 
-// essence is what writing keeps of a record.
+// essence returns r without the fields that are not written.
 func essence(r feed.Record) feed.Record {
 	r.Line, r.Warnings = 0, nil
 	return r
 }
 
-// generated is a feed of many records, made as it is read, and compressed as it is made.
+// generated is a reader of a compressed feed that makes its records while it is read.
 type generated struct {
 	records int
 	rest    []byte
@@ -108,8 +108,8 @@ func (g *generated) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// TestMillion_Rule52 reads the most records that a feed may have (rule 52): what lives does not grow with it, and neither do the
-// allocations of a record.
+// TestMillion_Rule52 decodes a feed with the largest number of records (rule 52), and checks that neither the memory in
+// use nor the allocations of a record grow with it.
 func TestMillion_Rule52(t *testing.T) {
 	const records = 1_000_000
 	in := &generated{records: records}

@@ -10,8 +10,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// read decodes a feed and returns its records, and what was reported in the form line:tag, with a ! if it discards. That a
-// feed is not compressed is left out.
+// read decodes a feed. It returns the records and each violation as line:tag, with "!" if the record was discarded,
+// except for the violation that the feed is not compressed.
 func read(text string, o feed.Options) (records []feed.Record, reports []string, d *Decoder, err error) {
 	o.Report = func(v feed.Violation) {
 		s := fmt.Sprintf("%d:%s", v.Line, v.Tag())
@@ -35,7 +35,7 @@ func read(text string, o feed.Options) (records []feed.Record, reports []string,
 	return records, reports, d, nil
 }
 
-// TestLines reads one line. What is wanted of it is what is reported in tolerant and, if that differs, in strict mode.
+// TestLines decodes one line and compares the violations in tolerant and, if they differ, in strict mode.
 func TestLines(t *testing.T) {
 	const tail = ",title,author,http://an.example/,\n"
 	for _, tt := range []struct{ name, line, tolerant, strict string }{
@@ -121,7 +121,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestShiftJIS shows that text is decoded before it is split: the second octet of 表 and of ソ is a backslash.
+// TestShiftJIS checks that text is decoded before it is split into fields, because the second byte of 表 and of ソ is a
+// backslash.
 func TestShiftJIS(t *testing.T) {
 	const line = "LIRS,1,2,0,0,http://a.example/,\x95\\,\x83\\\x83t\x83g\x94\xd4\x8d\x86,0,\n"
 	records, got, d, _ := read(line, feed.Options{})
@@ -153,7 +154,7 @@ func TestFeeds(t *testing.T) {
 	}
 }
 
-// rule 52
+// TestLimits_Rule52 checks the limits of rule 52.
 func TestLimits_Rule52(t *testing.T) {
 	const line = "LIRS,1,2,0,0,http://a.example/,t,a,0,\n"
 	records, _, _, err := read("# not counted\n"+strings.Repeat(line, 3), feed.Options{Limits: feed.Limits{Entries: 3}})
@@ -169,14 +170,15 @@ func TestLimits_Rule52(t *testing.T) {
 	if len(records) != 1 || !errors.As(err, &reject) || reject.Code != "line-too-long" {
 		t.Errorf("%d records, %v", len(records), err)
 	}
-	// A line of nothing but commas is a record of very many fields, and no more.
+	// A line of commas is one record with very many fields.
 	records, _, _, err = read("LIRS,1,2,0,0,http://a.example/,0,0,0,"+strings.Repeat(",", 60<<10)+"\n", feed.Options{})
 	if len(records) != 1 || len(records[0].Fields) != 60<<10 || err != nil {
 		t.Errorf("%d records, %v", len(records), err)
 	}
 }
 
-// Proves rule 55: a record of too few fields is skipped, and those around it are read.
+// TestTooFewFields_Rule55 checks that a record with too few fields is skipped and that the records before and after it
+// are read (rule 55).
 func TestTooFewFields_Rule55(t *testing.T) {
 	const good = "LIRS,1111111111,1111111112,32400,10,http://a.example/,t,a,http://b.example/,\n"
 	records, reports, _, err := read(good+"LIRS,1111111111,1111111112,32400,10,http://c.example/,t,\n"+good, feed.Options{})

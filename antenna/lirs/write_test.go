@@ -71,7 +71,8 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// What another agent said is passed on as it was or not at all: a character that EUC-JP lacks is not replaced in it.
+// TestRelayedIsNotAltered checks that a text of another agent is written unchanged, or left out if EUC-JP lacks one of
+// its characters.
 func TestRelayedIsNotAltered(t *testing.T) {
 	for text, want := range map[string]bool{"日本語〓〜": true, "한국어": false, "a😀": false} {
 		for _, r := range []feed.Record{
