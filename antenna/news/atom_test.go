@@ -70,7 +70,7 @@ func TestEncodeAtom(t *testing.T) {
 	}
 }
 
-// full takes no octet.
+// full is a writer that always fails.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
@@ -81,7 +81,7 @@ func TestEncodeAtomFails(t *testing.T) {
 	}
 }
 
-// FuzzEncodeAtom shows that nothing gets out of its element.
+// FuzzEncodeAtom checks that no value can end its element.
 func FuzzEncodeAtom(f *testing.F) {
 	f.Add("http://h/", "a", "b", "c/d")
 	f.Add("http://h/'", "</title>", "]]>", `"/><x y="`)

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// cpu is the time that this process has computed so far: other than the time of day it does not depend on what else the
-// machine does.
+// cpu returns the CPU time of this process. Unlike the time of day, it does not depend on other processes.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

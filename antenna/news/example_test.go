@@ -8,7 +8,7 @@ import (
 	"braid/antenna/news"
 )
 
-// An item of RSS is a record of its link, and one of each enclosure.
+// An item of RSS becomes a record of its link and one of each enclosure.
 func ExampleNewDecoder() {
 	text := `<rss version="2.0"><channel><title>releases</title><item><title>1.0</title><link>https://example.org/1.0</link>
 		<enclosure url="https://example.org/disk.iso" length="1849320" type="application/octet-stream"/>

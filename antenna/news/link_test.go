@@ -7,8 +7,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// TestLinks: what is relative is meant from where the feed was, a host of other letters is the one in ASCII, and a guid
-// that says that it is no link is none.
+// TestLinks checks that a relative link is resolved against the URL of the feed, that a host is converted to ASCII, and
+// that a guid with isPermaLink="false" is not a link.
 func TestLinks(t *testing.T) {
 	const base = "https://h.example/pub/releases.atom"
 	atom := func(attrs, link string) string {

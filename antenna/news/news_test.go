@@ -21,7 +21,7 @@ import (
 
 const rssHead, rssTail = `<rss version="2.0"><channel>`, `</channel></rss>`
 
-// read decodes news, and returns the records, what was reported, and why it ended.
+// read decodes news. It returns the records, the codes of the violations, and the error at the end.
 func read(text string, o feed.Options) (records []feed.Record, codes []string, err error) {
 	o.Report = func(v feed.Violation) { codes = append(codes, v.Tag()) }
 	for r, e := range NewDecoder(strings.NewReader(text), o).Records() {
@@ -41,7 +41,7 @@ func rejection(err error) string {
 	return fmt.Sprint(err)
 }
 
-// Proves rule 52, and bounds what would cost more than it looks like.
+// TestLimits_Rule52 checks the limits of rule 52 and limits on documents that are expensive to parse.
 func TestLimits_Rule52(t *testing.T) {
 	item := "<item><link>http://h.example/</link></item>"
 	deep := strings.Repeat("<a>", maxDepth)
@@ -90,8 +90,8 @@ func TestLimits_Rule52(t *testing.T) {
 	}
 }
 
-// TestEntities: a document that would be a terabyte if its entities were expanded costs what its length does, with and without
-// the refusal.
+// TestEntities checks that a document whose entities would expand to a terabyte is refused, and that parsing it takes
+// time in proportion to its length.
 func TestEntities(t *testing.T) {
 	bomb := "<!DOCTYPE x [<!ENTITY a0 \"aaaaaaaaaa\">"
 	for i := range 12 {
@@ -113,8 +113,8 @@ func TestEntities(t *testing.T) {
 	}
 }
 
-// TestCost reads what is made to be expensive: for readers that copy namespaces for each element, join text piece by piece, or go
-// down by recursion.
+// TestCost checks the CPU time for documents that are expensive to parse, for example for a parser that copies the
+// namespaces for each element, appends to text piece by piece, or is recursive.
 func TestCost(t *testing.T) {
 	var names strings.Builder
 	for i := range maxNamespaces - 1 {
@@ -144,7 +144,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestStop: a feed that is given up costs no more, wherever its reader is.
+// TestStop checks that an error of Stop ends decoding soon, wherever the decoder is.
 func TestStop(t *testing.T) {
 	for name, text := range map[string]string{
 		"items":    rssHead + strings.Repeat("<item/>", 1<<20) + rssTail,
@@ -173,8 +173,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// What tags around items say holds for them, also where they are written anew: namespaces, xml:base, and that they are
-// not well-formed.
+// TestAround checks that the elements around an item apply to it although the decoder parses items separately: their
+// namespaces, xml:base, and errors in their form.
 func TestAround(t *testing.T) {
 	item := `<item><d:date>2026-11-10T01:00:00Z</d:date><link>c</link></item>`
 	const dc = ` xmlns:d="http://purl.org/dc/elements/1.1/"`
@@ -193,7 +193,7 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// TestMemory reads some megabytes: what is in use does not grow.
+// TestMemory checks that the memory in use does not grow with a feed of some megabytes.
 func TestMemory(t *testing.T) {
 	item := "<item><title>t</title><description>" + strings.Repeat("x", 5000) + "</description><link>http://h.example/</link></item>\n"
 	entry := `{"url":"http://h.example/","content_text":"` + strings.Repeat("x", 5000) + `"}`
@@ -225,7 +225,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// repeated is a text n times.
+// repeated is a reader of text, n times.
 type repeated struct {
 	text, rest string
 	n          int
@@ -244,7 +244,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestBroken: a feed that cannot be read to its end is no feed that is wrong.
+// TestBroken checks that an error of the reader is returned as it is, not as an error in the feed.
 func TestBroken(t *testing.T) {
 	broken := errors.New("broken")
 	for _, text := range []string{"", rssHead + "<item><link>http://h.example/</link></item><item>", `{"items":[{"url":"http://h.example/"},{`} {
@@ -258,7 +258,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestSlow: how a feed comes means nothing.
+// TestSlow checks that the result does not depend on how many bytes a read returns.
 func TestSlow(t *testing.T) {
 	for _, name := range []string{"rss-001-enclosures.rss", "json-001-feed.json", "rdf-001-eucjp.rdf", "rss-010-gzip-utf16.rss.gz", "sitemap-001.xml", "rss-008-octets.rss"} {
 		raw, err := os.ReadFile(folder + name)
@@ -282,7 +282,7 @@ func all(records func(func(feed.Record, error) bool)) (list []feed.Record) {
 	return list
 }
 
-// FuzzDecode reads anything in both modes. What strict mode accepts comes out of tolerant mode alike.
+// FuzzDecode checks that a record accepted in strict mode is the same in tolerant mode.
 func FuzzDecode(f *testing.F) {
 	names, err := filepath.Glob(folder + "*")
 	if err != nil || len(names) == 0 {

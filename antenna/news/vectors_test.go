@@ -18,7 +18,7 @@ import (
 
 const folder = "../../testdata/vectors/antenna-news/"
 
-// A vector is a feed and what is expected of it.
+// A vector is a feed with the expected result.
 type vector struct {
 	About string `json:"about"`
 	Input struct {
@@ -51,7 +51,7 @@ type report struct {
 	URL  string `json:"url,omitempty"`
 }
 
-// decode reads a feed by the name that it has.
+// decode chooses the decoder by the name of the file.
 func decode(name string, r io.Reader, o feed.Options) (iter.Seq2[feed.Record, error], func() feed.Input) {
 	if strings.HasPrefix(filepath.Base(name), "sitemap-") {
 		d := NewSitemapDecoder(r, o)
@@ -61,7 +61,7 @@ func decode(name string, r io.Reader, o feed.Options) (iter.Seq2[feed.Record, er
 	return d.Records(), d.Input
 }
 
-// describe reads a feed in both modes.
+// describe decodes a feed in both modes.
 func describe(t *testing.T, name string, raw []byte) (v vector) {
 	for _, strict := range []bool{false, true} {
 		discarded, problems := []report{}, []report{}
