@@ -10,7 +10,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// read decodes text and tells in words what came out: objects, violations and the error, in their order.
+// read decodes text and describes the objects, violations and the error in words, in their order.
 func read(text string, o feed.Options) string { return readWithin(text, o, limitsOf(o.Limits)) }
 
 func readWithin(text string, o feed.Options, l limits) string {
@@ -25,7 +25,7 @@ func readWithin(text string, o feed.Options, l limits) string {
 		}
 		if v.Discarded {
 			fmt.Fprintf(&b, ": discards @%s %s", v.Type, v.URL)
-			if fatal := v.Weight == feed.Fatal; fatal == (v.Code == codeBrackets.Name) { // these alone are repaired otherwise
+			if fatal := v.Weight == feed.Fatal; fatal == (v.Code == codeBrackets.Name) { // only this one is not fatal
 				fmt.Fprintf(&b, ", fatal: %v", fatal)
 			}
 		}
@@ -51,7 +51,8 @@ func readWithin(text string, o feed.Options, l limits) string {
 	return b.String()
 }
 
-// TestDecode has the repairs of the tolerant mode, and what is not repaired. strict is empty where it is the same.
+// TestDecode checks what is repaired in tolerant mode and what is not. An empty strict means the same result as in
+// tolerant mode.
 func TestDecode(t *testing.T) {
 	for _, tt := range []struct{ name, text, want, strict string }{
 		{name: "nothing", want: "1/0 no-object\n"},
@@ -117,8 +118,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestViolation has where and in which words something is found: the place is that of the fault, and the object is
-// named beside it.
+// TestViolation checks that a violation has the position of the error, and names the object and its position.
 func TestViolation(t *testing.T) {
 	const long = 101
 	for _, tt := range []struct{ text, want string }{
@@ -145,7 +145,7 @@ func TestViolation(t *testing.T) {
 	}
 }
 
-// An object owns its values: the next one does not change them.
+// TestOwnMemory checks that the values of an object do not share memory with the next object.
 func TestOwnMemory(t *testing.T) {
 	objects, err := decodeAll("@A { u://h/1 a{2}:\txx }@A { u://h/2 a{2}:\tyy }", feed.Options{})
 	if err != nil || len(objects) != 2 {
@@ -179,7 +179,7 @@ func TestManyDuplicates(t *testing.T) {
 	}
 }
 
-// Rule 55: a size that cannot be believed ends the feed; what came before it stays.
+// TestRejected_Rule55 checks that an impossible size ends the feed and that the objects before it are kept (rule 55).
 func TestRejected_Rule55(t *testing.T) {
 	const first = "@A { u://h/1\n}\n"
 	for _, tt := range []struct{ name, text, code, why string }{
@@ -203,7 +203,7 @@ func TestRejected_Rule55(t *testing.T) {
 	}
 }
 
-// A failing reader brings text, then breaks.
+// A failing reader returns text and then an error.
 type failing struct {
 	io.Reader
 	err error
@@ -217,7 +217,8 @@ func (f failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A stream that breaks is no stream that ends: its error comes out, with what was whole before it.
+// TestBrokenStream checks that an error of the reader is returned after the complete objects, and is not taken for the
+// end of the stream.
 func TestBrokenStream(t *testing.T) {
 	for _, text := range []string{"", inBase64("@A { u://h/1\n}\n@A { x"), inBase64("@A { u://h/1\n}\n@A { x")[:26], "@A { u://h/1\n}\n", "@A { u://h/1\n}\n@A { u://h/2\na{9}:\tx", "@A { u://h/1\n} junk", "@A { u://h/1\n}\n@A { x\n"} {
 		objects, last := 0, error(nil)
@@ -232,7 +233,7 @@ func TestBrokenStream(t *testing.T) {
 	}
 }
 
-// A reader that neither brings anything nor ends is broken, too.
+// A reader that returns neither bytes nor an error is an error too.
 func TestNoProgress(t *testing.T) {
 	s := newScanner(readerFunc(func([]byte) (int, error) { return 0, nil }))
 	if w := s.window(1); len(w) > 0 || s.err != io.ErrNoProgress {

@@ -13,7 +13,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// seeds have something of everything.
+// seeds contain all elements of the format.
 var seeds = []string{
 	"@FILE { http://h.example/\nTitle{5}:\tHello\nMD5{32}:\t5d41402abc4b2a76b9719d911017c592\n}\n",
 	"@DELETE { }\n@REFRESH {\n@A{u:1}\n}\n@UPDATE {\n@B { u://h/ Embed<1>-a{}:\tb{2}:\t}}}\n}\n",
@@ -24,7 +24,7 @@ var seeds = []string{
 	"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xffrpTpU\x50\xb0\xd2\xcf\xd0W\xa8\x05\x00",
 }
 
-// vectors returns the streams that the project has with what is expected of them.
+// vectors returns the streams in testdata/vectors/antenna.
 func vectors(f *testing.F) (list []string) {
 	names, err := filepath.Glob("../../testdata/vectors/antenna/soif-*.soif")
 	if err != nil || len(names) == 0 {
@@ -74,7 +74,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// checkSlow reads text octet by octet: how it arrives means nothing.
+// checkSlow checks that the result does not depend on how many bytes a read returns.
 func checkSlow(t *testing.T, text string, o feed.Options, want []object, wantEnd error) {
 	t.Helper()
 	var got []object
@@ -89,7 +89,7 @@ func checkSlow(t *testing.T, text string, o feed.Options, want []object, wantEnd
 	}
 }
 
-// checkObject checks what must hold for every object, whatever the stream was.
+// checkObject checks what must hold for every object.
 func checkObject(t *testing.T, o object, strict bool) {
 	t.Helper()
 	if o.line < 1 || !isIdentifier(o.Type, maxType) || o.URL != "" && !feed.IsURI(o.URL) || len(o.URL) > maxURL {
@@ -113,7 +113,7 @@ func checkObject(t *testing.T, o object, strict bool) {
 	}
 }
 
-// FuzzAppend writes objects of whatever there is: they are refused, or read again as they were.
+// FuzzAppend checks that arbitrary objects are either refused or decoded again unchanged.
 func FuzzAppend(f *testing.F) {
 	f.Add("FILE", "http://h.example/", "Title", []byte("{\n}\n@FILE { x\n"), "Title-1", []byte{0})
 	f.Add("UPDATE", "", "A", []byte{}, "A", []byte("\r\n"))

@@ -31,7 +31,7 @@ func compress(t testing.TB, text string) string {
 	return b.String()
 }
 
-// inBase64 encodes text as mail does: 76 characters a line.
+// inBase64 encodes text in lines of 76 characters, as mail programs do.
 func inBase64(text string) string {
 	var b strings.Builder
 	for code := base64.StdEncoding.EncodeToString([]byte(text)); code != ""; {
@@ -42,8 +42,8 @@ func inBase64(text string) string {
 	return b.String()
 }
 
-// TestUnwrap has what a stream as a whole may be wrapped in. It is the same in both modes: RFC 2655, section 3, asks
-// for base64.
+// TestUnwrap checks the encodings that a whole stream may have. They are the same in both modes, because RFC 2655,
+// section 3, requires base64.
 func TestUnwrap(t *testing.T) {
 	entity := func(contentType, encoding, body string) string {
 		return "MIME-Version: 1.0\r\nContent-Type: " + contentType + "\r\nContent-Transfer-Encoding: " + encoding + "\r\n\r\n" + body
@@ -82,7 +82,7 @@ func TestUnwrap(t *testing.T) {
 				t.Errorf("%s:\n%swant\n%s", tt.name, got, tt.want)
 			}
 		}
-		// However the octets arrive, they mean the same.
+		// The result does not depend on how many bytes a read returns.
 		slow := iotest.OneByteReader(strings.NewReader(tt.text))
 		objects := 0
 		for _, err := range NewDecoder(slow, feed.Options{}).objects() {
@@ -96,7 +96,7 @@ func TestUnwrap(t *testing.T) {
 	}
 }
 
-// Rule 52: each limit ends the feed, and what came before stays.
+// TestLimits_Rule52 checks that each limit ends the feed and that the objects before it are kept (rule 52).
 func TestLimits_Rule52(t *testing.T) {
 	const first = "@A { u://h/\n}\n"
 	octets := func(n int) limits { l := limitsOf(feed.Limits{}); l.object = n; return l }
@@ -129,7 +129,7 @@ func TestLimits_Rule52(t *testing.T) {
 	}
 }
 
-// Rule 52: what compresses 1000 to 1 is no feed, unless it is small.
+// TestBomb_Rule52 checks that a feed with a compression ratio of 1000 is rejected unless it is small (rule 52).
 func TestBomb_Rule52(t *testing.T) {
 	small := compress(t, "@A { u://h/1\n}"+strings.Repeat(" ", 1<<20-100))
 	if got := read(small, feed.Options{}); got != "1/0 @A u://h/1\n" {

@@ -33,7 +33,7 @@ func TestSplitName(t *testing.T) {
 	}
 }
 
-// paper is the example of RFC 2655, section 4, and what is beside it.
+// paper is the example of RFC 2655, section 4, with more attributes.
 var paper = object{Type: "DOCUMENT", Attributes: []attribute{
 	{"AUTHOR-10", []byte("Jose Garcia y Montes")},
 	{"Author-2", []byte("Straße Müller")},
@@ -55,14 +55,14 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestNumbers has what an object says of a change, and repair S8.
+// TestNumbers checks the attributes for the time and size of a file, and repair S8.
 func TestNumbers(t *testing.T) {
 	const big = "9223372036854775807"
 	for _, tt := range []struct {
 		name       string
 		attributes []string // name=value
 		get        string
-		want       int64 // -1: none
+		want       int64 // -1 if there is none
 	}{
 		{"plain", []string{"File-Size=12"}, fileSize, 12},
 		{"in other letters", []string{"file-size=12"}, fileSize, 12},

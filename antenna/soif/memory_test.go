@@ -17,7 +17,7 @@ const typical = "@FILE { http://dl.example.org/dist/minato-2.9.1.tar.xz\nTime-to
 	"MD5{32}:\t5d41402abc4b2a76b9719d911017c592\nGatherer-Name{13}:\tminato mirror\nGatherer-Host{25}:\tgather.minato.example.org\n" +
 	"Gatherer-Version{3}:\t1.3\n}\n"
 
-// An endless reader brings what next makes, for ever.
+// An endless reader returns the results of next one after the other.
 type endless struct {
 	next func(i int) string
 	made int
@@ -36,7 +36,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func always(text string) func(int) string { return func(int) string { return text } }
 
-// allocated returns the octets that were allocated so far, and those that are in use.
+// allocated returns the number of bytes allocated since the start, and of those in use.
 func allocated() (total, inUse uint64) {
 	var m runtime.MemStats
 	runtime.GC()
@@ -44,8 +44,8 @@ func allocated() (total, inUse uint64) {
 	return m.TotalAlloc, m.HeapAlloc
 }
 
-// TestMemory reads streams of 4 MiB: what is in use does not grow with them, and what is allocated on the way is in
-// proportion to what was read, or constant where there is nothing to hand on.
+// TestMemory checks that the memory in use does not grow with a stream of 4 MiB, and that the allocations are in
+// proportion to its length, or constant if it has no objects.
 func TestMemory(t *testing.T) {
 	const size = 4 << 20
 	name := func(i int) string { return fmt.Sprintf("@A%d { u://h/ n%d{0}:\t}\n", i, i) }
@@ -78,7 +78,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Rule 52, and no allocation by a number from outside: sizes that are announced and not sent cost nothing.
+// TestAnnouncedSize_Rule52 checks that a size in the stream allocates nothing until the value has arrived (rule 52).
 func TestAnnouncedSize_Rule52(t *testing.T) {
 	o := feed.Options{Limits: feed.Limits{Value: 1 << 27}}
 	total, _ := allocated()
@@ -93,7 +93,7 @@ func TestAnnouncedSize_Rule52(t *testing.T) {
 	}
 }
 
-// Limits without end are no numbers to calculate with.
+// TestLimitsWithoutEnd checks that the largest possible limits do not overflow.
 func TestLimitsWithoutEnd(t *testing.T) {
 	o := feed.Options{Limits: feed.Limits{Value: math.MaxInt}}
 	if got := read("@A { u://h/ a{1}:\txb{99999999999999999999}:\ty}", o); !strings.HasPrefix(got, "1/0 too-large b: discards @A u://h/\nerror: ") {

@@ -44,8 +44,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// What is not known of an object is zero in the record; a Harvest word is no media type, and what is contradictory does
-// not count.
+// TestRecordOfLittle checks that unknown values are zero in the record, that a type of Harvest is not taken for a media
+// type, and that contradictory values are ignored.
 func TestRecordOfLittle(t *testing.T) {
 	got, err := records("@A { http://h.example/\nType{4}:\tHTML\nTime-to-Live{1}:\t9\nFile-Size{1}:\t1\nFile-Size{1}:\t2\nGatherer-Port{1}:\t1\n}\n", feed.Options{})
 	want := feed.Record{
@@ -58,7 +58,7 @@ func TestRecordOfLittle(t *testing.T) {
 	}
 }
 
-// TestDecodeRecords has which objects are reports, and that limits, modes and violations are passed on.
+// TestDecodeRecords checks which objects become records, and that limits, mode and Report are passed on.
 func TestDecodeRecords(t *testing.T) {
 	const text = "@DELETE {\n@A { u://h/1\n}\n}\n@REFRESH {\n@A { u://h/2\n}\n}\n@UPDATE {\n@A { u://h/3\n}\n}\n@A { -\n}\n@A { u://h/4\nE<1>{0}:\t\n}\n"
 	for _, tt := range []struct {
@@ -94,7 +94,7 @@ func TestDecodeRecords(t *testing.T) {
 	}
 }
 
-// TestDecoder: who has seen enough is not called again, and goes on later where he stopped; what ended the stream ends it once.
+// TestDecoder checks that an iteration can be ended and resumed, and that the error at the end is returned once.
 func TestDecoder(t *testing.T) {
 	d := NewDecoder(strings.NewReader("@A { u://h/1 }@A { u://h/2 }@A { u://h/3 }@A {"), feed.Options{})
 	var urls []string
@@ -138,7 +138,8 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestCharset_Rule55: text is in the charset of the MIME entity, else in UTF-8; what is neither is escaped (rule 55).
+// TestCharset_Rule55 checks that text is decoded from the charset of the MIME entity or from UTF-8, and that other
+// bytes are escaped (rule 55).
 func TestCharset_Rule55(t *testing.T) {
 	const eucjp, utf8 = "\xc6\xfc\xcb\xdc", "日本"
 	written := func(title string) string {
@@ -166,7 +167,8 @@ func TestCharset_Rule55(t *testing.T) {
 	}
 }
 
-// TestFromRecord: a record of SOIF becomes what it was, one of something else says in SOIF what it said.
+// TestFromRecord checks that a record of SOIF becomes the same object again, and that a record of another format
+// becomes an object with its values.
 func TestFromRecord(t *testing.T) {
 	const text = "@DOCUMENT { http://h.example/\nTitle{2}:\t\x00\xff\nTitle{0}:\t\nMD5{1}:\tx\n}\n@A { news:x.y\n}\n"
 	list, err := records(text, feed.Options{})

@@ -33,7 +33,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// What would be read as something else is not written at all.
+// TestAppendRefuses checks that an object that would be decoded differently is refused.
 func TestAppendRefuses(t *testing.T) {
 	for _, o := range []object{
 		{},
@@ -54,7 +54,8 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-// TestEncode: what SOIF cannot say is left out, what cannot be written ends it, and so does a writer that fails.
+// TestEncode checks that Encode leaves out records that SOIF cannot express, and returns an error for an invalid record
+// and from the writer.
 func TestEncode(t *testing.T) {
 	records := []feed.Record{{URL: "u://h/1", Title: "x"}, {URL: "u://h/2", Failed: true}, {URL: "u://h/3", Format: feed.LIRS, Size: 1}}
 	var b strings.Builder
@@ -79,7 +80,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// content returns objects without where they stood and how they were told.
+// content returns the type, URL and attributes of the objects, without attributes whose names have brackets.
 func content(objects []object) []object {
 	list := make([]object, 0, len(objects))
 	for _, o := range objects {
@@ -105,7 +106,7 @@ func decodeAll(text string, o feed.Options) (objects []object, err error) {
 	return objects, nil
 }
 
-// checkStable writes objects, reads them and writes them again: nothing may change, in either mode.
+// checkStable checks that objects are the same after encoding and decoding, in both modes.
 func checkStable(t *testing.T, objects []object) {
 	t.Helper()
 	write := func(objects []object) (b []byte) {
@@ -124,7 +125,7 @@ func checkStable(t *testing.T, objects []object) {
 	for _, strict := range []bool{false, true} {
 		again, err := decodeAll(string(text), feed.Options{Strict: strict, Report: func(v feed.Violation) {
 			switch v.Code {
-			case codeNotWatchable.Name, codeDuplicate.Name, codeConflict.Name, codeBadNumber.Name, codeBadMD5.Name: // of the content, not of the form
+			case codeNotWatchable.Name, codeDuplicate.Name, codeConflict.Name, codeBadNumber.Name, codeBadMD5.Name: // about the content, not the form
 			default:
 				t.Fatalf("%q, written: %+v", text, v)
 			}
