@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestHealth: a worker pauses, longer each time, when others do right what failed there, until a try of its own reaches a server.
+// TestHealth checks that a worker pauses, longer each time, while its attempts fail and those of other workers succeed,
+// until one of its own attempts reaches a server.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	by := func(worker string, k Kind) []Record { return []Record{{Last: &Ending{Worker: worker, Kind: k}}} }
@@ -13,7 +14,7 @@ func TestHealth(t *testing.T) {
 	for name, tt := range map[string]struct {
 		others  bool
 		records []Record
-		want    []time.Duration // the pauses after each of ten failures in a row
+		want    []time.Duration // pauses after each of ten failures in a row
 		own     bool
 	}{
 		"others do it right":         {false, by("other", Right), []time.Duration{0, 0, 1, 2, 4, 8, 16, 32, 60, 60}, true},

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// loads are those that two watchers and six workers have in internal/test/e2e/realservers_fleetmeasure_test.go.
+// loads are the loads of two watchers and six workers in internal/test/e2e/realservers_fleetmeasure_test.go.
 var loads = []struct {
 	name  string
 	jobs  int
-	rate  float64 // jobs a second that are published; 0: all at once
-	pace  float64 // requests a second that the host gets; 0: no limit
+	rate  float64 // jobs per second, 0 if all are published at once
+	pace  float64 // requests per second allowed to the host, 0 for no limit
 	kills int
 }{
 	{"300 jobs at once", 300, 0, 0, 0},
@@ -22,8 +22,8 @@ var loads = []struct {
 	{"300 jobs at once, three workers killed", 300, 0, 0, 3},
 }
 
-// TestMeasured prints what the model makes of them, as scripts/fleetsim -measured asks for it: each request takes 100
-// ms, and each file 600 ms.
+// TestMeasured prints the results of the model for these loads, for scripts/fleetsim -measured. Each request takes 100
+// ms and each file 600 ms.
 func TestMeasured(t *testing.T) {
 	if !*whole {
 		return

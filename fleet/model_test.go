@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// FuzzWorkers has workers do anything to one record at any time, each with what it believes. Whatever they do, one of
-// them has the job at a time, fences only grow, none that lost it changes anything, and what was reported last is what
-// is done in the end.
+// FuzzWorkers lets several workers call the methods of one record at any time, each with the fence that it last got. It
+// checks that one worker at a time has the job, that fences only grow, that a worker that has lost the job changes
+// nothing, and that the last reported version is done in the end.
 func FuzzWorkers(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Add([]byte{0, 16, 7, 33, 3, 0, 8, 20})
@@ -68,7 +68,7 @@ func checkRecord(t *testing.T, r, before *Record) {
 	}
 }
 
-// settle lets one good worker go on, until nothing is left.
+// settle lets one worker finish the job, including retries.
 func settle(t *testing.T, r *Record, now time.Time, version int) {
 	t.Helper()
 	for range 4 {
@@ -83,8 +83,7 @@ func settle(t *testing.T, r *Record, now time.Time, version int) {
 	}
 }
 
-// FuzzPace: whatever workers ask for, no moment is given twice, and a host that said how long is left alone so long,
-// but not for ever.
+// FuzzPace checks that no turn is given twice and that a host is held for as long as it asked, up to mostHeld.
 func FuzzPace(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 250, 6})
 	f.Fuzz(func(t *testing.T, steps []byte) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// FuzzLine: whatever is asked of a host, numbers are called one after the other and none ahead, those that are behind
-// wait no less, and a host that is to be left alone has none called.
+// FuzzLine checks that the numbers of a line are called in order and not ahead of time, that a later number never waits
+// less, and that no number is called while the host is held.
 func FuzzLine(f *testing.F) {
 	f.Add([]byte{1, 1, 1, 2, 4, 8, 0, 255, 3})
 	f.Fuzz(func(t *testing.T, steps []byte) {
@@ -50,7 +50,8 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// TestLineCost: the distance between two jobs is what those before them needed: requests or bytes, whatever takes longer.
+// TestLineCost checks that the interval between two jobs is the time that their requests or bytes need at the host,
+// whichever is longer.
 func TestLineCost(t *testing.T) {
 	const jobs = 1000
 	for _, tt := range []struct {
@@ -80,8 +81,8 @@ func TestLineCost(t *testing.T) {
 	}
 }
 
-// FuzzShares: whatever workers come, ask and go, all shares together are never more than the host is to send; and those
-// that stay get the same.
+// FuzzShares checks that the shares of all workers together never exceed the limit of the host, and that workers that
+// stay get equal shares.
 func FuzzShares(f *testing.F) {
 	f.Add([]byte{0, 8, 16, 24, 1, 9, 4, 255, 2})
 	f.Fuzz(func(t *testing.T, steps []byte) {

@@ -14,7 +14,7 @@ func job(version string) Job {
 	return Job{Name: "isos/disk.iso", Watch: "disk", Version: version, URIs: []string{"https://example.org/disk.iso"}}
 }
 
-// taken is a record that a worker has, with its fence.
+// taken returns a record that worker has taken, and its fence.
 func taken(t *testing.T, worker string, now time.Time) (*Record, uint64) {
 	t.Helper()
 	r := &Record{}
@@ -76,8 +76,8 @@ func run(r *Record) {
 
 func end(r *Record, k Kind) { r.Finish("a", r.Lease.Fence, Ending{Kind: k}, t0) }
 
-// TestSchedule: a wrong file is asked for again after 5 minutes, an hour and 6 hours, and given up then with its
-// evidence. A report revives it.
+// TestSchedule checks that a wrong file is tried again after 5 minutes, an hour and 6 hours, and that the job is dead
+// after that until it is reported again.
 func TestSchedule(t *testing.T) {
 	r, now := &Record{}, t0
 	r.Report(job("1"), now)
@@ -110,7 +110,8 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestFailures: what the network did is tried again later and later, by another worker after a second, and not for ever.
+// TestFailures checks that a job that failed because of the network is tried again at growing intervals, by another
+// worker after a second, and is dead in the end.
 func TestFailures(t *testing.T) {
 	r, now, waited := &Record{}, t0, time.Duration(0)
 	r.Report(job("1"), now)
@@ -130,14 +131,14 @@ func TestFailures(t *testing.T) {
 			t.Fatalf("another worker does not get it: %v", err)
 		}
 		looks := 0
-		for at := r.Again(); at.Before(r.Next); looks++ { // as the message comes to the worker that failed
+		for at := r.Again(); at.Before(r.Next); looks++ { // times at which the failed worker gets the message again
 			var early *EarlyError
 			if err := r.Take("a", at, UsualLease); !errors.As(err, &early) || !early.Next.After(at) {
 				t.Fatalf("the worker that failed gets it first: %v", err)
 			}
 			at = early.Next
 		}
-		if looks > 80 { // each second at first, and of six hours
+		if looks > 80 { // every second at first, later every six hours
 			t.Errorf("it comes %d times to the worker that failed, in %v", looks, r.Next.Sub(now))
 		}
 		waited += r.Next.Sub(now)
@@ -148,7 +149,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestElsewhere: three workers try one after the other what failed, and these are one failure. After that it waits for all.
+// TestElsewhere checks that a job that failed is tried by three workers one after the other, which counts as one
+// failure, and by none of the others until Next.
 func TestElsewhere(t *testing.T) {
 	r, now := &Record{}, t0
 	r.Report(job("1"), now)
@@ -174,8 +176,8 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestLacks: a job for which one worker has no password goes to another one, and is dead when that says so, too. With
-// one worker it is after its tries.
+// TestLacks checks that a job for which a worker lacks a password goes to another worker, and is dead if that one lacks
+// it too. If there is only one worker, the job is dead after its attempts.
 func TestLacks(t *testing.T) {
 	lacks := func(r *Record, worker string, now time.Time) {
 		t.Helper()
@@ -213,8 +215,8 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestTakeOver_Rule74: while a lease lasts no other worker gets the job. After that one does, and the first can neither
-// prolong nor end it.
+// TestTakeOver_Rule74 checks that no other worker can take a job before its lease expires, and that after a takeover
+// the first worker can neither prolong nor finish it.
 func TestTakeOver_Rule74(t *testing.T) {
 	r, fence := taken(t, "a", t0)
 	if err := r.Take("b", t0.Add(UsualLease-1), UsualLease); !is[*HeldError](err) {
@@ -252,8 +254,8 @@ func TestTakeOver_Rule74(t *testing.T) {
 	}
 }
 
-// TestOpened_Rule75: the upload of a try stays in the record for the worker that takes the job over, and for a later
-// report, until it is the object. One that lost the job has no word in it.
+// TestOpened_Rule75 checks that the record keeps the ID of an upload for the next worker, and for a job reported later,
+// until the object exists. A worker that has lost the job cannot change it.
 func TestOpened_Rule75(t *testing.T) {
 	r, fence := taken(t, "a", t0)
 	if err := r.Opened("a", fence, "one"); err != nil {
@@ -278,7 +280,7 @@ func TestOpened_Rule75(t *testing.T) {
 	}
 }
 
-// TestLateProlong: a holder that was slow keeps the job if no other has taken it.
+// TestLateProlong checks that a worker may prolong an expired lease if no other worker has taken the job.
 func TestLateProlong(t *testing.T) {
 	r, fence := taken(t, "a", t0)
 	if err := r.Prolong("a", fence, Progress{}, t0.Add(5*time.Minute), UsualLease); err != nil {
@@ -289,7 +291,8 @@ func TestLateProlong(t *testing.T) {
 	}
 }
 
-// TestOrderlyEnd_Rule76: a job that is given back can be taken at once, and what was reported meanwhile comes in its place.
+// TestOrderlyEnd_Rule76 checks that a released job can be taken at once, and that a version reported meanwhile replaces
+// the old one.
 func TestOrderlyEnd_Rule76(t *testing.T) {
 	r, fence := taken(t, "a", t0)
 	r.Report(job("2"), t0)
@@ -342,7 +345,7 @@ func Example() {
 	// <nil> done
 }
 
-// TestPriority: the last word about a job that is queued counts, and the job stays the same.
+// TestPriority checks that a report changes the priority of a queued job, and that the ID of the job stays the same.
 func TestPriority(t *testing.T) {
 	var r Record
 	low := job("1")
@@ -358,7 +361,8 @@ func TestPriority(t *testing.T) {
 	}
 }
 
-// TestClockPutBack_Rule74: what was to come by a clock that was put back by a day keeps no job, feed or host for that day.
+// TestClockPutBack_Rule74 checks that a clock that was set back by a day does not block a job, feed or host for that
+// day.
 func TestClockPutBack_Rule74(t *testing.T) {
 	back := t0.Add(-24 * time.Hour)
 	r, fence := taken(t, "a", t0)

@@ -11,19 +11,19 @@ import (
 
 var whole = flag.Bool("whole", false, "simulate the whole fleet, and print the tables")
 
-// small is a fleet that is simulated in a second or two.
+// small is a fleet that can be simulated in a second or two.
 var small = shape{
 	feeds: 400, files: 20_000, hosts: 60, groups: 4, workers: 20, updates: 20_000, length: 15 * time.Minute, rate: 10, held: 5000, write: time.Millisecond / 2,
 	lease: UsualLease, poll: 10 * time.Minute, answer: 150 * time.Millisecond, requests: 3, // HEAD, digest or document, and the file
 }
 
-// large is what the tables are of.
+// large is the fleet in the tables.
 var large = shape{
 	feeds: 20_000, files: 1_000_000, hosts: 2000, groups: 20, workers: 200, updates: 100_000, length: time.Hour, rate: 10, held: 5000, write: time.Millisecond / 2,
 	lease: UsualLease, poll: 10 * time.Minute, answer: 150 * time.Millisecond, requests: 3,
 }
 
-// A calamity is what happens to a fleet in the middle of its time.
+// A calamity is an event halfway through a simulation.
 type calamity struct {
 	name string
 	do   func(*sim)
@@ -54,7 +54,7 @@ var calamities = []calamity{
 	{"the only queue away for 10 minutes", func(s *sim) { s.queueDown(10 * time.Minute) }},
 }
 
-// simulate runs a fleet through a calamity and finds what is lost.
+// simulate simulates a fleet with a calamity and reports each file that is not done in the end as a fault.
 func simulate(shape shape, seed uint64, slack time.Duration, c calamity) *sim {
 	s := newSim(shape, seed)
 	s.slack = slack
@@ -70,12 +70,12 @@ func simulate(shape shape, seed uint64, slack time.Duration, c calamity) *sim {
 	return s
 }
 
-// TestScale: whatever happens to a fleet, each update is done once, by one worker, no later than leases and the
-// schedule allow, and no host is asked more often than it may be.
+// TestScale checks that with each calamity every update is done once, by one worker, within the time that leases and
+// the schedule allow, and that no host gets more requests than its pace allows.
 func TestScale(t *testing.T) {
 	for i, c := range slices.Concat(calamities, calamities[3:5]) {
 		shape := small
-		shape.single = i >= len(calamities) // which is another way to be sure before the rename
+		shape.single = i >= len(calamities) // the second way to confirm a lease before the rename
 		s := simulate(shape, 1, time.Minute, c)
 		for _, fault := range s.stats.faults {
 			t.Errorf("%s: %s", c.name, fault)
@@ -90,8 +90,9 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestScalePaced: a host with more work than it may be asked for does not keep others waiting: its jobs wait in the
-// queue, in their order, for no longer than its pace demands, all of which is used. None waits long in a worker.
+// TestScalePaced checks that a host with more work than its pace allows does not delay other hosts. Its jobs wait in
+// the queue, in their order, no longer than the pace demands, and the pace is fully used. No job waits long in a
+// worker.
 func TestScalePaced(t *testing.T) {
 	shape := small
 	shape.feeds, shape.hosts, shape.workers, shape.updates, shape.rate, shape.held = 4000, 200, 50, 60_000, 3, 0
@@ -136,7 +137,7 @@ func TestScalePaced(t *testing.T) {
 	}
 }
 
-// TestScaleSame: the same seed gives the same run.
+// TestScaleSame checks that the same seed gives the same result.
 func TestScaleSame(t *testing.T) {
 	a, b := simulate(small, 2, 0, calamities[5]).line(), simulate(small, 2, 0, calamities[5]).line()
 	if a != b {
@@ -144,7 +145,7 @@ func TestScaleSame(t *testing.T) {
 	}
 }
 
-// line is a row of the table.
+// line returns a row of the table.
 func (s *sim) line() string {
 	jobs := float64(s.stats.fresh)
 	busiest := 0
@@ -155,8 +156,8 @@ func (s *sim) line() string {
 		lateness(s.stats.seen), s.stats.takenOver, s.stats.known, busiest, float64(s.writes-s.stats.paced)/jobs, float64(s.stats.paced)/jobs, 100*s.busy.Seconds()/s.length.Seconds())
 }
 
-// byHost is how late files were of hosts that had as much work as their pace allows, and of the others. Failures are
-// not of interest.
+// byHost returns the lateness of files of hosts that had as much work as their pace allows, and of files of the other
+// hosts. It leaves out files that were tried again.
 func (s *sim) byHost() (busy, others []time.Duration) {
 	for i := range s.hosts {
 		h := &s.hosts[i]
@@ -170,7 +171,7 @@ func (s *sim) byHost() (busy, others []time.Duration) {
 	return busy, others
 }
 
-// lateness is the median, the 99th of a hundred and the worst.
+// lateness returns the median, the 99th percentile and the maximum.
 func lateness(all []time.Duration) string {
 	if len(all) == 0 {
 		return "-"
@@ -182,7 +183,7 @@ func lateness(all []time.Duration) string {
 
 const header = "| jobs | most waiting | late | late, tried again | after the feed | taken over | reported twice | most requests in a second | writes a job + for pace | queue busy |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
 
-// TestScaleTable prints what calamities cost the large fleet, and what others have to bear.
+// TestScaleTable prints what calamities cost the large fleet, and how it behaves with other loads.
 func TestScaleTable(t *testing.T) {
 	if !*whole {
 		return

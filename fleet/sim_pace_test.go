@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What fleet/jetstream does so that hosts are kept to their pace, and what that looks like from a host.
+// This file models how fleet/jetstream keeps to the pace of each host, and what the host sees.
 
 type turns struct {
 	next, gap  time.Duration
@@ -16,7 +16,7 @@ type turns struct {
 
 func (s *sim) limit() Limit { return Limit{Requests: s.rate, Bytes: s.bytes} }
 
-// admit has a job that may not begin at its host wait in the queue, as Pacer.admit does.
+// admit puts a job back into the queue if its host has no room for it, like Pacer.admit.
 func (s *sim) admit(t *slot, f *file) {
 	if s.limit() == (Limit{}) {
 		s.claimed(t, f)
@@ -49,7 +49,7 @@ func (s *sim) admit(t *slot, f *file) {
 	})
 }
 
-// begins takes a job whose turn it soon is.
+// begins starts a job if its turn comes soon. Otherwise the job waits in the queue.
 func (s *sim) begins(t *slot, f *file, wait time.Duration) {
 	if wait <= Soon {
 		s.claimed(t, f)
@@ -66,7 +66,7 @@ func (s *sim) putOff(t *slot, f *file, wait time.Duration) {
 	s.free(t)
 }
 
-// yield gives a job back whose host is to be left alone.
+// yield releases a job whose host is held.
 func (s *sim) yield(t *slot, claim int) {
 	f, fence := t.file, t.fence
 	s.store(&t.process, 1, func() {
@@ -80,7 +80,7 @@ func (s *sim) yield(t *slot, claim int) {
 	})
 }
 
-// request asks the host so many times, each in its turn, and loads then.
+// request sends the remaining requests of a job, each in its turn, and then downloads the file.
 func (s *sim) request(t *slot, claim, left int) {
 	if left == 0 {
 		s.load(t, claim)
@@ -108,7 +108,7 @@ func (s *sim) request(t *slot, claim, left int) {
 	})
 }
 
-// turn waits for a turn at the host, as Pacer.Turn does.
+// turn waits for a turn at the host, like Pacer.Turn.
 func (s *sim) turn(t *slot, claim int, then func()) {
 	if s.rate == 0 {
 		then()
@@ -141,16 +141,16 @@ func (s *sim) turn(t *slot, claim int, then func()) {
 	})
 }
 
-// A tap is what a worker may have of the bytes of a host, and what of its slots share that.
+// A tap is the share of a worker in the bandwidth of a host. The worker's downloads from that host divide it.
 type tap struct {
 	host  int
-	rate  float64 // a second; while there is no share, it is a trickle
+	rate  float64 // bytes per second, very few until there is a share
 	since time.Duration
 	slots []*slot
-	ends  int // counts what was reckoned before
+	ends  int // incremented to invalidate earlier calculations
 }
 
-// load has the file come.
+// load downloads the file.
 func (s *sim) load(t *slot, claim int) {
 	if s.bytes == 0 {
 		s.on(t, claim, s.now+t.file.took, func() { s.end(t, claim) })
@@ -167,7 +167,7 @@ func (s *sim) load(t *slot, claim int) {
 	s.flow(p, func() { p.slots = append(p.slots, t) })
 }
 
-// leave ends what comes for a slot.
+// leave removes the download of a slot from its tap.
 func (s *sim) leave(t *slot) {
 	if p := t.taps[t.file.host]; p != nil {
 		s.flow(p, func() { p.slots = slices.DeleteFunc(p.slots, func(o *slot) bool { return o == t }) })
@@ -178,7 +178,8 @@ func (p *tap) each() float64 { return min(speed, p.rate/float64(max(1, len(p.slo
 
 func (s *sim) turnTap(p *tap, rate float64) { s.flow(p, func() { p.rate = rate }) }
 
-// flow reckons what has come through a tap, changes it, and reckons when the next file is there.
+// flow calculates what has come through a tap so far, calls change, and schedules the end of each download at its new
+// rate.
 func (s *sim) flow(p *tap, change func()) {
 	h := &s.hosts[p.host]
 	came := p.each() * (s.now - p.since).Seconds()
@@ -210,7 +211,7 @@ func (s *sim) flow(p *tap, change func()) {
 	}
 }
 
-// share asks for the share of a worker again and again, as Pacer.share does.
+// share renews the share of a worker regularly, like Pacer.share.
 func (s *sim) share(w *worker, p *tap) {
 	if len(p.slots) == 0 && p.rate > 0 {
 		s.turnTap(p, 0)

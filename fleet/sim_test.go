@@ -9,39 +9,40 @@ import (
 	"time"
 )
 
-// A simulated fleet has watchers, workers, hosts and a queue, in virtual time: events follow each other, and nothing
-// else runs. What a record, a lease and a pace become is decided by the types of this package; what fleet/jetstream and
-// the commands add (a message for each record, a heartbeat, turns taken ahead) is modelled here, with their figures.
+// The simulation of a fleet has watchers, workers, hosts and a queue in virtual time. It runs one event after the
+// other, without concurrency. The records, leases and paces are those of this package. The simulation has models of
+// what fleet/jetstream and the commands add, with the same constants: a message for each record, a heartbeat, and turns
+// taken ahead.
 
-// A shape is how large a simulated fleet is, and what it has to do.
+// A shape describes the size of a simulated fleet and its load.
 type shape struct {
 	feeds, files, hosts, groups int
 	workers                     int
-	updates                     float64       // an hour
-	length                      time.Duration // for how long there are some
-	rate                        float64       // requests a second that each host gets of all
-	bytes                       int64         // that each host sends a second to all; if zero, as fast as it goes
-	held                        int           // requests of which one is answered by 503 for a minute; if zero, none is
-	write                       time.Duration // that the queue needs to store a value on disk
-	single                      bool          // the queue is one server, which is asked whether a lease is held
+	updates                     float64       // per hour
+	length                      time.Duration // time for which there are updates
+	rate                        float64       // requests per second to each host from all workers
+	bytes                       int64         // bytes per second from each host to all workers, 0 for no limit
+	held                        int           // one in so many requests is answered with 503, 0 for none
+	write                       time.Duration // time for which the queue writes a value to disk
+	single                      bool          // the queue is one server and can be asked whether a lease is held
 
-	lease, poll, answer time.Duration // answer is how long each request takes
-	requests            int           // of a job
-	took                time.Duration // to download any file; if zero, files are of all sizes, and some fail
+	lease, poll, answer time.Duration // answer is the time of each request
+	requests            int           // per job
+	took                time.Duration // time of each download; if zero, files have various sizes and some fail
 }
 
-// What the model takes for granted.
+// These are the assumptions of the model.
 const (
-	downloads   = 4   // at once, in a worker
-	speed       = 8e6 // bytes a second of one download
+	downloads   = 4   // concurrent downloads of a worker
+	speed       = 8e6 // bytes per second of one download
 	median      = 4e6 // bytes of a file
-	spread      = 2   // sigma of the logarithm of sizes: the mean is 30 MB
+	spread      = 2   // sigma of the logarithm of sizes, for a mean of 30 MB
 	toQueue     = time.Millisecond
-	backAfter   = 5 * time.Second // a killed process is started again
+	backAfter   = 5 * time.Second // time after which a killed process is started again
 	ahead       = 200 * time.Millisecond
-	flush       = time.Second // between two times that a watcher stores what it has seen
-	mostAhead   = 100         // polls a second of what a new watcher finds to be late
-	wrongEvery  = 50          // jobs, of which one has a wrong digest at the first try
+	flush       = time.Second // interval at which a watcher stores what it has seen
+	mostAhead   = 100         // polls per second while a new watcher catches up
+	wrongEvery  = 50          // one job in so many has a wrong digest at the first attempt
 	failedEvery = 100
 	hopeless    = 2000
 )
@@ -68,7 +69,7 @@ func (e *events) Pop() any {
 	return x
 }
 
-// A sim is one run.
+// A sim holds the state of a simulation.
 type sim struct {
 	shape
 	random *rand.Rand
@@ -76,33 +77,33 @@ type sim struct {
 	coming events
 	seq    int
 
-	freeAt, upAt   time.Duration // the queue: when it has stored what it was given, and when it answers again
+	freeAt, upAt   time.Duration // when the queue has stored everything so far, and when it is up again
 	writes, reads  int
 	busy           time.Duration
-	ready          []*file // whose message waits for a worker
+	ready          []*file // files whose message waits for a worker
 	idle           []*slot
-	files          []*file // by number; nil if nothing was published yet
+	files          []*file // by number, nil if not published yet
 	feedHost       []int
 	hosts          []host
 	workers        []*worker
 	groups         []*group
 	depth, deepest int
-	depths         []float64     // of the queue, each 10 seconds
-	slack          time.Duration // how late a file may be without a cause of its own; if zero, that does not matter
+	depths         []float64     // length of the queue every 10 seconds
+	slack          time.Duration // allowed lateness of a file without a cause of its own, 0 for any
 	stops          int
-	stopNext       int // so many workers are stopped when they have made sure of their lease, and have not renamed yet
+	stopNext       int // number of workers to stop between the check of their lease and the rename
 	stats          stats
 }
 
-// stats are what came of it.
+// stats are the results of a simulation.
 type stats struct {
 	published, fresh, known, placed, dead, takenOver, givenUp, late, early, paced, putOff, acks int
 
-	last   time.Duration // when the last file was there
-	stored int           // by then
+	last   time.Duration // when the last file was in place
+	stored int           // number of values stored by then
 
-	once, again, seen []time.Duration // lateness beside the download: from the report, without and with failures; all of it from the feed
-	inRoom            []time.Duration // that a request waited in a worker
+	once, again, seen []time.Duration // lateness: since the report, without and with failures; since the feed
+	inRoom            []time.Duration // time that a request waited in a worker
 	faults            []string
 }
 
@@ -119,10 +120,10 @@ func (s *sim) at(at time.Duration, do func()) {
 
 func (s *sim) after(wait time.Duration, do func()) { s.at(s.now+wait, do) }
 
-// clock is the time of the queue.
+// clock returns the time of the queue.
 func (s *sim) clock() time.Time { return t0.Add(s.now) }
 
-// A process does nothing after it was killed, and what it has to do later while it is stopped.
+// A process does nothing after it was killed, and nothing while it is stopped.
 type process struct {
 	name    string
 	life    int
@@ -130,7 +131,7 @@ type process struct {
 	stopped time.Duration
 }
 
-// as does something as a process, if it lives still.
+// as calls do at the time at if the process has not been killed by then. While the process is stopped, the call waits.
 func (s *sim) as(p *process, at time.Duration, do func()) {
 	life := p.life
 	s.at(at, func() {
@@ -144,8 +145,8 @@ func (s *sim) as(p *process, at time.Duration, do func()) {
 	})
 }
 
-// store has the queue store something for a process, which goes on when it has the answer. Values are stored one after
-// the other, and what is asked while the queue is down is asked again until it is up.
+// store lets the queue store values one after the other, and then calls then as the process p. While the queue is down,
+// the request waits.
 func (s *sim) store(p *process, values int, change, then func()) {
 	s.reads, s.writes = s.reads+values, s.writes+values
 	cost := time.Duration(values) * s.write
@@ -158,7 +159,7 @@ func (s *sim) store(p *process, values int, change, then func()) {
 	})
 }
 
-// run goes on until nothing is left to happen.
+// run handles events until there are none.
 func (s *sim) run() {
 	for len(s.coming) > 0 {
 		e := heap.Pop(&s.coming).(event)
@@ -167,22 +168,23 @@ func (s *sim) run() {
 	}
 }
 
-// A host counts its requests.
+// A host counts its requests and bytes.
 type host struct {
 	pace     Pace
 	last     time.Duration // of the last request
-	told     time.Duration // until when it is to be left alone
+	told     time.Duration // held until then
 	requests int
 	second   int64
 	inSecond int
-	most     int // requests in one second
+	most     int // largest number of requests in one second
 	flow     float64
-	mostFlow float64 // bytes a second
+	mostFlow float64 // largest number of bytes per second
 	bytes    float64
-	late     []time.Duration // its files
+	late     []time.Duration // lateness of its files
 }
 
-// asked is a request. It must not come before its turn, or while the host is to be left alone.
+// asked counts a request to a host. It reports a fault if the host is held, and counts the request as early if it comes
+// before its turn.
 func (s *sim) asked(n int) {
 	h := &s.hosts[n]
 	gap := time.Duration(float64(time.Second) / s.rate)
@@ -205,7 +207,7 @@ func (s *sim) asked(n int) {
 	}
 }
 
-// A file is one that is watched, with what the queue knows of it.
+// A file is a watched file with its record in the queue.
 type file struct {
 	name      string
 	host      int
@@ -214,14 +216,14 @@ type file struct {
 	reported  time.Duration // the newest version, for the first time
 	version   int
 	inPlace   int
-	stage     uint64 // the fence of the folder in which it is made
-	delivery  int    // of its message
+	stage     uint64 // fence of the folder in which it is made
+	delivery  int    // number of its message
 	ackBy     time.Duration
-	done      int           // the version of the last end that was right
-	kind      Kind          // how the first try of this version ends
-	took      time.Duration // to download this version
+	done      int           // last version that was done
+	kind      Kind          // how the first attempt of this version ends
+	took      time.Duration // download time of this version
 	troubled  bool          // it was tried again
-	allowed   time.Duration // how late this version may be: for what waits of its host, schedule and leases
+	allowed   time.Duration // allowed lateness of this version because of its host, the schedule and leases
 }
 
 func newSim(shape shape, seed uint64) *sim {
@@ -244,7 +246,7 @@ func newSim(shape shape, seed uint64) *sim {
 	return s
 }
 
-// publish has a new version of one of the files appear in its feed, and so on.
+// publish publishes a new version of a random file, and schedules the next one.
 func (s *sim) publish() {
 	s.issue(s.random.IntN(len(s.files)))
 	wait := time.Duration(s.random.ExpFloat64() / s.updates * float64(time.Hour))
@@ -253,7 +255,7 @@ func (s *sim) publish() {
 	}
 }
 
-// issue has a new version of a file appear.
+// issue puts a new version of a file into its feed.
 func (s *sim) issue(n int) {
 	f := s.files[n]
 	if f == nil {
@@ -268,7 +270,7 @@ func (s *sim) issue(n int) {
 	s.groupOf(n%s.feeds).news(n%s.feeds, f)
 }
 
-// fate says how long a version takes to download, and how the first try ends.
+// fate chooses how long a version takes to download and how the first attempt ends.
 func (s *sim) fate() (took time.Duration, kind Kind) {
 	bytes := median * math.Exp(spread*s.random.NormFloat64())
 	if s.took > 0 {
@@ -286,7 +288,7 @@ func (s *sim) fate() (took time.Duration, kind Kind) {
 	return took, kind
 }
 
-// sample takes down how many jobs wait for a worker.
+// sample records how many jobs wait for a worker.
 func (s *sim) sample() {
 	s.depths = append(s.depths, float64(s.depth))
 	if s.now < s.length {

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// A group is the watchers of one configuration: one polls, and another stands by.
+// A group has the watchers of one configuration: a leader, which polls, and one that stands by.
 type group struct {
 	s       *sim
 	lease   Lease
 	leader  *process
 	members []*process
-	pending map[int][]entry // by feed: what is in it that its watcher has not stored as seen
-	overdue []int           // feeds that were to be polled while there was no leader
+	pending map[int][]entry // by feed: entries that its watcher has not stored as seen
+	overdue []int           // feeds that were due while there was no leader
 	flying  map[int]bool    // feeds whose poll is not stored yet
-	told    map[entry]bool  // what this leader has reported
+	told    map[entry]bool  // entries that this leader has reported
 }
 
 type entry struct {
@@ -41,10 +41,10 @@ func (s *sim) addWatchers() {
 	}
 }
 
-// over reports whether there is nothing more to watch for: all that was published is seen by the end of one more round.
+// over reports whether watchers may stop, because one more round after the last update has seen everything.
 func (s *sim) over() bool { return s.now > s.length+s.poll+2*s.lease }
 
-// lead makes p the leader, if the lease is free.
+// lead makes p the leader if the lease is free.
 func (g *group) lead(p *process) {
 	var err error
 	g.s.store(p, 1, func() { err = g.lease.Take(p.name, g.s.clock(), g.s.lease) }, func() {
@@ -62,7 +62,7 @@ func (g *group) lead(p *process) {
 	})
 }
 
-// await stands by until the lease may be free.
+// await waits until the lease may be free, and then calls lead.
 func (g *group) await(p *process) {
 	if !g.s.over() {
 		g.s.as(p, max(g.s.now+10*time.Millisecond, g.lease.Until.Sub(t0)), func() { g.lead(p) })
@@ -86,7 +86,7 @@ func (g *group) beat(p *process, fence uint64) {
 	})
 }
 
-// due polls a feed, and again and again.
+// due polls a feed now and then at each interval.
 func (g *group) due(feed int) {
 	g.poll(feed)
 	if !g.s.over() {
@@ -111,7 +111,7 @@ func (g *group) poll(feed int) {
 				g.s.report(p, e.file)
 			}
 		}
-		// What was reported is stored as seen a second later. Until then a new watcher reports it again.
+		// Reported entries are stored as seen a second later. Until then a new leader would report them again.
 		g.s.as(p, g.s.now+flush, func() {
 			g.s.store(p, 1+told, func() {
 				for _, e := range news {
@@ -123,13 +123,13 @@ func (g *group) poll(feed int) {
 	})
 }
 
-// news is what the next poll of a feed finds.
+// news adds a new version of a file to a feed.
 func (g *group) news(feed int, f *file) {
 	older := slices.DeleteFunc(g.pending[feed], func(e entry) bool { return e.file == f })
 	g.pending[feed] = append(older, entry{f, f.version})
 }
 
-// report puts a job into the queue, as Queue.Report does.
+// report puts a job into the queue, like Queue.Report.
 func (s *sim) report(p *process, f *file) {
 	j := Job{Name: f.name, Watch: "w", Version: fmt.Sprint(f.version), URIs: []string{f.name}}
 	version := f.version
@@ -144,7 +144,7 @@ func (s *sim) report(p *process, f *file) {
 		}
 		if news == Duplicate || news == Again {
 			s.stats.known++
-			s.writes-- // nothing changes
+			s.writes-- // nothing is stored
 			return
 		}
 		s.stats.fresh++
@@ -158,7 +158,7 @@ func (s *sim) report(p *process, f *file) {
 	}, func() {})
 }
 
-// killWatcher ends the leader of a group. It is started again, and stands by then.
+// killWatcher kills the leader of a group. The process is started again and stands by.
 func (s *sim) killWatcher(n int) {
 	g := s.groups[n]
 	p := g.leader

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// A worker has slots, turns at hosts that it took ahead, and what it may have of their bytes.
+// A worker has slots, turns at hosts that it took ahead, and its shares of their bandwidth.
 type worker struct {
 	process
 	turns map[int]*turns
 	taps  map[int]*tap
-	jobs  map[int]int // by host
+	jobs  map[int]int // number of jobs by host
 }
 
-// A slot is one of the downloads that a worker has at once.
+// A slot is one of the concurrent downloads of a worker.
 type slot struct {
 	*worker
 	life  int
 	file  *file
 	fence uint64
-	until time.Duration // of the lease, as the worker knows it
-	claim int           // counts them, for what belongs to an earlier one
-	left  float64       // bytes to come, of a host that is held to a number of them
+	until time.Duration // end of the lease, as far as the worker knows
+	claim int           // number of the job, to recognize events of an earlier one
+	left  float64       // bytes to download from a host with a limited bandwidth
 }
 
 func (s *sim) addWorkers() {
@@ -34,9 +34,9 @@ func (s *sim) addWorkers() {
 	}
 }
 
-// begin has a worker ask for jobs.
+// begin makes a worker ask for jobs.
 func (s *sim) begin(w *worker) {
-	for _, p := range w.taps { // nothing comes any more
+	for _, p := range w.taps { // the downloads have ended
 		s.turnTap(p, 0)
 		p.slots = nil
 	}
@@ -57,7 +57,7 @@ func (s *sim) free(t *slot) {
 	s.dispatch()
 }
 
-// deliverable has the message of a file wait for a worker.
+// deliverable makes the message of a file available to workers.
 func (s *sim) deliverable(f *file) {
 	f.delivery++
 	s.ready = append(s.ready, f)
@@ -66,7 +66,7 @@ func (s *sim) deliverable(f *file) {
 	s.dispatch()
 }
 
-// dispatch brings messages to slots that wait for one, as long as the queue is up.
+// dispatch delivers messages to free slots while the queue is up.
 func (s *sim) dispatch() {
 	if s.now < s.upAt {
 		return
@@ -77,7 +77,7 @@ func (s *sim) dispatch() {
 		if t.life != t.worker.life {
 			continue
 		}
-		if t.stopped > s.now { // it asks again when it goes on
+		if t.stopped > s.now { // the slot asks again when the worker continues
 			s.as(&t.process, t.stopped, func() { s.free(t) })
 			continue
 		}
@@ -90,7 +90,7 @@ func (s *sim) dispatch() {
 	}
 }
 
-// await brings a message again that is not answered in time.
+// await delivers a message again if it is not acknowledged in time.
 func (s *sim) await(f *file, delivery int) {
 	s.at(max(f.ackBy, s.upAt), func() {
 		switch {
@@ -103,7 +103,7 @@ func (s *sim) await(f *file, delivery int) {
 	})
 }
 
-// later gives a message back until a time.
+// later delivers a message again at the time at.
 func (s *sim) later(f *file, at time.Duration) {
 	f.delivery++
 	delivery := f.delivery
@@ -114,7 +114,7 @@ func (s *sim) later(f *file, at time.Duration) {
 	})
 }
 
-// take takes the job, as Queue.claim does.
+// take takes the job, like Queue.claim.
 func (s *sim) take(t *slot, f *file) {
 	if f.record.Due(s.clock()) {
 		s.admit(t, f)
@@ -149,20 +149,20 @@ func (s *sim) claimed(t *slot, f *file) {
 		case errors.As(err, &held):
 			s.later(f, held.Lease.Until.Sub(t0))
 		default:
-			f.delivery++ // it is acknowledged
+			f.delivery++ // the message is acknowledged
 		}
 		s.free(t)
 	})
 }
 
-// checkTakeOver: a job is not taken from a worker before its lease has run out.
+// checkTakeOver reports a fault if a job is taken from a worker before its lease has expired.
 func (s *sim) checkTakeOver(l Lease) {
 	if s.clock().Before(l.Until) {
 		s.fault("taken from %s, which has it until %v", l.Holder, l.Until.Sub(t0))
 	}
 }
 
-// hold downloads, and prolongs the lease meanwhile.
+// hold downloads the file and prolongs the lease meanwhile.
 func (s *sim) hold(t *slot, f *file) {
 	t.file, t.until = f, s.now+s.lease
 	t.jobs[f.host]++
@@ -172,7 +172,7 @@ func (s *sim) hold(t *slot, f *file) {
 	s.request(t, claim, s.requests)
 }
 
-// on goes on with a claim later, if it is not given up meanwhile.
+// on calls do at the time at unless the slot has another job by then.
 func (s *sim) on(t *slot, claim int, at time.Duration, do func()) {
 	s.as(&t.process, at, func() {
 		if t.claim == claim {
@@ -184,7 +184,7 @@ func (s *sim) on(t *slot, claim int, at time.Duration, do func()) {
 func (s *sim) beat(t *slot, claim int) {
 	s.on(t, claim, s.now+s.lease/3, func() {
 		switch {
-		case s.now < s.upAt && s.now >= t.until: // it was not prolonged for as long as it lasts
+		case s.now < s.upAt && s.now >= t.until: // the lease expired without being prolonged
 			s.stats.givenUp++
 			s.free(t)
 		case s.now < s.upAt:
@@ -196,7 +196,7 @@ func (s *sim) beat(t *slot, claim int) {
 	})
 }
 
-// prolong goes on when the lease is prolonged, and gives the job up when it is lost.
+// prolong prolongs the lease and then calls then. If the lease is lost, it gives the job up.
 func (s *sim) prolong(t *slot, claim int, then func()) {
 	f, fence := t.file, t.fence
 	var err error
@@ -213,8 +213,8 @@ func (s *sim) prolong(t *slot, claim int, then func()) {
 	})
 }
 
-// confirm goes on when the lease is sure to be held, as Claim.Confirm does: one server says so; several have to store
-// that it is prolonged.
+// confirm calls then when it is certain that the lease is held, like Claim.Confirm. A single server can tell; with
+// several servers the lease must be prolonged.
 func (s *sim) confirm(t *slot, claim int, then func()) {
 	if !s.single {
 		s.prolong(t, claim, then)
@@ -237,10 +237,10 @@ func (s *sim) confirm(t *slot, claim int, then func()) {
 	})
 }
 
-// end ends a try: what is wrong is told to the queue, and what is right is put in place before.
+// end ends an attempt. A failed one is stored in the queue; a good file is put in place before.
 func (s *sim) end(t *slot, claim int) {
 	f := t.file
-	if f.kind != Right && f.record.Wrong+f.record.Failed == 0 { // it is right the second time
+	if f.kind != Right && f.record.Wrong+f.record.Failed == 0 { // the second attempt succeeds
 		s.finish(t, claim, f.kind)
 		return
 	}
@@ -257,7 +257,8 @@ func (s *sim) end(t *slot, claim int) {
 	})
 }
 
-// place renames what was made under a fence. For a late worker its folder is there no more.
+// place renames the file that was made with a fence. If another worker has taken the job since, the folder of the file
+// is gone and nothing is renamed.
 func (s *sim) place(f *file, fence uint64, version int) {
 	switch {
 	case f.stage != fence || f.inPlace == version:
@@ -272,7 +273,7 @@ func (s *sim) place(f *file, fence uint64, version int) {
 	s.stats.placed++
 }
 
-// finish stores how the try ended.
+// finish stores how the attempt ended.
 func (s *sim) finish(t *slot, claim int, kind Kind) {
 	f, fence := t.file, t.fence
 	var err error
@@ -292,7 +293,7 @@ func (s *sim) finish(t *slot, claim int, kind Kind) {
 	})
 }
 
-// ended does with the message what the record calls for, and takes down how late the file is.
+// ended handles the message according to the state of the record, and measures the lateness of a file that is done.
 func (s *sim) ended(f *file, version string, kind Kind) {
 	if number, _ := strconv.Atoi(version); kind == Right {
 		if number <= f.done {
@@ -319,7 +320,8 @@ func (s *sim) ended(f *file, version string, kind Kind) {
 	}
 }
 
-// measure takes down how late a file is, beside the time of its download. It may be late for what happened to it, and no more.
+// measure records the lateness of a file without the time of its download. It reports a fault if the file is later than
+// allowed.
 func (s *sim) measure(f *file) {
 	late := s.now - f.reported - f.took
 	s.stats.last, s.stats.stored = s.now, s.writes-s.stats.acks
@@ -336,7 +338,7 @@ func (s *sim) measure(f *file) {
 	}
 }
 
-// killWorker ends one. It is started again, unless it is lost for good.
+// killWorker kills a worker. If back is set, it is started again.
 func (s *sim) killWorker(n int, back bool) {
 	w := s.workers[n]
 	w.life++
@@ -345,16 +347,16 @@ func (s *sim) killWorker(n int, back bool) {
 	}
 }
 
-// stop is what SIGSTOP does, for a time.
+// stop stops a worker for the time d, like SIGSTOP.
 func (s *sim) stop(w *worker, d time.Duration) {
 	w.stopped = s.now + d
 	s.stops++
 }
 
-// queueDown has the queue answer nothing for a time.
+// queueDown makes the queue unavailable for the time d.
 func (s *sim) queueDown(d time.Duration) {
 	s.upAt = s.now + d
-	if s.slack > 0 { // and what came meanwhile has to be done
+	if s.slack > 0 { // the jobs of that time have to be done too
 		s.slack += 2*d + s.lease
 	}
 	s.at(s.upAt, s.dispatch)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestBoard: a status counts what there is, and has of running jobs what their workers say now.
+// TestBoard checks that Status counts the jobs and has the latest progress of running jobs from their workers.
 func TestBoard(t *testing.T) {
 	var b Board
 	put := func(name string, change func(*Record)) {
@@ -62,7 +62,7 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// TestBoardShowsFew: no more records are given than are asked for.
+// TestBoardShowsFew checks that In returns no more records than requested.
 func TestBoardShowsFew(t *testing.T) {
 	var b Board
 	for _, name := range []string{"f", "e"} {
