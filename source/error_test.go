@@ -46,7 +46,7 @@ func TestFaultNames(t *testing.T) {
 	}
 }
 
-// Proves rule 61: what others said is escaped where an error is written, whoever they are.
+// TestErrorIsEscaped_Rule61 checks that an Error escapes the text of servers (rule 61).
 func TestErrorIsEscaped_Rule61(t *testing.T) {
 	e := &Error{URL: "http://a.example/", Host: "a.example\x1b[2J", Fault: FaultRefused, Err: errors.New("says \x1b]0;x\a\u202e")}
 	if text := e.Error(); strings.ContainsAny(text, "\x1b\a\u202e") {

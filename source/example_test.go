@@ -7,7 +7,7 @@ import (
 	"braid/source"
 )
 
-// What is said of a URL has no secrets and no control characters in it (rules 61 and 62).
+// Mask removes secrets from a URL and escapes control characters (rules 61 and 62).
 func ExampleMask() {
 	u, err := url.Parse("https://alice:secret@example.org/disk.iso?token=abc")
 	if err != nil {
