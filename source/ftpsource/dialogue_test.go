@@ -12,7 +12,7 @@ import (
 	"braid/source"
 )
 
-// Whatever a server says from its greeting on: Fetch ends, does not panic, and says whose fault it was.
+// FuzzDialogue checks that Fetch ends without a panic and returns a *source.Error, whatever a server sends.
 func FuzzDialogue(f *testing.F) {
 	good := "220 hi\r\n331 pw\r\n230 in\r\n211-F\r\n REST STREAM\r\n211 E\r\n200 I\r\n213 1000\r\n213 20240501120000\r\n"
 	f.Add([]byte(good+"229 (|||4711|)\r\n"), int64(5))
@@ -23,7 +23,8 @@ func FuzzDialogue(f *testing.F) {
 		if start < 0 {
 			return
 		}
-		ln, err := net.Listen("tcp", "127.0.0.2:0") // the ports that it names have nobody behind them there
+		// Nothing else listens at this address, so the ports that the server names are closed.
+		ln, err := net.Listen("tcp", "127.0.0.2:0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +43,7 @@ func FuzzDialogue(f *testing.F) {
 		u := &url.URL{Scheme: "ftp", Host: ln.Addr().String(), Path: "/x"}
 		err = c.Source(u, Options{}).Fetch(t.Context(), part(start, start+10), &sourcetest.Sink{T: t})
 		c.CloseIdle()
-		ln.Close() // nobody may have come
+		ln.Close() // ends Accept if Fetch has not connected
 		<-done
 		if e, ok := errors.AsType[*source.Error](err); !ok || e.Fault == 0 {
 			t.Errorf("error is %v", err)

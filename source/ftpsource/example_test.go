@@ -7,7 +7,7 @@ import (
 	"braid/source/ftpsource"
 )
 
-// Nobody is asked for a URL that would make another command of a path (rule 58).
+// Check returns an error for a URL whose path would add another command (rule 58). It sends nothing.
 func ExampleCheck() {
 	for _, s := range []string{"ftp://ftp.example.org/pub/disk.iso", "ftp://ftp.example.org/disk.iso%0d%0aDELE%20x"} {
 		u, err := url.Parse(s)

@@ -10,7 +10,7 @@ import (
 	"braid/source"
 )
 
-// TestFaults has servers that say no, or nonsense, at each point.
+// TestFaults checks the errors for servers that refuse a command or send an invalid reply.
 func TestFaults(t *testing.T) {
 	long := "200 " + strings.Repeat("x", 9<<10) + "\r\n"
 	many := "200-a\r\n" + strings.Repeat("b\r\n", 100) + "200 c\r\n"
@@ -65,7 +65,8 @@ func TestFaults(t *testing.T) {
 
 func shown(s string) string { return strings.TrimSpace(s[:min(len(s), 12)]) }
 
-// Rule 58: data comes from where commands go, whatever PASV and EPSV say.
+// TestAddressElsewhere_Rule58 checks that data connections go to the host of the control connection, whatever address
+// PASV and EPSV return (rule 58).
 func TestAddressElsewhere_Rule58(t *testing.T) {
 	for name, options := range map[string][]ftptest.Option{
 		"EPSV": {ftptest.PassiveHost("192,0,2,1")},
@@ -81,7 +82,7 @@ func TestAddressElsewhere_Rule58(t *testing.T) {
 	}
 }
 
-// Where the ports of EPSV cannot be reached, PASV is asked the next time.
+// TestPortUnreachable checks that PASV is used the next time if the port from EPSV cannot be reached.
 func TestPortUnreachable(t *testing.T) {
 	s := newServer(t, ftptest.Reply("EPSV", "229 (|||1|)\r\n"))
 	src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})
@@ -93,7 +94,7 @@ func TestPortUnreachable(t *testing.T) {
 	k.Has(file, part(0, 9))
 }
 
-// Rule 59: 226 after fewer bytes is no end, and what came counts.
+// TestEarly226_Rule59 checks that a reply 226 after too few bytes is an error and that the bytes are kept (rule 59).
 func TestEarly226_Rule59(t *testing.T) {
 	s := newServer(t, ftptest.EndAfter(70_000))
 	for _, r := range []struct{ from, to int64 }{{0, file.Size()}, {50_000, 100_000}} {
@@ -127,7 +128,7 @@ func TestBrokenTransfers(t *testing.T) {
 	}
 }
 
-// A file that is longer than its SIZE does not become whole, with and without a digest (rule 59).
+// TestLonger_Rule59 checks that a file that is longer than its SIZE is an error, with and without a digest (rule 59).
 func TestLonger_Rule59(t *testing.T) {
 	s := newServer(t, ftptest.Longer(1))
 	for _, from := range []int64{0, 700_000, file.Size() - 1} {
@@ -137,10 +138,11 @@ func TestLonger_Rule59(t *testing.T) {
 			t.Errorf("all bytes from %d on came", from)
 		}
 	}
-	mustFetch(t, newClient(t), s.URL, Options{}, part(0, file.Size()-1)) // where nobody asks for the end, nobody sees it
+	mustFetch(t, newClient(t), s.URL, Options{}, part(0, file.Size()-1)) // the extra byte is not requested
 }
 
-// All bytes are here: what the server says then changes nothing, but it is not asked again on that connection.
+// TestReplyAfterTheEnd checks that the reply after the last byte does not matter, except that the connection is not
+// used again.
 func TestReplyAfterTheEnd(t *testing.T) {
 	for _, reply := range []string{"451 could not close\r\n", "426 x\r\n", strings.Repeat("x", 9000), "226 a\r\n226 b\r\n"} {
 		s := newServer(t, ftptest.Reply("226", reply))
@@ -153,7 +155,8 @@ func TestReplyAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A server that does not know SIZE can be fetched from; that the file is complete only its 226 says.
+// TestUnknownSize checks that a file is downloaded from a server without SIZE, and that it is complete only if the
+// server replies 226.
 func TestUnknownSize(t *testing.T) {
 	no := ftptest.Reply("SIZE", "502 unknown\r\n")
 	s := newServer(t, no)
@@ -170,7 +173,8 @@ func TestUnknownSize(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }
 
-// A server without REST has everything to offer, from 0 (S15), and says so before its first byte.
+// TestNoRest_S15 checks that a server without REST offers the whole file from 0 (S15), and that the Answer shows this
+// before the first byte.
 func TestNoRest_S15(t *testing.T) {
 	s := newServer(t, ftptest.Reply("REST", "502 unknown\r\n"), ftptest.Reply("FEAT", "500 unknown\r\n"))
 	c := newClient(t)
@@ -187,7 +191,8 @@ func TestNoRest_S15(t *testing.T) {
 	}
 }
 
-// REST behind the end of a file is no error at servers, so SIZE decides (rule 25).
+// TestBehindTheEnd_Rule25 checks that SIZE shows that a range begins after the end of the file, because REST does not
+// fail there (rule 25).
 func TestBehindTheEnd_Rule25(t *testing.T) {
 	s := newServer(t, ftptest.Size(1000))
 	k, err := fetch(t, newClient(t), s.URL, Options{}, part(1000, 2000))

@@ -12,7 +12,7 @@ import (
 	"braid/source"
 )
 
-// Rule 58: replies without an end take neither memory nor time, whatever they are replies to.
+// TestEndless_Rule58 checks that endless replies to any command are refused early (rule 58).
 func TestEndless_Rule58(t *testing.T) {
 	for name, option := range map[string]ftptest.Option{
 		"delays":       ftptest.Endless("greeting", "120 wait\r\n"),
@@ -30,7 +30,7 @@ func TestEndless_Rule58(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err := fetch(t, newClient(t), s.URL, Options{}, part(5, 100))
 			want := source.FaultLimit
-			if name == "replies" { // the second of them is one to nothing
+			if name == "replies" { // the second reply belongs to no command
 				want = source.FaultProtocol
 			}
 			sourcetest.Fault(t, err, want, false)
@@ -42,7 +42,7 @@ func TestEndless_Rule58(t *testing.T) {
 	}
 }
 
-// A server that asks for patience has as much time as for any reply (rule 21), and then it may begin.
+// TestDelay_Rule21 checks that a server that replies 120 gets the usual time for its next reply (rule 21).
 func TestDelay_Rule21(t *testing.T) {
 	s := newServer(t, ftptest.Reply("greeting", "120 in a moment\r\n220 now\r\n"))
 	mustFetch(t, newClient(t), s.URL, Options{}, part(0, 9))
@@ -53,8 +53,8 @@ func TestDelay_Rule21(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }
 
-// All bytes are here. That the server then keeps the connections open, or resets them, is no failure, and does not hold up
-// what comes next.
+// TestEndThatDoesNotCome checks that a fetch succeeds after the last byte although the server keeps the connections
+// open or resets them, and that it does not delay the next fetch.
 func TestEndThatDoesNotCome(t *testing.T) {
 	for name, option := range map[string]ftptest.Option{
 		"stalls": ftptest.StallAfter(file.Size()),
@@ -75,7 +75,7 @@ func TestEndThatDoesNotCome(t *testing.T) {
 	}
 }
 
-// What a server says too late about one transfer is not taken for the reply to a command of the next one.
+// TestAfterthought checks that a late reply to one transfer is not taken for the reply to a command of the next one.
 func TestAfterthought(t *testing.T) {
 	for _, late := range []string{"226 closed\r\n", "426 aborted\r\n", "550 what was that?\r\n"} {
 		t.Run(shown(late), func(t *testing.T) {
@@ -95,7 +95,8 @@ func TestAfterthought(t *testing.T) {
 	}
 }
 
-// Rule 59: a 226 before the data neither ends it nor makes it complete.
+// TestEarly226BeforeData_Rule59 checks that a reply 226 before the data neither ends the transfer nor makes it complete
+// (rule 59).
 func TestEarly226BeforeData_Rule59(t *testing.T) {
 	s := newServer(t, ftptest.Early226())
 	c := newClient(t)
@@ -108,7 +109,8 @@ func TestEarly226BeforeData_Rule59(t *testing.T) {
 	k.Has(file, part(0, 70_000))
 }
 
-// Some servers say 550 to every SIZE. The file is there if they know when it was changed.
+// TestSizeNotAllowed checks that a file is downloaded from a server that replies 550 to every SIZE, if MDTM shows that
+// the file exists.
 func TestSizeNotAllowed(t *testing.T) {
 	s := newServer(t, ftptest.Reply("SIZE", "550 not allowed\r\n"))
 	k := mustFetch(t, newClient(t), s.URL, Options{}, part(10, 500))
@@ -124,7 +126,7 @@ func TestSizeNotAllowed(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
-// RFC 2428: with IPv6 there is EPSV and nothing else.
+// TestIPv6 checks that only EPSV is used with IPv6 (RFC 2428).
 func TestIPv6(t *testing.T) {
 	s := newServer(t, ftptest.IPv6())
 	c := newClient(t)
@@ -139,9 +141,9 @@ func TestIPv6(t *testing.T) {
 	}
 }
 
-// Ports that are lies: nobody is there, or somebody who is silent, or who says something else.
+// TestPortsLie_Rule58 checks ports at which a silent server listens, and replies without a valid port.
 func TestPortsLie_Rule58(t *testing.T) {
-	other := newServer(t, ftptest.Reply("greeting", "")) // it accepts and is silent
+	other := newServer(t, ftptest.Reply("greeting", "")) // accepts connections and is silent
 	_, port, _ := strings.Cut(other.Addr, ":")
 	s := newServer(t, ftptest.Reply("EPSV", "229 (|||"+port+"|)\r\n"))
 	c := newClient(t)
@@ -160,7 +162,7 @@ func TestPortsLie_Rule58(t *testing.T) {
 	}
 }
 
-// A data connection on which TLS never begins is given up.
+// TestNoHandshakeForData_Rule21 checks the timeout for the TLS handshake of a data connection.
 func TestNoHandshakeForData_Rule21(t *testing.T) {
 	config, pem := mirrortest.Certify(t, nil)
 	s := newServer(t, ftptest.TLS(config), ftptest.NoHandshake())

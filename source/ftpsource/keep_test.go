@@ -12,7 +12,7 @@ import (
 	"braid/source"
 )
 
-// eventually waits for what another goroutine or process does soon.
+// eventually waits until ok returns true, for up to a minute.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
@@ -22,7 +22,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// waiting lists the connections that wait for another range.
+// waiting returns the idle connections.
 func waiting(c *Client) (all []*control) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,14 +43,14 @@ func TestConnectionsDoNotWaitForEver(t *testing.T) {
 	}
 }
 
-// Of several that wait, one is forgotten alone.
+// TestForget checks that forget removes one of several idle connections.
 func TestForget(t *testing.T) {
 	a := account{host: "h:21"}
 	var c Client
 	first, second := &control{account: a}, &control{account: a}
 	for _, k := range []*control{first, second} {
 		c.keep(k)
-		k.timer.Stop() // nobody is there to say goodbye to
+		k.timer.Stop() // there is no connection to close
 	}
 	if c.forget(first); len(waiting(&c)) != 1 || waiting(&c)[0] != second {
 		t.Error("the other one does not wait any more")
@@ -68,7 +68,7 @@ func TestCloseIdle(t *testing.T) {
 	eventually(t, "the server was not told QUIT", func() bool { return s.Asked("QUIT") == 1 })
 }
 
-// A connection whose time is over is being closed, and is nobody's any more.
+// TestConnectionThatIsBeingClosed checks that take does not return a connection whose timer has fired.
 func TestConnectionThatIsBeingClosed(t *testing.T) {
 	a := account{host: "h:21"}
 	fired := make(chan struct{})
@@ -80,7 +80,8 @@ func TestConnectionThatIsBeingClosed(t *testing.T) {
 	}
 }
 
-// A file that vanishes is asked for on a new connection once more; the old one does not stay beside it.
+// TestVanishedFileLeavesOneConnection checks that a missing file is requested again on a new connection, and that the
+// old one is closed.
 func TestVanishedFileLeavesOneConnection(t *testing.T) {
 	s := newServer(t)
 	c := newClient(t)
@@ -93,7 +94,7 @@ func TestVanishedFileLeavesOneConnection(t *testing.T) {
 	}
 }
 
-// A data connection ends with its fetch, however that ends.
+// TestDataConnectionIsClosed checks that a data connection is closed when its fetch fails.
 func TestDataConnectionIsClosed(t *testing.T) {
 	s := newServer(t, ftptest.StallAfter(1000))
 	c := newClient(t)
@@ -103,7 +104,8 @@ func TestDataConnectionIsClosed(t *testing.T) {
 	eventually(t, "the server still sends", func() bool { return s.Transfers() == 0 })
 }
 
-// Who says nothing of a transfer that was left is not asked again on that connection.
+// TestSilenceAfterLeaving checks that a connection is not used again if the server does not reply to the end of a
+// transfer.
 func TestSilenceAfterLeaving(t *testing.T) {
 	s := newServer(t, ftptest.StallAfter(500_000), ftptest.Reply("426", ""))
 	c := newClient(t)
@@ -114,7 +116,7 @@ func TestSilenceAfterLeaving(t *testing.T) {
 	}
 }
 
-// What is opened after a fetch was given up is closed at once.
+// TestLeash checks that a connection that is opened after its fetch was cancelled is closed at once.
 func TestLeash(t *testing.T) {
 	l := &leash{}
 	ours, theirs := net.Pipe()
@@ -126,7 +128,7 @@ func TestLeash(t *testing.T) {
 	}
 }
 
-// Who needs no password is told none.
+// TestNoPassword checks that no password is sent to a server that needs none.
 func TestNoPassword(t *testing.T) {
 	s := newServer(t, ftptest.NoPassword())
 	mustFetch(t, newClient(t), s.URL, Options{}, part(0, 9))
@@ -135,7 +137,7 @@ func TestNoPassword(t *testing.T) {
 	}
 }
 
-// What a server says is quoted only as far as people read.
+// TestLongTextIsCut checks that an error quotes only the beginning of a long reply.
 func TestLongTextIsCut(t *testing.T) {
 	s := newServer(t, ftptest.Reply("USER", "530 "+strings.Repeat("no ", 1000)+"\r\n"))
 	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
@@ -144,7 +146,7 @@ func TestLongTextIsCut(t *testing.T) {
 	}
 }
 
-// A date is one of the reply that has one.
+// TestDates checks that only a valid reply to MDTM gives a modification time.
 func TestDates(t *testing.T) {
 	for reply, known := range map[string]bool{
 		"213 20240501120000": true, "213 20240501120000.123": true, "213 2024": false, "213 19124050112000": false,
@@ -157,7 +159,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// Neither name nor password nor fragment is in what is told of the place.
+// TestAnswerHasPlainURL checks that the URL in the Answer has no user, password or fragment.
 func TestAnswerHasPlainURL(t *testing.T) {
 	s := newServer(t, ftptest.User("bob", "x"))
 	k := mustFetch(t, newClient(t), strings.Replace(s.URL, "//", "//bob:x@", 1)+"#there", Options{}, part(0, 9))
@@ -166,7 +168,7 @@ func TestAnswerHasPlainURL(t *testing.T) {
 	}
 }
 
-// PASV has one good reply.
+// TestPASVRefused checks that only reply 227 to PASV is accepted.
 func TestPASVRefused(t *testing.T) {
 	s := newServer(t, ftptest.Reply("EPSV", "502 no\r\n"), ftptest.Reply("PASV", "200 (127,0,0,1,1,1)\r\n"))
 	_, err := fetch(t, newClient(t), s.URL, Options{}, part(0, 9))

@@ -23,19 +23,19 @@ var (
 func part(start, end int64) byterange.Range { return byterange.Range{Start: start, End: end} }
 
 func newClient(t *testing.T) *Client {
-	c := &Client{closing: time.Minute} // a server that is to say something may be late on a busy machine
+	c := &Client{closing: time.Minute} // a reply may be late on a busy machine
 	t.Cleanup(c.CloseIdle)
 	return c
 }
 
-// fetch gets r of the file at rawURL into a new sink.
+// fetch fetches r of the file at rawURL into a new sink.
 func fetch(t *testing.T, c *Client, rawURL string, o Options, r byterange.Range) (*sourcetest.Sink, error) {
 	t.Helper()
 	k := &sourcetest.Sink{T: t}
 	return k, c.Source(sourcetest.URL(t, rawURL), o).Fetch(t.Context(), r, k)
 }
 
-// mustFetch is a fetch that works and brings the right bytes.
+// mustFetch is like fetch and checks that it succeeds and returns the right bytes.
 func mustFetch(t *testing.T, c *Client, rawURL string, o Options, r byterange.Range) *sourcetest.Sink {
 	t.Helper()
 	k, err := fetch(t, c, rawURL, o, r)
@@ -46,7 +46,7 @@ func mustFetch(t *testing.T, c *Client, rawURL string, o Options, r byterange.Ra
 	return k
 }
 
-// trusting is a client for servers with this certificate.
+// trusting returns a client that trusts this certificate.
 func trusting(t *testing.T, pem []byte) *Client {
 	c := newClient(t)
 	pool := x509.NewCertPool()

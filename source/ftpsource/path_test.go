@@ -34,7 +34,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// Rule 58: what would end a command early is refused, and nobody is asked.
+// TestRefusedURLs_Rule58 checks that a URL that would end a command early is refused without a connection (rule 58).
 func TestRefusedURLs_Rule58(t *testing.T) {
 	for _, in := range []string{
 		"ftp://h/a%0D%0ADELE%20b", "ftp://h/a%0Ab", "ftp://h/a%0D", "ftp://h/a%00b", "ftp://h/%0A",
@@ -65,7 +65,7 @@ func TestPathIsSentWhole(t *testing.T) {
 	}
 }
 
-// No URL makes a command of two lines.
+// FuzzPath checks that no URL results in a command of two lines.
 func FuzzPath(f *testing.F) {
 	f.Add("ftp://u:p@h/a%0Ab;type=i")
 	f.Add("ftp://h/%2F..;TYPE=A#x")

@@ -16,8 +16,8 @@ func via(proxy *url.URL) func(*url.URL) (*url.URL, error) {
 	return func(*url.URL) (*url.URL, error) { return proxy, nil }
 }
 
-// Commands and data go through the proxy, to the name that was asked for and nowhere else, whatever the server says of addresses
-// (rule 58).
+// TestProxy_Rule58 checks that control and data connections go through the proxy to the host in the URL, whatever
+// address the server returns (rule 58).
 func TestProxy_Rule58(t *testing.T) {
 	for _, scheme := range []string{"http", "socks5", "socks5h"} {
 		s := ftptest.New(t, file, ftptest.PassiveHost("10,9,8,7"))
@@ -47,8 +47,8 @@ func TestProxy_Rule58(t *testing.T) {
 	}
 }
 
-// What somebody else named does not lead into our network through a proxy either, as far as that can be seen (rule 63); and a
-// proxy that is none is no way around it.
+// TestProxyRefuses_Rule63 checks that a URL from a server cannot lead to a private address through a proxy, as far as
+// the client can tell (rule 63), and that the client does not connect directly if the proxy does not work.
 func TestProxyRefuses_Rule63(t *testing.T) {
 	s := ftptest.New(t, file)
 	proxy := proxytest.New(t, nil)
@@ -63,7 +63,7 @@ func TestProxyRefuses_Rule63(t *testing.T) {
 	if _, err = fetch(t, c, s.URL, Options{}, whole); err == nil {
 		t.Error("FTP through a proxy over TLS, which is not spoken")
 	}
-	c.Proxy = via(&url.URL{Scheme: "http", Host: s.Addr}) // which greets, and is no proxy
+	c.Proxy = via(&url.URL{Scheme: "http", Host: s.Addr}) // an FTP server, not a proxy
 	_, err = fetch(t, c, s.URL, Options{}, whole)
 	sourcetest.Fault(t, err, source.FaultProtocol, false)
 }

@@ -64,7 +64,7 @@ func TestReadReplyRefuses_Rule58(t *testing.T) {
 func TestPorts(t *testing.T) {
 	for _, tt := range []struct {
 		text         string
-		epsv, passiv int // 0: refused
+		epsv, passiv int // 0 if refused
 	}{
 		{"Entering Extended Passive Mode (|||6446|)", 6446, 0},
 		{"ok (|1|10.0.0.1|6446|).", 6446, 0},
@@ -109,7 +109,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Rule 58: whatever comes, a reply takes bounded memory, has a code, and what is read of it is in range.
+// FuzzReply checks that a reply is within the limits, has a valid code, and gives only valid ports and sizes (rule 58).
 func FuzzReply(f *testing.F) {
 	f.Add([]byte("220-hi\r\n220 x\r\n"))
 	f.Add([]byte("229 (|||6446|)\r\n"))
@@ -132,7 +132,7 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// checkAgain writes a reply as a server would and reads it: it is the same one, and nothing is left.
+// checkAgain checks that a reply, written as a server would, is read as the same reply.
 func checkAgain(t *testing.T, p reply) {
 	var b strings.Builder
 	code := strconv.Itoa(p.code)
@@ -184,7 +184,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// Proves rule 59: a line of a reply has 8 KiB at most.
+// TestLongLine_Rule59 checks the limit of 8 KiB for a line of a reply (rule 59).
 func TestLongLine_Rule59(t *testing.T) {
 	for n, fits := range map[int]bool{maxLine: true, maxLine + 1: false, 20 * maxLine: false} {
 		text := "220 " + strings.Repeat("x", n-len("220 ")) + "\r\n"

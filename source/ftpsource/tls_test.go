@@ -33,7 +33,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// Rule 29: who cannot prove who it is gets neither name nor password.
+// TestUntrusted_Rule29 checks that a server without a valid certificate gets neither user nor password (rule 29).
 func TestUntrusted_Rule29(t *testing.T) {
 	good, pem := mirrortest.Certify(t, nil)
 	expired, expiredPEM := mirrortest.Certify(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
@@ -50,7 +50,7 @@ func TestUntrusted_Rule29(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, tt.option)
-			if name == "plain after all" { // which is silent
+			if name == "plain after all" { // the server is silent
 				tt.client.ConnectTimeout = time.Second
 			}
 			_, err := fetch(t, tt.client, "ftps://bob:secret@"+s.Addr+"/file.bin", Options{}, whole)
@@ -64,7 +64,7 @@ func TestUntrusted_Rule29(t *testing.T) {
 	}
 }
 
-// wantTLS wants a fault of TLS; silence in place of a handshake is one of the network.
+// wantTLS checks that err is an error of TLS. If there was no handshake at all, it is one of the network.
 func wantTLS(t *testing.T, err error) *source.Error {
 	t.Helper()
 	e, ok := err.(*source.Error)
@@ -74,7 +74,8 @@ func wantTLS(t *testing.T, err error) *source.Error {
 	return e
 }
 
-// What came before TLS began does not count after it: somebody on the way may have written it.
+// TestInjectedBeforeTLS checks that replies received before the TLS handshake are ignored after it, because an attacker
+// in the network may have sent them.
 func TestInjectedBeforeTLS(t *testing.T) {
 	config, pem := mirrortest.Certify(t, nil)
 	s := newServer(t, ftptest.TLS(config), ftptest.Reply("AUTH", "234 begin\r\n230 welcome\r\n"))
@@ -82,7 +83,8 @@ func TestInjectedBeforeTLS(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultProtocol, false)
 }
 
-// RFC 4217, section 9: a server that does not protect the data does not get to send any.
+// TestUnprotectedData checks that a server that refuses to protect the data connection is not used (RFC 4217, section
+// 9).
 func TestUnprotectedData(t *testing.T) {
 	config, pem := mirrortest.Certify(t, nil)
 	for _, command := range []string{"PBSZ", "PROT"} {
@@ -95,7 +97,8 @@ func TestUnprotectedData(t *testing.T) {
 	}
 }
 
-// Without a size only close_notify says that nobody cut the stream (rule 29).
+// TestTruncatedTLS_Rule29 checks that a transfer of unknown size is complete only if TLS ends with close_notify (rule
+// 29).
 func TestTruncatedTLS_Rule29(t *testing.T) {
 	config, pem := mirrortest.Certify(t, nil)
 	s := newServer(t, ftptest.TLS(config), ftptest.Reply("SIZE", "502 unknown\r\n"))
@@ -106,7 +109,8 @@ func TestTruncatedTLS_Rule29(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }
 
-// Rule 27: our certificate is for servers that the user named.
+// TestClientCertificate_Rule27 checks that the client certificate is sent only to servers that the user named (rule
+// 27).
 func TestClientCertificate_Rule27(t *testing.T) {
 	config, pem := mirrortest.Certify(t, nil)
 	config.ClientAuth = tls.RequireAnyClientCert
