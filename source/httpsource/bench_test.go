@@ -8,7 +8,7 @@ import (
 	"braid/source"
 )
 
-// A counter counts bytes and forgets them.
+// A counter is a sink that counts bytes and does not keep them.
 type counter struct{ bytes, calls int64 }
 
 func (c *counter) Answer(source.Answer) error { return nil }

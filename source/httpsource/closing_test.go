@@ -13,7 +13,7 @@ import (
 	"braid/internal/test/sourcetest"
 )
 
-// A slowClose is a connection that is closed when the test lets it.
+// A slowClose is a connection whose Close blocks until the test allows it.
 type slowClose struct {
 	net.Conn
 	may  chan struct{}
@@ -28,7 +28,8 @@ func (c *slowClose) Close() (err error) {
 	return err
 }
 
-// Proves rule 38: a request that was cut short has ended when its connection is closed, not before.
+// TestCutShortIsClosed_Rule38 checks that a Fetch that ends early returns only after its connection is closed (rule
+// 38).
 func TestCutShortIsClosed_Rule38(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
@@ -42,7 +43,7 @@ func TestCutShortIsClosed_Rule38(t *testing.T) {
 		c := &Client{Dial: func(context.Context, string, string) (net.Conn, error) { return conn, nil }}
 		defer c.CloseIdle()
 		ended := make(chan error, 1)
-		go func() { // it wants no more than is here already
+		go func() { // the sink wants no more than has arrived already
 			src := c.Source(sourcetest.URL(t, "http://mirror.example/a"), Options{})
 			ended <- src.Fetch(t.Context(), whole, &sourcetest.Sink{T: t, Limit: 3})
 		}()

@@ -15,8 +15,9 @@ import (
 	"braid/source"
 )
 
-// An answer that came whole is what its Content-Digest says (RFC 9530, section 2), the whole file or a part. Its last
-// bytes are not given on before that is known, and one that was ended before says nothing.
+// TestContentDigest checks that a complete response is compared with its Content-Digest (RFC 9530, section 2), for the
+// whole file and for a range. The last bytes are not delivered before the comparison, and a response that the client
+// ends early is not compared.
 func TestContentDigest(t *testing.T) {
 	for name, options := range map[string][]mirrortest.Option{
 		"length":  nil,
@@ -46,7 +47,8 @@ func TestContentDigest(t *testing.T) {
 	}
 }
 
-// Of several digests all have to fit, with padding or without; a field that cannot be read is none.
+// TestContentDigestForms checks that all digests of the field must match, with or without padding, and that an invalid
+// field is ignored.
 func TestContentDigestForms(t *testing.T) {
 	zero := strings.Repeat("A", 43)
 	own := strings.TrimRight(file.Digest().Base64(), "=")
@@ -67,7 +69,8 @@ func TestContentDigestForms(t *testing.T) {
 	}
 }
 
-// A digest behind the content counts as one before it does, if the answer announces it (RFC 9110, section 6.6.2).
+// TestContentDigestTrailer checks that a digest in a trailer is used if the response announces it (RFC 9110, section
+// 6.6.2).
 func TestContentDigestTrailer(t *testing.T) {
 	body := strings.Repeat("content ", 100_000)
 	sum := sha256.Sum256([]byte(body))

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// A names server answers for a test: each question for a name gets the next of its lists of addresses, the last one again
-// and again.
+// names is a DNS server for a test. Each query for a name gets the next of its lists of addresses, and the last list
+// from then on.
 type names struct {
 	mu    sync.Mutex
 	lists map[string][][]string
 }
 
-// resolver asks the names, over pipes: nothing of it is on a network.
+// resolver returns a resolver that queries n through pipes, without a network.
 func (n *names) resolver(t *testing.T) *net.Resolver {
 	var serving sync.WaitGroup
 	t.Cleanup(serving.Wait)
@@ -32,7 +32,7 @@ func (n *names) resolver(t *testing.T) *net.Resolver {
 	}}
 }
 
-// serve answers questions with a length before each, as over TCP (RFC 1035, section 4.2.2).
+// serve answers queries that have a length before them, as over TCP (RFC 1035, section 4.2.2).
 func (n *names) serve(c io.ReadWriter) {
 	for {
 		var size [2]byte
@@ -50,7 +50,7 @@ func (n *names) serve(c io.ReadWriter) {
 	}
 }
 
-// answer makes an answer of a question: its header (section 4.1.1), the question itself, and a record for each address.
+// answer returns the response to a query: its header (section 4.1.1), the question, and a record for each address.
 func (n *names) answer(q []byte) []byte {
 	end := 12
 	var labels []string
@@ -63,13 +63,13 @@ func (n *names) answer(q []byte) []byte {
 	addrs := n.next(strings.Join(labels, "."), kind)
 	a := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, byte(len(addrs)), 0, 0, 0, 0}, q[12:end]...)
 	for _, ip := range addrs {
-		a = append(a, 0xc0, 12, 0, kind, 0, 1, 0, 0, 0, 0, 0, byte(len(ip))) // the name of the question, IN, no time to live
+		a = append(a, 0xc0, 12, 0, kind, 0, 1, 0, 0, 0, 0, 0, byte(len(ip))) // name of the question, class IN, TTL 0
 		a = append(a, ip...)
 	}
 	return a
 }
 
-// next are the addresses of a kind: A (1) or AAAA (28). Those of the first kind are the ones to go on with at the next list.
+// next returns the addresses of a name of the type kind: A (1) or AAAA (28). A query for A selects the next list.
 func (n *names) next(name string, kind byte) (addrs [][]byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

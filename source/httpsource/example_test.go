@@ -15,10 +15,10 @@ import (
 	"braid/source/httpsource"
 )
 
-// A part is a sink for some bytes of a file.
+// A part is a sink for a range of a file.
 type part struct{ strings.Builder }
 
-// Answer refuses what is not the part that was asked for.
+// Answer refuses an answer with another range than the requested one.
 func (p *part) Answer(a source.Answer) error {
 	if !a.Ranged {
 		return errors.New("the server has no ranges")
@@ -27,10 +27,10 @@ func (p *part) Answer(a source.Answer) error {
 	return nil
 }
 
-// WriteAt takes the bytes of one fetch, which come in order.
+// WriteAt appends bytes. A Fetch delivers them in order.
 func (p *part) WriteAt(b []byte, _ int64) (int, error) { return p.Write(b) }
 
-// A range of a file, over connections that are kept for the next one. The error says whose fault it was.
+// Fetch downloads a range over a connection that is kept for the next one. Its error has the kind of fault.
 func ExampleSource_Fetch() {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
@@ -63,7 +63,7 @@ func ExampleSource_Fetch() {
 	// refused 404 another try: false
 }
 
-// A counter counts what goes through the client's own connections.
+// A counter counts the requests of the client.
 type counter struct {
 	next http.RoundTripper
 	n    int
@@ -74,7 +74,7 @@ func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-// Requests pass what a program puts around the client's connections, with all that protects these.
+// Wrap puts a RoundTripper of the program around the connections of a client, whose checks still apply.
 func ExampleClient_wrap() {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader("hello world"))

@@ -19,8 +19,9 @@ func not(t *testing.T, word string) *address.Exclusion {
 	return x
 }
 
-// A name is excluded by the address that is connected to: of two addresses the other one serves. A connection that
-// waits was made for requests that may do more.
+// TestExcludedAddress_Rule65 checks that the address of a connection is compared with the exclusions, so that a host
+// with two addresses can still be reached at the other one, and that this includes idle connections of requests without
+// exclusions.
 func TestExcludedAddress_Rule65(t *testing.T) {
 	s, origin := mirrortest.New(t, file), mirrortest.New(t, file)
 	dns := &names{lists: map[string][][]string{"both.example": {{"127.0.0.2", "127.0.0.1"}}, "one.example": {{"127.0.0.1"}}}}
@@ -33,7 +34,7 @@ func TestExcludedAddress_Rule65(t *testing.T) {
 		_, err := fetch(t, c, at(t, s, "one.example"), Options{Not: not(t, word)}, part(0, 10))
 		sourcetest.Fault(t, err, source.FaultRefused, false)
 		origin.Reset(mirrortest.Redirect(at(t, s, "one.example")))
-		if word == "one.example" || word == ".example" { // else the origin is out, too
+		if word == "one.example" || word == ".example" { // the other words exclude the origin too
 			_, err = fetch(t, c, origin.URL, Options{Not: not(t, word)}, part(0, 10))
 			sourcetest.Fault(t, err, source.FaultRefused, false)
 		}
@@ -43,7 +44,7 @@ func TestExcludedAddress_Rule65(t *testing.T) {
 	}
 }
 
-// The proxy is the user's, and excluded is what it is asked for.
+// TestExcludedByProxy_Rule65 checks that exclusions apply to the host in the URL and not to the proxy.
 func TestExcludedByProxy_Rule65(t *testing.T) {
 	s := mirrortest.New(t, file)
 	c := newClient(t)

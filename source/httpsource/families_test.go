@@ -10,8 +10,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// A server with addresses of both families is reached by the one that works: at once where the other one says no, and soon
-// where it says nothing (RFC 8305).
+// TestBothFamilies checks that a server with an IPv6 and an IPv4 address is reached through the one that works: at once
+// if the other refuses the connection, and soon if it does not respond (RFC 8305).
 func TestBothFamilies(t *testing.T) {
 	s := mirrortest.New(t, file)
 	dns := &names{lists: map[string][][]string{"both.example": {{"::1", "127.0.0.1"}}}}
@@ -21,13 +21,13 @@ func TestBothFamilies(t *testing.T) {
 		}
 		c := newClient(t)
 		c.Resolver = dns.resolver(t)
-		c.ConnectTimeout = time.Hour // so long it would take to wait for the silent one
+		c.ConnectTimeout = time.Hour // the test would wait this long for the silent address
 		k := mustFetch(t, c, at(t, s, "both.example"), Options{}, part(0, 10))
 		k.Has(file, part(0, 10))
 	}
 }
 
-// silence makes the port of addr at ::1 say nothing: its queue is full, and nobody takes anything from it.
+// silence makes the port of addr at ::1 silent: it fills the queue of a listener that accepts no connection.
 func silence(t *testing.T, addr string) {
 	t.Helper()
 	_, word, _ := net.SplitHostPort(addr)

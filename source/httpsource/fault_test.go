@@ -32,7 +32,7 @@ func TestClassify(t *testing.T) {
 		{syscall.EHOSTUNREACH, source.FaultNetwork, true},
 		{&net.DNSError{Err: "no such host", Name: "x.invalid", IsNotFound: true}, source.FaultNetwork, false},
 		{&net.DNSError{Err: "server misbehaving", Name: "x", IsTemporary: true}, source.FaultNetwork, true},
-		// The server closed between accept and request: net/http has no type for it.
+		// The server closed the connection before the request was sent. The error of net/http has no type.
 		{errors.New("http: server closed idle connection"), source.FaultNetwork, true},
 		{&web.HandshakeError{Err: io.EOF}, source.FaultTLS, true},
 		{&web.HandshakeError{Err: context.DeadlineExceeded}, source.FaultNetwork, true},
@@ -55,7 +55,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestPlainly: who asked whom is not the user's business; what went wrong is, and classify finds it still.
+// TestPlainly checks that the text of an error says what went wrong without internal addresses, and that classify still
+// recognizes it.
 func TestPlainly(t *testing.T) {
 	dns := &net.DNSError{Err: "no such host", Name: "x.invalid", Server: "192.0.2.1:53", IsNotFound: true}
 	refused := os.NewSyscallError("connect", syscall.ECONNREFUSED)

@@ -84,7 +84,8 @@ func TestFetchEmptyFile(t *testing.T) {
 	}
 }
 
-// A complete answer to a range request can still serve from 0. Proves S15's first half and rule 14.
+// TestWholeAnswerToRange_S15 checks that the whole file in response to a range request is delivered from 0 (S15 and
+// rule 14).
 func TestWholeAnswerToRange_S15(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.IgnoreRange())
 	c := newClient(t)
@@ -115,7 +116,8 @@ func TestFetchUnknownLength(t *testing.T) {
 	}
 }
 
-// Each request asks for digests and for the bytes as they are. Proves C3, rule 18's request.
+// TestEveryRequestAsksForDigests_C3 checks that each request asks for digests and for the bytes without a content
+// coding (C3 and rule 18).
 func TestEveryRequestAsksForDigests_C3(t *testing.T) {
 	last := mirrortest.New(t, file)
 	first := mirrortest.New(t, file, mirrortest.Redirect(last.URL))
@@ -140,7 +142,8 @@ func TestEveryRequestAsksForDigests_C3(t *testing.T) {
 	}
 }
 
-// Nothing of a malformed digest is taken for "no digest". Proves rule 31 for one answer.
+// TestMalformedDigest_Rule31 checks that a malformed digest is an error and is not treated like a missing one (rule
+// 31).
 func TestMalformedDigest_Rule31(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Header("Digest", "SHA-256=AAAA"))
 	k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
@@ -193,7 +196,8 @@ func TestNotModified(t *testing.T) {
 	}
 }
 
-// The sink decides when it has enough; a far end is not drained, a near one is.
+// TestEnough checks that a sink can end a response, and that the rest is read only if it is short, to use the
+// connection again.
 func TestEnough(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(64<<20, 2))
 	c := newClient(t)
@@ -216,7 +220,7 @@ func TestEnough(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reuses(t, s) // one with a few bytes to come
+	reuses(t, s) // a response with a few bytes left
 }
 
 func TestSinkErrorIsReturnedAsItIs(t *testing.T) {
@@ -255,8 +259,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// While a server thinks, a cancel must not wait for it, and the next request must not find the last one open
-// (rule 38).
+// TestCancelBeforeAnswer_Rule38 checks that Fetch returns at once when it is cancelled before the response, and that
+// its connection is closed before the next request (rule 38).
 func TestCancelBeforeAnswer_Rule38(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Latency(time.Hour))
 	src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})

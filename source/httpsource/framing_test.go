@@ -11,7 +11,8 @@ import (
 	"braid/source"
 )
 
-// A part must be exactly the one that was asked for. Proves rule 13; no byte is kept.
+// TestContentRangeMustMatch_Rule13 checks that a response with another range than the requested one is an error and
+// that none of its bytes are kept (rule 13).
 func TestContentRangeMustMatch_Rule13(t *testing.T) {
 	size := file.Size()
 	fixed := func(v string) mirrortest.Option {
@@ -51,7 +52,7 @@ func TestContentRangeMustMatch_Rule13(t *testing.T) {
 	}
 }
 
-// Proves rule 24's last sentence.
+// TestPartInAnswerToWhole_Rule24 checks that status 206 for a request without Range is an error (rule 24).
 func TestPartInAnswerToWhole_Rule24(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.RawString(
 		"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-4/5\r\nContent-Length: 5\r\n\r\nhello"))
@@ -62,7 +63,8 @@ func TestPartInAnswerToWhole_Rule24(t *testing.T) {
 	}
 }
 
-// A body that is cut short is a fault of the network; what came before it is delivered. Proves rule 15.
+// TestShortBody_Rule15 checks that a body that is too short is an error of the network and that its bytes are delivered
+// (rule 15).
 func TestShortBody_Rule15(t *testing.T) {
 	for name, options := range map[string][]mirrortest.Option{
 		"closed":             {mirrortest.CutAfter(5000)},
@@ -90,7 +92,8 @@ func TestReset_Rule22(t *testing.T) {
 	k.Has(file, part(0, int64(len(k.Data))))
 }
 
-// A body longer than announced is read to the announced length; the source is not used again. Proves rule 15.
+// TestLongBody_Rule15 checks that a body that is longer than announced is read to the announced length, and that the
+// source is not used again (rule 15).
 func TestLongBody_Rule15(t *testing.T) {
 	for _, size := range []int64{1, 100, 5000, 300_000} {
 		for name, options := range map[string][]mirrortest.Option{
@@ -114,7 +117,8 @@ func TestLongBody_Rule15(t *testing.T) {
 	}
 }
 
-// Nothing that is cut or contradicts itself ever makes a finished file. Proves rule 17.
+// TestBadFraming_Rule17 checks that a response with contradictory or incomplete framing never counts as complete (rule
+// 17).
 func TestBadFraming_Rule17(t *testing.T) {
 	old := func(head, body string) mirrortest.Option {
 		return mirrortest.RawString("HTTP/1.0 200 OK\r\n" + head + "\r\n\r\n" + body)
@@ -154,7 +158,7 @@ func TestBadFraming_Rule17(t *testing.T) {
 			for _, r := range []byterange.Range{whole, part(0, 50)} {
 				_, err := fetch(t, newClient(t), s.URL, Options{}, r)
 				if r != whole && err != nil {
-					continue // another status than the raw 200 would be; it is an error in any case
+					continue // this option has another status than the raw 200; it is an error in any case
 				}
 				sourcetest.Fault(t, err, tt.fault, tt.retry)
 			}
@@ -162,7 +166,7 @@ func TestBadFraming_Rule17(t *testing.T) {
 	}
 }
 
-// Proves rule 18.
+// TestContentEncoding_Rule18 checks that a response with a content coding is refused (rule 18).
 func TestContentEncoding_Rule18(t *testing.T) {
 	for _, r := range []byterange.Range{whole, part(0, 10)} {
 		s := mirrortest.New(t, file, mirrortest.ContentEncoding("gzip"))
@@ -181,7 +185,7 @@ func TestContentEncoding_Rule18(t *testing.T) {
 	}
 }
 
-// Proves rule 20.
+// TestEndlessHeader_Rule20 checks the limits on the header (rule 20).
 func TestEndlessHeader_Rule20(t *testing.T) {
 	for name, tt := range map[string]struct {
 		good, bad mirrortest.Option

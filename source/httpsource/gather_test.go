@@ -13,7 +13,8 @@ import (
 	"braid/internal/test/sourcetest"
 )
 
-// A body that stalls has all its bytes delivered, whatever their number, and a part of a record of TLS is no error.
+// TestStalledBytesAreDelivered checks that all bytes before a stall are delivered, also if it comes within a TLS
+// record.
 func TestStalledBytesAreDelivered(t *testing.T) {
 	for name, options := range secured {
 		for _, n := range []int64{1, 1000, 128<<10 - 1, 300_001} {
@@ -36,7 +37,8 @@ func TestStalledBytesAreDelivered(t *testing.T) {
 	}
 }
 
-// A connection that gathered serves further requests, and a sink gets large parts also where TLS has small records.
+// TestGatherAndKeepAlive checks that a connection is used again, and that a sink gets large parts although TLS records
+// are small.
 func TestGatherAndKeepAlive(t *testing.T) {
 	for name, options := range secured {
 		t.Run(name, func(t *testing.T) {
@@ -64,5 +66,5 @@ func TestGatherAndKeepAlive(t *testing.T) {
 	}
 }
 
-// secured are the ways in which bytes come.
+// secured has the options for plain HTTP and for TLS.
 var secured = map[string][]mirrortest.Option{"plain": nil, "tls": {mirrortest.TLS(nil)}}

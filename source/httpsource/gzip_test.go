@@ -8,7 +8,8 @@ import (
 	"braid/source"
 )
 
-// TestGzip: who reads gzip gets what is compressed as it was sent; nobody else does, and no range (rule 18).
+// TestGzip checks that a compressed file is delivered as it was sent if Options.Gzip is set, and that gzip is refused
+// otherwise and for ranges (rule 18).
 func TestGzip(t *testing.T) {
 	s := mirrortest.New(t, file)
 	c := newClient(t)

@@ -16,7 +16,7 @@ import (
 	"braid/source"
 )
 
-// An unwired is servers without a network, for virtual time.
+// unwired is a RoundTripper that responds without a network, for tests in virtual time.
 type unwired struct {
 	t      *testing.T
 	begun  time.Time
@@ -35,7 +35,7 @@ func (w *unwired) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// saw wants these requests, and forgets them.
+// saw checks that these requests were made since the last call.
 func (w *unwired) saw(want string) {
 	w.t.Helper()
 	if got := strings.Join(w.asked, ", "); got != want {
@@ -52,8 +52,8 @@ func newUnwired(t *testing.T, c *Client, answer func(r *http.Request) (status in
 
 var all = byterange.Range{End: byterange.Unbounded}
 
-// What one is told of when a host may be asked again holds for all requests of a client, to any path of it and by
-// redirects, and for no other host.
+// TestRetryAfterForAll_Rule66 checks that Retry-After applies to all requests of a client to that host, with any path
+// and after redirects, and to no other host.
 func TestRetryAfterForAll_Rule66(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, busy := &Client{}, "60"
@@ -85,7 +85,8 @@ func TestRetryAfterForAll_Rule66(t *testing.T) {
 		mustFetch(t, c, "http://busy.example/a", Options{}, all)
 		w.saw("busy.example at 1m0s")
 
-		// More than MaxAfter is down; more than an hour is asked again after one. What makes no sense holds nobody.
+		// A wait longer than MaxAfter counts as a refusal. The host is asked again after at most an hour. An invalid
+		// Retry-After is ignored.
 		busy = "86400"
 		_, err = fetch(t, c, "http://busy.example/a", Options{}, all)
 		sourcetest.Fault(t, err, source.FaultRefused, false)
@@ -105,7 +106,8 @@ func (c *Client) with(t http.RoundTripper) *Client {
 	return c
 }
 
-// A host gets so many requests a second, whatever asks; a source whose turn is not soon is told when it is, and has it then.
+// TestHostRate_Rule66 checks that all requests to a host together keep to its rate, and that a source whose turn is not
+// soon gets an error with the time of its turn and can send its request then.
 func TestHostRate_Rule66(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &Client{HostRate: func(u *url.URL) float64 { return map[string]float64{"slow.example": 2}[u.Host] }}
@@ -152,7 +154,7 @@ func TestHostRate_Rule66(t *testing.T) {
 	})
 }
 
-// Hosts that nothing holds are forgotten.
+// TestHostsAreForgotten checks that hosts are removed unless they are held.
 func TestHostsAreForgotten(t *testing.T) {
 	var h hosts
 	now := time.Unix(1e9, 0)

@@ -10,8 +10,8 @@ import (
 	"braid/verify"
 )
 
-// One host need not show who it is; what it says counts like what comes over http, also in a redirect, and the others are asked
-// for their certificate all the same. Proves rules 29 and 64.
+// TestInsecureHost_Rule64 checks that the certificate of one host need not be verified. Its responses count as sent
+// over http, also after redirects. The certificates of other hosts are still verified (rules 29 and 64).
 func TestInsecureHost_Rule64(t *testing.T) {
 	secure := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Digest())
 	doubtful := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Digest())
@@ -23,7 +23,8 @@ func TestInsecureHost_Rule64(t *testing.T) {
 			t.Errorf("claim is over %v, hop %+v", got, k.Heard.Hops[0])
 		}
 	}
-	// Behind it, everything is hearsay, and it cannot send anybody to an insecure place as one that has proven itself could.
+	// Responses after its redirects are trusted no more than http, and it may not redirect to http like a verified host
+	// with a digest.
 	doubtful.Set(mirrortest.Redirect(secure.URL))
 	if k := mustFetch(t, c, doubtful.URL, Options{}, part(0, 10)); k.Heard.Claims[0].Channel != verify.HTTP {
 		t.Error("a redirect from nobody knows whom is believed")

@@ -12,7 +12,7 @@ import (
 	"braid/source"
 )
 
-// size is how many bytes of fields hops have.
+// size returns the number of bytes in the header fields of hops.
 func size(hops []metalink.Hop) (n int) {
 	for _, h := range hops {
 		for name, values := range h.Header {
@@ -22,9 +22,9 @@ func size(hops []metalink.Hop) (n int) {
 	return n
 }
 
-// Of an answer those fields are kept that are read later and, of a mirror's, no more than a sane server sends: a
-// download remembers why each of 200 mirrors failed, and each may have led through 10 redirects with 256 KiB of fields.
-// Proves rule 20.
+// TestFieldsKept_Rule20 checks that only fields that are read later are kept and, from a mirror, no more than a usual
+// server sends. A download keeps the errors of 200 mirrors, each with up to 10 redirects and 256 KiB of fields (rule
+// 20).
 func TestFieldsKept_Rule20(t *testing.T) {
 	s := mirrortest.New(t, file)
 	long := strings.Repeat("x", 100<<10)

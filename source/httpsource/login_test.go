@@ -18,8 +18,8 @@ func authorizations(s *mirrortest.Server) (list []string) {
 	return list
 }
 
-// Over http a server is asked what it wants, once; then it is told at once. One that can do with a Digest never sees
-// the password.
+// TestLogin_Rule27 checks that a server is asked for its scheme once over http, and that credentials are sent with each
+// request after that. A server that accepts Digest never gets the password over http.
 func TestLogin_Rule27(t *testing.T) {
 	me := url.UserPassword("me", "s3cret")
 	for _, tt := range []struct {
@@ -31,7 +31,7 @@ func TestLogin_Rule27(t *testing.T) {
 		{"Basic", true, "Basic,Basic,Basic"},
 		{"Digest", false, ",Digest,Digest,Digest"},
 		{"Digest", true, "Basic,Digest,Digest,Digest"},
-		{"Stale", false, ",Digest,Digest,Digest,Digest"}, // the second one with a nonce that is too old
+		{"Stale", false, ",Digest,Digest,Digest,Digest"}, // the nonce of the second request is too old
 	} {
 		options := []mirrortest.Option{mirrortest.Login(tt.scheme, "me", "s3cret")}
 		if tt.tls {
@@ -62,7 +62,7 @@ func TestLogin_Rule27(t *testing.T) {
 	}
 }
 
-// A wrong password is told once, and who is nobody says nothing.
+// TestLoginRefused checks that a wrong password is sent once, and that no Authorization is sent without a user.
 func TestLoginRefused(t *testing.T) {
 	for _, tt := range []struct {
 		scheme string
@@ -82,13 +82,14 @@ func TestLoginRefused(t *testing.T) {
 	}
 }
 
-// Another origin that asks who we are is not told, by whatever way we come to it.
+// TestLoginOnlyAtOrigin_Rule27 checks that another origin does not get credentials, neither after a redirect nor as a
+// mirror.
 func TestLoginOnlyAtOrigin_Rule27(t *testing.T) {
 	me := url.UserPassword("me", "s3cret")
 	other := mirrortest.New(t, file, mirrortest.Login("Basic", "me", "s3cret"))
 	origin := mirrortest.New(t, file, mirrortest.Login("Digest", "me", "s3cret"))
 	c := newClient(t)
-	mustFetch(t, c, origin.URL, Options{User: me}, part(0, 10)) // it is known what the origin wants
+	mustFetch(t, c, origin.URL, Options{User: me}, part(0, 10)) // the client knows the scheme of the origin now
 	origin.Set(mirrortest.Redirect(other.URL))
 	for _, o := range []Options{{User: me}, {User: me, Mirror: true}} {
 		_, err := fetch(t, c, map[bool]string{false: origin.URL, true: other.URL}[o.Mirror], o, whole)
@@ -99,7 +100,7 @@ func TestLoginOnlyAtOrigin_Rule27(t *testing.T) {
 	}
 }
 
-// The user's own Authorization is what counts.
+// TestLoginOwnField checks that an Authorization field of the user is sent instead of credentials.
 func TestLoginOwnField(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Login("Digest", "me", "s3cret"))
 	_, err := fetch(t, newClient(t), s.URL, Options{User: url.UserPassword("me", "s3cret"), Header: map[string][]string{"authorization": {"Bearer x"}}}, whole)

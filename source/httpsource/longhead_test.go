@@ -12,8 +12,9 @@ import (
 	"braid/source"
 )
 
-// A request head longer than a write buffer goes out in parts, and a server chooses by its Location where they are cut. However a
-// part begins, with the end of a line or a word of a proxy's, the answer is checked. Proves rules 15 and 17.
+// TestLongHead_Rule15_Rule17 checks that responses are checked after a request that is longer than the write buffer and
+// is written in parts, whatever the parts begin with. The length of a Location decides where they are cut (rules 15 and
+// 17).
 func TestLongHead_Rule15_Rule17(t *testing.T) {
 	both := "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
 	plain := mirrortest.New(t, file, mirrortest.RawString(both))
@@ -21,7 +22,7 @@ func TestLongHead_Rule15_Rule17(t *testing.T) {
 	for name, s := range map[string]*mirrortest.Server{"plain": plain, "TLS": secure} {
 		t.Run(name, func(t *testing.T) {
 			c := newClient(t, s)
-			for n := 3650; n < 4100; n++ { // the head has some 350 bytes besides
+			for n := 3650; n < 4100; n++ { // the rest of the request has some 350 bytes
 				_, err := fetch(t, c, s.URL+"?"+strings.Repeat("x", n), Options{}, whole)
 				sourcetest.Fault(t, err, source.FaultProtocol, false)
 				if t.Failed() {
@@ -46,7 +47,8 @@ func TestLongHead_Rule15_Rule17(t *testing.T) {
 	}
 }
 
-// A web server behind a proxy is watched like any other, also after the words of SOCKS. Proves rules 15 and 17.
+// TestBehindProxy_Rule15_Rule17 checks that responses are checked behind a proxy too, after the handshake of SOCKS
+// (rules 15 and 17).
 func TestBehindProxy_Rule15_Rule17(t *testing.T) {
 	for i, option := range []mirrortest.Option{
 		mirrortest.BodyLonger(1),

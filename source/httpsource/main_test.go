@@ -12,12 +12,12 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// whole asks for the file as such.
+// whole requests the file without a Range.
 var whole = sourcetest.Whole
 
 func part(start, end int64) byterange.Range { return byterange.Range{Start: start, End: end} }
 
-// newClient is a client whose connections end with the test. It uses no proxy.
+// newClient returns a client without a proxy whose connections are closed at the end of the test.
 func newClient(t *testing.T, servers ...*mirrortest.Server) *Client {
 	c := &Client{}
 	for _, s := range servers {
@@ -29,14 +29,14 @@ func newClient(t *testing.T, servers ...*mirrortest.Server) *Client {
 	return c
 }
 
-// fetch gets r of the file at rawURL into a new sink.
+// fetch fetches r of the file at rawURL into a new sink.
 func fetch(t *testing.T, c *Client, rawURL string, o Options, r byterange.Range) (*sourcetest.Sink, error) {
 	t.Helper()
 	k := &sourcetest.Sink{T: t}
 	return k, c.Source(sourcetest.URL(t, rawURL), o).Fetch(t.Context(), r, k)
 }
 
-// mustFetch is a fetch that works.
+// mustFetch is like fetch and checks that it succeeds.
 func mustFetch(t *testing.T, c *Client, rawURL string, o Options, r byterange.Range) *sourcetest.Sink {
 	t.Helper()
 	k, err := fetch(t, c, rawURL, o, r)
@@ -46,8 +46,9 @@ func mustFetch(t *testing.T, c *Client, rawURL string, o Options, r byterange.Ra
 	return k
 }
 
-// reuses wants connections to have served several requests each. Not all do on a busy machine: net/http closes one
-// whose request is not known to be written after 50 ms, and what the rest of a body may take is over at times.
+// reuses checks that connections were used for several requests. Not every connection is used again on a busy machine:
+// net/http closes it if the request is not known to be written after 50 ms, and the time to read the rest of a body may
+// run out.
 func reuses(t *testing.T, s *mirrortest.Server) {
 	t.Helper()
 	if n := len(s.Requests()); s.Connections() >= n {
@@ -55,7 +56,7 @@ func reuses(t *testing.T, s *mirrortest.Server) {
 	}
 }
 
-// canceled is a context that has ended.
+// canceled returns a context that is cancelled.
 func canceled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

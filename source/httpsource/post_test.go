@@ -13,7 +13,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// TestPost: a question is sent with its body, also where a redirect leads, and secrets stay with the origin.
+// TestPost checks that a body is sent, also after a redirect, and that secrets are sent only to the origin.
 func TestPost(t *testing.T) {
 	var last *http.Request
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

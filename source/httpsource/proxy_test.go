@@ -17,7 +17,7 @@ import (
 	"braid/source"
 )
 
-// Proxies of all kinds, which want to know who asks; the server is a name that only the proxy knows.
+// TestProxyKinds checks proxies of each kind with authentication, and a host name that only the proxy can look up.
 func TestProxyKinds(t *testing.T) {
 	plain := mirrortest.New(t, file)
 	secure := mirrortest.New(t, file, mirrortest.TLS(nil))
@@ -56,10 +56,10 @@ func TestProxyKinds(t *testing.T) {
 	}
 }
 
-// A proxy that is not there, or cannot go on, is one to try again, and is named as the one that failed.
+// TestProxyGone checks that the failure of a proxy may be retried and that the error names the proxy.
 func TestProxyGone(t *testing.T) {
 	proxy := proxytest.New(t, nil)
-	const nobody = "127.0.0.1:1" // no port that the system gives away
+	const nobody = "127.0.0.1:1" // the system assigns no such port
 	for _, via1 := range []*url.URL{{Scheme: "socks5", Host: nobody}, {Scheme: "http", Host: nobody}, proxy.URL("socks5")} {
 		c := newClient(t)
 		c.Proxy = via(via1)
@@ -71,8 +71,8 @@ func TestProxyGone(t *testing.T) {
 	}
 }
 
-// A proxy over TLS has to show who it is, and is not shown our certificate; nor is it trusted because the server need not show
-// who it is. Proves rules 27 and 29.
+// TestProxyOverTLS_Rule27 checks that the certificate of a proxy is verified even if that of the server need not be,
+// and that the proxy does not get the client certificate (rules 27 and 29).
 func TestProxyOverTLS_Rule27(t *testing.T) {
 	shown := 0
 	forward := &httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -98,7 +98,7 @@ func TestProxyOverTLS_Rule27(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultTLS, false)
 }
 
-// pool takes one certificate for an authority.
+// pool returns a pool with one certificate.
 func pool(t *testing.T, certificate []byte) *x509.CertPool {
 	t.Helper()
 	p := x509.NewCertPool()

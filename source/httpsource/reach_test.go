@@ -13,7 +13,7 @@ import (
 	"braid/source"
 )
 
-// at is the URL of a server with another host in it.
+// at returns the URL of a server with another host.
 func at(t *testing.T, s *mirrortest.Server, host string) string {
 	t.Helper()
 	u := sourcetest.URL(t, s.URL)
@@ -21,7 +21,7 @@ func at(t *testing.T, s *mirrortest.Server, host string) string {
 	return u.String()
 }
 
-// wantNear checks that a request was refused for where it leads, before a connection was made.
+// wantNear checks that a request was refused because of its address, before a connection was made.
 func wantNear(t *testing.T, err error, to *mirrortest.Server, connections int) {
 	t.Helper()
 	e := sourcetest.Fault(t, err, source.FaultRefused, false)
@@ -33,7 +33,8 @@ func wantNear(t *testing.T, err error, to *mirrortest.Server, connections int) {
 	}
 }
 
-// What a server named does not lead closer to us than that server is; what the user typed leads anywhere.
+// TestNamed_Rule63 checks that a URL from a server cannot lead to an address that is neither public nor in the server's
+// scope, and that a URL of the user can lead anywhere.
 func TestNamed_Rule63(t *testing.T) {
 	s := mirrortest.New(t, file)
 	c := newClient(t)
@@ -50,14 +51,15 @@ func TestNamed_Rule63(t *testing.T) {
 		t.Errorf("the answer is from %v", from)
 	}
 	before := s.Connections()
-	_, err := fetch(t, c, s.URL, Options{Named: address.Public}, part(0, 10)) // a connection is waiting
+	_, err := fetch(t, c, s.URL, Options{Named: address.Public}, part(0, 10)) // with an idle connection
 	wantNear(t, err, s, before)
 	if n := len(s.Requests()); n != 2 {
 		t.Errorf("%d requests came", n)
 	}
 }
 
-// 0.0.0.0 leads to this machine on most systems, but it is not where the server is that redirects there.
+// TestRedirectNear_Rule63 checks redirects to addresses in another scope than the server's. 0.0.0.0 leads to this
+// machine on most systems, but it is not in the scope of loopback addresses.
 func TestRedirectNear_Rule63(t *testing.T) {
 	cellar := mirrortest.New(t, file)
 	origin := mirrortest.New(t, file)
@@ -75,11 +77,11 @@ func TestRedirectNear_Rule63(t *testing.T) {
 		_, err := fetch(t, c, origin.URL, Options{}, part(0, 10))
 		wantNear(t, err, cellar, 0)
 	}
-	origin.Reset(mirrortest.Redirect(at(t, cellar, "::ffff:127.0.0.1"))) // this machine again
+	origin.Reset(mirrortest.Redirect(at(t, cellar, "::ffff:127.0.0.1"))) // also a loopback address
 	mustFetch(t, c, origin.URL, Options{}, part(0, 10))
 }
 
-// The user may allow a host.
+// TestAllowHosts_Rule63 checks that hosts in AllowHosts may be near.
 func TestAllowHosts_Rule63(t *testing.T) {
 	s := mirrortest.New(t, file)
 	dns := &names{lists: map[string][][]string{"lab.example": {{"127.0.0.1"}}}}
@@ -92,12 +94,12 @@ func TestAllowHosts_Rule63(t *testing.T) {
 		mustFetch(t, c, at(t, s, "lab.example"), Options{Named: address.Public}, part(0, 10))
 	}
 	c := newClient(t)
-	c.AllowHosts.Add("lab.example") // the name, and not what has its address
+	c.AllowHosts.Add("lab.example") // allows the name, not its address
 	_, err := fetch(t, c, s.URL, Options{Named: address.Public}, part(0, 10))
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
-// It is the address that counts, and not the name.
+// TestNamesNear_Rule63 checks that the addresses of a name are checked, not the name.
 func TestNamesNear_Rule63(t *testing.T) {
 	cellar, origin := mirrortest.New(t, file), mirrortest.New(t, file)
 	dns := &names{lists: map[string][][]string{
@@ -112,14 +114,15 @@ func TestNamesNear_Rule63(t *testing.T) {
 	if want := "cellar.example:" + sourcetest.URL(t, cellar.URL).Port() + ": leads to 0.0.0.0, an address of this host"; !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("it says %q, want %q", err, want)
 	}
-	origin.Reset(mirrortest.Redirect(at(t, cellar, "both.example"))) // the address that is allowed serves
+	origin.Reset(mirrortest.Redirect(at(t, cellar, "both.example"))) // the allowed address of the two is used
 	k := mustFetch(t, c, origin.URL, Options{}, part(0, 10))
 	if hops := k.Heard.Hops; len(hops) != 2 || hops[1].From != address.Loopback {
 		t.Errorf("hops are %+v", hops)
 	}
 }
 
-// A name that the user typed means something else a moment later: whoever owns it sends us where they like.
+// TestRebinding_Rule63 checks a name whose owner changes its address after the first request: the second address is
+// checked too.
 func TestRebinding_Rule63(t *testing.T) {
 	cellar, origin := mirrortest.New(t, file), mirrortest.New(t, file)
 	dns := &names{lists: map[string][][]string{"rebind.example": {{"127.0.0.1"}, {"0.0.0.0"}}}}
@@ -133,14 +136,15 @@ func TestRebinding_Rule63(t *testing.T) {
 	}
 }
 
-// The proxy is the user's, wherever it is. What it connects to nobody here sees, but for addresses in URLs.
+// TestProxyNear_Rule63 checks that a proxy may have any address. The client cannot check the addresses that the proxy
+// connects to, except those in URLs.
 func TestProxyNear_Rule63(t *testing.T) {
 	proxy := mirrortest.New(t, file)
 	via := sourcetest.URL(t, proxy.URL)
 	c := newClient(t)
 	chosen := 0
 	c.Proxy = func(*url.URL) (*url.URL, error) {
-		if chosen++; chosen%2 == 0 { // another one each time: what was checked is what is used
+		if chosen++; chosen%2 == 0 { // the result that was checked must be used
 			return nil, nil
 		}
 		return via, nil
@@ -158,7 +162,7 @@ func TestProxyNear_Rule63(t *testing.T) {
 	chosen = 0
 	_, err := fetch(t, c, "http://10.0.0.5"+path, Options{Named: address.Public}, part(0, 10))
 	sourcetest.Fault(t, err, source.FaultRefused, false)
-	for _, host := range []string{ // what only the proxy would look up, it would find near itself
+	for _, host := range []string{ // the proxy would find these names in its own network
 		"2130706433", "0x7f.1", "017700000001", "127.1", "[::ffff:7f00:1]", "127.0.0.1.", "localhost.", "x.localhost", "nas.local", "1.2.3.4.5",
 	} {
 		chosen = 0
@@ -169,7 +173,7 @@ func TestProxyNear_Rule63(t *testing.T) {
 		t.Errorf("%d requests at the proxy", n)
 	}
 	chosen = 0
-	k = mustFetch(t, c, "http://2130706433"+path, Options{}, part(0, 10)) // which the user may ask
+	k = mustFetch(t, c, "http://2130706433"+path, Options{}, part(0, 10)) // the user may request this
 	if from := k.Heard.Hops[0].From; from != address.Loopback {
 		t.Errorf("2130706433 is %v", from)
 	}

@@ -41,7 +41,7 @@ func TestRedirectKeepsHops(t *testing.T) {
 
 func isFile(r *http.Request) bool { return r.URL.Path == "/file.bin" }
 
-// Proves rule 26, but for its downgrades.
+// TestBadRedirect_Rule26 checks that an invalid redirect is an error (rule 26).
 func TestBadRedirect_Rule26(t *testing.T) {
 	for name, location := range map[string]string{
 		"empty":    "",
@@ -80,7 +80,7 @@ func TestBadRedirect_Rule26(t *testing.T) {
 	}
 }
 
-// Proves rule 26's limit and loop.
+// TestRedirectLimit_Rule26 checks the limit on redirects, and loops (rule 26).
 func TestRedirectLimit_Rule26(t *testing.T) {
 	var steps int
 	hop := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -116,7 +116,7 @@ func TestRedirectLimit_Rule26(t *testing.T) {
 	}
 }
 
-// Proves rule 26's downgrades with their exceptions.
+// TestDowngrade_Rule26 checks that a redirect from https to http is refused, with the exceptions of rule 26.
 func TestDowngrade_Rule26(t *testing.T) {
 	plain := mirrortest.New(t, file)
 	secure := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
@@ -139,21 +139,21 @@ func TestDowngrade_Rule26(t *testing.T) {
 	_, err = fetch(t, newClient(t, secure), secure.URL, Options{}, whole)
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 
-	secure.Set(mirrortest.Digest()) // an ordinary MirrorBrain
+	secure.Set(mirrortest.Digest()) // like MirrorBrain
 	k := mustFetch(t, newClient(t, secure), secure.URL, Options{}, part(0, 10))
 	if k.Heard.Host != plain.Addr {
 		t.Errorf("answer is %+v", k.Heard)
 	}
 
-	// The same digest over http vouches for nothing.
+	// A digest that came over http does not allow the redirect.
 	middle := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
 	begin := mirrortest.New(t, file, mirrortest.Digest(), mirrortest.Redirect(middle.URL))
 	_, err = fetch(t, newClient(t, middle), begin.URL, Options{}, whole)
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
-// What a mirror says of itself vouches for nothing: neither one to which a redirect with a digest led, nor one that is
-// asked as such.
+// TestDowngradeByMirror_Rule26_C2 checks that a mirror cannot allow a redirect to http by its own digest, whether it
+// was reached by a redirect with a digest or requested as a mirror.
 func TestDowngradeByMirror_Rule26_C2(t *testing.T) {
 	md5, err := verify.ParseHex(verify.MD5, strings.Repeat("0", 32))
 	if err != nil {
@@ -170,12 +170,12 @@ func TestDowngradeByMirror_Rule26_C2(t *testing.T) {
 	if len(plain.Requests()) != 0 {
 		t.Error("the insecure server was asked")
 	}
-	// A server that leads on without a word leaves it to the next one to say what the file is.
+	// If the origin sends no digest, the next server counts as the origin.
 	origin.Reset(mirrortest.TLS(nil), mirrortest.Redirect(mirror.URL))
 	mustFetch(t, c, origin.URL, Options{}, whole)
 }
 
-// A query that no request line could carry is escaped; what is well formed is left alone.
+// TestRedirectToOddQuery checks that a query in a Location is escaped where necessary.
 func TestRedirectToOddQuery(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Once(mirrortest.Redirect("?a b=\u00e9&c=%20")))
 	mustFetch(t, newClient(t), s.URL, Options{}, part(0, 10))

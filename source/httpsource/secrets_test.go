@@ -23,7 +23,7 @@ var secretNames = []string{
 	"Accepted", "From",
 }
 
-// Credentials go to the exact origin only. Proves rule 27.
+// TestCredentialsOnlyToOrigin_Rule27 checks that credentials are sent only to the exact origin (rule 27).
 func TestCredentialsOnlyToOrigin_Rule27(t *testing.T) {
 	other := mirrortest.New(t, file)
 	origin := mirrortest.New(t, file)
@@ -39,7 +39,7 @@ func TestCredentialsOnlyToOrigin_Rule27(t *testing.T) {
 		t.Errorf("host %s, header %v", got.Host, got.Header)
 	}
 
-	// Another port is another origin, and so is the way back from there.
+	// Another port is another origin. A redirect from there back to the origin gets no credentials either.
 	origin.Set(mirrortest.Once(mirrortest.Redirect(other.URL)))
 	other.Set(mirrortest.Once(mirrortest.Redirect(origin.URL + "?back")))
 	mustFetch(t, c, origin.URL, Options{Header: secrets, User: url.UserPassword("me", "pw")}, part(0, 10))
@@ -64,14 +64,14 @@ func wantNoSecrets(t *testing.T, r mirrortest.Request, addr string) {
 	}
 }
 
-// Who needs the fields elsewhere names the server for it. What is about the first one alone stays there, and nothing that went
-// over https goes over http.
+// TestHeaderTo_Rule27 checks that fields are also sent to a server that the user names for them, except those that
+// concern only the origin, and never over http if the user's URL is https.
 func TestHeaderTo_Rule27(t *testing.T) {
 	plain, secure := mirrortest.New(t, file), mirrortest.New(t, file, mirrortest.TLS(nil))
 	for _, tt := range []struct {
 		name, to string
-		mirror   bool // else it is redirected to
-		secure   bool // the user asked over https
+		mirror   bool // otherwise a redirect leads to it
+		secure   bool // the user's URL is https
 		want     bool
 	}{
 		{name: "another", to: "other.example:80", mirror: true}, {name: "another port", to: "127.0.0.1:1", mirror: true},
@@ -106,7 +106,7 @@ func TestHeaderTo_Rule27(t *testing.T) {
 	}
 }
 
-// A redirect within the origin keeps what is the origin's.
+// TestCredentialsFromURL_Rule27 checks that credentials in the URL are sent again after a redirect within the origin.
 func TestCredentialsFromURL_Rule27(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Once(mirrortest.Redirect("file.bin?again")))
 	withUser := strings.Replace(s.URL, "//", "//me:p%40ss@", 1)
@@ -126,7 +126,8 @@ func TestCredentialsFromURL_Rule27(t *testing.T) {
 	s.Set(mirrortest.Redirect(strings.Replace(s.URL, "//", "//evil:pw@", 1)+"?x"), mirrortest.When(isFile, mirrortest.Redirect("")))
 }
 
-// What the user sets cannot change what is asked for.
+// TestUsersFieldsCannotChangeTheQuestion checks that fields of the user cannot change the range or the coding of a
+// request.
 func TestUsersFieldsCannotChangeTheQuestion(t *testing.T) {
 	s := mirrortest.New(t, file)
 	k := mustFetch(t, newClient(t), s.URL, Options{Header: map[string][]string{
@@ -139,7 +140,7 @@ func TestUsersFieldsCannotChangeTheQuestion(t *testing.T) {
 	}
 }
 
-// Proves S14 and rule 28.
+// TestReferer_Rule28 checks which Referer is sent (S14 and rule 28).
 func TestReferer_Rule28(t *testing.T) {
 	plain := mirrortest.New(t, file)
 	secure := mirrortest.New(t, file, mirrortest.TLS(nil))
@@ -179,7 +180,7 @@ func TestReferer_Rule28(t *testing.T) {
 	}
 }
 
-// A jar without a cookie for a server sends it no field at all.
+// TestNoCookieNoField checks that no Cookie field is sent if the jar has no cookie for the server.
 func TestNoCookieNoField(t *testing.T) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -194,7 +195,8 @@ func TestNoCookieNoField(t *testing.T) {
 	}
 }
 
-// Cookies of a jar are for the server that the user asked, not for a mirror, even where the jar has some for it.
+// TestCookiesOnlyToOrigin_Rule27 checks that cookies are sent to the server of the user's URL and not to a mirror, even
+// if the jar has some for it.
 func TestCookiesOnlyToOrigin_Rule27(t *testing.T) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {

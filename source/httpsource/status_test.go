@@ -12,7 +12,7 @@ import (
 	"braid/source"
 )
 
-// Proves rules 23, 24, 25 and the statuses of 27.
+// TestStatus_Rule24 checks the errors for each status (rules 23, 24, 25 and 27).
 func TestStatus_Rule24(t *testing.T) {
 	for _, tt := range []struct {
 		status int
@@ -32,7 +32,7 @@ func TestStatus_Rule24(t *testing.T) {
 		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
 			s := mirrortest.New(t, file, mirrortest.Status(tt.status))
 			c := newClient(t)
-			for n := 1; n < 3 || s.Connections() == n-1 && n < 6; n++ { // on a busy machine what a rest may take is over at times
+			for n := 1; n < 3 || s.Connections() == n-1 && n < 6; n++ { // reading the rest may time out on a busy machine
 				k, err := fetch(t, c, s.URL, Options{}, whole)
 				e := sourcetest.Fault(t, err, tt.fault, tt.retry)
 				if e.Status != tt.status || !strings.Contains(e.Error(), fmt.Sprint(tt.status)) {
@@ -49,7 +49,7 @@ func TestStatus_Rule24(t *testing.T) {
 	}
 }
 
-// A server that has no byte there has another file. Proves rule 25.
+// TestUnsatisfiable_Rule25 checks that status 416 means that the server has another file (rule 25).
 func TestUnsatisfiable_Rule25(t *testing.T) {
 	s := mirrortest.New(t, make([]byte, 100))
 	c := newClient(t)
@@ -68,7 +68,8 @@ func TestUnsatisfiable_Rule25(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultProtocol, false)
 }
 
-// Proves rule 23: what is too long is no wait, and says when.
+// TestRetryAfter_Rule23 checks that a Retry-After that is too long is not waited for, and that the error has its time
+// (rule 23).
 func TestRetryAfter_Rule23(t *testing.T) {
 	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
@@ -106,7 +107,8 @@ func TestRetryAfterInError_Rule23(t *testing.T) {
 	}
 }
 
-// Proves rule 35 and S9: If-Match is sent, and its failure is answered with one request without it.
+// TestIfMatch_Rule35 checks that If-Match is sent, and that one request without it follows if it fails (rule 35 and
+// S9).
 func TestIfMatch_Rule35(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.ETag(`"v1"`))
 	c := newClient(t)
@@ -128,7 +130,7 @@ func TestIfMatch_Rule35(t *testing.T) {
 	if reuses(t, s); s.MaxConcurrent() != 1 {
 		t.Errorf("%d at a time", s.MaxConcurrent())
 	}
-	// A server that says 412 to everything is asked twice, not for ever.
+	// A server that always responds with 412 gets two requests.
 	s.Reset(mirrortest.Status(http.StatusPreconditionFailed))
 	_, err := fetch(t, c, s.URL, Options{Mirror: true, IfMatch: `"v1"`}, part(0, 10))
 	sourcetest.Fault(t, err, source.FaultRefused, false)
@@ -144,7 +146,7 @@ func TestNetworkErrors(t *testing.T) {
 	s.Die()
 	_, err := fetch(t, c, s.URL, Options{}, part(0, 10))
 	sourcetest.Fault(t, err, source.FaultNetwork, true)
-	// A connection that died while it was idle costs nothing: the next request makes another.
+	// If an idle connection has failed, the request is sent on a new one.
 	s.Revive()
 	mustFetch(t, c, s.URL, Options{}, part(0, 10))
 	s.Die()
@@ -160,7 +162,8 @@ func TestNetworkErrors(t *testing.T) {
 	}
 }
 
-// What servers say reaches no terminal as it is (rule 61), and secrets reach none at all (rule 62).
+// TestErrorText_Rules61_62 checks that an error escapes control characters of servers (rule 61) and has no secrets
+// (rule 62).
 func TestErrorText_Rules61_62(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.RawString("\x1b]0;owned\x07 nonsense\r\n"))
 	_, err := fetch(t, newClient(t), strings.Replace(s.URL, "//", "//me:hunter2@", 1)+"?sig=s3cret", Options{}, whole)

@@ -19,7 +19,7 @@ import (
 	"braid/verify"
 )
 
-// trusting is a configuration that takes the certificates of these servers.
+// trusting returns a configuration that trusts the certificates of these servers.
 func trusting(servers ...*mirrortest.Server) *tls.Config {
 	return &tls.Config{RootCAs: mirrortest.Pool(servers...)}
 }
@@ -44,14 +44,14 @@ func TestTLS(t *testing.T) {
 	if s.MaxConcurrent() != 1 {
 		t.Errorf("%d requests at a time", s.MaxConcurrent())
 	}
-	// What a server says that was named over http, anybody may have said (rule 64).
+	// A response that follows a redirect over http is trusted no more than http (rule 64).
 	first := mirrortest.New(t, file, mirrortest.Redirect(s.URL))
 	if k = mustFetch(t, c, first.URL, Options{}, part(0, 10)); k.Heard.Claims[0].Channel != verify.HTTP {
 		t.Errorf("claim is %v", k.Heard.Claims[0])
 	}
 }
 
-// Proves rule 29.
+// TestBadTLS_Rule29 checks that invalid certificates are refused (rule 29).
 func TestBadTLS_Rule29(t *testing.T) {
 	expired := func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
 	otherName := func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"other.example"} }
@@ -75,7 +75,8 @@ func TestBadTLS_Rule29(t *testing.T) {
 	}
 }
 
-// Without any length, only close_notify tells the end from a cut. Proves rule 29.
+// TestTruncatedTLS_Rule29 checks that a response without a length is complete only if TLS ends with close_notify (rule
+// 29).
 func TestTruncatedTLS_Rule29(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.UntilClose())
 	c := newClient(t, s)
@@ -84,16 +85,17 @@ func TestTruncatedTLS_Rule29(t *testing.T) {
 	k, err := fetch(t, c, s.URL, Options{}, whole)
 	sourcetest.Fault(t, err, source.FaultTLS, true)
 	k.Has(file, part(0, file.Size()))
-	// With a length the end is known, and it does not matter how the connection ends.
+	// A response with a length is complete without close_notify.
 	mustFetch(t, c, s.URL, Options{}, part(0, 1000))
 	s.Set(mirrortest.CutAfter(500))
 	_, err = fetch(t, c, s.URL, Options{}, part(0, 1000))
 	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }
 
-// A client certificate is for the servers that the user named. Proves rule 27.
+// TestClientCertificateOnlyToOrigin_Rule27 checks that the client certificate is sent only to servers that the user
+// named (rule 27).
 func TestClientCertificateOnlyToOrigin_Rule27(t *testing.T) {
-	shown := map[string]int{} // by path; requests come one after the other
+	shown := map[string]int{} // certificates by path; requests come one after the other
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		shown[r.URL.Path] = len(r.TLS.PeerCertificates)
 		if r.URL.Path == "/named" {
@@ -115,7 +117,7 @@ func TestClientCertificateOnlyToOrigin_Rule27(t *testing.T) {
 	}
 }
 
-// Both kinds of request work through a proxy; a tunnel hides nothing that matters.
+// TestProxy checks that requests to http and https servers work through a proxy.
 func TestProxy(t *testing.T) {
 	plain := mirrortest.New(t, file)
 	secure := mirrortest.New(t, file, mirrortest.TLS(nil))
@@ -139,7 +141,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestProxyRefuses: what a proxy says instead of making a tunnel is not what the server says.
+// TestProxyRefuses checks that the status of a proxy that refuses a tunnel is not taken for that of the server.
 func TestProxyRefuses(t *testing.T) {
 	for status, want := range map[int]source.Error{
 		407: {Fault: source.FaultAuth, Status: 407}, 401: {Fault: source.FaultAuth, Status: 407}, 403: {Fault: source.FaultRefused}, 502: {Fault: source.FaultNetwork, Retry: true},
@@ -156,7 +158,7 @@ func TestProxyRefuses(t *testing.T) {
 	}
 }
 
-// via sends everything through a proxy.
+// via returns a function that chooses proxy for every URL.
 func via(proxy *url.URL) func(*url.URL) (*url.URL, error) {
 	return func(*url.URL) (*url.URL, error) { return proxy, nil }
 }

@@ -13,7 +13,7 @@ import (
 	"braid/source"
 )
 
-// A tally counts what passes.
+// A tally is a RoundTripper that counts requests.
 type tally struct {
 	own http.RoundTripper
 	n   *atomic.Int64
@@ -24,7 +24,7 @@ func (c tally) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.own.RoundTrip(r)
 }
 
-// counting makes c count its requests, and tells how many kinds of connections it has.
+// counting makes c count its requests and the calls of Wrap, one for each kind of connections.
 func counting(c *Client) (requests, kinds *atomic.Int64) {
 	requests, kinds = new(atomic.Int64), new(atomic.Int64)
 	c.Wrap = func(own http.RoundTripper) http.RoundTripper {
@@ -34,8 +34,8 @@ func counting(c *Client) (requests, kinds *atomic.Int64) {
 	return requests, kinds
 }
 
-// What a program puts around the client's connections takes nothing of what these protect from: an answer with two framings,
-// which net/http lets pass, and a name that leads closer to us than who named it (rule 63).
+// TestWrap checks that the checks of the client still apply under Wrap: a response with two framings, which net/http
+// accepts, and a name from a server that leads to an address in another scope (rule 63).
 func TestWrap(t *testing.T) {
 	s := mirrortest.New(t, file)
 	c := newClient(t)
@@ -55,7 +55,8 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// Connections on which we show a certificate are not those on which we do not (rule 27): each kind has its own surroundings.
+// TestWrapWithCertificate_Rule27 checks that Wrap is called once for connections with the client certificate and once
+// for those without it (rule 27).
 func TestWrapWithCertificate_Rule27(t *testing.T) {
 	s := mirrortest.New(t, file)
 	c := newClient(t)
