@@ -9,9 +9,9 @@ import (
 	"braid/source/torrentsource"
 )
 
-// A client of package download asks peers only where it is told how.
+// A Client of package download uses BitTorrent only if its Swarms field is set.
 func ExamplePlug() {
-	client := download.Client{Swarms: torrentsource.Plug("", false)} // peers cannot connect to it
+	client := download.Client{Swarms: torrentsource.Plug("", false)} // accept no connections from peers
 	fmt.Println(client.Peers(download.PeersOnly) == download.PeersOnly)
 	client.Swarms = nil
 	_, err := client.Get(context.Background(), download.Request{

@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The library for the table looks names up in a goroutine that it never ends, one for all.
+// The DHT library looks up names in one goroutine that it never ends.
 func TestMain(m *testing.M) {
 	leaktest.Main(m, goleak.IgnoreTopFunction("github.com/anacrolix/dht/v2.dnsResolverRefresher"))
 }
@@ -30,7 +30,7 @@ var whole = byterange.Range{End: byterange.Unbounded}
 
 func part(start, end int64) byterange.Range { return byterange.Range{Start: start, End: end} }
 
-// made is some data.
+// made returns size bytes of test data.
 func made(t testing.TB, size int64, seed uint64) []byte {
 	t.Helper()
 	f := mirrortest.Generate(size, seed)
@@ -41,7 +41,7 @@ func made(t testing.TB, size int64, seed uint64) []byte {
 	return b
 }
 
-// torrentOf is a torrent of these files, one after the other; of one alone it is a torrent of a single file.
+// torrentOf returns a torrent of these files. For one file, it is a torrent in single-file mode.
 func torrentOf(t testing.TB, files ...[]byte) metainfo.Torrent {
 	t.Helper()
 	var b strings.Builder
@@ -70,14 +70,14 @@ func torrentOf(t testing.TB, files ...[]byte) metainfo.Torrent {
 	return m
 }
 
-// newClient is a client that asks nobody but the peers that it is told of.
+// newClient returns a client without DHT, which connects only to the given peers.
 func newClient(t *testing.T, c *Client) *Client {
 	c.NoDHT = true
 	t.Cleanup(c.Close)
 	return c
 }
 
-// seeder is a peer that has these files, and its address. What it says is in its parts it checks by itself.
+// seeder starts a peer that has these files, and returns its address. The peer verifies the files itself.
 func seeder(t *testing.T, m metainfo.Torrent, files ...[]byte) (*Source, string) {
 	t.Helper()
 	c := newClient(t, &Client{Listen: "127.0.0.1:0"})
@@ -99,15 +99,15 @@ func seeder(t *testing.T, m metainfo.Torrent, files ...[]byte) (*Source, string)
 	return first, first.Addrs()[0].String()
 }
 
-// A sink keeps what comes, and fails the test if the contract of source.PieceSink is broken: bytes may come in any
-// order, none of them twice.
+// A sink keeps the bytes written to it. It fails the test if they break the contract of source.PieceSink: bytes may
+// come in any order, but no byte twice.
 type sink struct {
 	t      *testing.T
 	refuse error
 	wrote  func()
 
 	mu     sync.Mutex
-	end    int64 // 0: none
+	end    int64 // 0 if no bytes are wanted
 	answer *source.Answer
 	data   []byte
 	here   byterange.Set
@@ -168,7 +168,7 @@ func (k *sink) shrink(end int64) {
 	k.end = end
 }
 
-// wantBytes compares what a sink got with the part of the file, and wants nothing else to have come.
+// wantBytes checks that exactly the bytes of r were written, and that they are those of data.
 func wantBytes(t *testing.T, k *sink, data []byte, r byterange.Range) {
 	t.Helper()
 	var want byterange.Set
@@ -178,5 +178,5 @@ func wantBytes(t *testing.T, k *sink, data []byte, r byterange.Range) {
 	}
 }
 
-// near lets connections lead to this machine, as if something on it had named them.
+// near allows connections to this machine, as for a source that a server on this machine named.
 const near = address.Public | address.Loopback

@@ -10,7 +10,8 @@ import (
 	"braid/source"
 )
 
-// A connection that ends with the swarm takes a deadline all the same: the library ends the program if it does not.
+// TestDeadlineAfterTheEnd checks that a deadline can be set on a connection that was closed with its swarm, because the
+// library panics otherwise.
 func TestDeadlineAfterTheEnd(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -31,10 +32,11 @@ func TestDeadlineAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A swarm that has ended listens no more: the next one, as that of a magnet link after its metadata, may have its address.
+// TestListenAgain checks that a swarm that has ended does not listen any more, so that the next one can use its
+// address, for example after the metadata of a magnet link.
 func TestListenAgain(t *testing.T) {
 	m := torrentOf(t, made(t, 2*pieceLength, 1))
-	addr := fmt.Sprint("127.93.7.1:", 10_000+os.Getpid()%20_000) // no other test is there, and the system gives away none of these ports
+	addr := fmt.Sprint("127.93.7.1:", 10_000+os.Getpid()%20_000) // used by no other test and never assigned by the system
 	c := newClient(t, &Client{Listen: addr})
 	for i := range 100 {
 		w, err := c.start(key{m.InfoHash, near}, false, source.SwarmOptions{}, geometry{})

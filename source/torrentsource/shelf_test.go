@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A countingScratch is a scratch file that counts what is done with it.
+// A countingScratch is a scratch file that counts the bytes written and released.
 type countingScratch struct {
 	plainScratch
 	written, released atomic.Int64
@@ -36,7 +36,8 @@ func newScratch(t *testing.T) *countingScratch {
 	return &countingScratch{plainScratch: plainScratch{f}}
 }
 
-// Whatever is written, put into the file and dropped, in any order: what was written last is read, and memory is bounded.
+// TestShelfAgainstOracle writes, puts and drops pieces in random order, and checks that a read returns the last written
+// bytes and that memory is limited.
 func TestShelfAgainstOracle(t *testing.T) {
 	const length, pieces = 256, 9
 	scratch := newScratch(t)
@@ -59,7 +60,7 @@ func TestShelfAgainstOracle(t *testing.T) {
 		default:
 			if oracle[i] == nil {
 				oracle[i] = make([]byte, length)
-				if n, err := s.WriteAt(i, oracle[i], 0); n != length || err != nil { // memory is used again as it is
+				if n, err := s.WriteAt(i, oracle[i], 0); n != length || err != nil { // memory is not cleared
 					t.Fatal(n, err)
 				}
 			}
@@ -85,7 +86,8 @@ func TestShelfAgainstOracle(t *testing.T) {
 	}
 }
 
-// What comes at once and is right costs the disk nothing.
+// TestShelfSparesTheDisk checks that pieces that arrive without delay and are correct are not written to the scratch
+// file.
 func TestShelfSparesTheDisk(t *testing.T) {
 	data := made(t, 40*pieceLength, 1)
 	m := torrentOf(t, data)
@@ -104,7 +106,8 @@ func TestShelfSparesTheDisk(t *testing.T) {
 	}
 }
 
-// What nobody waits for any more leaves the memory, and is there when it is wanted again.
+// TestIdlePiecesLeaveTheMemory checks that pieces that no job wants any more are moved to the scratch file and can
+// still be read.
 func TestIdlePiecesLeaveTheMemory(t *testing.T) {
 	data := made(t, pieceLength, 1)
 	m := torrentOf(t, bytes.Repeat(data, 8))

@@ -17,7 +17,7 @@ import (
 	"braid/source"
 )
 
-// A register is what a node knows of who has torrents.
+// A register lists the peer of each torrent for a DHT node.
 type register map[peerstore.InfoHash]krpc.NodeAddr
 
 func (r register) AddPeer(peerstore.InfoHash, krpc.NodeAddr) {}
@@ -29,8 +29,7 @@ func (r register) GetPeers(h peerstore.InfoHash) []krpc.NodeAddr {
 	return nil
 }
 
-// startNode starts a node of a distributed hash table on this machine, which is all there is of that, and knows who has
-// a torrent.
+// startNode starts a DHT node on this machine that knows a peer of a torrent and no other nodes.
 func startNode(t *testing.T, m metainfo.Torrent, peer netip.AddrPort) (addr string) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
@@ -51,8 +50,8 @@ func startNode(t *testing.T, m metainfo.Torrent, peer netip.AddrPort) (addr stri
 	return conn.LocalAddr().String()
 }
 
-// A magnet link that names neither a tracker nor a peer: the distributed hash table knows who has the torrent (BEP 5),
-// and those what it is (BEP 9). With NoDHT nobody is asked.
+// TestTable checks a magnet link without trackers and peers: the DHT knows the peers (BEP 5), which know the metadata
+// (BEP 9). With NoDHT, the DHT is not used.
 func TestTable(t *testing.T) {
 	data := made(t, 4*pieceLength+5, 1)
 	m := torrentOf(t, data)
@@ -73,7 +72,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A socket ends when it is closed, and for nothing else: the library for the table would end the program.
+// TestSocketGoesOn checks that a socket for the DHT returns an error only when it is closed, because the library panics
+// otherwise.
 func TestSocketGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &ways{ctx: ctx, client: &Client{}}
@@ -91,7 +91,7 @@ func TestSocketGoesOn(t *testing.T) {
 	}
 }
 
-// A failing socket fails some times, then there is a byte, then it is closed.
+// A failing socket returns an error several times, then one byte, and then net.ErrClosed.
 type failing struct {
 	net.PacketConn
 	left int

@@ -11,7 +11,7 @@ import (
 	"braid/source"
 )
 
-// TestTrackers: no tracker that a document names ends the program, and neither does one that cannot be asked.
+// TestTrackers checks that no URL of a tracker makes the library panic, whether it is invalid or cannot be reached.
 func TestTrackers(t *testing.T) {
 	m := torrentOf(t, made(t, pieceLength, 1))
 	m.Trackers = [][]string{{
@@ -25,7 +25,7 @@ func TestTrackers(t *testing.T) {
 	}
 }
 
-// TestTrackerSocket: a socket that cannot be opened fails when it is used.
+// TestTrackerSocket checks that a socket that could not be opened fails when it is used.
 func TestTrackerSocket(t *testing.T) {
 	w := &ways{ctx: t.Context(), client: &Client{}, named: near}
 	w.close()
@@ -41,7 +41,7 @@ func TestTrackerSocket(t *testing.T) {
 	}
 }
 
-// TestTrackerSilent: a question that a tracker has not answered ends with the swarm.
+// TestTrackerSilent checks that a request to a tracker that does not respond ends with the swarm.
 func TestTrackerSilent(t *testing.T) {
 	tracker, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestTrackerSilent(t *testing.T) {
 		c.Close()
 		return err == nil
 	}
-	for tries := 5; !asked(); tries-- { // the library's own timer may have been set to a later time
+	for tries := 5; !asked(); tries-- { // the library may have set its timer to a later time
 		if tries == 0 {
 			t.Fatal("the tracker is not asked")
 		}
