@@ -10,7 +10,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// entriesOf is an Atom feed of pages, with times or without.
+// entriesOf returns an Atom feed with an entry for each page, with or without dates.
 func entriesOf(dated bool, pages ...time.Time) string {
 	s := `<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><id>i</id>`
 	for i, at := range pages {
@@ -23,8 +23,8 @@ func entriesOf(dated bool, pages ...time.Time) string {
 	return s + `</feed>`
 }
 
-// TestAnyNews: a file that its feed does not list is looked at on any news of the feed, with times or without, once for
-// each, and not on those of other feeds; without AnyNews it is not.
+// TestAnyNews checks that with AnyNews a file that no feed lists is checked once for each news of its feed, with or
+// without a date, and not for news of other feeds.
 func TestAnyNews(t *testing.T) {
 	for _, tt := range []struct {
 		any, dated bool

@@ -16,7 +16,7 @@ func TestCheck(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		a    *Antenna
-		want string // in the error
+		want string // part of the error
 	}{
 		{"nothing", &Antenna{}, ""},
 		{"good", &Antenna{Feeds: []Feed{f}, Watches: []Watch{w}}, ""},
@@ -77,7 +77,7 @@ func TestKindText(t *testing.T) {
 	}
 }
 
-// Every kind of feed is read, and what is none is told of without being obeyed.
+// TestKinds checks that each kind of feed is recognized, and that the error for another text escapes it.
 func TestKinds(t *testing.T) {
 	l, err := (&Antenna{Watches: []Watch{{URL: fileURL}}}).newLoop()
 	if err != nil {
@@ -99,7 +99,8 @@ func TestKinds(t *testing.T) {
 			}
 		}
 	}
-	// Whoever names the kind knows better: blank lines of a hina-di feed may be all that is looked at.
+	// A configured kind is used without looking at the text, which may begin with any number of blank lines in a
+	// hina-di feed.
 	hina := strings.Repeat("\r\n", 20_000) + "URL: " + fileURL + "\r\n\r\n"
 	for kind, want := range map[Kind]int{Auto: 0, Kind(feed.HinaDI): 1} {
 		k, _ := l.poller.read(t.Context(), &task{feed: &Feed{Kind: kind, Limits: Limits{}.orDefault()}}, strings.NewReader(zipped(zipped(hina))), 5, address.Public)
@@ -113,7 +114,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// What is kept of a record holds on to no more than that: feeds are read in large pieces.
+// TestSlim checks that the strings of a kept record do not share memory with the feed, which is read in large pieces.
 func TestSlim(t *testing.T) {
 	text := strings.Repeat("x", 1<<20)
 	r := feed.Record{URL: text[:10], Title: text[5:9], Method: []string{text[:4]}, Fields: []feed.Field{{Name: "a", Value: text}}, Keywords: []string{text}}

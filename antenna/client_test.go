@@ -13,10 +13,10 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// A feed is asked for by the client that downloads files, which has the tests for this. These show that its checks
-// count for feeds.
+// Feeds are downloaded by the client for files, which has tests of its own. These tests check that its checks apply to
+// feeds.
 
-// onceAt polls a feed at a server once.
+// onceAt polls the feed of a server once.
 func onceAt(t *testing.T, s *mirrortest.Server, feed string) error {
 	t.Helper()
 	j := &journal{}
@@ -27,7 +27,7 @@ func onceAt(t *testing.T, s *mirrortest.Server, feed string) error {
 	return a.Once(t.Context(), j.take)
 }
 
-// Over http, a server that can do with a Digest never sees the password.
+// TestFeedLogin_Rule27 checks that a server that accepts Digest never gets the password over http.
 func TestFeedLogin_Rule27(t *testing.T) {
 	for scheme, want := range map[string]string{"Basic": ",Basic", "Digest": ",Digest", "Stale": ",Digest"} {
 		s := mirrortest.New(t, mirrortest.ContentOf([]byte("# nothing\n")), mirrortest.Login(scheme, "me", "s3cret"))
@@ -54,7 +54,7 @@ func TestFeedLogin_Rule27(t *testing.T) {
 	}
 }
 
-// An answer that does not say clearly where it ends is no feed.
+// TestFeedFraming_Rule17_Rule20_Rule29 checks that a response with contradictory or incomplete framing is refused.
 func TestFeedFraming_Rule17_Rule20_Rule29(t *testing.T) {
 	for name, tt := range map[string]struct{ answer, want string }{
 		"two framings":      {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "both Content-Length and Transfer-Encoding"},
@@ -77,7 +77,7 @@ func TestFeedFraming_Rule17_Rule20_Rule29(t *testing.T) {
 	}
 }
 
-// What an answer brings is what its Content-Digest says (RFC 9530, section 2).
+// TestFeedContentDigest checks that a response is compared with its Content-Digest (RFC 9530, section 2).
 func TestFeedContentDigest(t *testing.T) {
 	text := mirrortest.ContentOf([]byte("# nothing\n"))
 	if s := mirrortest.New(t, text, mirrortest.ContentDigest()); onceAt(t, s, s.URL) != nil {
@@ -89,10 +89,11 @@ func TestFeedContentDigest(t *testing.T) {
 	}
 }
 
-// The user's certificate is shown to the server of the feed, and not where a redirect leads.
+// TestFeedClientCertificate_Rule27 checks that the client certificate is sent to the server of the feed and not to the
+// target of a redirect.
 func TestFeedClientCertificate_Rule27(t *testing.T) {
 	var mu sync.Mutex
-	shown := map[string]int{} // by path
+	shown := map[string]int{} // number of certificates by path
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()

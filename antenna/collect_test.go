@@ -12,10 +12,10 @@ import (
 	"braid/antenna/feed"
 )
 
-// nowTest is the time of collectors.
+// nowTest is the time of the collectors.
 const nowTest feed.Time = 1_700_000_000
 
-// collectorOf makes a collector for one watch.
+// collectorOf returns a collector for one watch.
 func collectorOf(t *testing.T, f Feed) *collector {
 	t.Helper()
 	w, err := newWatcher(Watch{Name: "a", URL: fileURL})
@@ -36,7 +36,7 @@ func sequenceOf(list ...feed.Record) iter.Seq2[feed.Record, error] {
 	}
 }
 
-// What may be published again is bounded, by records and by octets; what is watched is kept anyway.
+// TestRelayIsBounded checks the limits on relayed records, in records and in bytes. Watched records are always kept.
 func TestRelayIsBounded(t *testing.T) {
 	record := func(i, size int) feed.Record {
 		return feed.Record{URL: fmt.Sprintf("https://h.example/%d", i), Fields: []feed.Field{{Name: "X", Value: strings.Repeat("x", size)}}}
@@ -72,7 +72,7 @@ func TestIsWeb_Rule53(t *testing.T) {
 	}
 }
 
-// Repair H12: only who asks for it gets Hatena's times.
+// TestHatenaTimes checks that the times of Hatena are used only with HatenaTimes (repair H12).
 func TestHatenaTimes(t *testing.T) {
 	r := feed.Record{Format: feed.HinaDI, URL: fileURL, Fields: []feed.Field{{Name: "X-Hatena-Last-Modified", Value: "Tue, 10 Nov 2026 01:00:00 GMT"}}}
 	for asked, want := range map[bool]feed.Time{false: 0, true: 1794272400} {
@@ -83,7 +83,7 @@ func TestHatenaTimes(t *testing.T) {
 	}
 }
 
-// What the server says of the feed stands in for what the feed does not say.
+// TestReceived checks that the Last-Modified of the response is used if the feed has no date.
 func TestReceived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		modified := seconds(time.Now().Add(-time.Hour))
@@ -112,7 +112,8 @@ func TestContentEncoding(t *testing.T) {
 	}
 }
 
-// Rule 57: a feed is asked by how often what is kept of it changes, whatever its server says of validators.
+// TestAdaptiveInterval_Rule57 checks that the interval between polls depends on how often the watched records change,
+// whatever validators the server sends (rule 57).
 func TestAdaptiveInterval_Rule57(t *testing.T) {
 	for _, tt := range []struct {
 		changes  time.Duration
@@ -128,7 +129,7 @@ func TestAdaptiveInterval_Rule57(t *testing.T) {
 				if tt.changes > 0 {
 					modified = start.Add(time.Since(start).Truncate(tt.changes))
 				}
-				// Others change all the time, and every poll is seen again.
+				// Other records change all the time, and every response is complete.
 				p.text = lirsLine(fileURL, modified, time.Now(), 1) + lirsLine("https://files.example/other", time.Now(), time.Now(), 1)
 				return says(200, p.text)
 			}
@@ -143,16 +144,16 @@ func TestAdaptiveInterval_Rule57(t *testing.T) {
 	}
 }
 
-// Of many records of one URL those are kept that count, wherever they stand in the feed: what is older, or of no use,
-// takes no place from them, nor what cannot be used before its time, which has places of its own. What is stored is the
-// same again.
+// TestWhatIsKeptOfManyRecords checks which of many records of one URL are kept, wherever they are in the feed. Older
+// and unusable records do not displace usable ones. Records that are usable only later have a limit of their own.
+// Restoring the stored records gives the same ones.
 func TestWhatIsKeptOfManyRecords(t *testing.T) {
 	const day = 24 * 60 * 60
 	var many []feed.Record
 	add := func(n int, r feed.Record) {
 		for i := range n {
 			r.URL, r.Format = fileURL, feed.News
-			r.LastModified += feed.Time(min(i, 1)) // the rest are alike
+			r.LastModified += feed.Time(min(i, 1)) // the others are equal
 			many = append(many, r)
 		}
 	}
@@ -181,11 +182,11 @@ func TestWhatIsKeptOfManyRecords(t *testing.T) {
 	}
 }
 
-// A feed may tell of one URL more than eight times, with the latest news last.
+// TestLatestNewsLast checks a feed that lists one URL more than eight times, with the latest news last.
 func TestLatestNewsLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
-		begin := time.Now().AddDate(-1, 0, 0).Add(time.Minute) // no whole day
+		begin := time.Now().AddDate(-1, 0, 0).Add(time.Minute) // not a whole number of days
 		text := func(n int) string {
 			var b strings.Builder
 			for i := range n {

@@ -14,7 +14,8 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// Power is lost at any moment while antenna.lirs is written, from which a lost store is begun anew: it is not there, or whole.
+// TestPowerLossOfCache_Rule8 checks that after a power failure at any moment antenna.lirs is complete or missing. A
+// lost store is restored from it.
 func TestPowerLossOfCache_Rule8(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)

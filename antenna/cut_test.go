@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A feed that was cut off on its way is not the one that its validators stand for: what came before the cut counts,
-// what is missing is not gone, and all of it is asked for again (rule 55).
+// TestCutOff_Rule55 checks a feed that was cut off: its records count, records that are missing do not count as
+// removed, and the next poll sends no validators (rule 55).
 func TestCutOff_Rule55(t *testing.T) {
 	line := func(url string) string { return strings.TrimSpace(lirsLine(url, time.Now(), time.Now(), 1)) }
 	block := func(url string) string {
@@ -60,7 +60,7 @@ func TestCutOff_Rule55(t *testing.T) {
 	}
 }
 
-// A watcher that is told to end does not read on in what has come already, however much that is.
+// TestReadingEnds checks that a cancelled context ends decoding at once, even if more of the feed has arrived.
 func TestReadingEnds(t *testing.T) {
 	l, err := (&Antenna{Feeds: []Feed{{Name: "f", URL: feedURL}}}).newLoop()
 	if err != nil {
@@ -78,7 +78,8 @@ func TestReadingEnds(t *testing.T) {
 	}
 }
 
-// What is beyond the limits of what is kept to be passed on is watched, and never passed on in part.
+// TestExtractIsNotRelayed checks that a record beyond the limit of relayed records is watched but never relayed in
+// part.
 func TestExtractIsNotRelayed(t *testing.T) {
 	list := []string{}
 	for i := range 3 {

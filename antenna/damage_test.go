@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestStoreDamagedAnywhere_Rule8: whatever is wrong in the file, it is set aside with words that are about it, or it is
-// read; nothing else.
+// TestStoreDamagedAnywhere_Rule8 checks that a store with damage at any place is either read or set aside with an error
+// about it.
 func TestStoreDamagedAnywhere_Rule8(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)
@@ -59,7 +59,7 @@ func TestStoreDamagedAnywhere_Rule8(t *testing.T) {
 				t.Errorf("%d: status: %v", i, err)
 			}
 			if i%100 == 0 {
-				time.Sleep(time.Second) // when a host was asked last is lost with the store, and a new run cannot keep the gap to it
+				time.Sleep(time.Second) // the lost store has the times of the last requests to hosts
 				if err := func() error {
 					ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 					defer stop()

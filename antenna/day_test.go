@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// bomb answers with a feed that is small on its way and 128 MiB long.
+// bomb returns a site with a compressed feed of 128 MiB.
 func bomb() site {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -21,7 +21,7 @@ func bomb() site {
 	return func(*http.Request) *http.Response { return reply(200, bytes.NewReader(b.Bytes())) }
 }
 
-// drip is a body that brings one octet each n seconds, for ever.
+// drip is a body that returns one byte at each interval, without end.
 type drip struct{ every time.Duration }
 
 func (d drip) Read(p []byte) (int, error) {
@@ -30,7 +30,7 @@ func (d drip) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// badSites are servers that must not disturb anybody else, by host.
+// badSites returns servers that must not affect other feeds, by host.
 func badSites() map[string]site {
 	return map[string]site{
 		"bomb.example":  bomb(),
@@ -51,14 +51,15 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// TestDay lets a day pass: feeds that change by the hour, servers that are bad in all ways, and every news is handled once.
+// TestDay simulates a day with feeds that change at intervals of hours and with bad servers, and checks that each news
+// is handled once.
 func TestDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWorld(t), &journal{}
 		a := w.antenna(j)
 		a.Store = storeIn(t, t.TempDir())
 		defer closed(t, a.Store)
-		a.Store.db.NoSync = true // nobody pulls the plug here
+		a.Store.db.NoSync = true // the test has no power failure
 		const feeds, files = 9, 4
 		for i := range feeds {
 			addChanging(w, a, i, files)
@@ -67,8 +68,8 @@ func TestDay(t *testing.T) {
 			w.sites[host] = s
 			a.Feeds = append(a.Feeds, Feed{Name: host, URL: "https://" + host + "/antenna.lirs", Every: 10 * time.Minute})
 		}
-		watchFor(t, a, j, 24*time.Hour) // the bubble fails if a goroutine is left
-		// File n of a feed changes every n+1 hours; the last change may be too late to be seen.
+		watchFor(t, a, j, 24*time.Hour) // synctest fails if a goroutine is left
+		// File n of a feed changes every n+1 hours. The last change may be too late to be polled.
 		count := map[string]int{}
 		for _, u := range j.got() {
 			count[u.URL]++
@@ -87,7 +88,7 @@ func TestDay(t *testing.T) {
 
 func changingURL(i, n int) string { return fmt.Sprintf("https://files.example/%d/%d.iso", i, n) }
 
-// addChanging adds a feed whose file n changes every n+1 hours, on a host that it shares with two others.
+// addChanging adds a feed whose file n changes every n+1 hours. Three feeds share a host.
 func addChanging(w *world, a *Antenna, i, files int) {
 	host, path := fmt.Sprintf("feeds%d.example", i/3), fmt.Sprintf("/%d.lirs", i)
 	start := seconds(time.Now())
@@ -116,14 +117,14 @@ func addChanging(w *world, a *Antenna, i, files int) {
 	}
 }
 
-// checkBad says how bad servers were treated.
+// checkBad checks how often bad servers were polled.
 func checkBad(t *testing.T, w *world, j *journal) {
 	failed := map[string]int{}
 	for _, e := range eventsOf[PollFailed](j) {
 		failed[e.Feed]++
 	}
 	for host, n := range map[string]int{
-		// 10 minutes, then 20, 40, 60 ... (rule 57), with up to a quarter more.
+		// 10 minutes, then 20, 40, 60 and so on (rule 57), each up to a quarter longer
 		"bomb.example": 21, "drip.example": 18, "error.example": 21, "page.example": 21, "cut.example": 21, "loop.example": 21,
 		"busy.example": 11, // every two hours
 	} {

@@ -22,7 +22,8 @@ func decodeSOIF(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error] {
 	return soif.NewDecoder(r, o).Records()
 }
 
-// describeSOIF says in the words of the vectors what a SOIF stream has. Of those, nothing needs a repair.
+// describeSOIF describes a SOIF stream with the keys of the vectors. No vector needs a repair, so strict mode must give
+// the same.
 func describeSOIF(t *testing.T, raw []byte) document {
 	tolerant, strict := readSOIF(t, raw, false), readSOIF(t, raw, true)
 	for _, line := range differences("strict", throughJSON(t, strict), throughJSON(t, tolerant)) {
@@ -62,10 +63,11 @@ func readSOIF(t *testing.T, raw []byte, strict bool) document {
 	}
 }
 
-// multiValue is the name of one of several values of an attribute (RFC 2655, section 3.3).
+// multiValue matches the name of one of several values of an attribute (RFC 2655, section 3.3).
 var multiValue = regexp.MustCompile(`^(.+)-(0*[1-9][0-9]*)$`)
 
-// valuesOf are the values of an attribute: that without a number first, then the others by their numbers.
+// valuesOf returns the values of an attribute: the one without a number first, then the others in the order of their
+// numbers.
 func valuesOf(attributes []feed.Field, name string) []string {
 	values := map[int]string{}
 	for _, a := range attributes {
@@ -84,7 +86,7 @@ func valuesOf(attributes []feed.Field, name string) []string {
 }
 
 func describeObject(r feed.Record) document {
-	attributes, multi, fields := []document{}, document{}, r.Fields[1:] // the first has the type
+	attributes, multi, fields := []document{}, document{}, r.Fields[1:] // the first field has the type
 	for _, a := range fields {
 		value, encoding := a.Value, "utf-8"
 		if !utf8.ValidString(a.Value) {
@@ -111,7 +113,7 @@ func describeObject(r feed.Record) document {
 	}
 }
 
-// withoutNameless takes out what no record comes of: objects without a URL.
+// withoutNameless removes the objects without a URL, which do not become records.
 func withoutNameless(want document) document {
 	if objects, ok := want["objects"].([]any); ok {
 		want["objects"] = slices.DeleteFunc(objects, func(o any) bool { return o.(document)["url"] == nil })

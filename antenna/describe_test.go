@@ -12,7 +12,7 @@ import (
 	"braid/antenna/lirs"
 )
 
-// orNull is what vectors have for a value that is not known.
+// orNull returns nil for a zero value, because the vectors have null for an unknown value.
 func orNull[T comparable](v T) any {
 	var zero T
 	if v == zero {
@@ -21,13 +21,13 @@ func orNull[T comparable](v T) any {
 	return v
 }
 
-// listOf is a list as JSON has it when it is empty.
+// listOf returns a copy that is not nil, because the vectors have [] for an empty list.
 func listOf[T any](list []T) []T { return append([]T{}, list...) }
 
-// aboutFeed tells violations about the feed from those about a record.
+// aboutFeed reports whether a violation is about the feed and not about a record.
 func aboutFeed(v feed.Violation) bool { return v.Record == 0 }
 
-// supersede marks the records whose URL is that of another one, which is the one to choose.
+// supersede marks each record that has the same URL as another one that is to be chosen.
 func supersede(records []feed.Record, descriptions []document, key func(string) (string, bool)) {
 	groups := map[string][]int{}
 	for i, r := range records {
@@ -49,7 +49,7 @@ func supersede(records []feed.Record, descriptions []document, key func(string) 
 	}
 }
 
-// looseKey is a folded key without the slash at the end, which the vectors have, too.
+// looseKey returns the folded key without a slash at its end, which the vectors have too.
 func looseKey(url string) (string, bool) {
 	key, ok := feed.FoldedKey(url)
 	return strings.TrimSuffix(key, "/"), ok
@@ -62,7 +62,7 @@ func keyOrNull(key func(string) (string, bool), url string) any {
 	return nil
 }
 
-// describeHina says in the words of the vectors what a hina-di feed has.
+// describeHina describes a hina-di feed with the keys of the vectors.
 func describeHina(t *testing.T, raw []byte) document {
 	d, tolerant, discardedTolerant, problems, rejected := readHina(t, raw, false)
 	_, strict, discardedStrict, strictProblems, _ := readHina(t, raw, true)
@@ -89,7 +89,7 @@ func describeHina(t *testing.T, raw []byte) document {
 	return doc
 }
 
-// strictKept checks that each record is kept or discarded in strict mode.
+// strictKept checks that each record is either kept or discarded in strict mode.
 func strictKept(t *testing.T, tolerant, strict []feed.Record, discarded []document) {
 	for _, r := range tolerant {
 		kept := slices.ContainsFunc(strict, func(s feed.Record) bool { return s.Line == r.Line })
@@ -145,7 +145,7 @@ func describeEntity(r feed.Record) document {
 	}
 }
 
-// describeLIRS says in the words of the vectors what a LIRS feed has.
+// describeLIRS describes a LIRS feed with the keys of the vectors.
 func describeLIRS(t *testing.T, raw []byte) document {
 	d, tolerant, discarded, problems := readLIRS(t, raw, false)
 	_, strict, discardedStrict, _ := readLIRS(t, raw, true)

@@ -8,7 +8,7 @@ import (
 	"braid/antenna"
 )
 
-// The feeds that a page names, with URLs that can be asked for.
+// FindFeeds returns the feeds that a page links to, with absolute URLs.
 func ExampleFindFeeds() {
 	u, err := url.Parse("https://example.org/project/")
 	if err != nil {

@@ -63,7 +63,7 @@ func TestFindFeeds(t *testing.T) {
 	}
 }
 
-// TestFindBounds: a page may be endless, and name feeds without end.
+// TestFindBounds checks the limits on the length of a page and on the number of feeds.
 func TestFindBounds(t *testing.T) {
 	link := "<link rel=alternate type=application/rss+xml href=/%d title='" + strings.Repeat("x", 1000) + "'>"
 	many := ""
@@ -92,7 +92,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// FuzzFind shows that only URLs of the web come out.
+// FuzzFind checks that every URL found is http or https.
 func FuzzFind(f *testing.F) {
 	f.Add(`</r>; rel=alternate; type="application/rss+xml"`, "text/html", "<base href=//x><link rel=alternate type=application/rss+xml href=r>")
 	f.Fuzz(func(t *testing.T, link, contentType, page string) {

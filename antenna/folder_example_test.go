@@ -9,7 +9,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// A folder for a web server: feeds for agents, and a page for people.
+// WriteFolder writes a folder for a web server: feeds for agents and a page for people.
 func ExampleWriteFolder() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -32,12 +32,12 @@ const (
 
 const now feed.Time = 1794279600
 
-// ours is a snapshot of an agent that is at http://me.example/.
+// ours returns a snapshot of the agent at http://me.example/.
 func ours(records ...feed.Known) feed.Snapshot {
 	return feed.Snapshot{Agent: "me/1", AgentURL: "http://me.example/", Now: now.UTC(), Records: records}
 }
 
-// own is an observation, five minutes old.
+// own returns an observation of this antenna that is five minutes old.
 func own(url string, change func(*feed.Known)) feed.Known {
 	k := feed.Known{Own: true, TimeDetected: now - 300, Record: feed.Record{
 		URL: url, LastModified: now - 7200, Detected: now - 300, Method: []string{"HEAD"}, Result: "200",
@@ -48,7 +48,7 @@ func own(url string, change func(*feed.Known)) feed.Known {
 	return k
 }
 
-// relayed are the records of a feed that may be passed on.
+// relayed returns the records of a feed, as trusted records of the feed "f".
 func relayed(t *testing.T, records iter.Seq2[feed.Record, error]) (list []feed.Known) {
 	t.Helper()
 	for r, err := range records {
@@ -95,7 +95,7 @@ func read(t *testing.T, records iter.Seq2[feed.Record, error]) (list []feed.Reco
 	return list
 }
 
-// strictly reads what was written, and wants it to be to the letter.
+// strictly reads the written files in strict mode and checks that they have no violations.
 func strictly(t *testing.T, files map[string]string) (di, l, so, atom []feed.Record) {
 	t.Helper()
 	o := feed.Options{Strict: true, Report: func(v feed.Violation) {
@@ -141,7 +141,7 @@ func TestOwn(t *testing.T) {
 		t.Errorf("%q", files[fileHinaDI])
 	}
 	const lines = "LIRS,1794272400,1794279300,32400,5,http://h.example/a/,\xc4\xab\xb4\xe9\\, A,0,http://me.example/,\n" +
-		"LIRS,1794272400,1794273600,0,0,http://h.example/size,0,0,http://me.example/,\n" + // Last-Detected is that of the time
+		"LIRS,1794272400,1794273600,0,0,http://h.example/size,0,0,http://me.example/,\n" + // Last-Detected is when the date was found
 		"LIRS,0,0,0,0,http://h.example/gone,0,0,http://me.example/,\n"
 	if files[fileLIRS] != lines || len(l) != 3 || !l[2].Failed {
 		t.Errorf("%q", files[fileLIRS])
@@ -164,7 +164,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// TestRelayed proves the rules of passing on (hina-di, sections 12 and 13), by a block that breaks each of them.
+// TestRelayed checks the rules for relaying (hina-di, sections 12 and 13) with a block that violates each of them.
 func TestRelayed(t *testing.T) {
 	block := func(url string, change func(string) string) string {
 		b := "URL: " + url + "\r\nX-Kept: as is\r\nLast-Modified: Tue, 10 Nov 2026 01:12:45 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\n" +
@@ -190,7 +190,7 @@ func TestRelayed(t *testing.T) {
 		block("http://h.example/methodless", without("Method: REMOTE/GET/200\r\n"))))
 	untrusted := relayed(t, hina(block("http://h.example/untrusted", nil)))
 	untrusted[0].Trusted = false
-	both := own("http://h.example/good", func(k *feed.Known) { k.Detected, k.Title = now-9000, "older" }) // of which the newer is chosen, whole
+	both := own("http://h.example/good", func(k *feed.Known) { k.Detected, k.Title = now-9000, "older" }) // the newer one is chosen as a whole
 	files, report := published(t, ours(append(append(records, untrusted...), both)...), FolderOptions{})
 	head := strings.Index(files[fileHinaDI], "\r\n\r\n") + 4
 	want := strings.Replace(block("http://h.example/good", nil), "REMOTE/GET", "REMOTE/REMOTE/GET", 1) +
@@ -202,7 +202,7 @@ func TestRelayed(t *testing.T) {
 	if !reflect.DeepEqual(report.Refused, refused) {
 		t.Errorf("refused: %v", report.Refused)
 	}
-	// In other formats there is only what we saw ourselves.
+	// The other formats have only records of this antenna.
 	_, l, so, atom := strictly(t, files)
 	for _, list := range [][]feed.Record{l, so, atom} {
 		if len(list) != 1 || list[0].Title+" " == " " {
@@ -226,7 +226,7 @@ func TestRelayedLIRS(t *testing.T) {
 		"LIRS,1794240000,1794250000,0,0,http://h.example/old,0,0,http://k.example/,\n"), feed.Options{}).Records())
 	failed := own("http://h.example/A", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected, k.TimeDetected = true, 0, 0, 0 })
 	files, _ := published(t, ours(append(records, failed)...), FolderOptions{})
-	if files[fileLIRS] != line { // Last-Detected, the agent and the extensions are inherited; what others saw beats our failure
+	if files[fileLIRS] != line { // Last-Detected, agent and extensions are inherited; a success of others counts more than our failure
 		t.Errorf("%q", files[fileLIRS])
 	}
 }
@@ -239,7 +239,8 @@ func TestRelayedSOIF(t *testing.T) {
 	}
 }
 
-// TestUnchanged: a file that is the same is not written again, whatever else changes; one that is something else is replaced.
+// TestUnchanged checks that a file whose content stays the same is not written again even if others change, and that a
+// link in place of a file is replaced by a regular file.
 func TestUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	s := ours(own("http://h.example/", nil))
@@ -278,7 +279,8 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// TestForeign: what is the user's stays, a page or a feed of that name, and the rest is published beside it.
+// TestForeign checks that a file of the user with the name of a published one is kept, and that the other files are
+// published.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	theirs := map[string]string{filePage: "<h1>Our site</h1>", fileAtom: "<feed><generator>a blog</generator></feed>", fileHinaDI: "to do"}
@@ -302,20 +304,20 @@ func TestForeign(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, fileLIRS)); err != nil {
 		t.Error(err)
 	}
-	if _, err := WriteFolder(dir, ours(), FolderOptions{}); err == nil { // without records fileAtom has nothing to say, and this is not ours to remove
+	if _, err := WriteFolder(dir, ours(), FolderOptions{}); err == nil { // fileAtom has no records but is the user's file
 		t.Error("nothing is said of what stays")
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, fileAtom)); string(got) != theirs[fileAtom] {
 		t.Errorf("%s is %q", fileAtom, got)
 	}
-	before := `<link rel="alternate" type="application/x-lirs" title="LIRS" href="antenna.lirs.gz">` // of an older version
+	before := `<link rel="alternate" type="application/x-lirs" title="LIRS" href="antenna.lirs.gz">` // an older version
 	os.WriteFile(filepath.Join(dir, filePage), []byte(before), 0o600)
 	if report, _ := WriteFolder(dir, ours(), FolderOptions{}); !slices.Contains(report.Files, filePage) {
 		t.Errorf("an own page stays as it was: %v", report)
 	}
 }
 
-// TestFails: what cannot be written is said, and the others stay as they were.
+// TestFails checks that the error names the file that cannot be written, and that the others stay as they were.
 func TestFails(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, fileLIRS, "x"), 0o700); err != nil {
@@ -329,8 +331,8 @@ func TestFails(t *testing.T) {
 	}
 }
 
-// TestNobody: without a name and a place there are still feeds, and without records, too.
-// An antenna that knows nothing publishes nothing: a feed has at least one block (hina-di, section 4).
+// TestNobody checks that feeds are published without an agent name and URL, and that nothing is published without
+// records, because a feed has at least one block (hina-di, section 4).
 func TestNobody(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "www")
 	nothing := feed.Snapshot{Now: now.UTC()}
@@ -346,20 +348,20 @@ func TestNobody(t *testing.T) {
 		return list
 	}
 	failed := ours(own("http://h.example/gone", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected = true, 0, 0 }))
-	if _, err := WriteFolder(dir, failed, FolderOptions{}); err != nil || !slices.Equal(names(), []string{fileLIRS, fileLIRSGzip, filePage}) { // for fileLIRS alone that is something
+	if _, err := WriteFolder(dir, failed, FolderOptions{}); err != nil || !slices.Equal(names(), []string{fileLIRS, fileLIRSGzip, filePage}) { // fileLIRS has failed records
 		t.Errorf("%q, %v", names(), err)
 	}
 	if _, err := WriteFolder(dir, ours(own("http://h.example/", nil)), FolderOptions{}); err != nil || len(names()) != 6 {
 		t.Errorf("%q, %v", names(), err)
 	}
-	_, err = WriteFolder(dir, nothing, FolderOptions{}) // what it knew has expired
+	_, err = WriteFolder(dir, nothing, FolderOptions{}) // the records have expired
 	page, _ := os.ReadFile(filepath.Join(dir, filePage))
 	if err != nil || !slices.Equal(names(), []string{filePage}) || !strings.Contains(string(page), "Nothing is known yet") {
 		t.Errorf("%q, %v", names(), err)
 	}
 }
 
-// The Date of a block is the time of writing (section 5.7), and not that of the check.
+// TestDateOfOwnBlocks checks that the Date of a block is the time of writing (section 5.7), not that of the check.
 func TestDateOfOwnBlocks(t *testing.T) {
 	files, _ := published(t, ours(own("http://h.example/", func(k *feed.Known) { k.Date = now - 7000 })), FolderOptions{})
 	if !strings.Contains(files[fileHinaDI], "URL: http://h.example/\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\n") {
@@ -367,8 +369,8 @@ func TestDateOfOwnBlocks(t *testing.T) {
 	}
 }
 
-// A block with octets that are no text is another agent's word that cannot be written as it was: it is not passed on
-// (section 12).
+// TestUndecodableIsNotPassedOn checks that a block with bytes that are not text in its charset is not relayed, because
+// it could not be written unchanged (section 12).
 func TestUndecodableIsNotPassedOn(t *testing.T) {
 	const rest = "Last-Modified: Tue, 10 Nov 2026 01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:00:00 GMT\r\nAuthorized: a\r\nAuthorized-url: http://a.example/\r\n\r\n"
 	s := feed.Snapshot{Now: now.UTC(), Agent: "me", AgentURL: "http://me.example/"}

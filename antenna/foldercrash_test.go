@@ -13,7 +13,7 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// left are the published files on a disk, and how many temporary ones nobody has removed.
+// left returns the published files on a disk and the number of temporary files left behind.
 func left(t *testing.T, files fsys.FS) (published map[string]string, temporary int) {
 	t.Helper()
 	published = map[string]string{}
@@ -43,7 +43,7 @@ func left(t *testing.T, files fsys.FS) (published map[string]string, temporary i
 	return published, temporary
 }
 
-// mixed says which file is neither the one before nor the one that was written.
+// mixed returns an error if a file is neither the old one nor the new one.
 func mixed(found, before, after map[string]string) error {
 	for name, text := range found {
 		if text != before[name] && text != after[name] {
@@ -58,14 +58,14 @@ func mixed(found, before, after map[string]string) error {
 	return nil
 }
 
-// snapshots are what is published first and then.
+// snapshots returns the first snapshot and a later one.
 func snapshots() (first, then feed.Snapshot) {
 	one := own("http://a.example/", nil)
 	return ours(one), ours(one, own("http://b.example/", nil), own("http://c.example/", func(k *feed.Known) { k.Record.Title = strings.Repeat("c", 700) }))
 }
 
-// Power is lost at any moment of a publication, of the first one and of a later one: each file is the old one or the
-// new one, whole, and the next publication has all of them.
+// TestPowerLoss_Rule1 checks that after a power failure at any moment of the first or a later publication each file is
+// completely the old or the new one, and that the next publication writes all files.
 func TestPowerLoss_Rule1(t *testing.T) {
 	first, then := snapshots()
 	disk := fsystest.NewDisk()
@@ -96,8 +96,8 @@ func TestPowerLoss_Rule1(t *testing.T) {
 	}
 }
 
-// Each operation of a publication fails once: it says which file and why, leaves the old files or new ones, and no
-// temporary ones.
+// TestFaults_Rule7 lets each operation of a publication fail once, and checks that the error names the file, that each
+// file is the old or the new one, and that no temporary file is left.
 func TestFaults_Rule7(t *testing.T) {
 	first, then := snapshots()
 	disk := fsystest.NewDisk()

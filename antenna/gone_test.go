@@ -13,7 +13,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// keysOf are what the store has.
+// keysOf returns the keys in the store.
 func keysOf(t *testing.T, s *Store) string {
 	t.Helper()
 	var list []string
@@ -29,8 +29,8 @@ func keysOf(t *testing.T, s *Store) string {
 	return strings.Join(list, "\n")
 }
 
-// TestGoneIsForgotten: what is known of feeds and watches that are no longer configured is kept for a while, as a line
-// may come back, and then deleted.
+// TestGoneIsForgotten checks that the state of feeds and watches that are no longer configured is kept for a while, in
+// case they come back, and then deleted.
 func TestGoneIsForgotten(t *testing.T) {
 	for _, back := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -69,8 +69,8 @@ func TestGoneIsForgotten(t *testing.T) {
 	}
 }
 
-// TestForgetWhatIsGone: the names of feeds and watches that are no longer configured can be forgotten at once, and so
-// can what is known of a watch's former URL.
+// TestForgetWhatIsGone checks that Forget deletes the state of a feed or watch that is no longer configured, and that
+// of a former URL of a watch.
 func TestForgetWhatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, a, j := oneFeed(t)
@@ -96,7 +96,7 @@ func TestForgetWhatIsGone(t *testing.T) {
 	})
 }
 
-// TestClockThatWasWrong: what was written while the clock was in the future does not wait for that.
+// TestClockThatWasWrong checks that times stored while the clock was in the future do not delay anything.
 func TestClockThatWasWrong(t *testing.T) {
 	for name, once := range map[string]bool{"watch": false, "once": true} {
 		t.Run(name, func(t *testing.T) {
@@ -142,8 +142,8 @@ func TestClockThatWasWrong(t *testing.T) {
 	}
 }
 
-// TestNothingToCompare: a URL of which its server says neither a date, a tag nor a length is fetched, and again with
-// each look: nothing else shows whether it has changed.
+// TestNothingToCompare checks that a file whose server sends no date, tag or length is downloaded at each check,
+// because nothing shows whether it has changed.
 func TestNothingToCompare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -162,7 +162,7 @@ func TestNothingToCompare(t *testing.T) {
 	})
 }
 
-// TestDateFromTheFuture: a server whose clock is wrong is told by its tag whether the file has changed.
+// TestDateFromTheFuture checks that the ETag shows whether a file has changed if its date is in the future.
 func TestDateFromTheFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -180,7 +180,7 @@ func TestDateFromTheFuture(t *testing.T) {
 	})
 }
 
-// TestUselessReportsAreTold: where all that is said of a file is of no use, that is told, once.
+// TestUselessReportsAreTold checks that one Skipped event is emitted if all reports of a file are unusable.
 func TestUselessReportsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p, a, j := oneFeed(t)
@@ -193,7 +193,8 @@ func TestUselessReportsAreTold(t *testing.T) {
 	})
 }
 
-// TestUndatedNews: what a site lists without a date is fetched once; nothing tells whether it has changed then.
+// TestUndatedNews checks that a file that a sitemap lists without a date is downloaded once, because nothing shows a
+// later change.
 func TestUndatedNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -208,8 +209,8 @@ func TestUndatedNews(t *testing.T) {
 	})
 }
 
-// TestURLThatComesBack: a watch that gets its earlier URL again has the file of the other one in place, and fetches its
-// own again, once.
+// TestURLThatComesBack checks that a watch that is changed back to its former URL downloads that file once, because it
+// has the other file in its place.
 func TestURLThatComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const another = "https://files.example/dist/b.tar.xz"

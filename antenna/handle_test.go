@@ -13,7 +13,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// An update that fails comes again, later and later, and nobody else waits for it.
+// TestHandlerFails checks that an update that failed is handled again at growing intervals, and that other updates do
+// not wait for it.
 func TestHandlerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const other = "https://files.example/b"
@@ -44,7 +45,7 @@ func TestHandlerFails(t *testing.T) {
 			}
 			want = min(2*want, 6*time.Hour)
 		}
-		// The feed was read once: what failed is not the feed.
+		// The feed was downloaded only once, because the feed itself did not fail.
 		for i, v := range w.to(feedURL) {
 			if (v.status == 200) != (i == 0) {
 				t.Errorf("poll %d: %d", i, v.status)
@@ -62,7 +63,8 @@ func TestHandlerFails(t *testing.T) {
 	})
 }
 
-// A report that comes while the handler works is decided afterwards, and newer news take the place of those that failed.
+// TestNewsWhileHandling checks that a report that arrives while its URL is handled is considered afterwards, and that a
+// newer report replaces a failed update.
 func TestNewsWhileHandling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -95,7 +97,8 @@ func TestNewsWhileHandling(t *testing.T) {
 	})
 }
 
-// Section 4.2.6: a feed that knows more than the origin triggers once; the origin is asked again while mirrors lag.
+// TestFeedAhead checks that a feed with a newer version than the origin causes one update, which is tried again while
+// the origin is behind (section 4.2.6).
 func TestFeedAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -109,7 +112,7 @@ func TestFeedAhead(t *testing.T) {
 			if u.Ahead != (len(at) > 2) {
 				t.Errorf("try %d is ahead: %v", len(at), u.Ahead)
 			}
-			return Outcome{LastModified: old}, nil // 304
+			return Outcome{LastModified: old}, nil // status 304
 		}
 		w.later(15*time.Minute, func() { p.set(lirsLine(fileURL, time.Now(), time.Now(), 100)) })
 		watchFor(t, a, j, 7*time.Hour)
@@ -133,7 +136,7 @@ func TestFeedAhead(t *testing.T) {
 	})
 }
 
-// A feed that is wrong for ever is not believed for ever.
+// TestFeedAheadEnds checks that the attempts end if the origin never has the version of the feed.
 func TestFeedAheadEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)
@@ -175,7 +178,8 @@ func TestIsAhead(t *testing.T) {
 	}
 }
 
-// Rule 56: a feed triggers so many updates and bytes a day, and the rest comes the next day. The other feed is its own.
+// TestDailyLimit_Rule56 checks that the updates and bytes of a feed per day are limited and that the rest follows the
+// next day. Another feed has a limit of its own.
 func TestDailyLimit_Rule56(t *testing.T) {
 	for _, limits := range []Limits{{Updates: 3}, {DayBytes: 300}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -217,7 +221,8 @@ func TestDailyLimit_Rule56(t *testing.T) {
 	}
 }
 
-// Rule 56: updates that are handled at the same time share what their feed may bring, and one that comes when it is spent waits.
+// TestDailyLimitAtOnce_Rule56 checks that concurrent updates share the bytes of their feed, and that an update waits if
+// none are left.
 func TestDailyLimitAtOnce_Rule56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p, a, j := oneFeed(t)
@@ -257,7 +262,7 @@ func TestDailyLimitAtOnce_Rule56(t *testing.T) {
 	})
 }
 
-// There is a limit for all watches together.
+// TestHandlersAtOnce checks the limit on concurrent updates of all watches.
 func TestHandlersAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p, a, j := oneFeed(t)
@@ -284,7 +289,8 @@ func TestHandlersAtOnce(t *testing.T) {
 	})
 }
 
-// A report from the future is looked at again when it is none any more, though the feed says 304.
+// TestReportFromTheFuture checks that a report with a time in the future is considered when that time has come, even if
+// the feed responds with 304 by then.
 func TestReportFromTheFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p, a, j := oneFeed(t)
@@ -297,7 +303,7 @@ func TestReportFromTheFuture(t *testing.T) {
 	})
 }
 
-// What two feeds say of one file is one news.
+// TestTwoFeeds checks that the same news from two feeds causes one update.
 func TestTwoFeeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -318,7 +324,7 @@ func TestTwoFeeds(t *testing.T) {
 	})
 }
 
-// That a feed repeats its news is no reason to hand them on sooner.
+// TestNewsRepeated checks that a feed that repeats its news does not shorten the interval between attempts.
 func TestNewsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p, a, j := oneFeed(t)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Rule 62: what a server sends back of what it was told is neither stored nor shown.
+// TestHide_Rule62 checks that a secret that a server sends back is neither stored nor shown.
 func TestHide_Rule62(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const secret = "s3cret"

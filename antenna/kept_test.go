@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// TestKeptLast: what is kept elsewhere is told with the validators of feeds at the end.
+// TestKeptLast checks that Keep gets the bucket with the validators of feeds last.
 func TestKeptLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)
 		a.Store = storeIn(t, t.TempDir())
 		defer closed(t, a.Store)
 		var told []string
-		for i := range 20 { // the order of a map is another one each time
+		for i := range 20 { // the order of a map varies
 			a.Store.Keep(func(bucket, _ string, _ []byte) { told = append(told, bucket) })
 			b := batch{"feeds": {"f": []byte("x")}, "watches": {"w": []byte("x")}, "reports": {"f": []byte("x")}, "gone": {"g": []byte("x")}}
 			a.Store.kept(b)
@@ -27,8 +27,8 @@ func TestKeptLast(t *testing.T) {
 	})
 }
 
-// TestAskAnew: of a copy that has the validators of a feed, and not what the feed said with them, nothing is lost: the
-// feed is asked in full.
+// TestAskAnew checks that a feed is downloaded again if a copy of the store has its validators but not all records that
+// came with them.
 func TestAskAnew(t *testing.T) {
 	for _, part := range [][]string{{"feeds"}, {"feeds", "watches"}, {"feeds", "reports"}, {"feeds", "reports", "watches", "gone"}, {}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestAskAnew(t *testing.T) {
 			watchFor(t, a, j, 15*time.Minute)
 			closed(t, a.Store)
 			want := 1
-			if slices.Contains(part, "watches") { // it is known
+			if slices.Contains(part, "watches") { // the file is known
 				want = 0
 			}
 			if got := len(j.got()); got != want {

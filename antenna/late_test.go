@@ -12,12 +12,13 @@ import (
 	"braid/antenna/feed"
 )
 
-// mapOf is a sitemap that has the file with a lastmod.
+// mapOf returns a sitemap that lists the file with this lastmod.
 func mapOf(lastmod string) string {
 	return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + fileURL + `</loc><lastmod>` + lastmod + `</lastmod></url></urlset>`
 }
 
-// TestMapAheadOfSite: what a sitemap has and its site does not yet is asked for again, a few times.
+// TestMapAheadOfSite checks that a file that has changed according to its sitemap but not on its server is requested
+// again a few times.
 func TestMapAheadOfSite(t *testing.T) {
 	for _, comes := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -48,8 +49,8 @@ func TestMapAheadOfSite(t *testing.T) {
 	}
 }
 
-// TestSecondChangeOfDay: where a date is that of a day, a file that has changed twice on it is asked for when the day
-// is over, once.
+// TestSecondChangeOfDay checks that a file whose date has no time, and which has changed twice on that day, is
+// requested once more when the day is over.
 func TestSecondChangeOfDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -72,13 +73,13 @@ func TestSecondChangeOfDay(t *testing.T) {
 	})
 }
 
-// TestBytesPastMidnight_Rule56: an update that runs into the next day may bring what that day allows, and costs each
-// day what it brought in it.
+// TestBytesPastMidnight_Rule56 checks that an update that runs past midnight may use the bytes of the next day, and
+// that each day is charged for its own bytes.
 func TestBytesPastMidnight_Rule56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(17*time.Hour + time.Minute)
 		_, _, a, j := oneFeed(t)
-		const rate, most = 100, 1000 // an hour, and a day
+		const rate, most = 100, 1000 // per hour and per day
 		a.Feeds[0].Limits.DayBytes = most
 		var brought int64
 		j.handle = func(_ context.Context, u Update) (Outcome, error) {
@@ -105,7 +106,8 @@ func TestBytesPastMidnight_Rule56(t *testing.T) {
 	})
 }
 
-// TestHeadRefused: where a server refuses HEAD in whatever words, GET is asked, and from then on at once.
+// TestHeadRefused checks that GET is used if a server refuses HEAD with any status, and that later checks use GET at
+// once.
 func TestHeadRefused(t *testing.T) {
 	for _, status := range []int{400, 403, 404, 405, 501} {
 		synctest.Test(t, func(t *testing.T) {

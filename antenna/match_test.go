@@ -112,8 +112,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A glob has each URL that a feed reports as one of its own, as often as there is room.
-// Feeds tell nothing of names and passwords: a watch that has them is found, and asked for with them.
+// TestWithUser checks that a watch with user and password in its URL matches records without them, and that its own URL
+// is requested.
 func TestWithUser(t *testing.T) {
 	for _, url := range []string{"https://me:w@rd@h.example/a@b", "https://me@h.example/a@b", "https://h.example/a@b"} {
 		w, err := newWatcher(Watch{Name: "w", URL: url})
@@ -163,7 +163,7 @@ func TestGlobbed(t *testing.T) {
 	})
 }
 
-// A feed cannot fill memory with URLs of a glob, nor with reports of one URL.
+// TestGlobIsBounded checks the limits on the URLs of a glob and on the reports of one URL.
 func TestGlobIsBounded(t *testing.T) {
 	glob, err := newWatcher(Watch{Name: "g", URL: "https://h.example/**", Glob: true})
 	if err != nil {
@@ -174,7 +174,7 @@ func TestGlobIsBounded(t *testing.T) {
 		for i := range maxGlobbed + 100 {
 			for n := range 2 * maxReports {
 				if i > 10 && n > 0 {
-					break // most are there once
+					break // one report is enough for the others
 				}
 				yield(feed.Record{URL: fmt.Sprintf("https://h.example/%d", i), LastModified: 1e9}, nil)
 			}
@@ -212,14 +212,14 @@ func TestGlobIsBoundedOverTime(t *testing.T) {
 				full = append(full, e)
 			}
 		}
-		if len(full) == 0 || full[0].Watch != "all" || full[0].Feed != "f" { // what waits for another day makes no room
+		if len(full) == 0 || full[0].Watch != "all" || full[0].Feed != "f" { // a delayed update makes no room
 			t.Errorf("%+v", full)
 		}
 	})
 }
 
-// TestGlobTakesNewURLs: however many URLs there were in a process's life, new ones are taken as long as not all of the
-// others are reported still; what a feed has all along stays known.
+// TestGlobTakesNewURLs checks that a glob accepts new URLs, however many there were before, unless all others are still
+// reported, and that a URL that the feed always lists stays known.
 func TestGlobTakesNewURLs(t *testing.T) {
 	for _, dead := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -257,13 +257,13 @@ func TestGlobTakesNewURLs(t *testing.T) {
 	}
 }
 
-// TestGlobbedIsKept: what a feed has all along is known however long the feed answers that it has not changed, also
-// when the configuration is another one afterwards, and the feed has another name.
+// TestGlobbedIsKept checks that a URL that the feed lists stays known while the feed responds with 304, also if the
+// feed is renamed afterwards.
 func TestGlobbedIsKept(t *testing.T) {
 	for _, rename := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			_, p, a, j := oneFeed(t)
-			p.set(soifText(time.Now())) // which never expires
+			p.set(soifText(time.Now())) // never expires
 			dir := t.TempDir()
 			a.Watches = []Watch{{Name: "all", URL: "https://files.example/**", Glob: true}}
 			run := func(d time.Duration) {
@@ -288,7 +288,8 @@ func TestGlobbedIsKept(t *testing.T) {
 	}
 }
 
-// What nobody has reported for a quarter of a year is forgotten when the next run begins.
+// TestGlobbedIsForgotten checks that a URL that was not reported for a quarter of a year is forgotten at the next
+// start.
 func TestGlobbedIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p, a, j := oneFeed(t)
@@ -316,7 +317,7 @@ func siteOfText(text func() string) site {
 	}
 }
 
-// A queue is a heap: whatever is put, moved and taken out, the first is the one that is due first.
+// TestQueue checks that the first item of a queue is always the one that is due first.
 func TestQueue(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var q queue[*host]

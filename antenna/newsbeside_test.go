@@ -10,7 +10,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// atomOf is a feed with one entry about the file.
+// atomOf returns a feed with one entry about the file.
 func atomOf(at time.Time) string {
 	stamp := at.UTC().Format(time.RFC3339)
 	return `<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><id>urn:f</id><updated>` + stamp + `</updated><entry><title>e</title><id>urn:e</id><updated>` +
@@ -21,20 +21,20 @@ func sitemapOf(at time.Time) string {
 	return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + fileURL + `</loc><lastmod>` + at.UTC().Format(time.RFC3339) + `</lastmod></url></urlset>`
 }
 
-// soifText is an object without Time-to-Live.
+// soifText returns an object without Time-to-Live.
 func soifText(at time.Time) string {
 	return fmt.Sprintf("@FILE { %s\nLast-Modification-Time{9}:\t%d\nUpdate-Time{9}:\t%d\n}\n", fileURL, at.Unix(), at.Unix())
 }
 
-// hinaText is a block that says it is good for years.
+// hinaText returns a block that expires in five years.
 func hinaText(at time.Time) string {
 	date := func(t time.Time) string { return t.UTC().Format(http.TimeFormat) }
 	return "HINA/2.2beta\r\nUser-Agent: x\r\nDate: " + date(at) + "\r\n\r\nURL: " + fileURL + "\r\nLast-Modified: " + date(at) +
 		"\r\nLast-Modified-Detected: " + date(at) + "\r\nExpires: " + date(at.AddDate(5, 0, 0)) + "\r\n\r\n"
 }
 
-// TestNewsBesideOthers: what a site itself announces is not muted by whatever has looked at the file before, be it the
-// antenna's own checks or a record of an agent that is good for ever.
+// TestNewsBesideOthers checks that news of the site itself cause an update even if the file was checked before, by the
+// antenna itself or by an agent whose record never expires.
 func TestNewsBesideOthers(t *testing.T) {
 	for name, other := range map[string]func(time.Time) string{"own checks": nil, "SOIF without a limit": soifText, "hina-di with a far limit": hinaText} {
 		for kind, text := range map[string]func(time.Time) string{"atom": atomOf, "sitemap": sitemapOf} {
@@ -65,14 +65,14 @@ func TestNewsBesideOthers(t *testing.T) {
 	}
 }
 
-// TestNewsBeforeTheLook: of news that are older than the last look at the file nothing is to be done, and looks that
-// are far apart do not make them news again.
+// TestNewsBeforeTheLook checks that news that are older than the last check of the file cause no update, also if checks
+// are rare.
 func TestNewsBeforeTheLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
 		file := &page{}
 		file.set("x")
-		announced := time.Now().Add(30 * time.Minute) // of a file that was there before
+		announced := time.Now().Add(30 * time.Minute) // about the file that exists already
 		w.sites["files.example"] = file.answer
 		a.Watches[0].CheckEvery = 12 * time.Hour
 		p.set("# nothing\n")
@@ -80,7 +80,7 @@ func TestNewsBeforeTheLook(t *testing.T) {
 		p.set(atomOf(announced))
 		p.plain = true
 		watchFor(t, a, j, 48*time.Hour)
-		if got := reasons(j.got()); got != "first-sight went-backwards" { // the first look
+		if got := reasons(j.got()); got != "first-sight went-backwards" { // the first check
 			t.Errorf("updates: %s", got)
 		}
 	})

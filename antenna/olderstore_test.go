@@ -9,7 +9,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A store of an earlier version is read as it was written; its history, which nothing reads, goes.
+// TestStoreOfBefore checks that a store of an earlier version can be read, and that its history, which is no longer
+// used, is deleted.
 func TestStoreOfBefore(t *testing.T) {
 	dir := t.TempDir()
 	closed(t, storeIn(t, dir))

@@ -34,7 +34,7 @@ func TestOnce(t *testing.T) {
 		if !errors.As(err, &poll) || poll.Feed != "down" || !errors.As(err, &handle) || handle.Watch != "a" || !strings.Contains(err.Error(), "disk full") {
 			t.Errorf("the first round: %v", err)
 		}
-		// What failed is left for a round when it is due; nothing else is.
+		// An update that failed is handled in a later round when it is due, and nothing else.
 		if err := once(); err != nil || len(j.got()) != 1 || len(w.to(feedURL)) != 1 {
 			t.Errorf("at once again: %v, %d updates", err, len(j.got()))
 		}
@@ -43,7 +43,7 @@ func TestOnce(t *testing.T) {
 		if err := once(); err != nil || len(j.got()) != 2 || len(w.to(feedURL)) != 1 {
 			t.Errorf("two minutes later: %v, %d updates, %d polls", err, len(j.got()), len(w.to(feedURL)))
 		}
-		// Cron is not late by as much as jitter.
+		// A round does not skip a feed because of jitter.
 		time.Sleep(8 * time.Minute)
 		if err := once(); err != nil || len(w.to(feedURL)) != 2 {
 			t.Errorf("when the feed is due: %v, %d polls", err, len(w.to(feedURL)))
@@ -110,8 +110,8 @@ func TestRunNow(t *testing.T) {
 	})
 }
 
-// TestAskedFor: what the user asks for is handed on though no feed tells of it, and no report is lost by that: the
-// first one may be of a later version.
+// TestAskedFor checks that RunNow handles a watch without a report, and that a later report still causes an update,
+// because it may be about a newer version.
 func TestAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -133,17 +133,17 @@ func TestAskedFor(t *testing.T) {
 			}
 			return Outcome{Changed: true}, nil
 		}
-		runs(time.Minute, "a") // fails, and comes again
-		runs(time.Minute, "g") // is none of which something is known
+		runs(time.Minute, "a") // fails and is tried again
+		runs(time.Minute, "g") // no URL of the glob is known
 		w.later(time.Hour, func() { p.set(text) })
-		runs(3*time.Hour, "a") // leaves the baseline alone
+		runs(3*time.Hour, "a") // does not change the baseline
 		w.later(4*time.Hour, func() { p.set(lirsLine(fileURL, time.Now().Add(-time.Minute), time.Now(), 120)) })
 		watchFor(t, a, j, 5*time.Hour)
 		var got []string
 		for _, u := range j.got() {
 			got = append(got, fmt.Sprintf("%s:%s:%d", u.Watch, u.Reason, u.Try))
 		}
-		slices.Sort(got[2:4]) // at the same time
+		slices.Sort(got[2:4]) // handled at the same time
 		slices.Sort(got[5:])
 		want := "a:asked-for:1 a:asked-for:2 a:first-sight:1 g:first-sight:1 a:asked-for:1 a:modified:1 g:modified:1"
 		if s := strings.Join(got, " "); s != want {
@@ -155,7 +155,7 @@ func TestAskedFor(t *testing.T) {
 	})
 }
 
-// TestAskedForAndReported: a report that comes while somebody's wish waits is remembered.
+// TestAskedForAndReported checks that a report that arrives while a request of RunNow waits is not lost.
 func TestAskedForAndReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -164,7 +164,7 @@ func TestAskedForAndReported(t *testing.T) {
 		j.handle = func(_ context.Context, u Update) (Outcome, error) {
 			if u.Reason == AskedFor && first {
 				first = false
-				return Outcome{}, errors.New("down") // a minute later again, and meanwhile the feed is asked
+				return Outcome{}, errors.New("down") // tried again a minute later, after a poll
 			}
 			return Outcome{Changed: true}, nil
 		}
@@ -176,7 +176,8 @@ func TestAskedForAndReported(t *testing.T) {
 	})
 }
 
-// TestWants: what the configuration wants is handed on when a run begins, of URLs that were handled, and not by who only looks.
+// TestWants checks that Wants is asked at the start for URLs that were handled before, and that a run that only looks
+// does not ask it.
 func TestWants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)
@@ -235,7 +236,7 @@ func TestForget(t *testing.T) {
 		if v := w.to(feedURL); len(v) != 2 || v[1].header.Get("If-None-Match") != "" {
 			t.Errorf("running: %+v", v)
 		}
-		// When nothing runs.
+		// Forget also works while nothing runs.
 		if err := a.Forget(t.Context(), "a"); err != nil {
 			t.Error(err)
 		}
@@ -253,7 +254,7 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// What is forgotten while it is handled is forgotten afterwards.
+// TestForgetWhileHandling checks that Forget takes effect after the running update of the watch.
 func TestForgetWhileHandling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)
@@ -310,7 +311,7 @@ func TestStatus(t *testing.T) {
 	})
 }
 
-// An error of the store ends everything: nothing is acknowledged that is not on disk.
+// TestStoreFails checks that an error of the store ends Watch, because nothing may be acknowledged that is not stored.
 func TestStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)

@@ -11,8 +11,8 @@ var (
 	bounds = paceBounds{First: 15 * time.Minute, Min: 5 * time.Minute, Max: time.Hour}
 )
 
-// pollTimes plays a feed that changes at the given distances, one after the other, and returns how far polls were apart
-// at the end, and how late the changes were seen on average.
+// pollTimes simulates polls of a feed with the given times between changes. It returns the last interval between polls
+// and the average delay before a change was seen.
 func pollTimes(r rhythm, changes []time.Duration) (interval, late time.Duration) {
 	now, next := start, start
 	var sum time.Duration
@@ -40,7 +40,7 @@ func TestInterval(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		changes    []time.Duration
-		from, to   time.Duration // the interval at the end
+		from, to   time.Duration // the last interval
 		atMostLate time.Duration
 	}{
 		{"each minute", every(time.Minute, 200), 5 * time.Minute, 5 * time.Minute, 5 * time.Minute},
@@ -64,7 +64,7 @@ func TestIntervalOfWhatIsNew(t *testing.T) {
 	if got := (rhythm{}).interval(start, paceBounds{First: time.Second, Min: time.Minute, Max: time.Hour}); got != time.Minute {
 		t.Errorf("unseen, within bounds: %v", got)
 	}
-	// Its own word on its age counts at once.
+	// The Last-Modified of the first response counts at once.
 	if got := firstRhythm(start.Add(-2*time.Hour), start).interval(start, bounds); got != 30*time.Minute {
 		t.Errorf("two hours old: %v", got)
 	}
@@ -76,7 +76,8 @@ func TestIntervalOfWhatIsNew(t *testing.T) {
 	}
 }
 
-// Rule 57: what answers 304 for ever is asked once an hour in the end, and no less.
+// TestUnchanged_Rule57 checks that the interval for a feed that never changes grows to an hour and no further (rule
+// 57).
 func TestUnchanged_Rule57(t *testing.T) {
 	r, now := firstRhythm(time.Time{}, start), start
 	last := time.Duration(0)
@@ -162,14 +163,15 @@ func TestDay_Rule56(t *testing.T) {
 	}
 }
 
-// Half of the new gap is the distance last seen, three quarters if changes come faster than they did.
+// TestSaw checks the logarithmic average of the gaps between changes: the last gap counts for half, or for three
+// quarters if changes have become more frequent.
 func TestSaw(t *testing.T) {
 	for _, tt := range []struct{ known, last, want time.Duration }{
 		{0, time.Hour, time.Hour},
 		{time.Hour, time.Hour, time.Hour},
 		{time.Hour, 16 * time.Hour, 4 * time.Hour},
 		{16 * time.Hour, time.Hour, 2 * time.Hour},
-		{time.Hour, 0, time.Hour / 465}, // a second at least: 3600^0.25 * 1
+		{time.Hour, 0, time.Hour / 465}, // a gap counts as a second at least: 3600^0.25 * 1
 	} {
 		r := rhythm{Changed: start, Gap: tt.known}.saw(true, start.Add(tt.last))
 		if off := r.Gap - tt.want; off < -time.Second || off > time.Second || !r.Changed.Equal(start.Add(tt.last)) {

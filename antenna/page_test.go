@@ -9,7 +9,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// onePage is a world with a file that is checked, and no feed.
+// onePage returns a world with a file that is checked and no feed.
 func onePage(t *testing.T, s site) (*world, *Antenna, *journal) {
 	w, j := newWorld(t), &journal{}
 	w.sites["files.example"] = s
@@ -18,7 +18,7 @@ func onePage(t *testing.T, s site) (*world, *Antenna, *journal) {
 	return w, a, j
 }
 
-// bare answers with some header fields and no body.
+// bare returns a response with header fields and a size, without a body.
 func bare(size int64, fields ...string) *http.Response {
 	resp := says(200, "", fields...)
 	resp.ContentLength = size
@@ -63,7 +63,8 @@ func TestOwnChecks(t *testing.T) {
 	}
 }
 
-// A server that knows no HEAD is asked by GET, conditionally, and the body is left alone.
+// TestOwnChecksByGET checks that a server that refuses HEAD gets a conditional GET request, and that the body is not
+// read.
 func TestOwnChecksByGET(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &page{text: "file", modified: time.Now()}
@@ -90,7 +91,8 @@ func TestOwnChecksByGET(t *testing.T) {
 	})
 }
 
-// The duty of LIRS: while a feed has seen the file lately nobody asks its server; when no feed does any more, we do.
+// TestOwnChecksSpareTheSite checks the rule of LIRS that a server is not asked while a feed has seen the file recently,
+// and that it is asked again when no feed has.
 func TestOwnChecksSpareTheSite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -98,7 +100,7 @@ func TestOwnChecksSpareTheSite(t *testing.T) {
 		w.sites["files.example"] = file.answer
 		a.Watches[0].CheckEvery = time.Hour
 		start := time.Now()
-		// The feed sees the file every hour, for twelve hours.
+		// For twelve hours, the feed reports each hour that it has seen the file.
 		for i := range 12 {
 			w.later(time.Duration(i)*time.Hour+time.Nanosecond, func() {
 				p.set(lirsLine(fileURL, start.Add(-time.Hour), time.Now(), 100))
@@ -108,7 +110,7 @@ func TestOwnChecksSpareTheSite(t *testing.T) {
 		a.Feeds[0].Every = 5 * time.Minute
 		watchFor(t, a, j, 24*time.Hour)
 		visits := w.to(fileURL)
-		// The check is asked at once, perhaps before the feed was, and then 8 hours after the last report.
+		// The file is checked at once, perhaps before the feed is polled, and then from 8 hours after the last report.
 		late := 0
 		for _, v := range visits {
 			if d := v.at.Sub(start); d > time.Minute && d < 19*time.Hour {
@@ -126,7 +128,7 @@ func TestOwnChecksSpareTheSite(t *testing.T) {
 	})
 }
 
-// TestOwnChecksGoOn: whatever feeds say, a URL is asked for once in so many times as long as its checks are apart.
+// TestOwnChecksGoOn checks that a file is still checked now and then if a feed always claims to have seen it.
 func TestOwnChecksGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, a, j := oneFeed(t)
@@ -141,7 +143,7 @@ func TestOwnChecksGoOn(t *testing.T) {
 	})
 }
 
-// A page can be a feed, for all who watch its URL.
+// TestPageAsFeed checks that a page can be a feed for every watch of its URL.
 func TestPageAsFeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, j := onePage(t, (&page{text: "x", modified: time.Now()}).answer)
@@ -159,12 +161,12 @@ func TestPageAsFeed(t *testing.T) {
 	})
 }
 
-// siteOf answers HEAD with fields and a size.
+// siteOf returns a site that responds to HEAD with header fields and a size.
 func siteOf(fields func() []string, size *int64) site {
 	return func(*http.Request) *http.Response { return bare(*size, fields()...) }
 }
 
-// Who asks for a check by its name gets it, though a report is fresh.
+// TestOwnCheckNow checks that RunNow checks a file by the name of its watch although a report is fresh.
 func TestOwnCheckNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -183,7 +185,7 @@ func TestOwnCheckNow(t *testing.T) {
 	})
 }
 
-// The length of an answer that was encoded is not that of the file.
+// TestSizeOfAnEncodedPage checks that the length of an encoded response is not taken for the size of the file.
 func TestSizeOfAnEncodedPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, a, j := onePage(t, func(*http.Request) *http.Response { return bare(77, "Content-Encoding: gzip", `ETag: "1"`) })
@@ -194,8 +196,8 @@ func TestSizeOfAnEncodedPage(t *testing.T) {
 	})
 }
 
-// TestTagOfTheSameDate: a file of the same date and size, but with another tag, is another file; tags that take turns
-// are two servers.
+// TestTagOfTheSameDate checks that a file with another tag counts as changed even if its date and size are the same,
+// but that alternating tags count as those of two servers.
 func TestTagOfTheSameDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWorld(t), &journal{}

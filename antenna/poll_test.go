@@ -20,14 +20,14 @@ import (
 
 const feedURL = "https://feeds.example/antenna.lirs"
 
-// withSite is a world with one feed that a site answers for.
+// withSite returns a world with one feed, which s serves.
 func withSite(t *testing.T, s site) (*world, *Antenna, *journal) {
 	w, _, a, j := oneFeed(t)
 	w.sites["feeds.example"] = s
 	return w, a, j
 }
 
-// times are how long after the first visit of a URL each further one was.
+// times returns the times between successive visits.
 func times(list []visit) (gaps []time.Duration) {
 	for i := 1; i < len(list); i++ {
 		gaps = append(gaps, list[i].at.Sub(list[i-1].at))
@@ -46,7 +46,7 @@ func TestRetryAfter(t *testing.T) {
 		{429, func() string { return "10000000000000000" }, 24 * time.Hour, 27 * time.Hour},
 		{503, func() string { return "soon" }, 20 * time.Minute, 25 * time.Minute},
 		{503, func() string { return "-1" }, 20 * time.Minute, 25 * time.Minute},
-		{503, func() string { return "60" }, 20 * time.Minute, 25 * time.Minute}, // our own patience is longer
+		{503, func() string { return "60" }, 20 * time.Minute, 25 * time.Minute}, // the usual interval is longer
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w, a, j := withSite(t, nil)
@@ -60,7 +60,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A host that has had too much of one feed is left alone by all; one that is down for one is not.
+// TestTooManyRequests checks that 429 for one feed holds all requests to the host, and 503 only that feed.
 func TestTooManyRequests(t *testing.T) {
 	for status, want := range map[int]int{429: 1, 503: 7} {
 		synctest.Test(t, func(t *testing.T) {
@@ -74,14 +74,14 @@ func TestTooManyRequests(t *testing.T) {
 			})
 			a.Feeds = []Feed{{URL: "https://feeds.example/bad"}, {URL: feedURL, Every: 10 * time.Minute}}
 			watchFor(t, a, j, 65*time.Minute)
-			if got := len(w.to(feedURL)); got != want && got != want-want/7 { // jitter
+			if got := len(w.to(feedURL)); got != want && got != want-want/7 { // because of jitter
 				t.Errorf("after %d the other feed was asked %d times, want %d", status, got, want)
 			}
 		})
 	}
 }
 
-// Rule 57: what is down is asked once an hour in the end, and as before as soon as it is there again.
+// TestBackoff_Rule57 checks that a feed that is down is polled once an hour in the end, and as before when it is up.
 func TestBackoff_Rule57(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up, p := false, &page{}
@@ -109,7 +109,7 @@ func TestBackoff_Rule57(t *testing.T) {
 	})
 }
 
-// A server that does not know what it sent is asked once without preconditions.
+// TestPreconditionFailed checks that a poll is repeated once without validators after status 412.
 func TestPreconditionFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &page{}
@@ -138,7 +138,8 @@ func TestPreconditionFailed(t *testing.T) {
 	})
 }
 
-// Without an ETag the date is the precondition, and never both.
+// TestIfModifiedSince checks that If-Modified-Since is sent if the feed has no ETag, and never together with
+// If-None-Match.
 func TestIfModifiedSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const date = "Tue, 10 Nov 2026 01:00:00 GMT"
@@ -191,7 +192,7 @@ func TestRedirects_Rule26(t *testing.T) {
 	}
 }
 
-// Rule 52: what a feed may cost. That feed fails, nothing of what it has now counts, and what was known of it stays.
+// TestLimits_Rule52 checks that a feed beyond a limit fails without any of its records, and that earlier ones are kept.
 func TestLimits_Rule52(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -242,7 +243,7 @@ func zipped(s string) string {
 	return b.String()
 }
 
-// Rule 52: 30 seconds without a byte, before or within an answer.
+// TestSilence_Rule52 checks the timeout of 30 seconds without a byte, before and during a response (rule 52).
 func TestSilence_Rule52(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, j := withSite(t, func(*http.Request) *http.Response { return says(200, "") })
@@ -262,7 +263,7 @@ func TestSilence_Rule52(t *testing.T) {
 	})
 }
 
-// Rule 55: of a SOIF stream that breaks, what comes before counts, and what it had before is not gone.
+// TestBrokenSOIF_Rule55 checks that objects before an error count and that missing ones do not count as removed.
 func TestBrokenSOIF_Rule55(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const other = "https://files.example/b"
@@ -289,7 +290,7 @@ func TestBrokenSOIF_Rule55(t *testing.T) {
 	})
 }
 
-// Rule 53: what has no http URL, too long a one, or an internal one that would be published again is skipped and counted.
+// TestSkipped_Rule53 checks that records with an unusable or private URL are skipped and counted.
 func TestSkipped_Rule53(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lines := []string{
@@ -347,7 +348,7 @@ func TestLocalFile(t *testing.T) {
 	})
 }
 
-// When the context ends in the middle of everything, everything ends, and nothing counts as failed.
+// TestStopInTheMiddle checks that everything ends when the context is cancelled, and that nothing counts as failed.
 func TestStopInTheMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, j := withSite(t, nil)
@@ -381,7 +382,7 @@ func TestStopInTheMiddle(t *testing.T) {
 	})
 }
 
-// A report that was from the future is decided when it is not any more, though its feed is down by then.
+// TestReportFromTheFutureOfAFeedThatIsDown checks that a report from the future counts when its time has come.
 func TestReportFromTheFutureOfAFeedThatIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)

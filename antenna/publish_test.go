@@ -17,7 +17,7 @@ import (
 	"braid/antenna/formats"
 )
 
-// publishing has the snapshots that were published.
+// publishing collects the published snapshots.
 type publishing struct{ list []feed.Snapshot }
 
 func (p *publishing) take(_ context.Context, s feed.Snapshot) error {
@@ -25,7 +25,7 @@ func (p *publishing) take(_ context.Context, s feed.Snapshot) error {
 	return nil
 }
 
-// known writes the records of a snapshot in short.
+// known returns a short text for the records of a snapshot.
 func known(s feed.Snapshot) string {
 	var lines []string
 	for _, k := range s.Records {
@@ -85,7 +85,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// What cannot be reached any more is published as that, though it was downloaded before; and as what it is when it is back.
+// TestFailureAfterDownload checks that a file that was downloaded before is published as failed while it cannot be
+// reached.
 func TestFailureAfterDownload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, j := onePage(t, nil)
@@ -112,7 +113,8 @@ func TestFailureAfterDownload(t *testing.T) {
 	})
 }
 
-// LIRS: a check that found no time of modification does not count as one that did.
+// TestTimeDetected checks that a check that finds no modification time does not update the detection time of the last
+// known one (LIRS).
 func TestTimeDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -136,7 +138,7 @@ func TestTimeDetected(t *testing.T) {
 	})
 }
 
-// The cache is there without anything being published, in LIRS, and only its owner reads it.
+// TestCache checks that the cache in LIRS is written without Publish, and that only its owner can read it.
 func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p, a, j := oneFeed(t)
@@ -207,7 +209,7 @@ func TestTrusts(t *testing.T) {
 	}
 }
 
-// While a publication runs nothing waits for it, and there is no second one.
+// TestSlowPublish checks that nothing waits for a running Publish and that there is no second one at the same time.
 func TestSlowPublish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -232,7 +234,7 @@ func TestSlowPublish(t *testing.T) {
 	})
 }
 
-// A cache that cannot be written is told of, and ends nothing.
+// TestCacheFails checks that an error of the cache is reported and ends nothing.
 func TestCacheFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)
@@ -249,7 +251,8 @@ func TestCacheFails(t *testing.T) {
 	})
 }
 
-// Of what was seen of a URL the latest counts, and only who saw a time says so.
+// TestObservations checks that the latest observation of a URL counts, and that only one with a modification time has a
+// detection time.
 func TestObservations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -277,7 +280,8 @@ func TestObservations(t *testing.T) {
 	})
 }
 
-// An update hears no type of the file: that of a check of the same version stays, and of another version it does not.
+// TestObservationsOfOneVersion checks that the media type found by a check is kept for the same version of the file and
+// not for another one, because an update does not have it.
 func TestObservationsOfOneVersion(t *testing.T) {
 	seen := feed.Record{LastModified: 5, Size: 9, ContentType: "text/plain", Server: "s"}
 	same, other := feed.Record{LastModified: 5, Size: 9, Server: "own"}, feed.Record{LastModified: 6, Size: 9}
@@ -288,8 +292,8 @@ func TestObservationsOfOneVersion(t *testing.T) {
 	}
 }
 
-// What is passed on vanishes when it is no longer good, though its feed says nothing else, and also if that happens
-// between two runs.
+// TestExpiredIsPublishedNoLonger checks that a relayed record is removed when it expires, even if its feed does not
+// change or if it expires between two runs.
 func TestExpiredIsPublishedNoLonger(t *testing.T) {
 	const block = "URL: https://files.example/relayed\r\nAuthorized: x/1\r\nAuthorized-url: http://agent.example/\r\n" +
 		"Last-Modified: Thu, 30 Dec 1999 00:00:00 GMT\r\nExpires: "

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// What a feed's server is told goes there again after a redirect within it, and not when another host sent us back.
+// TestRedirectedBack_Rule27 checks that header fields of a feed are sent again after a redirect within its server, but
+// not after a redirect from another host back to it.
 func TestRedirectedBack_Rule27(t *testing.T) {
 	const back = "https://feeds.example/back"
 	for via, want := range map[string]string{"/within": "k", "https://other.example/f": ""} {
@@ -33,8 +34,8 @@ func TestRedirectedBack_Rule27(t *testing.T) {
 	}
 }
 
-// A redirector may lead to another mirror of a feed each time. That its tag is the same says nothing; what the same
-// mirror says again does.
+// TestValidatorsAreOfOneURL checks a redirector that leads to different mirrors: the ETag of one mirror is not sent to
+// another, and each mirror's own ETag is.
 func TestValidatorsAreOfOneURL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mirror := "https://one.example/f"

@@ -9,8 +9,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// TestRelay has three agents in a row, each of which reads what the one before has published and publishes it again: in the
-// end the block is what it was at first, but for a REMOTE for each of them.
+// TestRelay checks three agents in a row, each of which reads and publishes the feed of the previous one. The block
+// stays the same except for one REMOTE from each agent.
 func TestRelay(t *testing.T) {
 	const (
 		now  feed.Time = 1794279600
@@ -52,7 +52,7 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// TestRelaySOIF passes objects on: they come out of the third agent octet by octet as they went into the first.
+// TestRelaySOIF checks that objects of SOIF are byte by byte the same after three agents have relayed them.
 func TestRelaySOIF(t *testing.T) {
 	const object = "@DOCUMENT { http://h.example/\nUpdate-Time{10}:\t1794279483\nIcon{4}:\t\x00\xff}\n\nTitle{1}:\tx\nTitle{1}:\ty\n" +
 		"Gatherer-Host{9}:\tg.example\nGatherer-Port{4}:\t8500\n}\n"

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestReportFromTheFutureIsRecalled: a report that could not be believed yet is decided when it can, though the antenna
-// was started anew since and the feed says that it has not changed; by cron, too.
+// TestReportFromTheFutureIsRecalled checks that a report with a time in the future is considered when that time has
+// come, even after a restart and if the feed has not changed, in Watch and in Once.
 func TestReportFromTheFutureIsRecalled(t *testing.T) {
 	for name, once := range map[string]bool{"watch": false, "once": true} {
 		t.Run(name, func(t *testing.T) {
@@ -41,8 +41,8 @@ func TestReportFromTheFutureIsRecalled(t *testing.T) {
 	}
 }
 
-// TestReportDuringAHandlerIsRecalled: a report that comes while the handler is at the update before it is decided after
-// a crash, though the feed has not changed since.
+// TestReportDuringAHandlerIsRecalled checks that a report that arrived during an update is considered after a crash,
+// even if the feed has not changed since.
 func TestReportDuringAHandlerIsRecalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -52,7 +52,7 @@ func TestReportDuringAHandlerIsRecalled(t *testing.T) {
 		j.handle = func(_ context.Context, u Update) (Outcome, error) {
 			time.Sleep(10 * time.Minute)
 			if u.Record.Size == 100 {
-				crash(t, before, after) // a moment before it is acknowledged
+				crash(t, before, after) // just before the update is acknowledged
 			}
 			return Outcome{Changed: true}, nil
 		}
@@ -70,7 +70,8 @@ func TestReportDuringAHandlerIsRecalled(t *testing.T) {
 	})
 }
 
-// TestLookIsRecalled: what own checks have seen counts after a restart, too: news from before it are none.
+// TestLookIsRecalled checks that the results of own checks are kept across a restart, so that older news cause no
+// update.
 func TestLookIsRecalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -80,7 +81,7 @@ func TestLookIsRecalled(t *testing.T) {
 		w.sites["files.example"] = file.answer
 		a.Watches[0].CheckEvery = 12 * time.Hour
 		time.Sleep(time.Hour)
-		p.set(atomOf(time.Now().Add(-30 * time.Minute))) // of a file that was there before
+		p.set(atomOf(time.Now().Add(-30 * time.Minute))) // about the file that exists already
 		for range 20 {
 			a.Store = storeIn(t, dir)
 			if err := a.Once(t.Context(), j.take); err != nil {
@@ -89,13 +90,13 @@ func TestLookIsRecalled(t *testing.T) {
 			closed(t, a.Store)
 			time.Sleep(time.Hour)
 		}
-		if got := j.got(); len(got) > 2 { // the feed or the look may come first
+		if got := j.got(); len(got) > 2 { // the report or the check may come first
 			t.Errorf("updates: %s", reasons(got))
 		}
 	})
 }
 
-// TestNamedRoundReviewsItsOwn: a round with names hands on nothing else.
+// TestNamedRoundReviewsItsOwn checks that a round for some names handles updates of these names only.
 func TestNamedRoundReviewsItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -118,7 +119,7 @@ func TestNamedRoundReviewsItsOwn(t *testing.T) {
 		at := time.Now().Add(2 * time.Hour)
 		p.set(lirsLine(fileURL, at, at, 100))
 		time.Sleep(15 * time.Minute)
-		once() // brings the report
+		once() // downloads the report
 		time.Sleep(2 * time.Hour)
 		for _, name := range []string{"b", "g"} {
 			if once(name); reasons(j.got()) != "first-sight asked-for" {

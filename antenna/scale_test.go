@@ -20,13 +20,13 @@ import (
 	"braid/internal/web"
 )
 
-// many is a network of feeds that all look alike: i records each, which are new every hour.
+// many is a network of feeds with equal records, all of which change every hour.
 type many struct {
 	start   time.Time
 	records int
 
 	mu      sync.Mutex
-	minutes []int // polls in each minute
+	minutes []int // number of polls in each minute
 	polls   int
 }
 
@@ -53,7 +53,7 @@ func (n *many) text(host string, at time.Time) string {
 	return b.String()
 }
 
-// manyFeeds is an antenna with so many feeds and so many watches, one of each feed in turn.
+// manyFeeds returns an antenna with feeds and watches. Each watch is for a record of another feed in turn.
 func manyFeeds(n *many, feeds, watches int) *Antenna {
 	a := &Antenna{Transport: n, Handlers: 64}
 	for i := range feeds {
@@ -65,8 +65,9 @@ func manyFeeds(n *many, feeds, watches int) *Antenna {
 	return a
 }
 
-// TestScale has 5,000 feeds polled every ten minutes: evenly, and in little memory. The environment says for how long;
-// scripts/antenna prints what it costs in a day.
+// TestScale polls 5,000 feeds every ten minutes, and checks that the polls are spread evenly and that memory is
+// limited. The environment variable BRAID_SCALE_HOURS sets the simulated time; scripts/antenna prints the cost of a
+// day.
 func TestScale(t *testing.T) {
 	const feeds = 5000
 	watches := 10_000
@@ -81,7 +82,7 @@ func TestScale(t *testing.T) {
 		a := manyFeeds(n, feeds, watches)
 		a.Store = storeIn(t, t.TempDir())
 		defer closed(t, a.Store)
-		a.Store.db.NoSync = true // thousands of first downloads are handled in ten minutes; a disk would have that time, the test has not
+		a.Store.db.NoSync = true // a disk would be too slow for thousands of updates at once
 		updates := 0
 		var mu sync.Mutex
 		ctx, cancel := context.WithTimeout(t.Context(), span)
@@ -107,7 +108,7 @@ func TestScale(t *testing.T) {
 		for _, polls := range n.minutes {
 			low, high = min(low, polls), max(high, polls)
 		}
-		// The second polls come after a jitter, so there is half a minute's gap between them and the first.
+		// The second polls have jitter, so half a minute without polls is between them and the first ones.
 		if mean := n.polls / len(n.minutes); high > mean*5/4 || low < mean/3 {
 			t.Errorf("%d to %d polls a minute, %d on average", low, high, mean)
 		}
@@ -116,7 +117,7 @@ func TestScale(t *testing.T) {
 	})
 }
 
-// heapInUse is what is in use, in octets.
+// heapInUse returns the bytes of reachable heap objects.
 func heapInUse() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -125,7 +126,7 @@ func heapInUse() uint64 {
 	return m.HeapAlloc
 }
 
-// used is how long processors have worked for this process.
+// used returns the CPU time of this process.
 func used() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -134,7 +135,7 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// onePoll is what a loop does for one poll, without goroutines.
+// onePoll does the work of one poll without goroutines.
 func onePoll(l *loop) {
 	now := time.Now()
 	m, _, _ := l.polls.due.first()
@@ -147,7 +148,7 @@ func onePoll(l *loop) {
 	l.buffer.clear()
 }
 
-// pollsOf makes a loop of so many feeds and watches. Each poll brings 20 records, two of which are watched.
+// pollsOf returns a loop with size/2 feeds and size watches. Each poll returns 20 records, two of which are watched.
 func pollsOf(tb testing.TB, size int) *loop {
 	n := &many{start: time.Now().Add(-time.Hour), records: 20}
 	a := manyFeeds(n, size/2, size)
@@ -162,7 +163,7 @@ func pollsOf(tb testing.TB, size int) *loop {
 	return l
 }
 
-// unconditional answers in full.
+// unconditional removes the validators from requests.
 type unconditional struct{ http.RoundTripper }
 
 func (u unconditional) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -170,8 +171,8 @@ func (u unconditional) RoundTrip(req *http.Request) (*http.Response, error) {
 	return u.RoundTripper.RoundTrip(req)
 }
 
-// The cost of a poll does not depend on how many feeds and watches there are: neither in allocations, which this test
-// counts, nor in time, which BenchmarkPoll measures.
+// TestCostOfAPollIsFlat checks that the allocations of a poll do not depend on the number of feeds and watches.
+// BenchmarkPoll measures its time.
 func TestCostOfAPollIsFlat(t *testing.T) {
 	var costs []float64
 	for _, size := range []int{100, 1000, 10_000} {
@@ -201,7 +202,7 @@ func BenchmarkPoll(b *testing.B) {
 	}
 }
 
-// A million records are read in the memory of those that are kept.
+// TestManyRecords checks that reading a large feed needs memory only for the records that are kept.
 func TestManyRecords(t *testing.T) {
 	const records = 200_000
 	line := lirsLine("https://elsewhere.example/dist/some-file.iso", time.Now(), time.Now(), 5)
@@ -225,7 +226,7 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// A repeated text is read n times.
+// repeated is a reader of text, n times.
 type repeated struct {
 	text string
 	n    int

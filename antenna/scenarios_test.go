@@ -48,7 +48,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// play decides at each step, with what was to be remembered of the steps before.
+// play makes the decision of each step with the state from the steps before.
 func play(t *testing.T, s scenario) {
 	var watches feed.Index[string]
 	watches.Add(s.WatchURL, s.WatchURL)
@@ -73,7 +73,8 @@ func play(t *testing.T, s scenario) {
 	}
 }
 
-// decodeStep reads the feed of a step. Those of hina-di have LF where CRLF is meant, and UTF-8 without a declaration.
+// decodeStep decodes the feed of a step. A hina-di feed in a scenario has LF instead of CRLF and is in UTF-8 without a
+// declaration.
 func decodeStep(t *testing.T, s step) []feed.Record {
 	t.Helper()
 	for _, f := range formats {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A date that is not a second old when it is told names more than one version (RFC 9110, section 8.8.2.2): what is
-// written in the rest of that second has it, too.
+// TestDateOfThisSecond checks that a Last-Modified less than a second before the response is not used as a validator,
+// because the file may change again within that second (RFC 9110, section 8.8.2.2).
 func TestDateOfThisSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text, date string

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// indexOf is an index of sitemaps, each with a lastmod or without.
+// indexOf returns an index of sitemaps, each with lastmod unless it is empty.
 func indexOf(lastmod string, urls ...string) string {
 	s := `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
 	for _, u := range urls {
@@ -22,9 +22,9 @@ func indexOf(lastmod string, urls ...string) string {
 	return s + "</sitemapindex>"
 }
 
-// TestSitemapIndex: the sitemaps that an index names are one feed together. Those of other hosts are not asked for, nor
-// an index below an index, and one that is missing takes nothing from the others. Without lastmod the index does not
-// stand for its sitemaps.
+// TestSitemapIndex_Rule53 checks that the sitemaps of an index are read as one feed. Sitemaps of other hosts and
+// indexes in an index are skipped, and a missing sitemap does not affect the others. Without lastmod, the sitemaps are
+// read even if the index has not changed.
 func TestSitemapIndex_Rule53(t *testing.T) {
 	for _, lastmod := range []string{"2026-11-01", ""} {
 		synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestSitemapIndex_Rule53(t *testing.T) {
 	}
 }
 
-// TestManySitemaps: of a long index the sitemaps of the latest lastmod are read.
+// TestManySitemaps checks that only the sitemaps with the latest lastmod of a long index are read.
 func TestManySitemaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)

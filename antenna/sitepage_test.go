@@ -10,7 +10,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// tags are the start tags of a page and its text, as a browser understands them.
+// tags returns the start tags and the text of a page as a browser parses it.
 func tags(t *testing.T, page string) (tags []html.Token, text string) {
 	t.Helper()
 	z := html.NewTokenizer(strings.NewReader(page))
@@ -25,7 +25,7 @@ func tags(t *testing.T, page string) (tags []html.Token, text string) {
 	return tags, text
 }
 
-// harmless checks that a page has no script, loads nothing, and links to the web only.
+// harmless checks that a page has no script, loads nothing, and links only to http and https URLs.
 func harmless(t *testing.T, page string) {
 	t.Helper()
 	list, _ := tags(t, page)
@@ -94,7 +94,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPlain: a text of somebody else's does not run over what is around it, and is not a name if nobody can see it.
+// TestPlain checks that a text of others cannot affect the text around it, and that a text without visible characters
+// is not used as a name.
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                               "",
@@ -118,7 +119,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestRows: a page of everything that large feeds relay would be none that anybody can open.
+// TestRows checks the limit on the rows of a page, which would otherwise be too large to open if feeds relay many
+// records.
 func TestRows(t *testing.T) {
 	var records []feed.Known
 	for i := range maxRows + 20 {
@@ -133,7 +135,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// FuzzPage shows that nothing that a feed says becomes anything but text, or a link to the web.
+// FuzzPage checks that texts of feeds appear only as text or as links to http and https URLs.
 func FuzzPage(f *testing.F) {
 	f.Add("http://h.example/", "title", "author", "agent", "http://a.example/")
 	f.Add("javascript://h.example/%0aalert(1)", "</title>", "<!--", "]]>", "data:text/html,x")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// someURLs are watches of so many files, and the lines of a feed about them.
+// someURLs adds n watches and returns the lines of a feed about them.
 func someURLs(a *Antenna, prefix string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -22,8 +22,8 @@ func someURLs(a *Antenna, prefix string, n int) string {
 	return b.String()
 }
 
-// TestFailedTriesSpendNothing_Rule56: what a feed may have in a day is what succeeds. However many of its files are not
-// there, the others are handled when they are reported.
+// TestFailedTriesSpendNothing_Rule56 checks that failed updates do not count for the daily limit of a feed, so that
+// many missing files do not delay the others.
 func TestFailedTriesSpendNothing_Rule56(t *testing.T) {
 	for _, handlers := range []int{1, 4} {
 		synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestFailedTriesSpendNothing_Rule56(t *testing.T) {
 	}
 }
 
-// TestPlaceOfOneThatFails_Rule56: the last place of a day is that of the update that waits if the one that had it fails.
+// TestPlaceOfOneThatFails_Rule56 checks that if the last update of a day fails, a waiting update is handled instead.
 func TestPlaceOfOneThatFails_Rule56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p, a, j := oneFeed(t)
@@ -77,14 +77,15 @@ func TestPlaceOfOneThatFails_Rule56(t *testing.T) {
 	})
 }
 
-// TestLastingErrors: what time alone does not mend is tried once a day in the end, and anything else every six hours.
+// TestLastingErrors checks that an update with a lasting error is tried once a day in the end, and with any other error
+// every six hours.
 func TestLastingErrors(t *testing.T) {
 	for _, lasting := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			_, _, a, j := oneFeed(t)
 			dir := t.TempDir()
 			a.Store = storeIn(t, dir)
-			a.Store.db.NoSync = true // nobody pulls the plug here
+			a.Store.db.NoSync = true // the test has no power failure
 			defer func() { closed(t, a.Store) }()
 			a.Judge = func(err error) (int, bool) { return 8, lasting && err.Error() == "404" }
 			start := time.Now()
@@ -104,8 +105,8 @@ func TestLastingErrors(t *testing.T) {
 	}
 }
 
-// TestNewsOfWhatIsNotThere_Rule56: a feed that has something new to say all the time about a file that is not there has
-// it asked for so often in a day and no more, and nothing else waits for that.
+// TestNewsOfWhatIsNotThere_Rule56 checks that a missing file is requested only so often a day although its feed always
+// has new reports of it, and that other updates are not delayed.
 func TestNewsOfWhatIsNotThere_Rule56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)

@@ -16,7 +16,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// crash copies the store as it is on disk now, as if the power had failed: what was not written is lost.
+// crash copies the store as it is on disk, like a power failure that loses everything not yet written.
 func crash(t *testing.T, from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(from, "antenna.db"))
@@ -28,8 +28,9 @@ func crash(t *testing.T, from, to string) {
 	}
 }
 
-// An update whose acknowledgement was not stored comes once more, and one whose was does not. The crash is while the
-// handler works: at once, when neither the feed's validators nor the update are on disk, and later, when both are.
+// TestCrashBeforeAcknowledgement checks that after a crash an update is handled again if its acknowledgement was not
+// stored, and not otherwise. The crash is during the update: before the validators of the feed and the update are
+// stored, or after.
 func TestCrashBeforeAcknowledgement(t *testing.T) {
 	for _, work := range []time.Duration{0, 3 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -59,7 +60,7 @@ func TestCrashBeforeAcknowledgement(t *testing.T) {
 	}
 }
 
-// What is stored is what the next run begins with: nothing is asked in full again, and the handler gets its validators back.
+// TestStoreRemembers checks that the next run sends the stored validators and that the handler gets the stored outcome.
 func TestStoreRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
@@ -94,7 +95,8 @@ func TestStoreRemembers(t *testing.T) {
 	})
 }
 
-// What a feed is asked for has changed: what it said to 304 is not known.
+// TestStoreOfAnotherConfiguration checks that a feed is downloaded without validators after its watches have changed,
+// because records for new watches were not kept.
 func TestStoreOfAnotherConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const other = "https://files.example/b"
@@ -114,7 +116,8 @@ func TestStoreOfAnotherConfiguration(t *testing.T) {
 	})
 }
 
-// Rule 8: what cannot be read is set aside, and the cache in LIRS form is what a watch begins with.
+// TestStoreDamaged_Rule8 checks that a store that cannot be read is set aside, and that the cache in LIRS is used
+// instead (rule 8).
 func TestStoreDamaged_Rule8(t *testing.T) {
 	damages := map[string]func(data []byte) []byte{
 		"garbage":   func([]byte) []byte { return []byte(strings.Repeat("garbage ", 10_000)) },
@@ -168,7 +171,8 @@ func TestStoreDamaged_Rule8(t *testing.T) {
 	}
 }
 
-// A store that is gone is lost, too, and so is one that was made in its place by a process that ended before it wrote anything.
+// TestStoreGone_Rule8 checks that a missing store is replaced by the cache, also after a process made an empty store
+// and ended.
 func TestStoreGone_Rule8(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -206,7 +210,7 @@ func setVersion(t *testing.T, s *Store, v string) {
 	}
 }
 
-// Not every error is damage: what cannot be opened is left where it is.
+// TestStoreThatCannotBeOpened checks that a store that cannot be opened for another reason than damage is not moved.
 func TestStoreThatCannotBeOpened(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "antenna.db"), 0o700); err != nil {
@@ -239,7 +243,7 @@ func TestStoreLocked(t *testing.T) {
 	}
 }
 
-// Rule 62: no secret of the configuration is in any file.
+// TestStoreHasNoSecrets_Rule62 checks that no file contains secrets of the configuration (rule 62).
 func TestStoreHasNoSecrets_Rule62(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const secret = "s3cret"
@@ -272,7 +276,7 @@ func TestStoreHasNoSecrets_Rule62(t *testing.T) {
 		}
 		for _, e := range eventsOf[Event](j) {
 			if h, ok := e.(Handled); ok {
-				h.Update.URL, h.Update.Record.URL = "", "" // what to ask for, and not for logs
+				h.Update.URL, h.Update.Record.URL = "", "" // the handler needs the URL; it is not for logs
 				e = h
 			}
 			if u, ok := e.(Updated); ok {
@@ -296,7 +300,7 @@ func TestStoreHasNoSecrets_Rule62(t *testing.T) {
 	})
 }
 
-// What is known of a URL is not known of another that has its name.
+// TestWatchOfAnotherURL checks that the state of a URL is not used after its watch gets another URL.
 func TestWatchOfAnotherURL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const other = "https://files.example/b"
@@ -316,7 +320,8 @@ func TestWatchOfAnotherURL(t *testing.T) {
 	})
 }
 
-// Polls without news are written together, once in a round; what is acknowledged is written at once.
+// TestPollsAreWrittenTogether checks that polls without news are stored together once in a round, and that an
+// acknowledgement is stored at once.
 func TestPollsAreWrittenTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWorld(t), &journal{}
@@ -339,7 +344,7 @@ func TestPollsAreWrittenTogether(t *testing.T) {
 	})
 }
 
-// transactions counts those that wrote.
+// transactions returns the number of write transactions.
 func transactions(t *testing.T, s *Store) (n int) {
 	t.Helper()
 	if err := s.db.View(func(tx *bbolt.Tx) error { n = tx.ID(); return nil }); err != nil {

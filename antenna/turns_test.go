@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestSlowHostLeavesRoom: files that hang at one host do not keep those of another, or of another watch at the same
-// host, from being handled.
+// TestSlowHostLeavesRoom checks that updates that hang at one host do not delay those of another host, or of another
+// watch at the same host.
 func TestSlowHostLeavesRoom(t *testing.T) {
 	const glob = "https://slow.example/pub/**"
 	for _, other := range []string{"https://fast.example/a", "https://slow.example/other"} {
@@ -51,7 +51,7 @@ func TestSlowHostLeavesRoom(t *testing.T) {
 	}
 }
 
-// TestOneWatchHasAllPlaces: where there is nothing else, no place is kept.
+// TestOneWatchHasAllPlaces checks that a single watch may use all places.
 func TestOneWatchHasAllPlaces(t *testing.T) {
 	s := turns{places: 4}
 	w := &watcher{host: "h"}
@@ -65,8 +65,8 @@ func TestOneWatchHasAllPlaces(t *testing.T) {
 	}
 }
 
-// TestTurns: whatever comes, goes and is taken out, all that is due gets its turn, nobody has more than a part, and
-// watches take turns.
+// TestTurns checks with random operations that every update that is due gets its turn, that no watch has more than its
+// part, and that watches take turns.
 func TestTurns(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestNoneFits: that none of a feed's URLs fits a glob is told once, and shown until one does, in a later run, too.
+// TestNoneFits checks that it is reported once if no URL of a feed matches a glob, and shown in the status until one
+// does, also in a later run.
 func TestNoneFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)

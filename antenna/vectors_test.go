@@ -1,5 +1,5 @@
-// Package antenna_test holds the formats of antennas against testdata/vectors/antenna: every feed there with what is expected
-// of it in a file beside it, and every scenario, a sequence of polls with the decision at each.
+// Package antenna_test compares the formats with testdata/vectors/antenna. The folder has feeds with their expected
+// results and scenarios, which are sequences of polls with the expected decision for each.
 package antenna_test
 
 import (
@@ -27,21 +27,21 @@ const (
 	expected = ".expected.json"
 )
 
-// A document is JSON as package json reads it into an any.
+// A document is a JSON object as package json decodes it.
 type document = map[string]any
 
-// A format is what the vectors need to know of one.
+// A format is a format of feeds in the vectors.
 type format struct {
-	// name is what vectors call it.
+	// name is the name in the vectors.
 	name string
-	// describe reads a feed in both modes and says in the words of the vectors what came out.
+	// describe decodes a feed in both modes and describes the result with the keys of the vectors.
 	describe func(t *testing.T, raw []byte) document
-	// decode reads a feed; encode writes it again.
+	// decode reads a feed and encode writes it.
 	decode func(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error]
 	encode func(w io.Writer, records iter.Seq[feed.Record]) error
 }
 
-// formats is by the extension of the file, without .gz.
+// formats maps the extension of a file, without .gz, to its format.
 var formats = map[string]format{
 	".di":   {"hina-di", describeHina, decodeHina, encodeHina},
 	".lirs": {"lirs", describeLIRS, decodeLIRS, lirs.Encode},
@@ -70,7 +70,7 @@ func formatOf(name string) (format, error) {
 	return f, nil
 }
 
-// TestFolder shows that no file of the folder is left out.
+// TestFolder checks that every file of the folder is used.
 func TestFolder(t *testing.T) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestFolder(t *testing.T) {
 	for _, e := range entries {
 		name := e.Name()
 		if strings.HasPrefix(name, "scenario-") && strings.HasSuffix(name, ".json") {
-			continue // TestScenarios
+			continue // used by TestScenarios
 		}
 		vector, isExpected := strings.CutSuffix(name, expected)
 		other := name + expected
@@ -125,7 +125,7 @@ func vectors(t *testing.T, test func(t *testing.T, f format, raw []byte, want do
 	}
 }
 
-// TestVectors compares all that is expected of each feed: no key may be missing on either side.
+// TestVectors compares the description of each feed with the expected one. Neither may have a key that the other lacks.
 func TestVectors(t *testing.T) {
 	vectors(t, func(t *testing.T, f format, raw []byte, want document) {
 		got := throughJSON(t, f.describe(t, raw))
@@ -138,7 +138,7 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-// TestDifferences shows that the comparison of TestVectors sees what is missing on either side.
+// TestDifferences checks that differences finds missing keys on either side.
 func TestDifferences(t *testing.T) {
 	for _, tt := range []struct {
 		got, want any
@@ -157,7 +157,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// differences says where two documents differ.
+// differences lists the differences of two documents.
 func differences(where string, got, want any) (list []string) {
 	g, isDocument := got.(document)
 	w, both := want.(document)
@@ -215,7 +215,7 @@ func readJSON(t *testing.T, name string, v any) {
 	}
 }
 
-// throughJSON returns v as it comes back from JSON, with numbers of one type.
+// throughJSON returns v after encoding and decoding, so that all numbers have one type.
 func throughJSON(t *testing.T, v document) (again document) {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -228,7 +228,7 @@ func throughJSON(t *testing.T, v document) (again document) {
 	return again
 }
 
-// collect returns the records of a feed and the code for which it was rejected, if it was.
+// collect returns the records of a feed, and the code if the feed was rejected.
 func collect(t *testing.T, records iter.Seq2[feed.Record, error]) (list []feed.Record, rejected string) {
 	t.Helper()
 	for r, err := range records {
@@ -244,7 +244,7 @@ func collect(t *testing.T, records iter.Seq2[feed.Record, error]) (list []feed.R
 	return list, ""
 }
 
-// TestStrictIsTolerated shows that what the letter of a specification lets through comes out of both modes alike.
+// TestStrictIsTolerated checks that a record accepted in strict mode is the same in tolerant mode.
 func TestStrictIsTolerated(t *testing.T) {
 	vectors(t, func(t *testing.T, f format, raw []byte, want document) {
 		tolerant, _ := collect(t, f.decode(bytes.NewReader(raw), feed.Options{}))
@@ -258,8 +258,8 @@ func TestStrictIsTolerated(t *testing.T) {
 	})
 }
 
-// TestStable reads each feed, writes it and reads that: the same records come out, with nothing odd about their form, and
-// written again they are the same octets.
+// TestStable checks that the records of each feed are the same after encoding and decoding, without violations of form,
+// and that encoding them again gives the same bytes.
 func TestStable(t *testing.T) {
 	vectors(t, func(t *testing.T, f format, raw []byte, want document) {
 		first, _ := collect(t, f.decode(bytes.NewReader(raw), feed.Options{}))
@@ -291,8 +291,8 @@ func write(t *testing.T, f format, records []feed.Record) []byte {
 	return b.Bytes()
 }
 
-// essence is what writing keeps of a record: all but where it stood, what was odd about it, and fields of hina-di without a
-// value or in another place.
+// essence returns r without what encoding does not keep: its position, its violations, and the order and empty fields
+// of hina-di.
 func essence(r feed.Record) feed.Record {
 	r.Line, r.Offset, r.Warnings, r.FeedDate = 0, 0, nil, 0
 	if r.Format == feed.HinaDI {

@@ -18,7 +18,8 @@ import (
 	"braid/internal/web"
 )
 
-// What the user typed is asked wherever it is, over real connections; what a server on the Internet names is not.
+// TestWay_Rule63 checks over real connections that a URL of the user may have any address, and that a URL from a server
+// on the Internet may not.
 func TestWay_Rule63(t *testing.T) {
 	p := page{modified: time.Now()}
 	p.set(lirsLine(fileURL, time.Now(), time.Now(), 1))
@@ -42,7 +43,7 @@ func TestWay_Rule63(t *testing.T) {
 	if n := wrapped.n.Load(); n != 2 {
 		t.Errorf("%d requests passed what is around the connections", n)
 	}
-	// A name is judged by the address that it turns out to have.
+	// The address of a name is checked, not the name.
 	u, _ := url.Parse(strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/")
 	l, err := (&Antenna{}).newLoop()
 	if err != nil {
@@ -64,7 +65,7 @@ func TestWay_Rule63(t *testing.T) {
 	}
 }
 
-// A counted is what a program puts around the antenna's connections.
+// counted is a RoundTripper that counts the requests of an antenna.
 type counted struct {
 	own http.RoundTripper
 	n   atomic.Int64
@@ -80,7 +81,7 @@ func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.own.RoundTrip(r)
 }
 
-// A redirect to a host that the user allowed is followed, wherever it is.
+// TestAllowHosts_Rule63 checks that a redirect to an allowed host is followed, whatever its address.
 func TestAllowHosts_Rule63(t *testing.T) {
 	for _, allowed := range []string{"", "nas.example", "10.0.0.0/8"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestAllowHosts_Rule63(t *testing.T) {
 	}
 }
 
-// A proxy is the user's, and may be anywhere; what it is asked for is judged.
+// TestProxy_Rule63 checks that a proxy may have any address and that the hosts requested through it are checked.
 func TestProxy_Rule63(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
@@ -138,8 +139,9 @@ func TestProxy_Rule63(t *testing.T) {
 	}
 }
 
-// Without a Proxy, the variables count that count for downloads: all_proxy, too, which net/http does not know. One that makes no
-// sense is an error, as a request that goes out directly cannot be taken back.
+// TestProxyFromEnvironment checks that without Proxy the same environment variables are used as for downloads,
+// including all_proxy, which net/http ignores. An invalid value is an error, because a request that was sent directly
+// cannot be taken back.
 func TestProxyFromEnvironment(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("# nothing\n")) }))
 	defer proxy.Close()
@@ -158,7 +160,8 @@ func TestProxyFromEnvironment(t *testing.T) {
 	}
 }
 
-// Records are published again if they are as near as their feed was: a file is here, and so is a server on this machine.
+// TestRelayedAddresses_Rule63 checks that a record is relayed only if its address is public or in the scope of its
+// feed. A file and a server on this machine both have the scope of loopback addresses.
 func TestRelayedAddresses_Rule63(t *testing.T) {
 	text := ""
 	for _, host := range []string{"127.0.0.1", "10.0.0.1", "192.0.2.1", "h.example"} {

@@ -9,7 +9,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// TestWeights shows that one strict pass tells what tolerant mode does: it keeps the records about which nothing fatal is found.
+// TestWeights checks that the records kept in tolerant mode are those for which a strict pass finds no fatal violation.
 func TestWeights(t *testing.T) {
 	seen := map[feed.Weight]int{}
 	vectors(t, func(t *testing.T, f format, raw []byte, _ document) {
@@ -49,7 +49,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// numbers are the lines of the records of a feed.
+// numbers returns the line numbers of the records of a feed.
 func numbers(decode func(io.Reader, feed.Options) iter.Seq2[feed.Record, error], raw []byte, o feed.Options) (lines []int) {
 	for r, err := range decode(bytes.NewReader(raw), o) {
 		if err == nil {

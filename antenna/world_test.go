@@ -17,7 +17,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// A world is all web servers there are, in place of the network.
+// A world has all web servers of a test instead of the network.
 type world struct {
 	t *testing.T
 
@@ -31,7 +31,7 @@ type world struct {
 	latency time.Duration
 }
 
-// texts has the pages of a host by their paths.
+// texts serves pages by their paths at a host.
 func (w *world) texts(host string, pages map[string]func() string) {
 	if w.pages == nil {
 		w.pages = map[string]map[string]func() string{}
@@ -39,10 +39,10 @@ func (w *world) texts(host string, pages map[string]func() string) {
 	w.pages[host] = pages
 }
 
-// A site answers requests.
+// A site handles the requests to a host.
 type site func(req *http.Request) *http.Response
 
-// A visit is one request that was made.
+// A visit is a request that was made.
 type visit struct {
 	at     time.Time
 	method string
@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	}
 }
 
-// RoundTrip answers like a transport. It watches over the manners of who asks: one request at a time for a host, with a gap.
+// RoundTrip handles a request. It also checks that a host gets one request at a time, with a gap between them.
 func (w *world) RoundTrip(req *http.Request) (*http.Response, error) {
 	host := req.URL.Host
 	w.mu.Lock()
@@ -89,7 +89,7 @@ func (w *world) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// later changes the world after d, while nobody is answered.
+// later calls change after d, while no request is being handled.
 func (w *world) later(d time.Duration, change func()) {
 	time.AfterFunc(d, func() {
 		w.mu.Lock()
@@ -100,7 +100,7 @@ func (w *world) later(d time.Duration, change func()) {
 
 func (w *world) leave(host string) { w.busy[host], w.ended[host] = false, time.Now() }
 
-// A leaver says when the body is closed: until then the host is busy.
+// A leaver marks its host as free when the body is closed.
 type leaver struct {
 	io.Reader
 	leave func()
@@ -120,7 +120,7 @@ func (w *world) to(u string) (list []visit) {
 	return list
 }
 
-// reply makes an answer of a status, header fields ("Name: value") and a body.
+// reply returns a response with a status, a body, and header fields of the form "Name: value".
 func reply(status int, body io.Reader, fields ...string) *http.Response {
 	resp := &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1}
 	for _, f := range fields {
@@ -134,17 +134,17 @@ func says(status int, body string, fields ...string) *http.Response {
 	return reply(status, strings.NewReader(body), fields...)
 }
 
-// A page is a text with validators, that may change.
+// A page is a text with validators that can change.
 type page struct {
 	text     string
 	modified time.Time
-	// plain has no validators.
+	// plain means that the page has no validators.
 	plain bool
 }
 
 func (p *page) set(text string) { p.text, p.modified = text, time.Now() }
 
-// answer answers a request for p, conditional or not.
+// answer handles a request for the page, which may be conditional.
 func (p *page) answer(req *http.Request) *http.Response {
 	etag := fmt.Sprintf(`"%x"`, p.modified.UnixNano())
 	if p.plain {
@@ -161,20 +161,20 @@ func (p *page) answer(req *http.Request) *http.Response {
 	return resp
 }
 
-// lirsLine is a record of LIRS.
+// lirsLine returns a record of LIRS.
 func lirsLine(url string, modified, detected time.Time, size int) string {
 	return fmt.Sprintf("LIRS,%d,%d,0,%d,%s,t,a,http://agent.example/,\n", modified.Unix(), detected.Unix(), size, url)
 }
 
-// seconds cuts a time to what feeds can say.
+// seconds truncates a time to the precision of feeds.
 func seconds(t time.Time) time.Time { return time.Unix(t.Unix(), 0) }
 
-// A journal is what an antenna tells, and what its handler got.
+// A journal records the events of an antenna and the updates that its handler got.
 type journal struct {
 	mu      sync.Mutex
 	events  []Event
 	updates []Update
-	// handle is called, if it is there; else every update brings a change.
+	// handle handles updates. If nil, each update succeeds with a change.
 	handle Handler
 }
 
@@ -212,7 +212,7 @@ func eventsOf[E Event](j *journal) (list []E) {
 	return list
 }
 
-// reasons are what updates were for.
+// reasons returns the reasons of updates.
 func reasons(list []Update) string {
 	var words []string
 	for _, u := range list {
@@ -221,7 +221,7 @@ func reasons(list []Update) string {
 	return strings.Join(words, " ")
 }
 
-// watchFor runs an antenna for that long, and then to its end.
+// watchFor runs an antenna for the time d and waits until it has ended.
 func watchFor(t *testing.T, a *Antenna, j *journal, d time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -229,10 +229,10 @@ func watchFor(t *testing.T, a *Antenna, j *journal, d time.Duration) {
 	if err := a.Watch(ctx, j.take); !errors.Is(err, ctx.Err()) || ctx.Err() == nil {
 		t.Errorf("watch: %v", err)
 	}
-	time.Sleep(time.Second) // the next process knows nothing of what this one has just asked
+	time.Sleep(time.Second) // the next run does not know about the last requests of this one
 }
 
-// antennaOf makes an antenna in a world.
+// antenna returns an antenna in this world.
 func (w *world) antenna(j *journal) *Antenna {
 	return &Antenna{Transport: w, Observe: j.observe, HostGap: w.gap}
 }
@@ -247,7 +247,7 @@ func storeIn(t *testing.T, dir string) *Store {
 	return s
 }
 
-// closed closes a store that is in good order.
+// closed closes a store and checks that it is in order.
 func closed(t *testing.T, s *Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
@@ -257,7 +257,7 @@ func closed(t *testing.T, s *Store) {
 
 const fileURL = "https://files.example/dist/a.tar.xz"
 
-// oneFeed is a world with one feed of LIRS about one file.
+// oneFeed returns a world with one LIRS feed about one file.
 func oneFeed(t *testing.T) (w *world, feedPage *page, a *Antenna, j *journal) {
 	w, j = newWorld(t), &journal{}
 	feedPage = &page{}
