@@ -63,10 +63,10 @@ func TestOtherAlgorithmSince_Rule34_Rule39(t *testing.T) {
 			}))
 			t.Cleanup(s.Close)
 			r := newRun(t, s.URL+"/file.bin")
-			r.interrupt(2 * mib)
+			r.interrupt(mib)
 			changed.Store(true)
 			if tt.stops {
-				r.interrupt(4 * mib)
+				r.interrupt(3 * mib)
 			}
 			res := r.right(mirrortest.ContentOf(next))
 			verified(t, res, tt.now.String()+" from Digest over http")
@@ -107,7 +107,7 @@ func TestListsDigestOfEarlierRun_Rule34_Rule39(t *testing.T) {
 			if tt.refuted {
 				r.wrong(download.Mismatch)
 			} else {
-				r.interrupt(2 * mib)
+				r.interrupt(mib)
 			}
 			r.req.Claims = nil
 			want := "unverified"
