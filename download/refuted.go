@@ -107,7 +107,7 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 			return err
 		}
 		return g.goOnWith(prior)
-	case !sealed || prior.Mixed || !tagged(prior):
+	case !sealed:
 		return g.part.Reset(reason.Error())
 	}
 	x, err := g.lookAgain(ctx, prior)
@@ -116,7 +116,10 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 		return err
 	}
 	want := x.statement().describe(partfile.Identity{URLSum: partfile.SumURL(g.req.URL), Size: -1})
-	if err != nil || goesOnFrom(want, prior) != nil {
+	if err == nil {
+		prior, err = decidedBy(x.file.Claims, want, prior)
+	}
+	if err != nil {
 		return g.part.Reset(reason.Error())
 	}
 	prior.Claims = join(prior.Claims, want.Claims)

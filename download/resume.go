@@ -103,11 +103,10 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		return prior, g.noAnswerError(err, sealed)
 	}
 	want = x.statement().describe(want)
-	err = goesOnFrom(want, prior)
-	if err != nil && sealed && want.URLSum == prior.URLSum && verify.Strong(x.file.Claims) && version.Compare(identityView(prior), identityView(want)).Judgment != version.Other {
-		if prior.Mixed, err = true, nil; want.Size < 0 { // the digest decides, also whether the size is right
-			prior.SizeBy = "?"
-		}
+	if sealed {
+		prior, err = decidedBy(x.file.Claims, want, prior)
+	} else {
+		err = goesOnFrom(want, prior)
 	}
 	prior.Claims = join(prior.Claims, x.file.Claims)
 	return takenOver(want, prior, sealed), err
@@ -139,6 +138,20 @@ func goesOnFrom(want, prior partfile.Identity) error {
 		return fmt.Errorf("the entity tag %s is of another server now", want.ETag)
 	}
 	return errors.New("nothing says that the file has not changed since")
+}
+
+// decidedBy is goesOnFrom, but for bytes of the same URL that nothing contradicts: a strong digest that the server
+// states now decides about these. It returns what is known of them then.
+func decidedBy(stated []verify.Claim, want, prior partfile.Identity) (partfile.Identity, error) {
+	err := goesOnFrom(want, prior)
+	if err == nil || want.URLSum != prior.URLSum || !verify.Strong(stated) ||
+		version.Compare(identityView(prior), identityView(want)).Judgment == version.Other {
+		return prior, err
+	}
+	if prior.Mixed = true; want.Size < 0 { // it also decides whether the size is right
+		prior.SizeBy = "?"
+	}
+	return prior, nil
 }
 
 // lookAgain asks the server what the file is: by HEAD, then by GET, as some servers give digests in answer to GET only.
