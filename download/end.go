@@ -171,7 +171,7 @@ func (s *session) short(f *flight) error {
 // endOfFile is the size of the file if the origin answers that nothing follows what is here (416; RFC 9110, section 14.4).
 func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
 	size, ok = unsatisfied(err)
-	return size, ok && o.first && s.size < 0 && s.mayEnd(s.part) && size == s.part.Front()
+	return size, ok && o.first && s.size < 0 && s.mayEnd(s.part, size) && s.ends(size)
 }
 
 // unsatisfied is the size that a source gives which has nothing of the range that it was asked for (416).
@@ -191,25 +191,25 @@ func (s *session) settle(size int64) {
 	}
 }
 
-// brokeOff is called for each fetch that ended. Where a source says that nothing follows what is here, or a second body
-// ends there, the digest is compared. A stream cannot be read again.
+// brokeOff is called for each fetch that ended. Where a source says that the file ends within what is here, or a second
+// body ends where that does, the digest is compared. A stream cannot be read again.
 func (s *session) brokeOff(err error, fault scheduler.Fault) {
-	if !s.mayEnd(s.part) || s.req.inOrder() || !s.endsHere(err, fault) || s.cut.comparing || s.cut.tried == s.part.Front() {
+	size, ok := s.endsHere(err, fault)
+	if !ok || s.req.inOrder() || !s.mayEnd(s.part, size) || s.cut.comparing || slices.Contains(s.cut.tried, size) {
 		return
 	}
-	front := s.part.Front()
-	s.cut.tried, s.cut.comparing = front, true
+	s.cut.tried, s.cut.comparing = append(s.cut.tried, size), true
 	claims, ctx := slices.Clone(s.claims), s.ctx
 	s.workers.Go(func() {
-		check, size := verify.NewChecker(front, claims), int64(-1)
-		err := newReading(func(Event) {}, front, 0).copy(ctx, check, io.NewSectionReader(s.part, 0, front))
+		check, ends := verify.NewChecker(size, claims), int64(-1)
+		err := newReading(func(Event) {}, size, 0).copy(ctx, check, io.NewSectionReader(s.part, 0, size))
 		if err == nil {
 			_, err = check.Proof()
 		}
 		if err == nil {
-			size = front
+			ends = size
 		}
-		s.cut.ends <- size // which has room for it
+		s.cut.ends <- ends // which has room for it
 	})
 }
 
@@ -218,12 +218,12 @@ func (s *session) brokeOff(err error, fault scheduler.Fault) {
 func (s *session) compared(size int64) {
 	s.cut.comparing = false
 	switch {
-	case !s.mayEnd(s.part) || s.part.Front() != size || size == s.size:
-	case s.size < 0:
+	case size < 0 || size == s.size || !s.mayEnd(s.part, size):
+	case s.size < 0 && s.ends(size):
 		s.settle(size)
 	default:
-		s.stated = size
-		s.end(sizeDisowned, changed("its digest is that of less than its server says that it has"))
+		s.stated, s.cut.held = size, size
+		s.end(sizeDisowned, changed("by its digest it ends before what was taken for its end"))
 	}
 }
 
@@ -231,26 +231,32 @@ func (s *session) compared(size int64) {
 func (s *session) lastFailed() {
 	if s.cut.comparing {
 		s.compared(<-s.cut.ends)
-		s.done = s.how == ongoing && s.size >= 0 && s.size == s.part.Front()
+		s.done = s.how == ongoing && s.size >= 0 && s.ends(s.size)
 	}
 	if !s.done && s.how == ongoing {
 		s.stop(s.sources.none())
 	}
 }
 
-// endsHere reports whether the end of a fetch shows that the file may end where what is here does. Against a size that is
-// known only a body speaks that ended, and no server that is gone.
-func (s *session) endsHere(err error, fault scheduler.Fault) bool {
-	front := s.part.Front()
+// ends reports whether what is here has no gap and ends at size.
+func (s *session) ends(size int64) bool {
+	have := s.part.Have()
+	return s.part.Front() == size && have.Len() == size
+}
+
+// endsHere is where the end of a fetch shows that the file may end: within what is here. Against a size that is known
+// only a body speaks that ended, and no server that is gone.
+func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok bool) {
 	if size, ok := unsatisfied(err); ok {
-		return size == front
+		return size, true
 	}
-	if fault != scheduler.FaultTransient || s.size >= 0 && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return false
+	front := s.part.Front()
+	if fault != scheduler.FaultTransient || s.size >= 0 && !errors.Is(err, io.ErrUnexpectedEOF) || !s.ends(front) {
+		return 0, false
 	}
 	again := s.cut.at == front
 	s.cut.at = front
-	return again
+	return front, again
 }
 
 // takeContentDigest uses the Content-Digest of an answer that came as a whole (RFC 9530, section 2). For the whole file, from the
@@ -325,7 +331,8 @@ func (s *session) ban(lane scheduler.SourceID) {
 // asked for; where none comes, a strong digest decides whether what is here is the file.
 type cutoff struct {
 	at        int64      // the last time; 0: never yet
-	tried     int64      // what was compared with the digest then
+	tried     []int64    // what was compared with the digest then
 	comparing bool       // the digest is being compared
 	ends      chan int64 // a length of the file by which its digest holds; -1: the one that was compared is none
+	held      int64      // that length; 0: none
 }

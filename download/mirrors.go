@@ -131,7 +131,7 @@ func (s *session) addLanes() {
 // begin makes the first sources known. If all of them were found to lie before, there is nothing to wait for.
 func (s *session) begin() {
 	s.addFirst()
-	if len(s.sources.lanes) == 0 && s.how == ongoing {
+	if len(s.sources.lanes) == 0 && s.how == ongoing && !(s.begun && s.size >= 0 && s.ends(s.size)) { // else all of the file is here
 		for _, o := range s.sources.all {
 			s.sources.last = o.err
 		}

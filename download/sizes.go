@@ -17,8 +17,8 @@ func (g *getter) unsized() bool {
 // as it may be of the file. It reports false if no source could say otherwise.
 func (g *getter) dropSize(s *session) (bool, error) {
 	k, inPlace, noRoom := g.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
-	before := k.size
-	if before < 0 && s.how == wrongDigest { // the body of a source without a length ended there
+	before, held := k.size, s.cut.held > 0
+	if before < 0 && (held || s.how == wrongDigest) { // the body of a source without a length ended there
 		before = g.part.Front()
 	}
 	if before < 0 || k.sizeBy == byUser || g.req.inOrder() && g.part.Front() > 0 {
@@ -35,7 +35,7 @@ func (g *getter) dropSize(s *session) (bool, error) {
 		return false, nil
 	}
 	// The server said it of what is here, which is not known to be wrong.
-	if s.how != wrongDigest && k.sizeBy == byServer && k.agreed() && next >= 0 && g.reaches(next) {
+	if s.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && g.reaches(next) {
 		return false, nil
 	}
 	if noRoom || s.how != sizeDisowned || slices.Contains(k.disowned, before) {

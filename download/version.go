@@ -93,10 +93,10 @@ type subject struct {
 	looked         *source.Answer // what it answered when it was asked for that version; nil: it was not
 }
 
-// mayEnd reports whether what is here may be the whole file, which its digest would show, also against the size that the server gave.
-func (x *subject) mayEnd(part *partfile.File) bool {
-	have := part.Have()
-	return (x.size < 0 || x.sizeBy < byUser) && have.Len() > 0 && have.Len() == part.Front() && x.strong()
+// mayEnd reports whether the first size bytes of what is here may be the whole file, which its digest would show, also
+// against the size that the server gave.
+func (x *subject) mayEnd(part *partfile.File, size int64) bool {
+	return (x.size < 0 || x.sizeBy < byUser) && size > 0 && size <= part.Front() && x.strong()
 }
 
 // An aside is what a session fetches beside the file: documents, torrents, signatures. A goroutine fetches each and sends it to a
