@@ -10,14 +10,17 @@ import (
 	"sync"
 )
 
-// An intake limits the memory of requests that are incomplete or not parsed yet. Beyond the limit the largest of them
-// is dropped, so that clients that stop sending cannot keep others out.
+// An intake bounds what is in memory of requests that are not whole yet, or not looked at. Where there is no room for
+// more, the request goes that holds most: else clients that send nothing more could keep others out. What needs its
+// room waits until it is gone.
 type intake struct {
 	most int // limit in bytes
 
-	mu   sync.Mutex
-	held map[*reading]bool
-	sum  int
+	mu    sync.Mutex
+	held  map[*reading]bool // but for those that had to go
+	sum   int               // bytes in memory
+	going int               // of them, those of requests that had to go
+	freed sync.Cond
 }
 
 // A reading is a request that is being read. cut makes its read fail. The caller of cut holds the intake's mutex.
@@ -84,33 +87,45 @@ func (one *reading) hold(n int) bool {
 	}
 	k.held[one] = true
 	one.size, k.sum = one.size+n, k.sum+n
-	for k.sum > k.most {
-		largest := one
-		for other := range k.held {
-			if other.size > largest.size {
-				largest = other
-			}
+	for k.freed.L = &k.mu; !one.out && k.sum > k.most; {
+		if k.sum-k.going > k.most {
+			k.cutLargest(one)
+		} else {
+			k.freed.Wait()
 		}
-		k.drop(largest)
-		if largest.out = true; largest == one {
-			return false
-		}
-		largest.cut()
 	}
-	return true
+	return !one.out
 }
 
-// drop stops counting a request. The caller holds the mutex.
-func (k *intake) drop(one *reading) {
+// cutLargest ends the request that holds most, which may be one that has the mutex.
+func (k *intake) cutLargest(one *reading) {
+	largest := one
+	for other := range k.held {
+		if other.size > largest.size {
+			largest = other
+		}
+	}
+	delete(k.held, largest)
+	largest.out = true
+	k.going += largest.size
+	k.freed.Broadcast()
+	if largest != one {
+		largest.cut()
+	}
+}
+
+// leave gives the room of a request back.
+func (one *reading) leave() {
+	k := one.of
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if one.out {
+		k.going -= one.size
+	}
 	k.sum -= one.size
 	one.size = 0
 	delete(k.held, one)
-}
-
-func (one *reading) leave() {
-	one.of.mu.Lock()
-	defer one.of.mu.Unlock()
-	one.of.drop(one)
+	k.freed.Broadcast()
 }
 
 func (one *reading) gone() bool {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -95,8 +96,40 @@ func TestIntake_Rule68(t *testing.T) {
 	}
 }
 
-// TestStrangers_Rule68 checks that a request without the token uses few resources and not the queue, and that a long
-// one is not even parsed.
+// TestIntakeWaits_Rule68: what has to go is in memory until its read has ended, and what needs its room waits for that.
+func TestIntakeWaits_Rule68(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := intake{most: 3 * short, held: map[*reading]bool{}}
+		large, sends := io.Pipe()
+		cut, left := false, make(chan error, 1)
+		go func() {
+			_, leave, err := k.read(large, func() { cut = true })
+			leave()
+			left <- err
+		}()
+		sends.Write(make([]byte, 4*short))
+		synctest.Wait() // until it has taken its room
+		small := make(chan error, 1)
+		go func() {
+			_, leave, err := k.read(strings.NewReader(strings.Repeat(" ", 3*short)), func() {})
+			leave()
+			small <- err
+		}()
+		synctest.Wait()
+		if len(small) > 0 || !cut || k.sum > 4*short {
+			t.Errorf("with %d bytes in memory the other one does not wait, or it was not told to go: %v", k.sum, cut)
+		}
+		sends.CloseWithError(net.ErrClosed)
+		if err := <-left; err != errNoRoom {
+			t.Errorf("the one that has to go ends with %v", err)
+		}
+		if err := <-small; err != nil || k.sum != 0 || k.going != 0 {
+			t.Errorf("the other one ends with %v, and %d bytes are held, %d of them going", err, k.sum, k.going)
+		}
+	})
+}
+
+// TestStrangers_Rule68: what shows no token gets little, visits no queue, and a long request is not even parsed.
 func TestStrangers_Rule68(t *testing.T) {
 	e, waits := newEngine(), 0
 	h := New(e, Options{Root: "/srv/files", Token: secret, Wait: func(context.Context, time.Duration) { waits++ }})
