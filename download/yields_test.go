@@ -107,7 +107,7 @@ func TestListsDigestOfEarlierRun_Rule34_Rule39(t *testing.T) {
 			if tt.refuted {
 				r.wrong(download.Mismatch)
 			} else {
-				r.interrupt(mib)
+				r.interrupt(2 * mib)
 			}
 			r.req.Claims = nil
 			want := "unverified"

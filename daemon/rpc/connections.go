@@ -5,28 +5,48 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
-// A connections is a listener that limits the number of open connections. If there are too many, Accept closes the
-// oldest connection whose client has not shown the token. Clients that have shown it are never closed, so that idle
-// clients without the token cannot take all places.
+// A connections is a listener that keeps the connections few. A client that has shown the token keeps its own. Where
+// there is no room, the oldest goes whose client has shown that it has none, else the oldest of the others, whatever it
+// does: else clients that do nothing could take all places. That one had its time to show the token, so clients that
+// come again and again keep no other out; meanwhile a new one waits.
 type connections struct {
 	net.Listener
 	most int
-	free bool // only the user can connect, so no connection needs to show the token
+	free bool          // only the user can connect
+	left chan struct{} // has room for one: a connection has ended, or may go
 
-	mu   sync.Mutex
-	open map[*connection]bool
-	made uint64
+	mu     sync.Mutex
+	open   map[*connection]bool
+	made   uint64
+	closed bool
 }
 
 // A connection is a connection of a limited listener.
 type connection struct {
 	net.Conn
 	of     *connections
-	number uint64 // connections are numbered in the order of their acceptance
-	known  bool   // its client has shown the token; protected by the listener's mutex
+	number uint64                    // a newer one has a higher one
+	read   atomic.Pointer[time.Time] // when it was read from first; nil: not yet
+
+	standing standing // under the mutex of the listener
 }
+
+// A standing is what a client has shown.
+type standing uint8
+
+const (
+	unknown  standing = iota // nothing yet
+	stranger                 // a wrong token, or a long request without one
+	friend                   // the token
+)
+
+// showTime is how long a client may take to show the token, however many others come. It begins when the connection is
+// read from first, which on a busy machine may be long after it was accepted.
+const showTime = 500 * time.Millisecond
 
 type connectionKey struct{}
 
@@ -40,7 +60,7 @@ func Limit(l net.Listener, web *http.Server, most int) net.Listener {
 		}
 		return context.WithValue(ctx, connectionKey{}, c)
 	}
-	return &connections{Listener: l, most: most, free: l.Addr().Network() == "unix", open: map[*connection]bool{}}
+	return &connections{Listener: l, most: most, free: l.Addr().Network() == "unix", left: make(chan struct{}, 1), open: map[*connection]bool{}}
 }
 
 // Accept waits for a connection and accepts it, if the limit allows one more.
@@ -57,43 +77,114 @@ func (k *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a connection. It returns nil if no open connection can be closed for it.
+// Close closes the listener. A connection that waits for room ends.
+func (k *connections) Close() error {
+	k.mu.Lock()
+	k.closed = true
+	k.mu.Unlock()
+	k.leave()
+	return k.Listener.Close()
+}
+
+// admit counts a connection, when there is room for it; nil is one too many.
 func (k *connections) admit(conn net.Conn) *connection {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for len(k.open) >= k.most {
-		var oldest *connection
-		for c := range k.open {
-			if !c.known && (oldest == nil || c.number < oldest.number) {
-				oldest = c
-			}
-		}
-		if oldest == nil {
+		first, wait := k.first()
+		if first == nil || k.closed {
 			return nil
 		}
-		delete(k.open, oldest)
-		_ = oldest.Conn.Close()
+		if wait > 0 {
+			k.mu.Unlock()
+			k.await(wait)
+			k.mu.Lock()
+			continue
+		}
+		delete(k.open, first)
+		_ = first.Conn.Close()
 	}
 	k.made++
-	c := &connection{Conn: conn, of: k, number: k.made, known: k.free}
+	c := &connection{Conn: conn, of: k, number: k.made}
+	if k.free {
+		c.standing = friend
+	}
 	k.open[c] = true
 	return c
 }
 
-// Close closes the connection and stops counting it.
+// first is the connection that goes first, and when it may; nil if none may. The caller holds the mutex.
+func (k *connections) first() (first *connection, wait time.Duration) {
+	for c := range k.open {
+		if c.standing == friend {
+			continue
+		}
+		w := c.mayStay()
+		if first == nil || w < wait || w == wait && c.number < first.number {
+			first, wait = c, w
+		}
+	}
+	return first, max(0, wait)
+}
+
+// mayStay is for how long a connection may stay, less than zero where there are better reasons that it goes. The caller
+// holds the mutex.
+func (c *connection) mayStay() time.Duration {
+	at := c.read.Load()
+	switch {
+	case c.standing == stranger:
+		return -1
+	case at == nil:
+		return showTime
+	}
+	return max(0, time.Until(at.Add(showTime)))
+}
+
+// Read reads from the connection.
+func (c *connection) Read(p []byte) (int, error) {
+	if c.read.Load() == nil {
+		now := time.Now()
+		c.read.CompareAndSwap(nil, &now)
+	}
+	return c.Conn.Read(p)
+}
+
+// await waits until a connection has ended or may go, for a time at most.
+func (k *connections) await(most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-k.left:
+	case <-timer.C:
+	}
+}
+
+// leave has a connection that waits for room look again.
+func (k *connections) leave() {
+	select {
+	case k.left <- struct{}{}:
+	default:
+	}
+}
+
+// Close closes the connection, which is then not counted any more.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
 	delete(c.of.open, c)
 	c.of.mu.Unlock()
+	c.of.leave()
 	return c.Conn.Close()
 }
 
-// shown records that the client of a request has shown the token.
-func shown(ctx context.Context) {
+// shown notes what the client of a request has shown. One that has shown the token once stays a friend.
+func shown(ctx context.Context, s standing) {
 	if c, ok := ctx.Value(connectionKey{}).(*connection); ok {
 		c.of.mu.Lock()
-		defer c.of.mu.Unlock()
-		c.known = true
+		c.standing = max(c.standing, s)
+		c.of.mu.Unlock()
+		if s == stranger {
+			c.of.leave()
+		}
 	}
 }
 
@@ -105,5 +196,5 @@ func isKnown(ctx context.Context) bool {
 	}
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	return c.known
+	return c.standing == friend
 }

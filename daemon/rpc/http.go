@@ -43,10 +43,13 @@ func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	}
 	scheme, word, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if h.Token == "" || h.isToken(word) && strings.EqualFold(scheme, "Bearer") {
-		shown(r.Context())
+		shown(r.Context(), friend)
 		return true
 	}
-	if word != "" && !h.punish(r.Context()) { // a request without a token is not a guess
+	if word != "" {
+		shown(r.Context(), stranger)
+	}
+	if word != "" && !h.punish(r.Context()) { // without a word nothing was guessed
 		http.Error(w, errCrowd.Message, http.StatusServiceUnavailable)
 		return false
 	}

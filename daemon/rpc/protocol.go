@@ -186,8 +186,10 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 	if g := (guess{}); long && h.Token != "" {
 		if g = h.shows(body); !g.right {
 			parsed()
+			shown(ctx, stranger)
 			return h.turnAway(ctx, body, g)
 		}
+		shown(ctx, friend) // before it waits for its turn, and gives way to others
 	}
 	if long {
 		select {
@@ -207,11 +209,12 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 	}
 	switch {
 	case g.wrong:
+		shown(ctx, stranger)
 		if !h.punish(ctx) {
 			return crowded()
 		}
 	case g.right:
-		shown(ctx)
+		shown(ctx, friend)
 	}
 	return h.carryOut(ctx, calls, batch, g.right)
 }
