@@ -129,6 +129,10 @@ var houses = map[string]house{
 		"internal/mask", "internal/option", "internal/program", "metalink", "verify",
 		"github.com/BurntSushi/toml", "golang.org/x/sys/unix",
 	}},
+	"internal/worker": {imports: []string{
+		"download", "download/state", "fleet", "fleet/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
+		"internal/report", "metalink", "objectstore", "source", "verify",
+	}},
 
 	"cli": {imports: []string{
 		"agents/apt",
@@ -136,7 +140,7 @@ var houses = map[string]house{
 		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "fleet", "fleet/jetstream", "internal/database",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
 		"address", "metalink", "metalink/metainfo", "internal/problem", "internal/report", "objectstore",
-		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/signatures", "internal/watch",
+		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/signatures", "internal/watch", "internal/worker",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

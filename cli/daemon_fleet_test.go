@@ -134,7 +134,7 @@ func TestFleetErrorCodes(t *testing.T) {
 		{&download.Error{Kind: download.Mismatch, What: "download", Err: errors.New("e")}, 32, 32},
 		{problem.Misuse("split", "write a number", ""), 28, 28},
 	} {
-		e := endingOf(tt.err)
+		e := fleet.Ending{Code: exitCode(problem.OfDownload(tt.err)), Aria2: problem.Aria2Code(tt.err)} // as workers do
 		if got := ended(e); got != tt.want {
 			t.Errorf("%v: %d, want %d", tt.err, got, tt.want)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"braid/fleet"
 	"braid/internal/watch"
+	"braid/internal/worker"
 )
 
 // counts are numbers of what happened, by name. They may be used by several goroutines.
@@ -31,17 +32,6 @@ func (c *counts) now() map[string]int64 {
 	return maps.Clone(c.of)
 }
 
-// What workers count beside the states that jobs come to.
-const (
-	countUnchanged = "unchanged"
-	countGivenBack = "given-back"
-	countLost      = "lost"
-	countTakenOver = "taken-over"
-	countBytes     = "bytes"
-	countPaused    = "paused"
-	countPauses    = "pauses"
-)
-
 // expose writes how the queue stands.
 func (q *fleetQueue) expose(e *watch.Exposition) {
 	up := 1.0
@@ -60,23 +50,21 @@ func (q *fleetQueue) expose(e *watch.Exposition) {
 // expose writes what the worker counted.
 func (w *workCommand) expose(e *watch.Exposition) {
 	w.queue.expose(e)
-	now := w.queue.tally.now()
+	jobs, now := w.worker.Counts()
 	e.Family("braid_work_jobs", "gauge", "Jobs that this worker has.")
-	w.mu.Lock()
-	e.Sample(float64(len(w.tasks)))
-	w.mu.Unlock()
+	e.Sample(float64(jobs))
 	e.Family("braid_work_tries_total", "counter", "How tries ended: the file came, it was there already, it is tried again, the job is dead, was given back, or is another worker's.")
-	for _, result := range []string{string(fleet.Done), countUnchanged, string(fleet.Waiting), string(fleet.Dead), countGivenBack, countLost} {
+	for _, result := range []string{string(fleet.Done), worker.CountUnchanged, string(fleet.Waiting), string(fleet.Dead), worker.CountGivenBack, worker.CountLost} {
 		e.Sample(float64(now[result]), "result", result)
 	}
 	e.Family("braid_work_takeovers_total", "counter", "Jobs that were taken over from a worker whose lease had run out.")
-	e.Sample(float64(now[countTakenOver]))
+	e.Sample(float64(now[worker.CountTakenOver]))
 	e.Family("braid_work_paused", "gauge", "Whether this worker takes no job for a while, as what it tries fails.")
-	e.Sample(float64(now[countPaused]))
+	e.Sample(float64(now[worker.CountPaused]))
 	e.Family("braid_work_pauses_total", "counter", "How often it took no job for a while.")
-	e.Sample(float64(now[countPauses]))
+	e.Sample(float64(now[worker.CountPauses]))
 	e.Family("braid_work_bytes_total", "counter", "Bytes that downloads brought.")
-	e.Sample(float64(now[countBytes]))
+	e.Sample(float64(now[worker.CountBytes]))
 }
 
 // expose writes what the watcher counted for the fleet.

@@ -15,6 +15,7 @@ import (
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/web"
+	"braid/internal/worker"
 )
 
 // enqueueing are the flags that make sense where others download.
@@ -183,7 +184,7 @@ func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
 		return j, problem.Misuse(place, "its name below the folder of the workers is not known",
 			"out=NAME, and dir=FOLDER without a / before it")
 	}
-	if err := checkJobName(j.Name); err != nil {
+	if err := worker.CheckName(j.Name); err != nil {
 		return j, problem.Misuse(place, err.Error(), "out=NAME in a list names the file")
 	}
 	return j, nil

@@ -135,3 +135,10 @@ func TestWorkOwnFiles(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

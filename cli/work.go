@@ -2,17 +2,18 @@ package cli
 
 import (
 	"context"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"braid/download"
 	"braid/fleet"
-	"braid/fleet/jetstream"
+	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/internal/watch"
+	"braid/internal/worker"
+	"braid/metalink"
 	"braid/objectstore"
 )
 
@@ -26,25 +27,18 @@ type workCommand struct {
 	// LowestSpeedLimit is that of each download.
 	LowestSpeedLimit rate
 
-	log     *watchLog
-	notify  watch.Notifier
-	running context.Context // of the worker
-	queue   *fleetQueue
-	pacer   *jetstream.Pacer
-	place   workplace
-	ending  sync.WaitGroup
-
-	mu    sync.Mutex
-	tasks map[int]*workTask // by number, from 0
-	// health is for the mutex, too.
-	health fleet.Health
+	log    *watchLog
+	notify watch.Notifier
+	queue  *fleetQueue
+	worker *worker.Worker
 }
 
-// usualWork is how many downloads a worker has at once, if nothing is said. It takes no job before there is room for one.
+// usualWork is how many downloads a worker has at once, if nothing is said. It takes no job before there is room
+// for one.
 const usualWork = 4
 
 func newWork(s streams) (action, targets) {
-	w := &workCommand{getCommand: newGetCommand(s), tasks: map[int]*workTask{}, LowestSpeedLimit: watch.DefaultLowest}
+	w := &workCommand{getCommand: newGetCommand(s), LowestSpeedLimit: watch.DefaultLowest}
 	return w.run, targetsOf(w)
 }
 
@@ -52,7 +46,6 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	if err := w.checkFlags(words); err != nil {
 		return err
 	}
-	w.running = ctx
 	defer spareMemory()()
 	w.log = commandLog(w.streams.err, w.LogFormat.Word, w.Quiet, w.Verbose)
 	w.notify = watch.NotifierOf(os.Getenv)
@@ -68,11 +61,14 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	defer w.queue.Close()
-	if w.place, err = w.openPlace(); err != nil {
+	place, err := w.openPlace()
+	if err != nil {
 		return err
 	}
-	defer w.place.close()
-	w.paceFor(client)
+	defer place.Close()
+	w.worker = worker.New(w.queue.Queue, place, w.log.Logger)
+	w.worker.AtOnce, w.worker.Request, w.worker.ExitCode = int(w.MaxConcurrentDownloads), w.request, exitCode
+	w.worker.Stopping = func() { w.notified(w.notify.Stopping()) }
 	if away := w.queue.Offset(); away.Abs() > time.Second {
 		w.log.Info("clock", "queue-ahead", away)
 	}
@@ -85,7 +81,7 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	defer end()
 	w.log.Info("ready", "queue", w.Fleet.text(), "to", w.To, "at-once", int(w.MaxConcurrentDownloads))
 	w.notified(w.notify.Ready("at work for " + w.Fleet.text()))
-	w.work(ctx, client)
+	w.worker.Run(ctx, client)
 	return nil
 }
 
@@ -112,16 +108,16 @@ func (w *workCommand) checkFlags(words []string) error {
 	return w.Fleet.check("work")
 }
 
-// paceFor has a client keep to the pace of hosts together with the other workers.
-func (w *workCommand) paceFor(client *download.Client) {
-	hosts := client.HostLimits
-	w.pacer = w.queue.Pacer(int(w.MaxConcurrentDownloads), func(u *url.URL) fleet.Limit {
-		return fleet.Limit{Requests: client.HTTP.HostRate(u), Bytes: hosts.Rate(u)}
-	})
-	client.HTTP.Pace = w.pacer
-	hosts.Share = func(host string, perSecond int64, l *download.Limiter) func() {
-		return w.pacer.Share(host, perSecond, l)
+func (w *workCommand) openPlace() (worker.Place, error) {
+	if !objectstore.IsURL(w.To) {
+		return worker.OpenFolder(w.To)
 	}
+	note := func(text string) { w.log.Warn(text) }
+	store, err := objectstore.Open(w.To, objectOptions(time.Duration(w.Timeout), note))
+	if err != nil {
+		return nil, err
+	}
+	return worker.NewStore(store, w.log.Logger), nil
 }
 
 // prepareClient makes the client that all downloads have, and reads the flags that count for all.
@@ -139,63 +135,23 @@ func (w *workCommand) prepareClient(ctx context.Context) (client *download.Clien
 	return client, w.readSums(ctx, client, nil)
 }
 
-// work takes jobs and downloads until ctx ends. Then all are given back.
-func (w *workCommand) work(ctx context.Context, client *download.Client) {
-	jobs, room := make(chan download.Job), make(chan struct{}, w.MaxConcurrentDownloads)
-	var taking sync.WaitGroup
-	taking.Go(func() {
-		defer close(jobs)
-		w.take(ctx, jobs, room)
-	})
-	client.GetEach(ctx, jobs, download.Batch{AtOnce: int(w.MaxConcurrentDownloads), Ended: func(n int, r download.Request, x download.Result, err error) {
-		t := w.task(n)
-		w.ending.Go(func() {
-			t.end(r, x, err)
-			<-room
-		})
-	}})
-	w.notified(w.notify.Stopping())
-	w.log.Info("ending")
-	taking.Wait()
-	w.ending.Wait()
-}
-
-// take takes a job whenever there is room for one.
-func (w *workCommand) take(ctx context.Context, jobs chan<- download.Job, room chan struct{}) {
-	for n := 0; ; n++ {
-		select {
-		case room <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		if w.fit(ctx, room) != nil {
-			return
-		}
-		claim, err := w.queue.Next(ctx)
-		if err != nil {
-			return
-		}
-		if claim.TakenOver {
-			w.queue.tally.add(countTakenOver, 1)
-		}
-		t := newWorkTask(w, claim)
-		w.mu.Lock()
-		w.tasks[n] = t
-		w.mu.Unlock()
-		select {
-		case jobs <- download.Job{Context: claim.Context, Request: t.request}:
-		case <-ctx.Done():
-			t.release()
-			return
-		}
+// request makes the request of a job, by the flags and settings of the worker.
+func (w *workCommand) request(job *fleet.Job) (download.Request, error) {
+	listed := option.Entry{URIs: job.URIs}
+	for _, o := range job.Options {
+		listed.Options = append(listed.Options, option.Setting{Name: o.Name, Value: o.Value})
 	}
-}
-
-// task removes the task of a number from those at work, and returns it.
-func (w *workCommand) task(n int) *workTask {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	t := w.tasks[n]
-	delete(w.tasks, n)
-	return t
+	r, wrong := (&worklist{get: w.getCommand}).read(listed)
+	if wrong != nil {
+		p := problem.Of(wrong.err)
+		p.Where = strings.Trim(wrong.Name+": "+p.Where, ": ")
+		return r, p
+	}
+	if err := w.sums.vouch(&r); err != nil {
+		return r, err
+	}
+	if err := metalink.CheckPath(job.Name); err != nil { // in the words of worker.CheckName
+		return r, problem.Misuse("job "+job.Name, err.Error(), "")
+	}
+	return r, w.notOwn(job.Name)
 }

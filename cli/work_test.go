@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"testing"
 
 	"braid/download"
 	"braid/fleet"
+	"braid/internal/problem"
 	"braid/internal/watch"
 )
 
@@ -29,7 +29,7 @@ func TestWorkLowest(t *testing.T) {
 	if err != nil || client.LowestSpeed != 7 {
 		t.Errorf("the client has %v, %v", client, err)
 	}
-	if e := endingOf(&download.Error{Kind: download.Budget, What: "download", Err: errors.New("slower than 7 bytes a second")}); e.Kind != fleet.Failed {
-		t.Errorf("it is %s", e.Kind)
+	if k := problem.FleetKind(&download.Error{Kind: download.Budget, What: "download", Err: download.ErrTooSlow}); k != fleet.Failed {
+		t.Errorf("it is %s", k)
 	}
 }

@@ -43,7 +43,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestFleetKindByCause: a file in the way is there tomorrow as well, and of an object store another worker may have the password.
+// TestFleetKindByCause: a file in the way is there tomorrow as well, and of an object store another worker may have
+// the password.
 func TestFleetKindByCause(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -51,6 +52,9 @@ func TestFleetKindByCause(t *testing.T) {
 	}{
 		{&download.Error{Kind: download.Local, What: "file", Err: fs.ErrExist}, fleet.Useless},
 		{&download.Error{Kind: download.Auth, What: "store", Err: errors.New("e")}, fleet.Failed},
+		{&download.Error{Kind: download.Refused, What: "store", Err: errors.New("e")}, fleet.Failed},
+		{&download.Error{Kind: download.Limit, What: "store", Err: errors.New("e")}, fleet.Failed},
+		{&download.Error{Kind: download.Usage, What: "store", Err: errors.New("e")}, fleet.Failed},
 		{&download.Error{Kind: download.Auth, What: "download", Err: errors.New("e")}, fleet.Lacks},
 		{errors.New("e"), fleet.Failed},
 	} {

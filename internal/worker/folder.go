@@ -1,4 +1,4 @@
-package cli
+package worker
 
 import (
 	"cmp"
@@ -20,10 +20,10 @@ import (
 	"braid/internal/problem"
 )
 
-// A workFolder is the folder that workers put files in. Unfinished ones are in folders of their own below it, one for
-// each fence: a worker that takes a job over renames the folder of the worker before it. So a worker that is late finds
-// nothing to put in place.
-type workFolder struct {
+// A Folder is the folder that workers put files in. Unfinished ones are in folders of their own below it, one for
+// each fence: a worker that takes a job over renames the folder of the worker before it. So a worker that is late
+// finds nothing to put in place.
+type Folder struct {
 	root *os.Root
 	dir  string
 }
@@ -31,7 +31,8 @@ type workFolder struct {
 // stages is the folder of the unfinished.
 const stages = ".braid-work"
 
-func openWorkFolder(dir string) (*workFolder, error) {
+// OpenFolder opens the folder for a worker. It makes it if it is missing.
+func OpenFolder(dir string) (*Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(dir, stages), 0o777)
@@ -43,13 +44,14 @@ func openWorkFolder(dir string) (*workFolder, error) {
 	if err != nil {
 		return nil, problem.Local("work", dir, err)
 	}
-	return &workFolder{root, dir}, nil
+	return &Folder{root, dir}, nil
 }
 
-func (p *workFolder) close() { p.root.Close() }
+// Close implements Place.
+func (p *Folder) Close() { p.root.Close() }
 
-// prepare implements workplace.
-func (p *workFolder) prepare(t *workTask, r *download.Request) (there *placedFile, err error) {
+// prepare implements Place.
+func (p *Folder) prepare(t *task, r *download.Request) (there *placed, err error) {
 	replace := r.Overwrite || r.IfNewer
 	if t.stage, err = p.stage(&t.claim.Record.Job, t.claim.Fence(), replace); err != nil {
 		return nil, err
@@ -58,15 +60,15 @@ func (p *workFolder) prepare(t *workTask, r *download.Request) (there *placedFil
 	r.Dir, r.Name, r.MakeDir = t.stage.dir, t.stage.base, false
 	r.Overwrite = r.Overwrite || t.stage.ours || t.stage.kept
 	if info := t.stage.there; info != nil && !t.stage.kept {
-		there = &placedFile{size: info.Size(), modTime: info.ModTime()}
+		there = &placed{size: info.Size(), modTime: info.ModTime()}
 	}
 	return there, nil
 }
 
-// place implements workplace.
-func (p *workFolder) place(ctx context.Context, t *workTask, _ *download.Request, changed bool) (placedFile, error) {
+// place implements Place.
+func (p *Folder) place(ctx context.Context, t *task, _ *download.Request, changed bool) (placed, error) {
 	if err := t.claim.Confirm(ctx); err != nil {
-		return placedFile{}, err
+		return placed{}, err
 	}
 	return p.put(t.stage, changed, t.stage.replace)
 }
@@ -84,12 +86,13 @@ type stage struct {
 	replace bool // the file that is there
 }
 
-// placing is the name of a file of the job while it gets its own: it says whose file stands there, if the worker is killed then.
+// placing is the name of a file of the job while it gets its own: it says whose file stands there, if the worker is
+// killed then.
 func placing(j *fleet.Job) string { return "." + j.ID() + ".placing" }
 
 // stage makes the folder of a try, with what the try before has left, and with the file that is there. A whole file
 // that was left stands there in its place, if one that is there may be replaced.
-func (p *workFolder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error) {
+func (p *Folder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error) {
 	if strings.HasPrefix(j.Name, stages) {
 		return nil, problem.Misuse("job "+j.Name, errStages.Error(), "")
 	}
@@ -105,8 +108,9 @@ func (p *workFolder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, er
 	return s, nil
 }
 
-// inherit gives a stage what the last worker has left. If that process still has the part file open, the stage begins empty.
-func (p *workFolder) inherit(s *stage, prefix string) error {
+// inherit gives a stage what the last worker has left. If that process still has the part file open, the stage
+// begins empty.
+func (p *Folder) inherit(s *stage, prefix string) error {
 	before, err := p.namesIn(stages)
 	if err != nil {
 		return err
@@ -135,7 +139,7 @@ func (p *workFolder) inherit(s *stage, prefix string) error {
 }
 
 // namesIn is what is in a folder. fs.ReadDir would look at each entry, too, and most are of other jobs.
-func (p *workFolder) namesIn(dir string) ([]string, error) {
+func (p *Folder) namesIn(dir string) ([]string, error) {
 	f, err := p.root.Open(dir)
 	if err != nil {
 		return nil, err
@@ -144,9 +148,9 @@ func (p *workFolder) namesIn(dir string) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// keep keeps the whole file that the last worker has fetched: the queue may have been away when it was to get its name.
-// A second name of the file that is there is none.
-func (p *workFolder) keep(s *stage) error {
+// keep keeps the whole file that the last worker has fetched: the queue may have been away when it was to get its
+// name. A second name of the file that is there is none.
+func (p *Folder) keep(s *stage) error {
 	whole, placing := path.Join(s.name, s.base), path.Join(s.name, s.placing)
 	if _, err := p.root.Lstat(placing); err == nil && !s.ours {
 		if err := p.root.Rename(placing, whole); err != nil {
@@ -166,7 +170,7 @@ func fenceOf(name string) uint64 {
 }
 
 // isFree reports whether no process has the part file open.
-func (p *workFolder) isFree(s *stage) bool {
+func (p *Folder) isFree(s *stage) bool {
 	if _, err := p.root.Lstat(path.Join(s.name, s.base+".part")); err != nil {
 		return true
 	}
@@ -178,13 +182,13 @@ func (p *workFolder) isFree(s *stage) bool {
 }
 
 // same reports whether two names are of one file.
-func (p *workFolder) same(a, b string) bool {
+func (p *Folder) same(a, b string) bool {
 	one, err := p.root.Lstat(a)
 	two, gone := p.root.Lstat(b)
 	return err == nil && gone == nil && os.SameFile(one, two)
 }
 
-func (p *workFolder) dropIfThere(name string) error {
+func (p *Folder) dropIfThere(name string) error {
 	err := p.root.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -192,9 +196,9 @@ func (p *workFolder) dropIfThere(name string) error {
 	return err
 }
 
-// showWhatIsThere gives the file that is there a second name in the stage: a download there finds it as it would in its
-// place. On a file system without second names the file is fetched whole.
-func (p *workFolder) showWhatIsThere(s *stage, replace bool) error {
+// showWhatIsThere gives the file that is there a second name in the stage: a download there finds it as it would in
+// its place. On a file system without second names the file is fetched whole.
+func (p *Folder) showWhatIsThere(s *stage, replace bool) error {
 	info, err := p.root.Lstat(s.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -219,7 +223,7 @@ func (p *workFolder) showWhatIsThere(s *stage, replace bool) error {
 
 // put gives the file of a stage its name, if changed is true. A file that came there meanwhile is replaced only if
 // replace is true.
-func (p *workFolder) put(s *stage, changed, replace bool) (f placedFile, err error) {
+func (p *Folder) put(s *stage, changed, replace bool) (f placed, err error) {
 	f.path = filepath.Join(p.dir, filepath.FromSlash(s.file))
 	if changed {
 		if err := p.rename(s, replace || s.there != nil); err != nil {
@@ -234,7 +238,7 @@ func (p *workFolder) put(s *stage, changed, replace bool) (f placedFile, err err
 	return f, nil
 }
 
-func (p *workFolder) rename(s *stage, replace bool) error {
+func (p *Folder) rename(s *stage, replace bool) error {
 	from, above := path.Join(s.name, s.base), path.Dir(s.file)
 	if above != "." {
 		if err := p.root.MkdirAll(above, 0o777); err != nil {
@@ -259,7 +263,7 @@ func (p *workFolder) rename(s *stage, replace bool) error {
 }
 
 // sync has the names in a folder on disk.
-func (p *workFolder) sync(dir string) error {
+func (p *Folder) sync(dir string) error {
 	f, err := p.root.Open(dir)
 	if err != nil {
 		return err
@@ -268,12 +272,12 @@ func (p *workFolder) sync(dir string) error {
 	return f.Sync()
 }
 
-// clear implements workplace. What stays is taken by the next worker of the job.
-func (p *workFolder) clear(_ context.Context, t *workTask, _ *fleet.Record) {
+// clear implements Place. What stays is taken by the next worker of the job.
+func (p *Folder) clear(_ context.Context, t *task, _ *fleet.Record) {
 	if t.stage != nil {
 		p.root.RemoveAll(t.stage.name)
 	}
 }
 
-// lost implements workplace: the folder is that of the worker which has the job now.
-func (*workFolder) lost(*workTask) {}
+// lost implements Place: the folder is that of the worker which has the job now.
+func (*Folder) lost(*task) {}

@@ -1,4 +1,4 @@
-package cli
+package worker
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 )
 
 // ended takes down how a try ended, for what the worker judges of itself.
-func (w *workCommand) ended(key string, k fleet.Kind, others bool) {
+func (w *Worker) ended(key string, k fleet.Kind, others bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.health.Own() && k != fleet.Failed {
@@ -19,7 +19,7 @@ func (w *workCommand) ended(key string, k fleet.Kind, others bool) {
 
 // fit waits until the worker is to take another job: while it fails by its own fault it pauses, and tries one job at a
 // time. The caller has a place in room. The error is that of ctx.
-func (w *workCommand) fit(ctx context.Context, room chan struct{}) error {
+func (w *Worker) fit(ctx context.Context, room chan struct{}) error {
 	w.mu.Lock()
 	own := w.health.Own()
 	w.mu.Unlock()
@@ -54,7 +54,7 @@ func (w *workCommand) fit(ctx context.Context, room chan struct{}) error {
 }
 
 // idle waits until no download is under way but the one that the caller has a place in room for.
-func (w *workCommand) idle(ctx context.Context, room chan struct{}) error {
+func (w *Worker) idle(ctx context.Context, room chan struct{}) error {
 	for range cap(room) - 1 {
 		select {
 		case room <- struct{}{}:
@@ -67,15 +67,15 @@ func (w *workCommand) idle(ctx context.Context, room chan struct{}) error {
 }
 
 // pause takes no job for a time.
-func (w *workCommand) pause(ctx context.Context, d time.Duration, own bool) error {
+func (w *Worker) pause(ctx context.Context, d time.Duration, own bool) error {
 	if own {
 		w.log.Warn("takes no job, as what it tries fails", "for", d)
 	} else {
 		w.log.Info("takes no job, as what it tries fails", "for", d)
 	}
-	w.queue.tally.add(countPauses, 1)
-	w.queue.tally.add(countPaused, 1)
-	defer w.queue.tally.add(countPaused, -1)
+	w.count(CountPauses, 1)
+	w.count(CountPaused, 1)
+	defer w.count(CountPaused, -1)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

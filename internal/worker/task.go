@@ -1,4 +1,4 @@
-package cli
+package worker
 
 import (
 	"cmp"
@@ -15,56 +15,39 @@ import (
 	"braid/fleet"
 	"braid/fleet/jetstream"
 	"braid/internal/mask"
-	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/report"
-	"braid/metalink"
 	"braid/source"
 	"braid/verify"
 )
 
-// A workTask is a job while a worker has it.
-type workTask struct {
-	*workCommand
+// A task is a job while a worker has it.
+type task struct {
+	worker *Worker
 	claim  *jetstream.Claim
 	log    *slog.Logger
 	began  time.Time
-	stage  *stage // in a workFolder
+	stage  *stage // in a Folder
 	upload string // the last one that was opened
 	rec    *report.Recorder
 	kept   int64 // bytes of an earlier try
 }
 
-func newWorkTask(w *workCommand, c *jetstream.Claim) *workTask {
-	t := &workTask{workCommand: w, claim: c, began: time.Now(), rec: report.NewRecorder(time.Now())}
+func newTask(w *Worker, c *jetstream.Claim) *task {
+	t := &task{worker: w, claim: c, began: time.Now(), rec: report.NewRecorder(time.Now())}
 	t.log = w.log.With("job", c.Record.Job.Name, "try", c.Record.Tries)
 	t.log.Debug("taken", "fence", c.Fence())
 	return t
 }
 
 // request makes the request of the job, in the place that was prepared for this try.
-func (t *workTask) request() (download.Request, error) {
+func (t *task) request() (download.Request, error) {
 	job := &t.claim.Record.Job
-	listed := option.Entry{URIs: job.URIs}
-	for _, o := range job.Options {
-		listed.Options = append(listed.Options, option.Setting{Name: o.Name, Value: o.Value})
-	}
-	r, wrong := (&worklist{get: t.getCommand}).read(listed)
-	if wrong != nil {
-		f := problem.Of(wrong.err)
-		f.Where = strings.Trim(wrong.Name+": "+f.Where, ": ")
-		return r, f
-	}
-	if err := t.sums.vouch(&r); err != nil {
+	r, err := t.worker.Request(job)
+	if err != nil {
 		return r, err
 	}
-	if err := metalink.CheckPath(job.Name); err != nil { // in the words of checkJobName
-		return r, problem.Misuse("job "+job.Name, err.Error(), "")
-	}
-	if err := t.notOwn(job.Name); err != nil {
-		return r, err
-	}
-	there, err := t.place.prepare(t, &r)
+	there, err := t.worker.place.prepare(t, &r)
 	if err != nil {
 		return r, err
 	}
@@ -83,7 +66,7 @@ func (t *workTask) request() (download.Request, error) {
 }
 
 // observe takes down how far the download is.
-func (t *workTask) observe(ev download.Event) {
+func (t *task) observe(ev download.Event) {
 	t.rec.Observe(time.Now(), ev)
 	switch p := ev.(type) {
 	case download.Resumed:
@@ -123,8 +106,8 @@ func endContext(running context.Context) (context.Context, func()) {
 }
 
 // end puts the file in place, and stores what became of the job.
-func (t *workTask) end(r download.Request, res download.Result, err error) {
-	ctx, stop := endContext(t.running)
+func (t *task) end(r download.Request, res download.Result, err error) {
+	ctx, stop := endContext(t.worker.running)
 	defer stop()
 	e := fleet.Ending{Kind: fleet.Right}
 	if err == nil {
@@ -139,7 +122,7 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 			t.release()
 			return
 		}
-		e = endingOf(err)
+		e = t.endingOf(err)
 		if t.stage != nil {
 			e.Why = strings.ReplaceAll(e.Why, filepath.Join(t.stage.dir, t.stage.base), t.claim.Record.Job.Name)
 		}
@@ -147,17 +130,17 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 	e.Took, e.Fetched = time.Since(t.began).Round(time.Millisecond), res.Fetched
 	if r.URL != nil {
 		e.URL = source.Mask(r.URL)
-		t.pacer.Ended(ctx, r.URL, bytesByHost(res)[source.HostPort(r.URL)])
+		t.worker.pacer.Ended(ctx, r.URL, bytesByHost(res)[source.HostPort(r.URL)])
 	}
 	now, err := t.claim.Finish(ctx, e)
 	if t.lost(err) {
 		return
 	}
-	t.ended(t.claim.Record.Job.Key(), e.Kind, len(t.claim.Record.Tried) > 0)
-	t.queue.tally.add(countBytes, res.Fetched)
+	t.worker.ended(t.claim.Record.Job.Key(), e.Kind, len(t.claim.Record.Tried) > 0)
+	t.worker.count(CountBytes, res.Fetched)
 	t.tell(&now, err)
 	if now.State == fleet.Done || now.State == fleet.Dead {
-		t.place.clear(ctx, t, &now)
+		t.worker.place.clear(ctx, t, &now)
 	}
 }
 
@@ -173,7 +156,7 @@ func bytesByHost(res download.Result) map[string]int64 {
 }
 
 // lost reports whether the job is another worker's now. Then nothing of it is touched any more.
-func (t *workTask) lost(err error) bool {
+func (t *task) lost(err error) bool {
 	lost, is := errors.AsType[*fleet.LostError](err)
 	if !is {
 		lost, is = errors.AsType[*fleet.LostError](context.Cause(t.claim.Context))
@@ -184,21 +167,21 @@ func (t *workTask) lost(err error) bool {
 	if lost.Now.Holder == "" {
 		t.log.Info("the job was dropped", "fence", t.claim.Fence())
 	} else {
-		t.queue.tally.add(countLost, 1)
+		t.worker.count(CountLost, 1)
 		t.log.Warn("another worker has the job now", "fence", t.claim.Fence())
 	}
-	t.place.lost(t)
+	t.worker.place.lost(t)
 	t.claim.Abandon()
 	return true
 }
 
 // tell logs how a try ended.
-func (t *workTask) tell(now *fleet.Record, err error) {
+func (t *task) tell(now *fleet.Record, err error) {
 	e := now.Last
 	if err == nil && e != nil && e.Unchanged {
-		t.queue.tally.add(countUnchanged, 1)
+		t.worker.count(CountUnchanged, 1)
 	} else if err == nil {
-		t.queue.tally.add(string(now.State), 1)
+		t.worker.count(string(now.State), 1)
 	}
 	switch {
 	case err != nil || e == nil:
@@ -215,28 +198,28 @@ func (t *workTask) tell(now *fleet.Record, err error) {
 }
 
 // release gives the job back.
-func (t *workTask) release() {
+func (t *task) release() {
 	ctx, stop := context.WithTimeout(context.Background(), endTime)
 	defer stop()
 	if err := t.claim.Release(ctx); err != nil && !t.lost(err) {
 		t.log.Warn("not given back; others take it when its lease ends", "error", err)
 		return
 	}
-	t.queue.tally.add(countGivenBack, 1)
+	t.worker.count(CountGivenBack, 1)
 	t.log.Debug("given back")
 }
 
 // settle puts a file that is right in its place, while the job is still this worker's.
-func (t *workTask) settle(ctx context.Context, r download.Request, res download.Result) (fleet.Ending, error) {
+func (t *task) settle(ctx context.Context, r download.Request, res download.Result) (fleet.Ending, error) {
 	job := &t.claim.Record.Job
 	unchanged := (res.AlreadyComplete || res.NotModified) && !(t.stage != nil && t.stage.kept)
 	if unchanged && job.Behind(res.LastModified) {
 		return fleet.Ending{
-			Kind: fleet.Wrong, Code: kindCode(download.Refused),
+			Kind: fleet.Wrong, Code: t.worker.ExitCode(&problem.Problem{Kind: download.Refused}),
 			Why: fmt.Sprintf("the server has a file of %s, and one of %s is reported", stamp(res.LastModified), stamp(job.Modified)),
 		}, nil
 	}
-	info, err := t.place.place(ctx, t, &r, !unchanged)
+	info, err := t.worker.place.place(ctx, t, &r, !unchanged)
 	if err != nil {
 		return fleet.Ending{}, err
 	}
@@ -256,9 +239,17 @@ func (t *workTask) settle(ctx context.Context, r download.Request, res download.
 }
 
 // endingOf says how a try ended that brought no file.
-func endingOf(err error) fleet.Ending {
+func (t *task) endingOf(err error) fleet.Ending {
 	p := problem.OfDownload(err)
 	return fleet.Ending{
-		Kind: problem.FleetKind(err), Code: exitCode(p), Aria2: problem.Aria2Code(err), Why: mask.Escape(p.Gist()),
+		Kind: problem.FleetKind(err), Code: t.worker.ExitCode(p), Aria2: problem.Aria2Code(err), Why: mask.Escape(p.Gist()),
 	}
+}
+
+// stamp is a time as the log has it; empty if there is none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }

@@ -1,28 +1,26 @@
-package cli
+package worker
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"braid/download"
 	"braid/fleet"
 )
 
-// TestStageOurs_Rule75: a worker that was killed when its file had got its name, and before the queue knew, is followed
-// by one that may replace that file. One that was there before is not taken for it, and what a late worker makes gets
-// no name.
+// TestStageOurs_Rule75: a worker that was killed when its file had got its name, and before the queue knew, is
+// followed by one that may replace that file. One that was there before is not taken for it, and what a late worker
+// makes gets no name.
 func TestStageOurs_Rule75(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
-		p, err := openWorkFolder(t.TempDir())
+		p, err := OpenFolder(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer p.close()
+		defer p.Close()
 		target := filepath.Join(p.dir, "a.iso")
 		if foreign {
 			write(t, target, "mine")
@@ -53,17 +51,18 @@ func TestStageOurs_Rule75(t *testing.T) {
 	}
 }
 
-// TestStageKept: a whole file that a worker could not put in place, as the queue was away, is what the next one begins
-// with, and is put in place by it. It takes the place of a file that is there only where that may be replaced.
+// TestStageKept: a whole file that a worker could not put in place, as the queue was away, is what the next one
+// begins with, and is put in place by it. It takes the place of a file that is there only where that may be
+// replaced.
 func TestStageKept(t *testing.T) {
 	for _, placing := range []bool{false, true} {
 		for _, there := range []bool{false, true} {
 			for _, replace := range []bool{false, true} {
-				p, err := openWorkFolder(t.TempDir())
+				p, err := OpenFolder(t.TempDir())
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer p.close()
+				defer p.Close()
 				if there {
 					write(t, filepath.Join(p.dir, "a.iso"), "mine")
 				}
@@ -102,7 +101,8 @@ func TestStageKept(t *testing.T) {
 	}
 }
 
-// TestEndContext: what became of a job is stored for as long as the worker runs, and for a while after it was told to end.
+// TestEndContext: what became of a job is stored for as long as the worker runs, and for a while after it was told
+// to end.
 func TestEndContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running, end := context.WithCancel(t.Context())
@@ -133,14 +133,14 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// TestStageOfAnother_Rule75: what a worker left that was killed when its job was done does not let another job of that
-// name replace the file.
+// TestStageOfAnother_Rule75: what a worker left that was killed when its job was done does not let another job of
+// that name replace the file.
 func TestStageOfAnother_Rule75(t *testing.T) {
-	p, err := openWorkFolder(t.TempDir())
+	p, err := OpenFolder(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
+	defer p.Close()
 	first, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.org/a.iso"}}, 1, false)
 	if err != nil {
 		t.Fatal(err)
@@ -151,19 +151,5 @@ func TestStageOfAnother_Rule75(t *testing.T) {
 	}
 	if other, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.net/a.iso"}}, 2, false); err != nil || other.ours {
 		t.Errorf("another job may replace the file, %v", err)
-	}
-}
-
-// TestStoreKillsNoJob: what the store of a worker refuses is as a full disk, and not the fault of the file: another
-// worker may have other credentials.
-func TestStoreKillsNoJob(t *testing.T) {
-	for _, kind := range []download.Kind{download.Auth, download.Refused, download.Limit, download.Network, download.Local, download.Usage} {
-		err := &download.Error{Kind: kind, What: "store", Where: "s3://bucket/x", Err: errors.New("no")}
-		if e := endingOf(err); e.Kind != fleet.Failed {
-			t.Errorf("%v: %s", kind, e.Kind)
-		}
-	}
-	if e := endingOf(&download.Error{Kind: download.Auth, What: "download", Err: errors.New("no")}); e.Kind != fleet.Lacks {
-		t.Errorf("a server: %s", e.Kind)
 	}
 }

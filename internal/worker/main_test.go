@@ -1,0 +1,9 @@
+package worker
+
+import (
+	"testing"
+
+	"braid/internal/test/leaktest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }

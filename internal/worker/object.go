@@ -1,0 +1,90 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+
+	"braid/download"
+	"braid/fleet"
+	"braid/objectstore"
+)
+
+// A Store is an object store that workers put files in. The record of a job has the id of its upload. Another
+// worker that takes the job over ends that upload, so a worker that is late has nothing to complete.
+type Store struct {
+	store *objectstore.Store // without a lease
+	log   *slog.Logger
+}
+
+// NewStore returns the place in an object store, which has no lease.
+func NewStore(store *objectstore.Store, log *slog.Logger) *Store { return &Store{store, log} }
+
+// prepare implements Place.
+func (p *Store) prepare(t *task, r *download.Request) (*placed, error) {
+	record := &t.claim.Record
+	store := p.store.Leased(objectstore.Lease{Job: record.Job.ID(), Opened: t.opened, Confirm: t.claim.Confirm})
+	r.Store, r.Name, r.MakeDir = store, record.Job.Name, false
+	if record.Upload != "" || record.Tries > 1 {
+		made, err := store.TakeOver(t.claim.Context, r.Name, record.Upload)
+		if err != nil {
+			return nil, err
+		}
+		r.Overwrite = r.Overwrite || made && record.Tries > 1
+	}
+	if t.claim.Record.Good == nil {
+		return nil, nil
+	}
+	there, err := p.find(t.claim.Context, t)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return &there, err
+}
+
+func (p *Store) find(ctx context.Context, t *task) (placed, error) {
+	name := t.claim.Record.Job.Name
+	info, err := p.store.Existing(ctx, name)
+	if err != nil {
+		return placed{}, err
+	}
+	return placed{p.store.Path(name), info.Size, info.ModTime}, nil
+}
+
+// place implements Place: the object was made with the proof, under the lease.
+func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool) (placed, error) {
+	return p.find(ctx, t)
+}
+
+// clear implements Place.
+func (p *Store) clear(ctx context.Context, t *task, now *fleet.Record) {
+	p.abort(ctx, t, now.Upload)
+}
+
+// lost implements Place. The other worker has ended the upload; a part that was on its way then may have brought it
+// back.
+func (p *Store) lost(t *task) {
+	ctx, stop := context.WithTimeout(context.Background(), endTime)
+	defer stop()
+	p.abort(ctx, t, t.upload)
+}
+
+// abort ends an upload, unless another worker of this machine goes on with it.
+func (p *Store) abort(ctx context.Context, t *task, upload string) {
+	if upload == "" {
+		return
+	}
+	if err := p.store.Abort(ctx, t.claim.Record.Job.Name, upload); err != nil {
+		p.log.Warn("an upload is left; braid parts removes it", "object", p.store.Path(t.claim.Record.Job.Name), "error", err)
+	}
+}
+
+// Close implements Place.
+func (*Store) Close() {}
+
+// opened stores the upload of a task with its job.
+func (t *task) opened(ctx context.Context, upload string) error {
+	t.upload = upload
+	return t.claim.Opened(ctx, upload)
+}

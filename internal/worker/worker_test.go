@@ -1,0 +1,98 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/fleet"
+	"braid/fleet/jetstream"
+	"braid/internal/problem"
+	"braid/internal/test/mirrortest"
+	"braid/internal/watch"
+	"braid/source/httpsource"
+)
+
+// TestRun: a worker puts the file of one job in place, and stores of another one why its file is not there. When it
+// is told to end it has no job any more.
+func TestRun(t *testing.T) {
+	host, err := jetstream.NewHost(t.TempDir(), jetstream.Socket{Listen: watch.Listen, Dial: watch.Dial}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	ctx, end := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer end()
+	queue, err := jetstream.Open(ctx, jetstream.Options{Host: host, Name: "worker", Works: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer queue.Close()
+	dir := t.TempDir()
+	place, err := OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer place.Close()
+	ended := make(chan fleet.Record, 16)
+	queue.Follow(func(_ string, r *fleet.Record) {
+		if r != nil && r.Last != nil {
+			ended <- *r
+		}
+	})
+	right := mirrortest.New(t, []byte("abc"))
+	gone := mirrortest.New(t, []byte("abc"), mirrortest.Status(404))
+	for name, place := range map[string]string{"right": right.URL, "gone": gone.URL} {
+		if _, err := queue.Report(ctx, fleet.Job{Name: name, URIs: []string{place}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	w := New(queue, place, slog.New(slog.DiscardHandler))
+	w.AtOnce = 2
+	w.Request = func(j *fleet.Job) (r download.Request, err error) {
+		r.URL, err = url.Parse(j.URIs[0])
+		return r, err
+	}
+	w.ExitCode = func(p *problem.Problem) int { return 100 + int(p.Kind) }
+	stopping := false
+	w.Stopping = func() { stopping = true }
+	running, stop := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		client := &download.Client{
+			HTTP:       &httpsource.Client{HostRate: func(*url.URL) float64 { return 0 }},
+			HostLimits: &download.HostLimits{Rate: func(*url.URL) int64 { return 0 }},
+		}
+		defer client.HTTP.CloseIdle()
+		w.Run(running, client)
+	}()
+	came := map[string]fleet.Record{}
+	for len(came) < 2 {
+		select {
+		case r := <-ended:
+			came[r.Job.Name] = r
+		case <-ctx.Done():
+			t.Fatalf("only %d have ended", len(came))
+		}
+	}
+	stop()
+	<-over
+
+	if data, err := os.ReadFile(filepath.Join(dir, "right")); string(data) != "abc" || came["right"].State != fleet.Done {
+		t.Errorf("the file is %q, %v; its job %s", data, err, came["right"].State)
+	}
+	e := came["gone"].Last
+	if came["gone"].State != fleet.Waiting || e.Kind != fleet.Wrong || e.Code != 100+int(download.Refused) || e.Aria2 != 3 {
+		t.Errorf("what is gone is %s: %+v", came["gone"].State, e)
+	}
+	if jobs, counts := w.Counts(); jobs != 0 || counts[string(fleet.Done)] != 1 || counts[string(fleet.Waiting)] != 1 || !stopping {
+		t.Errorf("it has %d jobs and counted %v; stopping %v", jobs, counts, stopping)
+	}
+}
