@@ -121,8 +121,8 @@ type reported int
 
 func (r reported) Error() string { return "reported" }
 
-// batchCode is the exit code of several downloads: an interruption beats everything, as what was not done may still go
-// well or badly; then what is wrong with evidence, in this order; else the lowest above 1.
+// batchCode is the exit code of several downloads: an interruption beats everything, as what was not done may still
+// go well or badly; then what is wrong with evidence, in this order; else the lowest above 1.
 func batchCode(codes []int) int {
 	worst := exitDone
 	for _, code := range codes {

@@ -15,8 +15,8 @@ import (
 	"braid/source"
 )
 
-// aria2Codes are aria2's error codes of the kinds of problems that end a download (aria2c(1), EXIT STATUS). The daemon, the
-// job queue behind a daemon and the command named aria2c all have them from here.
+// aria2Codes are aria2's error codes of the kinds of problems that end a download (aria2c(1), EXIT STATUS). The
+// daemon, the job queue behind a daemon and the command named aria2c all have them from here.
 var aria2Codes = map[download.Kind]int{
 	download.Other:        1,
 	download.Usage:        1,
@@ -44,8 +44,8 @@ var (
 	}
 )
 
-// Aria2Code returns aria2's error code of err; 0 if err is nil. An error that is neither a [download.Error] nor a [Problem]
-// has 1, which aria2 calls unknown.
+// Aria2Code returns aria2's error code of err; 0 if err is nil. An error that is neither a [download.Error] nor a
+// [Problem] has 1, which aria2 calls unknown.
 func Aria2Code(err error) int {
 	if err == nil {
 		return 0

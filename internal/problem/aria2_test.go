@@ -82,7 +82,8 @@ func TestAria2Code(t *testing.T) {
 	}
 }
 
-// TestAria2CodeOfProblem: a problem of a download has the code of the download, and what went wrong before one began another.
+// TestAria2CodeOfProblem: a problem of a download has the code of the download, and what went wrong before one
+// began another.
 func TestAria2CodeOfProblem(t *testing.T) {
 	for _, tt := range []struct {
 		p    *Problem

@@ -1,9 +1,11 @@
-// Package problem has the value in which a part of the program says what went wrong: of which kind, doing what, to what, why,
-// and what to do next. Each part says it in its own words; the command prints it and takes its exit code from the kind.
+// Package problem has the value in which a part of the program says what went wrong: of which kind, doing what, to
+// what, why, and what to do next. Each part says it in its own words; the command prints it and takes its exit code
+// from the kind.
 //
-// The kinds are those of a download ([download.Kind]), which programs that import the library need as well. The command needs
-// no others: each of its exit codes is the code of one of them. This package has what follows from a kind: the error code of
-// aria2 ([Aria2Code]), whether a worker tries a job again ([FleetKind]), and whether a watcher does ([Lasting]).
+// The kinds are those of a download ([download.Kind]), which programs that import the library need as well. The
+// command needs no others: each of its exit codes is the code of one of them. This package has what follows from a
+// kind: the error code of aria2 ([Aria2Code]), whether a worker tries a job again ([FleetKind]), and whether a
+// watcher does ([Lasting]).
 //
 // A Problem names no flag that its maker did not write into it, and it has no exit code: both belong to the command.
 //
@@ -35,7 +37,8 @@ type Problem struct {
 	Err error
 }
 
-// Error returns one line: "<what> <where>: <why> (<what was kept>; <next step>)". Text from outside in it is not escaped.
+// Error returns one line: "<what> <where>: <why> (<what was kept>; <next step>)". Text from outside in it is not
+// escaped.
 func (p *Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.What)
@@ -79,14 +82,16 @@ func Of(err error) *Problem {
 	return &Problem{Kind: download.Other, What: "error", Why: err.Error()}
 }
 
-// OfDownload returns the Problem of the [download.Error] in the chain of err; without one it returns Of(err). Its Hint is the
-// library's, and Kept is empty: the command has words of its own for both.
+// OfDownload returns the Problem of the [download.Error] in the chain of err; without one it returns Of(err). Its
+// Hint is the library's, and Kept is empty: the command has words of its own for both.
 func OfDownload(err error) *Problem {
 	e, ok := errors.AsType[*download.Error](err)
 	if !ok {
 		return Of(err)
 	}
-	return &Problem{Kind: e.Kind, What: e.What, Where: e.Where, Why: cause(e.Err, e.Where), Hint: string(e.Hint), Err: e}
+	return &Problem{
+		Kind: e.Kind, What: e.What, Where: e.Where, Why: cause(e.Err, e.Where), Hint: string(e.Hint), Err: e,
+	}
 }
 
 // cause returns the text of an error, without the name of the host if it is part of where.
