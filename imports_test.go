@@ -47,7 +47,7 @@ var houses = map[string]house{
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
 	}},
 
-	"antenna/feed":    {pure: true},
+	"antenna/feed":    {pure: true, imports: []string{"address"}},
 	"antenna/formats": {pure: true, imports: []string{"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif"}},
 	"antenna/hinadi":  {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"antenna/lirs":    {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
@@ -100,7 +100,8 @@ var houses = map[string]house{
 	}},
 	"daemon/queue": {pure: true, imports: []string{"byterange"}},
 	"daemon/rpc": {imports: []string{
-		"byterange", "daemon/queue", "internal/mask", "internal/web", "metalink", "metalink/metainfo", "verify", "github.com/coder/websocket",
+		"address", "byterange", "daemon/queue", "internal/mask", "internal/web", "metalink", "metalink/metainfo", "verify",
+		"github.com/coder/websocket",
 	}},
 	"fleet": {pure: true},
 	"fleet/jetstream": {imports: []string{
@@ -115,7 +116,7 @@ var houses = map[string]house{
 	"agents/lfs": {imports: []string{"address", "download", "internal/fsys", "internal/partfile", "source", "source/httpsource", "verify"}},
 
 	"serve": {imports: []string{
-		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp", "verify/signatures",
+		"address", "byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp", "verify/signatures",
 	}},
 
 	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "verify", "internal/option"}},
@@ -140,7 +141,7 @@ var houses = map[string]house{
 		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "fleet", "fleet/jetstream", "internal/database",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
 		"address", "metalink", "metalink/metainfo", "internal/problem", "internal/report", "objectstore",
-		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/signatures", "internal/watch", "internal/worker",
+		"serve", "source", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/signatures", "internal/watch", "internal/worker",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

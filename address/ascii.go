@@ -51,14 +51,11 @@ func URL(u *url.URL) *url.URL {
 	return &plain
 }
 
-// ports maps schemes to default ports. ftps has the port of ftp, because TLS begins after the greeting (RFC 4217).
-var ports = map[string]string{"http": "80", "https": "443", "ftp": "21", "ftps": "21"}
-
 // HostPort returns the host and port to connect to for u, in lower case and with the scheme's default port if u has
 // none.
 func HostPort(u *url.URL) string {
 	u = URL(u)
-	return join(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), ports[u.Scheme], "80"))
+	return join(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), SchemeOf(u).Port, "80"))
 }
 
 func join(host, port string) string {

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"sync"
 
+	"braid/address"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/web"
-	"braid/metalink"
 )
 
 // credentialFlags say who the user is at servers. What they say is for the exact origin of a URL that the user typed (rule 27).
@@ -42,7 +42,7 @@ func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
 // resumed are those of the flag, else those of the netrc file if u cannot be read on the way: it is from a journal, and the user
 // did not type it (rule 27).
 func (f *credentialFlags) resumed(u *url.URL) (*url.Userinfo, error) {
-	if f.User == "" && u.Scheme != "https" && u.Scheme != "ftps" {
+	if f.User == "" && !address.SchemeOf(u).Encrypted {
 		return nil, nil
 	}
 	return f.credentials(u)
@@ -70,7 +70,7 @@ func (f *credentialFlags) login(u *url.URL) *url.Userinfo {
 
 // checkLogin finds what is wrong with the netrc file, if a mirror is one that login will be asked about.
 func (f *credentialFlags) checkLogin(u *url.URL) error {
-	if !metalink.IsFTP(u) {
+	if !address.SchemeOf(u).Logins {
 		return nil
 	}
 	_, err := f.atHost(u)

@@ -10,10 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/address"
 	"braid/download"
 	"braid/download/state"
 	"braid/internal/problem"
-	"braid/metalink"
 	"braid/objectstore"
 	"braid/source/torrentsource"
 )
@@ -182,7 +182,7 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 
 func (g *getCommand) placeURL(word string) (*url.URL, error) {
 	u, err := placeURL(word)
-	if err == nil && g.NoFTP && metalink.IsFTP(u) {
+	if err == nil && g.NoFTP && address.SchemeOf(u).Family == "ftp" {
 		return nil, problem.Misuse(maskWord(word), "FTP is off", "leave out --no-ftp")
 	}
 	if err == nil {

@@ -15,8 +15,6 @@ import (
 	"braid/download"
 	"braid/internal/problem"
 	"braid/internal/web"
-	"braid/metalink"
-	"braid/source/ftpsource"
 	"braid/source/httpsource"
 	"braid/verify"
 )
@@ -230,7 +228,7 @@ func userinfo(v string) (*url.Userinfo, error) {
 }
 
 var (
-	errScheme = errors.New("not an http, https or ftp URL")
+	errScheme = errors.New("not an " + address.ListSchemes() + " URL")
 	errWeb    = errors.New("not an http or https URL")
 	errNoHost = errors.New("a URL without a host")
 	errPort   = errors.New("there is no such port; they end at 65535")
@@ -248,11 +246,9 @@ func webURL(word string) (*url.URL, error) {
 // placeURL reads the URL of a file that the user typed, at a web or an FTP server.
 func placeURL(word string) (*url.URL, error) {
 	word = verify.WellKnownURL(word)
-	u, err := readURL(word, errScheme, func(u *url.URL) bool {
-		return u.Scheme == "http" || u.Scheme == "https" || metalink.IsFTP(u)
-	})
-	if err == nil && metalink.IsFTP(u) {
-		if wrong := ftpsource.Check(u); wrong != nil { // rule 58
+	u, err := readURL(word, errScheme, address.HasScheme)
+	if err == nil {
+		if wrong := download.CheckURL(u); wrong != nil { // rule 58
 			return nil, problem.Misuse(maskWord(word), wrong.Error(), "")
 		}
 	}

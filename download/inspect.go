@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/internal/fsys"
 	"braid/metalink"
@@ -46,7 +47,7 @@ func (x *inspection) resolve(ctx context.Context) error {
 // ask asks the server what the file should be: by HEAD and, if that is refused or has no digest, by GET, as some
 // servers give it on one of them only. If a document describes the file no server is asked.
 func (x *inspection) ask(ctx context.Context) error {
-	if !x.asked() || isFTP(x.req.URL) { // which has no digests to give
+	if !x.asked() || address.SchemeOf(x.req.URL).NoDigests {
 		return nil
 	}
 	q, err := x.req.inquire(ctx, x.http, head, condition{})

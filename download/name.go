@@ -11,14 +11,13 @@ import (
 
 	"braid/metalink"
 	"braid/source"
-	"braid/source/ftpsource"
 )
 
 // nameFrom takes the final name from the path of a URL.
 func nameFrom(u *url.URL) (string, error) {
 	path := u.EscapedPath()
-	if isFTP(u) {
-		path, _ = ftpsource.CutType(path)
+	if p, ok := protocolOf(u); ok {
+		path = p.cut(path)
 	}
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	name, err := url.PathUnescape(last)

@@ -19,14 +19,13 @@ import (
 	"braid/internal/web"
 	"braid/metalink"
 	"braid/source"
-	"braid/source/ftpsource"
 	"braid/source/httpsource"
 )
 
 // A network makes sources by the schemes of their URLs. Requests that are no matter of ranges are made over HTTP.
 type network struct {
 	*httpsource.Client
-	ftp     *ftpsource.Client
+	others  map[string]client // by the family of their schemes
 	swarms  source.Swarms
 	timeout time.Duration // see Client.Timeout
 	open    map[string]func(*url.URL) source.Source
@@ -34,11 +33,10 @@ type network struct {
 	key     *partfile.Key // seals journals; nil: nothing does
 }
 
-// Source makes the source of the file at u. An FTP server gets a name and password if o says that they are its own, and nothing
-// else of o.
+// Source makes the source of the file at u.
 func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
-	if isFTP(u) {
-		return n.ftp.Source(u, ftpsource.Options{User: o.User, Mirror: o.Mirror, Named: o.Named, Not: o.Not})
+	if c := n.others[address.SchemeOf(u).Family]; c != nil {
+		return c.Source(u, o)
 	}
 	if n.opens(u) {
 		return opened{n.open[u.Scheme](u), u}
@@ -47,7 +45,7 @@ func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 }
 
 // opens reports whether the caller has sources for such a URL (Client.Open).
-func (n network) opens(u *url.URL) bool { return !isWeb(u) && !isFTP(u) && n.open[u.Scheme] != nil }
+func (n network) opens(u *url.URL) bool { return !address.HasScheme(u) && n.open[u.Scheme] != nil }
 
 // network makes what asks servers; done is to be called at the end.
 func (c *Client) network(ctx context.Context) (n network, done func()) {
@@ -58,9 +56,9 @@ func (c *Client) network(ctx context.Context) (n network, done func()) {
 	if n.Client == nil {
 		n.Client = &httpsource.Client{}
 	}
-	n.ftp = &ftpsource.Client{ // trust and dial guard are the same for each protocol
-		ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, TLSFor: n.TLSFor,
-		Proxy: proxyOf(n.Client), Outlet: n.Outlet, AllowHosts: n.AllowHosts, Resolver: n.Resolver, Credentials: c.Credentials,
+	n.others = map[string]client{}
+	for family, p := range protocols {
+		n.others[family] = p.open(n, c)
 	}
 	n.swarms = c.swarms(n)
 	return n, func() {
@@ -70,7 +68,9 @@ func (c *Client) network(ctx context.Context) (n network, done func()) {
 		if n.Client != c.HTTP {
 			n.CloseIdle()
 		}
-		n.ftp.CloseIdle()
+		for _, other := range n.others {
+			other.CloseIdle()
+		}
 	}
 }
 
@@ -84,8 +84,6 @@ func proxyOf(c *httpsource.Client) func(*url.URL) (*url.URL, error) {
 
 // isWeb reports whether u is of a web server, which alone has documents.
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
-
-func isFTP(u *url.URL) bool { return metalink.IsFTP(u) }
 
 // errWebOnly refuses documents over FTP: trust in a digest depends on its channel, which is http or https.
 var errWebOnly = errors.New("a document is read from disk or over http or https")
@@ -245,15 +243,16 @@ func (r *Request) asked() *url.URL {
 	return r.URL
 }
 
-// typed reports whether the user typed this URL of an FTP mirror: the name and password in it, or known for it, are for that
-// server. Mirrors on the web get none.
+// typed reports whether the user typed this URL of a mirror that gets the name and password in it, or known for it: they are for
+// that server. Mirrors on the web get none.
 func (r *Request) typed(u *url.URL) bool {
-	return isFTP(u) && r.Described == nil && slices.Contains(r.Mirrors, u)
+	return address.SchemeOf(u).Logins && r.Described == nil && slices.Contains(r.Mirrors, u)
 }
 
 // usable reports whether the request may use places of this kind.
 func (r *Request) usable(u *url.URL) bool {
-	return r.excluded(u) == nil && (isWeb(u) || isFTP(u) && !r.NoFTP || r.isSwarm(u))
+	off := r.NoFTP && address.SchemeOf(u).Family == "ftp"
+	return r.excluded(u) == nil && (address.HasScheme(u) && !off || r.isSwarm(u))
 }
 
 // excluded is an error if the host of a place must not be asked (rule 65).

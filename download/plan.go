@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/internal/partfile"
 	"braid/metalink"
@@ -160,7 +161,7 @@ func (h *planner) askFile(ctx context.Context, x *inspection) error {
 	if err := x.ask(ctx); err != nil || x.document {
 		return err
 	}
-	if !isFTP(h.req.URL) || h.req.described() {
+	if !address.SchemeOf(h.req.URL).NoDigests || h.req.described() {
 		return nil
 	}
 	a, err := look(ctx, h.http, &h.req, condition{})

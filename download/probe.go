@@ -1,6 +1,7 @@
 package download
 
 import (
+	"braid/address"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -45,7 +46,7 @@ func look(ctx context.Context, hc network, req *Request, c condition) (source.An
 	if source.IsSwarm(req.URL) { // what the torrent says needs no request
 		return source.Answer{URL: req.URL, Size: req.Described.Size, End: -1, Hops: []metalink.Hop{{URL: req.URL}}}, nil
 	}
-	if isFTP(req.URL) {
+	if address.SchemeOf(req.URL).NoHead {
 		return glance(ctx, hc, req, c)
 	}
 	a, err := head(ctx, hc, req, c)

@@ -18,7 +18,6 @@ import (
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
-	"braid/source/ftpsource"
 	"braid/verify"
 )
 
@@ -195,17 +194,17 @@ func (r *Request) checkURL() error {
 		return nil
 	case source.IsSwarm(u):
 		return r.fail(Usage, errors.New(r.Peers.why()), "")
-	case !isWeb(u) && !isFTP(u) || u.Host == "":
-		return r.fail(Usage, errors.New("not an http, https or ftp URL"), "")
+	case !address.HasScheme(u) || u.Host == "":
+		return r.fail(Usage, errors.New("not an "+address.ListSchemes()+" URL"), "")
 	case r.checkExcluded() != nil:
 		return r.fail(Usage, r.checkExcluded(), "")
 	case !r.usable(u):
 		return r.fail(Usage, errors.New("FTP is off"), HintFTP)
-	case !isFTP(u) || r.described():
+	case r.described():
 		return nil
-	case ftpsource.Check(u) != nil: // rule 58
-		return r.fail(Usage, ftpsource.Check(u), "")
-	case IsDocument(u.Path) && !r.NoMetalink && r.Described == nil:
+	case CheckURL(u) != nil: // rule 58
+		return r.fail(Usage, CheckURL(u), "")
+	case address.SchemeOf(u).NoDocuments && IsDocument(u.Path) && !r.NoMetalink && r.Described == nil:
 		return r.fail(Usage, errWebOnly, HintPlain)
 	}
 	return nil

@@ -88,7 +88,7 @@ func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen 
 		c.file.Mirrors = append(c.file.Mirrors, Mirror{
 			URL: u, Pri: l.Pri(), Geo: l.Geo(), Depth: l.Depth(), By: by,
 			// Section 3.3: "FTP mirrors are considered 'normal', as they do not emit ETags".
-			Pref: l.Pref() && !IsFTP(u),
+			Pref: l.Pref() && !address.SchemeOf(u).NoValidators,
 		})
 	}
 }
@@ -104,8 +104,8 @@ func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 		return nil, "not a URL"
 	}
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https" && !IsFTP(u):
-		return nil, "its scheme is not http, https or ftp"
+	case !address.HasScheme(u):
+		return nil, "its scheme is not " + address.ListSchemes()
 	case u.Hostname() == "":
 		return nil, "no host"
 	}
@@ -115,9 +115,6 @@ func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 	}
 	return u, ""
 }
-
-// IsFTP reports whether the scheme of u is ftp or ftps.
-func IsFTP(u *url.URL) bool { return u.Scheme == "ftp" || u.Scheme == "ftps" }
 
 // Reasons to ignore mirrors and documents that are used in several places.
 const (
@@ -131,7 +128,7 @@ func place(u *url.URL) string { return u.Scheme + ":" + resource(u) }
 // authority returns the host and port of u in normalized form. http and https on their default ports are equal.
 func authority(u *url.URL) string {
 	port := u.Port()
-	if u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" || IsFTP(u) && port == "21" {
+	if port == address.SchemeOf(u).Port {
 		port = ""
 	}
 	return "//[" + strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") + "]:" + port

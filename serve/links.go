@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"braid/address"
 	"braid/linkheader"
 	"braid/metalink"
 )
@@ -46,7 +47,7 @@ func (s *Server) duplicates(r *http.Request, name string) []linkheader.Link {
 	var links []linkheader.Link
 	for _, m := range s.mirrorsOf(name, r.Host, prefix(r)+r.URL.Path) {
 		target, _ := m.target(name)
-		m.Pref = m.Pref && !metalink.IsFTP(m.URL) // V7
+		m.Pref = m.Pref && !address.SchemeOf(m.URL).NoValidators // V7
 		m.Depth = m.depthOf(name)
 		links = append(links, newLink(target, linkheader.Duplicate, m.params()...))
 	}

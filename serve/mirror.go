@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"braid/address"
 	"braid/linkheader"
-	"braid/metalink"
 )
 
 // A Mirror has a copy of the served folder, or of one file in it.
@@ -135,8 +135,8 @@ func isCountry(s string) bool {
 // checkURL says why u cannot be published as the place of a copy.
 func checkURL(u *url.URL) error {
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https" && !metalink.IsFTP(u):
-		return fmt.Errorf("mirror: scheme is %q, want http, https or ftp", u.Scheme)
+	case !address.HasScheme(u):
+		return fmt.Errorf("mirror: scheme is %q, want %s", u.Scheme, address.ListSchemes())
 	case u.Opaque != "" || u.Hostname() == "" || strings.ContainsFunc(u.Host, notInHost):
 		return errors.New("mirror: the URL has no host, or one that is not plain ASCII (write xn--...)")
 	case u.User != nil:

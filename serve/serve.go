@@ -27,6 +27,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/metalink"
 )
 
@@ -149,8 +150,8 @@ func (o Options) check() error {
 	if len(o.Mirrors) > 0 {
 		return fmt.Errorf("a mirror of another server names no mirrors of its own")
 	}
-	if metalink.IsFTP(o.MirrorOf) {
-		return fmt.Errorf("mirror of an ftp server: a Metalink server speaks http or https")
+	if s := address.SchemeOf(o.MirrorOf); s.NoDocuments {
+		return fmt.Errorf("mirror of an %s server: a Metalink server speaks http or https", s.Family)
 	}
 	return checkURL(o.MirrorOf)
 }

@@ -1,6 +1,10 @@
 package feed
 
-import "strings"
+import (
+	"strings"
+
+	"braid/address"
+)
 
 // MaxURL is the maximum length of a URL in a record, in bytes.
 const MaxURL = 8 << 10
@@ -68,9 +72,6 @@ func IsWeb(url string) bool {
 	return ok && IsURI(url) && (strings.HasPrefix(key, "http://") || strings.HasPrefix(key, "https://"))
 }
 
-// defaultPorts maps schemes to default ports.
-var defaultPorts = map[string]string{"http": "80", "https": "443", "ftp": "21"}
-
 // hostKey normalizes user information, host and port. It returns "" without a host.
 func hostKey(scheme, authority string) string {
 	user := authority[:strings.LastIndexByte(authority, '@')+1]
@@ -82,7 +83,7 @@ func hostKey(scheme, authority string) string {
 	if name == "" || strings.ContainsAny(name, ":[]") && !bracketed || strings.Trim(port, "0123456789") != "" {
 		return ""
 	}
-	if port == "" || port == defaultPorts[scheme] {
+	if s, _ := address.SchemeNamed(scheme); port == "" || port == s.Port {
 		return user + name
 	}
 	return user + name + ":" + port

@@ -38,16 +38,16 @@ func TestHost_Rule67(t *testing.T) {
 	}
 	r := httptest.NewRequest("POST", "http://192.0.2.1:6800/jsonrpc", strings.NewReader(object("system.listNotifications", 1)))
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &address{"192.0.2.1:6800"})))
+	h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &localAddr{"192.0.2.1:6800"})))
 	if w.Code != 200 {
 		t.Errorf("the address that was connected to: %d", w.Code)
 	}
 }
 
-type address struct{ text string }
+type localAddr struct{ text string }
 
-func (a *address) Network() string { return "tcp" }
-func (a *address) String() string  { return a.text }
+func (a *localAddr) Network() string { return "tcp" }
+func (a *localAddr) String() string  { return a.text }
 
 // TestOrigin_Rule67 checks that pages of this server and of allowed origins may ask, and that others are refused, even
 // if they send no Origin field.

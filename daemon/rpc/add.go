@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"braid/address"
 	"braid/daemon/queue"
 	"braid/internal/mask"
 	"braid/metalink"
@@ -18,7 +19,7 @@ import (
 )
 
 // schemes lists the URI schemes that can be downloaded.
-var schemes = []string{"http", "https", "ftp", "ftps", "magnet"}
+var schemes = append(address.SchemeNames(), "magnet")
 
 // knownURIs returns the absolute URIs in list, with masked passwords restored. Another scheme is an error.
 func (v *visit) knownURIs(list []string) (uris []string, err error) {

@@ -69,13 +69,10 @@ func (s *Site) Word(name string) string {
 	return ""
 }
 
-// ports are those of schemes.
-var ports = map[string]string{"http": "80", "https": "443", "ftp": "21", "ftps": "21"}
-
 // parse takes the pattern apart.
 func (s *Site) parse() bool {
 	u, err := url.Parse(s.Pattern)
-	if err != nil || ports[u.Scheme] == "" || u.Hostname() == "" || strings.Contains(u.Host, "*") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || !address.HasScheme(u) || u.Hostname() == "" || strings.Contains(u.Host, "*") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return false
 	}
 	if s.scheme, s.host = u.Scheme, hostPort(u); s.host == "" {
@@ -100,7 +97,7 @@ func hostPort(u *url.URL) string {
 	if err != nil || host == "" {
 		return ""
 	}
-	return host + " " + cmp.Or(strings.TrimLeft(u.Port(), "0"), ports[u.Scheme])
+	return host + " " + cmp.Or(strings.TrimLeft(u.Port(), "0"), address.SchemeOf(u).Port)
 }
 
 // HostPort is the server that the site is at: "host:port", or "[host]:port" of an IPv6 address.

@@ -178,7 +178,7 @@ func (e NoProxy) match(u *url.URL) bool {
 		return true
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443", "ftp": "21", "ftps": "21"}[u.Scheme])
+	port := cmp.Or(u.Port(), address.SchemeOf(u).Port)
 	addr, isAddr := address.ParseHost(host)
 	return slices.ContainsFunc(e.some, func(x exception) bool {
 		switch {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-
-	"braid/metalink"
 )
 
 // Reasons to refuse a URL without asking a server.
@@ -29,7 +27,7 @@ func Check(u *url.URL) error {
 func pathOf(u *url.URL) (string, error) {
 	escaped, kind := CutType(u.EscapedPath())
 	switch {
-	case !metalink.IsFTP(u):
+	case u.Scheme != "ftp" && u.Scheme != "ftps":
 		return "", errScheme
 	case u.Hostname() == "":
 		return "", errNoHost
