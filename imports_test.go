@@ -47,11 +47,13 @@ var houses = map[string]house{
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
 	}},
 
-	"antenna/feed":    {pure: true, imports: []string{"address"}},
-	"antenna/formats": {pure: true, imports: []string{"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif"}},
-	"antenna/hinadi":  {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
-	"antenna/lirs":    {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
-	"antenna/soif":    {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
+	"antenna/feed": {pure: true, imports: []string{"address"}},
+	"antenna/formats": {pure: true, imports: []string{
+		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif",
+	}},
+	"antenna/hinadi": {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
+	"antenna/lirs":   {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
+	"antenna/soif":   {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"internal/feedtext": {pure: true, imports: []string{
 		"antenna/feed", "golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
 	}},
@@ -116,7 +118,8 @@ var houses = map[string]house{
 	"agents/lfs": {imports: []string{"address", "download", "internal/fsys", "internal/partfile", "source", "source/httpsource", "verify"}},
 
 	"serve": {imports: []string{
-		"address", "byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp", "verify/signatures",
+		"address", "byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify",
+		"verify/openpgp", "verify/signatures",
 	}},
 
 	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "verify", "internal/option"}},

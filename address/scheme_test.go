@@ -7,7 +7,9 @@ import (
 )
 
 func TestSchemes(t *testing.T) {
-	for name, want := range map[string]string{"http": "80", "https": "443", "ftp": "21", "ftps": "21", "": "", "file": "", "HTTP": ""} {
+	for name, want := range map[string]string{
+		"http": "80", "https": "443", "ftp": "21", "ftps": "21", "": "", "file": "", "HTTP": "",
+	} {
 		u := &url.URL{Scheme: name, Host: "h"}
 		if got := SchemeOf(u).Port; got != want || HasScheme(u) != (want != "") {
 			t.Errorf("%q: port %q, want %q", name, got, want)

@@ -89,9 +89,14 @@ func (c *loaded) idleKeys() (list []string) {
 	}
 	idle(c.GeoIPDB != "" && len(c.NotHosts) == 0, "geoip-db", "is for countries in not-hosts, and there are none")
 	for _, f := range c.Feeds {
-		key, lines := "feed."+f.Name+".limits.", slices.Contains([]antenna.Kind{antenna.Auto, antenna.Kind(feed.HinaDI), antenna.Kind(feed.LIRS)}, f.Kind)
-		idle(f.Limits.Line > 0 && !lines, key+"line", "is for hina-di and LIRS, and the feed is of kind "+f.Kind.String())
-		idle(f.Limits.Value > 0 && f.Kind != antenna.Auto && f.Kind != antenna.Kind(feed.SOIF), key+"value", "is for SOIF, and the feed is of kind "+f.Kind.String())
+		key := "feed." + f.Name + ".limits."
+		maybe := func(formats ...feed.FormatID) bool {
+			return f.Kind == antenna.Auto || slices.Contains(formats, feed.FormatID(f.Kind))
+		}
+		idle(f.Limits.Line > 0 && !maybe(feed.HinaDI, feed.LIRS), key+"line",
+			"is for hina-di and LIRS, and the feed is of kind "+f.Kind.String())
+		idle(f.Limits.Value > 0 && !maybe(feed.SOIF), key+"value",
+			"is for SOIF, and the feed is of kind "+f.Kind.String())
 		idle(f.Limits.Relayed > 0 && !f.Relay, key+"relayed", "is for relay, and nothing is passed on")
 	}
 	for _, w := range c.Watches {

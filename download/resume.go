@@ -159,7 +159,8 @@ func decidedBy(stated []verify.Claim, want, prior partfile.Identity) (partfile.I
 func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inquiry, err error) {
 	for _, ask := range []asker{look, glance} {
 		x, err = g.req.inquire(ctx, g.http, ask, condition{})
-		if err != nil || x.nature == aDocument || address.SchemeOf(g.req.URL).NoDigests || verify.Strong(x.file.Claims) || tagOf(x.file, x.answer) != (tag{}) {
+		if err != nil || x.nature == aDocument || address.SchemeOf(g.req.URL).NoDigests ||
+			verify.Strong(x.file.Claims) || tagOf(x.file, x.answer) != (tag{}) {
 			break
 		}
 	}

@@ -57,7 +57,8 @@ func Hex(digits string) (Claim, error) {
 		lengths = append(lengths, strconv.Itoa(2*a.Size()))
 	}
 	last := len(lengths) - 1
-	return Claim{}, fmt.Errorf("%d characters are no digest in hexadecimal digits, which has %s or %s", len(digits), strings.Join(lengths[:last], ", "), lengths[last])
+	return Claim{}, fmt.Errorf("%d characters are no digest in hexadecimal digits, which has %s or %s",
+		len(digits), strings.Join(lengths[:last], ", "), lengths[last])
 }
 
 // String says what is claimed and where the claim is from: "sha-256 from Digest over https", "sha-256 from --sha256".

@@ -36,7 +36,9 @@ func TestPinOf(t *testing.T) {
 	if want := (Pin{HTTPS: verify.SHA256, HTTP: verify.SHA1, Signatures: openPGP}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	for _, kind := range []string{"application/pkcs7-signature", "application/pkcs7-mime", "application/x-pkcs7-signature", "application/x-pkcs7-mime"} {
+	for _, kind := range []string{
+		"application/pkcs7-signature", "application/pkcs7-mime", "application/x-pkcs7-signature", "application/x-pkcs7-mime",
+	} {
 		if got := PinOf(nil, kind); got != (Pin{Signatures: sMIME}) {
 			t.Errorf("%s: %+v", kind, got)
 		}

@@ -72,7 +72,8 @@ func (s *Site) Word(name string) string {
 // parse takes the pattern apart.
 func (s *Site) parse() bool {
 	u, err := url.Parse(s.Pattern)
-	if err != nil || !address.HasScheme(u) || u.Hostname() == "" || strings.Contains(u.Host, "*") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || !address.HasScheme(u) || u.Hostname() == "" || strings.Contains(u.Host, "*") ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return false
 	}
 	if s.scheme, s.host = u.Scheme, hostPort(u); s.host == "" {

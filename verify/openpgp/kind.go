@@ -88,7 +88,9 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 		t.Pins = append(t.Pins, f)
 	}
 	if len(t.Pins) > 0 && t.Keys.Len() == 0 {
-		return nil, &verify.KeyError{Option: "pin", Why: "says which key counts, and there is none", Hint: "--keyring FILE has the keys"}
+		return nil, &verify.KeyError{
+			Option: "pin", Why: "says which key counts, and there is none", Hint: "--keyring FILE has the keys",
+		}
 	}
 	return t, nil
 }

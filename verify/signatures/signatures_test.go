@@ -33,7 +33,8 @@ func TestTable(t *testing.T) {
 			}
 			rest = append(rest, kind.Option)
 		}
-		if kind.Sniff == nil || kind.NewTrust == nil || kind.Read == nil || kind.Describe == nil || len(kind.Types) == 0 || kind.Article == "" {
+		if kind.Sniff == nil || kind.NewTrust == nil || kind.Read == nil || kind.Describe == nil ||
+			len(kind.Types) == 0 || kind.Article == "" {
 			t.Errorf("%s: the row is not complete", kind.Name)
 		}
 	}

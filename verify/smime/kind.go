@@ -20,7 +20,9 @@ var Kind = &verify.SignatureKind{
 		"application/pkcs7-signature", "application/pkcs7-mime", "application/x-pkcs7-signature", "application/x-pkcs7-mime",
 	},
 	Beside: []string{".p7s"},
-	Served: []verify.SignatureFile{{Ending: ".p7m", Type: "application/pkcs7-mime"}, {Ending: ".p7s", Type: "application/pkcs7-signature"}},
+	Served: []verify.SignatureFile{
+		{Ending: ".p7m", Type: "application/pkcs7-mime"}, {Ending: ".p7s", Type: "application/pkcs7-signature"},
+	},
 	Option: option,
 
 	Sniff:    sniff,
@@ -36,7 +38,8 @@ func sniff(data []byte) bool {
 	switch {
 	case bytes.HasPrefix(text, []byte("-----BEGIN PGP")):
 		return false
-	case bytes.HasPrefix(text, []byte("-----BEGIN ")), bytes.HasPrefix(lower, []byte("content-type:")), bytes.HasPrefix(lower, []byte("mime-version:")):
+	case bytes.HasPrefix(text, []byte("-----BEGIN ")),
+		bytes.HasPrefix(lower, []byte("content-type:")), bytes.HasPrefix(lower, []byte("mime-version:")):
 		return true
 	}
 	return len(data) > 0 && data[0] == tagSequence
