@@ -28,18 +28,29 @@ var errMissing = errors.New("no queue is there")
 // Missing reports whether an error of Open is that there is no queue, and none was to be made.
 func Missing(err error) bool { return errors.Is(err, errMissing) }
 
-// keepQueue looks on each new connection whether the queue is still there.
-func keepQueue(ctx context.Context, q *Queue) {
+// keepQueue looks on each new connection whether the queue is still there. Back is closed when there is the first one.
+func keepQueue(ctx context.Context, q *Queue, back <-chan struct{}) {
+	onEach(ctx, back, func() <-chan struct{} { return another(q) }, func() error { return look(ctx, q) })
+}
+
+// another returns what is closed when there is another connection.
+func another(q *Queue) <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.back
+}
+
+// onEach does something when back is closed, and again when what another returns is, which it asks for before: what
+// comes meanwhile is not missed. What fails is done again after a second.
+func onEach(ctx context.Context, back <-chan struct{}, another func() <-chan struct{}, do func() error) {
 	for {
-		q.mu.Lock()
-		back := q.back
-		q.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return
 		case <-back:
 		}
-		for look(ctx, q) != nil && rest(ctx, time.Second) == nil {
+		back = another()
+		for do() != nil && rest(ctx, time.Second) == nil {
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package jetstream
 
 import (
+	"context"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -24,6 +26,38 @@ func serverAt(t *testing.T, port int, dir string) *server.Server {
 		t.Fatal("it does not listen")
 	}
 	return s
+}
+
+// TestConnectionMeanwhile: a connection that comes while the queue is looked at is looked at, too.
+func TestConnectionMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		back, looks := make(chan struct{}), 0
+		first := back
+		again := func() {
+			close(back)
+			back = make(chan struct{})
+		}
+		go onEach(ctx, first, func() <-chan struct{} { return back }, func() error {
+			if looks++; looks == 1 {
+				again()
+				return errMissing // which is tried again
+			}
+			return nil
+		})
+		synctest.Wait()
+		if looks != 0 {
+			t.Fatalf("%d looks at the first connection", looks)
+		}
+		again()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if looks != 3 {
+			t.Errorf("%d looks, want one that failed, one after it and one at what came meanwhile", looks)
+		}
+		stop()
+		synctest.Wait()
+	})
 }
 
 // TestServerLost: a server that comes back with another, empty store is told of once by each process, and by whoever
@@ -69,6 +103,14 @@ func TestServerLost(t *testing.T) {
 	follows("a.iso")
 	if at, err := worker.Lost(t.Context()); err != nil || !at.IsZero() {
 		t.Fatalf("it was lost at %v, %v", at, err)
+	}
+	if err := other.Pause(t.Context(), true); err != nil { // which is lost, too
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); !worker.Paused(); rest(t.Context(), 10*time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the worker is not told to pause")
+		}
 	}
 	first.Shutdown()
 	first.WaitForShutdown()

@@ -253,6 +253,15 @@ func (q *Queue) readPaused(ctx context.Context) error {
 	return err
 }
 
+// keepPaused follows whether workers take no jobs. A queue that was made anew has them take some.
+func keepPaused(q *Queue) {
+	q.watchingAll(q.leases, keyPaused, func() { q.paused.Store(false) }, func(e jetstream.KeyValueEntry) {
+		if e != nil {
+			q.paused.Store(e.Operation() == jetstream.KeyValuePut)
+		}
+	})
+}
+
 // Paused reports whether workers take no more jobs.
 func (q *Queue) Paused() bool { return q.paused.Load() }
 

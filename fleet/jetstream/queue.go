@@ -159,6 +159,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 		return nil, err
 	}
 	q.open, q.stop = context.WithCancel(context.WithoutCancel(ctx))
+	back := another(q)
 	first, end := context.WithTimeout(ctx, openTime)
 	defer end()
 	err := q.prepare(first)
@@ -188,10 +189,8 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	if !q.here {
 		q.running.Go(func() { q.keepClock(q.open) })
 	}
-	q.running.Go(func() { keepQueue(q.open, q) })
-	q.running.Go(func() {
-		q.watching(q.leases, keyPaused, func(e jetstream.KeyValueEntry) { q.paused.Store(e.Operation() == jetstream.KeyValuePut) })
-	})
+	q.running.Go(func() { keepQueue(q.open, q, back) })
+	q.running.Go(func() { keepPaused(q) })
 	return q, nil
 }
 
