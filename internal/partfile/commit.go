@@ -12,23 +12,24 @@ import (
 	"braid/verify"
 )
 
-// A Final says how a file gets its final name.
+// Final describes how a part file gets its final name.
 type Final struct {
-	// Replace replaces an ordinary file of that name. Without it, such a file stays and the error is
-	// fs.ErrExist, however late it appeared.
+	// Replace allows an ordinary file of the final name to be replaced. If false, such a file stays and the error is
+	// fs.ErrExist, even if the file appeared at the last moment.
 	Replace bool
-	// Mode is the permissions of the file. If zero, they are 0666 less the umask.
+	// Mode is the permission bits of the file. If zero, they are 0666 without the bits of the umask.
 	Mode fs.FileMode
-	// ModTime is when the content was changed. If zero, that is when it was written.
+	// ModTime is the modification time of the file. If zero, the file keeps the time of its last write.
 	ModTime time.Time
-	// Due keeps the journal, which says that something is still to be done with the file, until [Committed.Clear].
+	// Due keeps the journal, with a note that work on the file remains, until [Committed.Clear] removes it.
 	Due bool
 }
 
-// Commit gives the file its final name: p says that all of its bytes were read, and what is proven of them; whether
-// that is enough is the caller's decision. It is on disk then, under no other name, and f is closed. If there is an
-// error, nothing under the final name has changed and f can still be used, unless the error says that the file is in
-// place: then the folder could not be synced, or it is a *MovedError, whose Now is where the file is.
+// Commit renames the part file to its final name, syncs it and closes f. The proof p states that all bytes of the file
+// were read, and which digests they match. Whether that proof is enough is the caller's decision.
+//
+// After an error the final name is unchanged and f can still be used, with two exceptions in which the file is in
+// place: the folder could not be synced, or the error is a *MovedError, whose Now is the path of the file.
 func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.committable(p); err != nil {
 		return err
@@ -49,12 +50,14 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.announce(p, final.Due); err != nil {
 		return f.back(err)
 	}
-	f.removeAsides() // now: should we be stopped behind the rename, the next run has no journal that speaks of them
+	// This comes before the rename: if the process is stopped right after it, the next run has no journal that lists
+	// these files.
+	f.removeAsides()
 	if err := f.rename(final.Replace); err != nil {
 		return f.back(err)
 	}
-	// The file is in place: from here on there is no way back. A journal that cannot be removed speaks of nothing any more, and
-	// what is to be closed is on disk: that takes nothing from the file.
+	// The file is in place, so there is no way back from here. A journal that cannot be removed lists nothing more, and
+	// the files to be closed are already on disk, so neither of these errors matters.
 	err = f.folder.dir.Sync()
 	if err == nil && !final.Due {
 		f.folder.remove(f.journalName())
@@ -67,7 +70,7 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	return astray
 }
 
-// committable checks that p is a proof about bytes that are there.
+// committable checks that f can be committed, and that p is a proof about exactly the bytes that f has.
 func (f *File) committable(p verify.Proof) error {
 	if err := f.checkOpen("commit"); err != nil {
 		return err
@@ -89,7 +92,7 @@ func (f *File) committable(p verify.Proof) error {
 	return nil
 }
 
-// finish makes the file what it will be, on disk.
+// finish gives the part file its final length, mode and time, and syncs it.
 func (f *File) finish(info fsys.Info, size int64, final Final) error {
 	if err := f.trim(info, size); err != nil {
 		return err
@@ -114,8 +117,8 @@ func (f *File) finish(info fsys.Info, size int64, final Final) error {
 	return f.recordInfo()
 }
 
-// trim gives back what was reserved beyond the end of the file. Where there is nothing, that costs a small file less
-// than a truncation to its own size.
+// trim releases the space that was reserved beyond the end of the file. If none was, it returns early: for a small
+// file, truncating it to its own size would cost more than this check.
 func (f *File) trim(info fsys.Info, size int64) error {
 	if info.Size == size && info.Allocated < size+info.BlockSize {
 		return nil
@@ -130,7 +133,7 @@ func (f *File) setTime(t time.Time) error {
 	return f.folder.dir.SetTime(f.partName(), t)
 }
 
-// rename renames the part file, if it is still the one that f has open.
+// rename renames the part file to its final name, if the part file's name still belongs to the file that f has open.
 func (f *File) rename(replace bool) error {
 	if err := f.checkName(); err != nil {
 		return err
@@ -147,7 +150,8 @@ func (f *File) rename(replace bool) error {
 	return f.folder.dir.Rename(f.partName(), f.name)
 }
 
-// back makes the file a part file again, as err keeps it from being more.
+// back restores the permissions of a part file after a commit failed with err. It returns err joined with its own
+// errors.
 func (f *File) back(err error) error {
 	err = errors.Join(err, f.part.Chmod(0o600))
 	if _, touched := errors.AsType[*TouchedError](err); touched {
@@ -156,7 +160,7 @@ func (f *File) back(err error) error {
 	return errors.Join(err, f.recordInfo())
 }
 
-// checkName sees that the part file's name is still that of the file that f has open.
+// checkName checks that the part file's name still belongs to the file that f has open.
 func (f *File) checkName() error {
 	same, err := f.folder.isNameOf(f.partName(), f.part)
 	if err != nil || same {
@@ -168,7 +172,7 @@ func (f *File) checkName() error {
 	return &NameError{f.Path(), "was replaced by another program"}
 }
 
-// checkUntouched returns a *TouchedError if another program did something to the file since it was settled.
+// checkUntouched returns a *TouchedError if another program changed the file since recordInfo last ran.
 func (f *File) checkUntouched() error {
 	info, err := f.part.Info()
 	if err == nil {
@@ -180,8 +184,9 @@ func (f *File) checkUntouched() error {
 	return err
 }
 
-// Close puts what is there on disk and keeps it for the next run. If that is nothing, both files are
-// removed. If it is not where it was, the error is a *MovedError. After Commit, Discard or Close it does nothing.
+// Close syncs the bytes written so far and keeps them for the next run. If there are none, it removes the part file and
+// the journal. If the part file is not in its place any more, the error is a *MovedError. After Commit, Discard or
+// Close it does nothing.
 func (f *File) Close() error {
 	switch f.ledger.now() {
 	case closed:
@@ -193,14 +198,14 @@ func (f *File) Close() error {
 		return f.leaveAsides()
 	}
 	err := f.Sync()
-	if have := f.Have(); err != nil && have.Count() == 0 { // none of it could be put on disk
+	if have := f.Have(); err != nil && have.Count() == 0 { // no byte could be synced
 		return errors.Join(err, f.leaveAsides())
 	}
 	return errors.Join(err, f.recordKept(), f.release())
 }
 
-// leaveAsides is Discard, but where something was set aside that the journal alone says is ours: then it stays, and
-// speaks of nothing else.
+// leaveAsides discards f, unless files were set aside that only the journal identifies as braid's. In that case it
+// keeps a journal that lists these files and nothing else.
 func (f *File) leaveAsides() error {
 	if f.temporary() || !f.hasAsides() {
 		return f.Discard()
@@ -213,7 +218,7 @@ func (f *File) leaveAsides() error {
 	return errors.Join(err, f.release())
 }
 
-// Discard removes both files. After Commit, Discard or Close it does nothing.
+// Discard removes the part file and the journal. After Commit, Discard or Close it does nothing.
 func (f *File) Discard() error {
 	if f.ledger.now() == closed {
 		return nil
@@ -222,14 +227,14 @@ func (f *File) Discard() error {
 		return f.release()
 	}
 	err := f.folder.remove(f.partName())
-	// The journal is the lock and goes last: no other process can have begun a new part file before.
+	// The journal is the lock, so it is removed last. Until then no other process can begin a new part file.
 	if err == nil {
 		err = f.folder.remove(f.journalName())
 	}
 	return errors.Join(err, f.release())
 }
 
-// release closes what is open.
+// release closes all open files and marks f as closed.
 func (f *File) release() (err error) {
 	f.ledger.enter(closed)
 	f.stopGuard()
@@ -245,8 +250,8 @@ func (f *File) release() (err error) {
 	return err
 }
 
-// announce records what is committed next. If something will be due it is on disk then, with the name of the journal.
-// Else it saves the next run work, and a journal that has no room for it is no reason to fail.
+// announce records that the file is about to be committed. If due is set, the record must reach the disk together with
+// the name of the journal. Otherwise the record only saves the next run work, so a failure to write it is no error.
 func (f *File) announce(p verify.Proof, due bool) error {
 	err := f.record(p, due)
 	if !due {
@@ -282,15 +287,15 @@ func (f *File) record(p verify.Proof, due bool) error {
 	})
 }
 
-// unlink removes the name of the part file where that is a second one of the file in place: a run was stopped within
-// the commit, on a file system that cannot rename without replacing.
+// unlink removes the part file's name if it is a second link to the file in place. That happens if a run was stopped
+// within the commit, on a file system that cannot rename without replacing.
 func (f *File) unlink(h history) error {
 	if h.committed == nil {
 		return nil
 	}
 	info, there, err := f.folder.target(f.name)
 	if err != nil || !there {
-		return nil // place looks at it again
+		return nil // placed examines it again
 	}
 	part, err := f.folder.dir.Stat(f.partName())
 	if err != nil || part.ID != info.ID {
@@ -299,8 +304,8 @@ func (f *File) unlink(h history) error {
 	return f.folder.remove(f.partName())
 }
 
-// Kept is what Close has left for the next run, and where that is. It is nothing after Commit or Discard, and where the
-// file is not found any more.
+// Kept returns the number of bytes that Close kept for the next run, and the path of the part file. They are zero and
+// empty after Commit or Discard, or if the part file cannot be found any more.
 func (f *File) Kept() (size int64, path string) { return f.kept, f.keptAt }
 
 func (f *File) gone() error {
@@ -311,7 +316,7 @@ func (f *File) gone() error {
 	return &MovedError{Path: f.Path(), What: what}
 }
 
-// recordKept finds out where the part file is that is left.
+// recordKept sets the results of Kept: it determines where the part file is now.
 func (f *File) recordKept() error {
 	if f.temporary() {
 		return nil

@@ -14,13 +14,13 @@ import (
 	"braid/verify"
 )
 
-// A committed is the record that is the last of a journal: a complete file, which gets its final name next. Where a run
-// is stopped after that and before it removed the journal, it tells the next one what the file is.
+// committed is the last record of a journal. It describes a complete file that is about to get its final name. If the
+// run is stopped before it removes the journal, the next run learns from the record which file is in place.
 type committed struct {
-	URLSum  string // of the identity
+	URLSum  string // URLSum of the identity
 	Size    int64
 	ModTime time.Time
-	Digest  []claimRecord // the SHA-256 of all bytes; none for a proof that has none, and then size and date stand for it
+	Digest  []claimRecord // SHA-256 of all bytes; empty if the proof has none: then size and time identify the file
 	Due     bool          `json:",omitempty"` // see Final.Due
 	digest  verify.Digest
 }
@@ -40,19 +40,20 @@ func decodeCommitted(p []byte) (*committed, error) {
 	return c, nil
 }
 
-// A Committed is a file that is in place, and its journal, which is locked: the run that put it there was stopped
-// before it removed the journal, or something is due with the file (Final.Due). All methods may be called on nil, which
-// is none.
+// Committed is a file in place together with its journal, which is locked. The journal is still there because the run
+// was stopped before it removed it, or because work on the file remains (Final.Due). All methods may be called on a nil
+// *Committed.
 type Committed struct {
 	folder folder
 	name   string
 	file   fsys.File // the journal
-	info   fsys.Info // of the file that is in place
+	info   fsys.Info // of the file in place
 	h      history
 }
 
-// OpenCommitted opens the journal of the file name, which is relative to dir, if the file is there and its part file
-// has no bytes. Else it returns nil. If another process has it, the error is an *InUseError.
+// OpenCommitted opens and locks the journal of the file name, which is relative to dir, if the file exists and its part
+// file is missing or empty. Otherwise it returns nil. If another process holds the journal, the error is an
+// *InUseError.
 func OpenCommitted(files fsys.FS, dir, name string) (*Committed, error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -88,12 +89,12 @@ func (c *Committed) open() (ok bool, err error) {
 	return err == nil, err
 }
 
-// is reports whether info is, by size and date, of the file that was committed.
+// is reports whether the file described by info has the size and time of the committed file.
 func (h *history) is(info fsys.Info) bool {
 	return h.committed != nil && h.committed.Size == info.Size && h.committed.ModTime.Equal(info.ModTime)
 }
 
-// Identity is what the file is, if the journal says that it was committed.
+// Identity returns the identity of the file, if the journal records that the file was committed.
 func (c *Committed) Identity() (id Identity, ok bool) {
 	if c == nil || c.h.committed == nil || c.h.committed.Size != c.info.Size || c.h.committed.URLSum != c.h.identity.URLSum {
 		return Identity{}, false
@@ -101,12 +102,12 @@ func (c *Committed) Identity() (id Identity, ok bool) {
 	return c.h.identity, true
 }
 
-// Sealed reports whether all of that was written with this key for this name.
+// Sealed reports whether k sealed both the identity and the committed record, for this name.
 func (c *Committed) Sealed(k *Key) bool {
 	return c != nil && k.fits(c.name, c.h.payload) && k.fits(c.name, c.h.ending)
 }
 
-// Is reports whether the file that p is about has the bytes that were committed.
+// Is reports whether the file that p was made for has the bytes that were committed.
 func (c *Committed) Is(p verify.Proof) bool {
 	if c == nil || c.h.committed == nil || p.Size() != c.h.committed.Size {
 		return false
@@ -115,20 +116,23 @@ func (c *Committed) Is(p verify.Proof) bool {
 	return d.IsZero() && c.Unchanged() || slices.Contains(p.Digests(), d)
 }
 
-// Unchanged reports whether the file is, by size and date, the one that was committed. Nothing was read for that.
+// Unchanged reports whether the file in place has the size and time of the committed file. It does not read the
+// content.
 func (c *Committed) Unchanged() bool { return c != nil && c.h.is(c.info) }
 
-// Due reports whether something is due with what was committed.
+// Due reports whether work on the committed file remains.
 func (c *Committed) Due() bool { return c != nil && c.h.committed != nil && c.h.committed.Due }
 
-// ClearAsides removes what downloads of that name set aside, by the word of a journal that this key seals: the file is there.
+// ClearAsides removes the files that downloads of this name set aside, if k sealed the journal that lists them. They
+// are not needed any more, because the file is in place.
 func (c *Committed) ClearAsides(k *Key) {
 	if c != nil && len(c.h.identity.asides) > 0 && k.fits(c.name, c.h.payload) {
 		c.folder.removeOwn(c.h.identity.asides)
 	}
 }
 
-// Clear removes the journal, and the second name that the file has where it got its final one by a link.
+// Clear removes the journal. It also removes the part file's name, which is a second link to the file if the final name
+// was made by link(2).
 func (c *Committed) Clear() error {
 	if c == nil {
 		return nil
@@ -139,8 +143,8 @@ func (c *Committed) Clear() error {
 	return c.folder.remove(c.name + journalEnding)
 }
 
-// Clear removes the journal of the file name, which is relative to dir, if the file is there and its part file has no bytes, as
-// [Committed.Clear] does, and reads none of it.
+// Clear removes the journal of the file name, which is relative to dir, as [Committed.Clear] does, but without reading
+// it. It does nothing if the file does not exist or its part file has bytes.
 func Clear(files fsys.FS, dir, name string) error {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -163,7 +167,7 @@ func Clear(files fsys.FS, dir, name string) error {
 	return errors.Join(err, c.Close())
 }
 
-// Close unlocks the journal.
+// Close closes the journal, which unlocks it.
 func (c *Committed) Close() error {
 	if c == nil {
 		return nil

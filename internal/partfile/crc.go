@@ -9,18 +9,20 @@ import (
 	"slices"
 )
 
-// castagnoli is the table of CRC-32C (RFC 3720, section 12.1), which processors compute themselves.
+// castagnoli is the table of CRC-32C (RFC 3720, section 12.1), for which processors have instructions.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
 
-// A CRC is a remainder of polynomials over one bit, kept with the highest power in the lowest bit. What
-// follows joins two of them without looking at the bytes again, so that writers compute theirs side by side.
+// A CRC is the remainder of a polynomial over GF(2), stored with the highest power in the lowest bit. The functions
+// below combine the CRCs of adjacent byte ranges without reading the bytes again, so that concurrent writers can
+// compute theirs independently.
 
 // x0 is the polynomial 1, and x1 is x.
 const x0, x1 = 1 << 31, 1 << 30
 
-// shifts has x to the power of 8·2^k modulo the polynomial of CRC-32C: what it takes to move 2^k bytes.
+// shifts[k] is x to the power of 8·2^k modulo the polynomial of CRC-32C. Multiplying a CRC by it moves the CRC by 2^k
+// bytes.
 var shifts = func() (t [63]uint32) {
 	p := uint32(x1)
 	for range 3 {
@@ -54,11 +56,11 @@ func join(a, b uint32, n int64) uint32 {
 	return a ^ b
 }
 
-// copySize is how much is read at once.
+// copySize is the size of the buffer that the part file is read into.
 const copySize = 1 << 20
 
-// holds reads r from part and reports whether the bytes have its CRC. On the way it computes those of parts,
-// which must be inside r.
+// holds reads the range r from part and reports whether the bytes have the CRC of r. It also computes the CRCs of
+// parts, which must lie inside r.
 func holds(part io.ReaderAt, r run, buf []byte, parts []run) (bool, error) {
 	var sum uint32
 	for at := r.Start; at < r.End; {
@@ -82,7 +84,8 @@ func holds(part io.ReaderAt, r run, buf []byte, parts []run) (bool, error) {
 	return sum == r.crc, nil
 }
 
-// matching returns the bytes of those runs that part holds, reading from its start to its end.
+// matching returns the ranges of those runs whose bytes in part have the recorded CRC. It reads part in ascending
+// order.
 func matching(ctx context.Context, part io.ReaderAt, runs []run) (right byterange.Set, err error) {
 	runs = slices.SortedFunc(slices.Values(runs), func(a, b run) int { return cmp.Compare(a.Start, b.Start) })
 	buf := make([]byte, copySize)

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// An InUseError says that another process downloads to the same name.
+// InUseError reports that another process downloads to the same name.
 type InUseError struct {
-	Path string // of the part file
-	PID  int    // of the process that holds it; 0 if unknown
+	Path string // path of the part file
+	PID  int    // ID of the process that holds the lock; 0 if unknown
 }
 
 func (e *InUseError) Error() string {
@@ -20,7 +20,7 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("%s: in use by process %d", e.Path, e.PID)
 }
 
-// A NameError says that what a name stands for is not ours to write to.
+// NameError reports that the file at a path must not be written to.
 type NameError struct {
 	Path string
 	What string // "is a symbolic link", "has 2 links", ...
@@ -28,7 +28,8 @@ type NameError struct {
 
 func (e *NameError) Error() string { return e.Path + ": " + e.What }
 
-// ErrTaken is the error of a final name that something has that is no file: another name would do.
+// ErrTaken is matched by the error for a final name that belongs to something other than an ordinary file. A download
+// under another name would work.
 var ErrTaken = errors.New("the name is taken")
 
 type takenError struct{ *NameError }
@@ -36,20 +37,20 @@ type takenError struct{ *NameError }
 func (e takenError) Unwrap() error      { return e.NameError }
 func (takenError) Is(target error) bool { return target == ErrTaken }
 
-// A SpaceError says that the rest of a file does not fit. It is syscall.ENOSPC for errors.Is.
+// SpaceError reports that the rest of a file does not fit on the file system. It wraps syscall.ENOSPC.
 type SpaceError struct {
-	Path       string // of the part file, or the folder of one that has no name
-	Need, Free int64  // bytes that are still to be written, and that may be
+	Path       string // of the part file; for a nameless file, the folder
+	Need, Free int64  // bytes still to be written, and bytes available
 }
 
 func (e *SpaceError) Error() string {
 	return fmt.Sprintf("%s: needs %d more bytes and the file system has %d", e.Path, e.Need, e.Free)
 }
 
-// Unwrap makes it the error that writing would have ended with.
+// Unwrap returns syscall.ENOSPC, the error that writing the rest would have returned.
 func (e *SpaceError) Unwrap() error { return syscall.ENOSPC }
 
-// A StateError says that a method was called out of turn, or for a file that is not complete.
+// StateError reports that a method was called in the wrong state, for example on an incomplete file.
 type StateError struct {
 	Path string
 	What string // "not begun", "incomplete", ...
@@ -57,17 +58,17 @@ type StateError struct {
 
 func (e *StateError) Error() string { return e.Path + ": " + e.What }
 
-// A MovedError says that a file is not where it was put: its folder was moved or removed under way, or another program
-// removed the part file.
+// MovedError reports that a file is not at its path any more: its folder was moved or removed during the download, or
+// another program removed the part file.
 type MovedError struct {
-	Path string // where it should be
-	Now  string // where it is; empty if it is gone, or that is not known
+	Path string // the expected path
+	Now  string // the present path; empty if the file is gone or was not found
 	What string // "its folder was moved or renamed meanwhile", ...
 }
 
 func (e *MovedError) Error() string { return e.Path + ": " + e.What }
 
-// notThere reports whether a path leads nowhere.
+// notThere reports whether err means that a path does not exist.
 func notThere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

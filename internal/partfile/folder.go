@@ -14,16 +14,16 @@ import (
 	"braid/internal/fsys"
 )
 
-// A folder is where a download goes. Names are looked up in the open folder, so that renaming or replacing
-// one above it changes nothing for a download under way.
+// folder is the open folder that a download is written to. Names are looked up relative to the open folder, so renaming
+// or replacing one of its parents does not affect a running download.
 type folder struct {
 	files fsys.FS
 	dir   fsys.Dir
 	path  string // for messages
 }
 
-// openFolder opens the folder of name, which is relative to dir. The user's own dir may be a symbolic link;
-// folders in name come from a document and may not.
+// openFolder opens the folder that contains name, which is relative to dir. dir was chosen by the user and may be a
+// symbolic link. The folders within name come from a document and may not be.
 func openFolder(files fsys.FS, dir, name string) (d folder, base string, err error) {
 	if !fs.ValidPath(name) || name == "." {
 		return d, "", &NameError{filepath.Join(dir, name), "is no name for a file"}
@@ -57,7 +57,7 @@ func (d folder) close() error { return d.dir.Close() }
 
 func (d folder) join(name string) string { return path.Join(d.path, name) }
 
-// remove makes sure that there is no file at name.
+// remove removes the file at name. A missing file is no error.
 func (d folder) remove(name string) error {
 	err := d.dir.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,9 +66,9 @@ func (d folder) remove(name string) error {
 	return err
 }
 
-// renameNew replaces nothing: if there is something at to, the error is fs.ErrExist. Where the file system can neither rename
-// without replacing nor make a second name (FUSE, vboxsf), it looks first and renames then: what another program puts there in
-// between is replaced.
+// renameNew renames from to to without replacing a file: if to exists, the error is fs.ErrExist. Some file systems
+// (FUSE, vboxsf) can neither rename without replacing nor create a second link. There it checks to first and then
+// renames, so a file created in between is replaced.
 func (d folder) renameNew(from, to string) error {
 	err := d.dir.RenameNew(from, to)
 	if unable(err) {
@@ -86,8 +86,8 @@ func (d folder) renameNew(from, to string) error {
 	return d.dir.Rename(from, to)
 }
 
-// unable reports whether an operation is none of this file system, as those say it that lack it: link(2) has EPERM for that,
-// renameat2(2) EINVAL, some FUSE file systems ENOSYS, and others treat each name as one of another device.
+// unable reports whether err means that the file system does not support an operation. File systems report this in
+// different ways: link(2) returns EPERM, renameat2(2) EINVAL, some FUSE file systems ENOSYS, and others EXDEV.
 func unable(err error) bool {
 	lacks := func(target error) bool { return errors.Is(err, target) }
 	return slices.ContainsFunc([]error{
@@ -95,7 +95,7 @@ func unable(err error) bool {
 	}, lacks)
 }
 
-// linkNew is renameNew in two steps. Between them there are two names.
+// linkNew implements renameNew by link and remove. In between, the file has two names.
 func (d folder) linkNew(from, to string) error {
 	if err := d.dir.Link(from, d.dir, to); err != nil {
 		return err
@@ -103,10 +103,10 @@ func (d folder) linkNew(from, to string) error {
 	return d.remove(from)
 }
 
-// openOurs opens the file at name for reading and writing, or creates it. It must be an ordinary file, ours,
-// and have no second name.
+// openOurs opens the file at name for reading and writing, or creates it. The file must be an ordinary file that
+// belongs to this user and has no second name.
 func (d folder) openOurs(name string) (file fsys.File, isNew bool, err error) {
-	const attempts = 100 // another program may create and remove it all the time
+	const attempts = 100 // another program may create and remove the file repeatedly
 	for range attempts {
 		f, err := d.dir.Create(name, 0o600)
 		if !errors.Is(err, fs.ErrExist) {
@@ -119,7 +119,7 @@ func (d folder) openOurs(name string) (file fsys.File, isNew bool, err error) {
 		}
 		f, err = d.dir.Open(name)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
-			continue // changed since stat
+			continue // changed since Stat
 		}
 		if err != nil {
 			return nil, false, err
@@ -133,7 +133,7 @@ func (d folder) openOurs(name string) (file fsys.File, isNew bool, err error) {
 	return nil, false, &NameError{d.join(name), "is being changed by another program"}
 }
 
-// closeUnless returns f, or closes it if there is an error.
+// closeUnless returns f, or closes it if err is not nil.
 func closeUnless(f fsys.File, err error) (fsys.File, error) {
 	if err != nil {
 		f.Close()
@@ -142,7 +142,7 @@ func closeUnless(f fsys.File, err error) (fsys.File, error) {
 	return f, nil
 }
 
-// isNameOf reports whether name still stands for f. The error is a *NameError if f is not ours.
+// isNameOf reports whether name still refers to the file f. The error is a *NameError if ours rejects the file.
 func (d folder) isNameOf(name string, f fsys.File) (bool, error) {
 	open, err := f.Info()
 	if err != nil {
@@ -157,12 +157,12 @@ func (d folder) isNameOf(name string, f fsys.File) (bool, error) {
 	case named.ID != open.ID:
 		return false, nil
 	}
-	// Of the two looks the later one counts: there, the name and the number of names are from one moment.
+	// Use the result of the later call: there the name and the number of links are from the same moment.
 	return true, ours(d.join(name), named)
 }
 
-// ours checks that a file is an ordinary one, ours, and has one name. Whose files are ours may change: apt's transport
-// begins as root and drops its rights.
+// ours checks that a file is an ordinary file, belongs to the effective user and has one name. The effective user may
+// change during the process: apt's transport begins as root and drops its rights.
 func ours(path string, info fsys.Info) error {
 	switch {
 	case kind(info.Mode) != "":
@@ -175,7 +175,7 @@ func ours(path string, info fsys.Info) error {
 	return nil
 }
 
-// kind names what is not an ordinary file, and is empty for one.
+// kind describes the type of a file that is not an ordinary one. It is empty for an ordinary file.
 func kind(mode fs.FileMode) string {
 	switch mode.Type() {
 	case 0:
@@ -192,8 +192,8 @@ func kind(mode fs.FileMode) string {
 	return "a device"
 }
 
-// checkPath returns a *MovedError if the path of an entry does not lead to it. The folder is open, so that it is found
-// there wherever it was moved. What cannot be found out is no error.
+// checkPath returns a *MovedError if the path of the entry name does not lead to the entry any more. The folder itself
+// is open, so the entry is found in it even if the folder was moved. Other errors are ignored.
 func (d folder) checkPath(name string) error {
 	here, err := d.dir.Stat(name)
 	if err != nil {
@@ -213,8 +213,8 @@ func (d folder) checkPath(name string) error {
 	return moved
 }
 
-// placed looks at a file that has its final name. It is not ok if there is none, or if there is a part file with bytes that are
-// not its own.
+// placed returns the state of the file that has the final name. It reports false if the file is missing, or if there is
+// a part file with bytes of its own.
 func (d folder) placed(name string) (info fsys.Info, ok bool, err error) {
 	info, there, err := d.target(name)
 	if _, other := errors.AsType[*NameError](err); other || !there && err == nil {
@@ -230,7 +230,7 @@ func (d folder) placed(name string) (info fsys.Info, ok bool, err error) {
 	return info, err == nil && (part.ID == info.ID || kind(part.Mode) == "" && part.Size == 0), err
 }
 
-// target reports whether there is an ordinary file at name.
+// target reports whether name is an ordinary file.
 func (d folder) target(name string) (info fsys.Info, present bool, err error) {
 	info, err = d.dir.Stat(name)
 	switch {
@@ -244,7 +244,7 @@ func (d folder) target(name string) (info fsys.Info, present bool, err error) {
 	return info, true, nil
 }
 
-// make makes a folder, unless one of that name is there.
+// make creates the folder name, unless it exists.
 func (d folder) make(name string) error {
 	err := fsys.Mkdir(d.dir, name, 0o777)
 	if errors.Is(err, fs.ErrExist) {
@@ -253,8 +253,8 @@ func (d folder) make(name string) error {
 	return err
 }
 
-// MakeFolders makes the folders of name, which is relative to dir, as far as they are missing, and puts that on disk.
-// What is there and is no folder, or a symbolic link to one, is a *NameError.
+// MakeFolders creates the missing folders of name, which is relative to dir, and syncs them. If one of them exists but
+// is a symbolic link or not a folder, the error is a *NameError.
 func MakeFolders(files fsys.FS, dir, name string) error {
 	if !fs.ValidPath(name) || name == "." {
 		return &NameError{filepath.Join(dir, name), "is no name for a file"}

@@ -12,54 +12,56 @@ import (
 	"braid/verify"
 )
 
-// An Identity says which file a part file is a part of. It is kept in the journal.
+// Identity describes the file that a part file belongs to. The journal records it.
 type Identity struct {
-	// URL is for people: masked.
+	// URL is the URL for display, with its secrets masked.
 	URL string
-	// URLSum is SumURL of the real one.
+	// URLSum is SumURL of the unmasked URL.
 	URLSum string
-	// Size is -1 if it is not known. SizeBy is the host:port of the server that gave it, if that is not the one that
-	// was asked; then the digests decide whether it is right.
+	// Size is the size of the file, or -1 if it is unknown. SizeBy is the host:port of the server that sent it, if that
+	// is not the server that was asked. In that case only the digests can confirm the size.
 	Size   int64
 	SizeBy string
 	// Claims are the digests of the whole file.
 	Claims []verify.Claim
-	// Yielding are those of Claims, beside the user's, that hold in a run which does not make them itself until the server
-	// or the bytes say otherwise. The request gave them, or the server did before it stated others that may be of another
-	// version.
+	// Yielding are those of Claims, other than the user's, that hold in a later run which does not state them itself,
+	// until the server or the bytes contradict them. They came from the request, or from the server before it stated
+	// others that may be about another version.
 	Yielding []verify.Claim
-	// PieceSum is SumPieces of the pieces that are to prove the file, for want of a digest of the whole; else empty.
+	// PieceSum is SumPieces of the pieces that have to prove the file because no digest of the whole file is known.
+	// Otherwise it is empty.
 	PieceSum string
-	// ETag is a strong entity tag with its quotes, or empty; ETagHost is the host:port that gave it.
+	// ETag is a strong entity tag with its quotes, or empty. ETagHost is the host:port of the server that sent it.
 	ETag, ETagHost string
-	// Mixed says that parts of the file are from servers that do not give ETag, so that the digests alone tie them together.
+	// Mixed is set if parts of the file come from servers that do not send ETag. Then only the digests show that the
+	// parts belong together.
 	Mixed bool
-	// LastModified is zero unless it came beside ETag, or is a strong validator (RFC 9110, section 8.8.2.2).
+	// LastModified is zero unless it was sent together with ETag or is a strong validator (RFC 9110, section 8.8.2.2).
 	LastModified time.Time
-	// Mirrors are where the file was offered.
+	// Mirrors are the places that offered the file.
 	Mirrors []Mirror
-	// Require is what was to be proven of the file, for a run that goes on with it: "digest", "signature" or nothing.
+	// Require is the proof that a run which resumes the download must demand: "digest", "signature" or empty.
 	Require string
-	// Host is the server that answered, and Date what it said of when the file was changed, whatever that is worth.
+	// Host is the server that answered. Date is the modification time that it sent, which may be a weak validator.
 	Host string
 	Date time.Time
-	// Refuted are digests that the bytes, which are all there, do not have.
+	// Refuted are digests that the complete file does not match.
 	Refuted []verify.Claim
 
-	asides []ownAside // what goes when the download succeeds; the part file's own
+	asides []ownAside // files to remove when the download succeeds; set by package partfile
 }
 
-// A Mirror is a place of the same file, as the Metalink server described it (RFC 6249, section 3).
+// Mirror is another location of the file, as the Metalink server described it (RFC 6249, section 3).
 type Mirror struct {
 	URL  string // masked
 	Pri  int
 	Pref bool
 	Geo  string
-	By   address.Scope `json:",omitzero"` // where the server is that named it
+	By   address.Scope `json:",omitzero"` // network scope of the server that named the mirror
 }
 
-// SumURL tells URLs apart that look alike once their secrets are masked. Passwords and fragments, which
-// do not change what a URL stands for, make no difference.
+// SumURL returns a hash of u. It distinguishes URLs that look alike once their secrets are masked. It ignores the user
+// information and the fragment, which do not change the resource.
 func SumURL(u *url.URL) string {
 	c := *u
 	c.User, c.Fragment, c.RawFragment = nil, "", ""
@@ -67,7 +69,7 @@ func SumURL(u *url.URL) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// SumPieces tells pieces apart.
+// SumPieces returns a hash of p.
 func SumPieces(p verify.Pieces) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%v %d %d", p.Algorithm(), p.Length(), p.Size())
@@ -80,8 +82,8 @@ func SumPieces(p verify.Pieces) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// identityRecord and claimRecord are the durable form. ETag is bytes because it may be no UTF-8
-// (RFC 9110, section 8.8.3, obs-text).
+// identityRecord and claimRecord are the stored forms of Identity and verify.Claim. ETag is stored as bytes because it
+// may not be valid UTF-8 (RFC 9110, section 8.8.3, obs-text).
 type identityRecord struct {
 	URL, URLSum  string
 	Size         int64
@@ -125,7 +127,7 @@ func (id Identity) encode() ([]byte, error) {
 	rec.Claims, rec.Yielding, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Yielding), recordsOf(id.Refuted)
 	p, err := json.Marshal(rec)
 	if err == nil && len(p) > maxPayload {
-		rec.Mirrors = nil // they are only a hint, and the only thing that can be this many
+		rec.Mirrors = nil // mirrors are only a hint, and nothing else can be this long
 		p, err = json.Marshal(rec)
 	}
 	return p, err

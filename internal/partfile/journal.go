@@ -9,19 +9,19 @@ import (
 	"braid/internal/fsys"
 )
 
-// A journal is NAME.part.journal, open and locked. Its records say what happened in the order in which it
-// happened; mu is held while they are made, and taken before the mutex of the ledger.
+// journal is the file NAME.part.journal, open and locked. Its records describe what happened, in order. mu is held
+// while records are written, and is acquired before the mutex of the ledger.
 type journal struct {
 	mu       sync.Mutex
 	file     fsys.File
-	size     int64  // where the next record goes
-	identity []byte // the last one that was recorded
-	buf      []byte // of append, kept for the next time
-	runs     []run  // of flush, kept for the next time
+	size     int64  // offset of the next record
+	identity []byte // payload of the last identity record
+	buf      []byte // buffer of append, reused
+	runs     []run  // buffer of flush, reused
 }
 
-// append adds what fill appends. If writing fails, the next append begins at the same place, so that no
-// record comes after a torn one. The caller holds mu.
+// append writes the bytes that fill appends. If writing fails, the next append begins at the same offset, so that no
+// record follows a torn one. The caller holds mu.
 func (j *journal) append(fill func([]byte) []byte) error {
 	j.buf = fill(j.buf[:0])
 	if _, err := j.file.WriteAt(j.buf, j.size); err != nil {
@@ -31,14 +31,14 @@ func (j *journal) append(fill func([]byte) []byte) error {
 	return nil
 }
 
-// length is how long the journal is.
+// length returns the length of the journal.
 func (j *journal) length() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.size
 }
 
-// restart makes the journal an empty one, with an identity if there is a payload. The caller holds mu.
+// restart empties the journal and, if payload is not nil, records it as the identity. The caller holds mu.
 func (j *journal) restart(payload []byte) error {
 	if err := j.file.Truncate(0); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (j *journal) restart(payload []byte) error {
 	return j.file.Datasync()
 }
 
-// begin records an identity unless it is what was recorded last.
+// begin records an identity, unless it equals the last one.
 func (j *journal) begin(payload []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -65,7 +65,7 @@ func (j *journal) begin(payload []byte) error {
 		return nil
 	}
 	err := j.append(func(b []byte) []byte {
-		if j.size == 0 { // a new journal; with its first record it costs one write
+		if j.size == 0 { // a new journal: write the header and the first record at once
 			b = append(b, header...)
 		}
 		return appendIdentity(b, payload)
@@ -77,7 +77,7 @@ func (j *journal) begin(payload []byte) error {
 	return nil
 }
 
-// flush records the runs of l that have at least atLeast bytes.
+// flush records the runs of l that are at least atLeast bytes long.
 func (j *journal) flush(l *ledger, atLeast int64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -102,7 +102,7 @@ func (j *journal) done(runs []run) error {
 	})
 }
 
-// void records ranges of l that were revoked, and to which no write is under way. When it returns, that is on disk.
+// void records ranges of l that were revoked and have no pending writes, and syncs the journal.
 func (j *journal) void(l *ledger, part io.ReaderAt, ranges byterange.Set) error {
 	for r := range ranges.All() {
 		if err := j.recordVoid(l, part, r); err != nil {
@@ -112,14 +112,14 @@ func (j *journal) void(l *ledger, part io.ReaderAt, ranges byterange.Set) error 
 	return j.file.Datasync()
 }
 
-// recordVoid records that r is void. Records that r cuts are replaced by ones of what is left of them,
-// which has to be read from part: the CRC of a whole says nothing about its halves. These come first, as the void does not
-// touch them: should only some of it reach the disk, nothing is lost that is right.
+// recordVoid records that r is void. A done record that r overlaps in part is replaced by records of its remains. Their
+// CRCs must be computed from part, because the CRC of a run says nothing about its parts. The new records are written
+// before the void record, which does not touch them: if only some of them reach the disk, no valid byte is lost.
 func (j *journal) recordVoid(l *ledger, part io.ReaderAt, r byterange.Range) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.runs = l.takeRuns(j.runs[:0], 0)
-	// If this fails, the runs are not put back: some of them may be void now.
+	// If this fails, the runs are not queued again, because some of them may be void now.
 	if err := j.done(j.runs); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (j *journal) recordVoid(l *ledger, part io.ReaderAt, r byterange.Range) err
 	})
 }
 
-// remains returns the parts outside of void of those runs that have a part inside.
+// remains returns the parts outside void of each run that overlaps void, for runs whose CRC still matches.
 func remains(part io.ReaderAt, runs []run, void byterange.Range) (left []run, err error) {
 	buf := make([]byte, copySize)
 	for _, r := range runs {

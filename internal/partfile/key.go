@@ -17,18 +17,19 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Key seals what journals say, so that a journal that another program wrote, or that came as a file of a stranger, is told from
-// those of this user's downloads. It is a random number in a file that only the user can read. A nil Key seals nothing, and no
-// seal fits it. Its methods may be called by several goroutines, and the file is used by several processes at once.
+// Key seals the records of journals with an HMAC. The seal distinguishes journals of this user's downloads from
+// journals that another program wrote or that came from elsewhere. The key is a random number in a file that only the
+// user can read. A nil *Key seals nothing and accepts no seal. Its methods are safe for concurrent use, and several
+// processes may use the same file.
 type Key struct {
 	files fsys.FS
 	path  string
 
 	mu     sync.Mutex
-	secret []byte // once it was read
+	secret []byte // nil until it was read
 }
 
-// OpenKey is the key in the file at path, which is read when it is needed first, and made by [Key.Make].
+// OpenKey returns the key stored in the file at path. The file is read on first use, and created by [Key.Make].
 func OpenKey(files fsys.FS, path string) *Key { return &Key{files: fsys.Or(files), path: path} }
 
 const (
@@ -37,7 +38,7 @@ const (
 	sealSize  = sha256.Size
 )
 
-// Make makes the key, if there is none. The error says why there is no key that could be used; journals have no seal then.
+// Make creates the key file if it does not exist. If it returns an error, no key is usable and journals are not sealed.
 func (k *Key) Make() error {
 	if k == nil {
 		return nil
@@ -51,10 +52,10 @@ func (k *Key) Make() error {
 	if err := k.create(); err != nil {
 		return err
 	}
-	return k.read() // another process may have been faster
+	return k.read() // another process may have created it first
 }
 
-// read reads the key unless that was done. The caller holds mu.
+// read reads the key file, unless it was read before. The caller holds mu.
 func (k *Key) read() error {
 	if k.secret != nil {
 		return nil
@@ -87,7 +88,8 @@ func (k *Key) read() error {
 	return nil
 }
 
-// content reads what cannot be much. It is opened for reading only: the folder may be on a file system that can only be read.
+// content returns the content of the key file, at most 1 KiB. It opens the file for reading only, because the file
+// system may be read-only.
 func (k *Key) content() ([]byte, error) {
 	f, err := k.files.Open(k.path)
 	if err != nil {
@@ -97,8 +99,8 @@ func (k *Key) content() ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, 1<<10))
 }
 
-// create puts a key in place that is whole and on disk, unless there is one: that of a process that was faster stays. The caller
-// holds mu.
+// create writes a new key, syncs it and gives it the final name, unless another process was faster: then the key of
+// that process stays. The caller holds mu.
 func (k *Key) create() error {
 	if err := fsys.MkdirAll(k.files, filepath.Dir(k.path), 0o700); err != nil {
 		return err
@@ -132,7 +134,7 @@ func (k *Key) create() error {
 	return d.dir.Sync()
 }
 
-// seal is what proves that payload was written for the file name by a program that has the key; nil without a key.
+// seal returns the HMAC of payload for the file name, or nil without a key.
 func (k *Key) seal(name string, payload []byte) []byte {
 	if k == nil {
 		return nil
@@ -148,14 +150,14 @@ func (k *Key) seal(name string, payload []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// A payload is JSON of which the seal is the last field: it seals the bytes before it, so that what a later version adds to them
-// makes no difference.
+// A sealed payload is a JSON object whose last field is the seal. The seal covers the bytes before it, including fields
+// that a later version may add.
 const (
 	sealBegin = `,"Seal":"`
 	sealEnd   = `"}`
 )
 
-// sealed adds the seal to a payload, if there is a key.
+// sealed returns payload with its seal, or payload itself without a key.
 func (k *Key) sealed(name string, payload []byte) []byte {
 	seal := k.seal(name, payload)
 	if seal == nil {
@@ -164,7 +166,7 @@ func (k *Key) sealed(name string, payload []byte) []byte {
 	return fmt.Appendf(nil, "%s%s%x%s", payload[:len(payload)-1], sealBegin, seal, sealEnd)
 }
 
-// fits reports whether a payload has the seal of this key, for that name.
+// fits reports whether payload has a seal that this key made for name.
 func (k *Key) fits(name string, payload []byte) bool {
 	at := len(payload) - len(sealBegin) - 2*sealSize - len(sealEnd)
 	if at < 1 {

@@ -9,44 +9,45 @@ import (
 )
 
 const (
-	// runSize is how much new data of one writer is journaled at the latest.
+	// runSize is the number of new bytes after which a run is written to the journal.
 	runSize = 1 << 20
-	// maxRuns is how many runs wait for the journal at most. More writers than that are not expected.
+	// maxRuns is the number of runs after which all are written to the journal. More concurrent writers are not
+	// expected.
 	maxRuns = 64
 )
 
-// A run is bytes that were written, and their CRC-32C.
+// run is a range of bytes that was written, and its CRC-32C.
 type run struct {
 	byterange.Range
 	crc uint32
 }
 
-// A phase is what a part file can be asked for.
+// phase is the state of a part file. It determines which methods may be called.
 type phase uint8
 
 const (
-	inherited phase = iota // has bytes of an earlier run, and the caller has not decided about them
-	idle                   // may begin
-	writing                // takes bytes
+	inherited phase = iota // has bytes of an earlier run, about which the caller has not decided
+	idle                   // ready for Begin
+	writing                // accepts bytes
 	closed
 )
 
-// A ledger knows where the bytes of a part file are: nowhere, on their way or written. It does no input
-// or output. Its methods may be called by several goroutines.
+// ledger records for each byte of a part file whether it is missing, being written or written. It performs no input or
+// output. Its methods are safe for concurrent use.
 type ledger struct {
 	mu          sync.Mutex
-	changed     sync.Cond // with mu: a claim or the barrier has ended
+	changed     sync.Cond // uses mu; signaled when a claim or the barrier ends
 	phase       phase
-	unjournaled bool          // there is no journal to keep runs for
+	unjournaled bool          // there is no journal, so runs are not collected
 	claimed     byterange.Set // written or being written
 	done        byterange.Set // written
 	front       int64         // first byte that is not in done
-	barrier     byterange.Set // revoked, and not void on disk yet: no new claims here
-	syncing     byterange.Set // was in done when the running sync began, and was not revoked since
-	synced      byterange.Set // what was put on disk, and was not revoked since
-	runs        []run         // in done, not in the journal
-	moved       chan struct{} // closed when front is beyond least or the phase changes; nil if there is no waiter
-	least       int64         // of what the waiters wait for
+	barrier     byterange.Set // revoked, but not yet void on disk: no new claims here
+	syncing     byterange.Set // was in done when the current sync began, and not revoked since
+	synced      byterange.Set // synced, and not revoked since
+	runs        []run         // in done but not in the journal
+	moved       chan struct{} // closed when front passes least or the phase changes; nil without waiters
+	least       int64         // the lowest front that a waiter waits for
 }
 
 func newLedger(p phase) *ledger {
@@ -68,9 +69,9 @@ func (l *ledger) now() phase {
 	return l.phase
 }
 
-// claim gives the caller alone the first part of r that is not claimed. It is empty if there is none, or if the caller
-// may not write any more. Each claim that is not empty must be followed by endClaim. Where bytes are being voided,
-// claim waits.
+// claim reserves the first unclaimed part of r for the caller. It returns an empty range if all of r is claimed or may
+// returns false. It blocks while bytes of r are being voided. A caller that receives a range that is not empty must
+// call endClaim.
 func (l *ledger) claim(r byterange.Range, may func() bool) (gap byterange.Range, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +88,7 @@ func (l *ledger) claim(r byterange.Range, may func() bool) (gap byterange.Range,
 	return gap, writing
 }
 
-// endClaim ends a claim, of which w has been written. It reports whether a run is due for the journal.
+// endClaim ends a claim, of which the run w was written. It reports whether a run is long enough for the journal.
 func (l *ledger) endClaim(claim byterange.Range, w run) (due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +106,7 @@ func (l *ledger) endClaim(claim byterange.Range, w run) (due bool) {
 	return !l.unjournaled && l.extend(w)
 }
 
-// touches reports whether s has a byte of r.
+// touches reports whether s contains a byte of r.
 func touches(s byterange.Set, r byterange.Range) bool {
 	for range s.Covered(r) {
 		return true
@@ -113,7 +114,7 @@ func touches(s byterange.Set, r byterange.Range) bool {
 	return false
 }
 
-// add makes r done. The caller holds mu.
+// add marks r as written. The caller holds mu.
 func (l *ledger) add(r byterange.Range) {
 	l.done.Add(r)
 	if r.Contains(l.front) {
@@ -132,7 +133,8 @@ func (l *ledger) wake() {
 	}
 }
 
-// extend puts w into the runs, if possible as a part of one. The caller holds mu.
+// extend adds w to the runs, joined to the run before it if possible. It reports whether runs should be journaled. The
+// caller holds mu.
 func (l *ledger) extend(w run) (due bool) {
 	i := slices.IndexFunc(l.runs, func(r run) bool { return r.End == w.Start })
 	if i < 0 {
@@ -144,8 +146,8 @@ func (l *ledger) extend(w run) (due bool) {
 	return l.runs[i].Len() >= runSize
 }
 
-// takeRuns appends to dst the runs that have at least atLeast bytes, or all if they are many. They are the
-// caller's then.
+// takeRuns removes the runs of at least atLeast bytes and appends them to dst. If there are maxRuns or more, it takes
+// all.
 func (l *ledger) takeRuns(dst []run, atLeast int64) []run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,14 +166,14 @@ func (l *ledger) takeRuns(dst []run, atLeast int64) []run {
 	return dst
 }
 
-// requeue takes runs back that could not be journaled.
+// requeue returns runs that could not be journaled.
 func (l *ledger) requeue(rs []run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.runs = append(l.runs, rs...)
 }
 
-// restore makes r done that was written by an earlier run.
+// restore marks r, which an earlier run wrote, as written.
 func (l *ledger) restore(r byterange.Range) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,7 +181,8 @@ func (l *ledger) restore(r byterange.Range) {
 	l.add(r)
 }
 
-// revoke ends all claims of r. What is being written there is not done. It cannot be claimed again before release.
+// revoke removes r from the written bytes. A pending write to r no longer counts. r cannot be claimed again before
+// release.
 func (l *ledger) revoke(r byterange.Range) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,7 +196,7 @@ func (l *ledger) revoke(r byterange.Range) {
 	l.front = l.done.FirstGap(0)
 }
 
-// beginSync is called before what is done is put on disk, and endSync when it is there.
+// beginSync is called before the written bytes are synced, and endSync after that.
 func (l *ledger) beginSync() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -207,7 +210,7 @@ func (l *ledger) endSync() {
 	l.syncing = byterange.Set{}
 }
 
-// revokeUnsynced revokes all that is not on disk for certain.
+// revokeUnsynced revokes all bytes that may not be on disk.
 func (l *ledger) revokeUnsynced() {
 	l.mu.Lock()
 	synced := l.synced.Clone()
@@ -217,7 +220,7 @@ func (l *ledger) revokeUnsynced() {
 	}
 }
 
-// revoked waits until all writes to revoked bytes have ended, and returns where these bytes are.
+// revoked blocks until all pending writes to revoked bytes have ended, and returns the revoked ranges.
 func (l *ledger) revoked() byterange.Set {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,7 +231,7 @@ func (l *ledger) revoked() byterange.Set {
 	return l.barrier.Clone()
 }
 
-// release lets claim what was revoked and is void on disk now.
+// release allows void, ranges that were revoked and are recorded as void, to be claimed again.
 func (l *ledger) release(void byterange.Set) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,7 +241,7 @@ func (l *ledger) release(void byterange.Set) {
 	l.changed.Broadcast()
 }
 
-// clear forgets everything.
+// clear removes all bytes and enters phase p.
 func (l *ledger) clear(p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -253,8 +256,9 @@ func (l *ledger) have() byterange.Set {
 	return l.done.Clone()
 }
 
-// frontBeyond returns the front and, if it is not beyond past, a channel that is closed when that may have changed. Until
-// then it stays open, however often the front moves, so that a caller that waits for much is not woken for little.
+// frontBeyond returns the front. If the front is not beyond past, it also returns a channel that is closed when that
+// may have changed. The channel stays open while the front only moves below past, so that a waiter is not woken for
+// each write.
 func (l *ledger) frontBeyond(past int64) (front int64, moved <-chan struct{}, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,45 +14,46 @@ import (
 	"braid/internal/fsys"
 )
 
-// The names of what a download leaves beside the file itself.
+// The endings of the files that a download keeps beside the file itself.
 const (
 	partEnding    = ".part"
 	journalEnding = ".part.journal"
 	asideEnding   = ".bad"
 )
 
-// A Left is what is there of a download that is not complete. Nothing of it has been compared with the bytes on disk.
+// Left describes the files that an incomplete download left. None of it has been compared with the bytes on disk.
 type Left struct {
-	Path     string // of the part file
-	Name     string // that the file will have
+	Path     string // path of the part file
+	Name     string // final name of the file
 	Identity Identity
-	Known    bool          // there is an identity; without one the bytes are of no use
-	Have     byterange.Set // what the journal says is there
-	Changed  time.Time     // when one of the two files was written to last
+	Known    bool          // Identity is set; if not, the bytes are of no use
+	Have     byterange.Set // the bytes that the journal lists
+	Changed  time.Time     // when the part file or the journal was last written
 	InUse    bool          // another process has it open
-	PID      int           // which one; 0 if that cannot be told
-	// Committed: the file itself is in place, by its size and date. Due: something is still to be done with it (Final.Due).
+	PID      int           // that process; 0 if unknown
+	// Committed is set if the file itself is in place, judged by size and time. Due is set if work on it remains
+	// (Final.Due).
 	Committed, Due bool
 
-	payload, ending []byte // of the identity, and of the record that says that the file is in place
+	payload, ending []byte // payloads of the identity and of the committed record
 }
 
-// SealedBy reports whether Identity was written with this key, for this name, and Committed as well, if the file is in place.
+// SealedBy reports whether k sealed Identity for this name and, if Committed is set, the committed record as well.
 func (l *Left) SealedBy(k *Key) bool {
 	return k.fits(l.Name, l.payload) && (!l.Committed || k.fits(l.Name, l.ending))
 }
 
-// An Aside is a file that was set aside, as it is of another file or cannot be trusted.
+// Aside is a file that was set aside because it belongs to another file or cannot be trusted.
 type Aside struct {
 	Path    string
-	Name    string // that the file would have had
+	Name    string // name that the file would have had
 	Size    int64
 	Changed time.Time
 }
 
-// List is what is in a folder, by name. What is not ours is not in it: neither what belongs to others, nor a part file
-// without a journal, which any program may have written. To find out whether one is in use, its lock is taken for a
-// moment if the kernel does not tell otherwise.
+// List returns the incomplete downloads and the files set aside in a folder, sorted by name. It ignores files of other
+// users, and part files without a journal, which any program may have written. To find out whether a download is in
+// use, it briefly takes the lock, unless the kernel offers a better way.
 func List(files fsys.FS, dir string) (left []Left, aside []Aside, err error) {
 	d, err := openDir(files, dir)
 	if err != nil {
@@ -80,7 +81,7 @@ func List(files fsys.FS, dir string) (left []Left, aside []Aside, err error) {
 	return left, aside, nil
 }
 
-// Look is what is there of the file name, which is relative to dir; ok is false if that is nothing.
+// Look returns what a download left of the file name, which is relative to dir. It reports false if there is nothing.
 func Look(files fsys.FS, dir, name string) (l Left, ok bool, err error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -99,7 +100,8 @@ func openDir(files fsys.FS, dir string) (folder, error) {
 	return folder{files, f, dir}, err
 }
 
-// look reads a journal. Whatever is wrong with it or its part file makes it none of ours; the error is one of reading.
+// look reads the journal of name. It reports false if the journal or the part file is missing or not one of braid's. An
+// error means that reading failed.
 func (d folder) look(name string) (l Left, ok bool, err error) {
 	l = Left{Path: d.join(name + partEnding), Name: name}
 	journal, ok, err := d.regular(name + journalEnding)
@@ -143,12 +145,12 @@ func (d folder) look(name string) (l Left, ok bool, err error) {
 	return l, l.InUse || there || !h.asidesAlone(), err
 }
 
-// asidesAlone reports whether a journal speaks of nothing but what was set aside.
+// asidesAlone reports whether the journal lists files that were set aside and nothing else.
 func (h history) asidesAlone() bool {
 	return h.known && h.identity.URLSum == "" && len(h.identity.asides) > 0 && len(h.runs) == 0 && h.committed == nil
 }
 
-// have is what a journal says is there of a part file of so many bytes.
+// have returns the bytes that the journal lists and that lie within a part file of the given size.
 func (h history) have(size int64) (set byterange.Set) {
 	for _, r := range h.runs {
 		if r.End <= size {
@@ -158,7 +160,7 @@ func (h history) have(size int64) (set byterange.Set) {
 	return set
 }
 
-// regular looks at an entry. It is not ok if there is none, or none of ours.
+// regular returns the state of an entry. It reports false if the entry is missing or ours rejects it.
 func (d folder) regular(name string) (info fsys.Info, ok bool, err error) {
 	info, err = d.dir.Stat(name)
 	switch {
@@ -173,7 +175,7 @@ func (d folder) regular(name string) (info fsys.Info, ok bool, err error) {
 	return info, true, nil
 }
 
-// gone reports whether err says that a file was removed or replaced meanwhile.
+// gone reports whether err means that a file was removed or replaced meanwhile.
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) }
 
 func (d folder) asideAt(entry string) (a Aside, ok bool, err error) {
@@ -185,7 +187,7 @@ func (d folder) asideAt(entry string) (a Aside, ok bool, err error) {
 	return Aside{Path: d.join(entry), Name: name, Size: info.Size, Changed: info.ModTime}, ok, err
 }
 
-// nameOfAside is the name that a file would have had which was set aside.
+// nameOfAside returns the final name that belongs to a file set aside.
 func nameOfAside(entry string) (name string, ok bool) {
 	rest, ok := strings.CutSuffix(entry, asideEnding)
 	if !ok {
@@ -199,7 +201,7 @@ func nameOfAside(entry string) (name string, ok bool) {
 	return "", false
 }
 
-// NameOf is the name that a file is to have of which path is the part file or its journal, or path itself.
+// NameOf returns the final name that belongs to path, if path is a part file or a journal. Otherwise it returns path.
 func NameOf(path string) string {
 	for _, ending := range []string{journalEnding, partEnding} {
 		if name, ok := strings.CutSuffix(path, ending); ok && name != "" && !strings.HasSuffix(name, "/") {
@@ -209,8 +211,9 @@ func NameOf(path string) string {
 	return path
 }
 
-// Remove removes what is there of the file name, or, if that is the name of what was set aside, this. It returns the paths of
-// what went. If there is nothing of ours, the error is fs.ErrNotExist; if another process has it open, an *InUseError.
+// Remove removes the incomplete download of the file name. If name is itself a file that was set aside, it removes that
+// file. It returns the removed paths. If there is nothing of braid's, the error is fs.ErrNotExist. If another process
+// has the download open, the error is an *InUseError.
 func Remove(files fsys.FS, dir, name string) (removed []string, err error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -238,7 +241,7 @@ func Remove(files fsys.FS, dir, name string) (removed []string, err error) {
 	return d.removeLocked(f, base)
 }
 
-// removeAlone removes the journal of a name if it speaks of nothing but what was set aside.
+// removeAlone removes the journal of name if it lists nothing but files that were set aside.
 func (d folder) removeAlone(name string) error {
 	if _, ok, err := d.regular(name + journalEnding); !ok || err != nil {
 		return err
@@ -256,12 +259,12 @@ func (d folder) removeAlone(name string) error {
 		return err
 	}
 	if h, err := readHistory(io.NewSectionReader(f, 0, math.MaxInt64)); !isNew && (err != nil || !h.asidesAlone()) {
-		return nil // it is of something else, or none
+		return nil // it lists something else, or is not a journal
 	}
 	return d.remove(name + journalEnding)
 }
 
-// removeLocked removes a part file and its journal, which is locked and goes last, as in Discard.
+// removeLocked removes a part file and its journal, which is locked. The journal is removed last, as in Discard.
 func (d folder) removeLocked(f fsys.File, base string) ([]string, error) {
 	h, err := readHistory(io.NewSectionReader(f, 0, math.MaxInt64))
 	if err != nil {
@@ -272,7 +275,7 @@ func (d folder) removeLocked(f fsys.File, base string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if there && (h.known || part.Size == 0) { // nothing shows whose other bytes are
+	if there && (h.known || part.Size == 0) { // without an identity, the owner of the bytes is unknown
 		names = slices.Insert(names, 0, base+partEnding)
 	}
 	return d.removeAll(names...)

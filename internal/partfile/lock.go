@@ -2,8 +2,8 @@ package partfile
 
 import "braid/internal/fsys"
 
-// openLocked opens the journal at name, or creates it, and locks it; a new one is empty. The journal is the lock
-// because it is the first of the two files to come and the last to go. part is for messages.
+// openLocked opens the journal at name, or creates it, and locks it. A new journal is empty. The journal serves as the
+// lock because it is created before the part file and removed after it. part is the name for messages.
 func (d folder) openLocked(name, part string) (file fsys.File, isNew bool, err error) {
 	const attempts = 100
 	for range attempts {
@@ -20,8 +20,8 @@ func (d folder) openLocked(name, part string) (file fsys.File, isNew bool, err e
 	return nil, false, &InUseError{Path: d.join(part)}
 }
 
-// claim locks f, which was opened at name, and reports whether it is as new as it was then. Another process may have
-// locked it, and left something, between its creation and our lock.
+// claim locks f, which was opened at name. It reports whether f is locked and whether it is still new: another process
+// may have locked and written it between its creation and this lock.
 func (d folder) claim(f fsys.File, name, part string, wasNew bool) (held, isNew bool, err error) {
 	held, err = d.lock(f, name, part)
 	if !held || err != nil || !wasNew {
@@ -31,8 +31,8 @@ func (d folder) claim(f fsys.File, name, part string, wasNew bool) (held, isNew 
 	return true, info.Size == 0, err
 }
 
-// lock locks f, which was opened at name. The lock is the kernel's: it ends with the process. It is not held
-// if the last owner of f removed it before we had the lock: such a file locks nothing.
+// lock locks f, which was opened at name. The kernel releases the lock when the process ends. lock reports false if the
+// previous holder removed the file before the lock was acquired, because a removed file protects nothing.
 func (d folder) lock(f fsys.File, name, part string) (held bool, err error) {
 	switch locked, err := f.TryLock(); {
 	case err != nil:

@@ -15,10 +15,11 @@ import (
 	"braid/internal/fsys"
 )
 
-// maxEntry is how many bytes the name of an entry may have.
+// maxEntry is the maximum length in bytes of a name in a folder.
 const maxEntry = 255
 
-// CheckName returns an error if the files beside a file of that name would have names that are too long for any file system.
+// CheckName returns an error if the journal of a file of that name would have a name that is too long for most file
+// systems.
 func CheckName(name string) error {
 	const most = maxEntry - len(journalEnding)
 	if len(name) > most {
@@ -27,8 +28,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Target looks at what has the final name. If that is an ordinary file, present is true; if it is something
-// else, the error is a *NameError.
+// Target returns the state of the file at the final name. It reports true for an ordinary file. For anything else that
+// exists, the error is a *NameError.
 func Target(files fsys.FS, dir, name string) (info fsys.Info, present bool, err error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -38,11 +39,10 @@ func Target(files fsys.FS, dir, name string) (info fsys.Info, present bool, err 
 	return d.target(base)
 }
 
-// Open opens the part file of name, which is relative to dir, and makes it ours: no other process can
-// while this one has it open. If there is none, it begins one. What is there and cannot be trusted
-// is set aside; see Aside.
+// Open opens the part file of name, which is relative to dir, and locks it against other processes. It creates the part
+// file if it does not exist. A file that cannot be trusted is set aside; see Aside.
 //
-// Errors are *InUseError, *NameError, and those of the file system.
+// The error is an *InUseError, a *NameError or an error of the file system.
 func Open(files fsys.FS, dir, name string) (*File, error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -58,7 +58,7 @@ func Open(files fsys.FS, dir, name string) (*File, error) {
 
 func (f *File) open() error {
 	h, newJournal, err := f.openJournal()
-	own := !newJournal && err == nil && h.size > 0 // the part file has a journal, which is one of ours
+	own := !newJournal && err == nil && h.size > 0 // the part file has a journal that braid wrote
 	if err == errForeign {
 		h, newJournal, err = f.replaceJournal()
 	}
@@ -76,7 +76,7 @@ func (f *File) open() error {
 	if err := f.startGuard(newPart); err != nil {
 		return err
 	}
-	if newPart && newJournal { // the usual case: there is nothing to read and nothing to empty
+	if newPart && newJournal { // the usual case: both files are new and empty
 		return nil
 	}
 	info, err := f.part.Info()
@@ -85,7 +85,8 @@ func (f *File) open() error {
 		return err
 	case !h.known && info.Size > 0:
 		return f.setAside("nothing that can be trusted says what it is a part of", own)
-	case len(h.runs) == 0 && len(h.identity.asides) > 0 && h.committed == nil: // nothing may be lost of that before there is a key
+	case len(h.runs) == 0 && len(h.identity.asides) > 0 && h.committed == nil:
+		// Keep the journal. The list of files set aside must not be lost before SealWith sets the key.
 		f.journal.size = h.size
 		return errors.Join(f.journal.file.Truncate(h.size), f.part.Truncate(0), f.part.Chmod(0o600), f.recordInfo())
 	case len(h.runs) == 0 || info.Size == 0:
@@ -94,7 +95,7 @@ func (f *File) open() error {
 	return f.inherit(h)
 }
 
-// openJournal locks and reads the journal, if it is not a new one. If it is none, the error is errForeign.
+// openJournal locks the journal and, unless it is new, reads it. If the file is not a journal, the error is errForeign.
 func (f *File) openJournal() (h history, isNew bool, err error) {
 	file, isNew, err := f.folder.openLocked(f.journalName(), f.partName())
 	if err != nil {
@@ -111,8 +112,8 @@ func (f *File) openJournal() (h history, isNew bool, err error) {
 	return h, false, err
 }
 
-// replaceJournal sets a foreign journal aside and begins one. Another process may be faster; then
-// the part file is in use by that one.
+// replaceJournal sets a foreign journal aside and creates a new one. If another process creates it first, the part file
+// is in use by that process.
 func (f *File) replaceJournal() (h history, isNew bool, err error) {
 	bad, err := f.renameAside(f.journalName(), journalEnding)
 	if err != nil {
@@ -134,7 +135,7 @@ func (f *File) inherit(h history) error {
 	return errors.Join(f.part.Chmod(0o600), f.recordInfo())
 }
 
-// empty makes both files empty, without a trace of earlier runs.
+// empty empties both files and forgets earlier runs.
 func (f *File) empty() error {
 	if err := f.part.Truncate(0); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (f *File) empty() error {
 	return f.restart()
 }
 
-// restart makes the journal an empty one, but for what was set aside.
+// restart empties the journal, except for the list of files set aside.
 func (f *File) restart() error {
 	payload, err := f.asidesAlone()
 	if err != nil {
@@ -161,7 +162,8 @@ func (f *File) restart() error {
 	return f.journal.restart(payload)
 }
 
-// asidesAlone is an identity of no file, which says what was set aside; nil if that is nothing, or no key seals it.
+// asidesAlone returns the payload of an identity that lists only the files set aside. It returns nil if there are none
+// or f has no key.
 func (f *File) asidesAlone() ([]byte, error) {
 	if f.key == nil || len(f.ownAsides()) == 0 {
 		return nil, nil
@@ -170,7 +172,7 @@ func (f *File) asidesAlone() ([]byte, error) {
 	return f.key.sealed(f.name, payload), err
 }
 
-// hasAsides reports whether something is there that this download or an earlier one of its name set aside.
+// hasAsides reports whether a file still exists that a download of this name set aside.
 func (f *File) hasAsides() bool {
 	return f.key != nil && slices.ContainsFunc(f.ownAsides(), func(a ownAside) bool {
 		there, err := f.folder.isThere(a)
@@ -178,14 +180,14 @@ func (f *File) hasAsides() bool {
 	})
 }
 
-// isThere reports whether what was set aside lies there as it was left.
+// isThere reports whether the file a still exists, unchanged.
 func (d folder) isThere(a ownAside) (bool, error) {
 	info, ok, err := d.regular(a.Name)
 	return ok && info.ID == a.ID && info.Size == a.Size && info.ModTime.Equal(a.ModTime), err
 }
 
-// An ownAside is a file that a download of the same name set aside, and which had a journal of ours. It goes when the download
-// succeeds; any other file of such a name stays.
+// ownAside is a file that a download of the same name set aside and that had a journal of braid's. It is removed when
+// the download succeeds. Any other file with such a name stays.
 type ownAside struct {
 	Name    string
 	ID      fsys.ID
@@ -193,11 +195,11 @@ type ownAside struct {
 	ModTime time.Time
 }
 
-// mostAsides is how many names of one kind are tried.
+// mostAsides is the number of names that are tried for a file set aside.
 const mostAsides = 99
 
-// setAside renames what is there to NAME.part.bad and starts empty. Own reports whether a journal of ours speaks of it.
-// Should we be stopped in between, the journal speaks of bytes that are not there any more.
+// setAside renames the part file to NAME.part.bad and begins an empty one. own is set if a journal of braid's describes
+// the bytes. If the process is stopped in between, the journal describes bytes that are gone.
 func (f *File) setAside(why string, own bool) error {
 	info, err := f.part.Info()
 	if err != nil {
@@ -206,7 +208,7 @@ func (f *File) setAside(why string, own bool) error {
 	bad := f.partName() + asideEnding
 	if info.Size > 0 {
 		if own {
-			f.removeAsides() // what an earlier run set aside is replaced
+			f.removeAsides() // replace the files that an earlier run set aside
 			if err := f.announceAside(ownAside{bad, info.ID, info.Size, info.ModTime.UTC()}); err != nil {
 				return err
 			}
@@ -231,8 +233,8 @@ func (f *File) setAside(why string, own bool) error {
 	return f.empty()
 }
 
-// announceAside records what is set aside next: a run that is stopped behind that leaves nothing of which nobody knows
-// whose it is. Under another name than the usual one, which is taken, it is recorded when it has it.
+// announceAside records the file that is about to be set aside, so that its owner is known even if the process is
+// stopped right after the rename. If the usual name is taken, the actual name is recorded after the rename.
 func (f *File) announceAside(a ownAside) error {
 	f.asides = append(f.asides, a)
 	payload, err := f.asidesAlone()
@@ -242,7 +244,7 @@ func (f *File) announceAside(a ownAside) error {
 	return f.journal.begin(payload)
 }
 
-// renameAside gives an entry a name that is free: NAME.part.bad, NAME.2.part.bad, and so on.
+// renameAside renames an entry to a free name: NAME.part.bad, NAME.2.part.bad, and so on.
 func (f *File) renameAside(from, ending string) (name string, err error) {
 	if len(f.name+"."+strconv.Itoa(mostAsides)+ending+asideEnding) > maxEntry {
 		ending = partEnding
@@ -259,14 +261,14 @@ func (f *File) renameAside(from, ending string) (name string, err error) {
 	return "", &NameError{f.folder.join(f.name + ending + asideEnding), "and 98 more such names are taken: remove what is not needed"}
 }
 
-// An oldAsides is what the journal that Open found says of such files, and what has its seal. Without that any program may have
-// written it, and it counts for nothing.
+// oldAsides is the list of files set aside in the journal that Open found, with the sealed payload. The list is ignored
+// if the seal is missing or wrong, because any program may have written it.
 type oldAsides struct {
 	payload []byte
 	list    []ownAside
 }
 
-// ownAsides is what downloads of this name set aside.
+// ownAsides returns the files that downloads of this name set aside.
 func (f *File) ownAsides() []ownAside {
 	if len(f.before.list) > 0 && f.key.fits(f.name, f.before.payload) {
 		return slices.Concat(f.asides, f.before.list)
@@ -274,12 +276,12 @@ func (f *File) ownAsides() []ownAside {
 	return f.asides
 }
 
-// removeAsides removes what downloads of this name set aside, as far as it is what they left there.
+// removeAsides removes the files that downloads of this name set aside, if they are unchanged.
 func (f *File) removeAsides() {
 	f.asides, f.before = f.folder.removeOwn(f.ownAsides()), oldAsides{}
 }
 
-// removeOwn removes what was set aside, as far as it is what was left there, and returns what it could not.
+// removeOwn removes the files in list that are unchanged, and returns those it could not remove.
 func (d folder) removeOwn(list []ownAside) (left []ownAside) {
 	return slices.DeleteFunc(slices.Clone(list), func(a ownAside) bool {
 		there, err := d.isThere(a)
@@ -287,7 +289,7 @@ func (d folder) removeOwn(list []ownAside) (left []ownAside) {
 	})
 }
 
-// tell adds to what Aside says.
+// tell appends to the text that Aside returns.
 func (f *File) tell(name, why string) {
 	if f.aside != "" {
 		f.aside += "; "
@@ -295,11 +297,11 @@ func (f *File) tell(name, why string) {
 	f.aside += f.folder.join(name) + ": " + why
 }
 
-// SealWith makes f seal what it records from now on, and Sealed compare seals, with k.
+// SealWith makes f seal its records with k from now on, and makes Sealed check seals with k.
 func (f *File) SealWith(k *Key) { f.key = k }
 
-// Reset sets the bytes aside as NAME.part.bad, replacing what an earlier run set aside, and starts empty. Begin has to
-// follow. The reason is told by Aside.
+// Reset sets the bytes aside as NAME.part.bad, replacing a file that an earlier run set aside, and begins an empty part
+// file. Aside returns the reason. The caller must call Begin next.
 func (f *File) Reset(reason string) error {
 	if err := f.checkOpen("reset"); err != nil {
 		return err
@@ -307,8 +309,8 @@ func (f *File) Reset(reason string) error {
 	return f.setAside(reason, true)
 }
 
-// Restart throws the bytes away and starts empty: the file has changed at its origin. Begin has
-// to follow.
+// Restart discards the bytes and begins an empty part file, because the file has changed on the server. The caller must
+// call Begin next.
 func (f *File) Restart() error {
 	if err := f.checkOpen("restart"); err != nil {
 		return err
@@ -327,8 +329,8 @@ func (f *File) checkOpen(op string) error {
 	return nil
 }
 
-// OpenTemp opens a file without a name in dir, or in os.TempDir if dir is empty, for bytes that come before
-// their turn in a stream. It can be written to at once and is gone when it is closed, also by a kill.
+// OpenTemp opens a nameless file in dir, or in os.TempDir if dir is empty. It holds the bytes of a stream that arrive
+// before their turn. It accepts writes at once, and disappears when it is closed or the process is killed.
 func OpenTemp(files fsys.FS, dir string) (*File, error) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -340,14 +342,16 @@ func OpenTemp(files fsys.FS, dir string) (*File, error) {
 	return Around(part), nil
 }
 
-// Around makes a File of bytes that lie elsewhere: without a name, a journal or an earlier run. It can be written to at once.
+// Around returns a File for bytes that are stored in part, without a name, a journal or an earlier run. It accepts
+// writes at once.
 func Around(part fsys.File) *File {
 	f := &File{part: part, ledger: newLedger(writing)}
 	f.ledger.unjournaled = true
 	return f
 }
 
-// Prior says what an earlier run was downloading, if it left any bytes. They have not been looked at.
+// Prior returns the identity of the file that an earlier run was downloading, if that run left bytes. The bytes have
+// not been checked.
 func (f *File) Prior() (Identity, bool) {
 	if f.ledger.now() != inherited {
 		return Identity{}, false
@@ -355,8 +359,8 @@ func (f *File) Prior() (Identity, bool) {
 	return f.prior.identity, true
 }
 
-// Recover takes over what an earlier run left. Each range that the journal has is read and its CRC-32C
-// compared; what differs is missing, what is right is in Have. If ctx ends, nothing is decided.
+// Recover takes over the bytes of an earlier run. It reads each range in the journal and compares its CRC-32C. Ranges
+// that match are in Have afterwards, the others are missing. If ctx ends, the bytes remain undecided.
 func (f *File) Recover(ctx context.Context) error {
 	if f.ledger.now() != inherited {
 		return nil
@@ -373,7 +377,7 @@ func (f *File) Recover(ctx context.Context) error {
 	return nil
 }
 
-// Inherited is how many bytes an earlier run has left, by what its journal says.
+// Inherited returns the number of bytes that an earlier run left, according to its journal.
 func (f *File) Inherited() int64 {
 	if f.ledger.now() != inherited {
 		return 0
@@ -386,8 +390,8 @@ func (f *File) Inherited() int64 {
 	return have.Len()
 }
 
-// Sealed reports whether what Prior says was written with this key for this name. Else any program may have written it:
-// Prior is no evidence then, and the bytes have to be proven otherwise.
+// Sealed reports whether the key sealed the identity that Prior returns, for this name. If not, any program may have
+// written it: Prior is no evidence, and the bytes must be proven in another way.
 func (f *File) Sealed() bool {
 	return f.ledger.now() == inherited && f.key.fits(f.name, f.prior.payload)
 }

@@ -1,20 +1,18 @@
-// Package partfile owns the bytes of an unfinished download: NAME.part and NAME.part.journal in the folder
-// where NAME will be.
+// Package partfile owns the bytes of an unfinished download: NAME.part and NAME.part.journal in the folder of NAME.
 //
-// Each byte is written once, by the first writer that brings it, until it is found wrong and voided. The journal
-// says which bytes are there, with a CRC-32C of each run of them, so that the next run can go on after a
-// kill, a loss of power or a flipped bit: what does not have its CRC is missing. Only [File.Commit] gives
-// the file its final name, and it wants a [verify.Proof].
+// Each byte is written once, by the first writer that has it, unless it is found wrong and voided. The journal lists
+// the bytes that were written, with a CRC-32C for each run of them, so that the next run can continue after a kill, a
+// loss of power or a flipped bit: bytes with another CRC count as missing. Only [File.Commit] gives the file its final
+// name, and it requires a [verify.Proof].
 //
-// The package decides nothing: not what to fetch, not whether the bytes are the right ones, not whether
-// those of an earlier run are of use. It has no goroutine and no clock:
-// its user calls Flush every 50 ms or so, and Sync every few seconds.
+// The package makes no decisions about what to fetch, whether the bytes are right, or whether those of an earlier run
+// are of use. It has no goroutine and no clock: its user calls Flush about every 50 ms, and Sync every few seconds.
 //
 //	f, err := partfile.Open(nil, dir, "x.iso")
 //	if err != nil {
 //		return err
 //	}
-//	defer f.Close() // keeps what is there
+//	defer f.Close() // keeps the bytes
 //	if prior, ok := f.Prior(); ok {
 //		if prior.URLSum != id.URLSum {
 //			err = f.Reset("it is of another file")
@@ -44,9 +42,9 @@ import (
 	"braid/internal/fsys"
 )
 
-// A File is the bytes of an unfinished download. WriteAt, WriteWhile, ReadAt, Have, Front, WaitFront, Revoke, Void, Flush and
-// Sync may be called by several goroutines at once; the other methods only while none of these runs, and
-// Close also then: it makes WaitFront return and WriteAt fail.
+// File holds the bytes of an unfinished download. WriteAt, WriteWhile, ReadAt, Have, Front, WaitFront, Revoke, Void,
+// Flush and Sync are safe for concurrent use. The other methods must not run at the same time as these, except Close,
+// which makes WaitFront return and WriteAt fail.
 type File struct {
 	folder  folder
 	name    string // final name in folder; empty for a temporary file
@@ -55,26 +53,26 @@ type File struct {
 	ledger  *ledger
 	prior   history // while inherited
 	key     *Key
-	urlSum  string // of what was begun
+	urlSum  string // URLSum given to Begin
 	aside   string
 	before  oldAsides
-	asides  []ownAside // what this run set aside
-	freed   int64      // blocks below were given back by Release
-	kept    int64      // by Close
+	asides  []ownAside // set aside by this run
+	freed   int64      // Release gave back the blocks below this offset
+	kept    int64      // set by Close
 	keptAt  string
 
-	// unsafe is the first error of Sync. The system tells of a failed write only once, so a later fsync that
-	// succeeds proves nothing about the bytes before.
+	// unsafe is the first error of Sync. The system reports a failed write only once, so a later fsync that succeeds
+	// proves nothing about the earlier bytes.
 	unsafe atomic.Pointer[error]
 	named  atomic.Bool // the names of both files are on disk
 
-	voiding sync.Mutex // one Void at a time
-	syncing sync.Mutex // one Sync at a time
+	voiding sync.Mutex // held by Void
+	syncing sync.Mutex // held by Sync
 
 	guarded guardState
 }
 
-// Path is where the part file is, and empty for a temporary file.
+// Path returns the path of the part file, or an empty string for a temporary file.
 func (f *File) Path() string {
 	if f.temporary() {
 		return ""
@@ -87,11 +85,11 @@ func (f *File) temporary() bool { return f.journal == nil }
 func (f *File) partName() string    { return f.name + partEnding }
 func (f *File) journalName() string { return f.name + journalEnding }
 
-// Aside says what was found and set aside by Open or Reset, and why. It is empty if nothing was.
+// Aside describes the files that Open or Reset set aside, and why. It is empty if there are none.
 func (f *File) Aside() string { return f.aside }
 
-// Begin records what is being downloaded. From then on bytes can be written. It is called again when more
-// has been learned about the same file.
+// Begin records the identity of the file and allows writes. It may be called again when more is known about the same
+// file.
 func (f *File) Begin(id Identity) error {
 	switch f.ledger.now() {
 	case inherited:
@@ -113,19 +111,18 @@ func (f *File) Begin(id Identity) error {
 	return nil
 }
 
-// WriteAt writes the bytes of p that were not written yet, and returns how many these were. The others are
-// duplicates, also if their writer is not done yet. If there is an error, it may be called again.
+// WriteAt writes those bytes of p that were not written yet, and returns their number. The other bytes count as
+// duplicates, even if their writer has not finished. After an error WriteAt may be called again.
 func (f *File) WriteAt(p []byte, off int64) (fresh int, err error) {
 	return f.WriteWhile(p, off, func() bool { return true }, new(byterange.Set))
 }
 
-// ErrStopped says that the writer was stopped.
+// ErrStopped is returned by WriteWhile when its writer was stopped.
 var ErrStopped = errors.New("the writer was stopped")
 
-// WriteWhile is WriteAt for a writer that may be stopped: it fails with ErrStopped where it would begin to write while
-// may reports false, which is asked with a lock held. So what the writer was to write can be revoked after it was
-// stopped, and none of it comes later. What it does not write, since another writer was there before, is added to
-// theirs.
+// WriteWhile is WriteAt for a writer that can be stopped. It fails with ErrStopped as soon as may returns false before
+// a write begins. may is called with a lock held, so after a writer was stopped, its bytes can be revoked and none of
+// them arrive later. The ranges that another writer has already claimed are added to theirs.
 func (f *File) WriteWhile(p []byte, off int64, may func() bool, theirs *byterange.Set) (fresh int, err error) {
 	if off < 0 || off > math.MaxInt64-int64(len(p)) {
 		return 0, &fs.PathError{Op: "write", Path: f.part.Name(), Err: syscall.EINVAL}
@@ -181,8 +178,8 @@ func (f *File) closedError(op string) error {
 	return &fs.PathError{Op: op, Path: f.part.Name(), Err: fs.ErrClosed}
 }
 
-// ReadAt reads what is on disk, through the descriptor that wrote it. It is for the caller to know
-// which of it is in Have. If that is not there, the error is a *TouchedError.
+// ReadAt reads from the part file through the descriptor that wrote it. It does not check that the bytes are in Have.
+// If the file is shorter than that, the error is a *TouchedError.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.part.ReadAt(p, off)
 	if err == io.EOF && !f.temporary() {
@@ -191,17 +188,17 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Have is which bytes are there.
+// Have returns the bytes that were written.
 func (f *File) Have() byterange.Set { return f.ledger.have() }
 
-// Front is the first byte that is not there.
+// Front returns the offset of the first missing byte.
 func (f *File) Front() int64 {
 	front, _, _ := f.ledger.frontBeyond(-1)
 	return front
 }
 
-// WaitFront waits until Front is beyond past, and returns it. If ctx ends first, the error is that of ctx;
-// if f is closed, it is fs.ErrClosed.
+// WaitFront blocks until Front is beyond past, and returns it. If ctx ends first, it returns the error of ctx. If f is
+// closed, the error is fs.ErrClosed.
 func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err error) {
 	for {
 		front, moved, phase := f.ledger.frontBeyond(past)
@@ -219,15 +216,16 @@ func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err erro
 	}
 }
 
-// Revoke takes r out of Have because its bytes turned out wrong. Front may become less; a verdict about bytes of r is void too.
-// They can be written again after Void, which must follow: WriteAt waits for that. Revoke itself waits for nothing.
+// Revoke removes r from Have because its bytes turned out wrong. Front may decrease, and earlier verdicts about bytes
+// of r are void. WriteAt blocks for bytes of r until Void, which the caller must call next. Revoke itself does not
+// block.
 func (f *File) Revoke(r byterange.Range) {
 	if !r.Empty() {
 		f.ledger.revoke(r)
 	}
 }
 
-// Void records that all is void that was revoked. It waits for writes that are under way there. When it returns, it is on disk.
+// Void records all revoked ranges as void and syncs the journal. It first waits for pending writes to these ranges.
 func (f *File) Void() error {
 	f.voiding.Lock()
 	defer f.voiding.Unlock()
@@ -244,8 +242,7 @@ func (f *File) Void() error {
 	return f.journal.void(f.ledger, f.part, ranges)
 }
 
-// Flush records in the journal what was written and is not recorded yet. WriteAt does so itself for each
-// MiB that comes in one piece.
+// Flush records in the journal the bytes that were written since. WriteAt does so itself for each contiguous MiB.
 func (f *File) Flush() error {
 	if f.temporary() {
 		return nil
@@ -256,8 +253,7 @@ func (f *File) Flush() error {
 	return f.journal.flush(f.ledger, 0)
 }
 
-// Sync puts on disk what was written, then the journal that says so and, the first time, the names of both. That can take
-// seconds.
+// Sync syncs the written bytes, then the journal and, the first time, the names of both files. That can take seconds.
 func (f *File) Sync() error {
 	if f.temporary() {
 		return nil
@@ -282,7 +278,8 @@ func (f *File) Sync() error {
 	return nil
 }
 
-// Allocated reports whether there is room on disk for size bytes, whatever else is written.
+// Allocated reports whether size bytes are allocated to the part file on disk, so that other files cannot use the
+// space.
 func (f *File) Allocated(size int64) (bool, error) {
 	info, err := f.part.Info()
 	return info.Allocated >= size, err
@@ -291,17 +288,17 @@ func (f *File) Allocated(size int64) (bool, error) {
 // CheckRoom returns a *SpaceError if the file system has no room for n bytes beside the part file.
 func (f *File) CheckRoom(n int64) error {
 	free, err := f.part.Free()
-	if err != nil || free < 0 || n <= free { // it does not say, or there is
+	if err != nil || free < 0 || n <= free { // unknown, or enough
 		return err
 	}
 	return &SpaceError{Path: f.part.Name(), Need: n, Free: free}
 }
 
-// CheckSpace returns a *SpaceError if the file system has no room for the rest of a file of size bytes.
-// What the part file occupies already counts as there.
+// CheckSpace returns a *SpaceError if the file system has no room for the rest of a file of size bytes. Space that the
+// part file already occupies counts as available.
 func (f *File) CheckSpace(size int64) error {
 	free, err := f.part.Free()
-	if err != nil || free < 0 || size <= free { // it does not say, or there is
+	if err != nil || free < 0 || size <= free { // unknown, or enough
 		return err
 	}
 	info, err := f.part.Info()
@@ -315,9 +312,8 @@ func (f *File) CheckSpace(size int64) error {
 	return nil
 }
 
-// Preallocate reserves room for size bytes and leaves the length of the file as it is. A file system that
-// cannot do that is left alone; a full one is an error. It
-// may be called while others write.
+// Preallocate reserves room for size bytes without changing the length of the file. It does nothing on a file system
+// that cannot reserve; a full file system is an error. It may be called during writes.
 func (f *File) Preallocate(size int64) error {
 	if size <= 0 {
 		return nil
@@ -331,14 +327,14 @@ func (f *File) Preallocate(size int64) error {
 	return errors.Join(f.part.Reserve(size), f.recordInfo())
 }
 
-// Skip says that the first size bytes were written, and lie elsewhere. It is for temporary files only.
+// Skip marks the first size bytes as written; they are stored elsewhere. It is for temporary files only.
 func (f *File) Skip(size int64) {
 	f.freed = size
 	f.ledger.restore(byterange.Range{End: size})
 }
 
-// Release gives the blocks below off back to the file system: a pipe has taken these bytes. They read as
-// zero then. It is for temporary files only.
+// Release returns the blocks below off to the file system, because their bytes have been written to a pipe. They read
+// as zero afterwards. It is for temporary files only.
 func (f *File) Release(off int64) error {
 	if !f.temporary() {
 		return &StateError{f.Path(), "is not a temporary file"}

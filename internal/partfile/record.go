@@ -12,7 +12,7 @@ import (
 	"braid/byterange"
 )
 
-// The journal is a header and records, all integers little-endian:
+// The journal consists of a header and records. All integers are little-endian:
 //
 //	header:   8 bytes "braidjnl", 4 bytes version, 4 bytes CRC-32C of these 12
 //	record:   4 bytes length of the payload, 1 byte kind, payload, 4 bytes CRC-32C of all before
@@ -21,9 +21,9 @@ import (
 //	void:     8 bytes start, 8 bytes end
 //	committed: JSON
 //
-// Records are only appended. The last identity holds. A void record takes back every earlier done record
-// that has a byte in common with it. A committed record counts only as the last one, and only without a part file; versions that
-// do not know it take it for a torn tail.
+// Records are only appended. The last identity is the valid one. A void record cancels every earlier done record that
+// overlaps it. A committed record is valid only as the last record and only without a part file. Versions of braid that
+// do not know it treat it as a torn tail.
 const (
 	magic      = "braidjnl"
 	version    = 1
@@ -71,25 +71,24 @@ func appendRange(b []byte, r byterange.Range) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(r.End))
 }
 
-// A history is what a journal says. None of it has been compared with the part file.
+// history is the content of a journal. None of it has been compared with the part file.
 type history struct {
 	identity  Identity
-	payload   []byte     // of the identity
-	known     bool       // there is an identity
+	payload   []byte     // of the identity record
+	known     bool       // identity is set
 	committed *committed // nil, or the last record
-	ending    []byte     // the payload of that
-	runs      []run      // done, in the order in which they were recorded; they may overlap
-	size      int64      // bytes up to the end of the last good record, 0 without a header: the rest is a torn tail
+	ending    []byte     // payload of committed
+	runs      []run      // done records in order; they may overlap
+	size      int64      // end of the last valid record, or 0 without a header; the rest is a torn tail
 }
 
-// errForeign says that a journal is none, or one of another version.
+// errForeign is the error for a file that is not a journal, or a journal of another version.
 var errForeign = errors.New("not a journal of this version")
 
-// errTorn says that what follows is no record.
+// errTorn is the error for bytes that are not a complete, valid record.
 var errTorn = errors.New("torn record")
 
-// readHistory reads a journal up to its end or to the first record that is not whole. The error is
-// errForeign, or one of reading.
+// readHistory reads a journal up to its end or the first torn record. The error is errForeign or an error of r.
 func readHistory(r io.Reader) (history, error) {
 	br := bufio.NewReader(r)
 	h := history{size: headerSize}
@@ -118,7 +117,7 @@ func readHistory(r io.Reader) (history, error) {
 	}
 }
 
-// readRecord reads one record into buf, which it may grow. The error is errTorn or one of reading.
+// readRecord reads one record into buf, which it may grow. The error is errTorn or an error of r.
 func readRecord(r io.Reader, buf []byte) ([]byte, error) {
 	buf, err := readMore(r, buf[:0], 5)
 	if err != nil {
@@ -149,7 +148,7 @@ func readMore(r io.Reader, buf []byte, n int) ([]byte, error) {
 	return buf, err
 }
 
-// apply does what a record says. The error is errTorn: a record that makes no sense was not written by us.
+// apply applies a record to h. It returns errTorn for a record that braid would not have written.
 func (h *history) apply(kind byte, payload []byte) error {
 	h.committed, h.ending = nil, nil
 	switch {

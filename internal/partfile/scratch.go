@@ -2,11 +2,11 @@ package partfile
 
 import "braid/internal/fsys"
 
-// A Scratch is a nameless file for bytes that are not known to be right yet. They may be written again, and what was
-// given back reads as zero. Its methods may be called by several goroutines at once.
+// Scratch is a nameless file for bytes that have not been verified. Bytes may be written more than once, and released
+// bytes read as zero. Its methods are safe for concurrent use.
 type Scratch struct{ file fsys.File }
 
-// OpenScratch makes one in the folder dir, where the part file is: the same disk has room for both or for neither.
+// OpenScratch creates a Scratch in the folder dir of the part file, so that both use the same disk.
 func OpenScratch(files fsys.FS, dir string) (*Scratch, error) {
 	if dir == "" {
 		dir = "."
@@ -24,10 +24,10 @@ func (s *Scratch) ReadAt(p []byte, off int64) (int, error) { return s.file.ReadA
 // WriteAt implements io.WriterAt.
 func (s *Scratch) WriteAt(p []byte, off int64) (int, error) { return s.file.WriteAt(p, off) }
 
-// Release gives n bytes from off on back to the file system, if that can.
+// Release returns n bytes from off on to the file system, if it supports that.
 func (s *Scratch) Release(off, n int64) error {
 	return s.file.Release(off, n)
 }
 
-// Close gives back everything.
+// Close closes the file, which releases all of its space.
 func (s *Scratch) Close() error { return s.file.Close() }

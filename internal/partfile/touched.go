@@ -11,7 +11,7 @@ import (
 	"braid/internal/fsys"
 )
 
-// A TouchedError says that another program changed the part file. Its bytes have to be looked at again, see [File.Recheck].
+// TouchedError reports that another program changed the part file. Its bytes must be checked again; see [File.Recheck].
 type TouchedError struct {
 	Path string
 	What string // "was cut by another program", ...
@@ -19,25 +19,25 @@ type TouchedError struct {
 
 func (e *TouchedError) Error() string { return e.Path + ": " + e.What }
 
-// A guardState tells whether another program changed the part file. Until the guard watches, and where the system has
-// none, its size and times are compared with how we left it.
+// guardState detects changes of the part file by other programs. Before the guard watches, and on systems without a
+// guard, the size and times of the file are compared with those after braid's last write.
 //
-// To end a watch takes the system longer than to download a small file. So a new file, which no other program can have
-// open yet, is watched only once it has watchedSize bytes, or when it lasts until a Flush.
+// Ending a watch takes the system longer than downloading a small file. So a new file, which no other program can have
+// open yet, is watched only after watchedSize bytes or the first Flush.
 type guardState struct {
-	guard    fsys.Guard  // nil: the system has none
-	accepted bool        // that it may be open elsewhere, or have holes, is known
-	early    atomic.Bool // it is not watched yet
+	guard    fsys.Guard  // nil if the system has none
+	accepted bool        // ignore that the file is open elsewhere or has holes: Recheck has read it
+	early    atomic.Bool // not watched yet
 
 	mu      sync.Mutex
-	written int64     // bytes, as long as it is early; they are written one after the other
-	last    fsys.Info // as we left it
-	touched error     // what was found as long as it was early, or why nothing could be
+	written int64     // bytes written while early, which is done one write at a time
+	last    fsys.Info // state after braid's last change
+	touched error     // the change found while early, or the error of looking for one
 }
 
 const watchedSize = 1 << 20
 
-// startGuard begins to guard the part file. One that is not new is watched at once.
+// startGuard begins to guard the part file. A file that is not new is watched at once.
 func (f *File) startGuard(isNew bool) error {
 	f.guarded.guard, _ = f.part.Guard()
 	f.guarded.early.Store(true)
@@ -47,7 +47,7 @@ func (f *File) startGuard(isNew bool) error {
 	return f.watch()
 }
 
-// watch ends the time without a watch. Where the system has none, the file is compared after each of our writes from now on.
+// watch starts the watch. On a system without one, the file is compared after each write from now on.
 func (f *File) watch() error {
 	f.guarded.mu.Lock()
 	defer f.guarded.mu.Unlock()
@@ -67,7 +67,8 @@ func (f *File) endEarly() error {
 	return f.compare()
 }
 
-// compare keeps in mind that the file is not as we left it, or that this cannot be told. The caller holds guarded.mu.
+// compare sets guarded.touched if the file was changed since braid's last write, or if that cannot be determined. The
+// caller holds guarded.mu.
 func (f *File) compare() error {
 	info, err := f.part.Info()
 	if f.guarded.touched == nil {
@@ -93,7 +94,7 @@ func (f *File) put(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// putEarly writes p as long as the file is not watched.
+// putEarly writes p while the file is not watched.
 func (f *File) putEarly(p []byte, off int64) (n int, err error) {
 	g := &f.guarded
 	g.mu.Lock()
@@ -118,7 +119,7 @@ func (f *File) stopGuard() {
 	}
 }
 
-// recordInfo records the state in which we leave the file.
+// recordInfo records the present state of the file as the one that braid left.
 func (f *File) recordInfo() error {
 	f.guarded.mu.Lock()
 	defer f.guarded.mu.Unlock()
@@ -134,7 +135,8 @@ func (f *File) keepInfo() error {
 	return err
 }
 
-// untouched returns a *TouchedError if another program may have changed the file, of which size bytes are ours. Info is of now.
+// untouched returns a *TouchedError if another program may have changed the first size bytes of the file. info is its
+// present state.
 func (f *File) untouched(info fsys.Info, size int64) (err error) {
 	touched := func(what string) error { return &TouchedError{f.Path(), what} }
 	if info.Size < size {
@@ -161,7 +163,7 @@ func (f *File) untouched(info fsys.Info, size int64) (err error) {
 	return err
 }
 
-// same returns a *TouchedError if the file is not as we left it.
+// same returns a *TouchedError if info differs from the state that braid left.
 func (f *File) same(info fsys.Info) error {
 	f.guarded.mu.Lock()
 	defer f.guarded.mu.Unlock()
@@ -177,8 +179,8 @@ func (f *File) differs(info fsys.Info) error {
 	return nil
 }
 
-// Recheck reads all that is there and compares it with the CRC-32C of what was written. What differs is void then, and returned.
-// There must be no write meanwhile. What another program did before does not count any more, what it does from now on does.
+// Recheck reads all bytes in Have and compares them with their recorded CRC-32C. It voids and returns those that
+// differ. No write may run meanwhile. Changes by other programs before Recheck are forgotten; later ones are detected.
 func (f *File) Recheck(ctx context.Context) (wrong byterange.Set, err error) {
 	if f.temporary() {
 		return wrong, nil
@@ -214,16 +216,16 @@ func (f *File) Recheck(ctx context.Context) (wrong byterange.Set, err error) {
 	return wrong, f.Void()
 }
 
-// lost takes note of a sync that failed with err. The system tells that once: bytes that were to be put on disk may
-// never be there, although they can be read until it stops, and the next sync succeeds. So the journal says that they
-// are void; what an earlier sync put on disk stays.
+// lost handles a sync that failed with err. The system reports such a failure only once: the bytes may never reach the
+// disk although they can still be read and the next sync succeeds. So lost records in the journal that all bytes since
+// the last successful sync are void.
 func (f *File) lost(err error) error {
 	f.unsafe.CompareAndSwap(nil, &err)
 	f.ledger.revokeUnsynced()
 	size := f.journal.length()
 	if void := f.Void(); void != nil {
 		err = errors.Join(err, void)
-		if f.journal.length() == size { // not even that can be said: then nothing is
+		if f.journal.length() == size { // the void record failed, too: drop all records
 			err = errors.Join(err, f.journal.file.Truncate(headerSize))
 		}
 	}

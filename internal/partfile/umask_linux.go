@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// umask is the mask of this process, which nothing here changes.
+// umask returns the file mode creation mask, which this program never changes.
 var umask = sync.OnceValue(readUmask)
 
-// readUmask reads it. The system call for it would change it, for other goroutines too.
+// readUmask reads the mask from /proc, because the system call umask(2) changes it, for all threads.
 func readUmask() fs.FileMode {
 	const private = 0o077
 	status, err := os.ReadFile("/proc/self/status")

@@ -2,5 +2,5 @@ package partfile
 
 import "io/fs"
 
-// umask: the permissions of a file are inherited from its folder here.
+// umask returns 0: on Windows, a file inherits its permissions from its folder.
 func umask() fs.FileMode { return 0 }
