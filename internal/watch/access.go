@@ -13,13 +13,13 @@ import (
 	"braid/internal/web"
 )
 
-// An access is what a server is told, when names and files are read.
+// access holds the request header fields and credentials for reading names and files from a server.
 type access struct {
 	header         map[string][]string
 	user, password string
 }
 
-// all is the header with the name and password in it.
+// all returns the header, with an Authorization field made from user and password if there is none yet.
 func (a *access) all() map[string][]string {
 	if a.user != "" && a.header["Authorization"] == nil {
 		pair := a.user + ":" + a.password
@@ -31,14 +31,15 @@ func (a *access) all() map[string][]string {
 	return a.header
 }
 
-// secret notes a text that must not be seen.
+// secret adds text to the secrets that must not be printed.
 func (b *builder) secret(text string) {
 	if text != "" && !slices.Contains(b.config.Secrets, text) {
 		b.config.Secrets = append(b.config.Secrets, text)
 	}
 }
 
-// access reads the values that are somewhere else, for requests to a URL.
+// access builds the header fields and credentials for requests to the URL to. It reads the values that the table stores
+// in variables and files.
 func (b *builder) access(t *accessTable, to string, table ...string) (a access, err error) {
 	a.header = map[string][]string{}
 	key := func(names ...string) []string { return append(slices.Clone(table), names...) }
@@ -68,7 +69,7 @@ func (b *builder) access(t *accessTable, to string, table ...string) (a access, 
 	return a, b.user(&a, t, key)
 }
 
-// An elsewhere is a table of header fields whose values are variables or files.
+// elsewhere is a table of header fields whose values are read from variables or files.
 type elsewhere struct {
 	key    string
 	fields map[string]string
@@ -79,9 +80,9 @@ func (b *builder) elsewhere(t *accessTable) []elsewhere {
 	return []elsewhere{{"header-env", t.HeaderEnv, b.variable}, {"header-file", t.HeaderFile, b.content}}
 }
 
-// once refuses what is said in two ways, of which one would not count.
+// once returns an error if a field or the credentials are set in two ways, because only one of them would take effect.
 func (b *builder) once(t *accessTable, to string, key func(...string) []string) error {
-	from := map[string]string{} // of fields: the key that has them
+	from := map[string]string{} // the key that sets each field
 	for _, line := range t.Header {
 		name, _, _ := strings.Cut(line, ":")
 		from[textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))] = "header"
@@ -114,7 +115,7 @@ func (b *builder) once(t *accessTable, to string, key func(...string) []string) 
 	return nil
 }
 
-// user reads USER:PASSWORD.
+// user reads USER:PASSWORD from user-env or user-file.
 func (b *builder) user(a *access, t *accessTable, key func(...string) []string) (err error) {
 	var pair, from string
 	switch {
@@ -141,7 +142,7 @@ func (b *builder) user(a *access, t *accessTable, key func(...string) []string) 
 	return nil
 }
 
-// field adds a header field. Errors do not show its value.
+// field adds a header field. Its errors do not contain the value.
 func (b *builder) field(a *access, name, value string, ok bool, key []string) error {
 	name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))
 	switch {
@@ -159,7 +160,7 @@ func (b *builder) field(a *access, name, value string, ok bool, key []string) er
 		return nil
 	}
 	b.secret(value)
-	if _, token, ok := strings.Cut(value, " "); ok { // Bearer TOKEN
+	if _, token, ok := strings.Cut(value, " "); ok { // such as Bearer TOKEN
 		b.secret(token)
 	}
 	return nil
@@ -186,7 +187,7 @@ func (b *builder) variable(name string, key []string) (string, error) {
 	return value, nil
 }
 
-// content is what a file has, without the end of its line.
+// content returns the content of a file without trailing line ends.
 func (b *builder) content(path string, key []string) (string, error) {
 	path = b.path(path)
 	if b.ReadFile == nil {

@@ -13,14 +13,16 @@ import (
 )
 
 const (
-	// oldFolder is where old versions are, beside the file. Names of files do not begin with a dot, so that no feed reaches it.
+	// oldFolder is the folder of old versions, beside the file. File names do not begin with a dot, so no feed can name
+	// a file in it.
 	oldFolder = ".old"
-	// oldTime is what stands behind the name of an old version: when it was written here.
+	// oldTime is the format of the time in the name of an old version: its modification time on disk.
 	oldTime = "2006-01-02T15-04-05Z"
 )
 
-// keepOld gives the version that is there a second name, so that the first one always exists. It returns that name if
-// it is new. The name says the version: doing it twice is doing it once.
+// keepOld links the present version into the folder of old versions, so that the final name exists at all times. It
+// returns the path of the link, or an empty path if the link existed before. The name is derived from the version, so a
+// second call changes nothing.
 func (t *task) keepOld() (linked string, err error) {
 	if t.rule.Keep == 0 || !t.there {
 		return "", nil
@@ -49,15 +51,15 @@ func (t *task) keepOld() (linked string, err error) {
 	return t.old, old.Sync()
 }
 
-// stayed reports whether the version that got a second name still is the one that is there. A download that failed late
-// may have put the new one in its place.
+// stayed reports whether the version at linked is still the file in place. A download that failed late may have
+// replaced it.
 func (t *task) stayed(linked string) bool {
 	here, errHere := fsys.Lstat(t.files, t.path)
 	old, errOld := fsys.Lstat(t.files, linked)
 	return errHere == nil && errOld == nil && here.ID == old.ID
 }
 
-// linkOld gives base in d the name plain in old, or one with a number if another version has that.
+// linkOld links base in d to the name plain in old. It appends a number to the name if another version has it.
 func linkOld(d fsys.Dir, base string, old fsys.Dir, plain string) (name string, isNew bool, err error) {
 	for n := 1; ; n++ {
 		if name = plain; n > 1 {
@@ -75,7 +77,7 @@ func linkOld(d fsys.Dir, base string, old fsys.Dir, plain string) (name string, 
 	}
 }
 
-// prune removes old versions that are too many, and those that are no old ones: an update that was broken off has left them.
+// prune removes surplus old versions. It also removes links to the present version, which an interrupted update left.
 func (t *task) prune() error {
 	return t.visit(func(old fsys.Dir, versions, present []string) (err error) {
 		for _, name := range append(present, versions[:max(len(versions)-t.rule.Keep, 0)]...) {
@@ -85,7 +87,7 @@ func (t *task) prune() error {
 	})
 }
 
-// findOld finds where the version before the present one is kept, if it is.
+// findOld sets t.old to the path of the newest old version, or to an empty string if there is none.
 func (t *task) findOld() error {
 	t.old = ""
 	return t.visit(func(_ fsys.Dir, versions, _ []string) error {
@@ -96,13 +98,13 @@ func (t *task) findOld() error {
 	})
 }
 
-// oldPath is the path of an old version.
+// oldPath returns the path of an old version.
 func (t *task) oldPath(name string) string {
 	return filepath.Join(filepath.Dir(t.path), oldFolder, name)
 }
 
-// visit calls do with the folder of old versions, if there is one: their names from old to new, and further names of
-// the present version.
+// visit calls do with the folder of old versions, if it exists, the names of old versions from oldest to newest, and
+// the names that are links to the present version.
 func (t *task) visit(do func(old fsys.Dir, versions, present []string) error) error {
 	if t.rule.Keep == 0 {
 		return nil
@@ -138,7 +140,7 @@ func (t *task) visit(do func(old fsys.Dir, versions, present []string) error) er
 	return do(old, versions, present)
 }
 
-// isOld tells the name of an old version of base.
+// isOld reports whether name is the name of an old version of base.
 func isOld(name, base string) bool {
 	rest, ok := strings.CutPrefix(name, base+".")
 	if !ok || len(rest) < len(oldTime) {
@@ -149,7 +151,7 @@ func isOld(name, base string) bool {
 	return err == nil && strings.Trim(number, "0123456789") == "" && (number == "") == (len(rest) == len(oldTime))
 }
 
-// sortable is a name whose number sorts by value: -10 is younger than -9.
+// sortable returns name with its number padded, so that names sort by number: -10 after -9.
 func sortable(name string) string {
 	i := strings.LastIndexByte(name, 'Z')
 	if number := strings.TrimPrefix(name[i+1:], "-"); number != "" {

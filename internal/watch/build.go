@@ -19,11 +19,11 @@ var (
 	logLevels  = []string{"debug", "info", "warn", "error"}
 )
 
-// DefaultLowest is how many bytes a second a download has at least, if nothing is said: less than what a modem brings:
-// whoever sends less keeps a place from others.
+// DefaultLowest is the default lowest-speed-limit in bytes a second. It is below the speed of a modem. A slower server
+// would block a download slot that other downloads need.
 const DefaultLowest = 1 << 10
 
-// build makes a Config.
+// build converts a parsed file to a Config.
 func (b *builder) build(f *file) (c *Config, err error) {
 	c = &b.config
 	c.State, c.Metrics, c.UserAgent, c.Hosts = b.path(f.State), f.Metrics, f.UserAgent, f.AllowHosts
@@ -45,7 +45,7 @@ func (b *builder) build(f *file) (c *Config, err error) {
 		return nil, b.wrong(err.Error(), "", "zone")
 	}
 	c.Publish = Publish{Dir: b.path(f.Publish.Dir), AgentURL: f.Publish.AgentURL, Title: f.Publish.Title}
-	if f.Publish.AgentURL != "" { // other agents would not know whose word it is
+	if f.Publish.AgentURL != "" { // without a URL, other agents could not tell which agent published the records
 		if c.Publish.AgentURL, err = address.ASCII(f.Publish.AgentURL); err != nil {
 			return nil, b.wrong(err.Error(), "", "publish", "agent-url")
 		}
@@ -69,7 +69,7 @@ func (b *builder) build(f *file) (c *Config, err error) {
 	if len(c.Watches) == 0 && len(c.Feeds) == 0 {
 		return nil, &option.Error{Why: "there is nothing to watch", Hint: "[watch.NAME] says what, [feed.NAME] where news comes from"}
 	}
-	alone := b.config // a part of b would keep all of it, and what the parser made, for as long as the watcher runs
+	alone := b.config // a copy: a pointer into b would keep the builder and the parser's data in memory
 	return &alone, nil
 }
 
@@ -80,7 +80,7 @@ func (b *builder) oneOf(word string, words []string, key ...string) error {
 	return b.wrong("write one of "+strings.Join(words, ", "), "", key...)
 }
 
-// feed makes a feed of its table.
+// feed converts a feed table and adds it to the configuration.
 func (b *builder) feed(name string, t *feedTable) error {
 	f := antenna.Feed{
 		Name: name, URL: t.URL, Kind: t.Kind, Every: time.Duration(t.Every), Min: time.Duration(t.Min), Max: time.Duration(t.Max),
@@ -128,7 +128,7 @@ func (b *builder) feed(name string, t *feedTable) error {
 	return nil
 }
 
-// checkFeed refuses what makes no sense, or would have no effect.
+// checkFeed returns an error for settings that contradict each other or would have no effect.
 func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []string) error {
 	for _, wrong := range []struct {
 		when           bool
@@ -164,7 +164,7 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 	return b.web(f.URL, key("url")...)
 }
 
-// isGatherer reports whether s names a gatherer as SOIF does: a host with its port, or in a feed that is SOIF a host.
+// isGatherer reports whether s names a gatherer as SOIF does: a host with a port or, in a SOIF feed, a host.
 func isGatherer(s string, kind antenna.Kind) bool {
 	host, port, ok := strings.Cut(s, ":")
 	if !ok && kind == antenna.Kind(feed.SOIF) {
@@ -182,8 +182,8 @@ func (t limitsTable) limits() antenna.Limits {
 	}
 }
 
-// web checks a URL that is to be asked for. Secrets in it would be read by all who may read the configuration, but that
-// is the user's decision; they are not shown.
+// web checks a URL that will be requested. A password in the URL can be read by everyone who may read the
+// configuration, which is the user's decision. web adds it to the secrets, so that it is never printed.
 func (b *builder) web(s string, key ...string) error {
 	u, err := url.Parse(s)
 	why := ""

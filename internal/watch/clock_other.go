@@ -7,5 +7,6 @@ import (
 	"time"
 )
 
-// monotonic has no such clock here, and no service manager that would ask.
+// monotonic returns errors.ErrUnsupported. Systems other than Unix have neither this clock nor a service manager that
+// asks for it.
 func monotonic() (time.Duration, error) { return 0, errors.ErrUnsupported }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// monotonic is the time of the clock that the service manager compares with.
+// monotonic returns the time of CLOCK_MONOTONIC, which the service manager uses.
 func monotonic() (time.Duration, error) {
 	var now unix.Timespec
 	err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now)

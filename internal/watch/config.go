@@ -7,31 +7,32 @@ import (
 	"braid/internal/option"
 )
 
-// A Config is what a watcher is to do: feeds, watches, and how it runs.
+// Config is the configuration of a watcher: its feeds, its watches and its settings.
 type Config struct {
-	// State is the folder for what is remembered. If empty, it is the user's.
+	// State is the folder of the watcher's state. If empty, it is the default folder of the user.
 	State string
-	// Parallel is how many downloads run at once, over all watches; 0 is the antenna's default, as of Polls and HostGap.
+	// Parallel is the number of concurrent downloads over all watches. If Parallel, Polls or HostGap is zero, the
+	// antenna's default applies.
 	Parallel, Polls int
 	HostGap         time.Duration
-	// HostRate is how many requests a second a server gets from downloads; 0 is no limit.
+	// HostRate limits the requests a second that downloads send to one server; 0 means no limit.
 	HostRate int
-	// HostLimit is how many bytes a second a server may send downloads; 0 is no limit.
+	// HostLimit limits the bytes a second that downloads receive from one server; 0 means no limit.
 	HostLimit int64
-	// Rate limits the bytes of all downloads a second.
+	// Rate limits the bytes a second of all downloads together.
 	Rate option.RatesValue
-	// Lowest is how many bytes a second a download has to bring: one that brings less for half a minute comes again
-	// later, from where it was. If zero, it may be as slow as its sources are.
+	// Lowest is the lowest speed of a download in bytes a second. A download that stays below it for half a minute is
+	// stopped and resumed later. If zero, there is no lowest speed.
 	Lowest int64
-	// Size limits the bytes of one file; if zero, it is 64 GiB where a server does not say.
+	// Size limits the bytes of one file. If zero, the limit is 64 GiB for files whose size the server does not send.
 	Size int64
-	// Metrics is the address where metrics are served. If empty, they are not.
+	// Metrics is the address on which metrics are served. If empty, they are not served.
 	Metrics   string
 	Log       Log
 	UserAgent string
-	// Hosts are those that servers and feeds may name though they are internal.
+	// Hosts are the internal hosts that servers and feeds may name.
 	Hosts []string
-	// NotHosts are those that no mirror is used at, and GeoIPDB the database of countries for that.
+	// NotHosts are the hosts that are not used as mirrors. GeoIPDB is the country database for NotHosts.
 	NotHosts []string
 	GeoIPDB  string
 
@@ -39,56 +40,57 @@ type Config struct {
 	Watches []Watch
 	Publish Publish
 
-	// Secrets are texts that must not be seen, and SecretNames the variables that they came from.
+	// Secrets are texts that must not be printed. SecretNames are the variables that contain them.
 	Secrets     []string
 	SecretNames []string
 }
 
-// A Log says how a watcher tells of itself. The zero value is text of level info.
+// Log configures the watcher's log. The zero value means format text, level info.
 type Log struct{ Format, Level string }
 
-// A Publish says where what is known is published. Nothing is if Dir is empty.
+// Publish configures where the known updates are published. If Dir is empty, they are not published.
 type Publish struct {
 	Dir string
-	// AgentURL is where Dir is seen by others, and Title what its page is called.
+	// AgentURL is the public URL of Dir. Title is the title of its page.
 	AgentURL, Title string
 }
 
-// A Watch is a file, or the files of a glob, and what is to be done with them.
+// Watch is a file, or the files of a glob, and the settings for updating them.
 type Watch struct {
 	antenna.Watch
-	// Dir is the folder, or To the place in an object store, and File what the files are called in it.
+	// Dir is the folder of the files, or To their location in an object store. File is the template of their names.
 	Dir, To string
 	File    Template
-	// Keep is how many old versions are kept.
+	// Keep is the number of old versions to keep.
 	Keep int
-	// Run is run when there is a new version, and OnFailure when there is a new failure: a program and its arguments. It may
-	// take HookTime, or ten minutes if that is zero.
+	// Run is the program, with its arguments, that is run after a new version, and OnFailure the one that is run after
+	// a new failure. Each may take HookTime, or ten minutes if HookTime is zero.
 	Run, OnFailure []string
 	HookTime       time.Duration
-	// Size limits one file.
+	// Size limits the bytes of one file.
 	Size int64
-	// AllowOlder takes a file that is older than the one that is there.
+	// AllowOlder allows a file to be replaced by an older one.
 	AllowOlder bool
-	// Require is none, digest or signature; empty is digest, and signature if there are trusted keys.
+	// Require is none, digest or signature. If empty, it is signature if there are trusted keys, and digest otherwise.
 	Require Require
-	// Priority is high, normal or low, among the jobs of a queue; empty is normal.
+	// Priority is the priority in a job queue: high, normal or low. If empty, it is normal.
 	Priority Priority
-	// Keyrings, Pins and Authorities are the trusted keys (files, fingerprints), Signatures where signatures are.
+	// Keyrings are files of trusted keys, Pins fingerprints, Authorities files of trusted certificates, and Signatures
+	// the locations of signatures.
 	Keyrings, Pins, Authorities, Signatures []string
 	AllowExpiredKey                         bool
-	// Mirrors are further places of the same file.
+	// Mirrors are further URLs of the same file.
 	Mirrors []string
-	// Rate limits the bytes of the watch's downloads a second.
+	// Rate limits the bytes a second of the watch's downloads.
 	Rate option.RatesValue
-	// AllowLessProof takes a file whose server offers less to verify it with than before.
+	// AllowLessProof accepts a file whose server now offers less proof than before.
 	AllowLessProof, NoMetalink bool
 }
 
-// A Priority says what is begun first.
+// Priority determines which jobs start first.
 type Priority string
 
-// A Require says what must be proven before a file takes the place of the one before.
+// Require is the proof that is required before a new file replaces the present one.
 type Require string
 
 const (

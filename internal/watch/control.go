@@ -18,21 +18,22 @@ import (
 	"braid/antenna"
 )
 
-// A running watcher answers other processes of the same user over a socket in the folder of its state, as the store is
-// for one process at a time: GET /status, POST /run?name=NAME, POST /forget?name=NAME. Nothing but the permissions of
-// the folder protects the socket, and nothing that it answers to changes what is watched.
+// A running watcher answers other processes of the same user over a Unix socket in its state folder, because only one
+// process at a time can open the store. The requests are GET /status, POST /run?name=NAME and POST /forget?name=NAME.
+// Only the permissions of the folder protect the socket. No request changes the configuration.
 
-// socketName is the name of the socket.
+// socketName is the name of the socket in the state folder.
 const socketName = "control"
 
-// A watcher is what the socket answers for. Its methods may be called by several goroutines at once.
+// watcher answers the requests. Its methods must be safe for concurrent use.
 type watcher interface {
 	Status(ctx context.Context) (antenna.Status, error)
 	RunNow(ctx context.Context, name string) error
 	Forget(ctx context.Context, name string) error
 }
 
-// Listen makes the socket. The caller has the lock of the store: a socket that is there belongs to a process that has ended.
+// Listen creates the socket. The caller must hold the lock of the store, so a socket that already exists belongs to a
+// process that has ended.
 func Listen(dir string) (net.Listener, error) {
 	path, done, err := reachable(dir)
 	if err != nil {
@@ -46,14 +47,14 @@ func Listen(dir string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // by a path that may mean nothing then
+	l.SetUnlinkOnClose(false) // the path may be invalid by then
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return &listener{l, filepath.Join(dir, socketName)}, nil
 }
 
-// A listener removes its socket when it is closed.
+// listener is a net.Listener that removes its socket when it is closed.
 type listener struct {
 	net.Listener
 	path string
@@ -67,10 +68,10 @@ func (l *listener) Close() error {
 	return errors.Join(err, l.Listener.Close())
 }
 
-// mostPath is how long the path of a socket may be (unix(7)).
+// mostPath is the maximum length of a socket's path (unix(7)).
 const mostPath = 107
 
-// reachable is a path of the socket that is short enough, as long as done is not called.
+// reachable returns a path of the socket that is not longer than mostPath. The path is valid until done is called.
 func reachable(dir string) (path string, done func(), err error) {
 	if path = filepath.Join(dir, socketName); len(path) <= mostPath {
 		return path, func() {}, nil
@@ -82,7 +83,7 @@ func reachable(dir string) (path string, done func(), err error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), socketName), func() { f.Close() }, nil
 }
 
-// Dial connects to the socket that Listen made in a folder.
+// Dial connects to the socket that Listen created in dir.
 func Dial(ctx context.Context, dir string) (net.Conn, error) {
 	path, done, err := reachable(dir)
 	if err != nil {
@@ -92,10 +93,10 @@ func Dial(ctx context.Context, dir string) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "unix", path)
 }
 
-// patience is how long an answer may take.
+// patience is the time limit for an answer.
 const patience = 20 * time.Second
 
-// Serve answers until ctx ends.
+// Serve answers requests until ctx ends.
 func Serve(ctx context.Context, l net.Listener, w watcher) error {
 	s := &http.Server{Handler: handler(w), ReadTimeout: patience, WriteTimeout: 2 * patience, MaxHeaderBytes: 64 << 10}
 	stop := context.AfterFunc(ctx, func() { s.Close() })
@@ -124,7 +125,7 @@ func handler(w watcher) http.Handler {
 	return mux
 }
 
-// A reply is what is answered.
+// reply is the body of an answer.
 type reply struct {
 	PID    int             `json:"pid"`
 	Status *antenna.Status `json:"status,omitempty"`
@@ -140,13 +141,13 @@ func answer(rw http.ResponseWriter, r reply, err error) {
 	json.NewEncoder(rw).Encode(r)
 }
 
-// A Client asks the watcher whose state is in Dir.
+// Client sends requests to the watcher whose state folder is Dir.
 type Client struct{ Dir string }
 
-// ErrNotRunning says that no watcher runs there.
+// ErrNotRunning reports that no watcher runs with that state folder.
 var ErrNotRunning = errors.New("no watcher runs")
 
-// Status asks how it stands. Pid is the process that answered.
+// Status returns the status of the watcher, and the ID of its process.
 func (c Client) Status(ctx context.Context) (s antenna.Status, pid int, err error) {
 	r, err := c.ask(ctx, http.MethodGet, "/status")
 	if err == nil && r.Status == nil {
@@ -158,19 +159,19 @@ func (c Client) Status(ctx context.Context) (s antenna.Status, pid int, err erro
 	return *r.Status, r.PID, nil
 }
 
-// RunNow has a feed or a watch looked after now.
+// RunNow makes the watcher check a feed or a watch now. It returns the ID of the watcher's process.
 func (c Client) RunNow(ctx context.Context, name string) (pid int, err error) {
 	r, err := c.ask(ctx, http.MethodPost, "/run?name="+url.QueryEscape(name))
 	return r.PID, err
 }
 
-// Forget has a feed or a watch forgotten.
+// Forget makes the watcher forget the state of a feed or a watch. It returns the ID of the watcher's process.
 func (c Client) Forget(ctx context.Context, name string) (pid int, err error) {
 	r, err := c.ask(ctx, http.MethodPost, "/forget?name="+url.QueryEscape(name))
 	return r.PID, err
 }
 
-// mostAnswer bounds an answer: each of ten thousand URLs has a kilobyte or two.
+// mostAnswer limits the size of an answer. Ten thousand URLs need one or two kilobytes each.
 const mostAnswer = 256 << 20
 
 func (c Client) ask(ctx context.Context, method, path string) (r reply, err error) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// checkEmpty refuses keys without a value in a table, and in those below it: what was meant to protect would not, and
-// what was meant to be left out may mean all.
+// checkEmpty returns an error for a key with an empty value in a table or its subtables. An empty value of a protective
+// setting would protect nothing, and an empty list may mean everything.
 func (b *builder) checkEmpty(table reflect.Value, path ...string) error {
 	for _, f := range reflect.VisibleFields(table.Type()) {
 		name := f.Tag.Get("toml")
@@ -29,7 +29,7 @@ func (b *builder) checkValue(v reflect.Value, path []string) error {
 		empty = v.Len() == 0 && b.meta.IsDefined(path...)
 	case reflect.Slice:
 		empty = !v.IsNil() && v.Len() == 0
-		for i := range v.Len() { // the arguments of programs may be empty
+		for i := range v.Len() { // arguments of programs may be empty
 			empty = empty || v.Index(i).Len() == 0 && name != "run" && name != "on-failure"
 		}
 	case reflect.Struct:

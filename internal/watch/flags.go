@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// Flags are a configuration that fits on a command line.
+// Flags is a configuration given on the command line.
 type Flags struct {
-	// Feeds are URLs or paths, URLs what is watched: with a star it is a glob.
+	// Feeds are URLs or paths of feeds. URLs are the watched URLs; one that contains a star is a glob.
 	Feeds, URLs []string
 	Dir         string
 	Require     Require
-	// CheckEvery is how often URLs are asked for themselves. If zero, they are every hour, unless there are feeds.
+	// CheckEvery is the interval at which the watched URLs themselves are requested. If zero, it is an hour without
+	// feeds, and with feeds the URLs are not requested.
 	CheckEvery time.Duration
-	// Keyrings and Authorities are files with trusted keys.
+	// Keyrings are files of trusted keys, and Authorities files of trusted certificates.
 	Keyrings, Authorities []string
 }
 
-// FromFlags makes a configuration of flags. What has no name is called after its URL.
+// FromFlags returns the configuration for flags. Feeds and watches are named after their URLs.
 func FromFlags(f Flags, o ConfigOptions) (*Config, error) {
 	b := &builder{ConfigOptions: o, paths: map[string]string{}}
 	taken := map[string]bool{}
@@ -46,7 +47,8 @@ func FromFlags(f Flags, o ConfigOptions) (*Config, error) {
 	return &b.config, nil
 }
 
-// called is a name for a URL or a path that is not taken yet. It has no query, which may be secret.
+// called returns a name for a URL or a path that is not in taken, and adds it. The name leaves out the query, which may
+// be secret.
 func called(at string, taken map[string]bool) string {
 	name := path.Base(at)
 	if u, err := url.Parse(at); err == nil && u.Host != "" {

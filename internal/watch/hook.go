@@ -20,30 +20,32 @@ import (
 	"braid/internal/program"
 )
 
-// A hook is a program to run.
+// hook is a program to run.
 type hook struct {
-	// Args are the program and its arguments; one that is exactly {} is Path. There is no shell.
+	// Args are the program and its arguments, passed without a shell. An argument that is exactly {} is replaced by
+	// Path.
 	Args []string
 	Path string
-	Env  []string // all of its environment
+	Env  []string // the complete environment
 	Dir  string
-	// Time is how long it may take, and Grace how long after the context ended.
+	// Time is the time limit of the program, and Grace the limit after the context has ended.
 	Time, Grace time.Duration
-	Log         *slog.Logger // gets what it prints
+	Log         *slog.Logger // receives the program's output
 }
 
 const (
 	hookTime = 10 * time.Minute
-	// hookGrace is how long a program may go on when the watcher is told to end. Less than that, and it would be run again.
+	// hookGrace is the default time that a program may continue after the watcher was told to end. A program that is
+	// ended early is run again later.
 	hookGrace = 30 * time.Second
-	// mostLine and mostLines bound what is logged of a program.
+	// mostLine and mostLines limit the logged output of a program.
 	mostLine, mostLines = 1 << 10, 1000
 )
 
-// killTime is between SIGTERM and SIGKILL. Tests have less of it.
+// killTime is the time between SIGTERM and SIGKILL. Tests shorten it.
 var killTime = 5 * time.Second
 
-// A hookError says that a program did not end well.
+// hookError reports that a program failed.
 type hookError struct {
 	program string
 	err     error
@@ -52,7 +54,8 @@ type hookError struct {
 func (e *hookError) Error() string { return e.program + ": " + e.err.Error() }
 func (e *hookError) Unwrap() error { return e.err }
 
-// hook is a program that is told of the update. What is about the file has the names that --on-complete has for it.
+// hook returns the hook that runs args for an event of the update. The variables about the file have the same names as
+// those of --on-complete.
 func (t *task) hook(args []string, event string) hook {
 	h := hook{Args: args, Path: t.path, Dir: t.rule.Dir, Time: t.rule.HookTime, Grace: cmp.Or(t.Grace, hookGrace), Log: t.log}
 	if h.Time == 0 {
@@ -70,10 +73,11 @@ func (t *task) hook(args []string, event string) hook {
 	return h
 }
 
-// managers are variables by which the service manager is told things that are not for programs to tell.
+// managers are variables of the service manager. Programs do not get them, because only the watcher may notify the
+// manager.
 var managers = []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}
 
-// fileVariables are what is known of the file that is in place.
+// fileVariables returns the environment variables that describe the file in place.
 func (t *task) fileVariables(o *antenna.Outcome) []string {
 	modified := ""
 	if !o.LastModified.IsZero() {
@@ -85,7 +89,7 @@ func (t *task) fileVariables(o *antenna.Outcome) []string {
 	}
 }
 
-// runHook runs a program, and ends it when its time is over. The error is a *hookError.
+// runHook runs a program and ends it when its time limit is reached. The error is a *hookError.
 func runHook(ctx context.Context, h hook) error {
 	late := fmt.Errorf("not done within %v", h.Time)
 	run, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), h.Time, late)
@@ -107,7 +111,7 @@ func runHook(ctx context.Context, h hook) error {
 	return nil
 }
 
-// inTurn runs no more programs at once than turns has room for.
+// inTurn wraps run so that no more programs run at once than turns has room for.
 func inTurn(run func(context.Context, hook) error, turns chan struct{}) func(context.Context, hook) error {
 	return func(ctx context.Context, h hook) error {
 		select {
@@ -120,7 +124,7 @@ func inTurn(run func(context.Context, hook) error, turns chan struct{}) func(con
 	}
 }
 
-// endAfter ends a program some time after ctx has ended, unless it is done before.
+// endAfter calls end when grace has passed since ctx ended, unless done is closed before.
 func endAfter(ctx context.Context, grace time.Duration, done <-chan struct{}, end context.CancelCauseFunc) {
 	select {
 	case <-done:
@@ -136,7 +140,7 @@ func endAfter(ctx context.Context, grace time.Duration, done <-chan struct{}, en
 	}
 }
 
-// A lineLog logs what is written to it, line by line.
+// lineLog is a writer that logs each line.
 type lineLog struct {
 	log     *slog.Logger
 	program string
@@ -161,7 +165,7 @@ func (l *lineLog) Write(p []byte) (int, error) {
 	}
 }
 
-// logLine logs the line that is complete.
+// logLine logs the complete line in part.
 func (l *lineLog) logLine() {
 	if l.lines++; l.lines <= mostLines {
 		l.log.Info("output", "program", l.program, "line", string(bytes.TrimRight(l.part, "\r")))
@@ -169,7 +173,7 @@ func (l *lineLog) logLine() {
 	l.part = l.part[:0]
 }
 
-// flush logs what has no end of a line.
+// flush logs the last line if it has no line end, and the number of lines if some were not logged.
 func (l *lineLog) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

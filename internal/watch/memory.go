@@ -12,8 +12,8 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Memory knows what has failed, so that a failure is told of once, and which files are in place though their updates
-// are not done. The zero Memory forgets that at the end of the run. It may be used by several goroutines.
+// Memory stores which updates have failed, so that each failure is reported once, and which files are in place although
+// their updates are not done. The zero Memory is not saved to disk. Its methods are safe for concurrent use.
 type Memory struct {
 	files fsys.FS
 	path  string
@@ -22,17 +22,17 @@ type Memory struct {
 	remembered
 }
 
-// maxMemory is more than what any number of watches has to remember.
+// maxMemory limits the size of the file. No number of watches needs more.
 const maxMemory = 64 << 20
 
-// A remembered is what is stored. Keys are names of watches and hashes of URLs.
+// remembered is the stored form of a Memory. Its keys consist of the name of a watch and a hash of a URL.
 type remembered struct {
 	Failed map[string]string          `json:"failed,omitempty"`
 	Placed map[string]antenna.Outcome `json:"placed,omitempty"`
 }
 
-// OpenMemory reads the file at path, which need not exist. Of watches other than these nothing is kept. What cannot be
-// read is as if it was not there: then a failure is told of again, or a file asked for once more.
+// OpenMemory reads the file at path, which may be missing. It drops entries of watches that are not in watches. A file
+// that cannot be parsed counts as empty: then a failure is reported again, or a file is requested once more.
 func OpenMemory(path string, watches map[string]*Rule) (*Memory, error) {
 	return openMemory(fsys.OS, path, watches)
 }
@@ -55,7 +55,7 @@ func openMemory(files fsys.FS, path string, watches map[string]*Rule) (*Memory, 
 	return m, nil
 }
 
-// failed notes a failure and reports whether it is a new one.
+// failed records a failure and reports whether it is new.
 func (m *Memory) failed(key, kind string) (isNew bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +69,7 @@ func (m *Memory) failed(key, kind string) (isNew bool, err error) {
 	return true, m.save()
 }
 
-// succeeded notes that an update is done.
+// succeeded records that an update is done.
 func (m *Memory) succeeded(key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,7 +82,7 @@ func (m *Memory) succeeded(key string) error {
 	return m.save()
 }
 
-// place notes that a file is in place, before its update is done.
+// place records that a file is in place, before its update is done.
 func (m *Memory) place(key string, o antenna.Outcome) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,7 +93,7 @@ func (m *Memory) place(key string, o antenna.Outcome) error {
 	return m.save()
 }
 
-// placed returns what place noted.
+// placed returns the outcome that place recorded.
 func (m *Memory) placed(key string) (o antenna.Outcome, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,20 +101,20 @@ func (m *Memory) placed(key string) (o antenna.Outcome, ok bool) {
 	return o, ok
 }
 
-// Forget forgets a watch.
+// Forget removes all entries of a watch.
 func (m *Memory) Forget(watch string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before := len(m.Failed) + len(m.Placed)
 	maps.DeleteFunc(m.Failed, func(key, _ string) bool { return watchOf(key) == watch })
 	maps.DeleteFunc(m.Placed, func(key string, _ antenna.Outcome) bool { return watchOf(key) == watch })
-	if len(m.Failed)+len(m.Placed) == before { // of a watch that never ran there is no folder either
+	if len(m.Failed)+len(m.Placed) == before { // a watch that never ran has no folder to save to
 		return nil
 	}
 	return m.save()
 }
 
-// watchOf is the name of the watch in a key.
+// watchOf returns the name of the watch in a key.
 func watchOf(key string) string { return key[:max(strings.LastIndexByte(key, ' '), 0)] }
 
 func (m *Memory) save() error {

@@ -14,23 +14,23 @@ import (
 	"braid/antenna"
 )
 
-// Metrics are what was counted, in the form that Prometheus reads (text exposition format 0.0.4). The labels are names
-// of feeds and watches: nothing that a feed sends makes their number grow. They may be observed and read by several
-// goroutines.
+// Metrics counts events and serves the counts in the format of Prometheus (text exposition format 0.0.4). The labels
+// are names of feeds and watches, so data from a feed cannot increase their number. Its methods are safe for concurrent
+// use.
 type Metrics struct {
-	// Version is that of the program, and Start when it was started.
+	// Version is the version of the program, and Start the time when it was started.
 	Version string
 	Start   time.Time
-	// More writes what others have counted. It may be nil.
+	// More writes further metrics. It may be nil.
 	More func(e *Exposition)
 
 	mu        sync.Mutex
 	feeds     map[string]*feedCounts
 	watches   map[string]*watchCounts
-	published [2]int64 // well and not
+	published [2]int64 // successful and failed publications
 }
 
-// feedCounts are those of a feed, or of the own checks of a watch.
+// feedCounts are the counts of a feed, or of a watch's own checks.
 type feedCounts struct {
 	changed, unchanged, failed int64
 	bytes                      int64
@@ -38,7 +38,7 @@ type feedCounts struct {
 	success                    time.Time
 }
 
-// watchCounts are those of a watch, over all of its URLs.
+// watchCounts are the counts of a watch over all of its URLs.
 type watchCounts struct {
 	updates                    int64
 	changed, unchanged, failed int64
@@ -46,8 +46,8 @@ type watchCounts struct {
 	success, change            time.Time
 }
 
-// Know begins with what was known before: feeds and watches that there are, and when they were last well. Others are no
-// more, those that stay keep their counts.
+// Know sets the known feeds and watches from the status s. New ones begin with the times in s, existing ones keep their
+// counts, and all others are removed.
 func (m *Metrics) Know(s antenna.Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,7 +83,7 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// Add makes watches known that have no URL yet.
+// Add adds watches that have no URL yet.
 func (m *Metrics) Add(watches ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,7 +159,7 @@ func (m *Metrics) handled(ev *antenna.Handled) {
 	w.success = time.Now()
 }
 
-// ServeHTTP writes all of them.
+// ServeHTTP writes all metrics.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -170,7 +170,7 @@ func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(m.text())
 }
 
-// text is the exposition.
+// text returns the exposition.
 func (m *Metrics) text() []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -179,7 +179,7 @@ func (m *Metrics) text() []byte {
 	e.Sample(1, "version", m.Version)
 	e.Family("process_start_time_seconds", "gauge", "When the program was started.")
 	e.moment(m.Start)
-	if m.watches != nil { // else it watches nothing, or does not yet
+	if m.watches != nil { // nil: nothing is watched, or not yet
 		m.writeFeeds(&e)
 		m.writeWatches(&e)
 		e.Family("braid_publications_total", "counter", "How often what is known was published.")
@@ -218,26 +218,26 @@ func (m *Metrics) writeWatches(e *Exposition) {
 	each(func(w *watchCounts, label ...string) { e.moment(w.change, label...) })
 }
 
-// eachByName calls write with the counts of each name, in their order, and the label that has it.
+// eachByName calls write for each name, in sorted order, with its counts and a label for the name.
 func eachByName[C any](kind string, counts map[string]C, write func(c C, label ...string)) {
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		write(counts[name], kind, name)
 	}
 }
 
-// An Exposition is the text of metrics, family by family.
+// Exposition is the text of metrics, grouped by family.
 type Exposition struct {
 	bytes.Buffer
 	name string
 }
 
-// Family begins one: samples of it follow.
+// Family begins a metric family. The samples that follow belong to it.
 func (e *Exposition) Family(name, kind, help string) {
 	e.name = name
 	fmt.Fprintf(e, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-// Sample writes a value, with pairs of a label and its value.
+// Sample writes a sample. labels alternates between label names and values.
 func (e *Exposition) Sample(value float64, labels ...string) {
 	e.WriteString(e.name)
 	for i := 0; i < len(labels); i += 2 {
@@ -249,14 +249,14 @@ func (e *Exposition) Sample(value float64, labels ...string) {
 	e.WriteString(" " + strconv.FormatFloat(value, 'f', -1, 64) + "\n")
 }
 
-// results writes a sample for each result.
+// results writes one sample for each result.
 func (e *Exposition) results(changed, unchanged, failed int64, label ...string) {
 	e.Sample(float64(changed), append(label, "result", "changed")...)
 	e.Sample(float64(unchanged), append(label, "result", "unchanged")...)
 	e.Sample(float64(failed), append(label, "result", "failed")...)
 }
 
-// moment writes a time, 0 for never.
+// moment writes a time, or 0 for the zero time.
 func (e *Exposition) moment(t time.Time, labels ...string) {
 	seconds := 0.0
 	if !t.IsZero() {
@@ -265,5 +265,5 @@ func (e *Exposition) moment(t time.Time, labels ...string) {
 	e.Sample(seconds, labels...)
 }
 
-// escape is for the values of labels.
+// escape escapes label values.
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// A Notifier tells the service manager how the watcher is, by the protocol of sd_notify(3): one datagram for each word,
-// to the socket that the environment names. The zero Notifier is silent.
+// Notifier reports the state of the watcher to the service manager by the protocol of sd_notify(3): one datagram for
+// each message, to the socket named in the environment. The zero Notifier sends nothing.
 type Notifier struct {
 	socket   string
 	watchdog time.Duration
 }
 
-// NotifierOf reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
+// NotifierOf returns a Notifier configured by NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
 func NotifierOf(getenv func(string) string) Notifier {
 	n := Notifier{socket: getenv("NOTIFY_SOCKET")}
 	usec, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64)
@@ -27,7 +27,7 @@ func NotifierOf(getenv func(string) string) Notifier {
 	return n
 }
 
-// Watchdog is how often Alive must be called at least; 0: there is no watchdog.
+// Watchdog returns the longest allowed interval between calls of Alive; 0 means that there is no watchdog.
 func (n Notifier) Watchdog() time.Duration {
 	if n.socket == "" {
 		return 0
@@ -35,10 +35,10 @@ func (n Notifier) Watchdog() time.Duration {
 	return n.watchdog
 }
 
-// Ready says that the service does what it is for, and what that is.
+// Ready reports that the service is ready, with a status text.
 func (n Notifier) Ready(status string) error { return n.send("READY=1", "STATUS="+oneLine(status)) }
 
-// Reloading says that the service reads its configuration. Ready follows.
+// Reloading reports that the service is reading its configuration. The caller must call Ready afterwards.
 func (n Notifier) Reloading() error {
 	now, err := monotonic()
 	if err != nil {
@@ -47,16 +47,17 @@ func (n Notifier) Reloading() error {
 	return n.send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", now.Microseconds()))
 }
 
-// Stopping says that the service ends.
+// Stopping reports that the service is stopping.
 func (n Notifier) Stopping() error { return n.send("STOPPING=1") }
 
-// Alive keeps the watchdog quiet.
+// Alive resets the watchdog.
 func (n Notifier) Alive() error { return n.send("WATCHDOG=1") }
 
-// oneLine is text that cannot be taken for another word.
+// oneLine replaces line breaks, because each line of a message is an assignment of its own.
 func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
 
-// notifyPatience is how long a manager that does not read what it is told may hold a service up.
+// notifyPatience is the time limit for sending. A service manager that does not read its socket must not block the
+// service.
 const notifyPatience = time.Second
 
 func (n Notifier) send(words ...string) error {
@@ -64,7 +65,7 @@ func (n Notifier) send(words ...string) error {
 		return nil
 	}
 	name := n.socket
-	if strings.HasPrefix(name, "@") { // an abstract one (unix(7))
+	if strings.HasPrefix(name, "@") { // an abstract socket (unix(7))
 		name = "\x00" + name[1:]
 	}
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})

@@ -9,25 +9,26 @@ import (
 	"strings"
 )
 
-// A footprint is the paths that the files of a watch may have, as a pattern: those of a glob, or of a name with a date.
+// footprint is the set of paths that the files of a watch may have, as a pattern. A glob has one, and so has a name
+// that contains a date.
 type footprint struct {
 	watch string
-	glob  pattern // of the URLs of a glob; nil if it is none
+	glob  pattern // of the URLs of a glob; nil for a single URL
 	paths pattern
 }
 
-// A pattern is a text with letters that are not known.
+// pattern is a text in which some letters are unknown.
 type pattern []letter
 
-// A letter is one character, or one of several, or with many as many as there are.
+// letter is a known character or one of a set of characters. If many is set, it stands for any number of them.
 type letter struct {
-	is   rune   // if it is known
-	from string // else one of these; if that is empty, too, any but a slash
+	is   rune   // the character, if it is known
+	from string // otherwise the set; if empty, any character except a slash
 	many bool
-	all  bool // also a slash
+	all  bool // the set includes the slash
 }
 
-// alone refuses two watches of the same file.
+// alone returns an error if another watch has the same file, or may have it.
 func (b *builder) alone(w *Watch, key []string) error {
 	u, err := url.Parse(w.URL)
 	if err != nil {
@@ -60,8 +61,8 @@ func (b *builder) alone(w *Watch, key []string) error {
 	return b.wrong("watch."+other+" may have the same file"+at, "another name = or dir = keeps them apart", key...)
 }
 
-// meets finds a watch that may have a file of w, and which file that is if it has only one. Two globs are about
-// different files as long as no URL belongs to both.
+// meets returns the name of a watch that may have a file of w, and the path of that file if the other watch has only
+// one. Two globs do not conflict if no URL matches both.
 func (b *builder) meets(w *Watch, u *url.URL) (other, at string) {
 	f := footprint{watch: w.Name, paths: pathsOf(w, u)}
 	if w.Glob {
@@ -84,7 +85,7 @@ func (b *builder) meets(w *Watch, u *url.URL) (other, at string) {
 	return "", ""
 }
 
-// pathsOf is the pattern of the paths of a watch.
+// pathsOf returns the pattern of the paths of a watch.
 func pathsOf(w *Watch, u *url.URL) pattern {
 	p := append(literal(filepath.Clean(w.Dir+w.To)), letter{is: '/'})
 	for _, part := range w.File.parts {
@@ -97,7 +98,7 @@ func pathsOf(w *Watch, u *url.URL) pattern {
 	return p
 }
 
-// unknown is what a field of a template may become.
+// unknown returns the pattern of the values that a template field may have.
 func (t *Template) unknown(field part, w *Watch, u *url.URL) pattern {
 	const digits, hex = "0123456789", "0123456789abcdef"
 	one := func(from string, n int) pattern { return slices.Repeat(pattern{{from: from}}, n) }
@@ -129,7 +130,7 @@ func (t *Template) unknown(field part, w *Watch, u *url.URL) pattern {
 	return pattern{{many: true, all: true}}
 }
 
-// plain is a path without escapes, as names have it.
+// plain returns a path without percent-encoding, as file names have it.
 func plain(s string) string {
 	if text, err := url.PathUnescape(s); err == nil {
 		return text
@@ -145,7 +146,7 @@ func literal(s string) pattern {
 	return p
 }
 
-// globPattern is the pattern of a glob: * is anything without a slash, ** is anything.
+// globPattern returns the pattern of a glob: * matches any text without a slash, and ** any text.
 func globPattern(glob string) (p pattern) {
 	for glob != "" {
 		before, after, found := strings.Cut(glob, "*")
@@ -159,7 +160,7 @@ func globPattern(glob string) (p pattern) {
 	return p
 }
 
-// meets reports whether some text fits both.
+// meets reports whether some text matches both patterns.
 func (p pattern) meets(q pattern) bool {
 	type place struct{ i, j int }
 	seen := map[place]bool{}
@@ -192,7 +193,7 @@ func (p pattern) meets(q pattern) bool {
 	return false
 }
 
-// takes reports whether there is a character that is both.
+// takes reports whether some character matches both letters.
 func (l letter) takes(other letter) bool {
 	switch {
 	case l.is != 0 && other.is != 0:
@@ -204,5 +205,5 @@ func (l letter) takes(other letter) bool {
 	case other.is != 0:
 		return strings.ContainsRune(l.from, other.is)
 	}
-	return true // digits and hexadecimal digits have some in common
+	return true // decimal and hexadecimal digits overlap
 }

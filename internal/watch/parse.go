@@ -14,22 +14,22 @@ import (
 	"braid/internal/option"
 )
 
-// ConfigOptions are what a configuration is read with.
+// ConfigOptions are the options for reading a configuration.
 type ConfigOptions struct {
-	// Dir is the folder of the file. Relative paths begin there.
+	// Dir is the folder of the configuration file. Relative paths are relative to it.
 	Dir string
-	// Environment looks a variable up, as os.LookupEnv does, and ReadFile reads a file that has a secret.
+	// Environment looks up a variable, as os.LookupEnv does. ReadFile reads a file that contains a secret.
 	Environment func(name string) (value string, ok bool)
 	ReadFile    func(path string) ([]byte, error)
-	// NoSecrets leaves out what stands in variables and files. It is for asking how a watcher stands: that the service
-	// manager gives the watcher its secrets does not mean that every process gets them.
+	// NoSecrets ignores values that are stored in variables and files. It is for commands that ask for the status of a
+	// watcher: the service manager gives the secrets to the watcher, but not to every process.
 	NoSecrets bool
 }
 
-// mostKeys bounds a configuration.
+// mostKeys limits the number of keys in a configuration.
 const mostKeys = 1_000_000
 
-// ParseConfig reads a configuration. The error is an *option.Error.
+// ParseConfig parses a configuration. The error is an *option.Error.
 func ParseConfig(data []byte, o ConfigOptions) (*Config, error) {
 	var f file
 	meta, err := toml.Decode(string(data), &f)
@@ -53,25 +53,26 @@ func ParseConfig(data []byte, o ConfigOptions) (*Config, error) {
 }
 
 const (
-	// placed is how the parser says where a value has the wrong type.
+	// placed matches the parser's error for a value of the wrong type, with its line and key.
 	placed = `^toml: line (\d+) \(last key "(.*)"\): (.*)$`
-	// types is how it says so of a value, and ofTable of a table.
+	// types matches the reason for a value, and ofTable for a table.
 	types   = `^incompatible types: TOML value has type (\S+); destination has type (.+)$`
 	ofTable = `^type mismatch for \S+: expected (\S+) but found (\S+)$`
 )
 
-// match finds the parts of a message. Expressions are compiled when something is wrong, and not whenever the program starts.
+// match returns the submatches of expression in message. The expression is compiled on use, so that it costs nothing
+// unless there is an error.
 func match(expression, message string) []string {
 	return regexp.MustCompile(expression).FindStringSubmatch(message)
 }
 
-// kinds are the parser's words for types, and ours.
+// kinds maps the parser's names of types to those of our messages.
 var kinds = map[string]string{
 	"array": "list", "int64": "number", "integer": "number", "float64": "number", "float": "number", "bool": "boolean", "[]any": "list", "slice": "list", "[]interface {}": "list",
 	"map[string]any": "table", "map": "table", "primitive (string-like)": "string",
 }
 
-// explain makes an *option.Error of what the parser says.
+// explain converts an error of the parser to an *option.Error.
 func explain(err error) error {
 	if e, ok := errors.AsType[toml.ParseError](err); ok {
 		return &option.Error{Line: e.Position.Line, Key: e.LastKey, Why: e.Message}
@@ -100,10 +101,10 @@ func kind(word string) string {
 	return word
 }
 
-// unknown says that there is no such key, and which one may be meant.
+// unknown returns the error for a key that does not exist, with a suggestion.
 func (b *builder) unknown(key toml.Key) error {
 	line := b.line(key...)
-	for n := 1; n < len(key); n++ { // a table that does not exist, rather than what is in it
+	for n := 1; n < len(key); n++ { // report the table if the table itself does not exist
 		if names := namesIn(tableOf(key[:n])); names != nil && !slices.Contains(names, key[n-1]) {
 			key = key[:n]
 		}
@@ -119,10 +120,11 @@ func (b *builder) unknown(key toml.Key) error {
 	return e
 }
 
-// checkTables refuses keys in other letters, and other values where tables belong: the parser takes them for none.
+// checkTables returns an error for keys in the wrong case, and for other values in place of tables. The parser silently
+// ignores these.
 func (b *builder) checkTables() error {
 	for _, key := range b.meta.Keys() {
-		for n := range key { // the parser finds a name in other letters, too, and [Feed.x] would be no feed
+		for n := range key { // the parser ignores case, but [Feed.x] would not be used as a feed
 			if t := tableOf(key[:n+1]); t != nil {
 				if _, ok := fieldOf(t, key[n]); !ok {
 					return b.unknown(key)
@@ -141,19 +143,20 @@ func (b *builder) checkTables() error {
 	return nil
 }
 
-// A builder makes a Config of what is written.
+// builder converts a parsed configuration to a Config.
 type builder struct {
 	ConfigOptions
 	meta   toml.MetaData
 	data   string
 	config Config
 	zone   int64
-	// paths are the files of watches, by name, and prints all that their files may be called.
+	// paths maps the path of each watched file to the name of its watch. prints are the patterns of the paths that are
+	// not fixed.
 	paths  map[string]string
 	prints []footprint
 }
 
-// line is where a key is, or the table that it is in; 0 if there is none.
+// line returns the line of a key or of the innermost table around it; 0 if neither is found.
 func (b *builder) line(key ...string) int {
 	for n := len(key); n > 0; n-- {
 		if line := option.Line(b.data, key[:n]); line > 0 {
@@ -163,12 +166,12 @@ func (b *builder) line(key ...string) int {
 	return 0
 }
 
-// wrong says what is wrong with a key.
+// wrong returns an error about a key.
 func (b *builder) wrong(why, hint string, key ...string) error {
 	return &option.Error{Line: b.line(key...), Key: toml.Key(key).String(), Why: why, Hint: hint}
 }
 
-// names are the names of tables, in the order in which they stand.
+// names returns the names of the tables of a kind, in the order of the file.
 func (b *builder) names(kind string) (names []string) {
 	seen := map[string]bool{}
 	for _, key := range b.meta.Keys() {
@@ -180,7 +183,7 @@ func (b *builder) names(kind string) (names []string) {
 	return names
 }
 
-// path is a path, which begins at the file's folder if it is relative.
+// path returns p, made relative to the configuration's folder if it is not absolute.
 func (b *builder) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p

@@ -9,17 +9,17 @@ import (
 	"braid/antenna"
 )
 
-// A Report is what an update says to a process elsewhere that downloads its file.
+// Report describes an update to another process that downloads its file.
 type Report struct {
 	// Name is the path of the file in the folder of its watch, with slashes.
 	Name string
-	// Version tells updates of a file apart: it is the same whenever the update is handed on, and another for another.
+	// Version identifies the update among the updates of the file. It stays the same if the update is delivered again.
 	Version string
-	// Modified is when the file was modified, as far as a feed says so.
+	// Modified is the modification time of the file, if a feed reported it.
 	Modified time.Time
 }
 
-// Report makes one of an update.
+// Report returns the report about an update.
 func (r *Rule) Report(u antenna.Update) (Report, error) {
 	at, err := url.Parse(u.URL)
 	if err != nil {

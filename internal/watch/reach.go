@@ -1,18 +1,20 @@
 package watch
 
-// A Reach judges from polls whether a machine reaches feeds at all. It is for one goroutine.
+// Reach infers from polls whether the machine can reach any feed. It is not safe for concurrent use.
 type Reach struct {
-	failed map[string]bool // since one was reached last
+	failed map[string]bool // feeds not reached since the last success
 	n      int
 }
 
-// fewFailures is how many polls fail, and of how many feeds if there are as many, before a machine is taken to be cut off.
+// fewFailures is the number of failed polls, and of different feeds among them if there are that many, after which the
+// machine counts as offline.
 const fewFailures = 3
 
-// Reached takes down that a feed was reached.
+// Reached records that a feed was reached.
 func (r *Reach) Reached() { *r = Reach{} }
 
-// Failed takes down that a feed was not reached, and reports whether none of some feeds is.
+// Failed records that a feed was not reached. It reports whether the machine seems to be offline. feeds is the number
+// of all feeds.
 func (r *Reach) Failed(feed string, feeds int) bool {
 	if r.failed == nil {
 		r.failed = map[string]bool{}

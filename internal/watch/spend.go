@@ -9,18 +9,20 @@ import (
 	"braid/download"
 )
 
-// errSpent ends a download when its feed may cost nothing more today. What is here already is kept for another day.
+// errSpent ends a download when the feed's allowance for today is used up. The bytes received so far are kept for
+// another day.
 var errSpent = errors.New("the feed has brought as many bytes as it may in a day")
 
-// A Getter downloads for an update. When its turn comes, it calls prepare, which makes the request; once more, if what
-// was begun was broken off. It calls the function of prepare's with which an attempt is ended early, with an error that
-// Get returns. ErrDeclined says that the user does not want this version: the update is done then.
+// Getter downloads the file of an update. When the download can start it calls prepare, which makes the request. If
+// that attempt is interrupted, it calls prepare again. It passes prepare a function that ends the attempt early, with
+// an error that the Getter returns. The error ErrDeclined means that the user does not want this version, so the update
+// is done.
 type Getter func(ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error)) (download.Result, error)
 
-// ErrDeclined is a Getter's error for a version that the user does not want.
+// ErrDeclined is returned by a Getter for a version that the user does not want.
 var ErrDeclined = errors.New("the user does not want this version")
 
-// getNow has the client download at once.
+// getNow is the default Getter. It downloads at once with w.Client.
 func (w *Updater) getNow(ctx context.Context, _ antenna.Update, prepare func(end func(error)) (download.Request, error)) (download.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -31,23 +33,23 @@ func (w *Updater) getNow(ctx context.Context, _ antenna.Update, prepare func(end
 	return w.Client.Get(ctx, r)
 }
 
-// get downloads, and spends what comes from the allowance of the feed while it comes.
+// get downloads the file and subtracts the received bytes from the allowance of the feed as they arrive.
 func (t *task) get(ctx context.Context) (download.Result, error) {
 	res, err := t.Get(ctx, t.update, t.prepare)
-	t.spend(max(0, res.Fetched-t.spent), nil) // what no event told
+	t.spend(max(0, res.Fetched-t.spent), nil) // bytes that no event reported
 	if err != nil && t.out {
 		return res, errSpent
 	}
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Kind == download.Limit && t.ceiling > 0 {
-		e.Hint = "the feed may not bring more today (bytes-a-day)" // and it is not the size of files that is limited
+		e.Hint = "the feed may not bring more today (bytes-a-day)" // the limit was the allowance, not the size limit of files
 	}
 	return res, err
 }
 
-// prepare looks at what is there, gives it its second name, and makes the request.
+// prepare examines the file in place, links it as an old version, and makes the request.
 func (t *task) prepare(end func(error)) (r download.Request, err error) {
-	if t.prepared { // since when much may have happened
-		if err := t.place(context.Background()); err != nil { // for the daemon, whose files are on disk
+	if t.prepared { // this is a later attempt: the file in place may have changed
+		if err := t.place(context.Background()); err != nil { // used by the daemon, whose files are on disk
 			return r, err
 		}
 	}
@@ -76,7 +78,7 @@ func (t *task) prepare(end func(error)) (r download.Request, err error) {
 	return r, nil
 }
 
-// spend takes what came from the allowance of the feed, and ends the attempt when that is used up.
+// spend subtracts n bytes from the allowance of the feed, and ends the attempt when the allowance is used up.
 func (t *task) spend(n int64, end func(error)) {
 	t.spent += n
 	if t.update.Allowance != nil && t.update.Allowance.Add(-n) < 0 && end != nil {
@@ -85,7 +87,7 @@ func (t *task) spend(n int64, end func(error)) {
 	}
 }
 
-// left returns how many bytes the feed may still bring today; 0 if that is not limited.
+// left returns the number of bytes that remain of the feed's allowance for today. Without an allowance it is 0.
 func (t *task) left() int64 {
 	if t.update.Allowance == nil {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"braid/internal/option"
 )
 
-// A file is a configuration as it is written.
+// file is the configuration file.
 type file struct {
 	State      string   `toml:"state"`
 	Parallel   count    `toml:"parallel"`
@@ -33,7 +33,7 @@ type file struct {
 	Publish publishTable           `toml:"publish"`
 }
 
-// A feedTable is [feed.NAME].
+// feedTable is the table [feed.NAME].
 type feedTable struct {
 	URL         string       `toml:"url"`
 	File        string       `toml:"file"`
@@ -48,7 +48,7 @@ type feedTable struct {
 	accessTable
 }
 
-// A limitsTable is [feed.NAME.limits].
+// limitsTable is the table [feed.NAME.limits].
 type limitsTable struct {
 	Bytes    bulk   `toml:"bytes"`
 	Entries  plenty `toml:"entries"`
@@ -61,7 +61,7 @@ type limitsTable struct {
 	DayBytes quota  `toml:"bytes-a-day"`
 }
 
-// A watchTable is [watch.NAME].
+// watchTable is the table [watch.NAME].
 type watchTable struct {
 	URL             string   `toml:"url"`
 	Glob            string   `toml:"glob"`
@@ -94,8 +94,8 @@ type watchTable struct {
 	accessTable
 }
 
-// An accessTable is what a server wants to be told. Values of header-env and user-env are names of variables, those of
-// header-file and user-file paths.
+// accessTable holds header fields and credentials. The values of header-env and user-env are names of variables, and
+// those of header-file and user-file are paths.
 type accessTable struct {
 	Header     []string          `toml:"header"`
 	HeaderEnv  map[string]string `toml:"header-env"`
@@ -104,14 +104,14 @@ type accessTable struct {
 	UserFile   string            `toml:"user-file"`
 }
 
-// A publishTable is [publish].
+// publishTable is the table [publish].
 type publishTable struct {
 	Dir      string `toml:"dir"`
 	AgentURL string `toml:"agent-url"`
 	Title    string `toml:"title"`
 }
 
-// The values of options, as the table of options has them.
+// The types of values, from the table of options.
 type (
 	span   = option.PeriodValue
 	amount = option.SizeValue
@@ -123,7 +123,7 @@ type (
 
 const unlimited = "unlimited"
 
-// A floor is an amount, or "0", which is none.
+// floor is an amount of bytes, where "0" means none.
 type floor int64
 
 func (f *floor) UnmarshalText(text []byte) error {
@@ -134,7 +134,7 @@ func (f *floor) UnmarshalText(text []byte) error {
 	return (*bulk)(f).UnmarshalText(text)
 }
 
-// A quota is an amount, or "unlimited", which is -1.
+// quota is an amount of bytes, or "unlimited", stored as -1.
 type quota int64
 
 func (q *quota) UnmarshalText(text []byte) error {
@@ -150,7 +150,7 @@ func (q *quota) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A tally is a number from 1 to a million, or "unlimited", which is -1.
+// tally is a number from 1 to a million, or "unlimited", stored as -1.
 type tally int
 
 func (t *tally) UnmarshalText(text []byte) error {
@@ -166,7 +166,7 @@ func (t *tally) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalText reads one of the words.
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (r *Require) UnmarshalText(text []byte) error {
 	choice := option.ChoiceValue{Words: option.WordsOf("require")}
 	err := choice.Set(string(text))
@@ -174,7 +174,7 @@ func (r *Require) UnmarshalText(text []byte) error {
 	return err
 }
 
-// UnmarshalText reads one of the words.
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (p *Priority) UnmarshalText(text []byte) error {
 	choice := option.ChoiceValue{Words: option.WordsOf("priority")}
 	err := choice.Set(string(text))
@@ -182,7 +182,7 @@ func (p *Priority) UnmarshalText(text []byte) error {
 	return err
 }
 
-// tableOf is the type of the table that a key is in, and nil if there is none.
+// tableOf returns the type of the table that contains a key, or nil if no such table exists.
 func tableOf(key []string) reflect.Type {
 	t := reflect.TypeFor[file]()
 	for i := 0; i < len(key)-1; i++ {
@@ -193,7 +193,7 @@ func tableOf(key []string) reflect.Type {
 		t = f
 		if t.Kind() == reflect.Map {
 			t = t.Elem()
-			if i++; i == len(key)-1 { // the name, which is free
+			if i++; i == len(key)-1 { // the name of a feed or watch, which the user chooses
 				return nil
 			}
 		}
@@ -216,7 +216,7 @@ func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// namesIn are the keys that a table may have.
+// namesIn returns the names of the keys that a table may have.
 func namesIn(t reflect.Type) (names []string) {
 	if t == nil {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"braid/verify"
 )
 
-// place looks at what is there.
+// place determines the path of the file and the state of the file in place.
 func (t *task) place(ctx context.Context) error {
 	var err error
 	if t.path, err = t.rule.path(t.name); err != nil {
@@ -45,14 +45,14 @@ func (t *task) place(ctx context.Context) error {
 	return nil
 }
 
-// A ReservedError says that the file of a glob would replace what the watcher goes by.
+// ReservedError reports that a file of a glob would replace a file that the watcher depends on.
 type ReservedError struct{ Path string }
 
 func (e *ReservedError) Error() string {
 	return mask.Escape(e.Path) + ": the watcher goes by what is there, and no feed may name it"
 }
 
-// look looks for the file, and makes its folders.
+// look returns the state of the file in place, and creates missing folders.
 func (t *task) look(ctx context.Context) (info fsys.Info, there bool, err error) {
 	if t.rule.Request.Store != nil {
 		info, err = t.stored(ctx)
@@ -70,7 +70,7 @@ func (t *task) look(ctx context.Context) (info fsys.Info, there bool, err error)
 	return partfile.Target(t.files, t.rule.Dir, t.name)
 }
 
-// stored looks for the object.
+// stored returns the state of the object in the store.
 func (t *task) stored(ctx context.Context) (fsys.Info, error) {
 	u := t.rule.Request.Store.Upload(t.name)
 	e, err := u.Existing(ctx)
@@ -80,7 +80,7 @@ func (t *task) stored(ctx context.Context) (fsys.Info, error) {
 	return fsys.Info{Size: e.Size, ModTime: e.ModTime}, nil
 }
 
-// run downloads what is new, and runs what waits for it.
+// run downloads the new version and runs the program for it.
 func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	o, replaced, err := t.download(ctx)
 	if t.linked != "" && !replaced && (err == nil || t.stayed(t.linked)) {
@@ -94,7 +94,7 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	if err != nil {
 		return antenna.Outcome{Bytes: o.Bytes}, err
 	}
-	if !replaced { // it is the one of an earlier try
+	if !replaced { // an earlier attempt put the file in place
 		t.tidied(t.findOld())
 	}
 	o.Changed = o.Digest != t.update.Last.Digest || !t.there || t.unfinished
@@ -108,15 +108,15 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	return o, err
 }
 
-// tidied tells when an old version could not be removed. The new one is in place all the same.
+// tidied logs an error of removing old versions. It does not fail the update, because the new version is in place.
 func (t *task) tidied(err error) {
 	if err != nil {
 		t.log.Error("old versions", "error", err)
 	}
 }
 
-// finish runs the program that waits for the file. What is in place is remembered before: should it not end well, or
-// the machine stop, the file is not fetched again with the update.
+// finish runs the program for a new version. It first records that the file is in place, so that the file is not
+// downloaded again if the program fails or the machine stops.
 func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
 	if len(t.rule.Run) == 0 {
 		return nil
@@ -129,7 +129,7 @@ func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
 	return t.runHook(ctx, h)
 }
 
-// request is what is asked for.
+// request returns the download request.
 func (t *task) request() (download.Request, error) {
 	r := t.rule.Request
 	u := *t.url
@@ -141,7 +141,7 @@ func (t *task) request() (download.Request, error) {
 			return r, err
 		}
 	}
-	r.IfNewer, r.AllowOlder, r.NoVersions = true, t.rule.AllowOlder, true // the antenna remembers them
+	r.IfNewer, r.AllowOlder, r.NoVersions = true, t.rule.AllowOlder, true // NoVersions: the antenna stores them
 	r.Observe = t.observe
 	r.Limit = cmp.Or(t.rule.Limit, r.Limit, t.Client.Limit)
 	if r.MaxSize = cmp.Or(t.rule.Size, t.Client.MaxSize); t.Client.MaxSize > 0 {
@@ -151,7 +151,7 @@ func (t *task) request() (download.Request, error) {
 		r.Known = t.knownVersion()
 	}
 	if t.there && t.known.Evidence != "" && r.Require == download.RequireNothing && !r.LessProof {
-		r.Require = download.RequireDigest // what is there was verified
+		r.Require = download.RequireDigest // the file in place was verified
 	}
 	if t.rule.SignaturesOf == nil {
 		return r, nil
@@ -161,22 +161,22 @@ func (t *task) request() (download.Request, error) {
 	return r, err
 }
 
-// knownVersion is what is known of the file that is there.
+// knownVersion returns the recorded validators and digest of the file in place.
 func (t *task) knownVersion() *state.Version {
 	v := &state.Version{ETag: t.known.ETag, Host: t.known.Host}
-	if t.known.ETag != "" || !t.rule.AllowOlder { // of an older file a server says that it was not modified since
+	if t.known.ETag != "" || !t.rule.AllowOlder { // to a request for an older file, a server would answer that it was not modified
 		v.LastModified = t.known.LastModified
 	}
 	if d, err := verify.ParseHex(verify.SHA256, t.known.Digest); err == nil {
 		v.Digest = d
 		if t.known.Evidence != "" {
-			v.Over = verify.HTTP // over no less
+			v.Over = verify.HTTP // the weakest channel: it was at least this
 		}
 	}
 	return v
 }
 
-// download asks for the file. Replaced says that there is another one now.
+// download requests the file. replaced reports whether the file in place was replaced by another one.
 func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, err error) {
 	res, err := t.get(ctx)
 	if err != nil {
@@ -219,18 +219,18 @@ func (t *task) outcome(ctx context.Context, res download.Result) (antenna.Outcom
 	return o, nil
 }
 
-// same reports whether the file that was replaced had the same bytes: a server without digests sends a file again of
-// which it only knows that its date is another.
+// same reports whether the new file has the same bytes as the one it replaced. A server without digests sends a file
+// again if only its date has changed.
 func (t *task) same(o *antenna.Outcome) bool { return t.here && t.known.Digest == o.Digest }
 
-// compare reports where a file is not what its feed says. That proves nothing about either, and the file was verified by its own
-// evidence: a log line says so.
+// compare logs where the file differs from the record of its feed. A difference proves nothing about either, and the
+// file was verified by its own evidence, so it is no error.
 func (t *task) compare(o *antenna.Outcome) {
 	r := &t.update.Record
 	if r.Size > 0 && r.Size != o.Size {
 		t.log.Warn("feed-mismatch", "feed", t.update.Feed, "what", "size", "reported", r.Size, "is", o.Size)
 	}
-	if r.MD5 == "" || r.Format == feed.Sitemap || t.rule.Request.Store != nil { // an object is not read again for that
+	if r.MD5 == "" || r.Format == feed.Sitemap || t.rule.Request.Store != nil { // an object is not read again for this
 		return
 	}
 	sum, err := md5Of(t.files, t.path)
@@ -254,7 +254,7 @@ func md5Of(files fsys.FS, path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// observe logs what happens in the download.
+// observe logs the events of the download.
 func (t *task) observe(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.SourceUp:

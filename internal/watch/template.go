@@ -11,30 +11,30 @@ import (
 	"time"
 )
 
-// A Template is what files are called in the folder of a watch: text with fields in braces. The zero Template is {base}, or for a
-// glob {below}.
+// Template makes the names of files in the folder of a watch: text with fields in braces. The zero Template is {base},
+// or {below} for a glob.
 type Template struct {
 	text string
-	// folder is what the paths of a glob's URLs begin with, up to the slash before the first star.
+	// folder is the common folder of the URLs of a glob: their path up to the last slash before the first star.
 	folder string
 	parts  []part
 }
 
-// A part is text, or a field if fill is set.
+// part is literal text, or a field if fill is set.
 type part struct {
 	text string
 	fill func(t *Template, s *subject) (string, error)
 }
 
-// A subject is what a name is made for.
+// subject holds the values that a name is made from.
 type subject struct {
 	URL   *url.URL
 	Watch string
-	// At is when the file was modified, as far as that is known.
+	// At is the modification time of the file, if it is known.
 	At time.Time
 }
 
-// fields are what stands in braces.
+// fields maps the names of fields to functions that return their values.
 var fields = map[string]func(t *Template, s *subject) (string, error){
 	"host": func(_ *Template, s *subject) (string, error) {
 		return strings.NewReplacer(":", "_", "[", "", "]", "").Replace(strings.ToLower(s.URL.Host)), nil
@@ -58,11 +58,11 @@ var fields = map[string]func(t *Template, s *subject) (string, error){
 	"time":  func(_ *Template, s *subject) (string, error) { return s.At.UTC().Format("15-04-05"), nil },
 }
 
-// fieldNames are fields, in the order in which they are told of.
+// fieldNames lists the fields, in the order used in messages.
 const fieldNames = "{base}, {path}, {below}, {host}, {query}, {hash}, {watch}, {date}, {time}"
 
-// parseTemplate reads a template for the files of a URL or, if glob is set, of the URLs that it stands for. Two of
-// these never get the same name.
+// parseTemplate parses a template for the file of a URL or, if glob is set, for the files of a glob. It returns an
+// error if two files of the glob could get the same name.
 func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 	t := Template{text: text}
 	if t.text == "" {
@@ -97,10 +97,10 @@ func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 	return t, nil
 }
 
-// String is the text of the template.
+// String returns the text of the template.
 func (t Template) String() string { return t.text }
 
-// has reports whether the template has a field.
+// has reports whether the template contains the field name.
 func (t *Template) has(name string) bool {
 	for _, p := range t.parts {
 		if p.fill != nil && p.text == name {
@@ -110,17 +110,17 @@ func (t *Template) has(name string) bool {
 	return false
 }
 
-// distinguishes reports whether the names of two URLs of a glob differ if their paths do.
+// distinguishes reports whether two URLs of the glob with different paths get different names.
 func (t *Template) distinguishes(glob string) bool {
 	_, stars, _ := strings.Cut(glob, "*")
 	oneFolder := !strings.Contains(stars, "/") && !strings.HasPrefix(stars, "*") && !strings.Contains(stars, "**")
 	return t.has("below") || t.has("path") || t.has("hash") || t.has("base") && oneFolder
 }
 
-// Steady reports whether each version of a file has the same name.
+// Steady reports whether all versions of a file have the same name.
 func (t *Template) Steady() bool { return !t.has("date") && !t.has("time") }
 
-// Name makes the name of a file: a path with slashes that is safe below a folder.
+// Name returns the name of a file. It is a path with slashes that cannot leave its folder.
 func (t *Template) Name(s subject) (string, error) {
 	var b strings.Builder
 	for _, p := range t.parts {
@@ -143,7 +143,7 @@ func (t *Template) Name(s subject) (string, error) {
 	return name, nil
 }
 
-// folderOf is the path of a glob up to the slash before its first star.
+// folderOf returns the path of a glob up to the last slash before the first star.
 func folderOf(glob string) string {
 	literal, _, _ := strings.Cut(glob, "*")
 	_, rest, _ := strings.Cut(literal, "://")
@@ -151,14 +151,15 @@ func folderOf(glob string) string {
 	return "/" + p[:strings.LastIndexByte(p, '/')+1]
 }
 
-// sameSegment reports whether two segments of paths are the same, however they are escaped.
+// sameSegment reports whether two path segments are equal after decoding.
 func sameSegment(a, b string) bool {
 	x, err1 := url.PathUnescape(a)
 	y, err2 := url.PathUnescape(b)
 	return a == b || err1 == nil && err2 == nil && x == y
 }
 
-// pathOf is the decoded path of u below folder. A slash that was escaped is none between folders, so there is no name for it.
+// pathOf returns the decoded path of u below folder. An encoded slash does not separate folders, so a path that
+// contains one is an error.
 func pathOf(u *url.URL, folder string) (string, error) {
 	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	above := strings.Split(strings.Trim(folder, "/"), "/")

@@ -1,15 +1,15 @@
-// Package watch is the watcher: its configuration (ParseConfig), the downloads for the updates that an antenna hands on
-// (Updater), the programs that run after them, its metrics, and the socket at which it is asked how it stands.
+// Package watch implements the watcher: its configuration (ParseConfig), the downloads for the updates that an antenna
+// delivers (Updater), the programs that run after them, its metrics, and the socket for status requests.
 //
 //	u := &watch.Updater{Client: client, Rules: rules}
 //	err := (&antenna.Antenna{Feeds: feeds, Watches: watches, Store: store}).Watch(ctx, u.Handle)
 //
-// An update is a hint. The request is for the watch's own URL, conditional by the validators of the file that is there,
-// with mirrors, digests and signatures as for every download. Nothing is replaced by something older, nor anything
-// verified by something that is not. An update is done when the file is in place and the program that waits for it has
-// ended well; until then it comes again.
+// An update is only a hint. The request goes to the watch's own URL and is conditional on the validators of the file in
+// place. Mirrors, digests and signatures work as in every download. No file is replaced by an older one, and no
+// verified file by an unverified one. An update is done when the file is in place and the program for it has succeeded;
+// until then it is delivered again.
 //
-// Polling and the decision what is news belong to the antenna, verification to the download.
+// Polling and deciding what is new belong to the antenna, and verification to the download.
 package watch
 
 import (
@@ -30,20 +30,20 @@ import (
 	"braid/internal/mask"
 )
 
-// A Rule is a watch with what its downloads take.
+// Rule is a watch with the settings of its downloads.
 type Rule struct {
 	*Watch
-	// Request is what all downloads have in common: what is required, trusted keys, mirrors, fields.
+	// Request is the common part of the download requests: the required proof, trusted keys, mirrors and header fields.
 	Request download.Request
 	// Site applies the settings of the request's site. It may be nil.
 	Site func(*download.Request) error
-	// SignaturesOf returns the signatures that the user names for the file at a URL. It may be nil.
+	// SignaturesOf returns the signatures that the user configured for the file at u. It may be nil.
 	SignaturesOf func(u *url.URL) ([]download.Signature, error)
-	// Limit holds the downloads of the watch to a number of bytes a second, in place of that of the client.
+	// Limit limits the bytes a second of the watch's downloads. It replaces the limit of the client.
 	Limit *download.Limiter
 }
 
-// path is where the file of a name goes.
+// path returns the path of the file name.
 func (r *Rule) path(name string) (string, error) {
 	if s := r.Request.Store; s != nil {
 		return s.Path(name), nil
@@ -51,30 +51,31 @@ func (r *Rule) path(name string) (string, error) {
 	return filepath.Abs(filepath.Join(r.Dir, filepath.FromSlash(name)))
 }
 
-// An Updater handles updates. Its fields are not changed after use; several updates may be handled at once.
+// Updater handles updates. Its fields must not change after the first use. Handle may be called concurrently.
 type Updater struct {
-	// Client downloads.
+	// Client downloads the files.
 	Client *download.Client
-	// Get downloads in place of Client, whose limits count all the same. If nil, Client does at once.
+	// Get downloads in place of Client, whose limits still apply. If nil, Client downloads at once.
 	Get Getter
-	// Rules are those of watches, by name.
+	// Rules maps the names of watches to their rules.
 	Rules map[string]*Rule
-	// runHook runs a program. If nil, the function of that name does.
+	// runHook runs a program. If nil, the function runHook is used.
 	runHook func(ctx context.Context, h hook) error
-	// Log gets what an update does not tell, without secrets. It may be nil.
+	// Log receives messages that no result contains, without secrets. It may be nil.
 	Log *slog.Logger
-	// Memory keeps what has failed, and what is not acknowledged though it is in place. If nil, that is known in this run only.
+	// Memory stores failures, and files that are in place but not acknowledged. If nil, these are lost at the end of
+	// the run.
 	Memory *Memory
-	// Hide takes secrets out of what programs are told of errors. If nil, nothing is taken out.
+	// Hide removes secrets from error texts that programs receive. If nil, nothing is removed.
 	Hide func(string) string
-	// Hidden are names of variables that programs do not get.
+	// Hidden are the names of variables that programs do not receive.
 	Hidden []string
-	// Programs is how many programs run at once. If zero, that is not limited.
+	// Programs limits the number of concurrent programs. If zero, there is no limit.
 	Programs int
-	// Reserved reports whether a path leads to what the watcher goes by, as its configuration and keys. The file of a
-	// glob, whose name a feed has chosen, replaces none of that. If nil, nothing is reserved.
+	// Reserved reports whether path is a file that the watcher depends on, such as its configuration or keys. A file of
+	// a glob, whose name comes from a feed, must not replace such a file. If nil, no path is reserved.
 	Reserved func(path string) bool
-	// Grace is how long a program may go on when ctx has ended. If zero, it is 30 seconds.
+	// Grace is how long a program may continue after ctx has ended. If zero, it is 30 seconds.
 	Grace time.Duration
 
 	once   sync.Once
@@ -104,7 +105,7 @@ func (w *Updater) init() {
 	})
 }
 
-// Handle is an antenna.Handler.
+// Handle implements antenna.Handler.
 func (w *Updater) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome, error) {
 	w.init()
 	t, err := w.task(ctx, u)
@@ -117,14 +118,15 @@ func (w *Updater) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome
 		if err := w.memory.succeeded(t.key()); err != nil {
 			w.Log.Error("it cannot be remembered what is done", "error", err)
 		}
-	case ctx.Err() == nil: // else it was interrupted
+	case ctx.Err() == nil: // otherwise the update was interrupted
 		w.failed(ctx, t, err)
 	}
 	return o, err
 }
 
-// Moved reports whether the file of an update has its place somewhere else than it was put the last time, as its watch
-// has another folder or name since. It is an antenna's Wants. Names that differ by version say nothing about that.
+// Moved reports whether the path of an update's file differs from the path of the last download, because the folder or
+// name of its watch was changed. It is for the field Wants of an antenna. It reports false for names that depend on the
+// version.
 func (w *Updater) Moved(u antenna.Update) bool {
 	r := w.Rules[u.Watch]
 	if r == nil || u.Last.Path == "" || !r.File.Steady() {
@@ -142,9 +144,10 @@ func (w *Updater) Moved(u antenna.Update) bool {
 	return err == nil && path != u.Last.Path
 }
 
-// failed runs the program that wants to know of failures, if this is a new one.
+// failed runs the program for failures, if this failure is new.
 func (w *Updater) failed(ctx context.Context, t *task, err error) {
-	if t.rule == nil || len(t.rule.OnFailure) == 0 { // the memory is written anew each time, and thousands may fail at once
+	// The memory is not even updated: its file is rewritten each time, and thousands of updates may fail at once.
+	if t.rule == nil || len(t.rule.OnFailure) == 0 {
 		return
 	}
 	isNew, saved := w.memory.failed(t.key(), kindOf(err))
@@ -161,7 +164,8 @@ func (w *Updater) failed(ctx context.Context, t *task, err error) {
 	}
 }
 
-// kindOf tells failures apart. What they say may have a time or a number in it that differs each time.
+// kindOf classifies an error. The text of an error may contain times or numbers that differ each time, so it cannot
+// identify a failure.
 func kindOf(err error) string {
 	if e, ok := errors.AsType[*download.Error](err); ok {
 		return fmt.Sprintf("download %d", e.Kind)
@@ -172,7 +176,7 @@ func kindOf(err error) string {
 	return "other"
 }
 
-// A task is one update while it is handled.
+// task is an update that is being handled.
 type task struct {
 	*Updater
 	files  fsys.FS
@@ -180,29 +184,31 @@ type task struct {
 	update antenna.Update
 	url    *url.URL
 	log    *slog.Logger
-	// name is the file in its folder with slashes, and path both.
+	// name is the path of the file within its folder, with slashes. path is its full path.
 	name, path string
 	began      time.Time
-	// known is what is known of the file that was put in place last.
+	// known is the outcome of the last successful download.
 	known antenna.Outcome
-	// there: there is a file, and here: it is the one that is known. unfinished: a program that waited for it did not end well.
+	// there is set if a file is in place, and here if it is the one described by known. unfinished is set if the
+	// program for it has not succeeded.
 	there, here, unfinished bool
-	modTime                 time.Time // of the file that is there
-	// old is where the version before was kept.
+	modTime                 time.Time // of the file in place
+	// old is the path of the previous version.
 	old string
 	attempt
 }
 
-// An attempt is a download for the update.
+// attempt is one download for the update.
 type attempt struct {
-	prepared bool   // it is not the first one, or it has begun
-	linked   string // old, if this update made it
-	// spent is what it has cost so far, and ceiling what its size is limited to by what its feed may still bring.
+	prepared bool   // prepare was called
+	linked   string // old, if this update created it
+	// spent is the number of bytes subtracted from the allowance. ceiling is the size limit that the allowance set, or
+	// 0.
 	spent, ceiling int64
-	out            bool // errSpent ended it
+	out            bool // ended by errSpent
 }
 
-// task says where the file of an update goes.
+// task returns the task of an update, with the path of its file.
 func (w *Updater) task(ctx context.Context, u antenna.Update) (t *task, err error) {
 	t = &task{Updater: w, files: fsys.Of(ctx), update: u, rule: w.Rules[u.Watch], began: time.Now()}
 	t.url, err = url.Parse(u.URL)
@@ -220,7 +226,8 @@ func (w *Updater) task(ctx context.Context, u antenna.Update) (t *task, err erro
 	return t, t.place(ctx)
 }
 
-// version is when the file was modified, as far as the report says. It is the same whenever the update is handled.
+// version returns the modification time of the file according to the report. It is the same each time the update is
+// handled.
 func (t *task) version() time.Time {
 	r := &t.update.Record
 	if at := cmp.Or(r.LastModified, r.Detected, r.Received); at != 0 {
@@ -229,7 +236,7 @@ func (t *task) version() time.Time {
 	return t.began
 }
 
-// key is what the memory knows the update by. URLs may be secret.
+// key returns the key of the update in the Memory. It contains a hash of the URL, because URLs may be secret.
 func (t *task) key() string {
 	sum := sha256.Sum256([]byte(t.update.URL))
 	return fmt.Sprintf("%s %x", t.update.Watch, sum[:12])

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// mostKept is how many old versions a watch may keep.
+	// mostKept is the maximum of old versions that a watch may keep.
 	mostKept = 1000
-	// shortest is how near own checks of a URL may be, and unasked how far they are apart where there are no feeds and
-	// check-every is not set.
+	// shortest is the shortest interval between a watch's own checks of its URL. unasked is the interval if there are
+	// no feeds and check-every is not set.
 	shortest = time.Second
 	unasked  = time.Hour
 )
 
-// watch makes a watch of its table.
+// watch converts a watch table and adds it to the configuration.
 func (b *builder) watch(name string, t *watchTable) (err error) {
 	key := func(last string) []string { return []string{"watch", name, last} }
 	where, err := address.ASCII(t.URL + t.Glob)
@@ -35,7 +35,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		Require: t.Require, Priority: t.Priority, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
 		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: t.LimitRate, AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
 	}
-	for _, s := range t.Signature { // .asc and URLs are as they are
+	for _, s := range t.Signature { // endings such as .asc and URLs stay unchanged
 		if !strings.HasPrefix(s, ".") && !strings.Contains(s, "://") {
 			s = b.path(s)
 		}
@@ -70,7 +70,8 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 	return nil
 }
 
-// program finds a program that has a path. One that has none is searched for when it is run.
+// program resolves the path of a program against the configuration's folder. A program name without a slash is looked
+// up when it is run.
 func (b *builder) program(args []string) []string {
 	if len(args) == 0 || !strings.Contains(args[0], "/") {
 		return args
@@ -78,7 +79,7 @@ func (b *builder) program(args []string) []string {
 	return append([]string{b.path(args[0])}, args[1:]...)
 }
 
-// checkWatch refuses what makes no sense.
+// checkWatch returns an error for settings that contradict each other or would have no effect.
 func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string) error {
 	signs := len(w.Keyrings)+len(w.Authorities) > 0
 	for _, wrong := range []struct {
@@ -128,7 +129,7 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 	return b.checkFeeds(w, key)
 }
 
-// checkFeeds refuses feeds that do not exist, and a watch that no feed can report.
+// checkFeeds returns an error for a feed that does not exist, and for a glob without any feed.
 func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
 	known := []string{}
 	for _, f := range b.config.Feeds {
@@ -151,7 +152,7 @@ func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
 
 var errZone = errors.New("write an offset, as +09:00")
 
-// zone reads an offset from UTC, east positive.
+// zone parses an offset from UTC, in seconds east.
 func zone(text string) (seconds int64, err error) {
 	if text == "" {
 		return 0, nil
