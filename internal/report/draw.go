@@ -11,18 +11,20 @@ import (
 	"braid/internal/option"
 )
 
-// colours is how many sources have a colour of their own: those that brought most. Two more classes are for the rest.
+// colours is the number of sources with a colour of their own: those that sent the most bytes. Two more classes are for
+// the others.
 const colours = 14
 
-// quickly is how long a download takes that needs no pictures: words and the table say all of it.
+// quickly is the duration below which a download gets no charts, because text and table describe it completely.
 const quickly = 250 * time.Millisecond
 
-// pictured reports whether there are pictures of the download: something was transferred, and it took a while or failed.
+// pictured reports whether the download gets charts: bytes were transferred, and it failed, took a while or used many
+// sources.
 func (d *Facts) pictured() bool {
 	return len(d.ranked) > 0 && d.end > 0 && (d.err != nil || d.end >= quickly || len(d.ranked) > colours)
 }
 
-// charts are the pictures, which have the same time axis.
+// charts returns the template data of the charts, which share one time axis.
 func (d *Facts) charts() map[string]any {
 	speed, top := d.speed()
 	parts, partsBox := d.parts()
@@ -44,10 +46,10 @@ func (d *Facts) charts() map[string]any {
 	}
 }
 
-// columns is how many columns the pictures have. The last one may be a part of one.
+// columns returns the number of columns of the charts. The last column may be partial.
 func (d *Facts) columns() float64 { return float64(d.end) / float64(d.width) }
 
-// rules are the lines across all pictures.
+// rules returns the vertical lines that cross all charts.
 func (d *Facts) rules() (out []tick) {
 	add := func(t time.Duration, name, title string) {
 		out = append(out, tick{d.place(t), name, title + " (" + option.TimeText(t) + ")", d.ofAll(t) > 0.8})
@@ -61,7 +63,7 @@ func (d *Facts) rules() (out []tick) {
 	return out
 }
 
-// legend are the sources that have a colour of their own, and one in the place of all others.
+// legend returns the sources that have a colour of their own, and one entry for all others.
 func (d *Facts) legend() (keys []*Mirror) {
 	keys = d.brought
 	keys = slices.Clone(keys[:min(len(keys), colours)])
@@ -77,13 +79,13 @@ func (d *Facts) legend() (keys []*Mirror) {
 	return keys
 }
 
-// A layer is one colour of a picture.
+// layer is the area of one colour in a chart.
 type layer struct {
 	Class, Title, Path string
 }
 
-// edges are where the columns of the pictures begin, and the end. The last one is wider or narrower than the others: one that has
-// hardly begun is joined to the one before.
+// edges returns the left edges of the columns and the right edge of the last one. The last column may be wider or
+// narrower than the others: a column that has hardly begun is merged into the previous one.
 func (d *Facts) edges() (out []float64) {
 	for c := range max(1, int(math.Round(d.columns()))) {
 		out = append(out, float64(c))
@@ -91,16 +93,16 @@ func (d *Facts) edges() (out []float64) {
 	return append(out, d.columns())
 }
 
-// mean is what a series has between two edges, for each second.
+// mean returns the mean of a series between two edges, for each second.
 func (d *Facts) mean(s series, from, to float64) float64 {
 	return s.sum(int(from), int(math.Ceil(to))) / ((to - from) * d.width.Seconds())
 }
 
-// high is the height of the pictures inside, in units of their own.
+// high is the height of the charts in their own units.
 const high = 1000
 
-// speed draws what arrived, a layer for each source that has a colour and one for the rest, one on top of the other.
-// top is the highest sum.
+// speed returns the layers of the speed chart, stacked: one for each source with a colour and one for the others. top
+// is the upper end of the axis.
 func (d *Facts) speed() (layers []layer, top float64) {
 	if d.Fetched == 0 {
 		return nil, 0
@@ -125,7 +127,7 @@ func (d *Facts) speed() (layers []layer, top float64) {
 	return slices.DeleteFunc(layers, func(l layer) bool { return l.Path == "" }), top
 }
 
-// requests draws how many requests were at work: the mean of each column.
+// requests returns the path of the chart of concurrent requests, as the mean of each column.
 func (d *Facts) requests() string {
 	edges := d.edges()
 	up := make([]float64, len(edges)-1)
@@ -135,8 +137,8 @@ func (d *Facts) requests() string {
 	return area(edges, make([]float64, len(up)), up, slices.Max(up)*1.04)
 }
 
-// area is the path around what lies between two levels: along the upper one and back along the lower one. It is empty
-// if nothing does.
+// area returns the SVG path of the area between two levels: along the upper level and back along the lower one. It
+// returns an empty string if the area is empty.
 func area(edges, low, up []float64, top float64) string {
 	if top <= 0 {
 		return ""
@@ -168,10 +170,11 @@ func number(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", x), "0"), ".")
 }
 
-// maxBlocks is how many rectangles the picture of the file may have before it gets coarser.
+// maxBlocks is the number of rectangles in the chart of the file above which the chart is made coarser.
 const maxBlocks = 4000
 
-// parts draws which source brought which part of the file when. The box is the coordinate system of the paths.
+// parts returns the layers of the chart that shows which source sent which part of the file, and when. box is the
+// coordinate system of its paths.
 func (d *Facts) parts() (layers []layer, box string) {
 	p := &d.picture
 	if p.row == 0 || d.size <= 0 {
@@ -196,7 +199,7 @@ func (d *Facts) parts() (layers []layer, box string) {
 	return layers, fmt.Sprintf("0 0 %s %s", number(d.columns()), number(rows))
 }
 
-// stripes are the parts of an earlier run, as far as they can be seen.
+// stripes returns the parts of the file that an earlier run left.
 func (d *Facts) stripes() (out []bar) {
 	for _, x := range d.prior {
 		if size := float64(d.size); d.size > 0 {
@@ -206,24 +209,24 @@ func (d *Facts) stripes() (out []bar) {
 	return out
 }
 
-// ofAll is a time as a part of the whole.
+// ofAll returns a time as a fraction of the total time.
 func (d *Facts) ofAll(t time.Duration) float64 { return float64(t) / float64(max(d.end, 1)) }
 
-// place is where a time is.
+// place returns the position of a time on the time axis.
 func (d *Facts) place(t time.Duration) string { return percentText(d.ofAll(t)) }
 
-// A tick is a mark on an axis, or a line across the pictures: At is its place, as a percentage of the axis.
+// tick is a mark on an axis, or a line across the charts. At is its position as a percentage of the axis.
 type tick struct {
 	At, Text, Title string
-	Last            bool // so near to the end that its text has to end there
+	Last            bool // close to the end of the axis: its text is right-aligned
 }
 
-// percentText writes a place between 0 and 1 as a percentage, in a form that SVG takes.
+// percentText formats a position from 0 to 1 as a percentage for SVG.
 func percentText(x float64) string {
 	return strconv.FormatFloat(math.Round(min(max(x, 0), 1)*1e4)/1e2, 'f', -1, 64) + "%"
 }
 
-// timeSteps are distances between the ticks of a time axis that people can count with.
+// timeSteps are the intervals between the ticks of a time axis: round numbers.
 var timeSteps = []time.Duration{
 	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
 	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second,
@@ -233,7 +236,7 @@ var timeSteps = []time.Duration{
 
 const mostTicks = 8
 
-// timeTicks divide the time from 0 to end.
+// timeTicks returns the ticks of a time axis from 0 to end.
 func timeTicks(end time.Duration) (ticks []tick) {
 	i := 0
 	for i < len(timeSteps)-1 && end/timeSteps[i] > mostTicks {
@@ -250,7 +253,7 @@ func timeTicks(end time.Duration) (ticks []tick) {
 	return ticks
 }
 
-// tickText writes a time as exactly as the distance of the ticks demands.
+// tickText formats a time with the precision that the interval of the ticks needs.
 func tickText(t, step time.Duration) string {
 	switch {
 	case t == 0:
@@ -263,7 +266,7 @@ func tickText(t, step time.Duration) string {
 	return strings.TrimSuffix(strings.TrimSuffix(option.TimeText(t), " 0 s"), " 0 min")
 }
 
-// byteTicks divide an axis that goes from 0 to top bytes, upwards. All are in one unit; suffix follows its name.
+// byteTicks returns the ticks of a vertical axis from 0 to top bytes. All texts use the same unit, followed by suffix.
 func byteTicks(top float64, suffix string) (ticks []tick) {
 	unit := 1.0
 	for top >= unit*1024 {
@@ -281,7 +284,8 @@ func byteTicks(top float64, suffix string) (ticks []tick) {
 	return ticks
 }
 
-// byteStep is a distance between ticks such that there are a few of them.
+// byteStep returns the interval between ticks for an axis with at most five of them. If parts is set, it may be a
+// fraction.
 func byteStep(top float64, parts bool) float64 {
 	for _, step := range []float64{0.25, 0.5, 1, 2, 5, 10, 20, 25, 50, 100, 200, 250} {
 		if top/step <= 5 && (parts || step >= 1) {

@@ -13,33 +13,33 @@ import (
 	"braid/source"
 )
 
-// A fetch is a request for a range, or several of one source that were merged into one.
+// fetch is a request for a range, or several requests to one source that were merged.
 type fetch struct {
 	mirror   *Mirror
 	number   int
-	merged   int           // how many it stands for beside itself
-	asked    time.Duration // the times
-	answered time.Duration // never is before it was asked
-	latest   time.Duration // when something last came, or it was asked
+	merged   int           // number of merged requests, without the first
+	asked    time.Duration // these are times
+	answered time.Duration // never, until the answer arrives
+	latest   time.Duration // last byte, answer or request
 	ended    time.Duration
-	from, to int64 // the range; what was cut off is not in it
-	at       int64 // how far it came
+	from, to int64 // the range, without parts that were given to others
+	at       int64 // offset after the last received byte
 	bytes    int64
-	why      scheduler.Reason // it was asked for
-	cut      scheduler.Reason // it gave something away, or had to end; 0 if not
+	why      scheduler.Reason // reason of the request
+	cut      scheduler.Reason // reason why the range was shortened or the fetch ended; 0 if neither
 	failure  string
 }
 
 const never = -1
 
 const (
-	// beat is about the time between two reports of bytes.
+	// beat is the approximate time between two reports of bytes.
 	beat = 100 * time.Millisecond
-	// quietAfter is how long nothing comes from a source before that is worth showing.
+	// quietAfter is the time without bytes after which a source is shown as silent.
 	quietAfter = time.Second
 )
 
-// observeFetch takes down what happens to fetches.
+// observeFetch records an event about a fetch.
 func (r *Recorder) observeFetch(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.RangeStarted:
@@ -61,7 +61,7 @@ func (r *Recorder) observeFetch(ev download.Event) {
 	}
 }
 
-// start takes down that a source is asked for a range.
+// start records that a source is asked for a range.
 func (r *Recorder) start(ev download.RangeStarted) {
 	m := r.mirror(ev.ID, ev.URL, ev.Host)
 	m.Speed.Now(r.began.Add(r.now), m.Bytes)
@@ -114,7 +114,7 @@ func (r *Recorder) answered(f *fetch, ev download.RangeAnswered) {
 	}
 }
 
-// bring books what came since the last time, as if it had come evenly.
+// bring records received bytes. They are spread evenly over the time since the last report.
 func (r *Recorder) bring(ev download.Brought) {
 	for _, p := range ev.Pieces {
 		f := r.running[p.Fetch]
@@ -123,7 +123,7 @@ func (r *Recorder) bring(ev download.Brought) {
 		}
 		r.quiet(f)
 		since, n := f.latest, p.Range.Len()
-		if r.now-since > 3*beat { // nothing came, and then this
+		if r.now-since > 3*beat { // a pause, followed by these bytes
 			since = r.now - beat
 		}
 		f.mirror.flow.spread(r.width, since, r.now, float64(n))
@@ -145,7 +145,7 @@ func (r *Recorder) bring(ev download.Brought) {
 	r.last = r.now
 }
 
-// quiet notes that nothing came of a fetch for a while.
+// quiet records a pause if a fetch has received nothing for a while.
 func (r *Recorder) quiet(f *fetch) {
 	if r.now-f.latest >= quietAfter {
 		f.mirror.Quiet += r.now - f.latest
@@ -153,7 +153,7 @@ func (r *Recorder) quiet(f *fetch) {
 	}
 }
 
-// cut takes down that a fetch gives a part of its range to others, or ends.
+// cut records that a fetch gives part of its range to other sources, or ends.
 func (r *Recorder) cut(f *fetch, ev download.RangeCut) {
 	f.cut = ev.Why
 	r.reasons[ev.Why]++
@@ -169,7 +169,7 @@ func (r *Recorder) cut(f *fetch, ev download.RangeCut) {
 	}
 }
 
-// finish takes a fetch to the past ones.
+// finish moves a fetch to the past fetches.
 func (r *Recorder) finish(f *fetch, err error) {
 	if err != nil {
 		f.failure, r.refused = Why(err, f.mirror.Host), r.refused || answered(err)
@@ -191,7 +191,7 @@ func (r *Recorder) finish(f *fetch, err error) {
 	r.past.add(*f)
 }
 
-// dull reports whether nothing can be seen of a fetch that a longer one would not show.
+// dull reports whether a fetch shows nothing of interest, so that it can be merged with another.
 func (f *fetch) dull() bool {
 	switch f.cut {
 	case 0, scheduler.ReasonDone, scheduler.ReasonMet, scheduler.ReasonSplit:
@@ -200,7 +200,7 @@ func (f *fetch) dull() bool {
 	return false
 }
 
-// absorb makes one fetch of f and the next one of the same source.
+// absorb merges the next fetch of the same source into f.
 func (f *fetch) absorb(next fetch) {
 	f.merged += next.merged + 1
 	f.latest, f.ended, f.at = max(f.latest, next.latest), max(f.ended, next.ended), next.at
@@ -209,8 +209,8 @@ func (f *fetch) absorb(next fetch) {
 	f.cut, f.failure = cmp.Or(next.cut, f.cut), cmp.Or(next.failure, f.failure)
 }
 
-// fetches are those that ended. When they get too many, neighbours are merged: first those of which nothing can be
-// seen, then all whose pause is too short to be seen, then those with longer pauses.
+// fetches are the fetches that have ended. If there are too many, neighbours are merged: first those that show nothing
+// of interest, then all with invisibly short pauses between them, then those with longer pauses.
 type fetches []fetch
 
 const maxFetches = 800
@@ -227,14 +227,14 @@ func (l *fetches) add(f fetch) {
 	l.merge(func(a, b *fetch) bool { return a.dull() && b.dull() && b.asked-a.ended <= near })
 	for len(*l) > maxFetches*3/4 {
 		l.merge(func(a, b *fetch) bool { return b.asked-a.ended <= near })
-		if near > f.ended { // each source has one by now
+		if near > f.ended { // each source has a single one by now
 			return
 		}
 		near *= 2
 	}
 }
 
-// merge makes one of each two neighbours of one source that may be. They are sorted.
+// merge merges neighbours of the same source for which may returns true. The fetches must be sorted.
 func (l *fetches) merge(may func(a, b *fetch) bool) {
 	kept := (*l)[:0]
 	for _, f := range *l {
@@ -248,26 +248,26 @@ func (l *fetches) merge(may func(a, b *fetch) bool) {
 	*l = kept
 }
 
-// A loss is a range that a source gave up, for which another has to be found.
+// loss is a range that a source gave up, so that another source must fetch it.
 type loss struct {
 	mirror   *Mirror
-	since    time.Duration // nothing came
+	since    time.Duration // time of the last byte
 	at       time.Duration
 	from, to int64
-	bytes    int64 // that it had brought by then
+	bytes    int64 // that the fetch had received
 	why      scheduler.Reason
-	taker    *Mirror // the first source that was then asked for a part of it
+	taker    *Mirror // first source that was then asked for part of the range
 	taken    time.Duration
 }
 
 const (
 	maxLosses = 100
-	// farthest is how far from where a source stopped the work of another still counts as going on there.
+	// farthest limits the range of a loss: another source that works farther away is not counted as its successor.
 	farthest = 64 << 20
 )
 
-// lose remembers what f leaves to others from an offset on; no reason is a failure. Of very many losses it keeps the first ones.
-// A source that was found to be slow may turn out to be silent.
+// lose records that f leaves the range from an offset on to other sources. why is 0 for a failure. Only the first
+// maxLosses losses are kept. A source that was recorded as slow may later be recorded as silent instead.
 func (r *Recorder) lose(f *fetch, from int64, why scheduler.Reason) {
 	if n := len(r.losses); n > 0 && why == scheduler.ReasonSilent {
 		if l := r.losses[n-1]; l.mirror == f.mirror && l.why == scheduler.ReasonSlow && l.since == f.latest {
@@ -280,5 +280,5 @@ func (r *Recorder) lose(f *fetch, from int64, why scheduler.Reason) {
 	}
 }
 
-// A takeover is that one source took over a part of what another was asked for.
+// takeover identifies two sources, of which the first took over part of a range of the second.
 type takeover struct{ taker, loser *Mirror }

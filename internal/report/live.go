@@ -12,20 +12,21 @@ import (
 	"braid/scheduler"
 )
 
-// Style is the style sheet of what [Recorder.Draw] returns.
+// Style returns the style sheet for the HTML that [Recorder.Draw] returns.
 func Style() []byte {
 	var b bytes.Buffer
 	for _, name := range []string{"charts.css", "style.css"} {
 		data, err := files.ReadFile(name)
 		if err != nil {
-			panic("report: " + err.Error()) // it is in the program
+			panic("report: " + err.Error()) // cannot happen: the file is embedded
 		}
 		b.Write(data)
 	}
 	return b.Bytes()
 }
 
-// Draw draws a download for a page that has Style: as a [Page] draws it when it has ended, and before that as of a time.
+// Draw returns the HTML of a download, for a page that includes Style. A download that has ended looks as in a [Page];
+// a running one is drawn as of the time at.
 func (r *Recorder) Draw(at time.Time) []byte {
 	d, states := &r.Facts, map[*Mirror]string(nil)
 	if !r.ended {
@@ -45,12 +46,12 @@ func (r *Recorder) Draw(at time.Time) []byte {
 	}
 	var b bytes.Buffer
 	if err := pageTemplate().ExecuteTemplate(&b, "section", s); err != nil {
-		panic("report: " + err.Error()) // the template and its data are of this package
+		panic("report: " + err.Error()) // cannot happen: the template and its data belong to this package
 	}
 	return b.Bytes()
 }
 
-// asOf is what would be known of a download that goes on if it ended now, and what its sources do.
+// asOf returns the facts of a running download as if it ended at the time at, and the states of its sources.
 func (r *Recorder) asOf(at time.Time) (*Facts, map[*Mirror]string) {
 	r.advance(at)
 	d := r.Facts
@@ -81,7 +82,7 @@ func (r *Recorder) asOf(at time.Time) (*Facts, map[*Mirror]string) {
 	return &d, states
 }
 
-// limitNow says what keeps a download that goes on from being faster.
+// limitNow describes what limits the speed of a running download.
 func (r *Recorder) limitNow() string {
 	silent := time.Duration(never)
 	for _, f := range r.running {
@@ -124,7 +125,7 @@ func (r *Recorder) limitNow() string {
 	return "All known sources are at work: it is they, or the link, that limit the speed."
 }
 
-// idle says why no source is at work.
+// idle describes why no source is in use.
 func (r *Recorder) idle() string {
 	for _, m := range r.Mirrors {
 		if state := r.State(m); strings.HasPrefix(state, "again") {
@@ -134,15 +135,16 @@ func (r *Recorder) idle() string {
 	return "No source is at work."
 }
 
-// A strip is the file from its beginning to its end, and whose bytes are where.
+// strip shows the file from its beginning to its end, and which source sent each part.
 type strip struct {
 	Box         string
 	Prior       []bar
 	Here, Asked []layer
-	Void        string // a path around what was wrong
+	Void        string // path around the bytes that were wrong
 }
 
-// strip is that of d, with what is being fetched. It is nil while the size is unknown, or nothing came.
+// strip returns the strip of d, with the ranges that are being fetched. It returns nil if the size is unknown or no
+// bytes were received.
 func (r *Recorder) strip(d *Facts) *strip {
 	p := &d.picture
 	if d.size <= 0 || p.row == 0 || !d.pictured() {
@@ -153,7 +155,7 @@ func (r *Recorder) strip(d *Facts) *strip {
 	for _, x := range d.prior {
 		s.Prior = append(s.Prior, bar{X: number(float64(x.Start) / float64(p.row)), W: number(float64(x.Len()) / float64(p.row))})
 	}
-	begun := 0 // the column in which it last began anew
+	begun := 0 // the column of the last restart
 	if n := len(d.restarts); n > 0 {
 		begun = int(d.restarts[n-1].At / d.width)
 	}
@@ -166,7 +168,7 @@ func (r *Recorder) strip(d *Facts) *strip {
 			here[d.Mirrors[owners[i]-1]] += box(float64(i), min(float64(j), rows))
 		}
 	}
-	for x := range d.void.All() { // a row is the least that can be seen
+	for x := range d.void.All() { // a row is the smallest visible part
 		s.Void += box(float64(x.Start/p.row), min(float64((x.End-1)/p.row+1), rows))
 	}
 	for _, number := range slices.Sorted(maps.Keys(r.running)) {
@@ -184,12 +186,12 @@ func (r *Recorder) strip(d *Facts) *strip {
 	return s
 }
 
-// box is a path around what lies between two places.
+// box returns the path around the part between two positions.
 func box(from, to float64) string {
 	return fmt.Sprintf("M%s 0h%sv1h-%sz", number(from), number(to-from), number(to-from))
 }
 
-// last is whose the bytes of each row are: who brought them last, from a column on. 0 is none.
+// last returns for each row the source that sent its bytes last, in columns from from on. 0 means no source.
 func (p *raster) last(from int) []int16 {
 	owners := make([]int16, maxRows)
 	for _, col := range p.columns[min(from, len(p.columns)):] {

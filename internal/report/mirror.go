@@ -13,10 +13,10 @@ import (
 	"braid/source"
 )
 
-// maxMirrors is how many sources are told apart. Those beyond share one account.
+// maxMirrors is the number of sources that are recorded separately. The others share one Mirror.
 const maxMirrors = 200
 
-// A tally counts by reason.
+// tally counts events by reason.
 type tally map[scheduler.Reason]int
 
 func (t tally) of(reasons ...scheduler.Reason) (n int) {
@@ -26,39 +26,39 @@ func (t tally) of(reasons ...scheduler.Reason) (n int) {
 	return n
 }
 
-// A Mirror is the account of one source.
+// Mirror is the record of one source.
 type Mirror struct {
 	URL, Host   string // escaped
-	Name, Class string // of the source on the page, and of its colour; when the download has ended
+	Name, Class string // name on the page and class of the colour; set when the download ends or is drawn
 	Bytes       int64
 	Speed       Speed
 	RTT         time.Duration
-	Asked       int           // fetches
-	Working     time.Duration // in which a fetch ran
-	Quiet       time.Duration // of it, in which nothing came
+	Asked       int           // number of fetches
+	Working     time.Duration // with at least one fetch
+	Quiet       time.Duration // part of Working in which no bytes arrived
 	Failures    int
 
-	number   int // in the order in which the events named them
+	number   int // index in Mirrors
 	up       bool
-	whole    bool // it sends the whole file in place of a range
+	whole    bool // sends the whole file instead of a range
 	gone     bool // given up
-	banned   bool // for wrong content
-	running  int  // fetches
+	banned   bool // because of wrong content
+	running  int  // number of fetches
 	flow     series
 	first    time.Duration
-	since    time.Duration // when the first of the running fetches was asked
+	since    time.Duration // when the first of the running fetches began
 	cuts     tally
 	failure  string // the last one
 	failedAt time.Duration
 	before   string // the first one
 	goneAt   time.Duration
-	pause    *gap // it is not asked before that ends
+	pause    *gap // not asked until its end
 }
 
-// Rate is how fast it was while it was at work, in bytes a second.
+// Rate returns the speed of the source while it was working, in bytes a second.
 func (m *Mirror) Rate() float64 { return MeanRate(m.Bytes, m.Bytes, m.Working) }
 
-// Fate is what became of it.
+// Fate describes how the use of the source ended. It is empty if nothing unusual happened.
 func (m *Mirror) Fate() string {
 	switch {
 	case m.banned:
@@ -75,8 +75,8 @@ func (m *Mirror) Fate() string {
 	return ""
 }
 
-// mirror finds the account of a source. Its number is that of a session: after a new beginning the same one may be
-// another source, which the URL tells.
+// mirror returns the record of a source. IDs belong to a session: after a restart the same ID may be another source,
+// with another URL.
 func (r *Recorder) mirror(id int, url, host string) *Mirror {
 	url, host = source.Escape(url), source.Escape(host)
 	m := r.ByID[id]
@@ -91,7 +91,7 @@ func (r *Recorder) mirror(id int, url, host string) *Mirror {
 	return m
 }
 
-// account finds the account of a URL, or opens one.
+// account returns the record of a URL. It creates the record if there is none.
 func (r *Recorder) account(url string) *Mirror {
 	if i := slices.IndexFunc(r.Mirrors, func(m *Mirror) bool { return m.URL == url && url != "" }); i >= 0 {
 		return r.Mirrors[i]
@@ -107,9 +107,9 @@ func (r *Recorder) account(url string) *Mirror {
 	return m
 }
 
-// settle gives the sources their ranks, names and colours when the download has ended, or is drawn before that. A name
-// is the host, with the path where that alone is not clear. A colour is kept as long as its source is one of those that
-// brought most.
+// settle sets the ranks, names and colours of the sources, when the download has ended or is drawn. A name is the host,
+// with part of the path if several sources have that host. A source keeps its colour while it is among those that sent
+// the most bytes.
 func (d *Facts) settle() {
 	d.ranked, d.brought = nil, nil
 	hosts, used := map[string]int{}, map[string]bool{}
@@ -142,7 +142,7 @@ func (d *Facts) settle() {
 	}
 }
 
-// colour gives the first ones a colour each, those that have one the same.
+// colour assigns colours to the first sources in the ranking. Sources that have a colour keep it.
 func (d *Facts) colour() {
 	first := d.ranked[:min(len(d.ranked), colours)]
 	used := map[string]bool{}
@@ -166,7 +166,7 @@ func (d *Facts) colour() {
 	}
 }
 
-// middle shortens a name in its middle: both ends tell most.
+// middle shortens a name by cutting out its middle, because both ends are the most useful parts.
 func middle(s string, runes int) string {
 	x := []rune(s)
 	if len(x) <= runes {
@@ -176,15 +176,15 @@ func middle(s string, runes int) string {
 	return string(x[:half]) + "..." + string(x[len(x)-half:])
 }
 
-// AtWork reports whether a fetch runs.
+// AtWork reports whether the source has a running fetch.
 func (m *Mirror) AtWork() bool { return m.running > 0 }
 
-// State is what a source does at a time, for a table of the sources of a download that goes on.
+// State describes the present state of a source of a running download.
 func (r *Recorder) State(m *Mirror) string {
 	switch {
 	case m.AtWork():
 		return "at work"
-	case m.banned && !m.up: // unless it came back after a new beginning
+	case m.banned && !m.up: // unless it returned after a restart
 		return "dropped, its content is wrong"
 	case m.gone && !m.up:
 		return "dropped"
@@ -198,14 +198,14 @@ func (r *Recorder) State(m *Mirror) string {
 	return "waits"
 }
 
-// A Speed is the mean of the last three seconds.
+// Speed computes the mean speed of the last three seconds.
 type Speed struct {
 	at    [30]time.Time
 	bytes [30]int64
 	n     int
 }
 
-// Now takes how many bytes have come by a time, and returns bytes a second.
+// Now records the number of bytes received until at, and returns the speed in bytes a second.
 func (s *Speed) Now(at time.Time, bytes int64) float64 {
 	if s.n == 0 || at.Sub(s.at[(s.n-1)%len(s.at)]) >= beat {
 		s.at[s.n%len(s.at)], s.bytes[s.n%len(s.at)] = at, bytes

@@ -11,8 +11,8 @@ import (
 	"braid/verify"
 )
 
-// Why is the text of the error of a source, short enough for a line among many, without the host where that stands before it
-// anyway.
+// Why returns the text of a source's error, short enough for a line in a list. It leaves out the host, which the line
+// shows already.
 func Why(err error, host string) string {
 	if err == nil {
 		return ""
@@ -20,7 +20,7 @@ func Why(err error, host string) string {
 	return option.Shorten(strings.TrimPrefix(source.Escape(bare(err).Error()), host+": "), 160)
 }
 
-// bare is an error without what was being done and where, which stands elsewhere.
+// bare returns the cause of a *download.Error, without the operation and the place, which are shown elsewhere.
 func bare(err error) error {
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Err != nil {
 		return e.Err
@@ -28,8 +28,8 @@ func bare(err error) error {
 	return err
 }
 
-// Reason is why a download failed, in a few words that begin with it: without the host, its URL, and digits that are not worth
-// reading at first. The text of the error has them.
+// Reason describes in a few words why a download failed. It leaves out the host, the URL and long digests, which are in
+// the text of the error.
 func Reason(err error) string {
 	if err == nil {
 		return ""
@@ -61,7 +61,7 @@ func reasonOf(err error) string {
 	return text
 }
 
-// answered reports whether an error is one that a source answered with, or one about its answer.
+// answered reports whether err is an answer of a source, or is about the content of an answer.
 func answered(err error) bool {
 	if e, ok := errors.AsType[*source.Error](err); ok {
 		return e.Status != 0 || e.Fault > source.FaultTLS

@@ -13,76 +13,76 @@ import (
 	"braid/source"
 )
 
-// A Recorder takes down what happens in one download, for whatever shows it. It is used by one goroutine at a time.
+// Recorder records the events of one download. It is not safe for concurrent use.
 type Recorder struct {
 	Facts
 
-	now       time.Duration   // of the last event
-	ByID      map[int]*Mirror // by the numbers of the running session
-	rest      *Mirror         // stands for those beyond maxMirrors
+	now       time.Duration   // time of the last event
+	ByID      map[int]*Mirror // by the IDs of the running session
+	rest      *Mirror         // shared by the sources beyond maxMirrors
 	running   map[int]*fetch
-	comparing time.Duration // since when
+	comparing time.Duration // start of the comparison
 	ended     bool
 }
 
-// Facts are what is known of one download. They are bounded, however long it lasts: times are thinned out, fetches
-// merged, and only totals are exact.
+// Facts are the recorded facts about one download. Their size is bounded: times are thinned out and fetches merged, so
+// that only totals are exact.
 type Facts struct {
-	// Limit is how many bytes a second the user allows, for all downloads of the page together; 0 is any number, -1
-	// several, one after the other.
+	// Limit is the user's limit in bytes a second, for all downloads of the page together. 0 means no limit, and -1
+	// several limits, one after the other.
 	Limit int64
 
 	URL, Path string // the URL is masked
-	By        string // the document that describes the file, if one does
-	NoDigest  bool   // the server named mirrors and gave no digest
+	By        string // the document that describes the file, if any
+	NoDigest  bool   // the server named mirrors but sent no digest
 	Progress  download.Progress
-	Arrived   int64               // bytes, by what Progress says
-	Fetched   int64               // bytes, by what Brought says
-	Comparing *download.Comparing // nil while nothing is compared
-	Seeding   bool                // peers can have the file
-	Mirrors   []*Mirror           // in the order in which the events named them
+	Arrived   int64               // bytes, according to Progress events
+	Fetched   int64               // bytes, according to Brought events
+	Comparing *download.Comparing // nil unless a comparison is running
+	Seeding   bool                // the file is offered to peers
+	Mirrors   []*Mirror           // in the order of their first events
 
 	began   time.Time
 	size    int64 // -1 while unknown
-	named   int   // mirrors that the server named
+	named   int   // number of mirrors that the server named
 	prior   []byterange.Range
 	resumed int64
 
-	most      int // fetches at once
+	most      int // maximum of concurrent fetches
 	past      fetches
 	losses    []*loss
 	takeovers map[takeover]int
 	reasons   tally
 
 	width   time.Duration // of a column
-	total   series        // bytes
-	work    series        // seconds of fetches
+	total   series        // in bytes
+	work    series        // in seconds of fetches
 	picture raster
-	void    byterange.Set // was wrong, and has not come again
-	silent  gaps          // of fetches that ran
-	pauses  gaps          // between the tries of a source
-	still   gaps          // nothing came from any source
-	checks  gaps          // what came was compared with what other sources have
+	void    byterange.Set // was wrong and has not been fetched again
+	silent  gaps          // within fetches
+	pauses  gaps          // between the attempts of a source
+	still   gaps          // no source sent bytes
+	checks  gaps          // received bytes were compared with those of other sources
 	log     log
 
-	answer, first, last time.Duration // the first answer, first and last byte; never if there is none
+	answer, first, last time.Duration // first answer, first and last byte; never, if not yet
 	complete, verified  time.Duration
 	restarts            []entry
 	restarted           int
-	lost                int64 // what was fetched until the last new beginning
-	refused             bool  // a source answered, and not with the file
+	lost                int64 // bytes fetched before the last restart
+	refused             bool  // a source answered, but not with the file
 
 	end    time.Duration
-	live   bool // it goes on
+	live   bool // the download is running
 	result download.Result
 	err    error
 
 	number  int       // on the page
-	ranked  []*Mirror // those that were asked; those that brought most are first
-	brought []*Mirror // those of them that brought something
+	ranked  []*Mirror // the sources that were asked, by bytes in descending order
+	brought []*Mirror // those of ranked that sent bytes
 }
 
-// NewRecorder makes a recorder for a download that begins now.
+// NewRecorder returns a Recorder for a download that begins at now.
 func NewRecorder(now time.Time) *Recorder {
 	return &Recorder{
 		Facts: Facts{
@@ -93,7 +93,7 @@ func NewRecorder(now time.Time) *Recorder {
 	}
 }
 
-// Observe takes down an event of [download.Request.Observe].
+// Observe records an event of [download.Request.Observe].
 func (r *Recorder) Observe(at time.Time, ev download.Event) {
 	r.advance(at)
 	r.compare(ev)
@@ -134,7 +134,7 @@ func (r *Recorder) Observe(at time.Time, ev download.Event) {
 	}
 }
 
-// End takes down how the download ended. No event may follow.
+// End records the end of the download. Observe must not be called afterwards.
 func (r *Recorder) End(at time.Time, res download.Result, err error) {
 	r.advance(at)
 	r.endComparison()
@@ -153,7 +153,7 @@ func (r *Recorder) End(at time.Time, res download.Result, err error) {
 	r.settle()
 }
 
-// advance moves the time on. It never goes back, whatever the clock says.
+// advance sets the present time. The time never decreases, even if the clock does.
 func (r *Recorder) advance(at time.Time) {
 	r.now = max(r.now, at.Sub(r.began))
 	for r.now >= r.width*maxColumns {
@@ -175,7 +175,7 @@ func (r *Recorder) say(bad bool, format string, args ...any) {
 func (r *Recorder) resume(ev download.Resumed) {
 	r.resumed, r.Progress.Done = ev.Bytes, ev.Bytes
 	r.prior = slices.Collect(ev.Have.All())
-	if len(r.prior) > maxRows { // those that can be seen
+	if len(r.prior) > maxRows { // keep those that are long enough to be visible
 		slices.SortStableFunc(r.prior, func(a, b byterange.Range) int { return cmp.Compare(b.Len(), a.Len()) })
 		r.prior = slices.Clone(r.prior[:maxRows])
 	}
@@ -192,7 +192,7 @@ func (r *Recorder) offer(ev download.Offered) {
 	r.say(false, "the server offers %s, %s, %s", size, option.Count(len(ev.File.Claims), "digest"), option.Count(len(ev.File.Mirrors), "mirror"))
 }
 
-// resize takes the size of the file as soon as it is known.
+// resize sets the size of the file, and fits the chart to it.
 func (r *Recorder) resize(size int64) {
 	if size > r.size {
 		r.size = size
@@ -226,7 +226,7 @@ func (r *Recorder) down(ev download.SourceDown) {
 	}
 }
 
-// endPause ends the pause of a source that is asked again, or of a download that ended.
+// endPause ends the pause of a source, because it is asked again or the download has ended.
 func (r *Recorder) endPause(m *Mirror) {
 	if m.pause != nil {
 		m.pause.to = min(m.pause.to, r.now)
@@ -236,9 +236,9 @@ func (r *Recorder) endPause(m *Mirror) {
 }
 
 func (r *Recorder) restart(ev download.Restarted) {
-	clear(r.ByID) // the numbers of the sources begin anew
+	clear(r.ByID) // a new session assigns new IDs
 	text := option.Shorten(source.Escape(ev.Reason), 200)
-	if r.Progress.Done > 0 || r.Fetched > r.lost { // else nothing is lost, and the failure is that of a source
+	if r.Progress.Done > 0 || r.Fetched > r.lost { // otherwise nothing is lost: the failure is recorded with its source
 		r.restarted++
 		if len(r.restarts) < maxMarks {
 			r.restarts = append(r.restarts, entry{r.now, text, true})
@@ -249,11 +249,12 @@ func (r *Recorder) restart(ev download.Restarted) {
 	r.say(true, "it begins again: %s", text)
 }
 
-// maxMarks is how many lines across all pictures there are.
+// maxMarks is the maximum of vertical lines across all charts.
 const maxMarks = 8
 
-// compare takes down when what came is compared with what other sources have: from the first event that says so to the
-// first one that is about something else. Nothing of the file comes in that time, which is no fault of a source.
+// compare records the time during which received bytes are compared with those of other sources. It lasts from the
+// first Comparing event to the first event about something else. No source is to blame that no bytes arrive in that
+// time.
 func (r *Recorder) compare(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.Comparing:
@@ -276,9 +277,9 @@ func (r *Recorder) endComparison() {
 	}
 }
 
-// stood takes note that nothing came since a time from any source, except for the time of comparisons.
+// stood records that no bytes arrived from any source since a time, apart from comparisons.
 func (r *Recorder) stood(since time.Duration) {
-	for _, g := range append(slices.Clone(r.checks), gap{nil, r.now, r.now}) { // in the order of time
+	for _, g := range append(slices.Clone(r.checks), gap{nil, r.now, r.now}) { // in ascending order
 		if g.from-since > quietAfter {
 			r.still.add(gap{nil, since, g.from})
 		}

@@ -1,10 +1,10 @@
-// Package report keeps what happens in a download for whatever shows it, and draws it: a page of HTML that needs nothing but
-// itself, for a user who asks why it was slow.
+// Package report records the events of a download and draws them as a self-contained page of HTML, for a user who wants
+// to know why a download was slow.
 //
-// Events and times go in, bytes of HTML come out; it has no clock and opens no file. A [Recorder] takes down one download
-// in bounded memory, a [Page] shows one or many. It refuses to be a log of everything: what cannot be seen in a picture
-// is merged. There is no script in the page and nothing that a browser would fetch; html/template escapes every text from
-// outside.
+// The input is events with their times, and the output is HTML. The package reads no clock and opens no file. A
+// [Recorder] records one download in bounded memory, and a [Page] shows one or several. It is not a complete log:
+// details that would be invisible in a chart are merged. The page contains no script and loads nothing, and
+// html/template escapes all external text.
 //
 //	rec := report.NewRecorder(time.Now())
 //	req.Detail, req.Observe = true, func(ev download.Event) { rec.Observe(time.Now(), ev) }
@@ -27,13 +27,13 @@ import (
 	"braid/source"
 )
 
-// Magic is what every page begins with.
+// Magic is the beginning of every page.
 const Magic = "<!DOCTYPE html>\n<!-- braid report -->\n"
 
 //go:embed page.html style.css charts.css
 var files embed.FS
 
-// pageTemplate reads the template when a page is made: most runs make none.
+// pageTemplate parses the template. It is called for each page, because most runs make none.
 func pageTemplate() *template.Template {
 	return template.Must(template.New("page.html").Funcs(template.FuncMap{
 		"size": option.SizeText, "rate": option.RateText, "time": option.TimeText, "clock": clock, "share": share,
@@ -41,15 +41,15 @@ func pageTemplate() *template.Template {
 }
 
 const (
-	maxSections = 12   // downloads that are drawn
-	maxListed   = 3000 // and those that are listed
+	maxSections = 12   // number of downloads with charts
+	maxListed   = 3000 // number of downloads in the list
 )
 
-// A Page is about one download or many. The zero value is empty. Of more than a dozen downloads it draws those that
-// failed and then those that took longest; all others have a line in the list, as far as that is not too long itself.
-// It is used by one goroutine at a time.
+// Page shows one or several downloads. The zero value is an empty page. It draws at most maxSections downloads: those
+// that failed first, then those that took longest. The others have a line in the list, up to maxListed. A Page is not
+// safe for concurrent use.
 type Page struct {
-	// NotBegun counts the files that were to be downloaded, too, when the run was interrupted.
+	// NotBegun is the number of files whose download had not begun when the run was interrupted.
 	NotBegun int
 
 	added int
@@ -57,7 +57,7 @@ type Page struct {
 	drawn []*Facts
 }
 
-// A listed download is a line of the list.
+// listed is a line of the list.
 type listed struct {
 	Number                          int
 	Name, URL, Class, Outcome, Text string
@@ -66,7 +66,7 @@ type listed struct {
 	Rate                            float64
 }
 
-// Add shows a download that ended.
+// Add adds a download that has ended.
 func (p *Page) Add(r *Recorder) {
 	p.added++
 	r.number = p.added
@@ -80,7 +80,7 @@ func (p *Page) Add(r *Recorder) {
 	}
 }
 
-// order is that in which downloads are chosen to be drawn: those that failed, then those that took longer, then the first ones.
+// order sorts downloads by how much they deserve charts: failed ones first, then longer ones, then earlier ones.
 func order(a, b *Facts) int {
 	failed := func(d *Facts) int {
 		if d.err != nil {
@@ -100,7 +100,7 @@ func (d *Facts) listed() listed {
 	return listed{d.number, d.name(), source.Escape(d.URL), class, outcome, text, d.size, d.end, MeanRate(d.Fetched, d.Fetched, d.end)}
 }
 
-// HTML is the page.
+// HTML returns the page.
 func (p *Page) HTML() []byte {
 	view := map[string]any{
 		"Title": option.Count(p.added, "download"), "List": p.list, "Unlisted": p.added - len(p.list), "NotBegun": p.NotBegun,
@@ -118,7 +118,7 @@ func (p *Page) HTML() []byte {
 	var b bytes.Buffer
 	b.WriteString(Magic)
 	if err := pageTemplate().Execute(&b, view); err != nil {
-		panic("report: " + err.Error()) // the template and its data are of this package
+		panic("report: " + err.Error()) // cannot happen: the template and its data belong to this package
 	}
 	return b.Bytes()
 }

@@ -14,39 +14,39 @@ import (
 
 const (
 	maxRowsShown = 48
-	rowTop       = 10 // pixels of a row above its bars
-	rowBar       = 12 // and of a bar
-	maxLanes     = 4  // fetches of one source at a time that are told apart
+	rowTop       = 10 // pixels above the bars of a row
+	rowBar       = 12 // pixels of a bar
+	maxLanes     = 4  // maximum of concurrent fetches of a source that are shown separately
 )
 
-// A row is the time of one source.
+// row is the time line of one source.
 type row struct {
 	*Mirror
 	Bars   []bar
-	Waits  []bar // for the answer
-	Quiet  []bar // nothing comes
-	Pauses []bar // it is not asked
+	Waits  []bar // waiting for an answer
+	Quiet  []bar // receiving nothing
+	Pauses []bar // not asked
 	Marks  []mark
 }
 
-// A bar is a time: from X to End, W wide, all percentages. Y and H are pixels in the row.
+// bar is a period of time: from X to End, with the width W, as percentages. Y and H are pixels within the row.
 type bar struct{ X, W, End, Y, H, Title string }
 
-// A mark is something that happened to a source. The heavier one stays of two that would lie one on top of the other.
+// mark is an event of a source. If two marks would overlap, only the one with the higher weight is drawn.
 type mark struct {
 	At, Kind, Title string
 	at              time.Duration
 	weight          int
 }
 
-// A reason is what the page says of a scheduler.Reason, and the mark that stands for it, if one does.
+// reason is the text of the page for a scheduler.Reason, and the kind of its mark, if it has one.
 type reason struct {
 	text, kind string
 	weight     int
 	bad        bool
 }
 
-// starts say why a range is asked for.
+// starts are the reasons why a range is requested.
 var starts = map[scheduler.Reason]reason{
 	scheduler.ReasonFirst:      {"no other source is at work", "first", 3, false},
 	scheduler.ReasonNext:       {"it is free again", "", 0, false},
@@ -58,7 +58,7 @@ var starts = map[scheduler.Reason]reason{
 	scheduler.ReasonPiece:      {"a piece of several sources was wrong, and now one fetches all of it", "", 0, false},
 }
 
-// cuts say why a fetch ends before the end of its range.
+// cuts are the reasons why a fetch ends before the end of its range.
 var cuts = map[scheduler.Reason]reason{
 	scheduler.ReasonSplit:      {"another takes over the rest, and so both finish at the same time", "", 0, false},
 	scheduler.ReasonMet:        {"it met what another is fetching", "", 0, false},
@@ -72,7 +72,7 @@ var cuts = map[scheduler.Reason]reason{
 	scheduler.ReasonDone:       {"every byte is here", "", 0, false},
 }
 
-// kinds are the marks that occur, each with what it means.
+// kinds returns the legend of the marks that occur in rows.
 func kinds(rows []row) []mark {
 	return slices.DeleteFunc([]mark{
 		{Kind: "first", Title: "first request"},
@@ -91,7 +91,8 @@ func kinds(rows []row) []mark {
 	})
 }
 
-// rows are the sources that were asked, in the order of that. Of very many, those are shown that brought most.
+// rows returns the rows of the sources that were asked, in the order of their first requests. If there are too many, it
+// returns those that sent the most bytes.
 func (d *Facts) rows() (out []row, unshown int) {
 	shown := slices.Clone(d.ranked[:min(len(d.ranked), maxRowsShown)])
 	slices.SortStableFunc(shown, func(a, b *Mirror) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.number, b.number)) })
@@ -131,7 +132,7 @@ func (d *Facts) row(m *Mirror) row {
 	return x
 }
 
-// lanes finds for each fetch a lane that is free when it begins, and how many lanes there are.
+// lanes assigns to each fetch a lane that is free when it begins, and returns the number of lanes.
 func lanes(list []fetch) (lanes []int, count float64) {
 	until := []time.Duration{0}
 	for _, f := range list {
@@ -149,14 +150,14 @@ func lanes(list []fetch) (lanes []int, count float64) {
 	return lanes, float64(len(until))
 }
 
-// draw shows a fetch in a row: a thin bar while it waits for the answer, then a thick one, and marks at both ends.
+// draw adds a fetch to a row: a thin bar while it waits for the answer, then a thick one, and marks at both ends.
 func (d *Facts) draw(x *row, f fetch, y, h float64) {
 	title := fetchTitle(f)
 	flows := f.answered
 	if flows == never {
 		flows = f.ended
 	}
-	if f.answered == never || flows-f.asked > d.end/1000 { // else it cannot be seen
+	if f.answered == never || flows-f.asked > d.end/1000 { // otherwise it would be invisible
 		x.Waits = append(x.Waits, d.bar(f.asked, flows, y+h/2-1, 2, title))
 	}
 	if f.answered != never {
@@ -182,10 +183,10 @@ func span(g gap) string {
 	return fmt.Sprintf("%s, from %s to %s", clock(g.length()), clock(g.from), clock(g.to))
 }
 
-// clock writes a time of the log.
+// clock formats a time of the log.
 func clock(t time.Duration) string { return strconv.FormatFloat(t.Seconds(), 'f', 3, 64) + " s" }
 
-// spaced are marks that do not lie on each other, as long as the picture is not very narrow.
+// spaced removes marks that would overlap marks of higher weight.
 func (d *Facts) spaced(list []mark) (kept []mark) {
 	const near = 0.014
 	slices.SortStableFunc(list, func(a, b mark) int { return cmp.Compare(b.weight, a.weight) })
@@ -199,7 +200,7 @@ func (d *Facts) spaced(list []mark) (kept []mark) {
 	return kept
 }
 
-// fetchTitle is what a fetch was about, for a reader who points at it.
+// fetchTitle returns the tooltip of a fetch.
 func fetchTitle(f fetch) string {
 	text := fmt.Sprintf("%s, %s to %s: ", f.mirror.Name, option.TimeText(f.asked), option.TimeText(f.ended))
 	if f.merged > 0 {

@@ -9,17 +9,17 @@ import (
 	"braid/byterange"
 )
 
-// The time is divided into columns of one width. When it gets longer than maxColumns of them, the width doubles and each
-// two become one: a download of a second and one of ten hours take the same room.
+// Time is divided into columns of equal width. When there would be more than maxColumns of them, the width doubles and
+// neighbouring columns are merged. So a download of a second needs as much memory as one of ten hours.
 const (
 	maxColumns  = 360
 	firstColumn = time.Millisecond
 )
 
-// A series is an amount by column.
+// series is an amount for each column.
 type series []float64
 
-// spread adds an amount that came evenly from one time to another.
+// spread distributes an amount evenly over the time between from and to.
 func (s *series) spread(width, from, to time.Duration, amount float64) {
 	for c, share := range shares(width, from, to) {
 		for len(*s) <= c {
@@ -29,7 +29,7 @@ func (s *series) spread(width, from, to time.Duration, amount float64) {
 	}
 }
 
-// halve makes one column of each two.
+// halve merges each two columns into one.
 func (s *series) halve() {
 	for i, x := range *s {
 		if i%2 == 0 {
@@ -41,7 +41,7 @@ func (s *series) halve() {
 	*s = (*s)[:(len(*s)+1)/2]
 }
 
-// sum is the amount in the columns from one to another, that one not included.
+// sum returns the total of the columns in [from, to).
 func (s series) sum(from, to int) (sum float64) {
 	for c := from; c < min(to, len(s)); c++ {
 		sum += s[c]
@@ -49,7 +49,7 @@ func (s series) sum(from, to int) (sum float64) {
 	return sum
 }
 
-// shares yields the columns that a time touches, each with its share of it.
+// shares yields the columns that a period touches, each with the fraction of the period in it.
 func shares(width, from, to time.Duration) iter.Seq2[int, float64] {
 	return func(yield func(int, float64) bool) {
 		from = max(from, 0)
@@ -65,7 +65,7 @@ func shares(width, from, to time.Duration) iter.Seq2[int, float64] {
 	}
 }
 
-// A gap is a time in which a source brought nothing.
+// gap is a period in which a source sent no bytes.
 type gap struct {
 	mirror   *Mirror
 	from, to time.Duration
@@ -75,7 +75,7 @@ func (g gap) length() time.Duration { return g.to - g.from }
 
 func byLength(a, b gap) int { return cmp.Compare(a.length(), b.length()) }
 
-// gaps are the longest ones that there were, no more than maxGaps.
+// gaps are the longest gaps, at most maxGaps.
 type gaps []gap
 
 const maxGaps = 200
@@ -91,22 +91,22 @@ func (g *gaps) add(x gap) {
 	}
 }
 
-// An entry is something that happened.
+// entry is a line of the log.
 type entry struct {
 	At   time.Duration
 	Text string
 	Bad  bool
 }
 
-// A log is the first and the last things that happened, and how many there were between them.
+// log keeps the first and the last lines, and the number of lines dropped between them.
 type log struct {
 	Entries []entry
 	Dropped int
 }
 
-const maxEntries = 120 // of the first and of the last
+const maxEntries = 120 // for each end of the log
 
-// Kept is how many of the first ones there are.
+// Kept returns how many of the first lines are kept.
 func (l log) Kept() int { return maxEntries }
 
 func (l *log) add(e entry) {
@@ -117,22 +117,22 @@ func (l *log) add(e entry) {
 	}
 }
 
-// A raster is the picture of the file: time goes to the right, the file upwards, and a cell belongs to the source that
-// brought most of its bytes. It has at most maxColumns columns and maxRows rows; when time or file outgrow them, each two
-// become one.
+// raster is the chart of the file: time runs to the right and the file upwards. A cell belongs to the source that sent
+// most of its bytes. The raster has at most maxColumns columns and maxRows rows; when the time or the file outgrows
+// them, neighbours are merged.
 type raster struct {
-	row     int64    // bytes; 0 until the first is painted
-	columns [][]cell // nil where nothing came
+	row     int64    // bytes of a row; 0 until the first paint
+	columns [][]cell // nil for columns without bytes
 }
 
 const (
 	maxRows  = 160
-	firstRow = 1 << 10 // of a file whose size is unknown
+	firstRow = 1 << 10 // for a file of unknown size
 )
 
-// A cell counts votes: those of the owner less those of the others, as in a poll for the majority.
+// cell determines its owner by a majority vote: votes are those for the owner minus those for all others.
 type cell struct {
-	owner int16 // the number of a source and 1; 0 is none
+	owner int16 // number of the source plus 1; 0 means none
 	votes float32
 }
 
@@ -147,7 +147,7 @@ func (c *cell) vote(owner int16, votes float32) {
 	}
 }
 
-// fit makes the rows such that the file fits, as far as its size is known.
+// fit chooses the height of the rows so that a file of the given size fits.
 func (p *raster) fit(size int64) {
 	if p.row == 0 {
 		p.row = firstRow
@@ -160,7 +160,7 @@ func (p *raster) fit(size int64) {
 	}
 }
 
-// double makes one row of each two.
+// double merges each two rows into one.
 func (p *raster) double() {
 	p.row *= 2
 	for _, col := range p.columns {
@@ -177,7 +177,7 @@ func (p *raster) double() {
 	}
 }
 
-// paint shows that a source brought a range between two times. Within them it came evenly.
+// paint records that a source sent the range r, evenly between two times.
 func (p *raster) paint(width, from, to time.Duration, r byterange.Range, owner int) {
 	p.fit(r.End)
 	pos := float64(r.Start)
@@ -203,7 +203,7 @@ func (p *raster) strip(c int, from, to float64, owner int16) {
 	}
 }
 
-// halve makes one column of each two.
+// halve merges each two columns into one.
 func (p *raster) halve() {
 	for i, col := range p.columns {
 		switch into := p.columns[i/2]; {
@@ -220,15 +220,16 @@ func (p *raster) halve() {
 	p.columns = p.columns[:n]
 }
 
-// A block is a rectangle of cells with one owner.
+// block is a rectangle of cells with the same owner.
 type block struct {
 	owner                   int
 	column, row, wide, high int
 }
 
-// blocks are the rectangles of the picture: what touches in a column is one, and so is what goes on in the next one.
+// blocks returns the rectangles of the chart. Adjacent cells of a column form one block, which continues in the next
+// column if that has the same cells.
 func (p *raster) blocks() (out []block) {
-	open := map[[3]int]int{} // owner, row, high: where it is in out
+	open := map[[3]int]int{} // index in out by owner, row and height
 	for c, col := range p.columns {
 		next := map[[3]int]int{}
 		for i, j := 0, 0; i < len(col); i = j {
@@ -253,7 +254,7 @@ func (p *raster) blocks() (out []block) {
 	return out
 }
 
-// coarser is the picture with half as many rows.
+// coarser returns a copy with half as many rows.
 func (p *raster) coarser() *raster {
 	q := &raster{row: p.row}
 	for _, col := range p.columns {

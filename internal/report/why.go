@@ -10,13 +10,13 @@ import (
 	"braid/scheduler"
 )
 
-// sayLimit says what kept the download from being faster, if that can be told.
+// sayLimit describes what limited the speed of the download, if that can be inferred.
 func (d *Facts) sayLimit(w *words) {
 	if d.Limit < 0 {
 		w.say(false, "--limit-rate allowed different speeds at different times.")
 		return
 	}
-	if d.Limit > 0 { // then no speed says anything of the link
+	if d.Limit > 0 { // a limit hides the speed of the link
 		reached := float64(d.Fetched) > 0.8*float64(d.Limit)*d.end.Seconds()
 		text := "--limit-rate allowed " + option.RateText(float64(d.Limit)) + " in all"
 		if reached {
@@ -44,7 +44,7 @@ func (d *Facts) sayLimit(w *words) {
 	}
 }
 
-// sayEven guesses from the speeds of the sources, all of which were in use, what they have in common.
+// sayEven infers a common cause from the speeds of the sources. All known sources must have been in use.
 func (d *Facts) sayEven(w *words, brought int) {
 	fast, slow := 0.0, math.Inf(1)
 	for _, m := range d.ranked {
@@ -58,12 +58,12 @@ func (d *Facts) sayEven(w *words, brought int) {
 	}
 }
 
-// opened counts the connections that were opened to see whether it gets faster.
+// opened returns the number of connections that were opened to test whether they increase the speed.
 func (d *Facts) opened() int {
 	return d.reasons.of(scheduler.ReasonGrowth, scheduler.ReasonRemembered, scheduler.ReasonExchange)
 }
 
-// unasked counts the sources that were known and not needed.
+// unasked returns the number of known sources that were not needed.
 func (d *Facts) unasked() (n int) {
 	for _, s := range d.result.Sources {
 		if s.Bytes == 0 && s.Err == nil && !slices.ContainsFunc(d.ranked, func(m *Mirror) bool { return m.URL == s.URL }) {
@@ -73,7 +73,7 @@ func (d *Facts) unasked() (n int) {
 	return n
 }
 
-// sayGrowth says how many connections were tried, and what came of it.
+// sayGrowth describes how many connections were tried, and how many were closed again.
 func (d *Facts) sayGrowth(w *words) {
 	if opened := d.opened(); opened > 0 {
 		text := was(opened, "further connection") + " opened to see whether it gets faster"
@@ -94,10 +94,10 @@ func was(n int, noun string) string {
 	return option.Count(n, noun) + " were"
 }
 
-// sayTimes says how long it took until something came, and when nothing came from any source.
+// sayTimes describes the time until the first answer, and the time in which no source sent bytes.
 func (d *Facts) sayTimes(w *words) {
 	switch {
-	case d.answer == never && (d.refused || answered(d.err)): // what came of the answers is said already
+	case d.answer == never && (d.refused || answered(d.err)): // described by other sentences
 	case d.answer == never:
 		w.say(true, "No source answered.")
 	case d.first == never && d.size == 0:
@@ -116,16 +116,16 @@ func (d *Facts) sayTimes(w *words) {
 	}
 }
 
-// A stretch is a time in which much less came than in the rest.
+// stretch is a period in which the download was much slower than usual.
 type stretch struct {
 	from, to       int     // columns
-	slow, fast     float64 // in it, and else
+	slow, fast     float64 // speed in the stretch and outside
 	atBegin, atEnd bool
-	cause          *Mirror // if there is one
+	cause          *Mirror // nil if there is none
 	its, itsElse   float64
 }
 
-// sayStretches says when it was slow, and because of which source.
+// sayStretches describes when the download was slow, and which source caused it.
 func (d *Facts) sayStretches(w *words) {
 	list := d.stretches()
 	slices.SortStableFunc(list, func(a, b stretch) int { return (b.to - b.from) - (a.to - a.from) })
@@ -151,7 +151,7 @@ func (d *Facts) sayStretches(w *words) {
 	}
 }
 
-// until is what a stretch lasts to that goes on to the end.
+// until ends the phrase about a stretch that lasts to the end.
 func (d *Facts) until() string {
 	if d.live {
 		return "until now"
@@ -159,7 +159,8 @@ func (d *Facts) until() string {
 	return "to the end"
 }
 
-// silentIn finds the source that was silent for most of a time. Others that brought less in it may have had nothing left to do.
+// silentIn returns the source that was silent for most of a period. A source that merely sent less may have had nothing
+// left to do.
 func (d *Facts) silentIn(from, to time.Duration) *Mirror {
 	for _, l := range d.losses {
 		if l.why == scheduler.ReasonSilent && min(l.at, to)-max(l.since, from) > (to-from)*3/4 {
@@ -169,7 +170,7 @@ func (d *Facts) silentIn(from, to time.Duration) *Mirror {
 	return nil
 }
 
-// stretches finds the times in which less than half of the usual came. Columns in which bytes were compared do not count.
+// stretches returns the periods with less than half of the usual speed. Columns with comparisons do not count.
 func (d *Facts) stretches() (out []stretch) {
 	if d.first == never {
 		return nil
@@ -191,7 +192,7 @@ func (d *Facts) stretches() (out []stretch) {
 		return nil
 	}
 	slices.Sort(sorted)
-	usual := sorted[len(sorted)*3/4] // three of four columns have no more
+	usual := sorted[len(sorted)*3/4] // the upper quartile
 	for i := 0; i < len(smooth); {
 		j := i
 		for j < len(smooth) && smooth[j] < usual/2 && counts[j] {
@@ -207,7 +208,7 @@ func (d *Facts) stretches() (out []stretch) {
 	return out
 }
 
-// checked is how much of a time went by with comparing.
+// checked returns the time within a period that was spent on comparisons.
 func (d *Facts) checked(from, to time.Duration) (sum time.Duration) {
 	for _, g := range d.checks {
 		sum += max(0, min(g.to, to)-max(g.from, from))
@@ -215,10 +216,10 @@ func (d *Facts) checked(from, to time.Duration) (sum time.Duration) {
 	return sum
 }
 
-// smoothing is how far around a column smooth looks.
+// smoothing is how far smooth looks to each side of a column.
 const smoothing = 250 * time.Millisecond
 
-// smooth are the bytes by column, each as the mean of half a second around it.
+// smooth returns the bytes of each column, averaged over half a second around it.
 func (d *Facts) smooth(begin, end int) (out []float64) {
 	around := int(smoothing/d.width) + 1
 	for c := begin; c < end; c++ {
@@ -228,7 +229,7 @@ func (d *Facts) smooth(begin, end int) (out []float64) {
 	return out
 }
 
-// blame finds the source that brought so much less that it explains most of a stretch.
+// blame sets the source whose lower speed explains most of a stretch.
 func (d *Facts) blame(s *stretch, begin, end int) {
 	in := float64(s.to-s.from) * d.width.Seconds()
 	out := float64(end-begin)*d.width.Seconds() - in - d.checked(time.Duration(begin)*d.width, time.Duration(end)*d.width).Seconds()

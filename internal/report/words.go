@@ -17,24 +17,24 @@ import (
 	"braid/source"
 )
 
-// A word is a sentence of the summary. Bad ones say what cost time.
+// word is a sentence of the summary. Bad marks causes of lost time.
 type word struct {
 	Text string
 	Bad  bool
 }
 
-// words are the summary: what a reader wants to know first.
+// words is the summary of a download.
 type words []word
 
 func (w *words) say(bad bool, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if strings.HasSuffix(text, "....") { // what was shortened ends with a period already
+	if strings.HasSuffix(text, "....") { // a shortened text already ends with a period
 		text = text[:len(text)-1]
 	}
 	*w = append(*w, word{text, bad})
 }
 
-// section is what the page shows of a download that ended.
+// section returns the template data of a download.
 func (d *Facts) section() map[string]any {
 	class, outcome := d.outcome()
 	s := map[string]any{
@@ -50,7 +50,7 @@ func (d *Facts) section() map[string]any {
 	return s
 }
 
-// name is what the download is called.
+// name returns the displayed name of the download.
 func (d *Facts) name() string {
 	if d.Path != "" {
 		return path.Base(source.Escape(d.Path))
@@ -62,7 +62,7 @@ func (d *Facts) name() string {
 	return cmp.Or(address, "download")
 }
 
-// outcome is a class and a word for how it ended.
+// outcome returns the class and the text of the result.
 func (d *Facts) outcome() (class, text string) {
 	e, ok := errors.AsType[*download.Error](d.err)
 	switch {
@@ -82,7 +82,7 @@ func (d *Facts) outcome() (class, text string) {
 	return "open", "complete, not verified"
 }
 
-// headline is the result in a line.
+// headline returns the result in one line.
 func (d *Facts) headline() string {
 	switch {
 	case d.err != nil:
@@ -100,8 +100,8 @@ func (d *Facts) headline() string {
 	return text + fmt.Sprintf("; proof: %s.", d.result.Proof)
 }
 
-// MeanRate is how fast a download was, in bytes a second: what was fetched beyond the bytes that were missing did not
-// make it faster.
+// MeanRate returns the speed of a download in bytes a second. Bytes beyond the missing ones do not count, because
+// fetching them did not make the download faster.
 func MeanRate(fetched, missing int64, took time.Duration) float64 {
 	if took <= 0 {
 		return 0
@@ -109,7 +109,7 @@ func MeanRate(fetched, missing int64, took time.Duration) float64 {
 	return float64(max(0, min(fetched, missing))) / took.Seconds()
 }
 
-// failure says what ended the download, and what is left of it.
+// failure describes why the download failed, and how many bytes are kept.
 func (d *Facts) failure() string {
 	text := d.err.Error()
 	e, ok := errors.AsType[*download.Error](d.err)
@@ -127,7 +127,7 @@ func (d *Facts) failure() string {
 	return text + "; nothing is kept."
 }
 
-// words are the whole summary.
+// words returns the summary.
 func (d *Facts) words() (w words) {
 	if d.result.AlreadyComplete || d.result.NotModified {
 		return nil
@@ -159,7 +159,7 @@ func (d *Facts) words() (w words) {
 	return w
 }
 
-// sayShares says which source brought how much, and how fast.
+// sayShares describes how much each source sent, and how fast.
 func (d *Facts) sayShares(w *words) {
 	const most = 6
 	rest := d.brought
@@ -184,7 +184,7 @@ func (d *Facts) sayShares(w *words) {
 	}
 }
 
-// share is a part of a whole in percent. Only all of it is 100 %.
+// share formats a part of a whole as a percentage. Only the whole is 100 %.
 func share(part, whole int64) string {
 	switch p := math.Round(float64(part) / float64(max(whole, 1)) * 100); {
 	case part <= 0:
@@ -198,7 +198,8 @@ func share(part, whole int64) string {
 	}
 }
 
-// sayLosses says which sources fell silent or got slow, and which took over. Several losses of one source are one sentence.
+// sayLosses describes which sources became silent or slow, and which sources took over. Several losses of one source
+// form one sentence.
 func (d *Facts) sayLosses(w *words) {
 	type kind struct {
 		mirror *Mirror
@@ -233,7 +234,7 @@ func (d *Facts) sayLosses(w *words) {
 	}
 }
 
-// mostFailed is how many sources that failed are named one by one.
+// mostFailed is the number of failed sources that are named individually.
 const mostFailed = 6
 
 // failing returns the sources that failed.
@@ -241,7 +242,7 @@ func (d *Facts) failing() []*Mirror {
 	return slices.DeleteFunc(slices.Clone(d.Mirrors), func(m *Mirror) bool { return m.failure == "" })
 }
 
-// sayFailures says which sources failed and what became of them.
+// sayFailures describes which sources failed and what happened to them.
 func (d *Facts) sayFailures(w *words) {
 	all := d.failing()
 	for _, m := range all[:min(len(all), mostFailed)] {
@@ -254,16 +255,15 @@ func (d *Facts) sayFailures(w *words) {
 	}
 }
 
-// ended reports whether the failure of a source is what ended the download, which has only that source. The headline says it
-// then.
+// ended reports whether the failure of m, the only source, ended the download. The headline contains it in that case.
 func (d *Facts) ended(m *Mirror) bool {
 	return d.err != nil && len(d.Mirrors) == 1 && m.failure == Why(d.err, m.Host)
 }
 
-// told reports whether the summary or the headline has the reason of a source's failure, so that the table needs it no more.
+// told reports whether the summary or the headline contains the failure of m, so that the table need not repeat it.
 func (d *Facts) told(m *Mirror) bool { return slices.Index(d.failing(), m) < mostFailed }
 
-// fates are what became of the sources, for the table.
+// fates returns the fates of the sources for the table.
 func (d *Facts) fates() map[*Mirror]string {
 	all := map[*Mirror]string{}
 	for _, m := range d.Mirrors {
@@ -275,7 +275,7 @@ func (d *Facts) fates() map[*Mirror]string {
 	return all
 }
 
-// failureOf says how a source failed; nothing where the headline says all of it.
+// failureOf describes the failure of a source. It is empty if the headline describes it completely.
 func (d *Facts) failureOf(m *Mirror) string {
 	if d.ended(m) {
 		if m.Failures <= 1 {
@@ -303,7 +303,7 @@ func (d *Facts) failureOf(m *Mirror) string {
 	return text + ": " + why
 }
 
-// sayTakeovers names the source that took over most from another.
+// sayTakeovers names the pair of sources with the most takeovers.
 func (d *Facts) sayTakeovers(w *words) {
 	var first takeover
 	sum := 0
