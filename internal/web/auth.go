@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// An algorithm is one of Digest.
+// algorithm is a hash algorithm of Digest authentication.
 type algorithm struct {
 	name    string
-	rank    int // the higher the better
+	rank    int // higher is stronger
 	session bool
 	hash    func() hash.Hash
 }
 
-// algorithms are those of RFC 7616, section 6.1, by name in lower case.
+// algorithms maps the lower-case names of the algorithms of RFC 7616, section 6.1, to their implementations.
 var algorithms = map[string]algorithm{
 	"md5":              {"MD5", 2, false, md5.New},
 	"md5-sess":         {"MD5-sess", 3, true, md5.New},
@@ -35,15 +35,15 @@ func (a *algorithm) sum(words ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// A question is one request, and the client that makes it.
+// question holds the values of one request that an Authorization field depends on.
 type question struct {
 	User, Password string
 	Method, URI    string // as in the request line
-	Nonce          string // random, of the client
-	Count          uint32 // how many requests this one makes with the nonce of the server
+	Nonce          string // random client nonce
+	Count          uint32 // number of requests so far with the server's nonce, including this one
 }
 
-// answer is the Authorization field for a request (RFC 7616, section 3.4).
+// answer returns the Authorization field for a request (RFC 7616, section 3.4).
 func (c challenge) answer(q question) string {
 	if c.algorithm == nil {
 		return basic(q.User, q.Password)
@@ -61,14 +61,15 @@ func (c challenge) answer(q question) string {
 	a2 := h.sum(q.Method, q.URI)
 	count := fmt.Sprintf("%08x", q.Count)
 	_, qop := c.params["qop"]
-	response := h.sum(a1, nonce, a2) // RFC 2069, for servers that name no qop
+	response := h.sum(a1, nonce, a2) // RFC 2069, for servers that send no qop
 	if qop {
 		response = h.sum(a1, nonce, count, q.Nonce, "auth", a2)
 	}
 	return "Digest " + c.fields(user, q, response, count, qop, hashed)
 }
 
-// fields writes the answer. What is quoted and what is not is as section 3.4 has it, which servers insist on.
+// fields returns the parameters of a Digest answer. Section 3.4 defines which values are quoted, and servers insist on
+// it.
 func (c challenge) fields(user string, q question, response, count string, qop, hashed bool) string {
 	list := []string{userField(user)}
 	add := func(name, value string) { list = append(list, name+"="+value) }
@@ -97,7 +98,8 @@ func (c challenge) fields(user string, q question, response, count string, qop, 
 	return strings.Join(list, ", ")
 }
 
-// userField is the name. What a quoted string cannot have is written as RFC 8187 has it.
+// userField returns the user name parameter. A name with characters that a quoted string cannot contain is encoded by
+// RFC 8187.
 func userField(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
 		return "username*=UTF-8''" + percent(name)
@@ -105,7 +107,7 @@ func userField(name string) string {
 	return "username=" + quote(name)
 }
 
-// percent escapes all but what RFC 8187, section 3.2.1, calls attr-char.
+// percent encodes all bytes except attr-char (RFC 8187, section 3.2.1).
 func percent(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A challenge is one way in which a server lets itself be convinced.
+// challenge is one challenge of a WWW-Authenticate field.
 type challenge struct {
 	scheme     string // in lower case
 	params     map[string]string
-	*algorithm // of Digest, else nil
+	*algorithm // of Digest, otherwise nil
 }
 
-// choose takes the strongest challenge that can be answered: Digest by the best algorithm, else Basic.
+// choose returns the strongest supported challenge: Digest with the best algorithm, otherwise Basic.
 func choose(fields []string) (best challenge, ok bool) {
 	rank := 0
 	for _, f := range fields {
@@ -25,13 +25,13 @@ func choose(fields []string) (best challenge, ok bool) {
 	return best, rank > 0
 }
 
-// isDigest says that an answer does not have the password in it.
+// isDigest reports whether the scheme is Digest, whose answers do not contain the password.
 func (c challenge) isDigest() bool { return c.algorithm != nil }
 
-// stale reports whether the server only wants a newer nonce: the password was right.
+// stale reports whether only the nonce was too old, and the password was right.
 func (c challenge) stale() bool { return strings.EqualFold(c.params["stale"], "true") }
 
-// strength is 0 for what cannot be answered.
+// strength returns the rank of the challenge, or 0 if it is not supported. It sets the algorithm of a Digest challenge.
 func (c *challenge) strength() int {
 	switch c.scheme {
 	case "basic":
@@ -52,7 +52,7 @@ func (c *challenge) strength() int {
 	return 0
 }
 
-// offersAuth says that the list of a qop has "auth". The other one, "auth-int", is about bodies that are sent.
+// offersAuth reports whether a qop list contains "auth". The other value, "auth-int", is for requests with a body.
 func offersAuth(list string) bool {
 	for word := range strings.SplitSeq(list, ",") {
 		if strings.EqualFold(strings.TrimSpace(word), "auth") {
@@ -62,8 +62,8 @@ func offersAuth(list string) bool {
 	return false
 }
 
-// parseChallenges takes a field apart. Commas are between challenges as between the parameters of each; what is neither
-// is left out.
+// parseChallenges parses a WWW-Authenticate field. Commas separate both the challenges and the parameters of each
+// challenge. The result ends at the first syntax error.
 func parseChallenges(field string) (list []challenge) {
 	for rest := strings.TrimLeft(field, " \t,"); rest != ""; rest = strings.TrimLeft(rest, " \t,") {
 		name, after := consumeToken(rest)
@@ -78,7 +78,7 @@ func parseChallenges(field string) (list []challenge) {
 			}
 			rest = end
 		case isParam:
-			return list // a parameter of nothing
+			return list // a parameter without a scheme
 		default:
 			list = append(list, challenge{scheme: strings.ToLower(name), params: map[string]string{}})
 			rest = skipToken68(after)
@@ -87,7 +87,7 @@ func parseChallenges(field string) (list []challenge) {
 	return list
 }
 
-// consumeToken follows RFC 9110, section 5.6.2.
+// consumeToken splits s after its leading token (RFC 9110, section 5.6.2).
 func consumeToken(s string) (token, rest string) {
 	i := 0
 	for i < len(s) && s[i] > ' ' && s[i] < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, rune(s[i])) {
@@ -96,7 +96,7 @@ func consumeToken(s string) (token, rest string) {
 	return s[:i], s[i:]
 }
 
-// consumeValue takes "=" and what is behind it, if that makes a parameter.
+// consumeValue consumes "=" and the value of a parameter. It reports false if s does not begin with them.
 func consumeValue(s string) (value, rest string, ok bool) {
 	s, ok = strings.CutPrefix(strings.TrimLeft(s, " \t"), "=")
 	s = strings.TrimLeft(s, " \t")
@@ -110,7 +110,7 @@ func consumeValue(s string) (value, rest string, ok bool) {
 	return value, rest, value != ""
 }
 
-// consumeQuoted follows RFC 9110, section 5.6.4.
+// consumeQuoted consumes a quoted string (RFC 9110, section 5.6.4).
 func consumeQuoted(s string) (value, rest string, ok bool) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -127,7 +127,8 @@ func consumeQuoted(s string) (value, rest string, ok bool) {
 	return "", "", false
 }
 
-// skipToken68 leaves out what is behind a scheme, if that is one word and no parameter (RFC 9110, section 11.2).
+// skipToken68 skips the token68 of a scheme (RFC 9110, section 11.2). It returns s unchanged if s begins with a
+// parameter.
 func skipToken68(s string) string {
 	word := strings.TrimLeft(s, " \t")
 	i := 0
@@ -141,7 +142,7 @@ func skipToken68(s string) string {
 	return s
 }
 
-// basic is an answer that has the password in it.
+// basic returns an answer of the Basic scheme, which contains the password.
 func basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }

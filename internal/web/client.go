@@ -23,26 +23,26 @@ const (
 	defaultIdleTime       = 60 * time.Second
 )
 
-// A Client makes requests and keeps the connections between them. The zero value works. It may be used by several
-// goroutines, and must not be changed or copied after its first use. Httpsource.Client has a comment for the fields of
-// the same name.
+// Client makes HTTP requests and keeps connections between them. The zero value is ready to use. Its methods are safe
+// for concurrent use. A Client must not be changed or copied after its first use. The fields without a comment are
+// described at httpsource.Client.
 type Client struct {
 	UserAgent      string
 	ConnectTimeout time.Duration
 	HeaderTimeout  time.Duration
 	IdlePerHost    int
-	// MaxIdle bounds the connections that wait for another request, if it is not zero, and IdleTime how long they do;
-	// if zero, it is a minute.
+	// MaxIdle limits the number of idle connections, if it is not zero. IdleTime is how long they are kept; if zero, it
+	// is a minute.
 	MaxIdle  int
 	IdleTime time.Duration
-	// ReadBuffer is how many bytes of a head, and of the body behind it, one read of a connection takes; if zero, it is
-	// that of net/http.
+	// ReadBuffer is the size of the buffer for a header section and the start of the body. If zero, it is the default
+	// of net/http.
 	ReadBuffer int
 
 	TLS    *tls.Config
 	TLSFor map[string]*tls.Config
 	Proxy  func(*url.URL) (*url.URL, error)
-	// Outlet changes a dialer that has its ControlContext. It may be nil.
+	// Outlet modifies the dialer, whose ControlContext is already set. It may be nil.
 	Outlet     func(*net.Dialer)
 	AllowHosts address.Hosts
 	Resolver   *net.Resolver
@@ -51,11 +51,11 @@ type Client struct {
 	Transport  http.RoundTripper
 
 	once   sync.Once
-	byTLS  map[*tls.Config]transports // by the configuration as the user made it
+	byTLS  map[*tls.Config]transports // by the user's configuration
 	logins logins
 }
 
-// init is called before each use.
+// init initializes c. Every method that needs it calls it first.
 func (c *Client) init() {
 	c.once.Do(func() {
 		if c.Proxy == nil {
@@ -70,7 +70,7 @@ func (c *Client) init() {
 	})
 }
 
-// CloseIdle closes the connections that wait for another request.
+// CloseIdle closes the idle connections.
 func (c *Client) CloseIdle() {
 	c.init()
 	for _, t := range c.byTLS {
@@ -83,22 +83,23 @@ func (c *Client) connectTimeout() time.Duration {
 	return cmp.Or(c.ConnectTimeout, defaultConnectTimeout)
 }
 
-// A Request is one request, without the redirects that may follow.
+// Request is one request, without the redirects that may follow.
 type Request struct {
 	Method string
 	Trail
-	// Header is what Credentials.Header made, and what the caller added. Do adds who we are.
+	// Header is the result of Credentials.Header, with fields that the caller added. Do adds Authorization and
+	// User-Agent.
 	Header http.Header
-	// Body is that of a POST.
+	// Body is the body of a POST.
 	Body []byte
-	// User is what the user gave for the origin.
+	// User holds the credentials for the origin.
 	User Credentials
-	// Not are hosts that it must not lead to.
+	// Not are hosts that the request must not connect to.
 	Not *address.Exclusion
 }
 
-// Do sends a request, as far as its address is in scope, and reads the head of the answer. The error is that of net/http, an
-// *AnswerError, a *HandshakeError, a *TunnelError or an *address.Error.
+// Do sends a request, if its address is in scope, and reads the header section of the answer. The error is an error of
+// net/http, an *AnswerError, a *HandshakeError, a *TunnelError or an *address.Error.
 func (c *Client) Do(ctx context.Context, r *Request) (*Exchange, error) {
 	c.init()
 	w, err := c.route(r.URL, r.Named, r.Not)

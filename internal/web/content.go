@@ -7,15 +7,16 @@ import (
 	"braid/verify"
 )
 
-// A Content checks what an answer brings against what it says of it in Content-Digest (RFC 9530, section 2), before the
-// content or behind it. The digest is of all that is sent: an answer that was not read to its end is not judged.
+// Content checks the content of an answer against its Content-Digest field (RFC 9530, section 2), which may be in the
+// header or the trailer section. The digest covers the whole content, so an answer that was not read to its end must
+// not be checked.
 type Content struct {
 	claims []verify.Claim
 	hashes map[verify.Algorithm]hash.Hash
 }
 
-// NewContent begins to check the content of an answer by claims, and by those that its trailer section will have. The keys of
-// trailer are the fields that the answer announces there (RFC 9110, section 6.6.2).
+// NewContent returns a Content that checks claims, and those that the trailer section will contain. The keys of trailer
+// are the fields that the answer announces for it (RFC 9110, section 6.6.2).
 func NewContent(claims []verify.Claim, trailer http.Header) *Content {
 	k := &Content{claims: claims, hashes: map[verify.Algorithm]hash.Hash{}}
 	for _, c := range claims {
@@ -32,7 +33,7 @@ func NewContent(claims []verify.Claim, trailer http.Header) *Content {
 	return k
 }
 
-// End takes the claims of the trailer section of an answer that came to its end.
+// End adds the claims of the trailer section after the end of the content.
 func (k *Content) End(claims []verify.Claim) {
 	for _, c := range claims {
 		if k.hashes[c.Digest.Algorithm()] != nil {
@@ -41,14 +42,14 @@ func (k *Content) End(claims []verify.Claim) {
 	}
 }
 
-// Write takes the next bytes.
+// Write adds the next bytes of the content.
 func (k *Content) Write(p []byte) {
 	for _, h := range k.hashes {
 		h.Write(p)
 	}
 }
 
-// Wrong compares all that came with what was said, and returns the first claim that does not hold.
+// Wrong compares the content with the claims and returns the first claim that does not match.
 func (k *Content) Wrong() (got verify.Digest, want verify.Claim, wrong bool) {
 	for _, c := range k.claims {
 		a := c.Digest.Algorithm()

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// ParseCookies reads a cookies file in Netscape's format: a line for each, with tabs between domain, whether that
-// includes what is below it, path, whether it is for https only, when it ends in seconds since 1970, name and value.
-// The jar says which cookies are for a URL at the time that it is asked. A cookie for all of a public suffix, such as
-// .com or .co.uk, is refused as browsers do.
+// ParseCookies parses a cookies file in Netscape's format. Each line is a cookie, with tabs between its fields: domain,
+// whether subdomains are included, path, whether it is for https only, expiry in seconds since 1970, name and value.
+// The jar returns the cookies that are valid at the time of the call. As in browsers, a cookie for a public suffix such
+// as .com or .co.uk is refused.
 //
 //	.example.org	TRUE	/	TRUE	1893456000	session	s3cret
 func ParseCookies(text string) (http.CookieJar, error) {
@@ -27,7 +27,7 @@ func ParseCookies(text string) (http.CookieJar, error) {
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		n++
 		line = strings.TrimRight(line, "\r\n")
-		line, httpOnly := strings.CutPrefix(line, "#HttpOnly_") // of no matter here
+		line, httpOnly := strings.CutPrefix(line, "#HttpOnly_") // has no meaning outside browsers
 		if !httpOnly && strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
 			continue
 		}
@@ -40,10 +40,10 @@ func ParseCookies(text string) (http.CookieJar, error) {
 	return jar, nil
 }
 
-// parseCookie reads a cookie, and who would have set it.
+// parseCookie parses a line. It returns the cookie and the URL of the server that could have set it.
 func parseCookie(line string) (u *url.URL, c *http.Cookie, why string) {
 	fields := strings.Split(line, "\t")
-	if len(fields) == 6 { // no value: the last tab is easily lost
+	if len(fields) == 6 { // an empty value: the last tab is easily lost
 		fields = append(fields, "")
 	}
 	if len(fields) != 7 {
@@ -68,7 +68,7 @@ func parseCookie(line string) (u *url.URL, c *http.Cookie, why string) {
 	if strings.EqualFold(below, "TRUE") {
 		c.Domain = host
 	}
-	if seconds > 0 { // else it is of a session, which is this one
+	if seconds > 0 { // 0 is a session cookie, for this run
 		c.Expires = time.Unix(seconds, 0)
 	}
 	if strings.Contains(host, ":") {
@@ -81,7 +81,7 @@ func isFlag(s string) bool { return strings.EqualFold(s, "TRUE") || strings.Equa
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// cookieField is what a Cookie field says of the cookies for u.
+// cookieField returns the value of the Cookie field for u.
 func cookieField(jar http.CookieJar, u *url.URL) string {
 	var words []string
 	for _, c := range jar.Cookies(u) {

@@ -10,25 +10,25 @@ import (
 	"braid/address"
 )
 
-// Credentials are what the user gave for one exact origin: scheme, host and port. What of it goes where is decided here
-// alone, but for the client certificate, which goes where Trail.Away is not set.
+// Credentials are the user's secrets for one exact origin: scheme, host and port. This type alone decides which server
+// receives which of them. The exception is the client certificate, which is sent where Trail.Away is not set.
 type Credentials struct {
-	// Fields are header fields that the user wants sent. They go to the origin only, but for those of ForAnyServer.
+	// Fields are additional header fields. They are sent to the origin only, except for those of ForAnyServer.
 	Fields map[string][]string
-	// HeaderTo are servers that get Fields as well, but for Host and Referer: a "host:port", or a "host" with any port,
-	// in lower case.
+	// HeaderTo are further servers that receive Fields, except Host and Referer: a "host:port", or a "host" for any
+	// port, in lower case.
 	HeaderTo []string
-	// Secure says that the user asked over https: HeaderTo then counts only over https.
+	// Secure is set if the user's URL is an https URL. Then HeaderTo applies only to https.
 	Secure bool
 	// User is the name and password for the origin.
 	User *url.Userinfo
-	// Cookies go to the origin as far as they are for it. If nil, there are none.
+	// Cookies are sent to the origin, as far as they match it. If nil, there are none.
 	Cookies http.CookieJar
 }
 
-// ForAnyServer reports whether a header field that the user set may go to servers that the user did not ask: mirrors, and those
-// that a redirect leads to. They are few, and named here: whether the value of another field is a secret cannot be told from its
-// name.
+// ForAnyServer reports whether a header field of the user may be sent to servers that the user did not name: mirrors,
+// and the targets of redirects. It lists the few harmless fields, because the name of any other field does not show
+// whether its value is a secret.
 func ForAnyServer(name string) bool {
 	switch strings.ToLower(name) {
 	case "accept", "accept-charset", "accept-encoding", "accept-language", "user-agent":
@@ -37,7 +37,7 @@ func ForAnyServer(name string) bool {
 	return false
 }
 
-// Header is what a request has of the user's fields and cookies.
+// Header returns the user's fields and cookies for a request.
 func (c *Credentials) Header(t *Trail) http.Header {
 	h := http.Header{}
 	for name, values := range c.Fields {
@@ -54,8 +54,8 @@ func (c *Credentials) Header(t *Trail) http.Header {
 	return h
 }
 
-// mayTell reports whether a server gets a field of the user's: the origin gets all, a server that the user named for it
-// all but those about the origin alone, any other one those that are for all servers.
+// mayTell reports whether a server may receive a field of the user. The origin receives all fields. A server in
+// HeaderTo receives all except those that are only about the origin. Other servers receive only those of ForAnyServer.
 func (c *Credentials) mayTell(name string, t *Trail) bool {
 	if !t.Away || ForAnyServer(name) {
 		return true
@@ -69,8 +69,8 @@ func (c *Credentials) mayTell(name string, t *Trail) bool {
 	})
 }
 
-// ours reports whether a field is not the user's to set: with another value of it, the answer would not be the one that
-// is expected. What clients set themselves is not among them.
+// ours reports whether a field is set only by this program, because another value would change the meaning of the
+// answer. Fields such as Accept-Encoding, which the callers set, are not included.
 func ours(name string) bool {
 	switch name {
 	case "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
@@ -81,10 +81,11 @@ func ours(name string) bool {
 	return false
 }
 
-// Reserved reports whether a header field cannot be set by Credentials.Fields: requests have their own values, or none.
+// Reserved reports whether a header field cannot be set by Credentials.Fields, because requests have their own value of
+// it or none.
 func Reserved(name string) bool {
 	switch name = textproto.CanonicalMIMEHeaderKey(name); name {
-	case "Host": // sent to the origin in place of the name in the URL
+	case "Host": // replaces the host name of the URL in requests to the origin
 		return false
 	case "Accept-Encoding", "Want-Digest", "Want-Repr-Digest", "Keep-Alive":
 		return true
@@ -92,7 +93,7 @@ func Reserved(name string) bool {
 	return ours(name)
 }
 
-// field is the first value of a field of the user's.
+// field returns the first value of a field of the user.
 func (c *Credentials) field(name string) (value string, ok bool) {
 	for key, values := range c.Fields {
 		if strings.EqualFold(key, name) && len(values) > 0 {
@@ -102,7 +103,7 @@ func (c *Credentials) field(name string) (value string, ok bool) {
 	return "", false
 }
 
-// host is the Host field that the user wants for the origin, if any.
+// host returns the Host field that the user set for the origin, if any.
 func (c *Credentials) host(t *Trail) (host string) {
 	if !t.Away {
 		host, _ = c.field("Host")
@@ -110,7 +111,7 @@ func (c *Credentials) host(t *Trail) (host string) {
 	return host
 }
 
-// Secret reports whether there is something at the URL that is for its server alone.
+// Secret reports whether requests for u contain a secret.
 func (c *Credentials) Secret(u *url.URL) bool {
 	if c.User != nil || u.User != nil || c.Cookies != nil && len(c.Cookies.Cookies(u)) > 0 {
 		return true

@@ -17,41 +17,43 @@ import (
 )
 
 const (
-	maxInformational = 20   // answers of status 1xx before the answer (rule 20)
+	maxInformational = 20   // answers with status 1xx before the answer (rule 20)
 	maxFields        = 4000 // of a header section (rule 20)
 
-	// A rest of a body up to maxDrain is read, within drainTime, to keep the connection. Anything longer is
-	// not worth it: the connection is closed.
+	// The rest of a body is read to keep the connection if it has at most maxDrain bytes and arrives within drainTime.
+	// Otherwise the connection is closed.
 	maxDrain  = 16 << 10
 	drainTime = 200 * time.Millisecond
 
-	// closeTime is how long a connection may take to close before it is left to itself.
+	// closeTime is how long Close waits for a connection to close.
 	closeTime = time.Second
 )
 
-// Limits of rule 20.
+// Errors about the limits of rule 20.
 var (
 	errManyInformational = &AnswerError{"more than 20 informational answers", true}
 	errManyFields        = &AnswerError{"more than 4000 header fields", true}
 )
 
-// An Exchange is one request and its answer, of which it reads the body. One of Finish, Leave and Close ends it.
+// Exchange is one request and its answer. Its Read method reads the body. One of Finish, Leave and Close must be called
+// at the end.
 type Exchange struct {
 	*http.Response
-	From   address.Scope // where the server is
-	RTT    time.Duration // zero if it is not known
-	conn   *guard        // nil if it is not one of ours
+	From   address.Scope // network scope of the server
+	RTT    time.Duration // round-trip time; zero if unknown
+	conn   *guard        // nil if the connection is not one of this package
 	cancel context.CancelFunc
-	ended  bool   // the answer was read to its end; the connection may serve another request
-	said   *login // who we are, as the request said
+	ended  bool   // the answer was read to its end, so that the connection can serve another request
+	said   *login // login that the request sent
 }
 
-// Told reports whether the request said who we are.
+// Told reports whether the request had an Authorization field.
 func (x *Exchange) Told() bool {
 	return x.Request != nil && x.Request.Header.Get("Authorization") != ""
 }
 
-// exchange sends req through a transport and reads the head of the answer. The error is that of the transport.
+// exchange sends req through a transport and reads the header section of the answer. The error is that of the
+// transport.
 func (w *route) exchange(req *http.Request, through http.RoundTripper) (*Exchange, error) {
 	ctx, cancel := context.WithCancel(w.context(req.Context()))
 	t := trace{dialed: map[string]time.Time{}}
@@ -60,7 +62,8 @@ func (w *route) exchange(req *http.Request, through http.RoundTripper) (*Exchang
 	if err != nil {
 		cancel()
 		if conn, _ := t.result(false); conn != nil && conn.endedInHead() {
-			err = fmt.Errorf("header section: %w (%w)", io.ErrUnexpectedEOF, err) // net/http blames the half line
+			// The error of net/http is about the incomplete line.
+			err = fmt.Errorf("header section: %w (%w)", io.ErrUnexpectedEOF, err)
 		}
 		return nil, err
 	}
@@ -89,25 +92,25 @@ func (x *Exchange) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Finish ends an exchange whose body is not wanted, if there is one.
+// Finish ends an exchange whose body is not needed.
 func (x *Exchange) Finish() { x.Leave(max(0, x.ContentLength)) }
 
-// Leave ends an exchange with rest bytes to come, below zero if that is not known. A few bytes are read, which
-// is cheaper than a new connection.
+// Leave ends an exchange with rest bytes still to come; rest is negative if unknown. It reads a short rest, because
+// that is cheaper than a new connection.
 func (x *Exchange) Leave(rest int64) {
 	if !x.ended && 0 <= rest && rest <= maxDrain && x.StatusCode >= 200 {
 		timer := time.AfterFunc(drainTime, x.cancel)
-		io.CopyN(io.Discard, x, maxDrain+1) // whatever goes wrong, the connection is closed
+		io.CopyN(io.Discard, x, maxDrain+1) // after any error, the connection is closed
 		timer.Stop()
 	}
 	x.Close()
 }
 
-// Close ends an exchange. Unless the body was read to its end, the connection is closed when close returns:
-// the next request to that host is then not a second one at the same time.
+// Close ends an exchange. Unless the body was read to its end, Close waits until the connection is closed, so that the
+// next request to the host does not open a second one at the same time.
 func (x *Exchange) Close() {
 	x.cancel()
-	x.Body.Close() // there is nothing that an error would change
+	x.Body.Close() // the error makes no difference
 	if x.ended || x.conn == nil {
 		return
 	}
@@ -119,14 +122,14 @@ func (x *Exchange) Close() {
 	}
 }
 
-// ErrLonger and ErrCut are what may be wrong with a body that looks complete.
+// ErrLonger and ErrCut report a body that looks complete but is not intact.
 var (
 	ErrLonger = errors.New("the body is longer than announced")
 	ErrCut    = errors.New("the body ends without close_notify")
 )
 
-// Complete returns an error if a body that came to its end is not all, or more. Sized says that its length was known.
-// If it was not, only the close_notify of TLS says that the stream was not cut.
+// Complete returns an error if a body that has ended is too long or truncated. sized reports whether its length was
+// announced. If it was not, only the close_notify of TLS shows that the body was not truncated.
 func (x *Exchange) Complete(sized bool) error {
 	switch {
 	case x.conn == nil:
@@ -139,12 +142,12 @@ func (x *Exchange) Complete(sized bool) error {
 	return nil
 }
 
-// A trace measures the round-trip time of an exchange, and remembers its connection. Its hooks are called
-// by several goroutines, also after the exchange.
+// trace records the connection of an exchange and measures its round-trip time. Its hooks may be called from several
+// goroutines, and after the exchange.
 type trace struct {
 	mu            sync.Mutex
-	dialed        map[string]time.Time // when, by address
-	connect       time.Duration        // the time that a connect took
+	dialed        map[string]time.Time // start time by address
+	connect       time.Duration        // duration of the connect
 	reused        bool
 	wrote, heard  time.Time
 	conn          *guard
@@ -169,7 +172,7 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.reused, t.conn = info.Reused, guardOf(info.Conn)
-			if t.conn != nil && info.Conn == net.Conn(t.conn) { // else it is below TLS: a tunnel
+			if t.conn != nil && info.Conn == net.Conn(t.conn) { // otherwise it is below TLS: a tunnel
 				t.conn.expect()
 			}
 		},
@@ -196,9 +199,9 @@ func (t *trace) got1xx(int, textproto.MIMEHeader) error {
 	return nil
 }
 
-// result gives the connection and the round-trip time: that of the connect, if this exchange made the
-// connection and no proxy is in between; else that from request to first byte, which has the server's
-// thinking in it.
+// result returns the connection and the round-trip time. If this exchange made a direct connection, the time is that of
+// the connect. Otherwise it is the time from the request to the first byte, which includes the server's processing
+// time.
 func (t *trace) result(direct bool) (*guard, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -211,7 +214,7 @@ func (t *trace) result(direct bool) (*guard, time.Duration) {
 	return t.conn, t.heard.Sub(t.wrote)
 }
 
-// guardOf finds our connection, which in a tunnel is below TLS.
+// guardOf returns the guard of a connection. In a tunnel it is below TLS.
 func guardOf(conn any) *guard {
 	if c, ok := conn.(*tls.Conn); ok {
 		conn = c.NetConn()

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Why a guard ends a connection.
+// The reasons for which a guard ends a connection.
 var (
 	errTwoFramings = &AnswerError{"the answer has both Content-Length and Transfer-Encoding", false}
 	errOldFraming  = &AnswerError{"an answer of HTTP/1.0 has Transfer-Encoding", false}
@@ -18,85 +18,85 @@ var (
 	errHeadTooLong = &AnswerError{"the header section is longer than 256 KiB", true}
 )
 
-// maxHead is the most that a header section may have (rule 20).
+// maxHead is the maximum size of a header section (rule 20).
 const maxHead = 256 << 10
 
-// A guard is a connection that watches where answers begin and end, for what net/http does not tell: an
-// answer with two framings, which RFC 9112, section 6.3, wants "handled as an error"; a body longer than
-// announced; and bytes that no request asked for, which net/http prints to the log. It changes nothing in an
-// answer that is in order.
+// guard is a connection that tracks where answers begin and end. It detects three faults that net/http does not report:
+// an answer with two framings, which RFC 9112, section 6.3, wants "handled as an error"; a body longer than announced;
+// and bytes without a request, which net/http only logs. It does not modify valid answers.
 //
-// What is written does not tell where a request begins: a long head comes in several writes, and a server chooses
-// some of what is in it. The transport says so when it gives the connection to a request (expect).
+// The written bytes do not show where a request begins: a long header section is written in several parts, and the
+// server determines some of its content. So expect announces each request, when the transport assigns the connection to
+// it.
 //
-// The dialer makes a guard on a connection to a proxy a tunnel, which it stays until a request is expected on the guard itself.
-// TLS within a tunnel is above the guard: what goes through a proxy that way has the checks of net/http only.
+// On a connection to a proxy, the guard begins in phase through, as a tunnel. It stays in that phase until expect is
+// called on it. TLS within a tunnel is above the guard, so answers through the tunnel get only the checks of net/http.
 type guard struct {
 	net.Conn
-	socket *socket       // below, if this is the layer that knows when to gather
-	closed chan struct{} // the connection is closed
+	socket *socket       // set on the layer that decides when to gather
+	closed chan struct{} // closed when the connection is closed
 	once   sync.Once
 
 	mu     sync.Mutex
 	phase  phase
 	due    bool   // the next write begins a request
-	head   []byte // while phase is inHead: what came of it
-	toHead bool   // the request is HEAD: its answer has no body
-	left   int64  // while phase is inBody: bytes to come; -1 if not known
-	excess bool   // there was more than the last answer announced
-	cut    bool   // the connection ended within a head
+	head   []byte // in phase inHead: the bytes received so far
+	toHead bool   // the request is a HEAD request: its answer has no body
+	left   int64  // in phase inBody: bytes to come; -1 if unknown
+	excess bool   // the server sent more than it announced
+	cut    bool   // the connection ended within a header section
 	eof    bool   // the connection ended
-	err    error  // why the guard ended the connection; readers of lines swallow the first error
+	err    error  // why the guard ended the connection; kept because line readers drop the first error
 }
 
 type phase int
 
 const (
-	idle    phase = iota // no request is under way
-	inHead               // a request was sent, its answer's head is not complete
-	inBody               // the head is complete, the body is not
-	through              // a tunnel: none of our business
+	idle    phase = iota // no request is pending
+	inHead               // a request was sent, and the header section of its answer is incomplete
+	inBody               // the header section is complete, the body is not
+	through              // a tunnel: nothing is checked
 )
 
 func newGuard(conn net.Conn) *guard { return &guard{Conn: conn, closed: make(chan struct{})} }
 
-// newTunnel is a guard on a connection that carries something else than requests at first, or for ever.
+// newTunnel returns a guard for a connection that at first, or always, carries something other than requests.
 func newTunnel(conn net.Conn) *guard {
 	g := newGuard(conn)
 	g.phase = through
 	return g
 }
 
-// expect says that what is written next is a request. There is one request at a time.
+// expect announces that the next write begins a request. There is one request at a time.
 func (g *guard) expect() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.due = true
 }
 
-// Close closes the connection and wakes what waits for that.
+// Close closes the connection and g.closed.
 func (g *guard) Close() error {
 	err := g.Conn.Close()
 	g.once.Do(func() { close(g.closed) })
 	return err
 }
 
-// overran says that the server sent more than it announced (rule 15).
+// overran reports whether the server sent more than it announced (rule 15).
 func (g *guard) overran() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.excess
 }
 
-// endedInHead says that the connection ended before the head of an answer did.
+// endedInHead reports whether the connection ended within a header section.
 func (g *guard) endedInHead() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.cut
 }
 
-// truncated says that TLS ended without close_notify, which crypto/tls lets pass between two records. It is
-// told by the reader of the end: TLS does not read on after a close_notify.
+// truncated reports whether TLS ended without close_notify, which crypto/tls accepts between two records. In that case
+// the guard below TLS has read the end of the connection. After a close_notify, TLS does not read on.
 func (g *guard) truncated() bool {
 	below := g
 	if secure, ok := g.Conn.(*tls.Conn); ok {
@@ -107,7 +107,7 @@ func (g *guard) truncated() bool {
 	return below.eof
 }
 
-// Write sends a request, or a part of it. The answer may begin once a part was sent.
+// Write sends a request or a part of it. The answer may begin before the whole request is sent.
 func (g *guard) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	if g.due {
@@ -117,7 +117,7 @@ func (g *guard) Write(p []byte) (int, error) {
 	return g.Conn.Write(p)
 }
 
-// Read reads from the connection. Only one goroutine reads at a time.
+// Read reads from the connection. It must not be called concurrently.
 func (g *guard) Read(p []byte) (int, error) {
 	n, err := g.read(p)
 	g.mu.Lock()
@@ -125,7 +125,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	g.eof = g.eof || err == io.EOF
 	switch g.phase {
 	case idle:
-		if n > 0 { // no request asked: the connection cannot be trusted any more
+		if n > 0 { // bytes without a request: do not use the connection any more
 			g.err = io.EOF
 			return 0, g.err
 		}
@@ -141,8 +141,8 @@ func (g *guard) Read(p []byte) (int, error) {
 // tails are buffers for the last bytes of bodies.
 var tails = sync.Pool{New: func() any { return new([BufferSize + 1]byte) }}
 
-// read is a Read of the connection. Where p can take no more than the rest of a body, it asks for one byte
-// more: a reader that knows the length would never see that one.
+// read reads from the connection. If p has exactly the size of the rest of the body, it asks for one byte more. A
+// reader that knows the length of the body would never see such a surplus byte.
 func (g *guard) read(p []byte) (int, error) {
 	g.mu.Lock()
 	if g.err != nil {
@@ -165,8 +165,8 @@ func (g *guard) read(p []byte) (int, error) {
 	return n, err
 }
 
-// readMuch is a Read of the connection that does not stop at the end of a record of TLS, of which none has more
-// than 16 KiB, while the next ones are there.
+// readMuch reads from the connection. A TLS record has at most 16 KiB, so it continues with the next records if they
+// have already arrived.
 func (g *guard) readMuch(p []byte) (int, error) {
 	n, err := g.Conn.Read(p)
 	if g.socket == nil || !g.socket.gathers || g.Conn == net.Conn(g.socket) {
@@ -185,7 +185,7 @@ func (g *guard) readMuch(p []byte) (int, error) {
 	return n, err
 }
 
-// readHead takes p into the head.
+// readHead consumes p as part of the header section.
 func (g *guard) readHead(p []byte, err error) (int, error) {
 	rest := p
 	for g.phase == inHead && len(rest) > 0 {
@@ -214,7 +214,7 @@ func (g *guard) readHead(p []byte, err error) (int, error) {
 	return len(p) - len(rest) + n, err
 }
 
-// readBody counts n bytes of the body and gives those that were announced.
+// readBody counts n bytes of the body, and returns how many of them were announced.
 func (g *guard) readBody(n int, err error) (int, error) {
 	if g.phase == inBody && g.left < 0 {
 		return n, err
@@ -230,7 +230,7 @@ func (g *guard) readBody(n int, err error) (int, error) {
 	return n, err
 }
 
-// headEnd is the offset after the empty line in head, or -1. Up to known there is none.
+// headEnd returns the offset after the empty line in head, or -1. The first known bytes do not contain the empty line.
 func headEnd(head []byte, known int) int {
 	for i := max(0, known-3); i < len(head); i++ {
 		if head[i] != '\n' {
@@ -247,7 +247,7 @@ func headEnd(head []byte, known int) int {
 	return -1
 }
 
-// begin finds out from a head how long the body is (RFC 9112, section 6.3).
+// begin determines the length of the body from the header section (RFC 9112, section 6.3).
 func (g *guard) begin(head []byte) error {
 	lines := strings.Split(string(head), "\n")
 	_, status, _ := strings.Cut(lines[0], " ")
@@ -271,10 +271,10 @@ func (g *guard) begin(head []byte) error {
 	case chunked && length != "":
 		return errTwoFramings
 	case chunked && (strings.HasPrefix(lines[0], "HTTP/1.0") || strings.HasPrefix(lines[0], "HTTP/0.")):
-		// RFC 9112, section 6.1; net/http would take the chunks for the file.
+		// RFC 9112, section 6.1. net/http would treat the chunk framing as content.
 		return errOldFraming
 	case !chunked && length != "":
-		if n, err := strconv.ParseUint(length, 10, 63); err == nil { // else net/http refuses it
+		if n, err := strconv.ParseUint(length, 10, 63); err == nil { // net/http refuses other values
 			g.left = int64(n)
 		}
 	}
@@ -284,8 +284,8 @@ func (g *guard) begin(head []byte) error {
 	return nil
 }
 
-// framing finds the two fields that say how long a body is. net/http does not see them where a space is behind the name
-// (RFC 9112, section 5.1).
+// framing returns the two fields that determine the length of a body. net/http ignores them if a space follows the name
+// (RFC 9112, section 5.1), so that is an error.
 func framing(lines []string) (length string, chunked bool, err error) {
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, ":")

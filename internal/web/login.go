@@ -8,22 +8,22 @@ import (
 	"braid/address"
 )
 
-// logins remember what servers want to know of a client, so that they say it once. The zero value knows nothing.
+// logins stores the challenges of servers, so that not every request has to be challenged. The zero value is empty.
 type logins struct {
 	mu    sync.Mutex
 	known map[account]*login
 }
 
-// An account is a user at an exact origin (rule 27).
+// account is a user at an exact origin (rule 27).
 type account struct{ scheme, host, user string }
 
-// A login is what a server said last. The zero value is Basic.
+// login is the last challenge of a server. The zero value means Basic.
 type login struct {
 	challenge challenge
 	count     uint32 // requests with the nonce of the challenge
 }
 
-// ask counts a request of an account. It is nil if the server has not asked for a login.
+// ask counts a request of an account and returns its login. The login is nil if the server has not sent a challenge.
 func (l *logins) ask(a account) (*login, uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,11 +44,13 @@ func (l *logins) learn(a account, c challenge) {
 	l.known[a] = &login{challenge: c}
 }
 
-// mostChallenges of one request are answered: a nonce that is remembered may be too old.
+// mostChallenges is the number of challenges that are answered for one request. A second one can be needed if the
+// stored nonce is too old.
 const mostChallenges = 2
 
-// authorize says who we are. Over https a server is told at once, by Basic; over http it is asked first what it wants, as the
-// password must not go in clear to one that can do with a Digest (RFC 7616, section 5.6).
+// authorize sets the Authorization field. Over https it sends Basic credentials at once. Over http it waits for the
+// server's challenge, because the password must not be sent in clear to a server that supports Digest (RFC 7616,
+// section 5.6).
 func (c *Client) authorize(r *Request) *login {
 	user := r.User.User
 	if r.Away || user == nil || r.Header.Get("Authorization") != "" {
@@ -73,9 +75,9 @@ func (r *Request) account() account {
 	return account{r.URL.Scheme, address.HostPort(r.URL), r.User.User.Username()}
 }
 
-// Challenged reports whether the server wants a name and a password, and it is worth telling it by the same request
-// once more: it was not told yet, not in that way, or with a nonce that is too old. Before is how often the request was
-// sent again for that already.
+// Challenged reports whether the server asks for credentials and the request should be repeated with them. That is the
+// case if it had none, used another scheme or had a stale nonce. before is the number of times that the request was
+// already repeated.
 func (c *Client) Challenged(r *Request, x *Exchange, before int) bool {
 	if _, own := r.User.field("Authorization"); x.StatusCode != http.StatusUnauthorized || r.Away || r.User.User == nil || own || before >= mostChallenges {
 		return false
@@ -84,10 +86,10 @@ func (c *Client) Challenged(r *Request, x *Exchange, before int) bool {
 	switch {
 	case !ok:
 		return false
-	case x.said == nil: // it was told nothing
-	case !best.isDigest(): // the password was not the right one
+	case x.said == nil: // the request had no credentials
+	case !best.isDigest(): // the password is wrong
 		return false
-	case x.said.challenge.isDigest() && !best.stale() && before > 0: // it was told what it had asked for just before
+	case x.said.challenge.isDigest() && !best.stale() && before > 0: // the previous answer was rejected
 		return false
 	}
 	c.logins.learn(r.account(), best)

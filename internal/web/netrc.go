@@ -2,21 +2,21 @@ package web
 
 import "strings"
 
-// A Netrc is what a .netrc file says: who the user is at a host. The zero value says nothing. A machine is a name, with
-// no scheme and no port.
+// Netrc is the content of a .netrc file: the user's names and passwords by host. The zero value is empty. A machine is
+// a host name without a scheme or port.
 //
 //	machine ftp.example.org login me password s3cret
 //	default login anonymous password me@example.org
 type Netrc struct{ entries []entry }
 
 type entry struct {
-	machine         string // "" is default
+	machine         string // empty for default
 	login, password string
 }
 
-// ParseNetrc reads a .netrc file. Words are separated by space; one may be in quotes, with a backslash before those in
-// it. A # in place of a keyword begins a comment, and what stands for a machine, a login or a password may begin with
-// one; macros (macdef) end with an empty line and are left out.
+// ParseNetrc parses a .netrc file. Its words are separated by white space. A word may be quoted, with a backslash
+// before quotes in it. A # in place of a keyword begins a comment, but values may begin with it. Macros (macdef) end
+// with an empty line and are ignored.
 func ParseNetrc(text string) (Netrc, error) {
 	var f Netrc
 	w := words{rest: text, line: 1}
@@ -34,7 +34,7 @@ func ParseNetrc(text string) (Netrc, error) {
 	}
 }
 
-// take reads what belongs to a word that says what follows it.
+// take parses the value that follows a keyword.
 func (f *Netrc) take(w *words, word string) error {
 	switch word {
 	case "default":
@@ -69,8 +69,8 @@ func (f *Netrc) take(w *words, word string) error {
 	return nil
 }
 
-// Find says who the user is at a host: by the first entry for it, or for all others, that has a name and a password. If name is
-// not empty, only an entry with that name counts.
+// Find returns the login and password for a host, from the first matching or default entry that has both. If name is
+// not empty, the login must be name.
 func (f Netrc) Find(host, name string) (login, password string, ok bool) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	for _, e := range f.entries {
@@ -81,13 +81,13 @@ func (f Netrc) Find(host, name string) (login, password string, ok bool) {
 	return "", "", false
 }
 
-// words are those of a file that were not read yet.
+// words is the unread rest of a file.
 type words struct {
 	rest string
 	line int
 }
 
-// keyword takes the next word that is no comment.
+// keyword returns the next word that is not part of a comment.
 func (w *words) keyword() (word string, ok bool, err error) {
 	for {
 		w.space()
@@ -99,7 +99,7 @@ func (w *words) keyword() (word string, ok bool, err error) {
 	}
 }
 
-// next takes the next word.
+// next returns the next word.
 func (w *words) next() (word string, ok bool, err error) {
 	w.space()
 	if w.rest == "" {
@@ -141,7 +141,7 @@ func (w *words) quoted() (word string, ok bool, err error) {
 	return "", false, &LineError{w.line, "a quote that does not end"}
 }
 
-// skipMacro leaves out all lines up to an empty one.
+// skipMacro skips all lines up to an empty one.
 func (w *words) skipMacro() {
 	for w.rest != "" {
 		var line string

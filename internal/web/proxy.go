@@ -13,22 +13,22 @@ import (
 	"braid/address"
 )
 
-// ProxyRules are proxies by the scheme of what is asked for. The zero value has none. A word that is no proxy is an
-// error and not "no proxy": a request that goes out directly cannot be taken back.
+// ProxyRules choose a proxy by the scheme of the requested URL. The zero value uses no proxy. An invalid proxy is an
+// error instead of "no proxy", because a request that was sent directly cannot be undone.
 type ProxyRules struct {
 	HTTP, HTTPS, FTP *url.URL
-	// Except are the hosts that are asked directly.
+	// Except are the hosts that are connected to directly.
 	Except NoProxy
-	// Everywhere sends also what is on this machine through the proxy. The variables do not.
+	// Everywhere sends requests to this machine through the proxy, too. The environment variables do not.
 	Everywhere bool
 }
 
-// OneProxy sends every request through one proxy.
+// OneProxy returns rules that send all requests through one proxy.
 func OneProxy(proxy *url.URL, except NoProxy) ProxyRules {
 	return ProxyRules{HTTP: proxy, HTTPS: proxy, FTP: proxy, Except: except, Everywhere: true}
 }
 
-// For is the proxy for u, or nil.
+// For returns the proxy for u, or nil.
 func (r *ProxyRules) For(u *url.URL) *url.URL {
 	var proxy *url.URL
 	switch u.Scheme {
@@ -45,15 +45,15 @@ func (r *ProxyRules) For(u *url.URL) *url.URL {
 	return proxy
 }
 
-// here reports whether a host is this machine.
+// here reports whether host is this machine.
 func here(host string) bool {
 	s, ok := address.OfHost(host)
 	return ok && s == address.Loopback
 }
 
-// ProxiesFromEnvironment reads the variables, of which get gives the values. Small letters come before capital ones.
-// HTTP_PROXY is not read where a web server runs programs: there it is what a request says (CVE-2016-5385). The error
-// names the variable.
+// ProxiesFromEnvironment returns the rules of the environment variables, whose values get returns. Lower-case names
+// take precedence. HTTP_PROXY is ignored in a CGI program, where it is a header field of the request (CVE-2016-5385).
+// The error names the variable.
 func ProxiesFromEnvironment(get func(name string) string) (ProxyRules, error) {
 	either := func(name string) (string, string) {
 		upper := strings.ToUpper(name)
@@ -81,13 +81,14 @@ func ProxiesFromEnvironment(get func(name string) string) (ProxyRules, error) {
 	return r, nil
 }
 
-// Environment returns how proxies are chosen by what the variables say now.
+// Environment returns a function that chooses proxies by the present environment variables.
 func Environment() func(*url.URL) (*url.URL, error) {
 	rules, err := ProxiesFromEnvironment(os.Getenv)
 	return func(u *url.URL) (*url.URL, error) { return rules.For(u), err }
 }
 
-// A VariableError says which variable names no proxy. It does not quote it, as there may be a password in it.
+// VariableError reports a variable whose value is not a proxy. It does not quote the value, which may contain a
+// password.
 type VariableError struct {
 	Name string
 	Err  error
@@ -95,16 +96,16 @@ type VariableError struct {
 
 func (e *VariableError) Error() string { return e.Name + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *VariableError) Unwrap() error { return e.Err }
 
 var errForm = errors.New("write a proxy as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before the host if it wants that")
 
-// ports are those of proxies that name none.
+// ports are the default ports of proxies.
 var ports = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 
-// ParseProxy reads a proxy. One without a scheme is one of HTTP. The URL that it returns has a port; of a path, which
-// says nothing, it has none.
+// ParseProxy parses a proxy. Without a scheme, it is an HTTP proxy. The returned URL has a port but no path, which
+// would have no meaning.
 func ParseProxy(word string) (*url.URL, error) {
 	if !strings.Contains(word, "://") {
 		word = "http://" + word
@@ -124,22 +125,22 @@ func ParseProxy(word string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, User: u.User, Host: host + ":" + port}, nil
 }
 
-// NoProxy are hosts that are asked directly. The zero value is none.
+// NoProxy is the set of hosts that are connected to directly. The zero value is empty.
 type NoProxy struct {
 	all  bool
 	some []exception
 }
 
-// An exception is one word of no_proxy.
+// exception is one word of no_proxy.
 type exception struct {
-	name string       // with what is below it, or
-	net  netip.Prefix // these addresses
-	port string       // if not empty, this port of them only
+	name string       // host name, which includes its subdomains
+	net  netip.Prefix // or a network
+	port string       // if not empty, only this port
 }
 
-// ParseNoProxy reads a list with commas or spaces between: names, which stand for what is below them, too (with a dot or *.
-// before them or not), addresses, networks, each with a port if only that is meant, and * for everything. Programs differ
-// about other words; those are names of no host.
+// ParseNoProxy parses a list of words, separated by commas or spaces. A word is * for everything, a name, an address or
+// a network. A name includes its subdomains, whether or not it begins with a dot or *. A port after a name or an
+// address limits the word to that port. Programs treat other words differently; here they match no host.
 func ParseNoProxy(list string) (e NoProxy) {
 	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 		if word == "*" {

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// mostRetryAfter is what longer waits are cut to.
+// mostRetryAfter is the maximum that longer waits are reduced to.
 const mostRetryAfter = 10 * 365 * 24 * time.Hour
 
-// RetryAfter reads both forms of Retry-After (RFC 9110, section 10.2.3): whole seconds and a date. A date is compared
-// with the clock of the server, which the field Date tells, and with now where it does not; one that is past means no
-// wait. Given is false if the field is not there. Ok is false, too, if it is there and cannot be understood: it is
-// neither form, or there twice.
+// RetryAfter parses both forms of Retry-After (RFC 9110, section 10.2.3): a number of seconds, and a date. A date is
+// compared with the server's clock, from the field Date, or with now if that field is missing. A date in the past means
+// no wait. given is false if the field is missing. ok is false if the field is missing, has neither form or occurs
+// twice.
 func RetryAfter(h http.Header, now time.Time) (wait time.Duration, given, ok bool) {
 	values := h.Values("Retry-After")
 	if len(values) != 1 {

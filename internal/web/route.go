@@ -15,9 +15,9 @@ import (
 	"braid/address"
 )
 
-// A route is how one request goes out: through which proxy, if any, and to which addresses (rule 63). A dialer that has
-// looked a name up calls control for each address, right before it connects. A connection that waited for another
-// request may have been made for one that was allowed more; it is looked at before it is used again.
+// route is the route of one request: its proxy, if any, and the addresses that it may connect to (rule 63). After
+// resolving a name, the dialer calls control for each address before it connects. An idle connection may have been made
+// for a request that was allowed more, so its address is checked again before it is reused.
 type route struct {
 	host   string
 	proxy  *url.URL
@@ -25,10 +25,10 @@ type route struct {
 	from   atomic.Uint32
 }
 
-// route finds the route of a request to u that may lead to named, where zero is anywhere, but not to what is excluded.
-// An address in the URL is checked here, and a name that is never public if a proxy or a Transport of the user's
-// connects, which are out of sight; else the addresses are checked that a name turns out to have. The error is an
-// *address.Error, or that of Proxy.
+// route returns the route of a request to u. The request may connect to addresses in named, or anywhere if named is
+// zero, but not to those in not. An address in the URL is checked here. So is a name that is never public, if a proxy
+// or the user's Transport connects, because their connections cannot be observed. Otherwise the addresses that the name
+// resolves to are checked later. The error is an *address.Error or that of Proxy.
 func (c *Client) route(u *url.URL, named address.Scope, not *address.Exclusion) (w *route, err error) {
 	w = &route{host: u.Hostname()}
 	w.policy = c.AllowHosts.Policy(w.host, cmp.Or(named, address.Anywhere))
@@ -47,21 +47,21 @@ func (c *Client) route(u *url.URL, named address.Scope, not *address.Exclusion) 
 		}
 	}
 	if w.proxy != nil {
-		w.policy = address.Policy{Scope: address.Anywhere} // it is the user who named the proxy
+		w.policy = address.Policy{Scope: address.Anywhere} // the user named the proxy
 	}
 	return w, nil
 }
 
 type routeKey struct{}
 
-// context is ctx for the request.
+// context returns ctx with the route.
 func (w *route) context(ctx context.Context) context.Context {
 	ctx = context.WithValue(ctx, routeKey{}, w)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: w.gotConn})
 }
 
-// gotConn is called when a connection was chosen and nothing is written yet. One that is not allowed is closed: the
-// transport then takes another one, and dials when there is none, which control refuses.
+// gotConn is called when a connection was chosen, before anything is written. It closes a connection that is not
+// allowed. The transport then tries another one or dials, which control refuses.
 func (w *route) gotConn(info httptrace.GotConnInfo) {
 	a := addrOf(info.Conn)
 	if w.policy.Check(a) != nil {
@@ -71,7 +71,7 @@ func (w *route) gotConn(info httptrace.GotConnInfo) {
 	w.from.Store(uint32(address.Of(a)))
 }
 
-// addrOf is the address at the other end; none if it is not of IP.
+// addrOf returns the remote address, or the zero Addr if it is not an IP address.
 func addrOf(c net.Conn) netip.Addr {
 	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		return tcp.AddrPort().Addr()
@@ -79,8 +79,8 @@ func addrOf(c net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// server is where the server is that answered. One whose connection is out of sight is taken for public, unless its
-// host tells something else.
+// server returns the scope of the server that answered. If the connection cannot be observed, the scope is that of the
+// host, or public.
 func (w *route) server() address.Scope {
 	if s := address.Scope(w.from.Load()); w.proxy == nil && s != 0 {
 		return s
@@ -93,7 +93,8 @@ func (w *route) server() address.Scope {
 
 var errNoRoute = errors.New("a connection without a request")
 
-// control is for net.Dialer.ControlContext. The error is an *address.Error; the dialer then tries the next address of the host.
+// control is the function net.Dialer.ControlContext. Its error is an *address.Error, after which the dialer tries the
+// next address of the host.
 func control(ctx context.Context, _, to string, _ syscall.RawConn) error {
 	w, ok := ctx.Value(routeKey{}).(*route)
 	if !ok {
@@ -106,7 +107,8 @@ func control(ctx context.Context, _, to string, _ syscall.RawConn) error {
 	return w.policy.Check(at.Addr())
 }
 
-// chosenProxy is the proxy of a request. It was chosen once: the check must be of the route that is taken.
+// chosenProxy returns the proxy that was chosen for a request. It is not chosen again, so that the checks of its route
+// remain valid.
 func chosenProxy(req *http.Request) (*url.URL, error) {
 	w, ok := req.Context().Value(routeKey{}).(*route)
 	if !ok {
@@ -115,7 +117,7 @@ func chosenProxy(req *http.Request) (*url.URL, error) {
 	return w.proxy, nil
 }
 
-// proxied reports whether a connection is dialed for a request that goes through a proxy.
+// proxied reports whether a connection is being dialed for a request through a proxy.
 func proxied(ctx context.Context) bool {
 	w, ok := ctx.Value(routeKey{}).(*route)
 	return ok && w.proxy != nil

@@ -10,36 +10,36 @@ import (
 )
 
 const (
-	// gatherBytes is how much of a body a read waits for where bytes come fast. Each segment that wakes a
-	// reader costs more than to copy its bytes, and every write to a sink has a price of its own.
+	// gatherBytes is the amount of a body that a read waits for on a fast connection. Waking a reader for each segment
+	// costs more than copying its bytes, and each write to a sink has its own cost.
 	gatherBytes = 128 << 10
-	// gatherTime is how long bytes wait for others at most.
+	// gatherTime is the longest time that bytes wait for others.
 	gatherTime = 10 * time.Millisecond
 )
 
-// A socket is a TCP connection that can gather: a read that finds nothing then waits until gatherBytes have come or
-// gatherTime has passed, and after that for the first byte. The waiting is left to the kernel, which wakes no goroutine
-// for less than SO_RCVLOWAT (socket(7)) unless the connection ends or its window is full. No byte is held in the program.
+// socket is a TCP connection that can gather. A gathering read without data waits until gatherBytes have arrived or
+// gatherTime has passed, and after that for the first byte. The kernel does the waiting: below SO_RCVLOWAT (socket(7))
+// it wakes a reader only if the connection ends or the window is full. No byte is held back in the program.
 type socket struct {
 	*net.TCPConn
 	raw   syscall.RawConn
-	timer *time.Timer // lets reads have what is there
+	timer *time.Timer // lets reads return what has arrived
 
-	// These belong to the reader.
+	// The fields below belong to the reader.
 	gathers bool
-	eager   bool   // do not wait: errDry where nothing is there
-	into    []byte // of an eager read
+	eager   bool   // do not wait: return errDry if no data is available
+	into    []byte // destination of an eager read
 	got     int
 	failed  error
 
 	mu  sync.Mutex
-	low int // what the kernel was told last
+	low int // the last value of SO_RCVLOWAT
 
-	// Made once, so that reading allocates nothing.
+	// Closures, made once so that reading does not allocate.
 	tell, try func(fd uintptr)
 }
 
-// newSocket returns conn as a socket.
+// newSocket returns a socket for conn.
 func newSocket(conn *net.TCPConn) (*socket, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -53,8 +53,8 @@ func newSocket(conn *net.TCPConn) (*socket, error) {
 	return s, nil
 }
 
-// gather says whether the following reads shall gather. Bytes must be sure to come: of more than
-// gatherBytes, the last ones are to be read without.
+// gather sets whether the following reads gather. More than gatherBytes must still be to come, so the end of a body
+// must be read without gathering.
 func (s *socket) gather(on bool) {
 	if s.gathers && !on {
 		s.timer.Stop()
@@ -63,13 +63,14 @@ func (s *socket) gather(on bool) {
 	s.gathers = on
 }
 
-// limit tells the kernel for how many bytes to wake a reader. If they are there already, it does so at once.
+// limit sets the number of bytes for which the kernel wakes a reader. If that many have arrived, the kernel wakes the
+// reader at once.
 func (s *socket) limit(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.low != n {
 		s.low = n
-		s.raw.Control(s.tell) // fails for a closed connection only, which wakes by itself
+		s.raw.Control(s.tell) // fails only for a closed connection, which wakes its readers
 	}
 }
 
@@ -79,13 +80,13 @@ func (s *socket) Read(p []byte) (int, error) {
 		return s.readEagerly(p)
 	}
 	if s.gathers {
-		s.limit(gatherBytes) // before the timer: it must not run out while the kernel is not told yet
+		s.limit(gatherBytes) // before the timer, which must not fire before the limit is set
 		s.timer.Reset(gatherTime)
 	}
 	return s.TCPConn.Read(p)
 }
 
-// readEagerly reads what is there. The error is errDry if that is nothing.
+// readEagerly reads the available data. If there is none, the error is errDry.
 func (s *socket) readEagerly(p []byte) (int, error) {
 	s.into = p
 	err := s.raw.Control(s.try)
@@ -109,8 +110,8 @@ func (s *socket) Close() error {
 	return s.TCPConn.Close()
 }
 
-// errDry says that nothing is there to be read now. It is temporary: crypto/tls keeps what it has of a record
-// and goes on at the next read.
+// errDry reports that no data is available now. It is temporary, so that crypto/tls keeps a partial record and
+// continues at the next read.
 var errDry net.Error = dryError{}
 
 type dryError struct{}

@@ -4,8 +4,8 @@ package web
 
 import "syscall"
 
-// setLowWater does nothing: this kernel wakes readers for each segment.
+// setLowWater does nothing, so the kernel wakes readers for each segment.
 func setLowWater(uintptr, int) {}
 
-// readNow finds nothing. Reads that wait bring it.
+// readNow returns no data. Blocking reads return it instead.
 func readNow(uintptr, []byte) (int, error) { return 0, syscall.EAGAIN }

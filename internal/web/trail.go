@@ -17,10 +17,10 @@ const (
 	maxLocation  = 8 << 10 // bytes
 )
 
-// ErrDowngrade is a redirect from https to http.
+// ErrDowngrade reports a redirect from https to http.
 var ErrDowngrade = errors.New("redirect from https to http")
 
-// ErrRedirects is, for errors.Is, what redirects without an end lead to.
+// ErrRedirects is matched by the errors for too many redirects and for redirect loops.
 var ErrRedirects = errors.New("too many redirects")
 
 type endlessError string
@@ -28,21 +28,22 @@ type endlessError string
 func (e endlessError) Error() string        { return string(e) }
 func (e endlessError) Is(target error) bool { return target == ErrRedirects }
 
-// A Trail is the URL that a request goes to, and how it was reached. The next request of a chain of redirects has another.
+// Trail is the URL of a request and how it was reached. Each request of a chain of redirects has its own.
 type Trail struct {
 	URL *url.URL
-	// Named is where URL may lead: address.Public and where the server is that named it. If zero, the user named it,
-	// and it may lead anywhere.
+	// Named is the scope of addresses that URL may lead to: address.Public and the scope of the server that named it.
+	// If zero, the user named the URL, and it may lead anywhere.
 	Named address.Scope
-	// Away: this is not the exact origin that the user's secrets are for, or another server sent us back to it.
+	// Away is set if URL is not the exact origin that the user's secrets are for, or if another server redirected back
+	// to it.
 	Away bool
-	// Secure: a request went over https; the user's fields do not go over http any more.
+	// Secure is set after a request over https. The user's fields are then not sent over http any more.
 	Secure bool
 	seen   []string
 }
 
-// Redirect returns where an answer leads that IsRedirect, if that is to be followed. It may lead from https to http if downgrade
-// is set.
+// Redirect returns the trail of the next request, if the redirect x may be followed. If downgrade is set, it may lead
+// from https to http.
 func (t Trail) Redirect(x *Exchange, downgrade bool) (Trail, error) {
 	u, err := t.location(x.Header)
 	if err != nil {
@@ -67,7 +68,7 @@ func (t Trail) Redirect(x *Exchange, downgrade bool) (Trail, error) {
 	return t, nil
 }
 
-// location reads the one Location of a redirect.
+// location parses the Location field, which must occur once.
 func (t *Trail) location(h http.Header) (*url.URL, error) {
 	locations := h.Values("Location")
 	if len(locations) == 0 || locations[0] == "" {
@@ -77,13 +78,13 @@ func (t *Trail) location(h http.Header) (*url.URL, error) {
 		return nil, errors.New("redirect with more than one Location, or one beyond 8 KiB")
 	}
 	u, err := t.URL.Parse(locations[0])
-	if err != nil { // which quotes the URL, with what may be secret in it
+	if err != nil { // err quotes the URL, which may contain secrets
 		return nil, errors.New("redirect to a Location that is not a URL")
 	}
 	return Plain(u), nil
 }
 
-// IsRedirect reports whether a client may follow an answer of this status by itself (RFC 9110, section 15.4).
+// IsRedirect reports whether status is a redirect that a client may follow automatically (RFC 9110, section 15.4).
 func IsRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -92,7 +93,7 @@ func IsRedirect(status int) bool {
 	return false
 }
 
-// IsHTTP reports whether a scheme is http or https.
+// IsHTTP reports whether scheme is http or https.
 func IsHTTP(scheme string) bool { return scheme == "http" || scheme == "https" }
 
 // sameOrigin compares scheme, host and port (RFC 6454, section 5).
@@ -100,8 +101,8 @@ func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(address.HostPort(a), address.HostPort(b))
 }
 
-// Plain is u as a request line can have it: its host in ASCII, without user info and fragment, and with a query that
-// has no space, which servers send and package url lets pass.
+// Plain returns u in the form for a request line: the host in ASCII, without user information and fragment, and spaces
+// in the query encoded. Servers send URLs with such spaces, and package url accepts them.
 func Plain(u *url.URL) *url.URL {
 	p := *address.URL(u)
 	p.User, p.Fragment, p.RawFragment = nil, "", ""
@@ -109,8 +110,8 @@ func Plain(u *url.URL) *url.URL {
 	return &p
 }
 
-// escapeQuery escapes what is not printable ASCII (RFC 3986, section 3.4). The rest is left as it is: a query means
-// what its server wants it to mean.
+// escapeQuery encodes bytes that are not printable ASCII (RFC 3986, section 3.4). It leaves the rest unchanged, because
+// only the server knows the meaning of a query.
 func escapeQuery(q string) string {
 	var b strings.Builder
 	for i := range len(q) {

@@ -12,10 +12,12 @@ import (
 	"braid/address"
 )
 
-// transports are for one configuration of TLS. They differ in which servers get our certificate, and are one if there is none.
+// transports are the transports for one TLS configuration. known sends our client certificate, and anonymous does not.
+// Without a certificate they are the same.
 type transports struct{ anonymous, known wrapped }
 
-// A wrapped is connections of our own, and what requests to them pass through: Client.Wrap's, if there is one.
+// wrapped is a transport of this package, and the RoundTripper that requests pass through: the result of Client.Wrap,
+// if it is set.
 type wrapped struct {
 	own     *http.Transport
 	outside http.RoundTripper
@@ -45,16 +47,16 @@ func (c *Client) wrap(t *http.Transport) wrapped {
 	return wrapped{t, c.Wrap(t)}
 }
 
-// anonymous is config for servers that do not get our certificate.
+// anonymous returns config without our client certificate.
 func anonymous(config *tls.Config) *tls.Config {
 	config = config.Clone()
 	config.Certificates, config.GetClientCertificate = nil, nil
-	config.ClientSessionCache = tls.NewLRUClientSessionCache(0) // a session would be recognized
+	config.ClientSessionCache = tls.NewLRUClientSessionCache(0) // a resumed session would identify us
 	return config
 }
 
-// newTransport makes a transport without the habits of net/http that are wrong here: HTTP/2, which would
-// put all ranges of a host on one connection; gzip; and 10 MiB of header.
+// newTransport returns a transport without three defaults of net/http: HTTP/2, which would send all ranges of a host
+// over one connection; gzip; and header sections of up to 10 MiB.
 func (c *Client) newTransport(config *tls.Config) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -72,11 +74,12 @@ func (c *Client) newTransport(config *tls.Config) *http.Transport {
 		IdleConnTimeout:        cmp.Or(c.IdleTime, defaultIdleTime),
 		ResponseHeaderTimeout:  cmp.Or(c.HeaderTimeout, defaultHeaderTimeout),
 		ReadBufferSize:         c.ReadBuffer,
-		MaxResponseHeaderBytes: maxHead + 8<<10, // a little more than the guard, which can say what is wrong
+		MaxResponseHeaderBytes: maxHead + 8<<10, // a little more than the guard allows, whose error is more precise
 	}
 }
 
-// transport is what a request to u goes through. The servers that the user named may see our certificate.
+// transport returns the RoundTripper for a request to u. If own is set, the user named the server, and it may receive
+// our certificate.
 func (c *Client) transport(u *url.URL, own bool) http.RoundTripper {
 	if c.Transport != nil {
 		return c.Transport
@@ -88,7 +91,7 @@ func (c *Client) transport(u *url.URL, own bool) http.RoundTripper {
 	return t.anonymous.outside
 }
 
-// tlsFor is the configuration for a server.
+// tlsFor returns the TLS configuration for a server.
 func (c *Client) tlsFor(hostport string) *tls.Config {
 	if config, ok := c.TLSFor[hostport]; ok {
 		return config
@@ -100,7 +103,8 @@ func (c *Client) tlsFor(hostport string) *tls.Config {
 	return c.TLS
 }
 
-// Proven reports whether what comes from u comes from its server: it is asked over https, and its certificate is checked.
+// Proven reports whether data from u is known to come from its server: the scheme is https and the certificate is
+// verified.
 func (c *Client) Proven(u *url.URL) bool {
 	if u.Scheme != "https" {
 		return false
@@ -112,12 +116,13 @@ func (c *Client) Proven(u *url.URL) bool {
 func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn, error) {
 	g, err := c.dial(ctx, network, addr)
 	if err != nil {
-		return nil, err // not a nil guard in an interface
+		return nil, err // not a nil *guard in an interface
 	}
 	return g, nil
 }
 
-// dial connects. There is a guard on the connection, which is a socket. A connection to a proxy is a tunnel at first.
+// dial connects to addr and returns a guard around the socket. For a connection to a proxy, the guard begins as a
+// tunnel.
 func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error) {
 	dialer := net.Dialer{Timeout: c.connectTimeout(), Resolver: c.Resolver, ControlContext: control}
 	if c.Outlet != nil {
@@ -145,15 +150,15 @@ func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error)
 	return g, nil
 }
 
-// dialTLS connects to a server, or to a proxy that speaks TLS. There is a guard on this side of TLS, which sees
-// what the server says, and one below, which knows how the connection ends.
+// dialTLS connects to a server, or to a proxy that uses TLS. One guard is above TLS and checks the answers. Another one
+// is below TLS and observes how the connection ends.
 func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		raw, err := c.dial(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}
-		raw.phase = through // no other goroutine has it yet
+		raw.phase = through // no other goroutine has access yet
 		config, err := c.handshakeConfig(ctx, config, addr)
 		if err != nil {
 			raw.Close()
@@ -170,13 +175,13 @@ func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, 
 		if proxied(ctx) {
 			g = newTunnel(conn)
 		}
-		g.socket, raw.socket = raw.socket, nil // the layer that knows where bodies end is above TLS
+		g.socket, raw.socket = raw.socket, nil // the guard above TLS knows where bodies end
 		return g, nil
 	}
 }
 
-// handshakeConfig is the configuration for the server at addr. A proxy is no server: our certificate is none of its business,
-// and how far the server is trusted says nothing of it (rule 27).
+// handshakeConfig returns the TLS configuration for the server at addr. A proxy does not receive our certificate, and
+// the trust settings of the server do not apply to it (rule 27).
 func (c *Client) handshakeConfig(ctx context.Context, config *tls.Config, addr string) (*tls.Config, error) {
 	if proxied(ctx) {
 		if config = c.tlsFor(strings.ToLower(addr)); config == nil {
@@ -196,7 +201,7 @@ func (c *Client) handshakeConfig(ctx context.Context, config *tls.Config, addr s
 	return config, nil
 }
 
-// tunnelled judges what a proxy says to CONNECT. Of one that says no, net/http would keep the words only.
+// tunnelled checks a proxy's answer to CONNECT. For a refusal, net/http would keep only the reason phrase.
 func tunnelled(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {
 		return &TunnelError{Status: resp.StatusCode}

@@ -1,12 +1,12 @@
-// Package web is the one client of HTTP below what downloads and what reads feeds: connections of HTTP/1.1 that are
-// checked, TLS for each server, proxies, the addresses that a request may lead to, what of the user's may be told to
-// which server, which redirects are followed, and what answers say of waiting.
+// Package web is the only HTTP client of the program, used for downloads and feeds. It provides checked HTTP/1.1
+// connections, TLS settings for each server, proxies, limits on the addresses that a request may reach, the choice of
+// secrets that each server receives, the rules for redirects, and Retry-After.
 //
 //	t := web.Trail{URL: u}
 //	x, err := client.Do(ctx, &web.Request{Method: "GET", Trail: t, Header: user.Header(&t), User: user})
 //
-// It sends no request a second time by its own decision and follows no redirect by itself, decodes nothing and keeps no
-// cookies. No error of it quotes a word that might be a secret.
+// It does not repeat requests or follow redirects by itself, decodes nothing and stores no cookies. Its errors do not
+// quote values that may be secret.
 package web
 
 import (
@@ -15,34 +15,34 @@ import (
 	"strings"
 )
 
-// BufferSize is the most that one Read of an Exchange is worth asking for.
+// BufferSize is the largest useful size of the buffer for one Read of an Exchange.
 const BufferSize = 256 << 10
 
-// An AnswerError is an answer that cannot be taken, whatever it brings.
+// AnswerError reports an answer that cannot be accepted, whatever its content.
 type AnswerError struct {
 	why string
-	// Limit: it is beyond a limit. Else it does not say clearly where it ends.
+	// Limit is set if the answer exceeds a limit. Otherwise its end is not clearly defined.
 	Limit bool
 }
 
 func (e *AnswerError) Error() string { return e.why }
 
-// A HandshakeError says that TLS could not begin.
+// HandshakeError reports a failed TLS handshake.
 type HandshakeError struct{ Err error }
 
 func (e *HandshakeError) Error() string { return "TLS: " + strings.TrimPrefix(e.Err.Error(), "tls: ") }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
-// A TunnelError is a proxy that does not connect us to a server.
+// TunnelError reports a proxy that refused to connect to a server.
 type TunnelError struct{ Status int }
 
 func (e *TunnelError) Error() string {
 	return fmt.Sprintf("proxy: status %d %s", e.Status, http.StatusText(e.Status))
 }
 
-// A LineError is about a line that cannot be read, of a netrc or cookies file.
+// LineError reports an invalid line of a netrc or cookies file.
 type LineError struct {
 	Line int
 	Why  string
