@@ -1,12 +1,12 @@
-// Package fsys is the file system as braid uses it where something must not be lost: the few operations that part files, journals
-// and small state files are made of, as interfaces.
+// Package fsys defines the file system operations that durable files need: part files, journals and small state files.
+// They are interfaces.
 //
-// There are two file systems: [OS], which is a thin shell around the system's calls and costs nothing beyond them, and the one
-// of the tests (internal/test/fsystest), which loses power, runs full and fails at any operation. Folders are held open, and
-// names are looked up in them: what is renamed above a folder changes nothing for a program that has it open.
+// There are two implementations. [OS] is a thin layer above the system calls, without further cost. The one for tests
+// (internal/test/fsystest) loses power, runs full and fails at any operation. Folders are held open and names are
+// looked up in them, so renaming a parent of an open folder does not affect the program.
 //
-// It refuses to be a file system for everything: there are no paths in a [Dir] but names, no symbolic links are made, nothing is
-// removed with what is below it, and files are read and written at offsets only.
+// The package is not a general file system: a [Dir] accepts names but no paths, no symbolic links are created, nothing
+// is removed recursively, and files are read and written only at offsets.
 //
 //	d, err := fsys.OS.OpenDir("/srv/files")
 //	f, err := d.Create("x.iso.part", 0o600)
@@ -22,104 +22,108 @@ import (
 	"time"
 )
 
-// An FS is where folders are. Errors of all operations are those of the system in an *fs.PathError, which names the file.
+// FS opens folders and files by path. The error of each operation is a system error in an *fs.PathError, which names
+// the file.
 type FS interface {
-	// OpenDir opens the folder at path, also through symbolic links.
+	// OpenDir opens the folder at path. It follows symbolic links.
 	OpenDir(path string) (Dir, error)
-	// Open opens what is at path for reading only, also through symbolic links. It does not wait for the writer of a FIFO.
+	// Open opens the file at path for reading only. It follows symbolic links, and does not wait for the writer of a
+	// FIFO.
 	Open(path string) (File, error)
-	// Stat looks at what is at path, also through symbolic links.
+	// Stat returns the state of the file at path. It follows symbolic links.
 	Stat(path string) (Info, error)
-	// OpenTemp makes a file without a name in the folder at path. It is gone when it is closed.
+	// OpenTemp creates a nameless file in the folder at path. It disappears when it is closed.
 	OpenTemp(path string) (File, error)
 }
 
-// A Dir is a folder that is open. Names are those of its entries; none of them is followed if it is a symbolic link.
+// Dir is an open folder. Names are those of its entries; symbolic links are not followed.
 type Dir interface {
-	// OpenDir opens a folder in this one.
+	// OpenDir opens a subfolder.
 	OpenDir(name string) (Dir, error)
-	// Create makes a file for reading and writing. If there is something of that name, the error is fs.ErrExist.
+	// Create creates a file for reading and writing. If name exists, the error is fs.ErrExist.
 	Create(name string, perm fs.FileMode) (File, error)
-	// Open opens a file for reading and writing, and anything else as it is: see [File.Info].
+	// Open opens a file for reading and writing. It also opens other kinds of entries; see [File.Info].
 	Open(name string) (File, error)
-	// Mkdir makes a folder. If there is something of that name, the error is fs.ErrExist.
+	// Mkdir creates a folder. If name exists, the error is fs.ErrExist.
 	Mkdir(name string, perm fs.FileMode) error
-	// Stat looks at the entry itself.
+	// Stat returns the state of the entry itself.
 	Stat(name string) (Info, error)
-	// SetTime says when the content of an entry was changed.
+	// SetTime sets the modification time of an entry.
 	SetTime(name string, t time.Time) error
 	// Remove removes an entry that is not a folder.
 	Remove(name string) error
-	// Rename replaces what is at to, unless that is a folder.
+	// Rename renames an entry. It replaces to, unless that is a folder.
 	Rename(from, to string) error
-	// RenameNew never replaces anything: if there is something at to, the error is fs.ErrExist. A file system that cannot promise
-	// that says errors.ErrUnsupported.
+	// RenameNew renames an entry without ever replacing one: if to exists, the error is fs.ErrExist. On a file system
+	// that cannot guarantee that, the error is errors.ErrUnsupported.
 	RenameNew(from, to string) error
-	// Link gives the file at from a second name in another folder of the same FS, which replaces nothing.
+	// Link creates a second link to the file from in another folder of the same FS, without replacing an entry.
 	Link(from string, dir Dir, to string) error
-	// Names are those of the entries, in order.
+	// Names returns the sorted names of the entries.
 	Names() ([]string, error)
-	// Where is the path by which the folder is found now, also if it was moved. It is empty if the system does not say.
+	// Where returns the present path of the folder, even if it was moved. It is empty if the system does not provide
+	// it.
 	Where() string
-	// Sync puts the entries on disk. Nothing else does: neither a Sync of the files nor one of the folder above. File
-	// systems that cannot are left alone.
+	// Sync syncs the entries of the folder. Neither a Sync of its files nor one of its parent does that. It does
+	// nothing on file systems that cannot sync folders.
 	Sync() error
 	Close() error
 }
 
-// A File is one that is open. Its methods may be called by several goroutines at once.
+// File is an open file. Its methods are safe for concurrent use.
 type File interface {
 	io.ReaderAt
 	io.WriterAt
-	// Name is the path by which it was opened, for messages.
+	// Name returns the path by which the file was opened, for messages.
 	Name() string
 	Info() (Info, error)
 	Truncate(size int64) error
 	Chmod(mode fs.FileMode) error
-	// Reserve makes room for size bytes and leaves the length as it is, and Release gives the room of some bytes back;
-	// they read as zero then. File systems that cannot are left alone.
+	// Reserve allocates space for size bytes without changing the length of the file. Release deallocates a range,
+	// which then reads as zero. Both do nothing on file systems that do not support them.
 	Reserve(size int64) error
 	Release(off, n int64) error
-	// Free is how many bytes the file system has room for, or -1 if it does not say.
+	// Free returns the available space of the file system in bytes, or -1 if it is unknown.
 	Free() (int64, error)
-	// Guard is what notices what other programs do to the file. The error says why that cannot be told.
+	// Guard returns a Guard for the file. An error means that changes by other programs cannot be detected.
 	Guard() (Guard, error)
-	// TryLock locks the file until it is closed, against all others that do so. Locked is false if another process has locked it.
+	// TryLock locks the file until it is closed, against other callers of TryLock. It returns false if another process
+	// holds the lock.
 	TryLock() (locked bool, err error)
-	// Datasync puts content and length on disk, and Sync all that is known of the file but its name.
+	// Datasync syncs content and length. Sync syncs these and all other attributes, but not the name.
 	Datasync() error
 	Sync() error
 	Close() error
 }
 
-// A Guard notices what other programs do to a file. Its methods may be called by several goroutines at once.
+// Guard detects what other programs do to a file. Its methods are safe for concurrent use.
 type Guard interface {
-	// Watch begins to notice writes. A guard that watches takes milliseconds to close.
+	// Watch begins to detect writes. Closing a Guard that watches takes milliseconds.
 	Watch() error
-	// Written reports whether another program has had the file open for writing, and closed it, since Watch or Forget.
+	// Written reports whether another program has opened the file for writing and closed it since Watch or Forget.
 	Written() (bool, error)
-	// Open reports whether another program has it open now, for reading or writing.
+	// Open reports whether another program has the file open now, for reading or writing.
 	Open() bool
-	// Hole reports whether a part of the first size bytes was never written. truncate(2) leaves one without opening the file.
-	// A file system may also make holes of written zeros.
+	// Hole reports whether part of the first size bytes was never written. truncate(2) causes that without opening the
+	// file. A file system may also turn written zeros into holes.
 	Hole(size int64) bool
-	// Forget lets Written begin anew.
+	// Forget makes Written ignore earlier writes.
 	Forget()
 	Close() error
 }
 
-// An Info is what is known of a file.
+// Info is the state of a file.
 type Info struct {
 	ID        ID
-	Mode      fs.FileMode // kind and permissions
-	Links     uint64      // how many names it has
-	UID       int         // whose it is; that of this process where files have no owners
+	Mode      fs.FileMode // type and permissions
+	Links     uint64      // number of names
+	UID       int         // owner; the user of this process on systems without owners
 	Size      int64
 	Allocated int64 // bytes on disk
 	BlockSize int64
 	ModTime   time.Time
-	Changed   time.Time // when anything about the file was, its name excluded; zero if the system does not say
+	Changed   time.Time // last change of content or attributes, without the name; zero if unknown
 }
 
-// An ID tells files apart.
+// ID identifies a file.
 type ID struct{ Dev, Ino uint64 }

@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A watched file is one whose inode inotify(7) watches.
+// watched is a Guard that watches an inode with inotify(7).
 type watched struct {
 	f osFile
 
 	mu      sync.Mutex
-	fd      int // -1: it is not watched yet
+	fd      int // -1 before Watch
 	written bool
 }
 
 func (f osFile) Guard() (Guard, error) { return &watched{f: f, fd: -1}, nil }
 
-// Watch uses inotify(7): a program that writes to a file has opened it for that, and closes it. The queue is read on demand: a
-// file that is written to by us alone has no events.
+// Watch uses inotify(7): a program that writes to a file opens and closes it. The queue is read on demand, and a file
+// that only this process writes to has no events.
 func (w *watched) Watch() error {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -66,7 +66,7 @@ func (w *watched) Written() (bool, error) {
 	return false, nil
 }
 
-// Open implements Guard. A lease for writing, see fcntl(2), is only for files that no other process has open.
+// Open implements Guard. The system grants a write lease (fcntl(2)) only if no other process has the file open.
 func (w *watched) Open() bool {
 	err := w.f.control("lease", func(fd int) error {
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK)
@@ -78,7 +78,7 @@ func (w *watched) Open() bool {
 	return errors.Is(err, unix.EAGAIN)
 }
 
-// Hole implements Guard, see lseek(2).
+// Hole implements Guard; see lseek(2).
 func (w *watched) Hole(size int64) bool {
 	at := size
 	err := w.f.control("seek", func(fd int) (err error) {

@@ -4,5 +4,5 @@ package fsys
 
 import "errors"
 
-// Guard: this system does not tell what others do to a file.
+// Guard returns errors.ErrUnsupported: this system does not report what other programs do to a file.
 func (f osFile) Guard() (Guard, error) { return nil, errors.ErrUnsupported }

@@ -1,7 +1,7 @@
 package fsys
 
-// Held reports whether another process has locked f, and which one if that can be told. It asks before it tries: a
-// download that begins at this moment is not to be told that its file is in use.
+// Held reports whether another process has locked f, and the ID of that process if it is known. It consults Holder
+// before it tries the lock, so that a download that begins at the same moment does not find its file locked.
 func Held(f File) (inUse bool, pid int, err error) {
 	pid, sure := Holder(f)
 	if sure {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Holder returns the process that has locked f, by the kernel's list. It is 0 if that cannot be told. Unless it is
-// sure, the process may have locked another file with the same number, and f is not locked at all.
+// Holder returns the process that has locked f according to the kernel's list, or 0 if it is unknown. If sure is false,
+// the process may have locked another file with the same inode number.
 func Holder(f File) (pid int, sure bool) {
 	info, err := f.Info()
 	if err != nil {
@@ -26,9 +26,9 @@ func Holder(f File) (pid int, sure bool) {
 	return findHolder(locks, fmt.Sprintf("%02x:%02x:%d", unix.Major(info.ID.Dev), unix.Minor(info.ID.Dev), info.ID.Ino))
 }
 
-// findHolder looks in what proc_locks(5) describes for the process that has locked file. Lines of those that wait have
-// one more field, "->". Some file systems have another device there than stat says: where no line has both, one with
-// the inode counts.
+// findHolder searches the list of locks (proc_locks(5)) for the process that has locked file. The lines of waiting
+// processes have an additional field, "->". On some file systems the device in the list differs from that of stat(2).
+// So if no line matches both, a line with the same inode is used.
 func findHolder(locks io.Reader, file string) (pid int, sure bool) {
 	inode := file[strings.LastIndexByte(file, ':'):]
 	for s := bufio.NewScanner(locks); s.Scan(); {

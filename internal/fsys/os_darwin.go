@@ -11,7 +11,7 @@ import (
 
 func (osFS) OpenTemp(dir string) (File, error) { return openUnlinked(dir) }
 
-// RenameNew: not every file system can (ENOTSUP), see renameatx_np(2).
+// RenameNew returns errors.ErrUnsupported on file systems that return ENOTSUP; see renameatx_np(2).
 func (d osDir) RenameNew(from, to string) error {
 	return d.do("rename to", to, func(dir int) error {
 		err := unix.RenameatxNp(dir, from, dir, to, unix.RENAME_EXCL)
@@ -22,10 +22,10 @@ func (d osDir) RenameNew(from, to string) error {
 	})
 }
 
-// Where: package unix has no F_GETPATH.
+// Where returns an empty path: package unix does not support F_GETPATH.
 func (d osDir) Where() string { return "" }
 
-// Reserve leaves it to the file system: what fcntl(2) offers changes where a file may grow, and gives no room back.
+// Reserve does nothing: the reservation of fcntl(2) changes where a file can grow, and cannot be undone.
 func (f osFile) Reserve(int64) error { return nil }
 
 func (f osFile) Release(_, _ int64) error { return nil }
@@ -41,14 +41,14 @@ func (f osFile) Free() (int64, error) {
 	return roomOf(st.Bavail, int64(st.Bsize)), nil
 }
 
-// Datasync: fsync(2) leaves the bytes in the cache of the drive here, and Sync asks it to write them, too (F_FULLFSYNC).
+// Datasync calls Sync: on this system fsync(2) leaves the bytes in the cache of the drive, and Sync uses F_FULLFSYNC.
 func (f osFile) Datasync() error { return f.Sync() }
 
-// SyncAll has what was written to all file systems put on disk. The system need not have done it when that returns.
+// SyncAll syncs all file systems. The system may return before the writes are done.
 func SyncAll(string) error { return unix.Sync() }
 
-// InfoOf returns what package os knows of a file: which one it is, how many names it has, its size and its times. What
-// the system does not say is zero.
+// InfoOf returns the part of Info that package os provides: ID, number of names, size and times. Values that the system
+// does not provide are zero.
 func InfoOf(info fs.FileInfo) Info {
 	known := Info{Size: info.Size(), ModTime: info.ModTime()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

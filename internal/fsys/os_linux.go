@@ -23,7 +23,8 @@ func (osFS) OpenTemp(dir string) (File, error) {
 	return nil, &fs.PathError{Op: "open a temporary file in", Path: dir, Err: err}
 }
 
-// RenameNew: some file systems know no flags (EINVAL), some kernels no such call (ENOSYS).
+// RenameNew returns errors.ErrUnsupported on file systems without support for flags (EINVAL) and on kernels without the
+// system call (ENOSYS).
 func (d osDir) RenameNew(from, to string) error {
 	return d.do("rename to", to, func(dir int) error {
 		err := unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE)
@@ -34,7 +35,7 @@ func (d osDir) RenameNew(from, to string) error {
 	})
 }
 
-// Where reads the link that proc(5) has for each descriptor. That of a folder which was removed leads nowhere.
+// Where reads the descriptor's link in proc(5). The link of a removed folder is not a valid path.
 func (d osDir) Where() (where string) {
 	d.do("find", "", func(fd int) (err error) {
 		where, err = os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
@@ -72,8 +73,7 @@ func (f osFile) Free() (int64, error) {
 
 func (f osFile) Datasync() error { return f.control("fdatasync", unix.Fdatasync) }
 
-// SyncAll puts on disk what was written to the file system of the folder at path. For many small files that takes less
-// than a Sync of each.
+// SyncAll syncs the file system of the folder at path. For many small files that is faster than a Sync of each.
 func SyncAll(path string) error {
 	fd, err := openat(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err == nil {
@@ -86,8 +86,8 @@ func SyncAll(path string) error {
 	return nil
 }
 
-// InfoOf returns what package os knows of a file: which one it is, how many names it has, its size and its times. What
-// the system does not say is zero.
+// InfoOf returns the part of Info that package os provides: ID, number of names, size and times. Values that the system
+// does not provide are zero.
 func InfoOf(info fs.FileInfo) Info {
 	known := Info{Size: info.Size(), ModTime: info.ModTime()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OS is the file system of the system.
+// OS is the file system of the operating system.
 var OS FS = osFS{}
 
 type osFS struct{}
@@ -24,7 +24,8 @@ func (osFS) OpenDir(dir string) (Dir, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
-	return osDir{os.NewFile(uintptr(fd), dir)}, nil // other than os.Open this does not offer it to the poller, which wants no folders
+	// Unlike os.Open, this does not register the folder with the poller, which does not support folders.
+	return osDir{os.NewFile(uintptr(fd), dir)}, nil
 }
 
 func (osFS) Open(name string) (File, error) {
@@ -55,7 +56,7 @@ func openUnlinked(dir string) (File, error) {
 	return osFile{f}, nil
 }
 
-// openat opens what no child process inherits.
+// openat opens a file that child processes do not inherit.
 func openat(dir int, name string, flags int, perm uint32) (fd int, err error) {
 	err = again(func() error {
 		fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, perm)
@@ -64,7 +65,7 @@ func openat(dir int, name string, flags int, perm uint32) (fd int, err error) {
 	return fd, err
 }
 
-// again calls fn until no signal interrupts it.
+// again calls fn until it is not interrupted by a signal.
 func again(fn func() error) error {
 	for {
 		if err := fn(); err != unix.EINTR {
@@ -73,7 +74,7 @@ func again(fn func() error) error {
 	}
 }
 
-// blocking makes a file of a descriptor that was opened without waiting.
+// blocking returns the file of a descriptor that was opened with O_NONBLOCK, in blocking mode.
 func blocking(fd int, name string) (File, error) {
 	if err := unix.SetNonblock(fd, false); err != nil {
 		unix.Close(fd)
@@ -82,7 +83,7 @@ func blocking(fd int, name string) (File, error) {
 	return osFile{os.NewFile(uintptr(fd), name)}, nil
 }
 
-// control calls fn with the descriptor of f until no signal interrupts it. An error says op and name.
+// control calls fn with the descriptor of f until it is not interrupted by a signal. An error contains op and name.
 func control(f *os.File, op, name string, fn func(fd int) error) error {
 	raw, err := f.SyscallConn()
 	if err == nil {
@@ -100,15 +101,15 @@ func control(f *os.File, op, name string, fn func(fd int) error) error {
 	return nil
 }
 
-// An osDir is a folder of the system.
+// osDir implements Dir.
 type osDir struct{ f *os.File }
 
-// do calls fn with the descriptor of the folder. An error says op and the entry.
+// do calls fn with the descriptor of the folder. An error contains op and the path of the entry.
 func (d osDir) do(op, name string, fn func(fd int) error) error {
 	return control(d.f, op, path.Join(d.f.Name(), name), fn)
 }
 
-// open opens an entry and never what a symbolic link of that name stands for.
+// open opens an entry. It does not follow symbolic links.
 func (d osDir) open(name string, flags int, perm uint32) (fd int, err error) {
 	err = d.do("open", name, func(dir int) error {
 		fd, err = unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
@@ -133,7 +134,7 @@ func (d osDir) Create(name string, perm fs.FileMode) (File, error) {
 	return osFile{os.NewFile(uintptr(fd), path.Join(d.f.Name(), name))}, nil
 }
 
-// Open does not wait for the other end of a FIFO. Files do not care.
+// Open does not wait for the other end of a FIFO. O_NONBLOCK has no effect on files.
 func (d osDir) Open(name string) (File, error) {
 	fd, err := d.open(name, unix.O_RDWR|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -183,7 +184,7 @@ func (d osDir) Link(from string, dir Dir, to string) error {
 	})
 }
 
-// Names reads them from a descriptor of its own: that of the folder remembers how far it was read.
+// Names uses a new descriptor, because the read position of the folder's descriptor is kept.
 func (d osDir) Names() ([]string, error) {
 	var names []string
 	err := d.do("read", "", func(dir int) error {
@@ -210,7 +211,7 @@ func (d osDir) Sync() error {
 
 func (d osDir) Close() error { return d.f.Close() }
 
-// An osFile is a file of the system.
+// osFile implements File.
 type osFile struct{ *os.File }
 
 func (f osFile) control(op string, fn func(fd int) error) error {
@@ -233,7 +234,7 @@ func (f osFile) TryLock() (bool, error) {
 	return err == nil, err
 }
 
-// modeOf translates what stat(2) calls the mode.
+// modeOf converts the mode of stat(2).
 func modeOf(m uint32) fs.FileMode {
 	kinds := [...]struct {
 		bits uint32
@@ -250,7 +251,7 @@ func modeOf(m uint32) fs.FileMode {
 	return fs.FileMode(m&0o777) | fs.ModeIrregular
 }
 
-// infoOf translates what stat(2) says; st_blocks counts sectors of 512 bytes, see stat(3type).
+// infoOf converts the result of stat(2). st_blocks counts sectors of 512 bytes; see stat(3type).
 func infoOf(st *unix.Stat_t) Info {
 	const sector = 512
 	return Info{
@@ -260,7 +261,7 @@ func infoOf(st *unix.Stat_t) Info {
 	}
 }
 
-// roomOf is how many bytes so many blocks are.
+// roomOf returns the number of bytes in blocks of the given size.
 func roomOf(blocks uint64, size int64) int64 {
 	if blocks < uint64(math.MaxInt64/max(size, 1)) {
 		return int64(blocks) * size

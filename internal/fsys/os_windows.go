@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// OS is the file system of the system. On Windows it knows neither owners nor how much of a file is on disk, nothing is
-// reserved, and folders cannot be synced: after a loss of power a name may be missing, never wrong.
+// OS is the file system of the operating system. On Windows, owners and allocated sizes are unknown, space is not
+// reserved, and folders cannot be synced: after a loss of power a name may be missing, but never wrong.
 var OS FS = osFS{}
 
 type osFS struct{}
@@ -45,7 +45,7 @@ func (osFS) Stat(name string) (Info, error) {
 	return osFile{f}.Info()
 }
 
-// OpenTemp makes a file that the system removes when it is closed.
+// OpenTemp creates a file that the system removes when it is closed.
 func (osFS) OpenTemp(dir string) (File, error) {
 	const attempts = 100
 	for i := range attempts {
@@ -61,12 +61,12 @@ func (osFS) OpenTemp(dir string) (File, error) {
 	return nil, &fs.PathError{Op: "open a temporary file in", Path: dir, Err: fs.ErrExist}
 }
 
-// An osDir is a folder of the system. [os.Root] follows no symbolic link out of it; those within are refused here.
+// osDir implements Dir. [os.Root] does not follow symbolic links that lead out of it; osDir refuses all others.
 type osDir struct{ root *os.Root }
 
 func (d osDir) at(name string) string { return filepath.Join(d.root.Name(), name) }
 
-// plain refuses what is a symbolic link.
+// plain returns an error for a symbolic link.
 func (d osDir) plain(name string) error {
 	info, err := d.root.Lstat(name)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -105,7 +105,7 @@ func (d osDir) Open(name string) (File, error) {
 	return osFile{f}, nil
 }
 
-// Where: no folder is moved here while it is open.
+// Where returns an empty path: Windows does not move folders that are open.
 func (d osDir) Where() string { return "" }
 
 func (d osDir) Mkdir(name string, perm fs.FileMode) error { return d.root.Mkdir(name, perm.Perm()) }
@@ -132,7 +132,7 @@ func (d osDir) Remove(name string) error { return d.root.Remove(name) }
 
 func (d osDir) Rename(from, to string) error { return d.root.Rename(from, to) }
 
-// RenameNew: os.Root has no rename that replaces nothing, and a link does as well.
+// RenameNew returns errors.ErrUnsupported: os.Root has no rename that never replaces. Callers use Link instead.
 func (d osDir) RenameNew(_, to string) error {
 	return &fs.PathError{Op: "rename to", Path: d.at(to), Err: errors.ErrUnsupported}
 }
@@ -159,7 +159,7 @@ func (d osDir) Sync() error { return nil }
 
 func (d osDir) Close() error { return d.root.Close() }
 
-// An osFile is a file of the system.
+// osFile implements File.
 type osFile struct{ *os.File }
 
 func (f osFile) Info() (Info, error) {
@@ -195,7 +195,8 @@ func (f osFile) Free() (int64, error) {
 	return int64(min(free, math.MaxInt64)), nil
 }
 
-// TryLock locks a byte far behind every end: locks keep others from reading here.
+// TryLock locks a byte far beyond the end of the file, because on Windows a locked range cannot be read by other
+// processes.
 func (f osFile) TryLock() (bool, error) {
 	far := &windows.Overlapped{OffsetHigh: math.MaxInt32}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, far)
@@ -210,9 +211,8 @@ func (f osFile) TryLock() (bool, error) {
 
 func (f osFile) Datasync() error { return f.Sync() }
 
-// SyncAll leaves it to the system, which has no such call for a user.
+// SyncAll does nothing: Windows has no such call for unprivileged users.
 func SyncAll(string) error { return nil }
 
-// InfoOf returns what package os knows of a file: its size and its time. Which one it is, and when anything about it
-// was changed, it does not say here.
+// InfoOf returns the part of Info that package os provides on Windows: size and modification time.
 func InfoOf(info fs.FileInfo) Info { return Info{Size: info.Size(), ModTime: info.ModTime()} }

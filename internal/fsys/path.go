@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Or returns files, or OS if they are nil.
+// Or returns files, or OS if files is nil.
 func Or(files FS) FS {
 	if files == nil {
 		return OS
@@ -20,12 +20,12 @@ func Or(files FS) FS {
 
 type contextKey struct{}
 
-// With makes what is done with ctx lie on files, as tests want it.
+// With returns a context in which Of returns files, for tests.
 func With(ctx context.Context, files FS) context.Context {
 	return context.WithValue(ctx, contextKey{}, Or(files))
 }
 
-// Of is the file system for what is done with ctx: OS if none was given.
+// Of returns the file system that With stored in ctx, or OS.
 func Of(ctx context.Context) FS {
 	files, _ := ctx.Value(contextKey{}).(FS)
 	return Or(files)
@@ -41,7 +41,7 @@ func OpenParent(files FS, path string) (d Dir, name string, err error) {
 	return d, name, err
 }
 
-// Lstat looks at what is at path itself.
+// Lstat returns the state of the file at path. It does not follow a symbolic link at path.
 func Lstat(files FS, path string) (Info, error) {
 	d, name, err := OpenParent(files, path)
 	if err != nil {
@@ -60,7 +60,7 @@ func Remove(files FS, path string) error {
 	return errors.Join(d.Remove(name), d.Close())
 }
 
-// ReadFile reads the file at path, of which it takes most bytes.
+// ReadFile reads at most most bytes of the file at path.
 func ReadFile(files FS, path string, most int64) ([]byte, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -70,11 +70,11 @@ func ReadFile(files FS, path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, most))
 }
 
-// Reader reads f from its beginning.
+// Reader returns a reader that begins at the start of f.
 func Reader(f File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
 
-// MkdirAll makes the folder at path and those above it as far as they are missing. Those that it made are on disk when
-// it returns: a file is no safer than the names on its way.
+// MkdirAll creates the folder at path and its missing parents. It syncs each one, because a file is lost if a folder on
+// its path is lost.
 func MkdirAll(files FS, path string, perm fs.FileMode) error {
 	path = filepath.Clean(path)
 	info, err := files.Stat(path)
@@ -97,8 +97,8 @@ func MkdirAll(files FS, path string, perm fs.FileMode) error {
 	return Mkdir(d, name, perm)
 }
 
-// Mkdir makes a folder, and puts that on disk. One that is there is fine, also if another program makes it at the same
-// time, as long as it is one.
+// Mkdir creates a folder and syncs its parent. It is no error if the folder exists, even if another program creates it
+// at the same time.
 func Mkdir(d Dir, name string, perm fs.FileMode) error {
 	err := d.Mkdir(name, perm)
 	if err == nil {

@@ -8,24 +8,25 @@ import (
 	"strconv"
 )
 
-// Files are written whole or not at all: a reader sees the old content or the new one, also after a loss of power. What is
-// interrupted is gone, and the old file stays until the new one is on disk.
+// The functions below replace a file as a whole: a reader sees either the old or the new content, even after a loss of
+// power. The old file stays until the new one is on disk, and interrupted writes leave no trace.
 
-// WriteFile gives the file at path the content data and the mode perm, whatever the umask is. It writes a
-// temporary file in the same folder, which is never left behind: if anything fails, what was at path stays
-// and nothing else does. If path is a symbolic link, the link is replaced, not what it points to. Files may be nil, which is OS.
+// WriteFile replaces the content of the file at path by data, and sets its mode to perm regardless of the umask. It
+// writes a temporary file in the same folder and renames it. After an error the file at path is unchanged and the
+// temporary file is removed. If path is a symbolic link, the link is replaced, not its target. If files is nil, it is
+// OS.
 func WriteFile(files FS, path string, data []byte, perm fs.FileMode) error {
 	return Write(files, path, perm, whole(data))
 }
 
-// WriteHasty is WriteFile for what is not worth waiting for the disk: readers see the old content or the new one, but
-// after a loss of power the file may be empty or damaged, which its reader has to notice.
+// WriteHasty is WriteFile without syncing, for content that is not worth the wait. Readers still see the old or the new
+// content, but after a loss of power the file may be empty or damaged, which its reader must detect.
 func WriteHasty(files FS, path string, data []byte, perm fs.FileMode) error {
 	return replace(files, path, perm, whole(data), true)
 }
 
-// Write is WriteFile for content that is made while it is written. An error of content is returned as it is, and nothing has
-// changed then.
+// Write is WriteFile for content that is generated while it is written. It returns an error of content unchanged, and
+// leaves the file as it was.
 func Write(files FS, path string, perm fs.FileMode, content func(io.Writer) error) error {
 	return replace(files, path, perm, content, false)
 }
@@ -37,7 +38,7 @@ func whole(data []byte) func(io.Writer) error {
 	}
 }
 
-// replace writes a temporary file and gives it the name.
+// replace writes a temporary file and renames it to the final name.
 func replace(files FS, path string, perm fs.FileMode, content func(io.Writer) error, hasty bool) error {
 	d, name, err := OpenParent(Or(files), path)
 	if err != nil {
@@ -61,7 +62,7 @@ func replace(files FS, path string, perm fs.FileMode, content func(io.Writer) er
 	return d.Sync()
 }
 
-// createTemp makes a file for the user only, of a name that is not taken.
+// createTemp creates a file with a new name that only the user can read.
 func createTemp(d Dir, name string) (tmp string, f File, err error) {
 	const attempts = 1000
 	for range attempts {
@@ -73,8 +74,7 @@ func createTemp(d Dir, name string) (tmp string, f File, err error) {
 	return tmp, f, err
 }
 
-// fill writes and closes f. What it holds is on disk before it gets its name: a rename may reach the disk
-// before the bytes do.
+// fill writes and closes f. It syncs f before the rename, because the rename may reach the disk before the content.
 func fill(f File, content func(io.Writer) error, perm fs.FileMode, hasty bool) error {
 	err := content(io.NewOffsetWriter(f, 0))
 	if err == nil {
