@@ -8,32 +8,32 @@ import (
 	"strings"
 )
 
-// aria2Text has a line for each option of aria2c 1.36, and for one of braid's: its name and letter, whether it takes a
-// value (none, bool, maybe, text), what becomes of it where braid is called by that name, and what there is to say of
-// it.
+// aria2Text has a line for each option of aria2c 1.36, and for one of braid's own. The fields of a line are the name,
+// the letter, whether the option takes a value (none, bool, maybe, text), its fate when braid is called as aria2c, and
+// a note for the user.
 //
 //go:embed aria2.txt
 var aria2Text string
 
-// An Aria2Option is one of aria2c.
+// Aria2Option is an option of aria2c.
 type Aria2Option struct {
 	Name, Letter string
-	Fate         string // one of the constants below; of a flag with the option of braid get behind a colon, of unless the only value
+	Fate         string // one of the constants below; get and unless are followed by a colon and a word
 	Note         string
 	value        string
 }
 
-// What becomes of an option.
+// The fates of options.
 const (
-	aria2Own     = "own"     // the command knows it
-	Aria2Ignored = "ignored" // it changes nothing in the files that come
-	Aria2Warned  = "warned"  // the user is told that it does nothing
+	aria2Own     = "own"     // implemented by the command
+	Aria2Ignored = "ignored" // does not change the downloaded files
+	Aria2Warned  = "warned"  // the user is warned that it has no effect
 	Aria2Refused = "refused"
-	aria2Flag    = "get"
-	aria2Unless  = "unless"
+	aria2Flag    = "get"    // followed by the option of braid get that has the same meaning
+	aria2Unless  = "unless" // refused, except for the value that follows
 )
 
-// Flag is the option of braid get that an option is, if it is one.
+// Flag returns the option of braid get that the option stands for, or an empty string.
 func (o Aria2Option) Flag() string {
 	kind, name, _ := strings.Cut(o.Fate, ":")
 	if kind != aria2Flag {
@@ -53,7 +53,7 @@ func (o Aria2Option) isSwitch() bool { return o.value == "bool" }
 
 var aria2Table = readAria2(aria2Text)
 
-// Aria2Options are all of them.
+// Aria2Options returns all options of aria2c.
 func Aria2Options() []Aria2Option { return aria2Table }
 
 func readAria2(text string) (list []Aria2Option) {
@@ -66,7 +66,7 @@ func readAria2(text string) (list []Aria2Option) {
 
 var errAria2 = errors.New("no such option")
 
-// aria2Named finds an option by its name, or by the beginning of it that no other has.
+// aria2Named returns the option with the given name or unique prefix of a name.
 func aria2Named(name string) (found Aria2Option, err error) {
 	n := 0
 	for _, o := range Aria2Options() {
@@ -84,19 +84,20 @@ func aria2Named(name string) (found Aria2Option, err error) {
 	return found, nil
 }
 
-// IsAria2 reports whether aria2c has an option of that name.
+// IsAria2 reports whether aria2c has an option called name.
 func IsAria2(name string) bool {
 	return slices.ContainsFunc(Aria2Options(), func(o Aria2Option) bool { return o.Name == name })
 }
 
-// An Aria2Line is what a command line of aria2c says, or its configuration.
+// Aria2Line is a parsed command line or configuration of aria2c.
 type Aria2Line struct {
 	Settings []Setting // by their full names, in order
 	Operands []string
 	Unknown  []string // options that aria2c does not have
 }
 
-// ParseAria2 reads a command line as aria2c does, but that what aria2c does not have is not refused. The error is an *Error.
+// ParseAria2 parses a command line as aria2c does. Options that aria2c does not have are no error; they are listed in
+// Unknown. The error is an *Error.
 func ParseAria2(words []string) (l Aria2Line, err error) {
 	for len(words) > 0 && err == nil {
 		word := words[0]
@@ -145,7 +146,8 @@ func (l *Aria2Line) letters(word string, rest []string) ([]string, error) {
 
 func isBool(word string) bool { return word == "true" || word == "false" }
 
-// set gives an option its value: the one that was given with it, or the next word. Switches take no next word.
+// set sets the value of an option to the attached value or, if there is none, to the next word. Switches take no next
+// word.
 func (l *Aria2Line) set(o Aria2Option, value string, given bool, rest []string) ([]string, error) {
 	switch {
 	case o.value == "text" && !given && len(rest) == 0:
@@ -158,7 +160,7 @@ func (l *Aria2Line) set(o Aria2Option, value string, given bool, rest []string) 
 	return rest, l.add(o, 0, value)
 }
 
-// add takes a setting, if its value is one.
+// add appends a setting after checking its value.
 func (l *Aria2Line) add(o Aria2Option, line int, value string) error {
 	switch {
 	case o.isSwitch() && !isBool(value):
@@ -172,7 +174,7 @@ func (l *Aria2Line) add(o Aria2Option, line int, value string) error {
 	return nil
 }
 
-// ParseAria2Conf reads aria2.conf: NAME=VALUE in each line. The error is an *Error.
+// ParseAria2Conf parses aria2.conf, which has NAME=VALUE on each line. The error is an *Error.
 func ParseAria2Conf(text string) (l Aria2Line, err error) {
 	for line := range lines(text) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line.text), "=")
@@ -191,8 +193,8 @@ func ParseAria2Conf(text string) (l Aria2Line, err error) {
 	return l, nil
 }
 
-// Aria2List makes a list for braid of one for aria2c, line by line: options have the names that lists have here. Ignored are the
-// names of options that say nothing here. The error is an *Error.
+// Aria2List translates a list of aria2c to a list of braid, line by line, with braid's names of options. ignored are
+// the names of options that have no effect. The error is an *Error.
 func Aria2List(list string) (own string, ignored []string, err error) {
 	var b strings.Builder
 	user := ""
@@ -234,7 +236,8 @@ func Aria2List(list string) (own string, ignored []string, err error) {
 	return b.String(), slices.Compact(ignored), nil
 }
 
-// InAria2List reports whether a list for aria2c may have an option: one of aria2's that is not refused, or one of lists here.
+// InAria2List reports whether a list of aria2c may contain an option: one of aria2c's that is not refused, or one of
+// braid's lists.
 func InAria2List(name, value string) bool {
 	if !IsAria2(name) {
 		_, own := InList(name)
@@ -244,11 +247,12 @@ func InAria2List(name, value string) bool {
 	return err == nil
 }
 
-// pace are options that say of all downloads how they come. Of one file in a list they are passed over without a word:
-// what comes is the same.
+// pace are options about the speed of all downloads. For a single file of a list they are silently ignored, because
+// they do not change the downloaded file.
 var pace = []string{"split", "max-connection-per-server", "min-split-size", "lowest-speed-limit"}
 
-// aria2Setting is an option as a list has it here, if it may stand there. User is what an earlier line of the same file says.
+// aria2Setting translates an option to a line of braid's lists, which is empty if the option needs none. stands reports
+// whether the option may be used in a list. user is the value of an earlier http-user line for the same file.
 func aria2Setting(o Aria2Option, value string, user *string) (text string, stands bool) {
 	switch o.Name {
 	case "http-user":
@@ -276,8 +280,8 @@ func aria2Setting(o Aria2Option, value string, user *string) (text string, stand
 	return "", false
 }
 
-// Aria2Settings are options by aria2's names, or by those of lists, as a list has them here. Fields of a header are in
-// lines. What says nothing in a list is left out.
+// Aria2Settings translates options, by the names of aria2c or of lists, to settings of lists. The values of header
+// fields are separated by line breaks. Options without effect in a list are left out.
 func Aria2Settings(options map[string]string) (settings []Setting) {
 	user := options["http-user"]
 	for _, name := range slices.Sorted(maps.Keys(options)) {

@@ -8,33 +8,33 @@ import (
 	"unicode"
 )
 
-// commandTexts are a section for each command, in the order of the help: a paragraph with its summary, one with the
-// ways to type it, one with pairs of lines for examples, and notes. After them are sections about the program.
+// commandTexts has a section for each command, in the order of the help. Its paragraphs are the summary, the usage
+// lines, pairs of lines with examples, and notes. After the commands follow sections about the program.
 //
 //go:embed commands.txt
 var commandTexts string
 
-// A Program is a command with others below it, and what is said once for all of them.
+// Program is the top command, its subcommands and the texts about the whole program.
 type Program struct {
 	Command
-	About       []string // paragraphs: what it is for
+	About       []string // paragraphs about the purpose
 	Version     string
-	Date        string // of the pages, as 2026-11-21
-	Exits       []Term // what the exit codes mean
+	Date        string // of the man pages, as 2026-11-21
+	Exits       []Term // meanings of the exit codes
 	Environment []Term
 	Files       []Term
 }
 
-// A Term is a word and what it means.
+// Term is a word and its meaning.
 type Term struct{ Word, Text string }
 
-// A Command is one way of using the program, as help, man pages and completions show it.
+// Command describes a command for help, man pages and completions.
 type Command struct {
-	Name     string // as it is typed after that of the program: "feed check"
-	Summary  string // one line, lower case
+	Name     string // as typed after the name of the program: "feed check"
+	Summary  string // one line, in lower case
 	Usage    []string
 	Examples []Example
-	Notes    []string // paragraphs, in lines that fit the help
+	Notes    []string // paragraphs, wrapped for the help
 	Options  []Option // by group
 	Commands []Command
 	Hidden   bool
@@ -42,7 +42,7 @@ type Command struct {
 	of Commands
 }
 
-// An Example is a line that can be typed, and what it does.
+// Example is a command line and its description.
 type Example struct{ What, Line string }
 
 // Braid returns the program with all of its commands.
@@ -91,13 +91,13 @@ func parseCommand(name string, parts []string) Command {
 	return c
 }
 
-// foreignText are flags of curl, wget and aria2 that get does not have, with the flag to write instead. The letters
-// mean different things in those programs.
+// foreignText maps flags of curl, wget and aria2 that get does not have to the flags of get. Single letters differ in
+// meaning between these programs.
 //
 //go:embed foreign.txt
 var foreignText string
 
-// Foreign returns what to write instead of a flag of another program; empty for a flag of none.
+// Foreign returns the advice for a flag of another program, or an empty string if the flag is unknown.
 func Foreign(flag string) string {
 	_, rest, _ := strings.Cut("\n"+foreignText, "\n"+flag+"  ")
 	hint, _, _ := strings.Cut(rest, "\n")
@@ -112,7 +112,7 @@ func parseTerms(body string) (terms []Term) {
 	return terms
 }
 
-// Below returns the command that a word names below c.
+// Below returns the subcommand of c called word.
 func (c Command) Below(word string) (Command, bool) {
 	i := slices.IndexFunc(c.Commands, func(below Command) bool { return below.Word() == word })
 	if i < 0 {
@@ -121,7 +121,7 @@ func (c Command) Below(word string) (Command, bool) {
 	return c.Commands[i], true
 }
 
-// Names are the words of the commands below that users type.
+// Names returns the words of the subcommands that are not hidden.
 func (c Command) Names() (names []string) {
 	for _, below := range c.Commands {
 		if !below.Hidden {
@@ -131,10 +131,10 @@ func (c Command) Names() (names []string) {
 	return names
 }
 
-// Word is the last word of the name: what is typed behind the commands above it.
+// Word returns the last word of the name.
 func (c Command) Word() string { return c.Name[strings.LastIndex(c.Name, " ")+1:] }
 
-// typed is the command as it is typed, with the program.
+// typed returns the full name of the command as typed, including that of the program.
 func (c Command) typed() string {
 	if c.Name == "braid" {
 		return c.Name
@@ -162,20 +162,20 @@ func (c Command) Groups() iter.Seq2[string, []Option] {
 	}
 }
 
-// Value stands for the value in help: "NAME". It is empty for a switch.
+// Value returns the placeholder of the value in help, such as "NAME". It is empty for a switch.
 func (o Option) Value() string {
 	word, _ := o.placeholder()
 	return word
 }
 
-// Text is what the help says, without marks.
+// Text returns the help text without backquotes.
 func (o Option) Text() string {
 	_, text := o.placeholder()
 	return text
 }
 
-// placeholder finds the word in backquotes that stands for the value. One that begins the text and is followed by a
-// colon is not part of the text.
+// placeholder returns the word in backquotes, which stands for the value, and the text. A placeholder at the start of
+// the text that is followed by a colon is removed from the text.
 func (o Option) placeholder() (word, text string) {
 	usage := o.Help()
 	before, rest, found := strings.Cut(usage, "`")
@@ -189,13 +189,13 @@ func (o Option) placeholder() (word, text string) {
 	return word, before + word + after
 }
 
-// long is the first name with more than one letter.
+// long returns the first name with more than one letter.
 func (o Option) long() string {
 	names := strings.Fields(o.Names)
 	return names[max(0, slices.IndexFunc(names, func(name string) bool { return len(name) > 1 }))]
 }
 
-// Written is a name of an option as it is typed.
+// Written returns the name of an option with its dashes.
 func Written(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -203,10 +203,10 @@ func Written(name string) string {
 	return "--" + name
 }
 
-// fits is what the value can be: files, folders, or some words.
+// fits returns the kind of the option's values for completion: files, folders or words.
 func (o Option) fits() (kind Fits, words []string) {
 	kind = fitsOf(o.Value())
-	if name := o.Name(); name == "out" || name == "report" { // a NAME, but not yet there
+	if name := o.Name(); name == "out" || name == "report" { // a NAME that completes as a file
 		kind = File
 	}
 	if o.Kind == Choice {
@@ -215,7 +215,8 @@ func (o Option) fits() (kind Fits, words []string) {
 	return kind, wordsIn(o.Value())
 }
 
-// operands are what may stand in a line beside options: words in capitals stand for something, others for themselves.
+// operands returns the kind of the command's operands. In a usage line, words in capitals are placeholders and others
+// are literal.
 func (c Command) operands() (kind Fits, words []string) {
 	for _, way := range c.Usage {
 		way = strings.TrimPrefix(way, c.typed()+" ")
@@ -226,16 +227,16 @@ func (c Command) operands() (kind Fits, words []string) {
 	return kind, words
 }
 
-// Fits is what a word in a line can be.
+// Fits is the kind of a word in a command line.
 type Fits int
 
 const (
-	Anything Fits = iota // a URL, a number: nothing that a shell could know
+	Anything Fits = iota // URLs, numbers: a shell cannot complete them
 	File
 	Folder
 )
 
-// fitsOf returns what a placeholder stands for.
+// fitsOf returns the kind that a placeholder stands for.
 func fitsOf(placeholder string) Fits {
 	switch {
 	case strings.Contains(placeholder, "FOLDER"):
@@ -246,7 +247,7 @@ func fitsOf(placeholder string) Fits {
 	return Anything
 }
 
-// wordsIn are the words of "none|digest|signature" that are meant literally: those in small letters.
+// wordsIn returns the literal words of a placeholder such as "none|digest|signature": those in lower case.
 func wordsIn(placeholder string) (words []string) {
 	for word := range strings.SplitSeq(placeholder, "|") {
 		if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLower(r) && !unicode.IsDigit(r) && r != '-' }) {

@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// A Reply says how the last word of a line can go on.
+// Reply lists the possible completions of the last word of a line.
 type Reply struct {
-	Words  []Term // whole words, and what each is
-	Prefix string // stands before each in the line and is not part of it: "--require="
-	Kind   Fits   // files or folders fit as well
-	Rest   string // what of the last word they begin with, if they do
+	Words  []Term // complete words and their descriptions
+	Prefix string // precedes each word in the line without being part of it: "--require="
+	Kind   Fits   // whether files or folders fit as well
+	Rest   string // the part of the last word that files or folders must begin with
 }
 
-// Complete replies to a line: the words after the name of the program, of which the last is unfinished and may be empty.
-// It reads flags as the program does: "--split 4", "--split=4", "-s4", "-s 4", and "--" as their end.
+// Complete returns the completions of a line. words are the words after the name of the program; the last one is
+// unfinished and may be empty. Flags are parsed as the program parses them: "--split 4", "--split=4", "-s4", "-s 4",
+// and "--" ends them.
 func (p Program) Complete(words []string) Reply {
 	if len(words) == 0 {
 		words = []string{""}
@@ -41,7 +42,8 @@ func (p Program) Complete(words []string) Reply {
 	return c.complete(before, last)
 }
 
-// commandNames are the commands that begin so. The program itself has help, too.
+// commandNames returns the subcommands that begin with last. Unless below is set, it includes help, which only the
+// program itself has.
 func (c Command) commandNames(last string, below bool) (r Reply) {
 	r.Rest = last
 	for _, sub := range c.Commands {
@@ -55,7 +57,7 @@ func (c Command) commandNames(last string, below bool) (r Reply) {
 	return r
 }
 
-// complete goes on with flags, values and operands.
+// complete completes flags, values and operands.
 func (c Command) complete(before []string, last string) Reply {
 	for len(before) > 0 {
 		word := before[0]
@@ -96,7 +98,7 @@ func (c Command) complete(before []string, last string) Reply {
 	return r
 }
 
-// names are all options, each by its long name; those of one letter where that is all that there is so far.
+// names adds all options by their long names. It adds a letter or another name only if that is exactly what was typed.
 func (c Command) names(r *Reply) {
 	for _, o := range c.Options {
 		r.add(Written(o.long()), o.Text())
@@ -109,7 +111,8 @@ func (c Command) names(r *Reply) {
 	r.add("--help", "show how it is used")
 }
 
-// option finds the option that a word is, or ends with. Attached says that its value is in the word, too.
+// option returns the option that a word is, or the last one of a word with several letters. attached reports whether
+// the word contains its value.
 func (c Command) option(word string) (o Option, attached, ok bool) {
 	find := func(name string) (Option, bool) {
 		i := slices.IndexFunc(c.Options, func(o Option) bool { return slices.Contains(strings.Fields(o.Names), name) })
@@ -138,7 +141,7 @@ func (c Command) operand(last string) Reply {
 	return replyOf(Reply{Kind: kind, Rest: last}, words)
 }
 
-// reply is what the value of an option can be; prefix is what stands before it in the same word.
+// reply returns the completions for the value of an option. prefix is the part of the word before the value.
 func (o Option) reply(prefix, last string) Reply {
 	kind, words := o.fits()
 	return replyOf(Reply{Prefix: prefix, Kind: kind, Rest: last}, words)
@@ -151,14 +154,14 @@ func replyOf(r Reply, words []string) Reply {
 	return r
 }
 
-// add takes a word if it begins as the line ends.
+// add adds a word that begins with r.Rest.
 func (r *Reply) add(word, text string) {
 	if strings.HasPrefix(word, r.Rest) {
 		r.Words = append(r.Words, Term{word, text})
 	}
 }
 
-// Shells are those that there is a completion for.
+// shells are the supported shells and their scripts.
 var shells = []struct{ name, script string }{{"bash", bashScript}, {"zsh", zshScript}, {"fish", fishScript}}
 
 var (
@@ -170,7 +173,7 @@ var (
 	fishScript string
 )
 
-// Shells are the shells that there is a completion for.
+// Shells returns the names of the supported shells.
 func Shells() (names []string) {
 	for _, s := range shells {
 		names = append(names, s.name)
@@ -178,8 +181,8 @@ func Shells() (names []string) {
 	return names
 }
 
-// Completion is the script that makes a shell complete lines of a program. It runs "PROGRAM complete -- WORD...", so it
-// stays right when the program gets other flags. It is empty for a shell that is not known.
+// Completion returns the completion script for a shell. The script runs "PROGRAM complete -- WORD...", so it does not
+// depend on the flags of a version. It is empty for an unknown shell.
 func Completion(shell, program string) string {
 	for _, s := range shells {
 		if s.name == shell {
@@ -189,11 +192,11 @@ func Completion(shell, program string) string {
 	return ""
 }
 
-// kinds are how a Reply calls what fits beside its words.
+// kinds are the words for Fits in the text of a Reply.
 var kinds = map[Fits]string{Anything: "words", File: "files", Folder: "folders"}
 
-// String is a Reply as the scripts read it: a line that says whether files fit, one with the prefix, one with what files
-// begin with, and the words, each with what it is after a tab.
+// String returns the Reply in the format for the scripts: a line with the kind, a line with the prefix, a line with the
+// rest, and a line for each word, with its description after a tab.
 func (r Reply) String() string {
 	var b strings.Builder
 	for _, head := range []string{kinds[r.Kind], r.Prefix, r.Rest} {
@@ -214,7 +217,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// brief is what stands beside a word in a menu: a text up to where it explains itself.
+// brief shortens a text for a menu: it cuts it before the first explanation.
 func brief(text string) string {
 	for _, end := range []string{": ", "; ", " (", ", as in "} {
 		text, _, _ = strings.Cut(text, end)

@@ -1,6 +1,6 @@
 package option
 
-// ofDownloads are the options of braid get, and of the commands that have them as well.
+// ofDownloads are the options of braid get. Other commands share some of them.
 var ofDownloads = []Option{
 	{Names: "out o", Of: Get, First: Get, Also: InLine, Group: FileGroup, Kind: Word,
 		Usage: "call the file `NAME`; - is standard output: bytes are written in order as they arrive, and whether they were right only the exit code says"},

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A list of files to download has the form that aria2 gave it: a line has the URIs of one file, separated by tabs, and
+// A list of files to download has the format of aria2: a line contains the URIs of one file, separated by tabs, and the
 // indented lines after it are options of that file.
 //
 //	# a comment
@@ -21,25 +21,25 @@ import (
 //	  checksum=sha-256=9f86d0...
 //	{"url": "https://example.org/c.iso", "out": "c.iso"}
 //
-// The last of these is a line of JSON, which is a file as well.
+// The last line shows a file in JSON.
 
-// MaxLine is the most bytes that a line may have.
+// MaxLine is the maximum length of a line in bytes.
 const MaxLine = 64 << 10
 
-// An Entry is one file of a list.
+// Entry is one file of a list.
 type Entry struct {
-	Line    int       // of the URIs, counted from 1
+	Line    int       // number of the line with the URIs, counted from 1
 	URIs    []string  // at least one; none is empty
 	Options []Setting // in order, with duplicates
 }
 
-// A Setting is what an indented line says about the file before it.
+// Setting is an option of a file, from an indented line.
 type Setting struct {
 	Line        int
-	Name, Value string // without space around; Name is not empty
+	Name, Value string // without space around them; Name is not empty
 }
 
-// Entries reads a list. It ends with the first error, which is an *Error; what came before it was right.
+// Entries parses a list. It stops after the first error, which is an *Error. The entries before the error are valid.
 func Entries(list string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var e Entry
@@ -66,7 +66,7 @@ func Entries(list string) iter.Seq2[Entry, error] {
 	}
 }
 
-// begin reads the line that begins an entry.
+// begin parses the line that begins an entry.
 func begin(l line) (Entry, error) {
 	if text := strings.TrimSpace(l.text); isJSON(text) {
 		return parseJSON(text, l.number)
@@ -74,7 +74,7 @@ func begin(l line) (Entry, error) {
 	return Entry{Line: l.number, URIs: uris(l.text)}, nil
 }
 
-// take reads a line after the URIs of e. It says that the line began another entry, which is not in e then.
+// take parses a line after the URIs of e. It reports whether the line begins another entry, which it does not parse.
 func (e *Entry) take(l line) (another bool, err error) {
 	text := strings.TrimSpace(l.text)
 	switch {
@@ -95,13 +95,13 @@ func (e *Entry) take(l line) (another bool, err error) {
 	return false, nil
 }
 
-// A line is one of a list, without its end.
+// line is a line of a list, without its end.
 type line struct {
 	number int
 	text   string
 }
 
-// lines takes a list apart. A byte order mark, and a carriage return at the end of a line, are left out.
+// lines splits a list into lines. It removes a byte order mark, and carriage returns at the ends of lines.
 func lines(list string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		rest := strings.TrimPrefix(list, "\ufeff")
@@ -115,7 +115,7 @@ func lines(list string) iter.Seq[line] {
 	}
 }
 
-// uris takes a line apart at its tabs.
+// uris splits a line at its tabs.
 func uris(text string) (list []string) {
 	for uri := range strings.SplitSeq(text, "\t") {
 		if uri = strings.TrimSpace(uri); uri != "" {
@@ -125,15 +125,15 @@ func uris(text string) (list []string) {
 	return list
 }
 
-// A list may also have an object of JSON in a line, which is one file with its options:
+// A line of a list may also be a JSON object, which is one file with its options:
 //
-//	{"url": "https://example.org/a.iso", "mirrors": ["https://mirror.example.net/a.iso"], "out": "a.iso", "overwrite": true}
+//	{"url": "https://example.org/a.iso", "mirrors": ["https://m.example.net/a.iso"], "out": "a.iso", "overwrite": true}
 //
-// "url" is one URI or a list of them, "mirrors" adds to it; the other keys are options, and a list is an option several
-// times. Lines of both forms may follow each other.
+// "url" is one URI or a list of URIs, and "mirrors" adds more. The other keys are options; a list repeats the option. A
+// list may mix lines of both formats.
 func isJSON(text string) bool { return strings.HasPrefix(text, "{") }
 
-// parseJSON makes an entry of an object.
+// parseJSON converts an object to an entry.
 func parseJSON(text string, line int) (Entry, error) {
 	e := Entry{Line: line}
 	wrong := func(why string) (Entry, error) { return Entry{}, &Error{Line: line, Why: why} }
@@ -177,7 +177,7 @@ func parseJSON(text string, line int) (Entry, error) {
 	return e, nil
 }
 
-// wordsOf are the words of a value: a string, a number, true or false, or a list of those.
+// wordsOf converts a JSON value to words. The value is a string, a number, true or false, or a list of these.
 func wordsOf(v any) (words []string, why string) {
 	list, isList := v.([]any)
 	if !isList {

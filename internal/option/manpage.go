@@ -7,16 +7,16 @@ import (
 	"text/template"
 )
 
-// A Page is one man page in Markdown, as github.com/cpuguy83/go-md2man reads it.
+// Page is a man page in the Markdown of github.com/cpuguy83/go-md2man.
 type Page struct {
-	Name string // "braid-get"; the file is called Name.1
+	Name string // such as "braid-get"; the file is called Name.1
 	Text string
 }
 
 //go:embed page.md
 var pageText string
 
-// Pages are that of the program and one of each command, also of those below others.
+// Pages returns the man pages of the program and of each command that is not hidden, including subcommands.
 func (p Program) Pages() (pages []Page, err error) {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"md": markdown, "page": pageName, "tag": tag, "way": way, "upper": strings.ToUpper,
@@ -42,7 +42,7 @@ func (p Program) Pages() (pages []Page, err error) {
 	return pages, nil
 }
 
-// withBelow are a command and those below it that users type.
+// withBelow returns c and its subcommands that are not hidden, recursively.
 func (c Command) withBelow() []Command {
 	all := []Command{c}
 	for _, below := range c.Commands {
@@ -53,7 +53,7 @@ func (c Command) withBelow() []Command {
 	return all
 }
 
-// pageData is what the template of a page needs.
+// pageData is the data of the page template.
 type pageData struct {
 	Program Program
 	Command
@@ -61,7 +61,7 @@ type pageData struct {
 	Others []string
 }
 
-// IsProgram reports whether the page is that of the program.
+// IsProgram reports whether the page describes the program.
 func (d pageData) IsProgram() bool { return d.Name == d.Program.Name }
 
 // Description returns the notes that are not about exit codes.
@@ -73,13 +73,13 @@ func (d pageData) Description() []string {
 	return notes
 }
 
-// ExitNotes returns what the notes say about exit codes.
+// ExitNotes returns the notes about exit codes.
 func (d pageData) ExitNotes() []string {
 	_, exits := splitNotes(d.Notes)
 	return exits
 }
 
-// splitNotes finds the paragraphs about exit codes.
+// splitNotes separates the notes about exit codes from the others.
 func splitNotes(all []string) (notes, exits []string) {
 	for _, note := range all {
 		if before, after, found := strings.Cut(note, "Exit code"); found {
@@ -95,12 +95,12 @@ func splitNotes(all []string) (notes, exits []string) {
 
 func pageName(c Command) string { return strings.ReplaceAll(c.typed(), " ", "-") }
 
-// way is a way to type a command, whose words before its operands are bold.
+// way formats a usage line, with the words before its operands in bold.
 func way(c Command, usage string) string {
 	return "**" + c.typed() + "**" + markdown(strings.TrimPrefix(usage, c.typed()))
 }
 
-// tag is how an option is written, with all its names: letters first.
+// tag formats an option with all its names, letters first.
 func tag(o Option) string {
 	var letters, words []string
 	for _, name := range strings.Fields(o.Names) {
@@ -117,7 +117,7 @@ func tag(o Option) string {
 	return s
 }
 
-// Variable returns an example of a variable for an option of the command.
+// Variable returns an example of an environment variable for an option of the command.
 func (d pageData) Variable() string {
 	if d.IsProgram() || len(d.Options) == 0 {
 		return ""
@@ -128,5 +128,5 @@ func (d pageData) Variable() string {
 
 var escapeMarkdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "&", `\&`, "#", `\#`)
 
-// markdown is text for Markdown.
+// markdown escapes text for Markdown.
 func markdown(s string) string { return escapeMarkdown.Replace(s) }

@@ -9,11 +9,13 @@ import (
 	"time"
 )
 
-// A RatesValue is bytes a second by the time of day: "09:00-17:00 2M, 20M". The first range that has the local time
-// counts, and the rate without one is for the rest. 0, also when it is given, is no limit, and so is what no range has.
+// RatesValue is a limit in bytes a second that depends on the time of day: "09:00-17:00 2M, 20M". The first range that
+// contains the local time applies; a rate without a range applies to the rest of the day. 0 means no limit, and so do
+// times that no range contains.
 type RatesValue struct{ spans []rateSpan }
 
-// A rateSpan is a rate from one time of day to another, which is the next day's if it is not later. All day is from 0 to a day.
+// rateSpan is a rate for a range of the day. If to is not later than from, the range ends on the next day. The range
+// from 0 to day is the whole day.
 type rateSpan struct {
 	from, to time.Duration
 	rate     int64
@@ -21,10 +23,10 @@ type rateSpan struct {
 
 const day = 24 * time.Hour
 
-// errRates says how rates are written.
+// errRates describes the format of rates.
 var errRates = errors.New(`write a rate as 2M, or several by the time of day as "09:00-17:00 2M, 20M"`)
 
-// Set reads what a user writes.
+// Set implements flag.Value.
 func (v *RatesValue) Set(s string) error {
 	var spans []rateSpan
 	for item := range strings.SplitSeq(s, ",") {
@@ -70,7 +72,7 @@ func parseSpan(words []string) (s rateSpan, err error) {
 	return s, err
 }
 
-// parseClock reads a time of day, up to 24:00.
+// parseClock parses a time of day up to 24:00.
 func parseClock(s string) (time.Duration, bool) {
 	hour, minute, ok := strings.Cut(s, ":")
 	h, err := strconv.ParseUint(hour, 10, 8)
@@ -79,7 +81,7 @@ func parseClock(s string) (time.Duration, bool) {
 	return t, ok && err == nil && wrong == nil && len(hour) <= 2 && len(minute) == 2 && m < 60 && t <= day
 }
 
-// counts reports whether a range has a minute that none before it has.
+// counts reports whether a range contains a minute that no earlier range contains.
 func (s rateSpan) counts(before []rateSpan) bool {
 	for t := time.Duration(0); t < day; t += time.Minute {
 		if s.has(t) && !slices.ContainsFunc(before, func(b rateSpan) bool { return b.has(t) }) {
@@ -89,7 +91,7 @@ func (s rateSpan) counts(before []rateSpan) bool {
 	return false
 }
 
-// UnmarshalTOML reads a string, or a list of them.
+// UnmarshalTOML accepts a string or a list of strings.
 func (v *RatesValue) UnmarshalTOML(value any) error {
 	list, isList := value.([]any)
 	if !isList {
@@ -109,7 +111,8 @@ func (v *RatesValue) UnmarshalTOML(value any) error {
 	return v.Set(strings.Join(words, ", "))
 }
 
-// bareRate returns a rate of a few bytes without a unit: another unit may be meant.
+// bareRate returns the first rate of a few bytes without a unit, for which the user may have meant another unit. It
+// returns an empty string if there is none.
 func bareRate(word string) string {
 	for item := range strings.SplitSeq(word, ",") {
 		if words := strings.Fields(item); len(words) > 0 && isBare(words[len(words)-1], 1024) {
@@ -138,13 +141,13 @@ func clockText(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d", d/time.Hour, d%time.Hour/time.Minute)
 }
 
-// Any reports whether there is a limit at some time.
+// Any reports whether there is a limit at any time of day.
 func (v RatesValue) Any() bool {
 	return slices.ContainsFunc(v.spans, func(s rateSpan) bool { return s.rate > 0 })
 }
 
-// At returns the rate at a time, by its location, and when it is another one; the zero time if it never is. Where clocks are
-// put forward or back, what they show counts.
+// At returns the rate at t, by the clock of t's location, and the time when it changes; the zero time if it never does.
+// Changes of the clock, as for daylight saving time, are taken into account.
 func (v RatesValue) At(t time.Time) (rate int64, until time.Time) {
 	t = t.Round(0)
 	rate = v.rate(t)
@@ -166,8 +169,8 @@ func (v RatesValue) rate(t time.Time) int64 {
 	return 0
 }
 
-// next is the first time after t at which a range begins or ends, or the clock is put forward or back; the zero time if
-// there is no range.
+// next returns the first time after t at which a range begins or ends or the clock changes. It returns the zero time if
+// no rate is limited to a range.
 func (v RatesValue) next(t time.Time) (at time.Time) {
 	now := clockOf(t)
 	for _, s := range v.spans {
@@ -187,7 +190,7 @@ func (v RatesValue) next(t time.Time) (at time.Time) {
 	return at
 }
 
-// clockOf is what a clock shows.
+// clockOf returns the time of day of t, by its location's clock.
 func clockOf(t time.Time) time.Duration {
 	h, m, s := t.Clock()
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second + time.Duration(t.Nanosecond())
@@ -195,7 +198,7 @@ func clockOf(t time.Time) time.Duration {
 
 func (s rateSpan) always() bool { return s.from == 0 && s.to == day }
 
-// has reports whether a time of day is in the range.
+// has reports whether the range contains a time of day.
 func (s rateSpan) has(now time.Duration) bool {
 	if s.from < s.to {
 		return s.from <= now && now < s.to

@@ -12,8 +12,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// The settings are values for flags, of all commands or of one, and what counts at some sites. Values are words as the
-// command line has them.
+// The settings file has values of flags for all commands or for one command, and values for sites. The values have the
+// format of the command line.
 //
 //	limit-rate = "20M"
 //	mirror = ["https://mirror.example.net/disk.iso"]
@@ -25,24 +25,24 @@ import (
 //	keyring = ["example.asc"]
 //	require = "signature"
 
-// known are the options of each command, by name.
+// known maps commands to the names and kinds of their options.
 type known map[string]map[string]Kind
 
-// A Value is what the file says of a flag.
+// Value is the value of a flag in the file.
 type Value struct {
-	Words []string // as on the command line; of a switch "true" or "false"
+	Words []string // as on the command line; "true" or "false" for a switch
 	Line  int
 }
 
-// Settings are what was read. Nil says nothing.
+// Settings is a parsed settings file. A nil *Settings is empty.
 type Settings struct {
-	values map[string]map[string]Value // by command; "" is for all
-	Sites  []Site                      // in the order of their patterns
+	values map[string]map[string]Value // by command and flag; the command "" stands for all
+	Sites  []Site                      // the most exact pattern first
 }
 
-// An Error says what is wrong, and where.
+// Error describes an error in a file, with its position.
 type Error struct {
-	Line      int // 0: not known
+	Line      int // 0 if unknown
 	Key       string
 	Why, Hint string
 }
@@ -58,14 +58,15 @@ func (e *Error) Error() string {
 	return where + e.Why
 }
 
-// ParseSettings reads a file. The error is an *Error.
+// ParseSettings parses a settings file. The error is an *Error.
 func ParseSettings(data []byte) (*Settings, error) { return parseSettings(data, settable()) }
 
 func parseSettings(data []byte, known known) (*Settings, error) {
 	var top map[string]any
 	if _, err := toml.Decode(string(data), &top); err != nil {
 		if e, ok := errors.AsType[toml.ParseError](err); ok {
-			line := 1 + strings.Count(string(data[:min(e.Position.Start, len(data))]), "\n") // Position.Line is the next one's at the end of a line
+			// Position.Line is wrong at the end of a line: it is that of the next line.
+			line := 1 + strings.Count(string(data[:min(e.Position.Start, len(data))]), "\n")
 			return nil, &Error{Line: line, Key: e.LastKey, Why: e.Message}
 		}
 		return nil, &Error{Why: strings.TrimPrefix(err.Error(), "toml: ")}
@@ -74,7 +75,7 @@ func parseSettings(data []byte, known known) (*Settings, error) {
 	return r.read(top)
 }
 
-// A reader makes Settings of what a parser has found.
+// reader converts decoded TOML to Settings.
 type reader struct {
 	data  string
 	known known
@@ -105,7 +106,7 @@ func (r *reader) read(top map[string]any) (*Settings, error) {
 	return f, nil
 }
 
-// all are the flags of all commands. Where two of one name differ, the one that takes more counts.
+// all returns the flags of all commands. If flags of the same name differ, it returns the more general kind.
 func (r *reader) all() map[string]Kind {
 	all := map[string]Kind{}
 	for _, flags := range r.known {
@@ -129,7 +130,7 @@ func (r *reader) table(table map[string]any, known map[string]Kind, path ...stri
 	return values, nil
 }
 
-// value reads one key. Tables are names that the key may have been meant to be.
+// value reads one key. tables are names of tables that are suggested for an unknown key.
 func (r *reader) value(v any, known map[string]Kind, tables []string, path ...string) (Value, error) {
 	name := path[len(path)-1]
 	kind, ok := known[name]
@@ -167,7 +168,7 @@ func (r *reader) value(v any, known map[string]Kind, tables []string, path ...st
 
 const emptyValue, leaveOut = "the value is empty", "leave the key out"
 
-// wordOf is a value as the command line has it, and what it is.
+// wordOf returns a value in the format of the command line, and its type.
 func wordOf(v any) (word, is string) {
 	switch v := v.(type) {
 	case string:
@@ -194,14 +195,14 @@ func (r *reader) wrong(path []string, why, hint string) error {
 	return &Error{Line: Line(r.data, path), Key: toml.Key(path).String(), Why: why, Hint: hint}
 }
 
-// A locator is decoded to learn where a value is: the parser tells lines with errors only.
+// locator finds the position of a value: decoding into it fails, and the parser reports lines only in errors.
 type locator struct{}
 
 var errHere = errors.New("here")
 
 func (*locator) UnmarshalTOML(any) error { return errHere }
 
-// Line returns where a key is in a TOML file; 0 if it is not there.
+// Line returns the line of a key in a TOML file, or 0 if the key is missing.
 func Line(data string, path []string) int {
 	var table map[string]toml.Primitive
 	meta, err := toml.Decode(data, &table)
@@ -225,19 +226,20 @@ func Line(data string, path []string) int {
 
 func sorted(table map[string]any) []string { return slices.Sorted(maps.Keys(table)) }
 
-// Timed reports whether a value is rates by the time of day, which downloads have.
+// Timed reports whether a value has rates by the time of day, which only downloads support.
 func (v Value) Timed() bool {
 	var rates RatesValue
 	return len(v.Words) == 1 && strings.Contains(v.Words[0], "-") && rates.Set(v.Words[0]) == nil
 }
 
-// Own reports whether the table of a command has a flag.
+// Own reports whether the table of a command sets a flag.
 func (f *Settings) Own(command, flag string) bool {
 	_, ok := f.values[command][flag]
 	return ok && command != ""
 }
 
-// Value is what the file says of a flag of a command: in the command's own table, else for all.
+// Value returns the value of a flag of a command: from the command's own table, or otherwise from the values for all
+// commands.
 func (f *Settings) Value(command, flag string) (Value, bool) {
 	if f == nil {
 		return Value{}, false

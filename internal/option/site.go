@@ -9,19 +9,19 @@ import (
 	"braid/address"
 )
 
-// A Site is what counts for URLs of a pattern. A key that is not there is a value without words.
+// Site has the values for the URLs that match a pattern. A missing key has no words.
 type Site struct {
-	// Pattern is as it was written: a URL, or with a * at its end all that begin with it.
+	// Pattern is the pattern as written: a URL, or the prefix of URLs if it ends with *.
 	Pattern string
 	Line    int
-	Values  map[string][]string // by option, in words as on the command line
+	Values  map[string][]string // by option; words as on the command line
 
-	scheme, host string // with its port
+	scheme, host string // host with port
 	path         string
 	prefix       bool
 }
 
-// sites reads the tables of sites. The more exact pattern comes first.
+// sites reads the tables of sites and sorts them, longer paths first.
 func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 	for _, pattern := range sorted(tables) {
 		path := []string{"site", pattern}
@@ -34,7 +34,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 			return nil, err
 		}
 		s := Site{Pattern: pattern, Line: Line(r.data, path), Values: map[string][]string{}}
-		hasLine := s.Line > 0 // else it is written with dots
+		hasLine := s.Line > 0 // otherwise it is written with dotted keys
 		for name, value := range values {
 			s.Values[name] = value.Words
 			if !hasLine && (s.Line == 0 || value.Line < s.Line) {
@@ -53,7 +53,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 		switch {
 		case len(a.path) != len(b.path) || a.prefix == b.prefix:
 			return len(b.path) - len(a.path)
-		case b.prefix: // the exact one comes first
+		case b.prefix: // an exact path precedes a prefix
 			return -1
 		}
 		return 1
@@ -61,7 +61,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 	return sites, nil
 }
 
-// Word returns the value of an option that has one; empty for none.
+// Word returns the first word of an option, or an empty string.
 func (s *Site) Word(name string) string {
 	if words := s.Values[name]; len(words) > 0 {
 		return words[0]
@@ -83,16 +83,19 @@ func (s *Site) parse() bool {
 	if s.path == "" {
 		s.path = "/"
 	}
-	s.prefix = s.prefix || strings.HasSuffix(s.path, "/") // else it would be for no file, and what it demands be demanded of nothing
+	// A path that ends with a slash is always a prefix. Taken literally it would match no file, and its requirements
+	// would protect nothing.
+	s.prefix = s.prefix || strings.HasSuffix(s.path, "/")
 	return !strings.Contains(s.path, "*")
 }
 
-// equals reports whether two patterns are spellings of one.
+// equals reports whether two patterns match the same URLs.
 func (s *Site) equals(other Site) bool {
 	return s.scheme == other.scheme && s.host == other.host && s.path == other.path && s.prefix == other.prefix
 }
 
-// hostPort is the server of a URL, however its name, its address and its port are spelled; it is empty if there is none.
+// hostPort returns the host and port of a URL in normalized form, separated by a space. It is empty if there is no
+// valid host.
 func hostPort(u *url.URL) string {
 	host, err := address.Name(u.Hostname())
 	if err != nil || host == "" {
@@ -101,7 +104,7 @@ func hostPort(u *url.URL) string {
 	return host + " " + cmp.Or(strings.TrimLeft(u.Port(), "0"), address.SchemeOf(u).Port)
 }
 
-// HostPort is the server that the site is at: "host:port", or "[host]:port" of an IPv6 address.
+// HostPort returns the server of the site as "host:port", or "[host]:port" for an IPv6 address.
 func (s *Site) HostPort() string {
 	host, port, _ := strings.Cut(s.host, " ")
 	if strings.Contains(host, ":") {
@@ -110,7 +113,7 @@ func (s *Site) HostPort() string {
 	return host + ":" + port
 }
 
-// Site is the site of a URL: the one with the longest pattern. It is nil if there is none.
+// Site returns the site with the longest pattern that matches u, or nil.
 func (f *Settings) Site(u *url.URL) *Site {
 	if f == nil {
 		return nil

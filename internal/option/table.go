@@ -1,9 +1,9 @@
-// Package option is what the options of the command are: which there are, how their values are written and read, and
-// the files that have them beside the command line: the user's settings, and lists of files to download. It writes the
-// man pages, and completes lines in a shell.
+// Package option defines the options of the command: their names, the format of their values, and the files that can
+// set them besides the command line, which are the user's settings and lists of files to download. It also generates
+// the man pages and shell completions.
 //
-// It opens no file, reads no environment and asks no server. A name that is no option is an error with its line, as
-// what was meant to protect must not be passed over.
+// The package opens no file, reads no environment variable and sends no request. An unknown name is an error with its
+// line: a misspelled protective option must not be ignored.
 //
 //	size, err := option.ParseSize("1.5G")
 //	text := option.SizeText(1536) // 1.5 KiB
@@ -16,34 +16,35 @@ import (
 	"strings"
 )
 
-// An Option is a row of the table. Each is a flag, a variable (BRAID_LIMIT_RATE is --limit-rate) and a key of the settings.
+// Option is a row of the table. Each option is a flag, an environment variable (BRAID_LIMIT_RATE is --limit-rate) and a
+// key of the settings.
 type Option struct {
-	Names    string // without dashes, separated by spaces: the first is that of the variable and the settings
+	Names    string // without dashes, separated by spaces; the first is used for the variable and the settings
 	Of       Commands
-	First    Commands // whose help shows it before all others
+	First    Commands // commands whose help shows it before all others
 	Also     Places
-	ListName string // another name in a list of files: that of aria2
+	ListName string // another name in lists of files, from aria2
 	Group    Group
 	Kind     Kind
-	Words    string // of a Choice, separated by |; empty: those of the usage
+	Words    string // of a Choice, separated by |; if empty, those of the usage
 	Default  string // if it is one word
-	Usage    string // with what stands for the value in backquotes
+	Usage    string // with the placeholder of the value in backquotes
 }
 
-// Places are where an option may stand beside the command line, the environment and the settings.
+// Places is a set of places where an option may be used besides the command line, the environment and the settings.
 type Places uint8
 
 // The places.
 const (
-	InSite  Places = 1 << iota // [site."..."] of the settings
+	InSite  Places = 1 << iota // [site."..."] in the settings
 	InLine                     // below a URL in a list of files
-	InWatch                    // [watch.NAME] of the watcher's configuration
+	InWatch                    // [watch.NAME] in the configuration of the watcher
 )
 
-// Commands are some of the commands.
+// Commands is a set of commands.
 type Commands uint32
 
-// The commands that have options, those below others with the names of both.
+// The commands that have options. Names of subcommands include the command above.
 const (
 	Get Commands = 1 << iota
 	Resume
@@ -70,26 +71,27 @@ const (
 	Work
 	Queue
 
-	// Controlling are those that ask a daemon.
+	// Controlling are the commands that control a daemon.
 	Controlling = Add | Status | Pause | Unpause | Remove
-	// Downloading are those that download files, whatever names them.
+	// Downloading are the commands that download files.
 	Downloading = Get | Resume | Serving
-	// Serving are those that run for years and download what others ask for, and Fleet those that have a queue in common.
+	// Serving are the long-running commands that download on request. Fleet are the commands that can use a job queue.
 	Serving = Daemon | Work
 	Fleet   = Get | Watch | Work | Queue | Daemon
-	// Reading are those that read a feed, and Requesting those that ask servers for what the user names.
+	// Reading are the commands that read a feed. Requesting are the commands that send requests to servers that the
+	// user names.
 	Reading    = FeedCheck | FeedShow | FeedConvert
 	Requesting = Get | Resume | Probe | Verify | FeedFind | Reading
 )
 
-// typed are the names of commands.
+// typed are the names of the commands, by bit.
 var typed = [...]string{"get", "parts resume", "probe", "verify", "meta", "serve", "feed find", "feed check", "feed show", "feed convert", "watch",
 	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove", "lfs", "work", "queue"}
 
-// A Group is a heading of the help.
+// Group is a heading in the help.
 type Group uint8
 
-// The groups, in their order.
+// The groups, in the order of the help.
 const (
 	FeedGroup Group = iota
 	WatchGroup
@@ -106,30 +108,30 @@ func (g Group) String() string {
 	return [...]string{"Feed", "Watch", "Server", "File", "Proof", "Sources", "Peers", "Requests", "Output"}[g]
 }
 
-// MostUsed is the heading of the options that are First.
+// MostUsed is the heading of the options listed in First.
 const MostUsed = "Most used"
 
-// A Kind is what an option takes. Of two options of one name the larger Kind takes what both do.
+// Kind is the type of an option's value. If two options have the same name, the larger Kind accepts the values of both.
 type Kind uint8
 
 // The kinds.
 const (
 	Switch Kind = iota + 1 // true or false
-	Word                   // a string, a number, or something of a form of its own
-	Choice                 // one of a few words
+	Word                   // a string, a number or another format
+	Choice                 // one of several words
 	Number                 // at least 1
 	Time                   // a duration; a bare number is seconds
 	Period                 // a duration with a unit
 	Size                   // bytes, with their unit
-	Rate                   // bytes a second; 0 is no limit
-	Words                  // one string or several
-	Rates                  // bytes a second, one Rate or several by the time of day
+	Rate                   // bytes a second; 0 means no limit
+	Words                  // one or several strings
+	Rates                  // one Rate, or several by the time of day
 )
 
-// isAmount reports whether the values are bytes, of which a few make no sense.
+// isAmount reports whether the values are bytes, for which a small number without a unit is probably a mistake.
 func (k Kind) isAmount() bool { return k == Size || k == Rate || k == Rates }
 
-// isList reports whether there may be several values.
+// isList reports whether the option accepts several values.
 func (k Kind) isList() bool { return k == Words || k == Rates }
 
 func (k Kind) String() string {
@@ -142,7 +144,7 @@ func (k Kind) String() string {
 	return "a string"
 }
 
-// All returns all options. A name may be that of several, which differ by command.
+// All returns all options. Options of different commands may share a name.
 func All() iter.Seq[Option] {
 	return func(yield func(Option) bool) {
 		for _, table := range [][]Option{ofDownloads, ofOthers} {
@@ -155,7 +157,7 @@ func All() iter.Seq[Option] {
 	}
 }
 
-// Of returns the options of commands, by group.
+// Of returns the options of commands, sorted by group.
 func Of(c Commands) (list []Option) {
 	for o := range All() {
 		if o.Of&c != 0 {
@@ -166,7 +168,7 @@ func Of(c Commands) (list []Option) {
 	return list
 }
 
-// Typed are the names of commands as they are typed: "feed check".
+// Typed returns the names of the commands as typed: "feed check".
 func (c Commands) Typed() (names []string) {
 	for i, name := range typed {
 		if c&(1<<i) != 0 {
@@ -176,13 +178,13 @@ func (c Commands) Typed() (names []string) {
 	return names
 }
 
-// Name is the first name.
+// Name returns the first name.
 func (o Option) Name() string {
 	name, _, _ := strings.Cut(o.Names, " ")
 	return name
 }
 
-// Heading is where the help of c shows the option.
+// Heading returns the heading of the option in the help of c.
 func (o Option) Heading(c Commands) string {
 	if o.First&c != 0 {
 		return MostUsed
@@ -190,7 +192,7 @@ func (o Option) Heading(c Commands) string {
 	return o.Group.String()
 }
 
-// Help is what the help says, with what stands for the value in backquotes.
+// Help returns the help text, with the placeholder of the value in backquotes.
 func (o Option) Help() string {
 	if o.Default != "" {
 		return o.Usage + " (default " + o.Default + ")"
@@ -198,7 +200,7 @@ func (o Option) Help() string {
 	return o.Usage
 }
 
-// Choices are the words that a Choice takes.
+// Choices returns the words that a Choice accepts.
 func (o Option) Choices() []string {
 	if o.Words != "" {
 		return strings.Split(o.Words, "|")
@@ -208,7 +210,7 @@ func (o Option) Choices() []string {
 	return strings.Split(words, "|")
 }
 
-// WordsOf are the words that an option of downloads takes, a Choice.
+// WordsOf returns the words that a Choice of the download options accepts.
 func WordsOf(name string) []string {
 	for _, o := range ofDownloads {
 		if o.Name() == name {
@@ -218,12 +220,12 @@ func WordsOf(name string) []string {
 	return nil
 }
 
-// Variable is the variable of the environment for a name.
+// Variable returns the environment variable of an option.
 func Variable(name string) string {
 	return "BRAID_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// InList returns the name of the option that a line of a list means, as far as one may stand there.
+// InList returns the option that a name in a list of files stands for. It reports false if lists do not accept it.
 func InList(name string) (string, bool) {
 	for _, o := range ofDownloads {
 		if o.Also&InLine != 0 && (name == o.Name() || name == o.ListName) {
@@ -233,7 +235,7 @@ func InList(name string) (string, bool) {
 	return "", false
 }
 
-// ListNames are the names that lines of a list may have.
+// ListNames returns the option names that lists of files accept.
 func ListNames() (names []string) {
 	for _, o := range ofDownloads {
 		if o.Also&InLine != 0 {
@@ -247,7 +249,7 @@ func ListNames() (names []string) {
 	return names
 }
 
-// settable are the options of the settings by command; those of commands below another one are that one's.
+// settable returns the options of the settings by command. Options of a subcommand belong to the command above it.
 func settable() known {
 	all := known{}
 	for o := range All() {
@@ -262,7 +264,8 @@ func settable() known {
 	return all
 }
 
-// siteKeys are the keys of a site. They mean what the options do, but that insecure is about the site itself.
+// siteKeys returns the keys of a site. They have the meaning of the options, except that insecure applies to the site
+// itself.
 func siteKeys() map[string]Kind {
 	keys := map[string]Kind{}
 	for _, o := range ofDownloads {

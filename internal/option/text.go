@@ -10,10 +10,10 @@ import (
 
 var units = []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 
-// SizeText writes a number of bytes.
+// SizeText formats a number of bytes.
 func SizeText(n int64) string { return scaled(float64(n)) }
 
-// RateText writes bytes a second.
+// RateText formats bytes a second.
 func RateText(r float64) string {
 	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 {
 		r = 0
@@ -34,7 +34,7 @@ func scaled(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', decimals, 64), ".0") + " " + units[unit]
 }
 
-// TimeText writes a duration: 40 ms, 3.2 s, 4 min 10 s, 2 h 5 min.
+// TimeText formats a duration: 40 ms, 3.2 s, 4 min 10 s, 2 h 5 min.
 func TimeText(d time.Duration) string {
 	switch s := d.Round(time.Second); {
 	case d < 0:
@@ -55,7 +55,7 @@ func TimeText(d time.Duration) string {
 	return fmt.Sprintf("%d days", d/(24*time.Hour))
 }
 
-// Percent is a share of a whole, rounded down: 100 means all.
+// Percent returns a part of a whole in percent, rounded down: 100 means the whole.
 func Percent(part, whole int64) int {
 	if whole <= 0 {
 		return 0
@@ -63,7 +63,7 @@ func Percent(part, whole int64) int {
 	return int(float64(part) / float64(whole) * 100)
 }
 
-// Count writes a number with its noun: "1 mirror", "4 mirrors".
+// Count formats a number with its noun: "1 mirror", "4 mirrors".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -71,7 +71,7 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Shorten cuts a text of someone else's to a number of runes, and shows that it did.
+// Shorten cuts a text from elsewhere to a number of runes. A cut text ends with "...".
 func Shorten(s string, runes int) string {
 	r := []rune(s)
 	if len(r) <= runes {
@@ -80,7 +80,8 @@ func Shorten(s string, runes int) string {
 	return string(r[:runes-3]) + "..."
 }
 
-// Nearest finds the word that was probably meant, or "". It does not guess far: a wrong suggestion is worse than none.
+// Nearest returns the known word that the user probably meant, or an empty string. It accepts only small differences,
+// because a wrong suggestion is worse than no suggestion.
 func Nearest(word string, known []string) string {
 	best, bestDistance := "", max(1, (len(word)+1)/3)+1
 	for _, k := range known {
@@ -95,7 +96,7 @@ func Nearest(word string, known []string) string {
 	return best
 }
 
-// distance counts the letters to add, drop, change or swap with their neighbour between a and b.
+// distance returns the number of insertions, deletions, changes and swaps of adjacent letters between a and b.
 func distance(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	older, old, now := rows[0], rows[1], rows[2]

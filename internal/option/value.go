@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Values of options, as flags and configurations read them: each has a Set for what a user writes, and a String.
+// The types of option values, for flags and configurations. Most of them implement flag.Value.
 
-// A SizeValue is a number of bytes, at least 1.
+// SizeValue is a number of bytes, at least 1.
 type SizeValue int64
 
 func (v *SizeValue) Set(s string) error {
@@ -30,10 +30,10 @@ func (v *SizeValue) UnmarshalText(text []byte) error { return v.Set(string(text)
 
 func (v *SizeValue) String() string { return strconv.FormatInt(int64(*v), 10) }
 
-// A BulkValue is a SizeValue of which a few bytes make no sense.
+// BulkValue is a SizeValue for which a small number without a unit is probably a mistake.
 type BulkValue int64
 
-// UnmarshalText reads "500K".
+// UnmarshalText parses a value such as "500K".
 func (v *BulkValue) UnmarshalText(text []byte) error {
 	if isBare(string(text), 1024) {
 		return fmt.Errorf(`write bytes with their unit, as "%[1]sK", "%[1]sM" or "%[1]sB"`, text)
@@ -41,13 +41,14 @@ func (v *BulkValue) UnmarshalText(text []byte) error {
 	return (*SizeValue)(v).UnmarshalText(text)
 }
 
-// isBare reports whether word is a number without a unit that is less than some other: another unit may be meant. Zero is zero.
+// isBare reports whether word is a positive number without a unit that is below less, for which the user may have meant
+// another unit.
 func isBare(word string, less float64) bool {
 	x, err := strconv.ParseFloat(word, 64)
 	return err == nil && x > 0 && x < less
 }
 
-// A RateValue is bytes a second; 0, also when it is given, is no limit.
+// RateValue is a number of bytes a second; 0 means no limit.
 type RateValue int64
 
 func (v *RateValue) Set(s string) error {
@@ -60,7 +61,7 @@ func (v *RateValue) Set(s string) error {
 
 func (v *RateValue) String() string { return strconv.FormatInt(int64(*v), 10) }
 
-// A TimeValue is a duration.
+// TimeValue is a duration.
 type TimeValue time.Duration
 
 func (v *TimeValue) Set(s string) error {
@@ -73,8 +74,8 @@ func (v *TimeValue) Set(s string) error {
 
 func (v *TimeValue) String() string { return time.Duration(*v).String() }
 
-// A PeriodValue is a duration between things that happen for years: of a small number without a unit, another one than
-// seconds may be meant.
+// PeriodValue is the interval of a recurring event. It needs a unit, because a small number without one may not mean
+// seconds.
 type PeriodValue time.Duration
 
 func (v *PeriodValue) Set(s string) error {
@@ -84,7 +85,7 @@ func (v *PeriodValue) Set(s string) error {
 	return (*TimeValue)(v).Set(s)
 }
 
-// UnmarshalText reads "1h30m" of a file, where it stands in quotes.
+// UnmarshalText parses a value such as "1h30m". Its errors quote the value as a file does.
 func (v *PeriodValue) UnmarshalText(text []byte) error {
 	if isBare(string(text), 1000) {
 		return fmt.Errorf(`write a time with its unit, as "%[1]ss", "%[1]sm" or "%[1]sh"`, text)
@@ -94,7 +95,7 @@ func (v *PeriodValue) UnmarshalText(text []byte) error {
 
 func (v *PeriodValue) String() string { return time.Duration(*v).String() }
 
-// A NumberValue is a number from 1 to a million.
+// NumberValue is a number from 1 to a million.
 type NumberValue int
 
 func (v *NumberValue) Set(s string) error { return setNumber((*int)(v), s, 1_000_000) }
@@ -103,7 +104,7 @@ func (v *NumberValue) UnmarshalText(text []byte) error { return v.Set(string(tex
 
 func (v *NumberValue) String() string { return strconv.Itoa(int(*v)) }
 
-// An EntriesValue bounds what only costs time: a number from 1 to a billion.
+// EntriesValue is a number from 1 to a billion. It limits something that only costs time.
 type EntriesValue int
 
 func (v *EntriesValue) Set(s string) error { return setNumber((*int)(v), s, 1_000_000_000) }
@@ -121,13 +122,13 @@ func setNumber(to *int, s string, most int) error {
 	return nil
 }
 
-// A ChoiceValue is one of a few words.
+// ChoiceValue is one of several words.
 type ChoiceValue struct {
 	Words []string
 	Word  string
 }
 
-// Set reads one of the words.
+// Set implements flag.Value.
 func (v *ChoiceValue) Set(s string) error {
 	if !slices.Contains(v.Words, s) {
 		return fmt.Errorf("write one of %s", strings.Join(v.Words, ", "))
@@ -138,7 +139,7 @@ func (v *ChoiceValue) Set(s string) error {
 
 func (v *ChoiceValue) String() string { return v.Word }
 
-// ErrSize says how sizes are written.
+// ErrSize describes the format of sizes.
 var ErrSize = errors.New("write a number of bytes, with K, M, G or T for powers of 1024")
 
 var sizeFactors = map[string]float64{
@@ -146,7 +147,7 @@ var sizeFactors = map[string]float64{
 	"G": 1 << 30, "GIB": 1 << 30, "T": 1 << 40, "TIB": 1 << 40,
 }
 
-// ParseSize reads 65536, 64K, 64KiB, 1.5G. There is no MB, which means two things.
+// ParseSize parses 65536, 64K, 64KiB and 1.5G. It refuses MB, which is ambiguous.
 func ParseSize(s string) (int64, error) {
 	number := strings.TrimRight(s, "KMGTkmgtiIBb")
 	factor, ok := sizeFactors[strings.ToUpper(s[len(number):])]
@@ -163,10 +164,10 @@ func ParseSize(s string) (int64, error) {
 	return int64(x * factor), nil
 }
 
-// ErrTime says how times are written.
+// ErrTime describes the format of times.
 var ErrTime = errors.New("write a time as 30s, 1m30s or 500ms; a bare number is seconds")
 
-// ParseTime reads a duration; a bare number is seconds, as in other tools.
+// ParseTime parses a duration; a bare number is seconds, as in other tools.
 func ParseTime(s string) (time.Duration, error) {
 	if x, err := strconv.ParseFloat(s, 64); err == nil && strings.Trim(s, "0123456789.") == "" {
 		s = strconv.FormatFloat(x, 'f', -1, 64) + "s"
