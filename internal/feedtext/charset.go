@@ -10,31 +10,31 @@ import (
 	"golang.org/x/text/encoding/japanese"
 )
 
-// A Charset is one way to write text in octets of which those below 0x80, outside of a longer sequence, are ASCII.
+// Charset is an encoding of text in which octets below 0x80, outside of multi-octet sequences, are ASCII.
 type Charset struct {
 	name string
-	// enc is nil for UTF-8 and for UnknownCharset.
+	// enc is nil for UTF8 and UnknownCharset.
 	enc encoding.Encoding
 }
 
 var (
 	EUCJP     = &Charset{"euc-jp", japanese.EUCJP}
 	UTF8      = &Charset{name: "utf-8"}
-	CP932     = &Charset{"cp932", japanese.ShiftJIS} // x/text has the extensions of Windows
+	CP932     = &Charset{"cp932", japanese.ShiftJIS} // the encoding of x/text includes the extensions of Windows
 	ISO2022JP = &Charset{"iso-2022-jp", japanese.ISO2022JP}
-	// UnknownCharset is the charset of which nothing but ASCII can be read.
+	// UnknownCharset stands for an unknown encoding, of which only ASCII can be decoded.
 	UnknownCharset = &Charset{name: "unknown-8bit"}
 )
 
-// labels are names that feeds declare beside those of the WHATWG's list, and those that mean something else there: what is
-// declared to be ASCII and is not can be anything.
+// labels are names of charsets that the list of the WHATWG lacks or defines differently. Text that is declared to be
+// ASCII and is not can be in any charset.
 var labels = map[string]*Charset{
 	"euc": EUCJP, "eucjp": EUCJP, "ujis": EUCJP, "eucjp-ms": EUCJP, "cp51932": EUCJP,
 	"cp932": CP932, "x-cp932": CP932, "jis": ISO2022JP,
 	"ascii": UnknownCharset, "us-ascii": UnknownCharset, "ansi_x3.4-1968": UnknownCharset,
 }
 
-// LookupCharset finds a charset by a name of it, in any letter case.
+// LookupCharset returns the charset with the given label, in any letter case.
 func LookupCharset(label string) (c *Charset, ok bool) {
 	label = strings.ToLower(strings.TrimSpace(label))
 	if c, ok = labels[label]; ok {
@@ -52,7 +52,7 @@ func LookupCharset(label string) (c *Charset, ok bool) {
 	name, err := htmlindex.Name(enc)
 	switch {
 	case err != nil || name == "replacement" || strings.HasPrefix(name, "utf-16"):
-		return nil, false // ASCII is no ASCII there
+		return nil, false // octets below 0x80 are not ASCII in these
 	case name == "utf-8":
 		return UTF8, true
 	}
@@ -61,10 +61,10 @@ func LookupCharset(label string) (c *Charset, ok bool) {
 
 func (c *Charset) String() string { return c.name }
 
-// replacement is what decoders write for what they cannot read. No charset but UTF-8 can have it in its text.
+// replacement is the output of decoders for invalid input. Only UTF-8 can encode it as valid text.
 var replacement = []byte(string(utf8.RuneError))
 
-// fits reports whether all of line is text in c. Scratch is memory to work in; it is returned for the next call.
+// fits reports whether line is valid text in c. scratch is a buffer, which is returned for the next call.
 func (c *Charset) fits(line, scratch []byte) (ok bool, _ []byte) {
 	switch c {
 	case UnknownCharset:
@@ -76,7 +76,7 @@ func (c *Charset) fits(line, scratch []byte) (ok bool, _ []byte) {
 	return ok, scratch
 }
 
-// Append decodes line and appends the text to dst. What is not text in c is appended as \xNN, and clean is false then.
+// Append decodes line and appends the text to dst. It appends invalid octets as \xNN, and then reports false.
 func (c *Charset) Append(dst, line []byte) (_ []byte, clean bool) {
 	if c == UTF8 && utf8.Valid(line) {
 		return append(dst, line...), true
@@ -89,7 +89,7 @@ func (c *Charset) Append(dst, line []byte) (_ []byte, clean bool) {
 		return dst, true
 	}
 	dst = dst[:n]
-	if c == ISO2022JP { // what an octet means depends on those before it
+	if c == ISO2022JP { // stateful: the meaning of an octet depends on the preceding ones
 		return appendEscaped(dst, line), false
 	}
 	for len(line) > 0 {
@@ -100,7 +100,7 @@ func (c *Charset) Append(dst, line []byte) (_ []byte, clean bool) {
 	return dst, false
 }
 
-// appendPlain is Append for what needs no table.
+// appendPlain implements Append for UTF8 and UnknownCharset.
 func (c *Charset) appendPlain(dst, line []byte) (_ []byte, clean bool) {
 	clean = true
 	for len(line) > 0 {
@@ -116,10 +116,10 @@ func (c *Charset) appendPlain(dst, line []byte) (_ []byte, clean bool) {
 	return dst, clean
 }
 
-// longest is the length of the longest character in a charset that is not stateful (GB 18030).
+// longest is the maximum length of a character in a charset that is not stateful (GB 18030).
 const longest = 4
 
-// appendOne decodes the character that line begins with, or escapes its first octet.
+// appendOne decodes the first character of line, or escapes its first octet.
 func (c *Charset) appendOne(dst, line []byte) (_ []byte, size int) {
 	n := len(dst)
 	for size = 1; size <= min(longest, len(line)); size++ {
@@ -132,16 +132,16 @@ func (c *Charset) appendOne(dst, line []byte) (_ []byte, size int) {
 	return appendEscaped(dst[:n], line[:1]), 1
 }
 
-// transform decodes all of line by the table of c, and reports whether that was text.
+// transform decodes line with the decoder of c, and reports whether line is valid.
 func (c *Charset) transform(dst, line []byte) (_ []byte, ok bool) {
 	start := len(dst)
-	dst = grow(dst, 3*len(line)+utf8.UTFMax) // an octet becomes at most a replacement character, of three
+	dst = grow(dst, 3*len(line)+utf8.UTFMax) // an octet becomes at most a replacement character, which has three
 	n, read, err := c.enc.NewDecoder().Transformer.Transform(dst[start:cap(dst)], line, true)
 	dst = dst[:start+n]
 	return dst, err == nil && read == len(line) && !bytes.Contains(dst[start:], replacement)
 }
 
-// grow returns dst with room for n octets more.
+// grow returns dst with room for n more octets.
 func grow(dst []byte, n int) []byte {
 	if cap(dst)-len(dst) >= n {
 		return dst
@@ -151,7 +151,7 @@ func grow(dst []byte, n int) []byte {
 
 const hex = "0123456789ABCDEF"
 
-// appendEscaped appends the octets of s that are not printable ASCII as \xNN.
+// appendEscaped appends s, with octets that are not printable ASCII as \xNN.
 func appendEscaped(dst, s []byte) []byte {
 	for _, b := range s {
 		if b < ' ' || b > '~' {
@@ -163,7 +163,8 @@ func appendEscaped(dst, s []byte) []byte {
 	return dst
 }
 
-// Encode appends text in c to dst. If c has not all of it, or would give it back as something else, nothing is appended.
+// Encode appends text, encoded in c, to dst. If c cannot encode the text, or would decode it differently, Encode
+// appends nothing and reports false.
 func (c *Charset) Encode(dst []byte, text string) (_ []byte, ok bool) {
 	if c.enc == nil {
 		if c == UnknownCharset && !IsASCII(text) || !utf8.ValidString(text) {
@@ -178,7 +179,7 @@ func (c *Charset) Encode(dst []byte, text string) (_ []byte, ok bool) {
 	if err != nil {
 		return dst, false
 	}
-	// The encoders of the web write a backslash for a yen sign, which in LIRS would escape what follows.
+	// The encoders of the WHATWG encode a yen sign as a backslash, which LIRS would treat as an escape.
 	if back, clean := c.transform(nil, encoded); !clean || string(back) != text {
 		return dst, false
 	}

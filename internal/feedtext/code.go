@@ -7,39 +7,39 @@ import (
 	"braid/antenna/feed"
 )
 
-// A Code is one way in which a feed is not as it should be.
+// Code is a kind of defect of a feed.
 type Code struct {
-	// Name is for programs.
+	// Name is the name for programs.
 	Name   string
-	text   string // in words, with {field} and {value} in it
+	text   string // description, with placeholders {field} and {value}
 	weight feed.Weight
 
-	strict               string // the name in strict mode, if that is another one
+	strict               string // name in strict mode, if it differs
 	strictOnly, untagged bool
 }
 
-// Note returns a code for which no record is discarded. Text says it in words, with {field} and {value} in it.
+// Note returns a code for a defect that discards no record. text describes it, and may contain {field} and {value}.
 func Note(name, text string) *Code { return &Code{Name: name, text: text} }
 
-// Repair returns a code for which strict mode discards a record, and tolerant mode repairs it.
+// Repair returns a code for a defect that discards a record in strict mode and is repaired in tolerant mode.
 func Repair(name, text string) *Code { return &Code{Name: name, text: text, weight: feed.Repair} }
 
-// Fatal returns a code for which both modes discard a record.
+// Fatal returns a code for a defect that discards a record in both modes.
 func Fatal(name, text string) *Code { return &Code{Name: name, text: text, weight: feed.Fatal} }
 
-// InStrict has c reported by another name in strict mode.
+// InStrict sets another name for c in strict mode. It returns c.
 func (c *Code) InStrict(name string) *Code {
 	c.strict = name
 	return c
 }
 
-// StrictOnly has c reported in strict mode only.
+// StrictOnly restricts c to strict mode. It returns c.
 func (c *Code) StrictOnly() *Code {
 	c.strictOnly = true
 	return c
 }
 
-// Untagged has c stand without its field among the warnings of a record.
+// Untagged leaves the field out of the warning that c adds to a record. It returns c.
 func (c *Code) Untagged() *Code {
 	c.untagged = true
 	return c
@@ -49,20 +49,20 @@ func (c *Code) discards(strict bool) bool {
 	return c.weight == feed.Fatal || c.weight == feed.Repair && strict
 }
 
-// Violation returns a violation of c.
+// Violation returns a violation with code c.
 func (c *Code) Violation(line int, field, value string) feed.Violation {
 	return feed.Violation{Line: line, Code: c.Name, Field: field, Text: c.Say(field, value), Weight: c.weight}
 }
 
-// Reject returns the error of a feed that is not read from that line on.
+// Reject returns an error with code c, for a feed that cannot be read from that line on.
 func (c *Code) Reject(line int) error {
 	return &feed.RejectError{Line: line, Code: c.Name, Why: c.text}
 }
 
-// longestQuote is how much of a value is said, in octets.
+// longestQuote is the maximum length of a quoted value, in octets.
 const longestQuote = 100
 
-// Say says c in words. The value is quoted, and cut if it is long.
+// Say returns the description of c. It quotes the value, and shortens a long one.
 func (c *Code) Say(field, value string) string {
 	more := ""
 	if len(value) > longestQuote {

@@ -1,17 +1,18 @@
 package feedtext
 
-// A guess finds the charset of a text by its lines: the first of some candidates that the fewest lines speak against. One
-// broken line, cut in the middle of a character, is no reason to read a thousand others as something else.
+// guess determines the charset of a text from its lines: the first of several candidates with the fewest invalid lines.
+// So one line that was cut within a character does not change how a thousand others are decoded.
 type guess struct {
 	candidates []*Charset
 	misfits    []int
 	scratch    []byte
-	// strange: the text declares an unknown charset.
+	// strange is set if the text declares an unknown charset.
 	strange bool
 }
 
-// newGuess returns a guess about a text that declares a charset by that label, or nothing if the label is empty. What is declared
-// comes first, then UTF-8, EUC-JP and CP932; but EUC-JP, which feeds need not declare, is the first if nothing is.
+// newGuess returns a guess for a text that declares the given charset; the label is empty if it declares none. The
+// declared charset is the first candidate, followed by UTF-8, EUC-JP and CP932. Without a declaration EUC-JP is the
+// first, because feeds need not declare it.
 func newGuess(declared string) *guess {
 	g := &guess{candidates: []*Charset{UTF8, EUCJP, CP932}}
 	if declared == "" {
@@ -25,13 +26,13 @@ func newGuess(declared string) *guess {
 	return g
 }
 
-// First returns the candidate that is taken if nothing speaks against it.
+// first returns the candidate that is chosen if all lines are valid in it.
 func (g *guess) first() *Charset { return g.candidates[0] }
 
-// stateful reports whether lines of ASCII can be something else in the first candidate.
+// stateful reports whether lines of ASCII octets may encode other text in the first candidate.
 func (g *guess) stateful() bool { return g.first() == ISO2022JP }
 
-// Observe takes a line into account.
+// observe updates the guess with a line.
 func (g *guess) observe(line []byte) {
 	if IsASCII(line) && !g.stateful() {
 		return
@@ -44,7 +45,7 @@ func (g *guess) observe(line []byte) {
 	}
 }
 
-// Charset returns what fits best so far.
+// charset returns the best candidate so far.
 func (g *guess) charset() *Charset {
 	best := 0
 	for i, n := range g.misfits {

@@ -11,21 +11,22 @@ import (
 	"io"
 )
 
-// free is what a feed may grow to before the ratio counts: short texts compress well.
+// free is the decompressed size up to which the ratio is not checked, because short texts compress well.
 const free = 1 << 20
 
-// A Reader reads what a feed decodes to. It ends with a *RejectError where a limit is passed or the compression is broken.
+// Reader reads the decompressed content of a feed. Its error is a *feed.RejectError if a limit is exceeded or the
+// compressed data is invalid.
 type Reader struct {
 	raw    *counter
 	limits feed.Limits
 	r      io.Reader
 	gzip   bool
 	n      int64
-	err    error  // it sticks
-	head   []byte // what was looked at and not read
+	err    error  // returned by all later calls
+	head   []byte // peeked but not read
 }
 
-// NewReader returns a Reader of r, which is r itself if it is one. It reads nothing yet.
+// NewReader returns a Reader for r, or r itself if it is a *Reader. It does not read yet.
 func NewReader(r io.Reader, limits feed.Limits) *Reader {
 	if open, ok := r.(*Reader); ok {
 		return open
@@ -33,10 +34,11 @@ func NewReader(r io.Reader, limits feed.Limits) *Reader {
 	return &Reader{raw: &counter{r: r}, limits: limits.OrDefault()}
 }
 
-// Gzip reports whether the feed is compressed. It is known after the first Read.
+// Gzip reports whether the feed is compressed. The result is valid after the first Read.
 func (r *Reader) Gzip() bool { return r.gzip }
 
-// Peek returns the next n octets without reading them, or fewer and why there are no more, which is nil at the end.
+// Peek returns the next n octets without consuming them. If there are fewer, it returns these and the error, which is
+// nil at the end of the feed.
 func (r *Reader) Peek(n int) ([]byte, error) {
 	p := make([]byte, n)
 	for len(r.head) < n && r.err == nil {
@@ -81,14 +83,14 @@ func (r *Reader) read(p []byte) (n int, err error) {
 	return n, r.err
 }
 
-// open looks at the first octets.
+// open detects compression by the first octets.
 func (r *Reader) open() error {
 	buffered := bufio.NewReader(r.raw)
 	r.r = buffered
 	magic, err := buffered.Peek(2)
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		if err == io.EOF {
-			return nil // it comes again
+			return nil // the next read returns it again
 		}
 		return err
 	}
@@ -101,7 +103,8 @@ func (r *Reader) open() error {
 	return nil
 }
 
-// blame tells a feed whose compression is broken, or cut short, from one that could not be read.
+// blame converts errors about invalid or truncated compressed data to a *feed.RejectError. It returns errors of the
+// input unchanged.
 func (r *Reader) blame(err error) error {
 	var corrupt flate.CorruptInputError
 	cut := err == io.ErrUnexpectedEOF && r.raw.err == io.EOF
@@ -111,7 +114,7 @@ func (r *Reader) blame(err error) error {
 	return err
 }
 
-// A counter counts what was read, and knows how that ended.
+// counter is a reader that counts octets and records the last error.
 type counter struct {
 	r   io.Reader
 	n   int64

@@ -7,37 +7,37 @@ import (
 	"io"
 )
 
-// A LineEnd is what ended a line.
+// LineEnd is the kind of end that a line has.
 type LineEnd int
 
 const (
-	NoLineEnd LineEnd = iota // the feed did
-	LF                       //
-	CRLF                     //
-	CR                       //
-	MixedEnds                // CR CR LF, as systems write that translate line ends twice
+	NoLineEnd LineEnd = iota // end of the feed
+	LF
+	CRLF
+	CR
+	MixedEnds // CR CR LF, written by systems that convert line ends twice
 )
 
 var endNames = [...]string{"", "lf", "crlf", "cr", "mixed"}
 
 func (e LineEnd) String() string { return endNames[e] }
 
-// A Line is one line of a feed.
+// Line is one line of a feed.
 type Line struct {
-	// Raw is the line without its end, and without a byte order mark. It is valid until the next line is read.
+	// Raw is the line without its end and without a byte order mark. It is valid until the next line is read.
 	Raw []byte
-	// Number counts from 1.
+	// Number is the number of the line, counted from 1.
 	Number int
 	End    LineEnd
 }
 
 const (
 	firstBuffer = 8 << 10
-	// lookahead is how far a Lines looks to tell the charset of a feed.
+	// lookahead is the amount of text that is examined to determine the charset.
 	lookahead = 256 << 10
 )
 
-// A Lines reads the lines of a feed.
+// Lines reads the lines of a feed.
 type Lines struct {
 	in     *Reader
 	limit  int
@@ -45,21 +45,21 @@ type Lines struct {
 	start  int
 	end    int
 	lf, cr finder
-	err    error // of in; it sticks
+	err    error // error of in, returned by all later calls
 	number int
 
 	ends  LineEnd // of the lines so far
 	mark  bool
 	guess *guess
-	// charset is nil until there was a line that is not ASCII.
+	// charset is nil until the first line that is not ASCII.
 	charset  *Charset
 	declared string
-	// strange: it was reported that the charset is not the one that it should be.
+	// strange is set after a report about an unexpected charset.
 	strange bool
 	scratch []byte
 }
 
-// NewLines returns a Lines of what r decodes to.
+// NewLines returns a Lines for the decompressed content of r.
 func NewLines(r io.Reader, limits feed.Limits) *Lines {
 	limits = limits.OrDefault()
 	return &Lines{
@@ -68,7 +68,8 @@ func NewLines(r io.Reader, limits feed.Limits) *Lines {
 	}
 }
 
-// Next returns the next line, or io.EOF, or what ended the feed before its end. A line that breaks off is not returned.
+// Next returns the next line. The error is io.EOF at the end, or the error that ended the feed early. An incomplete
+// line is not returned.
 func (s *Lines) Next() (Line, error) {
 	for {
 		if raw, size, end, ok := s.cut(); ok {
@@ -84,7 +85,7 @@ func (s *Lines) Next() (Line, error) {
 	}
 }
 
-// located is the error of the input, with the line.
+// located returns the error of the input with the line number.
 func (s *Lines) located() error {
 	if reject, ok := s.err.(*feed.RejectError); ok {
 		return &feed.RejectError{Line: s.number + 1, Code: reject.Code, Why: reject.Why}
@@ -92,7 +93,7 @@ func (s *Lines) located() error {
 	return s.err
 }
 
-// cut finds the end of the next line in the buffer, if it is there.
+// cut returns the next line if its end is in the buffer.
 func (s *Lines) cut() (raw []byte, size int, end LineEnd, ok bool) {
 	w := s.buf[s.start:s.end]
 	lf := s.lf.next(s.buf, s.start, s.end) - s.start
@@ -108,7 +109,7 @@ func (s *Lines) cut() (raw []byte, size int, end LineEnd, ok bool) {
 	return nil, 0, NoLineEnd, false
 }
 
-// cutCR is cut for a line with a CR at its end.
+// cutCR implements cut for a line that ends with CR.
 func (s *Lines) cutCR(w []byte, cr int) (raw []byte, size int, end LineEnd, ok bool) {
 	tail := w[cr:]
 	raw, ok = w[:cr], cr <= s.limit
@@ -118,7 +119,7 @@ func (s *Lines) cutCR(w []byte, cr int) (raw []byte, size int, end LineEnd, ok b
 	case bytes.HasPrefix(tail, []byte("\r\r\n")):
 		return raw, cr + 3, MixedEnds, ok
 	case s.err == nil && (len(tail) == 1 || len(tail) == 2 && tail[1] == '\r'):
-		return nil, 0, NoLineEnd, false // what follows decides
+		return nil, 0, NoLineEnd, false // depends on the next octets
 	}
 	return raw, cr + 1, CR, ok
 }
@@ -142,7 +143,7 @@ func (s *Lines) take(raw []byte, size int, end LineEnd) Line {
 	return Line{Raw: raw, Number: s.number, End: end}
 }
 
-// fill reads once more from the input.
+// fill reads once from the input.
 func (s *Lines) fill() {
 	if s.start > 0 && (s.start == s.end || s.end == len(s.buf)) {
 		s.lf.shift(s.start)
@@ -164,14 +165,14 @@ func (s *Lines) fill() {
 	s.err = io.ErrNoProgress
 }
 
-// A finder finds an octet in a buffer, and looks at each place once however often it is asked.
+// finder finds an octet in a buffer. It examines each position once, however often next is called.
 type finder struct {
 	octet byte
-	// found is where the octet was seen, if it is less than upTo; all of the buffer before upTo was looked at.
+	// found is the position of the octet if it is less than upTo. The buffer was examined up to upTo.
 	found, upTo int
 }
 
-// next returns the first place in buf[start:end] with the octet, or end.
+// next returns the first position of the octet in buf[start:end], or end.
 func (f *finder) next(buf []byte, start, end int) int {
 	if start <= f.found && f.found < f.upTo {
 		return f.found
@@ -186,5 +187,5 @@ func (f *finder) next(buf []byte, start, end int) int {
 	return f.found
 }
 
-// shift says that the first n octets of the buffer are gone.
+// shift adjusts the positions after the first n octets of the buffer were removed.
 func (f *finder) shift(n int) { f.found, f.upTo = f.found-n, f.upTo-n }

@@ -1,7 +1,7 @@
-// Package feedtext is what the readers of all formats of feeds share: gunzipping within limits, charsets, lines, and
-// the findings that decide whether an entry is a record.
+// Package feedtext contains the common parts of the feed readers: decompression within limits, charsets, lines, and the
+// findings that decide whether an entry is a record.
 //
-// It knows no format. What a format finds odd is a Code of it, with a weight and words.
+// It knows no feed format. Each format defines its defects as Codes, with a weight and a description.
 package feedtext
 
 import (
@@ -14,57 +14,56 @@ import (
 	"braid/antenna/feed"
 )
 
-// A Reading is one feed while it is read.
+// Reading is the state of reading one feed.
 type Reading struct {
 	feed.Options
-	// Dropped: the entry at hand is discarded already. What else is wrong with it is reported.
+	// Dropped is set if the current entry is already discarded. Further defects of it are still reported.
 	Dropped bool
 
 	found   []finding
 	entries int
 }
 
-// NewReading returns a Reading by options, whose limits are set where they are zero.
+// NewReading returns a Reading with options o, and default limits where o has none.
 func NewReading(o feed.Options) Reading {
 	o.Limits = o.Limits.OrDefault()
 	return Reading{Options: o}
 }
 
-// A finding is something about the entry at hand that is not as it should be. Without a line it is about the line where
-// the entry begins.
+// finding is a defect of the current entry. A line of 0 stands for the first line of the entry.
 type finding struct {
 	code         *Code
 	line         int
 	field, value string
 }
 
-// maxFindings bounds what is remembered of one entry.
+// maxFindings limits the findings that are stored for one entry.
 const maxFindings = 2000
 
-// Find notes something about the entry at hand. Line 0 is where the entry begins.
+// Find records a defect of the current entry. A line of 0 stands for the first line of the entry.
 func (r *Reading) Find(code *Code, line int, field, value string) {
 	if len(r.found) < maxFindings {
 		r.found = append(r.found, finding{code, line, field, value})
 	}
 }
 
-// FindOnce is Find, unless the entry at hand has that code already.
+// FindOnce records a defect, unless the current entry already has one with that code.
 func (r *Reading) FindOnce(code *Code) {
 	if !slices.ContainsFunc(r.found, func(f finding) bool { return f.code == code }) {
 		r.Find(code, 0, "", "")
 	}
 }
 
-// Failed reports whether the entry at hand is no record in either mode by what was found so far.
+// Failed reports whether the findings so far discard the current entry in both modes.
 func (r *Reading) Failed() bool {
 	return slices.ContainsFunc(r.found, func(f finding) bool { return f.code.weight == feed.Fatal })
 }
 
-// Forget forgets what was found of the entry at hand.
+// Forget removes the findings about the current entry.
 func (r *Reading) Forget() { r.found = r.found[:0] }
 
-// Judge decides by what was found whether an entry, which begins at rec.Line, is a record, and reports and forgets it.
-// The warnings of a record are added to rec. URL is how the entry spells what it is about.
+// Judge reports whether the current entry is a record. It reports all findings about the entry and removes them, and
+// adds warnings to rec, whose Line is the first line of the entry. url is the URL as written in the entry.
 func (r *Reading) Judge(rec *feed.Record, url string) bool {
 	discarded := slices.IndexFunc(r.found, func(f finding) bool { return f.code.discards(r.Strict) })
 	for i, f := range r.found {
@@ -91,21 +90,21 @@ func (r *Reading) Judge(rec *feed.Record, url string) bool {
 	return discarded < 0 && !r.Dropped
 }
 
-// Problem reports something about the feed as a whole, or a line that belongs to no record.
+// Problem reports a defect of the feed as a whole, or of a line that belongs to no record.
 func (r *Reading) Problem(code *Code, line int, field, value string) {
 	v := code.Violation(line, field, value)
 	v.Weight = feed.Note
 	r.Tell(v)
 }
 
-// Tell reports v.
+// Tell passes v to the Report function.
 func (r *Reading) Tell(v feed.Violation) {
 	if r.Report != nil {
 		r.Report(v)
 	}
 }
 
-// Stopped returns the error with which the feed ends at the user's wish, or nil.
+// Stopped returns an error if the user wants to stop reading.
 func (r *Reading) Stopped() error {
 	if r.Stop == nil {
 		return nil
@@ -113,8 +112,8 @@ func (r *Reading) Stopped() error {
 	return r.Stop()
 }
 
-// Count counts an entry that begins at a line. The error says that there are more than the limit, with the format's
-// word for them.
+// Count counts an entry that begins at the given line. It returns an error if the limit is exceeded, where what is
+// the format's word for entries.
 func (r *Reading) Count(line int, what string) error {
 	if r.entries++; r.entries > r.Limits.Entries {
 		return &feed.RejectError{Line: line, Code: "too-many-entries", Why: fmt.Sprintf("more than %d %s", r.Limits.Entries, what)}
@@ -122,10 +121,10 @@ func (r *Reading) Count(line int, what string) error {
 	return nil
 }
 
-// Entries returns how many were counted.
+// Entries returns the number of counted entries.
 func (r *Reading) Entries() int { return r.entries }
 
-// Sequence calls next until the end, which is io.EOF, or the first error.
+// Sequence returns the records that next returns, up to io.EOF or the first other error, which it yields as well.
 func Sequence(next func() (feed.Record, error)) iter.Seq2[feed.Record, error] {
 	return func(yield func(feed.Record, error) bool) {
 		for {

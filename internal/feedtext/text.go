@@ -7,16 +7,16 @@ import (
 	"braid/antenna/feed"
 )
 
-// Declare says which charset the feed declares itself to be in, before the first line is decoded.
+// Declare sets the charset that the feed declares. It must be called before the first line is decoded.
 func (s *Lines) Declare(label string) {
 	s.declared = label
 	s.guess = newGuess(label)
 }
 
-// Text decodes a line. What is not text in the charset of the feed is written as \xNN, and clean is false then.
+// Text decodes a line. It writes octets that are invalid in the charset of the feed as \xNN, and then reports false.
 //
-// The charset is chosen once, at the first line that is not ASCII, by that line and those of the next 256 KiB. Raw is not
-// valid any more.
+// The charset is determined once, at the first line that is not ASCII, from that line and the lines in the next 256
+// KiB. Line.Raw is invalid afterwards.
 func (s *Lines) Text(raw []byte) (text string, clean bool) {
 	if !s.guess.stateful() && IsASCII(raw) {
 		return string(raw), true
@@ -29,7 +29,7 @@ func (s *Lines) Text(raw []byte) (text string, clean bool) {
 	return string(s.scratch), clean
 }
 
-// choose chooses the charset.
+// choose determines the charset.
 func (s *Lines) choose(first []byte) {
 	for s.err == nil && s.end-s.start < lookahead {
 		s.fill()
@@ -39,7 +39,7 @@ func (s *Lines) choose(first []byte) {
 	for len(rest) > 0 {
 		line, after, ended := cutLine(rest)
 		if !ended && s.err == nil {
-			break // it goes on behind what was read
+			break // the line continues beyond the buffer
 		}
 		s.guess.observe(line)
 		rest = after
@@ -47,7 +47,7 @@ func (s *Lines) choose(first []byte) {
 	s.charset = s.guess.charset()
 }
 
-// cutLine splits b behind its first line. A CRLF leaves an empty line, which speaks for nothing.
+// cutLine splits b after its first line. A CRLF results in an additional empty line, which is valid in every charset.
 func cutLine(b []byte) (line, rest []byte, ended bool) {
 	i := bytes.IndexAny(b, "\r\n")
 	if i < 0 {
@@ -56,7 +56,7 @@ func cutLine(b []byte) (line, rest []byte, ended bool) {
 	return b[:i], b[i+1:], true
 }
 
-// Input says what the feed looked like so far.
+// Input describes the encoding of the feed as far as it was read.
 func (s *Lines) Input() feed.Input {
 	chosen := s.charset
 	if chosen == nil {
@@ -65,7 +65,7 @@ func (s *Lines) Input() feed.Input {
 	return feed.Input{Gzip: s.in.Gzip(), LineEnds: s.ends.String(), Charset: chosen.String(), Declared: s.declared}
 }
 
-// lineEnds are the codes of feeds whose lines do not end as they should.
+// lineEnds are the codes of feeds with unexpected line ends.
 var (
 	lineEnds = map[LineEnd]*Code{
 		LF:        Note("line-endings-lf", "lines end with LF and not CRLF"),
@@ -75,7 +75,7 @@ var (
 	codeMark = Note("byte-order-mark", "the feed begins with a byte order mark")
 )
 
-// ReadLine returns the next line. It reports a byte order mark, and once each how lines end if that is one of odd.
+// ReadLine returns the next line. It reports a byte order mark, and once each the line ends that are in odd.
 func (r *Reading) ReadLine(in *Lines, odd ...LineEnd) (Line, error) {
 	before := in.ends
 	l, err := in.Next()
@@ -91,8 +91,8 @@ func (r *Reading) ReadLine(in *Lines, odd ...LineEnd) (Line, error) {
 	return l, nil
 }
 
-// Decode decodes a line. It reports once if the text is in another charset than it should be: by default, or by what
-// the feed declares.
+// Decode decodes a line. It reports once if the charset differs from the default, with code undeclared, or from the
+// declared charset, with code mismatch.
 func (r *Reading) Decode(in *Lines, l Line, undeclared, mismatch *Code) (text string, clean bool) {
 	text, clean = in.Text(l.Raw)
 	if in.charset != nil && in.charset != in.guess.first() && !in.mark && !in.strange {
