@@ -1,13 +1,14 @@
-// Package version judges whether two descriptions of a file are of the same version of it. It is the only judge:
-// whoever compares an answer with an earlier one, with another server's, with a journal or with a file in place asks
-// Compare.
+// Package version judges whether two descriptions of a file describe the same version of it. It is the only place for
+// that decision: an answer is compared with an earlier answer, another server's answer, a journal or a file in place by
+// calling Compare.
 //
-// Two questions are other ones, and package download answers them where they come up. Whether a file is older or newer
-// (-N) goes by dates and by the weak comparison of ETags, and no date makes two versions the same here. Whether a
-// server says again all that it said before (samples) is asked where nothing could prove that a version is the same,
-// and a field that is missing by now refuses, which is no contradiction here.
+// Two related questions are answered in package download. Whether a file is older or newer (-N) is decided by dates and
+// by the weak comparison of ETags, while Compare never considers two versions the same because of a date. Whether a
+// server repeats all fields of an earlier answer (samples) is asked if nothing could prove that a version is the same.
+// There a missing field is a refusal, while Compare does not treat it as a contradiction.
 //
-// It compares and does not trust. Who may state a digest or a size is decided before a fact gets into a View.
+// The package compares but does not judge trust. The caller decides which digests and sizes it accepts from a party
+// before it puts them into a View.
 package version
 
 import (
@@ -26,37 +27,37 @@ var (
 	errNoMark     = errors.New("neither a digest nor a strong ETag on both sides")
 )
 
-// A View is what one party shows of its version of a file.
+// View is the description of a file by one party.
 type View struct {
 	Size     int64          // in bytes; -1 if unknown
 	Digests  []verify.Claim // of the whole file
-	ETag     string         // a strong entity tag with its quotes; "" if there is none
-	Modified time.Time      // Last-Modified; zero if there is none
-	Host     string         // the host:port that gave ETag and Modified
-	// Shares says that this host and the other one promised to give a version the same ETag: by "pref" (RFC 6249,
-	// section 3.3), or by the user, who typed both URLs.
+	ETag     string         // a strong entity tag with its quotes, or empty
+	Modified time.Time      // Last-Modified, or zero
+	Host     string         // the host:port that sent ETag and Modified
+	// Shares is set if this host and the other one use the same ETag for the same version: by "pref" (RFC 6249, section
+	// 3.3), or because the user typed both URLs.
 	Shares bool
 }
 
-// A Judgment says whether two views are of one version.
+// Judgment is the result of a comparison.
 type Judgment uint8
 
 const (
-	// Unproven: nothing that both show ties them together, and nothing contradicts it.
+	// Unproven means that the views neither prove that they describe the same version nor contradict each other.
 	Unproven Judgment = iota
-	// Same: a strong digest or a strong validator is the same.
+	// Same means that a strong digest or a strong validator is equal.
 	Same
-	// Other: something that both show differs.
+	// Other means that a property present in both views differs.
 	Other
 )
 
-// String is the judgment in a word.
+// String returns the judgment as a word.
 func (j Judgment) String() string { return [...]string{"unproven", "same", "other"}[j] }
 
-// A Mark is what decided.
+// Mark is the property that decided a comparison.
 type Mark uint8
 
-// The marks, the strongest first.
+// The marks. ByNothing is followed by the others, the strongest first.
 const (
 	ByNothing Mark = iota
 	ByDigest
@@ -65,21 +66,23 @@ const (
 	ByDate
 )
 
-// A Verdict is a Judgment with what decided it.
+// Verdict is a Judgment and its reason.
 type Verdict struct {
 	Judgment
 	By  Mark
 	Why error // what differs or is missing; nil for Same
 }
 
-// Compare judges whether answer is of the version that known describes.
+// Compare judges whether answer describes the same version as known.
 //
-//   - A digest of one algorithm with two values is another version, one strong digest the same (RFC 6249, section 7). Where each
-//     gives a strong digest of an algorithm that the other lacks, nothing else decides: both digests will be held against the bytes.
-//   - Another size is another version.
-//   - Validators are compared only if one host gave them, or hosts that share them (RFC 9110, section 8.8.3): another strong ETag is
-//     another version. Another Last-Modified is one, too, also beside the same ETag: servers exist that keep the ETag when a file changes.
-//   - A date alone never proves that two versions are the same.
+//   - Different digests of one algorithm mean another version. A common strong digest means the same version (RFC 6249,
+//     section 7). If each view has a strong digest of an algorithm that the other lacks, the judgment is Unproven: both
+//     digests will be compared with the bytes.
+//   - Different sizes mean another version, even with a common digest.
+//   - Validators are compared only if they come from one host or from hosts that share them (RFC 9110, section 8.8.3).
+//     A different strong ETag means another version. So does a different Last-Modified, even with the same ETag,
+//     because some servers keep the ETag when a file changes.
+//   - An equal date alone never proves the same version.
 func Compare(known, answer View) Verdict {
 	if err := verify.Agree(known.Digests, answer.Digests); err != nil {
 		return Verdict{Other, ByDigest, err}
@@ -121,10 +124,10 @@ func otherSize(known, answer View) Verdict {
 	return Verdict{Other, BySize, fmt.Errorf("%d bytes instead of %d", answer.Size, known.Size)}
 }
 
-// differ compares two sizes, if both are known.
+// differ reports whether two sizes are both known and different.
 func differ(a, b int64) bool { return a >= 0 && b >= 0 && a != b }
 
-// sharesStrong reports whether one strong digest is in both.
+// sharesStrong reports whether a and b have a strong digest in common.
 func sharesStrong(a, b []verify.Claim) bool {
 	for _, x := range a {
 		for _, y := range b {
