@@ -1,5 +1,5 @@
-// Package database opens bbolt files that must lose nothing silently: one that is damaged is set aside with its reason,
-// and one that another process has open says which.
+// Package database opens bbolt files and reports every loss of data: a damaged file is set aside with the reason, and
+// the error about a file that another process has open names that process.
 package database
 
 import (
@@ -18,20 +18,21 @@ import (
 	"braid/internal/mask"
 )
 
-// A DB is an open file of mode 0600.
+// DB is an open file with mode 0600.
 type DB struct {
 	*bbolt.DB
-	// Lost is why the file that was there could not be read, and Aside where it is now.
+	// Lost is the reason why a damaged file was set aside, and Aside its present path.
 	Lost  error
 	Aside string
 }
 
-// lockTimeout is how long another process may take to end.
+// lockTimeout is the time limit for another process to release the file.
 const lockTimeout = 2 * time.Second
 
-// Open opens the file at path, or makes it. In one transaction, prepare makes what is missing and reads all of it once:
-// pages that are wrong are met here, and not at midnight. A file that cannot be read, or for which prepare has a
-// *[DamageError], is set aside as PATH.bad. If another process has it open, the error is a *[LockedError].
+// Open opens the file at path, or creates it. prepare is called in one transaction; it creates missing buckets and
+// reads the whole content once, so that damaged pages are detected at the start. A file is set aside as PATH.bad if it
+// cannot be read or if prepare returns a *[DamageError]. If another process has the file open, the error is a
+// *[LockedError].
 func Open(path string, prepare func(tx *bbolt.Tx) error) (*DB, error) {
 	d := &DB{}
 	lost := d.open(path, prepare)
@@ -50,12 +51,12 @@ func Open(path string, prepare func(tx *bbolt.Tx) error) (*DB, error) {
 	return d, d.open(path, prepare)
 }
 
-// A DamageError says that a file is none that can be read.
+// DamageError reports that a file is damaged or not a database.
 type DamageError struct{ Err error }
 
 func (e *DamageError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
 
 func isDamage(err error) bool {
@@ -74,7 +75,7 @@ func (d *DB) open(path string, prepare func(tx *bbolt.Tx) error) (err error) {
 	}
 	defer func() {
 		if isDamage(err) && file != nil {
-			file.Close() // bbolt leaves it open if it panics
+			file.Close() // bbolt does not close it after a panic
 		}
 	}()
 	return guarded(func() error {
@@ -90,21 +91,21 @@ func (d *DB) open(path string, prepare func(tx *bbolt.Tx) error) (err error) {
 	})
 }
 
-// Write changes the file; then that is on disk, or nothing of it is.
+// Write runs change in a transaction that is synced to disk, or has no effect if there is an error.
 func (d *DB) Write(change func(tx *bbolt.Tx) error) error {
 	return guarded(func() error { return d.Update(change) })
 }
 
-// Read reads.
+// Read runs look in a read-only transaction.
 func (d *DB) Read(look func(tx *bbolt.Tx) error) error {
 	return guarded(func() error { return d.View(look) })
 }
 
-// tooSmall is what bbolt says of a file that ends in its first two pages, as one does whose making was cut short. It
-// has no name for it.
+// tooSmall is bbolt's error for a file that ends within its first two pages, for example because its creation was
+// interrupted. bbolt has no variable for it.
 const tooSmall = "file size too small"
 
-// foreign tells a file that is no database from one that cannot be opened.
+// foreign returns a *DamageError if err means that the file is not a valid database. It returns other errors unchanged.
 func foreign(err error) error {
 	if strings.HasPrefix(err.Error(), tooSmall) {
 		return &DamageError{err}
@@ -117,13 +118,13 @@ func foreign(err error) error {
 	return err
 }
 
-// guarded makes an error of what bbolt panics about: pages that are none, and a file that is shorter than it says.
+// guarded calls f and converts a panic of bbolt, about invalid pages or a truncated file, to an error.
 func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case runtime.Error: // which speaks of the program, and not of the file
+		case runtime.Error: // its text is about the program, not the file
 			err = &DamageError{errors.New("damaged: it ends too early, or a page in it is none")}
 		default:
 			err = &DamageError{fmt.Errorf("damaged: %v", p)}
@@ -132,10 +133,10 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// A LockedError says that another process has the file open.
+// LockedError reports that another process has the file open.
 type LockedError struct {
 	Path string
-	// PID and Command are those of the process that has it, if they are known.
+	// PID and Command identify the process, if they are known.
 	PID     int
 	Command string
 }
@@ -151,7 +152,7 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is in use by %s", e.Path, who)
 }
 
-// lockedBy finds the process that has the lock of a file.
+// lockedBy returns an error with the process that has locked a file.
 func lockedBy(path string) *LockedError {
 	e := &LockedError{Path: path}
 	f, err := fsys.OS.Open(path)
