@@ -1,5 +1,5 @@
-// Package geoip says in which country a server is, by a database of the user's in MaxMind's format (.mmdb; GeoLite2,
-// DB-IP and others offer such). It brings no database, fetches none, and does not ask where the user is.
+// Package geoip determines the country of a server from a database of the user in MaxMind's format (.mmdb; available
+// from GeoLite2, DB-IP and others). It includes and downloads no database, and does not determine where the user is.
 //
 //	db, err := geoip.Open("GeoLite2-Country.mmdb")
 //	f := geoip.Finder{Database: db}
@@ -19,10 +19,10 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// MaxSize bounds the databases that are read: those of countries have some 10 MiB, those of cities 60.
+// MaxSize is the maximum size of a database. Databases of countries have about 10 MiB, those of cities about 60.
 const MaxSize = 256 << 20
 
-// A Database knows where addresses are. It is read as a whole: one that is replaced in place while it is in use does no harm.
+// Database maps addresses to countries. It is in memory, so the file may be replaced while it is in use.
 type Database struct{ reader *maxminddb.Reader }
 
 // Open reads the database at path.
@@ -43,7 +43,7 @@ func Open(path string) (*Database, error) {
 	return db, nil
 }
 
-// Parse takes the content of a database, which must not change afterwards.
+// Parse returns the database with content data, which must not be modified afterwards.
 func Parse(data []byte) (*Database, error) {
 	reader, err := maxminddb.OpenBytes(data)
 	if err != nil {
@@ -52,8 +52,8 @@ func Parse(data []byte) (*Database, error) {
 	return &Database{reader}, nil
 }
 
-// Country is where the address is used, or else where it is registered: two capital letters (ISO 3166-1). It is "" if
-// the database does not know, or is damaged there.
+// Country returns the country where the address is used, or otherwise the one where it is registered: two capital
+// letters (ISO 3166-1). It returns an empty string if the country is unknown or the database is damaged.
 func (d *Database) Country(a netip.Addr) string {
 	found := d.reader.Lookup(a.Unmap())
 	for _, key := range []string{"country", "registered_country"} {
@@ -67,20 +67,21 @@ func (d *Database) Country(a netip.Addr) string {
 
 func isCode(s string) bool { return len(s) == 2 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" }
 
-// A Finder says where servers are: it looks their names up, each once. It may be used by several goroutines.
+// Finder determines the countries of servers. It resolves each name once. Its methods are safe for concurrent use.
 type Finder struct {
 	*Database
-	// Resolver looks names up. If nil, it is that of package net.
+	// Resolver resolves names. If nil, it is net.DefaultResolver.
 	Resolver *net.Resolver
-	// Proxied says that a URL is asked for through a proxy. Name servers are then not told of it. If nil, none is.
+	// Proxied reports whether requests for a URL go through a proxy. The names of such servers are not resolved. If
+	// nil, there is no proxy.
 	Proxied func(*url.URL) bool
 
 	mu    sync.Mutex
 	known map[string]string
 }
 
-// Country is where the server of u is, by the first of its addresses that the database knows; see Database.Country. A host that
-// was not found before ctx was over is not looked for again.
+// Country returns the country of the server of u: that of the first of its addresses with a known country; see
+// Database.Country. A host that could not be resolved before ctx ended is not resolved again.
 func (f *Finder) Country(ctx context.Context, u *url.URL) string {
 	host := u.Hostname()
 	if a, err := netip.ParseAddr(host); err == nil {
