@@ -1,6 +1,7 @@
-// Package mask makes what may be secret, or come from outside, fit for messages, logs and state files.
+// Package mask prepares URLs and external text for messages, logs and state files, where secrets and control characters
+// must not appear.
 //
-// It knows URLs and text. It refuses to know what is secret otherwise: code that has a secret keeps it out of what is said.
+// It recognizes secrets only in URLs. Other secrets must be kept out of messages by the code that has them.
 package mask
 
 import (
@@ -11,16 +12,15 @@ import (
 	"unicode/utf8"
 )
 
-// masked stands for what is not for other eyes.
+// masked replaces a secret.
 const masked = "***"
 
-// maxShown is how many bytes of a URL a message shows.
+// maxShown is the maximum length of a URL in a message, in bytes.
 const maxShown = 300
 
-// URL writes u for messages, logs and state files: the password and the values of the query are masked,
-// the fragment is left out, and nothing in it can move a terminal's cursor. The values
-// are where signed URLs keep their keys, so all of them are masked. A user name without a password may be a
-// token, so it is masked as well.
+// URL formats u for messages, logs and state files. It masks the password and the values of the query, leaves out the
+// fragment, and escapes control characters. All query values are masked because signed URLs keep their keys there. A
+// user name without a password may be a token, so it is masked as well.
 func URL(u *url.URL) string {
 	if u == nil {
 		return ""
@@ -28,7 +28,7 @@ func URL(u *url.URL) string {
 	c := *u
 	c.Fragment, c.RawFragment, c.RawQuery, c.ForceQuery = "", "", "", false
 	c.User = nil
-	if c.Opaque != "" { // mailto:somebody, or http:host without slashes: nothing says what is secret
+	if c.Opaque != "" { // mailto:user, or http:host without slashes: any part may be secret
 		c.Opaque = masked
 	}
 	s := c.String()
@@ -48,7 +48,7 @@ func maskUser(user *url.Userinfo) string {
 	return masked
 }
 
-// maskQuery keeps the names of a query. A part without a name is a value.
+// maskQuery masks the values of a query and keeps the names. A part without a name is a value.
 func maskQuery(query string) string {
 	var b strings.Builder
 	for i, part := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' }) {
@@ -63,7 +63,7 @@ func maskQuery(query string) string {
 	return b.String()
 }
 
-// shorten cuts s to at most n bytes and says that it did.
+// shorten cuts s to at most n bytes. A cut text ends with "...".
 func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -74,8 +74,7 @@ func shorten(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// Quote makes a word that comes from outside fit for a line of a message: in quotes, in ASCII, and at its first bytes,
-// no more than most.
+// Quote formats an external word for a message: quoted, in ASCII, and cut to at most most bytes.
 func Quote(word string, most int) string {
 	if len(word) > most {
 		word = word[:most] + "..."
@@ -83,8 +82,8 @@ func Quote(word string, most int) string {
 	return strconv.QuoteToASCII(word)
 }
 
-// Escape makes a text that may come from outside fit for a terminal or a log: control characters,
-// those that change the direction of text or cannot be seen, and invalid UTF-8 are written as in Go source.
+// Escape escapes text for a terminal or a log. Control characters, invisible characters, characters that change the
+// direction of text, and invalid UTF-8 are written as in Go source.
 func Escape(s string) string {
 	plain := func(i int, r rune) bool {
 		if r == utf8.RuneError {
