@@ -4,7 +4,7 @@ package program
 
 import "os/exec"
 
-// group leaves a program as it is: there are no groups of processes, and nothing that tells a program to end. It is made to.
+// group does nothing: this system has no process groups and no signal to end a program, so the program is killed.
 func group(*exec.Cmd) {}
 
 func killGroup(cmd *exec.Cmd) { cmd.Process.Kill() }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// group makes a program the first of a group of processes, which is told to end as a whole.
+// group starts the program in a new process group, and makes cancellation send SIGTERM to the whole group.
 func group(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

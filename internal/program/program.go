@@ -1,8 +1,8 @@
-// Package program runs a program of the user's for a file, without a shell: names of files come from outside, and in a
-// shell's text they could be commands.
+// Package program runs a user's program for a file, without a shell: file names come from outside, and a shell could
+// interpret them as commands.
 //
-// It refuses to know what a program is for; what it is told of the file is in its environment, and a word {} among its
-// arguments is the path.
+// The package does not know the purpose of the program. Information about the file is passed in the environment, and an
+// argument {} is replaced by the path.
 package program
 
 import (
@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// A Program is one to run.
+// Program is a program to run.
 type Program struct {
-	// Args are the program and its arguments; one that is exactly {} is Path.
+	// Args are the program and its arguments. An argument that is exactly {} is replaced by Path.
 	Args []string
 	Path string
-	// Env is the whole environment, and Dir the folder; empty is that of this process.
+	// Env is the whole environment, and Dir the working directory. If empty, they are those of this process.
 	Env []string
 	Dir string
-	// Out gets what the program prints. It has nothing to read.
+	// Out receives the output of the program. Its input is empty.
 	Out io.Writer
-	// Grace is how long it may take to end when it is told to. If zero, it is 5 s.
+	// Grace is the time limit for the program to end after the context has ended. If zero, it is 5 seconds.
 	Grace time.Duration
 }
 
 const grace = 5 * time.Second
 
-// Run runs the program and waits for it. When ctx ends, it and what it has started are told to end, and then made to;
-// the error is then why ctx ended.
+// Run runs the program and waits for it. When ctx ends, it asks the program and its children to end, and kills them
+// after Grace. The error is then the cause of the end of ctx.
 func (p *Program) Run(ctx context.Context) error {
 	args := slices.Clone(p.Args)
 	for i := range args[1:] {
@@ -47,10 +47,11 @@ func (p *Program) Run(ctx context.Context) error {
 	}
 	err := cmd.Run()
 	if cmd.Process != nil && ctx.Err() != nil {
-		killGroup(cmd) // what is left of it
+		killGroup(cmd) // kill the remaining children
 	}
 	switch {
-	case errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil: // it has ended; something that it left behind has its output open
+	// The program has ended, but a child that it left behind keeps its output open.
+	case errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil:
 		return nil
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
