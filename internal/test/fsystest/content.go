@@ -2,23 +2,23 @@ package fsystest
 
 import "slices"
 
-// pageSize is what is copied when a byte is written that another content has, too.
+// pageSize is the unit of copying on write.
 const pageSize = 4096
 
-// A content is the bytes of a file. Copies share their pages until one is written: of each file there are hundreds of
-// copies, as it is at one moment and another.
+// content is the bytes of a file. Copies share pages until one of them is written, because there are hundreds of copies
+// of each file in different states.
 type content struct {
 	size  int64
-	pages []page // may end before size does: zeroes
+	pages []page // may end before size: the rest is zeros
 }
 
-// A page has pageSize bytes; nil: zeroes. One that is shared is not written any more.
+// page holds pageSize bytes; nil data means zeros. A shared page must not be modified.
 type page struct {
 	data   *[pageSize]byte
 	shared bool
 }
 
-// clone is a copy that changes on its own.
+// clone returns an independent copy.
 func (c *content) clone() content {
 	for i := range c.pages {
 		c.pages[i].shared = true
@@ -26,7 +26,7 @@ func (c *content) clone() content {
 	return content{c.size, slices.Clone(c.pages)}
 }
 
-// read reads at off, and returns how many bytes there are.
+// read reads at off, and returns the number of bytes read.
 func (c *content) read(p []byte, off int64) (n int) {
 	p = p[:max(0, min(int64(len(p)), c.size-off))]
 	for len(p) > n {
@@ -42,7 +42,7 @@ func (c *content) read(p []byte, off int64) (n int) {
 	return n
 }
 
-// write writes at off. A gap before it is zeroes.
+// write writes at off. A gap before off is filled with zeros.
 func (c *content) write(p []byte, off int64) {
 	c.size = max(c.size, off+int64(len(p)))
 	for len(p) > 0 {
@@ -51,7 +51,7 @@ func (c *content) write(p []byte, off int64) {
 	}
 }
 
-// own is the i-th page, for writing.
+// own returns the i-th page for writing.
 func (c *content) own(i int) *[pageSize]byte {
 	for len(c.pages) <= i {
 		c.pages = append(c.pages, page{})
@@ -66,7 +66,7 @@ func (c *content) own(i int) *[pageSize]byte {
 	return c.pages[i].data
 }
 
-// resize fills what is new with zeroes.
+// resize truncates the content or extends it with zeros.
 func (c *content) resize(size int64) {
 	if size < c.size {
 		whole := int(size / pageSize)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// sector is what a disk writes whole or not at all.
+// sector is the unit that a disk writes atomically.
 const sector = 512
 
-// A change is a line of the log.
+// change is an entry of the log.
 type change struct {
 	kind     kind
 	n        *inode
-	off      int64 // of data; or the new length
+	off      int64 // offset of data; or the new length
 	data     []byte
 	mode     fs.FileMode
 	time     time.Time
@@ -35,27 +35,28 @@ const (
 	lostSync
 )
 
-// A binding is what a name stands for from now on; nil: nothing.
+// binding binds a name to an inode; nil removes the name.
 type binding struct {
 	name string
 	n    *inode
 }
 
-// note adds to the log. The caller holds mu.
+// note appends to the log. The caller holds mu.
 func (d *Disk) note(c change) { d.log = append(d.log, c) }
 
-// Changes is how long the log is. Who remembers it knows afterwards what was done before.
+// Changes returns the length of the log. The number can be passed to Crash later.
 func (d *Disk) Changes() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.log)
 }
 
-// A Fate decides what becomes, in a loss of power, of what no sync had put on disk.
+// Fate decides which unsynced changes survive a loss of power.
 type Fate struct {
-	// Name says which one it is.
+	// Name identifies the fate in messages.
 	Name string
-	// keeps decides about changes other than of data, and part which sectors of data are kept and whether the length grows.
+	// keeps decides about changes other than data. part decides which sectors of a write are kept and whether the
+	// length grows.
 	keeps func(k kind) bool
 	part  func(sectors int) (kept func(i int) bool, grows bool)
 }
@@ -65,26 +66,26 @@ func (f Fate) String() string { return f.Name }
 func all(int) bool  { return true }
 func none(int) bool { return false }
 
-// The fates that need no chance.
+// The fates that are not random.
 var (
-	// Lost: nothing of it is there.
+	// Lost drops all unsynced changes.
 	Lost = Fate{"lost", func(kind) bool { return false }, func(int) (func(int) bool, bool) { return none, false }}
-	// Kept: all of it is. It is also what a kill leaves.
+	// Kept keeps all changes, as after a kill.
 	Kept = Fate{"kept", func(kind) bool { return true }, func(int) (func(int) bool, bool) { return all, true }}
-	// Names: names are, and no content; the files are as long as they were at the last sync.
+	// Names keeps names but no content. Files have the length of the last sync.
 	Names = Fate{"names only", func(k kind) bool { return k == entries }, func(int) (func(int) bool, bool) { return none, false }}
-	// Zeroes: names and lengths are, and zeroes in place of the content.
+	// Zeroes keeps names and lengths, with zeros instead of the content.
 	Zeroes = Fate{"zeroes", func(kind) bool { return true }, func(int) (func(int) bool, bool) { return none, true }}
-	// Nameless: contents are, and no names.
+	// Nameless keeps content but no names.
 	Nameless = Fate{"nameless", func(k kind) bool { return k != entries }, func(int) (func(int) bool, bool) { return all, true }}
 )
 
-// Torn is a fate by chance: each name and each sector for itself.
+// Torn returns a random fate that decides about each name and each sector independently.
 func Torn(seed uint64) Fate {
 	r := rand.New(rand.NewPCG(seed, 1))
 	share := 1 + r.IntN(3) // of four
 	coin := func() bool { return r.IntN(4) < share }
-	page := 1 << r.IntN(4) // sectors that have the same fate: 512 bytes to 4 KiB
+	page := 1 << r.IntN(4) // number of sectors with the same fate: 512 bytes to 4 KiB
 	return Fate{
 		Name:  fmt.Sprintf("torn %d", seed),
 		keeps: func(kind) bool { return coin() },
@@ -98,7 +99,7 @@ func Torn(seed uint64) Fate {
 	}
 }
 
-// Fates are all that need no chance, and n torn ones.
+// Fates returns all fates that are not random, and n torn ones.
 func Fates(seed uint64, n int) []Fate {
 	list := []Fate{Lost, Kept, Names, Zeroes, Nameless}
 	for i := range n {
@@ -107,7 +108,8 @@ func Fates(seed uint64, n int) []Fate {
 	return list
 }
 
-// Crash is the disk as it is found when power was lost after the first n changes, and what no sync had put on disk has that fate.
+// Crash returns the disk after a loss of power that followed the first n changes, with the given fate for unsynced
+// changes.
 func (d *Disk) Crash(n int, fate Fate) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -137,12 +139,12 @@ func (d *Disk) Crash(n int, fate Fate) *Disk {
 	return after
 }
 
-// empty is n as it was made.
+// empty returns n in the state after its creation.
 func (n *inode) empty() *inode {
 	return &inode{id: n.id, dir: n.dir, born: n.born, mode: n.born, entries: map[string]*inode{}}
 }
 
-// safe says which of the first n changes a sync has put on disk. The caller holds mu.
+// safe reports for each of the first n changes whether it was synced. The caller holds mu.
 func (d *Disk) safe(n int) []bool {
 	safe := make([]bool, n)
 	synced := map[kind]map[*inode]bool{syncData: {}, syncAll: {}, syncEntries: {}}
@@ -163,7 +165,7 @@ func (d *Disk) safe(n int) []bool {
 	return safe
 }
 
-// apply does a change again.
+// apply repeats a change.
 func (n *inode) apply(c change) {
 	switch c.kind {
 	case data:
@@ -183,7 +185,7 @@ func (n *inode) apply(c change) {
 	}
 }
 
-// tear writes some sectors of what was written.
+// tear repeats a write for some of its sectors.
 func (n *inode) tear(c change, fate Fate) {
 	end := c.off + int64(len(c.data))
 	first := c.off / sector
@@ -200,7 +202,7 @@ func (n *inode) tear(c change, fate Fate) {
 	}
 }
 
-// resolve makes the entries those that were found. A file that nothing was found of is empty.
+// resolve replaces the entries by the inodes that survived. A file of which nothing survived is empty.
 func (n *inode) resolve(found map[uint64]*inode) {
 	n.entries = maps.Clone(n.entries)
 	for name, e := range n.entries {

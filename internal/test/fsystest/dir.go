@@ -11,10 +11,10 @@ import (
 	"braid/internal/fsys"
 )
 
-// A dir is a folder of a Disk that is open.
+// dir is an open folder of a Disk.
 type dir struct{ handle }
 
-// bind gives a name another inode, or none, and logs that. The caller holds mu.
+// bind applies bindings and logs them. The caller holds mu.
 func (d *dir) bind(bindings ...binding) {
 	for _, b := range bindings {
 		if old := d.n.entries[b.name]; old != nil {
@@ -29,7 +29,7 @@ func (d *dir) bind(bindings ...binding) {
 	d.disk.note(change{kind: entries, n: d.n, bindings: bindings})
 }
 
-// entry finds an entry. The caller holds mu.
+// entry returns an entry. The caller holds mu.
 func (d *dir) entry(op, name string) (*inode, error) {
 	n := d.n.entries[name]
 	if n == nil {
@@ -53,7 +53,7 @@ func (d *dir) OpenDir(name string) (fsys.Dir, error) {
 	return &dir{handle{disk: d.disk, n: n, path: path.Join(d.path, name)}}, nil
 }
 
-// add makes an entry.
+// add creates an entry.
 func (d *dir) add(op, name string, folder bool, perm fs.FileMode) (*inode, error) {
 	if err := d.enter(op); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (d *dir) rename(from, to string, replace bool) error {
 		return d.fail("rename to", to, syscall.EEXIST)
 	case old != nil && old.dir:
 		return d.fail("rename to", to, syscall.EISDIR)
-	case old != n: // rename(2): of two names of one file both stay
+	case old != n: // rename(2): if both names refer to the same file, both stay
 		d.bind(binding{from, nil}, binding{to, n})
 	}
 	return nil

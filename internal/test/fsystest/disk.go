@@ -1,13 +1,13 @@
-// Package fsystest has file systems for tests, which do what real ones do on their worst day.
+// Package fsystest provides file systems for tests that fail in the ways in which real ones can fail.
 //
-// A [Disk] is in memory. It logs each change, and can be had as it would be found after a loss of power at any moment:
-// with everything gone that no sync put on disk, with all of it there, or torn, sector by sector and name by name. It
-// assumes nothing that POSIX does not promise: the entries of a folder are on disk when that folder was synced, and not
-// before, whatever was synced of the files.
+// [Disk] is a file system in memory. It logs each change, and can reproduce its state after a loss of power at any
+// moment: without all unsynced changes, with all of them, or torn, where each sector and each name may survive. It
+// relies only on what POSIX guarantees: the entries of a folder are durable only after a sync of that folder, whatever
+// was synced of its files.
 //
-// [Tap] stands before any file system and is asked about each operation before it is done, which may fail in its place.
+// [Tap] wraps a file system. It calls a function before each operation, which may make the operation fail.
 //
-// The package refuses to have opinions: what must be true of what is found is for the tests to say.
+// The package checks nothing itself. The tests decide what must be true after a crash.
 //
 //	disk := fsystest.NewDisk()
 //	... use disk as a fsys.FS ...
@@ -30,31 +30,31 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Disk is a file system in memory. It may be used by several goroutines.
+// Disk is a file system in memory. It is safe for concurrent use.
 type Disk struct {
 	mu   sync.Mutex
 	root *inode
-	last uint64 // inode number
+	last uint64 // the last inode number
 	base map[uint64]*inode
 	log  []change
 }
 
-// An inode is a file or a folder.
+// inode is a file or a folder.
 type inode struct {
 	id      uint64
 	dir     bool
-	born    fs.FileMode // permissions when it was made
-	mode    fs.FileMode // and now
+	born    fs.FileMode // permissions at creation
+	mode    fs.FileMode // permissions now
 	data    content
-	room    int64 // reserved
+	room    int64 // reserved bytes
 	time    time.Time
 	entries map[string]*inode
 	names   int
-	holder  *file // who has locked it
+	holder  *file // holder of the lock
 	writes  map[*file]int
 }
 
-// NewDisk makes an empty one.
+// NewDisk returns an empty Disk.
 func NewDisk() *Disk {
 	d := &Disk{base: map[uint64]*inode{}}
 	d.root = d.make(true, 0o777)
@@ -63,7 +63,7 @@ func NewDisk() *Disk {
 	return d
 }
 
-// make makes an inode without a name.
+// make returns a new inode without a name.
 func (d *Disk) make(dir bool, mode fs.FileMode) *inode {
 	d.last++
 	n := &inode{id: d.last, dir: dir, born: mode.Perm(), mode: mode.Perm(), time: time.Now()}
@@ -73,7 +73,7 @@ func (d *Disk) make(dir bool, mode fs.FileMode) *inode {
 	return n
 }
 
-// Settle puts everything on disk, and begins the log anew.
+// Settle syncs everything and clears the log.
 func (d *Disk) Settle() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,7 +89,7 @@ func (n *inode) walk(visit func(*inode)) {
 	}
 }
 
-// copied is n as it is on disk; the entries of a folder are still those of n.
+// copied returns a copy of n for the synced state. The entries of a folder still refer to the original inodes.
 func (n *inode) copied() *inode {
 	c := *n
 	c.holder, c.writes, c.data, c.entries = nil, nil, n.data.clone(), maps.Clone(n.entries)
@@ -107,7 +107,7 @@ func (n *inode) info() fsys.Info {
 	return info
 }
 
-// wrote counts writes, for guards.
+// wrote counts a write, for guards.
 func (n *inode) wrote(f *file) {
 	if n.writes == nil {
 		n.writes = map[*file]int{}
@@ -115,7 +115,7 @@ func (n *inode) wrote(f *file) {
 	n.writes[f]++
 }
 
-// foreign is how many there were by others than f.
+// foreign returns the number of writes through files other than f.
 func (n *inode) foreign(f *file) (count int) {
 	for by, c := range n.writes {
 		if by != f {
@@ -125,7 +125,7 @@ func (n *inode) foreign(f *file) (count int) {
 	return count
 }
 
-// A guard is that of a file.
+// guard implements fsys.Guard.
 type guard struct {
 	f    *file
 	seen int
@@ -158,7 +158,7 @@ func (g *guard) Forget() {
 
 func (g *guard) Close() error { return nil }
 
-// find finds what is at a path. The caller holds mu.
+// find returns the inode at a path. The caller holds mu.
 func (d *Disk) find(op, name string) (*inode, error) {
 	n := d.root
 	for part := range strings.SplitSeq(path.Clean("/" + name)[1:], "/") {
@@ -175,7 +175,7 @@ func (d *Disk) find(op, name string) (*inode, error) {
 	return n, nil
 }
 
-// OpenDir is that of fsys.FS. Paths begin at the root of the disk, with a slash or without.
+// OpenDir implements fsys.FS. Paths are relative to the root of the disk, with or without a leading slash.
 func (d *Disk) OpenDir(name string) (fsys.Dir, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -189,7 +189,7 @@ func (d *Disk) OpenDir(name string) (fsys.Dir, error) {
 	return &dir{handle{disk: d, n: n, path: name}}, nil
 }
 
-// Open is that of fsys.FS.
+// Open implements fsys.FS.
 func (d *Disk) Open(name string) (fsys.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -200,7 +200,7 @@ func (d *Disk) Open(name string) (fsys.File, error) {
 	return &file{handle: handle{disk: d, n: n, path: name}, readOnly: true}, nil
 }
 
-// Stat is that of fsys.FS.
+// Stat implements fsys.FS.
 func (d *Disk) Stat(name string) (fsys.Info, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -211,14 +211,14 @@ func (d *Disk) Stat(name string) (fsys.Info, error) {
 	return n.info(), nil
 }
 
-// OpenTemp is that of fsys.FS.
+// OpenTemp implements fsys.FS.
 func (d *Disk) OpenTemp(name string) (fsys.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &file{handle: handle{disk: d, n: d.make(false, 0o600), path: path.Join(name, "(temporary file)")}}, nil
 }
 
-// A handle is something that is open.
+// handle is an open file or folder.
 type handle struct {
 	disk *Disk
 	n    *inode
@@ -226,7 +226,7 @@ type handle struct {
 	shut bool
 }
 
-// enter takes the lock of the disk, if the handle is open. Who calls it has to unlock.
+// enter locks the disk, unless the handle is closed. If it returns nil, the caller must unlock the disk.
 func (h *handle) enter(op string) error {
 	h.disk.mu.Lock()
 	if h.shut {

@@ -11,7 +11,7 @@ import (
 	"braid/internal/fsys"
 )
 
-// A file is one of a Disk that is open.
+// file is an open file of a Disk.
 type file struct {
 	handle
 	readOnly bool
@@ -57,7 +57,7 @@ func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// writing is enter for what changes the file.
+// writing is enter for operations that change the file.
 func (f *file) writing(op string) error {
 	if err := f.enter(op); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (f *file) Release(off, n int64) error {
 
 func (f *file) Free() (int64, error) { return math.MaxInt64 / 2, nil }
 
-// Guard: what others do to a file of a Disk they do through other handles.
+// Guard returns a guard that detects writes through other handles.
 func (f *file) Guard() (fsys.Guard, error) { return &guard{f: f, seen: math.MaxInt}, nil }
 
 func (f *file) TryLock() (bool, error) {
@@ -152,7 +152,7 @@ func (f *file) sync(op string, k kind) error {
 	return nil
 }
 
-// loseSync is a sync that failed: see LostSync.
+// loseSync logs a failed sync; see LostSync.
 func (f *file) loseSync() {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()

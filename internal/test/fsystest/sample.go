@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// allEnv makes tests try everything, where they otherwise try a sample.
+// allEnv is the variable that makes tests try all cases instead of a sample.
 const allEnv = "BRAID_CRASH_ALL"
 
-// Everything reports whether tests are to try everything, as scripts/nightly wants it.
+// Everything reports whether tests should try all cases, as scripts/nightly does.
 func Everything() bool { return os.Getenv(allEnv) != "" }
 
-// Sample returns most of the numbers from 0 to n, in order: the first, the last and others by chance. If that is all of them, or
-// everything is to be tried, it returns all.
+// Sample returns at most most of the numbers from 0 to n, in ascending order: the first, the last and random ones. If
+// Everything is set or there are not more, it returns all.
 func Sample(n, most int, seed uint64) []int {
 	list := make([]int, 0, n+1)
 	for i := range n + 1 {

@@ -9,44 +9,45 @@ import (
 	"braid/internal/fsys"
 )
 
-// An Op is an operation that is about to be done.
+// Op is an operation that is about to be executed.
 type Op struct {
 	Name string // "create", "write", "sync", ...
 	Path string
-	// Changes says that it changes what is stored, and Syncs that it puts it on disk.
+	// Changes is set if the operation changes stored data, and Syncs if it syncs data to disk.
 	Changes, Syncs bool
 }
 
-// A Short is what the ask of Tap returns for a write that ends in the middle, with Err.
+// Short is returned by the function of a Tap for a write that stops in the middle with Err.
 type Short struct{ Err error }
 
 func (s Short) Error() string { return s.Err.Error() }
 func (s Short) Unwrap() error { return s.Err }
 
-// A LostSync is what the ask of Tap returns for a sync that fails as those of Linux do: what was to be put on disk never will be,
-// though it can be read until the machine stops, and the next sync succeeds.
+// LostSync is returned by the function of a Tap for a sync that fails as on Linux: the unsynced data will never reach
+// the disk, although it can be read until the machine stops and the next sync succeeds.
 type LostSync struct{ Err error }
 
 func (s LostSync) Error() string { return s.Err.Error() }
 func (s LostSync) Unwrap() error { return s.Err }
 
-// A Late is what the ask of Tap returns for an operation that hangs until Until is closed; then it is done. The others go on.
+// Late is returned by the function of a Tap for an operation that blocks until Until is closed and then succeeds. Other
+// operations continue.
 type Late struct{ Until <-chan struct{} }
 
 func (l Late) Error() string { return "late" }
 
-// Tap is a file system that asks before each operation (but for Release). If ask returns an error, the operation is not done
-// and fails with it. Ask is called by many goroutines.
+// Tap returns a file system that calls ask before each operation except Release. If ask returns an error, the operation
+// fails with it and has no effect. ask may be called from many goroutines.
 func Tap(files fsys.FS, ask func(Op) error) fsys.FS { return &tap{files: files, ask: ask} }
 
 type tap struct {
 	files fsys.FS
 
-	mu  sync.Mutex // ask is called by one goroutine at a time
+	mu  sync.Mutex // held while ask is called
 	ask func(Op) error
 }
 
-// may asks.
+// may calls ask.
 func (t *tap) may(op Op) error {
 	t.mu.Lock()
 	err := t.ask(op)
@@ -110,7 +111,7 @@ type tapDir struct {
 
 func (d *tapDir) op(name, entry string) Op { return Op{Name: name, Path: path.Join(d.path, entry)} }
 
-// may asks for what changes an entry.
+// may calls ask for an operation that changes an entry.
 func (d *tapDir) may(name, entry string) error {
 	op := d.op(name, entry)
 	op.Changes = true
@@ -209,7 +210,7 @@ func (d *tapDir) Close() error {
 	return refused
 }
 
-// A tapFile is a file behind a tap. What is not here asks nobody.
+// tapFile is a file of a tap. Methods that it does not define do not call ask.
 type tapFile struct {
 	fsys.File
 	t *tap
@@ -296,7 +297,7 @@ func (f *tapFile) Sync() error {
 	return f.File.Sync()
 }
 
-// lose tells a file of a Disk what became of a sync.
+// lose tells a file of a Disk that a sync was lost.
 func (f *tapFile) lose(err error) error {
 	if path, ok := err.(*fs.PathError); ok {
 		if _, lost := path.Err.(LostSync); lost {
