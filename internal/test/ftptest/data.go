@@ -11,10 +11,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// chunk is what is sent at once.
+// chunk is the maximum size of a write.
 const chunk = 16 << 10
 
-// retr sends the file. It returns false when the control connection has ended, too.
+// retr sends the file. It returns false if the control connection has ended.
 func (c *session) retr(path string) bool {
 	b := c.s.behave()
 	start := c.start
@@ -45,7 +45,7 @@ func (c *session) retr(path string) bool {
 	}
 	data := raw
 	if c.private && b.noHandshake {
-		io.Copy(io.Discard, raw) // until the client has had enough
+		io.Copy(io.Discard, raw) // until the client gives up
 		return true
 	}
 	if c.private {
@@ -60,7 +60,7 @@ func (c *session) retr(path string) bool {
 	return c.send(raw, data, start)
 }
 
-// send sends the file from an offset on and says how that ended.
+// send sends the file from an offset on and the reply about the transfer.
 func (c *session) send(raw, data net.Conn, off int64) bool {
 	switch err := c.copy(data, off); err {
 	case errReset:
@@ -80,7 +80,7 @@ func (c *session) send(raw, data net.Conn, off int64) bool {
 	return true
 }
 
-// end says how a transfer ended, if that was not said before.
+// end sends the reply at the end of a transfer, unless it was sent before.
 func (c *session) end(code, reply string) {
 	if !c.s.behave().early {
 		c.say(code, reply)
@@ -89,7 +89,7 @@ func (c *session) end(code, reply string) {
 
 var errReset = net.UnknownNetworkError("reset")
 
-// copy sends what the options say.
+// copy sends the content as the options demand.
 func (c *session) copy(data net.Conn, off int64) error {
 	buf := make([]byte, chunk)
 	limit := rate.NewLimiter(rate.Inf, chunk)
@@ -109,7 +109,7 @@ func (c *session) copy(data net.Conn, off int64) error {
 		case b.reset >= 0 && off >= b.reset:
 			return errReset
 		case b.stall >= 0 && off >= b.stall:
-			_, err := data.Read(buf) // until the client has had enough
+			_, err := data.Read(buf) // until the client gives up
 			return err
 		default:
 			return nil
@@ -126,7 +126,7 @@ func (c *session) copy(data net.Conn, off int64) error {
 	}
 }
 
-// part is the file at off, and zeros behind its end.
+// part returns the content at off, followed by zeros beyond its end.
 func (c *session) part(p []byte, off int64, b behaviour) []byte {
 	clear(p)
 	if n, err := b.content.ReadAt(p, off); err != nil && err != io.EOF {

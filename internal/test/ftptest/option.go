@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// An Option makes a server misbehave, or behave in some special way. Of options that contradict each other the last one
-// holds.
+// Option makes a server misbehave, or behave in a special way. If options contradict each other, the last one applies.
 type Option func(*behaviour)
 
-// A behaviour is what a server does.
+// behaviour is the result of applying the options.
 type behaviour struct {
 	name           string
 	content        Content
@@ -20,18 +19,18 @@ type behaviour struct {
 
 	ipv6 bool
 
-	replies map[string]string // by command; "" is no reply
-	endless map[string]string // by command: lines without an end
-	late    string            // what is said of a transfer when the next command has come
-	host    string            // of PASV and EPSV
-	size    int64             // -1: the right one
-	noRest  bool              // it says yes to REST and begins at 0
-	early   bool              // 226 comes before the data
+	replies map[string]string // by command; "" means no reply
+	endless map[string]string // by command: a line that is repeated without end
+	late    string            // sent before the reply to the next command after a transfer
+	host    string            // in the replies to PASV and EPSV
+	size    int64             // -1 for the actual size
+	noRest  bool              // accept REST but begin at 0
+	early   bool              // send 226 before the data
 
 	corrupt           []int64
 	longer            int64
-	end, reset, stall int64 // -1: not
-	rate              int64 // bytes a second; 0: no limit
+	end, reset, stall int64 // -1 for never
+	rate              int64 // bytes a second; 0 means no limit
 	noNotify          bool
 	noHandshake       bool
 }
@@ -43,81 +42,80 @@ func defaults() behaviour {
 	}
 }
 
-// Name is the path of the file. If not given, it is "file.bin".
+// Name sets the path of the file. The default is "file.bin".
 func Name(path string) Option { return func(b *behaviour) { b.name = path } }
 
-// Holds is another file than the one that New was given.
+// Holds replaces the file that was given to New.
 func Holds(content Content) Option { return func(b *behaviour) { b.content = content } }
 
-// TLS makes a server that knows AUTH TLS, and its URL one of ftps.
+// TLS makes the server support AUTH TLS, and its URL an ftps URL.
 func TLS(config *tls.Config) Option { return func(b *behaviour) { b.tls = config } }
 
-// User lets only this user in.
+// User accepts only this user.
 func User(name, password string) Option {
 	return func(b *behaviour) { b.user, b.password = name, password }
 }
 
-// NoPassword lets the user in without one.
+// NoPassword accepts the user without a password.
 func NoPassword() Option { return func(b *behaviour) { b.open = true } }
 
-// Reply answers a command, or "greeting", or "226" after the data, with these bytes and nothing else. An empty reply is
-// silence.
+// Reply replaces the reply to a command, or to "greeting", or "226" after the data. An empty reply sends nothing.
 func Reply(command, bytes string) Option { return func(b *behaviour) { b.replies[command] = bytes } }
 
-// Endless answers a command, or "greeting", or "226" after the data, with these bytes again and again until the client
-// has left.
+// Endless repeats the bytes as the reply to a command, or to "greeting", or "226" after the data, until the client
+// closes the connection.
 func Endless(command, bytes string) Option {
 	return func(b *behaviour) { b.endless[command] = bytes }
 }
 
-// Afterthought says one thing more about a transfer, which the client finds before the reply to its next command.
+// Afterthought sends an additional reply after a transfer, which the client reads before the reply to its next command.
 func Afterthought(bytes string) Option { return func(b *behaviour) { b.late = bytes } }
 
-// Early226 says that the transfer is complete before it begins to send.
+// Early226 sends the 226 reply before the data.
 func Early226() Option { return func(b *behaviour) { b.early = true } }
 
-// IPv6 listens on [::1]. It has to be given to New.
+// IPv6 makes the server listen on [::1]. It must be passed to New.
 func IPv6() Option { return func(b *behaviour) { b.ipv6 = true } }
 
-// Modified is the time of MDTM. If not given, it is noon of 1 May 2024.
+// Modified sets the time for MDTM. The default is noon of 1 May 2024.
 func Modified(t time.Time) Option { return func(b *behaviour) { b.modified = t } }
 
-// PassiveHost is the address that PASV and EPSV name, as PASV writes it: "10,0,0,1".
+// PassiveHost sets the address in the replies to PASV and EPSV, in the format of PASV: "10,0,0,1".
 func PassiveHost(host string) Option { return func(b *behaviour) { b.host = host } }
 
-// Size is the size that the server names.
+// Size sets the size in the reply to SIZE.
 func Size(n int64) Option { return func(b *behaviour) { b.size = n } }
 
-// IgnoreRest begins at 0 after all.
+// IgnoreRest accepts REST but sends the file from its beginning.
 func IgnoreRest() Option { return func(b *behaviour) { b.noRest = true } }
 
-// Corrupt changes the bytes at these offsets.
+// Corrupt inverts the bytes at these offsets.
 func Corrupt(offsets ...int64) Option {
 	return func(b *behaviour) { b.corrupt = append(b.corrupt, offsets...) }
 }
 
-// Longer sends so many bytes after the file.
+// Longer sends n bytes after the file.
 func Longer(n int64) Option { return func(b *behaviour) { b.longer = n } }
 
-// EndAfter ends transfers at this offset as if the file ended there, with a 226; -1: not.
+// EndAfter ends transfers at this offset with a 226, as if the file ended there; -1 means never.
 func EndAfter(off int64) Option { return func(b *behaviour) { b.end = off } }
 
-// ResetAfter resets data and control connection at this offset; -1: not.
+// ResetAfter resets the data and control connections at this offset; -1 means never.
 func ResetAfter(off int64) Option { return func(b *behaviour) { b.reset = off } }
 
-// StallAfter sends nothing more from this offset on, and keeps the connections; -1: not.
+// StallAfter stops sending at this offset and keeps the connections open; -1 means never.
 func StallAfter(off int64) Option { return func(b *behaviour) { b.stall = off } }
 
-// Rate sends so many bytes a second.
+// Rate sends n bytes a second.
 func Rate(n int64) Option { return func(b *behaviour) { b.rate = n } }
 
-// NoCloseNotify ends TLS of data without close_notify, as somebody on the way would.
+// NoCloseNotify ends TLS on data connections without close_notify, as an attacker on the network would.
 func NoCloseNotify() Option { return func(b *behaviour) { b.noNotify = true } }
 
-// NoHandshake accepts data connections and never begins TLS there.
+// NoHandshake accepts data connections but never begins TLS on them.
 func NoHandshake() Option { return func(b *behaviour) { b.noHandshake = true } }
 
-// While applies options as long as the condition holds. It is asked before each reply.
+// While applies options as long as the condition is true. The condition is evaluated before each reply.
 func While(condition func() bool, options ...Option) Option {
 	return func(b *behaviour) {
 		if !condition() {

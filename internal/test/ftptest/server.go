@@ -1,13 +1,14 @@
-// Package ftptest has real FTP servers on loopback that misbehave on request. It is imported by tests only.
+// Package ftptest provides real FTP servers on loopback that misbehave on request. It must be imported only by tests.
 //
-// A server has one file. It knows what clients need to fetch it: login, AUTH TLS, SIZE, MDTM, EPSV, PASV, REST, RETR. Left
-// alone it is a good mirror.
+// A server has one file. It supports the commands that are needed to fetch it: login, AUTH TLS, SIZE, MDTM, EPSV, PASV,
+// REST and RETR. Without options it is a good mirror.
 //
 //	s := ftptest.New(t, content, ftptest.EndAfter(1000))
 //	get(s.URL)
-//	s.Set(ftptest.EndAfter(-1)) // also for transfers that are under way
+//	s.Set(ftptest.EndAfter(-1)) // applies to running transfers, too
 //
-// It refuses to be a real server: there are no folders and no users but one. What no option makes is written with Reply.
+// It is not a complete server: it has no folders, and at most one user. Behavior without an option of its own can be
+// written with Reply.
 package ftptest
 
 import (
@@ -23,34 +24,34 @@ import (
 	"braid/internal/test/ports"
 )
 
-// A Content is the file.
+// Content is the file.
 type Content interface {
 	io.ReaderAt
 	Size() int64
 }
 
-// A Server is a mirror.
+// Server is an FTP mirror.
 type Server struct {
 	URL  string // of the file
 	Addr string // host:port
 
 	content  Content
 	listener net.Listener
-	running  sync.WaitGroup // the accepting goroutine and those of sessions
+	running  sync.WaitGroup // the accepting goroutine and the sessions
 
 	mu       sync.Mutex
 	options  []Option
 	conns    map[io.Closer]bool
 	down     bool
-	accepted int // control connections
-	resumed  int // data connections whose TLS went on where that of the control connection was
-	open     int // transfers that are under way
-	most     int // of them, at one time
+	accepted int // number of control connections
+	resumed  int // number of data connections that resumed the TLS session of the control connection
+	open     int // number of running transfers
+	most     int // maximum of open
 	sent     int64
 	commands []string
 }
 
-// New starts a server that has content. It ends with the test.
+// New starts a server for content. It is stopped at the end of the test.
 func New(t testing.TB, content Content, options ...Option) *Server {
 	t.Helper()
 	s := &Server{content: content, options: options, conns: map[io.Closer]bool{}}
@@ -78,14 +79,14 @@ func (s *Server) Set(options ...Option) {
 	s.options = slices.Concat(s.options, options)
 }
 
-// Commands are all commands that came, in order.
+// Commands returns all received commands, in order.
 func (s *Server) Commands() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.commands)
 }
 
-// Asked counts the commands that begin with a word.
+// Asked returns the number of commands that begin with a word.
 func (s *Server) Asked(word string) (n int) {
 	for _, c := range s.Commands() {
 		if c == word || strings.HasPrefix(c, word+" ") {
@@ -95,42 +96,42 @@ func (s *Server) Asked(word string) (n int) {
 	return n
 }
 
-// Connections counts the control connections that were made.
+// Connections returns the number of accepted control connections.
 func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.accepted
 }
 
-// MaxConcurrent is how many transfers there were at one time.
+// MaxConcurrent returns the maximum of concurrent transfers.
 func (s *Server) MaxConcurrent() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.most
 }
 
-// Transfers is how many there are now.
+// Transfers returns the number of running transfers.
 func (s *Server) Transfers() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open
 }
 
-// Sent counts the bytes of data that were sent.
+// Sent returns the number of content bytes sent.
 func (s *Server) Sent() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sent
 }
 
-// Resumed counts the data connections that resumed a TLS session.
+// Resumed returns the number of data connections that resumed a TLS session.
 func (s *Server) Resumed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.resumed
 }
 
-// Drop closes all connections, as a server does that had enough of idle ones.
+// Drop closes all connections, as a server does with idle ones.
 func (s *Server) Drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +140,7 @@ func (s *Server) Drop() {
 	}
 }
 
-// Die closes the listener and all connections, as a server does whose process ends.
+// Die closes the listener and all connections, as if the process of the server ended.
 func (s *Server) Die() {
 	s.mu.Lock()
 	s.down = true
@@ -155,7 +156,7 @@ func (s *Server) end() {
 
 func (s *Server) behave() behaviour {
 	s.mu.Lock()
-	options := s.options // conditions among them may ask the server
+	options := s.options // copied: their conditions may call methods of the server
 	s.mu.Unlock()
 	b := defaults()
 	b.content = s.content
@@ -180,7 +181,7 @@ func (s *Server) accept() {
 	}
 }
 
-// hold lets the server close c when it ends. It says no when it has.
+// hold registers c to be closed when the server ends. It returns false if the server has ended.
 func (s *Server) hold(c io.Closer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +206,7 @@ func (s *Server) note(command string) {
 	s.commands = append(s.commands, command)
 }
 
-// transfer counts the transfers that are under way.
+// transfer changes the number of running transfers.
 func (s *Server) transfer(change int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A session is a control connection.
+// session is a control connection.
 type session struct {
 	s       *Server
 	raw     net.Conn
@@ -29,7 +29,7 @@ func newSession(s *Server, raw net.Conn) *session {
 	return &session{s: s, raw: raw, conn: raw, in: bufio.NewReader(raw)}
 }
 
-// say sends a reply, unless the options have another one.
+// say sends a reply, unless an option replaces it.
 func (c *session) say(command, reply string) {
 	if line, ok := c.s.behave().endless[command]; ok {
 		c.flood(line)
@@ -39,10 +39,10 @@ func (c *session) say(command, reply string) {
 		io.WriteString(c.conn, other)
 		return
 	}
-	io.WriteString(c.conn, reply+"\r\n") // a client that left needs no reply
+	io.WriteString(c.conn, reply+"\r\n") // an error means that the client has left
 }
 
-// flood says a thing until nobody listens any more.
+// flood sends line repeatedly until the client closes the connection.
 func (c *session) flood(line string) {
 	much := []byte(strings.Repeat(line, 1+chunk/len(line)))
 	for {
@@ -52,7 +52,7 @@ func (c *session) flood(line string) {
 	}
 }
 
-// has tells whether the options have a reply to a command, and sends it.
+// has reports whether an option replaces the reply to a command, and sends that reply.
 func (c *session) has(command string) bool {
 	b := c.s.behave()
 	_, ok := b.replies[command]
@@ -90,7 +90,7 @@ func (c *session) serve() {
 	}
 }
 
-// enter deals with the commands before a login.
+// enter handles the commands before the login. It returns false for other commands.
 func (c *session) enter(command, arg string) bool {
 	b := c.s.behave()
 	switch {
@@ -119,11 +119,11 @@ func (c *session) enter(command, arg string) bool {
 	return true
 }
 
-// do deals with a command of somebody who is logged in. It returns false when the connection has ended.
+// do handles a command after the login. It returns false if the connection has ended.
 func (c *session) do(command, arg string) bool {
 	b := c.s.behave()
 	switch command {
-	case "USER", "PASS", "AUTH": // enter did that
+	case "USER", "PASS", "AUTH": // handled by enter
 	case "FEAT":
 		c.say(command, "211-Features:\r\n SIZE\r\n MDTM\r\n REST STREAM\r\n EPSV\r\n211 End")
 	case "PBSZ":
@@ -135,7 +135,7 @@ func (c *session) do(command, arg string) bool {
 		c.private = arg == "P"
 		c.say(command, "200 ok")
 	case "SIZE":
-		if !c.binary { // as its line ends would be other ones
+		if !c.binary { // the size in ASCII mode depends on the line ends
 			c.say(command, "550 not in ASCII mode")
 			break
 		}
@@ -169,7 +169,7 @@ func (c *session) size(b behaviour) int64 {
 	return b.content.Size()
 }
 
-// file answers a question about the file, if it is about that one.
+// file replies with value to a command about the file, if path is that file.
 func (c *session) file(command, path, value string) {
 	if strings.TrimPrefix(path, "/") != c.s.behave().name {
 		c.say(command, "550 no such file")
@@ -206,7 +206,7 @@ func (c *session) listen(command string, b behaviour) {
 	c.say(command, fmt.Sprintf("229 Entering Extended Passive Mode (|%s%d|)", where, port))
 }
 
-// ip is where to listen.
+// ip returns the address to listen on.
 func (b behaviour) ip() string {
 	if b.ipv6 {
 		return "::1"
