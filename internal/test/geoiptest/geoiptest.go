@@ -7,15 +7,15 @@ import (
 	"net/netip"
 )
 
-// Database is the content of a file that knows the countries of networks, under the key "country" or another that is
-// given. No network may lie within another one.
+// Database returns the content of a database that maps networks to countries, under key, which is usually "country".
+// Networks must not overlap.
 func Database(networks map[netip.Prefix]string, key string) []byte {
 	t := tree{{}}
 	var data []byte
 	for network, country := range networks {
 		a := network.Addr().As16()
 		bits := network.Bits()
-		if network.Addr().Is4() { // IPv4 has the last 32 bits of IPv6
+		if network.Addr().Is4() { // IPv4 is in the lowest 32 bits of IPv6
 			a, bits = netip.AddrFrom4(network.Addr().As4()).As16(), bits+96
 			a[10], a[11] = 0, 0
 		}
@@ -33,10 +33,10 @@ func Database(networks map[netip.Prefix]string, key string) []byte {
 	)...)
 }
 
-// A tree has two records a node: 0 for nothing, a node's index, or a leaf below zero.
+// tree has two records for each node: 0 for none, the index of a node, or a negative number for a leaf.
 type tree [][2]int
 
-// leaf is the record for what begins at offset of the data.
+// leaf returns the record for an offset in the data section.
 func leaf(offset int) int { return -1 - offset }
 
 func (t *tree) add(a [16]byte, bits, record int) {
@@ -70,7 +70,7 @@ func (t tree) encode() (out []byte) {
 	return out
 }
 
-// object is a map of alternating keys and values.
+// object returns a map of alternating keys and values.
 func object(parts ...[]byte) []byte {
 	out := []byte{7<<5 | byte(len(parts)/2)}
 	for _, p := range parts {
@@ -79,7 +79,7 @@ func object(parts ...[]byte) []byte {
 	return out
 }
 
-// text is a string of less than 29 bytes.
+// text returns a string of less than 29 bytes.
 func text(s string) []byte { return append([]byte{2<<5 | byte(len(s))}, s...) }
 
 func uint16Of(n byte) []byte { return []byte{5<<5 | 1, n} }
