@@ -1,6 +1,6 @@
-// Package gotool builds the servers of other projects that tests run, in the versions that scripts/go.mod pins.
+// Package gotool builds servers of other projects that tests run, in the versions that scripts/go.mod pins.
 //
-// It must not be imported but by tests.
+// It must be imported only by tests.
 package gotool
 
 import (
@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Path returns the path of a tool's program in the build cache, and builds it if it is not there. Only one process at a
-// time does: a program that a second go command is just writing anew cannot be started (ETXTBSY).
+// Path returns the path of a tool's program in the build cache, and builds it if necessary. It holds a lock against
+// other processes: a program that another go command is writing cannot be started (ETXTBSY).
 func Path(name string) (string, error) {
 	root, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
