@@ -1,9 +1,9 @@
-// Package leaktest fails the tests of a package when goroutines of theirs stay.
+// Package leaktest fails the tests of a package if they leave goroutines behind.
 //
 //	func TestMain(m *testing.M) { leaktest.Main(m) }
 //
-// It is goleak with patience: goleak.VerifyTestMain waits for less than half a second, and on a busy machine a
-// goroutine that has been told to end may need longer to do so. It must not be imported but by tests.
+// It is goleak with a longer time limit: goleak.VerifyTestMain waits less than half a second, and on a busy machine a
+// goroutine may need longer to end. The package must be imported only by tests.
 package leaktest
 
 import (
@@ -16,10 +16,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is how long goroutines may take to end. One that stays for good takes all of it.
+// patience is the time limit for goroutines to end. Only a leaked goroutine uses all of it.
 const patience = time.Minute
 
-// Main runs the tests of a package and exits. What http.DefaultClient keeps is closed before.
+// Main runs the tests of a package and exits. It closes the idle connections of http.DefaultClient before the check.
 func Main(m *testing.M, options ...goleak.Option) {
 	code := m.Run()
 	if code == 0 {
@@ -32,7 +32,7 @@ func Main(m *testing.M, options ...goleak.Option) {
 	os.Exit(code)
 }
 
-// find returns an error about goroutines that are still there after the patience.
+// find returns an error about goroutines that are still running after patience.
 func find(patience time.Duration, options ...goleak.Option) error {
 	begun := time.Now()
 	for {
