@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// A reply is an answer before it is sent: a header section and a part of a content.
+// reply is an answer before it is sent: a status, a header section and a part of a content.
 type reply struct {
 	status int
 	header http.Header
@@ -24,7 +24,7 @@ type reply struct {
 	part   byterange.Range // of body
 }
 
-// answer makes and sends the answer to req.
+// answer generates and sends the answer to req.
 func (c *conn) answer(req *http.Request, r *Request) ending {
 	b := c.s.behave(req)
 	sleep(c.ctx, b.latency)
@@ -43,11 +43,11 @@ func (c *conn) answer(req *http.Request, r *Request) ending {
 	return end
 }
 
-// describe adds the digest of what is to be sent.
+// describe adds the Content-Digest field.
 func (r reply) describe() {
 	h := verify.SHA256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(r.body, r.part.Start, r.part.Len())); err != nil {
-		panic(err) // contents do not fail
+		panic(err) // a Content does not fail
 	}
 	d, err := verify.NewDigest(verify.SHA256, h.Sum(nil))
 	if err != nil {
@@ -56,7 +56,7 @@ func (r reply) describe() {
 	r.header.Set("Content-Digest", verify.ReprField(d))
 }
 
-// close is how this server closes a connection.
+// close returns how this server closes a connection.
 func (b *behaviour) close() ending {
 	if b.noNotify {
 		return endRudely
@@ -64,7 +64,7 @@ func (b *behaviour) close() ending {
 	return endPolitely
 }
 
-// reply decides what the answer is.
+// reply returns the answer to the request.
 func (b *behaviour) reply() reply {
 	doc, found := b.documents[b.req.URL.Path]
 	switch {
@@ -82,8 +82,8 @@ func (b *behaviour) reply() reply {
 	return b.file()
 }
 
-// file answers with the file, a part of it, or that it is another one than the client wants (RFC 9110,
-// section 13.2.2).
+// file returns an answer with the file or a part of it, or a status that a precondition demands (RFC 9110, section
+// 13.2.2).
 func (b *behaviour) file() reply {
 	size := b.s.Content.Size()
 	h := http.Header{"Content-Type": {"application/octet-stream"}}
@@ -121,7 +121,7 @@ func (b *behaviour) file() reply {
 	return reply
 }
 
-// precondition evaluates If-Match, If-None-Match and If-Modified-Since. It is 0 if the file is wanted.
+// precondition evaluates If-Match, If-None-Match and If-Modified-Since. It returns 0 if the file is to be sent.
 func (b *behaviour) precondition() int {
 	get := b.req.Header.Get
 	strong := b.etag != "" && !strings.HasPrefix(b.etag, "W/")
@@ -141,7 +141,7 @@ func (b *behaviour) precondition() int {
 	return 0
 }
 
-// listed says that etag is one of a list; none of ours has a comma.
+// listed reports whether etag is in a list. The entity tags of tests contain no commas.
 func listed(list, etag string) bool {
 	for v := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(v) == etag {
@@ -151,13 +151,13 @@ func listed(list, etag string) bool {
 	return false
 }
 
-// otherVersion says that If-Range names another version (RFC 9110, section 13.1.5).
+// otherVersion reports whether If-Range names another version (RFC 9110, section 13.1.5).
 func (b *behaviour) otherVersion() bool {
 	v := b.req.Header.Get("If-Range")
 	return v != "" && v != b.etag && v != b.modified.UTC().Format(http.TimeFormat)
 }
 
-// note is an answer with a few words as body, or none where none may be.
+// note returns an answer with a short text as its body, or without a body if the status does not allow one.
 func (b *behaviour) note(status int, h http.Header) reply {
 	text := []byte(fmt.Sprintf("%d %s\n", status, http.StatusText(status)))
 	if status == http.StatusNoContent || status == http.StatusNotModified {
@@ -207,7 +207,7 @@ func (b *behaviour) head(w io.Writer, r reply) {
 	io.WriteString(w, "\r\n")
 }
 
-// announced is the values of Content-Length.
+// announced returns the values of Content-Length.
 func (b *behaviour) announced(r reply) []string {
 	switch {
 	case b.setLengths:

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Certify makes a certificate for loopback, which is its own authority, and gives it as PEM, too. What edit changes, if not
-// nil, makes it a bad one.
+// Certify returns a TLS configuration with a self-signed certificate for loopback, and the certificate in PEM. If edit
+// is not nil, it may change the certificate to make it invalid.
 func Certify(t testing.TB, edit func(*x509.Certificate)) (*tls.Config, []byte) {
 	t.Helper()
 	template := &x509.Certificate{
@@ -40,12 +40,12 @@ func Certify(t testing.TB, edit func(*x509.Certificate)) (*tls.Config, []byte) {
 	}
 	config := &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
-		NextProtos:   []string{"h2", "http/1.1"}, // offers more than it can: a client for ranges takes 1.1
+		NextProtos:   []string{"h2", "http/1.1"}, // h2 is not supported: a client for ranges must choose 1.1
 	}
 	return config, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// Pool is what a client has to trust to talk to servers with TLS.
+// Pool returns the certificates that a client must trust to connect to TLS servers.
 func Pool(servers ...*Server) *x509.CertPool {
 	pool := x509.NewCertPool()
 	for _, s := range servers {

@@ -8,31 +8,31 @@ import (
 	"net/http"
 )
 
-// A conn is one connection. Its requests come one after the other; pipelining is not for the clients that
-// are tested here.
+// conn is one connection. It handles requests one after the other and does not support pipelining, which the tested
+// clients do not use.
 type conn struct {
 	s      *Server
 	raw    net.Conn
-	stream net.Conn // raw, or TLS over it
+	stream net.Conn // raw, or TLS over raw
 	number int
 
-	ctx    context.Context // ends with the connection, on whichever side
+	ctx    context.Context // ends with the connection, whichever side closes it
 	cancel context.CancelFunc
 }
 
-// drop closes the connection without a word, not even the close_notify of TLS.
+// drop closes the connection without the close_notify of TLS.
 func (c *conn) drop() {
 	c.cancel()
 	c.raw.Close()
 }
 
-// abandoned says that the client has closed the connection.
+// abandoned reports whether the client has closed the connection.
 func (c *conn) abandoned() bool {
-	// Under TLS what waits to be read while an answer is being sent can only be the client's close_notify.
+	// Under TLS, data that arrives while an answer is being sent can only be the client's close_notify.
 	return c.ctx.Err() != nil || gone(c.raw, c.s.tls != nil)
 }
 
-// serve answers requests until one side has enough.
+// serve answers requests until either side closes the connection.
 func (c *conn) serve() {
 	defer func() {
 		c.drop()
@@ -44,7 +44,7 @@ func (c *conn) serve() {
 	for {
 		req, err := http.ReadRequest(in)
 		if err != nil {
-			io.WriteString(c.stream, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n") // if anybody is there
+			io.WriteString(c.stream, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n") // it may have left
 			return
 		}
 		if !c.serveOne(in, req) {
@@ -53,8 +53,8 @@ func (c *conn) serve() {
 	}
 }
 
-// serveOne answers req. Meanwhile a goroutine watches for the client closing the connection, which ends c.ctx.
-// It says whether another request may follow.
+// serveOne answers req. Meanwhile a goroutine cancels c.ctx when the client closes the connection. serveOne reports
+// whether another request may follow.
 func (c *conn) serveOne(in *bufio.Reader, req *http.Request) (more bool) {
 	watched := make(chan struct{})
 	go func() {
@@ -80,12 +80,12 @@ func (c *conn) serveOne(in *bufio.Reader, req *http.Request) (more bool) {
 	return end == endOpen && c.ctx.Err() == nil
 }
 
-// An ending says what becomes of the connection after an answer.
+// ending is the state of the connection after an answer.
 type ending int
 
 const (
 	endOpen     ending = iota // another request may follow
 	endPolitely               // closed, under TLS with close_notify
-	endRudely                 // closed without
-	endReset                  // by a TCP reset
+	endRudely                 // closed without close_notify
+	endReset                  // reset
 )

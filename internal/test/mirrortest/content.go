@@ -10,20 +10,20 @@ import (
 	"braid/verify"
 )
 
-// A Content is the file that a mirror has. It is an io.ReaderAt, and may be used by several goroutines.
+// Content is the file of a mirror. It is an io.ReaderAt and safe for concurrent use.
 type Content struct {
-	data []byte // nil: made up by seed
+	data []byte // nil if generated from seed
 	size int64
 	seed uint64
 }
 
-// Body is what New accepts as the file.
+// Body is the type of the file that New accepts.
 type Body interface{ []byte | Content }
 
-// Generate makes up a file of any size. It needs no memory, and the same seed gives the same bytes.
+// Generate returns a generated file of any size. It needs no memory, and equal seeds give equal bytes.
 func Generate(size int64, seed uint64) Content { return Content{size: size, seed: seed} }
 
-// ContentOf is body as a Content. It must not be changed any more.
+// ContentOf returns body as a Content. body must not be modified afterwards.
 func ContentOf[B Body](body B) Content {
 	switch b := any(body).(type) {
 	case Content:
@@ -34,13 +34,13 @@ func ContentOf[B Body](body B) Content {
 	panic("unreachable: Body has no other types")
 }
 
-// Size is the number of bytes.
+// Size returns the number of bytes.
 func (c Content) Size() int64 { return c.size }
 
-// Reader reads the file from its start.
+// Reader returns a reader that begins at the start of the file.
 func (c Content) Reader() io.Reader { return io.NewSectionReader(c, 0, c.size) }
 
-// Bytes is the whole file, which must not be changed.
+// Bytes returns the whole file, which must not be modified.
 func (c Content) Bytes() []byte {
 	if c.data != nil {
 		return c.data
@@ -50,8 +50,8 @@ func (c Content) Bytes() []byte {
 	return b
 }
 
-// Compare reads r to its end, and is nil if that is the file. What it needs of memory does not grow with the file:
-// large blocks are expensive under the race detector.
+// Compare reads r to its end, and returns nil if it equals the file. It uses a small buffer for files of any size,
+// because large blocks are expensive under the race detector.
 func (c Content) Compare(r io.Reader) error {
 	var got, want [32 << 10]byte
 	for off := int64(0); ; {
@@ -73,7 +73,7 @@ func (c Content) Compare(r io.Reader) error {
 	}
 }
 
-// Digest is the SHA-256 of the file.
+// Digest returns the SHA-256 of the file.
 func (c Content) Digest() verify.Digest {
 	h := sha256.New()
 	if c.data != nil {
@@ -100,7 +100,7 @@ func (c Content) ReadAt(p []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// fill writes the bytes at off, which must exist.
+// fill copies the bytes at off, which must exist, to p.
 func (c Content) fill(p []byte, off int64) {
 	if c.data != nil {
 		copy(p, c.data[off:])
@@ -120,8 +120,8 @@ func (c Content) fill(p []byte, off int64) {
 	}
 }
 
-// word is the i-th word of eight bytes: a finalizer in the manner of SplitMix64 over a counter, so that any
-// place of the file can be had without what is before it.
+// word returns the i-th word of eight bytes. It applies a finalizer similar to SplitMix64 to a counter, so that each
+// part of the file can be generated independently.
 func (c Content) word(i int64) uint64 {
 	z := c.seed + (uint64(i)+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

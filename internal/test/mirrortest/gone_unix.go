@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// gone says that the peer closed its end of c. It asks the kernel, which knows before any reader does: on
-// loopback a close is seen here before whatever the peer does next.
+// gone reports whether the peer has closed its end of c. It asks the kernel, which knows it before any reader does: on
+// loopback, a close is visible here before the next action of the peer.
 func gone(c net.Conn, pending bool) bool {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {

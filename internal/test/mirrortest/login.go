@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// The nonces of a server that wants Digest: the second one is for those who come with the first after it has become too old.
+// The nonces of a Digest server. The second one replaces the first when that has become stale.
 const (
 	nonce      = "once"
 	freshNonce = "more"
 )
 
-// Login lets only this user in, by "Basic", by "Digest", or by "Stale", which is a Digest whose first nonce is not good any
-// more when it is used a second time.
+// Login accepts only this user. scheme is "Basic", "Digest", or "Stale", which is Digest with a first nonce that
+// expires after one use.
 func Login(scheme, user, password string) Option {
 	if scheme == "Basic" {
 		knows := func(r *http.Request) bool {
@@ -38,7 +38,7 @@ func Login(scheme, user, password string) Option {
 	}
 }
 
-// asks makes all but these requests find out what the server wants.
+// asks answers all requests with the challenge, except those for which but returns true.
 func asks(but func(*http.Request) bool, challenge string) Option {
 	return When(func(r *http.Request) bool { return !but(r) }, Status(http.StatusUnauthorized), Header("WWW-Authenticate", challenge))
 }
@@ -55,7 +55,7 @@ func digestFields(r *http.Request) map[string]string {
 	return fields
 }
 
-// answerTo is what somebody answers who knows the password (RFC 7616, section 3.4.1).
+// answerTo returns the response for a user who knows the password (RFC 7616, section 3.4.1).
 func answerTo(r *http.Request, p map[string]string, user, password string) string {
 	sum := func(words ...string) string {
 		s := sha256.Sum256([]byte(strings.Join(words, ":")))

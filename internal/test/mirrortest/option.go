@@ -15,13 +15,12 @@ import (
 	"braid/verify"
 )
 
-// An Option makes a server misbehave, or behave in some special way. Of options that contradict each other
-// the last one holds.
+// Option makes a server misbehave, or behave in a special way. If options contradict each other, the last one applies.
 type Option func(*behaviour)
 
-// A behaviour is what a server does about one request.
+// behaviour is the result of applying the options to one request.
 type behaviour struct {
-	req     *http.Request // nil when New asks for name and TLS
+	req     *http.Request // nil while New determines name and TLS
 	s       *Server
 	changed <-chan struct{}
 
@@ -45,7 +44,7 @@ type behaviour struct {
 	padding       int
 	fields        int
 	contentDigest bool
-	lengths       []string // of Content-Length, when setLengths
+	lengths       []string // values of Content-Length, if setLengths is set
 	setLengths    bool
 	contentRange  func(byterange.ContentRange) string
 
@@ -56,7 +55,7 @@ type behaviour struct {
 	framing     framing
 	noLastChunk bool
 	pace        *pace
-	cut, reset  int64 // -1: not
+	cut, reset  int64 // -1 for never
 	stall, die  int64
 	budget      *Budget
 	noNotify    bool
@@ -71,7 +70,7 @@ const (
 	byClose
 )
 
-// A document is another file on the server.
+// document is another file on the server.
 type document struct {
 	kind string
 	data []byte
@@ -84,7 +83,7 @@ func defaults(req *http.Request, s *Server) behaviour {
 	}
 }
 
-// When applies options to the requests that match. Name and TLS are no matter of requests.
+// When applies options to the requests that match. Name and TLS do not depend on requests and cannot be used.
 func When(match func(*http.Request) bool, options ...Option) Option {
 	return func(b *behaviour) {
 		if b.req == nil || !match(b.req) {
@@ -96,8 +95,8 @@ func When(match func(*http.Request) bool, options ...Option) Option {
 	}
 }
 
-// Choose asks for each request which options apply. It is called under the server's lock, one request at a time, and must not
-// ask the server.
+// Choose applies the options that choose returns for each request. choose is called with the server's lock held, so it
+// must not call methods of the server.
 func Choose(choose func(*http.Request) []Option) Option {
 	return func(b *behaviour) {
 		if b.req == nil {
@@ -114,9 +113,10 @@ func OnHead(options ...Option) Option {
 	return When(func(r *http.Request) bool { return r.Method == http.MethodHead }, options...)
 }
 
-// Times applies options to the next n requests only. The value counts: use it for one server.
+// Times applies options to the next n requests only. The returned Option holds the counter, so it must be used for one
+// server only.
 func Times(n int, options ...Option) Option {
-	seen := map[*http.Request]bool{} // guarded by the server's lock: options run under it
+	seen := map[*http.Request]bool{} // guarded by the server's lock, which is held while options are applied
 	return When(func(r *http.Request) bool {
 		if !seen[r] && len(seen) < n {
 			seen[r] = true
@@ -128,33 +128,33 @@ func Times(n int, options ...Option) Option {
 // Once applies options to the next request only.
 func Once(options ...Option) Option { return Times(1, options...) }
 
-// At makes it listen at another address of this machine than 127.0.0.1.
+// At makes the server listen on another address of this machine than 127.0.0.1.
 func At(host string) Option { return func(b *behaviour) { b.host = host } }
 
-// Name makes s the last segment of the file's URL, and what may be before it. If not given, it is "file.bin".
+// Name sets the path of the file's URL, without the leading slash. The default is "file.bin".
 func Name(s string) Option { return func(b *behaviour) { b.name = s } }
 
-// TLS makes it an https server with a certificate for its address, which is its own authority: see
-// Server.CertPEM and Pool. What edit changes, if not nil, makes it a bad one.
+// TLS makes the server an https server with a self-signed certificate for its address; see Server.CertPEM and Pool. If
+// edit is not nil, it may change the certificate to make it invalid.
 func TLS(edit func(*x509.Certificate)) Option {
 	return func(b *behaviour) { b.tls, b.certificate = true, edit }
 }
 
-// NoCloseNotify ends TLS connections without close_notify, as somebody on the way would.
+// NoCloseNotify ends TLS connections without close_notify, as an attacker on the network would.
 func NoCloseNotify() Option { return func(b *behaviour) { b.noNotify = true } }
 
-// Raw lets f answer each request, which has been read, with bytes of its own. The connection is then closed.
+// Raw calls f to answer each request, after the request was read. The connection is then closed.
 func Raw(f func(net.Conn)) Option { return func(b *behaviour) { b.raw = f } }
 
 // RawString answers each request with these bytes and closes the connection.
 func RawString(answer string) Option {
-	return Raw(func(c net.Conn) { c.Write([]byte(answer)) }) // a client that left needs no answer
+	return Raw(func(c net.Conn) { c.Write([]byte(answer)) }) // an error means that the client has left
 }
 
-// Handler answers all requests instead of the file. Its answer is sent when it is complete.
+// Handler answers all requests with h instead of the file. The answer is sent when it is complete.
 func Handler(h http.Handler) Option { return func(b *behaviour) { b.handler = h } }
 
-// Document puts another file on the server, at path: a metalink, a signature.
+// Document adds another file to the server, such as a Metalink document or a signature.
 func Document(path, kind string, data []byte) Option {
 	return func(b *behaviour) { b.documents[path] = document{kind, data} }
 }
@@ -164,18 +164,18 @@ func Redirect(to string) Option {
 	return func(b *behaviour) { b.status, b.redirect = http.StatusFound, to }
 }
 
-// Status answers with this status and no file, whatever was asked for. Zero means that no status is forced.
+// Status answers all requests with this status and no file. Zero removes the status.
 func Status(code int) Option { return func(b *behaviour) { b.status = code } }
 
-// RetryAfter is a Header.
+// RetryAfter adds a Retry-After field.
 func RetryAfter(value string) Option { return Header("Retry-After", value) }
 
-// Header adds a field to every answer. It takes the place of one that the server would send by itself.
+// Header adds a field to every answer. It replaces a field that the server would send by itself.
 func Header(name, value string) Option {
 	return func(b *behaviour) { b.header.Add(name, value) }
 }
 
-// Link adds Link fields, as they are.
+// Link adds Link fields with these values.
 func Link(values ...string) Option {
 	return func(b *behaviour) {
 		for _, v := range values {
@@ -184,7 +184,7 @@ func Link(values ...string) Option {
 	}
 }
 
-// Mirrors adds a Link for each URL, the first one with the best priority (RFC 6249, section 3).
+// Mirrors adds a Link field for each URL, with descending priority (RFC 6249, section 3).
 func Mirrors(urls ...string) Option {
 	return func(b *behaviour) {
 		for i, u := range urls {
@@ -193,7 +193,8 @@ func Mirrors(urls ...string) Option {
 	}
 }
 
-// Digest adds the Digest field (RFC 3230): that of the file if ds is empty, else ds, which may be lies; none for the zero digest.
+// Digest adds the Digest field (RFC 3230): the digest of the file if ds is empty, otherwise ds, which may be wrong. The
+// zero digest removes the field.
 func Digest(ds ...verify.Digest) Option {
 	return func(b *behaviour) {
 		switch {
@@ -208,31 +209,31 @@ func Digest(ds ...verify.Digest) Option {
 	}
 }
 
-// ContentDigest adds the Content-Digest field (RFC 9530, section 2) to answers with a file or a part of it: that of
-// what should come.
+// ContentDigest adds the Content-Digest field (RFC 9530, section 2) to answers with the file or a part of it. The
+// digest is that of the intended content, even if the options change it.
 func ContentDigest() Option { return func(b *behaviour) { b.contentDigest = true } }
 
-// ETag sets the validator, with its quotes, and makes the server heed it.
+// ETag sets the entity tag, with its quotes, and makes the server evaluate it in conditional requests.
 func ETag(value string) Option { return func(b *behaviour) { b.etag = value } }
 
-// Modified sets the date of the file.
+// Modified sets the modification time of the file.
 func Modified(t time.Time) Option { return func(b *behaviour) { b.modified = t } }
 
 // Latency waits before each answer.
 func Latency(d time.Duration) Option { return func(b *behaviour) { b.latency = d } }
 
-// IgnoreRange answers ranges with the whole file.
+// IgnoreRange answers range requests with the whole file.
 func IgnoreRange() Option { return func(b *behaviour) { b.ignoreRange = true } }
 
-// ContentRange changes that field of a 206. An empty value leaves it out.
+// ContentRange changes the Content-Range field of a 206. An empty value removes it.
 func ContentRange(f func(byterange.ContentRange) string) Option {
 	return func(b *behaviour) { b.contentRange = f }
 }
 
-// ContentEncoding claims a coding that is not there.
+// ContentEncoding adds a Content-Encoding field without encoding the content.
 func ContentEncoding(value string) Option { return Header("Content-Encoding", value) }
 
-// ContentLength sends these Content-Length lines, or none, whatever the body is.
+// ContentLength sends these values of Content-Length, or none, regardless of the body.
 func ContentLength(values ...string) Option {
 	return func(b *behaviour) { b.lengths, b.setLengths = values, true }
 }
@@ -245,57 +246,57 @@ func NoLastChunk() Option {
 	return func(b *behaviour) { b.framing, b.noLastChunk = byChunks, true }
 }
 
-// UntilClose sends the body without any length; it ends with the connection.
+// UntilClose sends the body without a length; it ends with the connection.
 func UntilClose() Option { return func(b *behaviour) { b.framing = byClose } }
 
-// Close ends the connection after each answer.
+// Close closes the connection after each answer.
 func Close() Option { return func(b *behaviour) { b.closing = true } }
 
-// HugeHeader adds fields of n bytes in all.
+// HugeHeader adds header fields of n bytes in total.
 func HugeHeader(n int) Option { return func(b *behaviour) { b.padding = n } }
 
-// ManyFields adds n short fields.
+// ManyFields adds n short header fields.
 func ManyFields(n int) Option { return func(b *behaviour) { b.fields = n } }
 
-// Informational sends n answers of status 103 before each answer.
+// Informational sends n answers with status 103 before each answer.
 func Informational(n int) Option { return func(b *behaviour) { b.informational = n } }
 
 // Corrupt inverts the bytes of the file at these offsets.
 func Corrupt(offsets ...int64) Option { return func(b *behaviour) { b.corrupt = offsets } }
 
-// BodyLonger sends n bytes more than it announced.
+// BodyLonger sends n bytes more than announced.
 func BodyLonger(n int64) Option { return func(b *behaviour) { b.longer = n } }
 
-// CutAfter closes the connection after n bytes of the body. -1 does not.
+// CutAfter closes the connection after n bytes of the body; -1 means never.
 func CutAfter(n int64) Option { return func(b *behaviour) { b.cut = n } }
 
-// ResetAfter resets the connection after n bytes of the body; the client may not get the last of them.
+// ResetAfter resets the connection after n bytes of the body. The client may not receive the last of them.
 func ResetAfter(n int64) Option { return func(b *behaviour) { b.reset = n } }
 
-// StallAfter sends nothing after n bytes of the body and keeps the connection. -1 goes on.
+// StallAfter stops sending after n bytes of the body and keeps the connection open; -1 means never.
 func StallAfter(n int64) Option { return func(b *behaviour) { b.stall = n } }
 
-// DieAfter makes the server Die when the bodies of all its answers reached n bytes.
+// DieAfter calls Die when the bodies of all answers have n bytes in total.
 func DieAfter(n int64) Option { return func(b *behaviour) { b.die = n } }
 
-// A Budget is how many bytes of bodies servers may send in all, until it is lifted. Then it is none any more.
+// Budget is the number of body bytes that servers may send in total. After Lift there is no limit.
 type Budget struct {
 	left   atomic.Int64
 	lifted chan struct{}
 	lift   sync.Once
 }
 
-// NewBudget makes one of so many bytes.
+// NewBudget returns a Budget of the given size.
 func NewBudget(bytes int64) *Budget {
 	b := &Budget{lifted: make(chan struct{})}
 	b.left.Store(bytes)
 	return b
 }
 
-// Lift lets servers go on that have spent it.
+// Lift removes the limit, so that blocked answers continue.
 func (b *Budget) Lift() { b.lift.Do(func() { close(b.lifted) }) }
 
-// room is how many of n bytes may be sent.
+// room returns how many of n bytes may be sent.
 func (b *Budget) room(n int64) int64 {
 	select {
 	case <-b.lifted:
@@ -305,20 +306,21 @@ func (b *Budget) room(n int64) int64 {
 	}
 }
 
-// Within keeps the bodies of a server within a budget: what is more waits until it is lifted, with the connection open.
+// Within limits the bodies of a server to a budget. When the budget is spent, answers block with the connection open
+// until it is lifted.
 func Within(b *Budget) Option { return func(s *behaviour) { s.budget = b } }
 
-// Rate limits the body bytes a second. Given to several servers, one value is one link that they share.
-// Zero sends nothing.
+// Rate limits the body bytes a second. If the same Option is given to several servers, they share the rate like a
+// common link. Zero sends nothing.
 func Rate(bytes int64) Option { return RateFunc(func(time.Duration) int64 { return bytes }) }
 
-// RateFunc is a Rate that changes with the time since the first byte.
+// RateFunc is a Rate that depends on the time since the first byte.
 func RateFunc(rate func(elapsed time.Duration) int64) Option {
 	p := &pace{rate: rate}
 	return func(b *behaviour) { b.pace = p }
 }
 
-// Unlimited lifts a Rate.
+// Unlimited removes a Rate.
 func Unlimited() Option { return func(b *behaviour) { b.pace = nil } }
 
 // pad adds the fields of HugeHeader and ManyFields.

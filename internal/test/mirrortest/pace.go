@@ -7,24 +7,25 @@ import (
 )
 
 const (
-	// maxPiece is the most that is sent between two looks at what the test wants.
+	// maxPiece is the maximum number of bytes that are sent between two checks for changed options.
 	maxPiece = 64 << 10
-	// beat is how much time a piece of a paced answer stands for: the stream is even down to this.
+	// beat is the duration of one piece of a paced answer, and so the granularity of the rate.
 	beat = 5 * time.Millisecond
-	// lag is how far behind its schedule a pace may be and catch up. What is older is lost, not sent in a burst.
+	// lag is how far a pace may be behind its schedule and catch up. Older debts are dropped instead of being sent in a
+	// burst.
 	lag = 20 * time.Millisecond
 )
 
-// A pace is a link of limited rate. All answers that use it share it.
+// pace is a link with a limited rate. All answers that use it share the rate.
 type pace struct {
 	rate func(elapsed time.Duration) int64 // bytes a second
 
 	mu    sync.Mutex
-	begun time.Time // of the first piece
+	begun time.Time // time of the first piece
 	next  time.Time // when the link is free
 }
 
-// piece says how many bytes may be sent at once, and 0 if none may now.
+// piece returns the number of bytes that may be sent at once, or 0 if none may be sent now.
 func (p *pace) piece() int64 {
 	rate := p.current()
 	if rate <= 0 {
@@ -42,7 +43,7 @@ func (p *pace) current() int64 {
 	return p.rate(time.Since(p.begun))
 }
 
-// wait lets n bytes have their time on the link. It returns early when ctx ends.
+// wait blocks for the time that n bytes take on the link, or until ctx ends.
 func (p *pace) wait(ctx context.Context, n int64) {
 	rate := p.current()
 	if rate <= 0 {
@@ -59,7 +60,7 @@ func (p *pace) wait(ctx context.Context, n int64) {
 	sleep(ctx, time.Until(until))
 }
 
-// sleep waits for d to pass or ctx to end.
+// sleep blocks until d has passed or ctx ends.
 func sleep(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return

@@ -7,30 +7,30 @@ import (
 	"braid/byterange"
 )
 
-// A Request is one request and what became of it.
+// Request is the record of a request and its answer.
 type Request struct {
 	Method string
 	Path   string // as requested, with its query
 	Host   string
 	Header http.Header
-	// Range is what was asked for, as far as it exists. It is the whole file if there was no range.
+	// Range is the requested range, cut to the file. Without a range in the request it is the whole file.
 	Range byterange.Range
-	// Ranged says that the request had a Range field.
+	// Ranged is set if the request had a Range field.
 	Ranged bool
 
 	Status     int   // of the answer; 0 if there was none
 	Sent       int64 // bytes of the body
 	Start, End time.Time
-	// Done says that the answer was sent to its end.
+	// Done is set if the answer was sent completely.
 	Done bool
-	// Conn is the number of the connection, from 1: a connection that was used again has the same.
+	// Conn is the number of the connection, counted from 1. Requests on a reused connection have the same number.
 	Conn int
 
 	from *conn
 	over bool
 }
 
-// Requests are all requests so far, the first one first.
+// Requests returns all requests so far, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,29 +41,29 @@ func (s *Server) Requests() []Request {
 	return all
 }
 
-// MaxConcurrent is the greatest number of requests that were being answered at one time. One whose
-// client has closed the connection does not count.
+// MaxConcurrent returns the maximum of requests that were being answered at the same time. A request whose client has
+// closed the connection does not count.
 func (s *Server) MaxConcurrent() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.most
 }
 
-// Connections is how many connections were accepted so far.
+// Connections returns the number of accepted connections.
 func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.accepted
 }
 
-// Sent is the number of body bytes of all answers.
+// Sent returns the number of body bytes in all answers.
 func (s *Server) Sent() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sent
 }
 
-// begin notes a request.
+// begin records a request.
 func (s *Server) begin(c *conn, req *http.Request) *Request {
 	r := &Request{
 		Method: req.Method, Path: req.URL.RequestURI(), Host: req.Host, Header: req.Header.Clone(),
@@ -88,7 +88,7 @@ func (s *Server) begin(c *conn, req *http.Request) *Request {
 	return r
 }
 
-// count notes n body bytes of r.
+// count adds n body bytes to r, and returns the total of the server.
 func (s *Server) count(r *Request, n int64) (total int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,15 +97,15 @@ func (s *Server) count(r *Request, n int64) (total int64) {
 	return s.sent
 }
 
-// ending notes that the client has all of the answer with what is sent next: it may ask again, on another connection as
-// well, before the goroutine that answers gets as far as finish.
+// ending records that the next write completes the answer. The client may send another request, possibly on another
+// connection, before the answering goroutine reaches finish.
 func (s *Server) ending(r *Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.over = true
 }
 
-// finish notes that r is over.
+// finish records the end of r.
 func (s *Server) finish(r *Request, status int, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

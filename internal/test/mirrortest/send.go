@@ -7,16 +7,16 @@ import (
 	"net/http"
 )
 
-// A sender sends one reply.
+// sender sends one reply.
 type sender struct {
 	c    *conn
 	out  *bufio.Writer
 	b    behaviour
 	r    *Request
-	done bool // sent to its end
+	done bool // sent completely
 }
 
-// reply sends the reply, as badly as it should be.
+// reply sends the reply, with the faults that the options demand.
 func (s *sender) reply(r reply) ending {
 	s.b.head(s.out, r)
 	if s.b.req.Method != http.MethodHead {
@@ -35,7 +35,7 @@ func (s *sender) reply(r reply) ending {
 	return endOpen
 }
 
-// body sends the part of the content, and what BodyLonger adds to it.
+// body sends the part of the content, and the bytes that BodyLonger adds.
 func (s *sender) body(r reply) ending {
 	buf := make([]byte, maxPiece)
 	for off := r.part.Start; off < r.part.End+s.b.longer; {
@@ -47,7 +47,7 @@ func (s *sender) body(r reply) ending {
 		p := buf[:n]
 		clear(p)
 		if _, err := r.body.ReadAt(p, off); err != nil && err != io.EOF {
-			panic(err) // contents do not fail
+			panic(err) // a Content does not fail
 		}
 		s.spoil(p, off)
 		if s.b.framing == byLength && off+n == r.part.End+s.b.longer {
@@ -58,7 +58,7 @@ func (s *sender) body(r reply) ending {
 		}
 		off += n
 	}
-	// What is to happen at the very end of the body happens here.
+	// Apply options that take effect at the end of the body.
 	if _, end := s.room(r.part.Len() + s.b.longer); end != endOpen {
 		return end
 	}
@@ -68,8 +68,8 @@ func (s *sender) body(r reply) ending {
 	return endOpen
 }
 
-// room says how many bytes may be sent after the first sent ones of the body. It waits where the test wants
-// it, and looks again when the test changes its mind.
+// room returns how many bytes may be sent after the first sent bytes of the body. It blocks while the options demand
+// that, and evaluates them again when they change.
 func (s *sender) room(sent int64) (int64, ending) {
 	for {
 		if end := s.fate(sent); end != endOpen {
@@ -103,11 +103,11 @@ func (s *sender) room(sent int64) (int64, ending) {
 			s.waitForChange()
 			continue
 		}
-		sleep(s.c.ctx, beat) // the rate is zero for now
+		sleep(s.c.ctx, beat) // the rate is zero at present
 	}
 }
 
-// fate brings the behaviour up to date and says whether the connection ends here.
+// fate updates the behaviour, and returns whether and how the connection ends here.
 func (s *sender) fate(sent int64) ending {
 	select {
 	case <-s.b.changed:
@@ -116,7 +116,7 @@ func (s *sender) fate(sent int64) ending {
 	}
 	switch {
 	case s.b.cut >= 0 && sent >= s.b.cut:
-		s.out.Flush() // the connection ends anyhow
+		s.out.Flush() // the connection ends in any case
 		return s.b.close()
 	case s.b.reset >= 0 && sent >= s.b.reset:
 		s.out.Flush()
@@ -137,7 +137,7 @@ func (s *sender) waitForChange() {
 	}
 }
 
-// spoil changes p, the bytes at off, as Corrupt wants it.
+// spoil applies Corrupt to p, the bytes at off.
 func (s *sender) spoil(p []byte, off int64) {
 	for _, at := range s.b.corrupt {
 		if at >= off && at < off+int64(len(p)) {
@@ -146,7 +146,7 @@ func (s *sender) spoil(p []byte, off int64) {
 	}
 }
 
-// write sends p when its time has come.
+// write sends p at the rate of the pace.
 func (s *sender) write(p []byte) error {
 	if s.b.framing == byChunks {
 		fmt.Fprintf(s.out, "%x\r\n", len(p)) // an error stays in out
@@ -172,7 +172,7 @@ func (s *sender) write(p []byte) error {
 	if s.b.pace != nil {
 		s.b.pace.wait(s.c.ctx, int64(len(p)))
 	}
-	// Buffered bytes do not wait for more than the buffer holds.
+	// Flush before the buffer is full.
 	if s.out.Available() < maxPiece {
 		return s.out.Flush()
 	}

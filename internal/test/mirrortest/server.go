@@ -1,15 +1,15 @@
-// Package mirrortest has real HTTP servers on loopback that misbehave on request. It is imported by tests
-// only.
+// Package mirrortest provides real HTTP servers on loopback that misbehave on request. It must be imported only by
+// tests.
 //
-// A server has one file. It speaks HTTP/1.1 by itself, over real sockets, so that it can send what
-// net/http refuses to: wrong lengths, missing chunks, endless header sections. Left alone it is a good
-// mirror, with ranges, validators and connections that stay open.
+// A server has one file. It implements HTTP/1.1 itself, over real sockets, so that it can send what net/http refuses to
+// send: wrong lengths, missing chunks, endless header sections. Without options it is a good mirror, with ranges,
+// validators and persistent connections.
 //
 //	s := mirrortest.New(t, body, mirrortest.IgnoreRange(), mirrortest.CutAfter(1000))
 //	get(s.URL)
-//	s.Set(mirrortest.CutAfter(-1)) // also for answers that are under way
+//	s.Set(mirrortest.CutAfter(-1)) // applies to answers that are being sent, too
 //
-// It refuses to be a framework: an answer that no option makes is written with Handler or Raw.
+// It is not a framework: an answer without an option of its own can be written with Handler or Raw.
 package mirrortest
 
 import (
@@ -26,20 +26,20 @@ import (
 	"braid/verify"
 )
 
-// A Server is a mirror.
+// Server is an HTTP mirror.
 type Server struct {
 	URL     string // of the file
 	Addr    string // host:port
 	Content Content
 
-	// CertPEM is the certificate of a server with TLS; it is its own authority.
+	// CertPEM is the self-signed certificate of a TLS server.
 	CertPEM []byte
 
 	t        testing.TB
 	path     string      // of the file
-	tls      *tls.Config // nil: plain
+	tls      *tls.Config // nil for plain HTTP
 	listener net.Listener
-	running  sync.WaitGroup // the accepting goroutine and those of connections
+	running  sync.WaitGroup // the accepting goroutine and the connections
 
 	mu       sync.Mutex
 	options  []Option
@@ -49,13 +49,13 @@ type Server struct {
 	down     bool
 	sent     int64 // body bytes of all answers
 	records  []*Request
-	most     int // requests at one time
+	most     int // maximum of concurrent requests
 
 	hashed sync.Once
 	digest verify.Digest
 }
 
-// New starts a server that has body, which must not be changed any more. It ends with the test.
+// New starts a server for body, which must not be modified afterwards. It is stopped at the end of the test.
 func New[B Body](t testing.TB, body B, options ...Option) *Server {
 	t.Helper()
 	s := &Server{
@@ -81,8 +81,8 @@ func New[B Body](t testing.TB, body B, options ...Option) *Server {
 	return s
 }
 
-// Set adds options. They hold for the requests to come and, where that makes sense, for answers that are
-// being sent: rate, stall, cut, death and corruption.
+// Set adds options. They apply to later requests and, as far as possible, to answers that are being sent: rate, stall,
+// cut, death and corruption.
 func (s *Server) Set(options ...Option) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *Server) Set(options ...Option) {
 	s.changed = make(chan struct{})
 }
 
-// Reset forgets all options but TLS and name, and sets others.
+// Reset replaces all options except TLS and Name, which stay.
 func (s *Server) Reset(options ...Option) {
 	s.mu.Lock()
 	s.options = nil
@@ -99,13 +99,13 @@ func (s *Server) Reset(options ...Option) {
 	s.Set(options...)
 }
 
-// Digest is the SHA-256 of the file.
+// Digest returns the SHA-256 of the file.
 func (s *Server) Digest() verify.Digest {
 	s.hashed.Do(func() { s.digest = s.Content.Digest() })
 	return s.digest
 }
 
-// Die closes the listener and all connections, as a server does whose process ends. Nobody else gets its address meanwhile.
+// Die closes the listener and all connections, as if the process of the server ended. The address stays reserved.
 func (s *Server) Die() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *Server) Die() {
 	}
 }
 
-// Revive lets a server that died listen again at its old address.
+// Revive makes a server that died listen again on its address.
 func (s *Server) Revive() {
 	s.t.Helper()
 	s.running.Wait()
@@ -130,7 +130,7 @@ func (s *Server) Revive() {
 	s.listen(ln)
 }
 
-// end kills the server for good.
+// end stops the server for good.
 func (s *Server) end() {
 	s.Die()
 	s.running.Wait()
@@ -169,7 +169,7 @@ func (s *Server) accept(raw net.Conn) {
 	s.running.Go(c.serve)
 }
 
-// nature asks the options for what does not depend on a request: name and TLS.
+// nature applies the options that do not depend on a request: name, address and TLS.
 func (s *Server) nature() behaviour {
 	b := defaults(nil, s)
 	for _, option := range s.options {
@@ -178,8 +178,7 @@ func (s *Server) nature() behaviour {
 	return b
 }
 
-// behave asks the options what to do about req. The channel of changes is closed when the answer is out of
-// date.
+// behave returns the behaviour for req. The channel changed is closed when the result is out of date.
 func (s *Server) behave(req *http.Request) behaviour {
 	s.mu.Lock()
 	defer s.mu.Unlock()
