@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// A statement is a digest that an authority gave.
+// statement is a digest that an authority stated.
 type statement struct {
 	digest string
 	rank   int
-	about  string // the content that its server had then
-	by     Answer // in which it was given
+	about  string // the content that the server had at that time
+	by     Answer // the answer that contained it
 }
 
-// revoked reports whether a later answer without a digest shows that its server has another version by now.
+// revoked reports whether a, a later answer without a digest, shows that its server has another version by now.
 func (s statement) revoked(a Answer) bool {
 	other := a.Tag != "" && s.by.Tag != "" && a.Tag != s.by.Tag || a.Date != "" && s.by.Date != "" && a.Date != s.by.Date
 	return a.Size > 0 && s.by.Size > 0 && a.Size != s.by.Size || other && a.Party == s.by.Party
 }
 
-// A judge goes through a story and remembers what a downloader has to remember.
+// judge processes the commands of a story in order, with the state that a downloader must keep between them.
 type judge struct {
 	Story
 	found []Violation
@@ -29,29 +29,29 @@ type judge struct {
 	c     *Command
 
 	users  []string           // digests that the user gave so far
-	said   []statement        // of authorities, in all commands
+	said   []statement        // by authorities, in all commands
 	now    []statement        // in this command
-	speaks map[string]int     // who speaks of the file in this command, at which rank
-	last   statement          // the newest of the asked server
-	sealed bool               // the journal holds it
-	stored bool               // the version that is kept of the final file holds it
-	proven statement          // of the file in place: by what it was proven
-	named  bool               // a digest of the user's
-	date   string             // that the server gave the file in place
-	pin    int                // the rank of what the URL offered
-	broken bool               // something was damaged: nobody has to keep work any more
-	safe   int                // bytes of the part file that a clean end left, of the authority's content,
-	safeOf []byte             // which is this
-	sums   map[bytesAt]string // made so far
+	speaks map[string]int     // servers that are authorities for the file in this command, with their ranks
+	last   statement          // the newest statement of the asked server
+	sealed bool               // last is in the journal
+	stored bool               // last is stored with the version of the final file
+	proven statement          // evidence for the file in place
+	named  bool               // the journal has a digest of the user
+	date   string             // that the server sent for the file in place
+	pin    int                // rank of the evidence that the URL offered before
+	broken bool               // a file was damaged, so that work may be lost
+	safe   int                // right bytes of the part file after a clean end,
+	safeOf []byte             // and the content that they are part of
+	sums   map[bytesAt]string // computed digests
 }
 
-// A bytesAt is where bytes are that do not change.
+// bytesAt identifies a slice of bytes that do not change.
 type bytesAt struct {
 	first *byte
 	n     int
 }
 
-// sum is the digest of b, which is made once.
+// sum returns the digest of b, which it computes once.
 func (j *judge) sum(b []byte) string {
 	if len(b) == 0 {
 		return SHA256(nil)
@@ -65,7 +65,7 @@ func (j *judge) sum(b []byte) string {
 	return sum
 }
 
-// Judge returns what contradicts the properties, the first command first.
+// Judge returns the violations of the properties, in the order of the commands.
 func Judge(s Story) []Violation {
 	j := &judge{Story: s, sums: map[bytesAt]string{}}
 	for k := range s.Commands {
@@ -89,13 +89,13 @@ func (j *judge) violated(p int, what string) {
 	j.found = append(j.found, Violation{p, what, j.k})
 }
 
-// begin hears what authorities say in this command.
+// begin processes the statements of authorities in this command.
 func (j *judge) begin() {
 	c := j.c
 	switch c.Damage {
-	case "remove", "final": // the file, not the work
+	case "remove", "final": // damages the file, not the work
 		j.stored, j.proven = false, statement{}
-	case "state": // the key is lost with it
+	case "state": // destroys the key, too
 		j.stored, j.pin, j.proven = false, None, statement{}
 		fallthrough
 	case "key", "journal":
@@ -107,25 +107,25 @@ func (j *judge) begin() {
 		j.users = append(j.users, c.User)
 	}
 	j.now = nil
-	// The servers that speak of the file: the asked one, and where it leads to before a word.
+	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
 	j.speaks = speaks
-	led := map[string]int{} // how often there, and not asked since
+	led := map[string]int{} // redirects to a server that was not requested since
 	for _, a := range c.Answers {
-		itself := a.Party != c.Asked && led[a.Party] == 0 // asked as a mirror, it speaks for nobody
+		itself := a.Party != c.Asked && led[a.Party] == 0 // requested as a mirror, it is no authority
 		led[a.Party] = max(0, led[a.Party]-1)
 		if a.To != "" {
 			led[a.To]++
 		}
 		rank, ok := speaks[a.Party]
-		if !ok || itself || a.Status >= 400 { // what an error says is of its own text
+		if !ok || itself || a.Status >= 400 { // the fields of an error describe the error's own text
 			continue
 		}
 		word := a.Digest != "" || a.Links || a.Garbled
-		if word && a.To != "" && a.To != c.Asked { // before, it may have led there without one
+		if word && a.To != "" && a.To != c.Asked { // an earlier answer may have redirected there without a statement
 			delete(speaks, a.To)
 		}
-		vouched := c.User != "" || j.named && c.Before.Journal // else a redirect from https to http is not followed
+		vouched := c.User != "" || j.named && c.Before.Journal // needed to follow a redirect from https to http
 		if a.To != "" && !word && speaks[a.To] == None && (vouched || j.channel(a.Party) <= j.channel(a.To)) {
 			speaks[a.To] = min(rank, j.channel(a.To))
 		}
@@ -137,7 +137,7 @@ func (j *judge) begin() {
 			j.now = append(j.now, statement{a.Digest, rank, a.Content, a})
 		}
 		if a.Content != "" && a.Content != j.last.about && a.Digest == "" {
-			j.last, j.sealed, j.stored = statement{}, false, false // it has another version, and says nothing of it
+			j.last, j.sealed, j.stored = statement{}, false, false // the server has another version, without a digest
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (j *judge) channel(party string) int {
 	return HTTP
 }
 
-// end remembers for the next command.
+// end updates the state for the next command.
 func (j *judge) end() {
 	c := j.c
 	if n := len(j.now); n > 0 {
@@ -158,10 +158,11 @@ func (j *judge) end() {
 	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
 	if len(j.now) > 0 && c.Cut != "kill" {
-		j.sealed = len(c.After.Part) > 0 && !c.Pipe && !(c.Refresh && c.Code != 0) // which touched nothing
+		j.sealed = len(c.After.Part) > 0 && !c.Pipe && !(c.Refresh && c.Code != 0) // a failed refresh changed nothing
 	}
 	j.named = c.After.Journal && len(c.After.Part) > 0 && (j.named || c.User != "")
-	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0) // else the user named another version
+	// With another digest from the user and no statement in this command, the user named another version.
+	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0)
 	j.stored = done && c.Newer && c.After.Final != nil && j.sum(c.After.Final) == j.last.digest || j.stored && same
 	if done && !same {
 		j.date = ""
@@ -171,7 +172,7 @@ func (j *judge) end() {
 			}
 		}
 		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); c.Rank != HTTPS && !c.Newer {
-			j.proven = statement{} // only -N remembers that of a file; what came over https the URL has offered
+			j.proven = statement{} // only -N stores this for a file; evidence over https is stored for the URL
 		}
 	}
 	if done && c.LessProof {
@@ -188,7 +189,7 @@ func (j *judge) end() {
 	case c.Cut == "kill", j.broken, came && (!j.tied() || j.mingled()):
 		j.safe = 0
 	case c.Pipe:
-	case came && j.safe == 0 && len(c.Before.Part) > 0: // it came before, and nothing tied it then
+	case came && j.safe == 0 && len(c.Before.Part) > 0: // the bytes are older, and were not tied to a version then
 	case came:
 		j.safe = right
 	default:
@@ -196,7 +197,7 @@ func (j *judge) end() {
 	}
 }
 
-// bytes of the file that the command made.
+// made returns the bytes of the file that the command produced.
 func (j *judge) made() []byte {
 	if j.c.Pipe {
 		return j.c.Output
@@ -204,7 +205,7 @@ func (j *judge) made() []byte {
 	return j.c.After.Final
 }
 
-// right is P1.
+// right checks P1.
 func (j *judge) right() {
 	c := j.c
 	if c.Do == "verify" || c.Rename || c.Unchanged && !c.Newer && c.Do == "get" && c.Rank == None {
@@ -227,7 +228,7 @@ func (j *judge) right() {
 	}
 }
 
-// known says what an authority has said that a stranger's word was preferred to.
+// known describes the statement of an authority that a stranger's digest was preferred to.
 func (j *judge) known() string {
 	switch {
 	case len(j.now) > 0:
@@ -240,7 +241,7 @@ func (j *judge) known() string {
 	return ""
 }
 
-// vouches reports whether an authority of that rank or a better one has stated the digest, in this command or before.
+// vouches reports whether an authority of at least that rank stated the digest, in this command or before.
 func (j *judge) vouches(digest string, rank int) bool {
 	return slices.Contains(j.users, digest) || said(j.said, digest, rank)
 }
@@ -249,8 +250,8 @@ func said(all []statement, digest string, rank int) bool {
 	return slices.ContainsFunc(all, func(s statement) bool { return s.digest == digest && s.rank >= rank })
 }
 
-// contradicted reports whether the newest word of the asked server is about other bytes than these. What it says in this command
-// counts; if it says nothing, what is remembered.
+// contradicted reports whether the newest statement of the asked server is about other bytes. If the server stated
+// nothing in this command, the stored statement counts.
 func (j *judge) contradicted(sum string, rank int) bool {
 	if j.c.User == sum || rank == User {
 		return false
@@ -264,12 +265,12 @@ func (j *judge) contradicted(sum string, rank int) bool {
 	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged
 }
 
-// older reports whether a statement is of an older file than the one in place, which -N keeps.
+// older reports whether a statement is about an older file than the one in place, which -N keeps.
 func (j *judge) older(s statement) bool {
 	return j.c.Newer && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date
 }
 
-// oneVersion is P2.
+// oneVersion checks P2.
 func (j *judge) oneVersion() {
 	c := j.c
 	got := j.made()
@@ -286,8 +287,8 @@ func (j *judge) oneVersion() {
 	}
 }
 
-// falseTag reports whether all that came since the part file was begun came under one strong entity-tag, from one server or from
-// servers that were asked themselves.
+// falseTag reports whether all bytes since the part file was begun had the same strong entity tag, and came from one
+// server or from servers that were requested directly.
 func (j *judge) falseTag() bool {
 	tags, parties, led := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for k := j.k; k >= 0; k-- {
@@ -297,7 +298,8 @@ func (j *judge) falseTag() bool {
 				led[a.To] = true
 			}
 			again := func(b Answer) bool { return b.From == a.From && b.Sent > 0 }
-			if a.Tag == "" && slices.ContainsFunc(answers[i+1:], again) { // it was refused, and read to its end for the connection
+			// Such an answer was refused, and read to its end only to keep the connection.
+			if a.Tag == "" && slices.ContainsFunc(answers[i+1:], again) {
 				continue
 			}
 			if a.Sent > 0 && a.Method == "GET" && a.Status < 300 {
@@ -316,7 +318,7 @@ func (j *judge) falseTag() bool {
 	return len(tags) == 1 && !tags[""]
 }
 
-// noStepDown is P3.
+// noStepDown checks P3.
 func (j *judge) noStepDown() {
 	c := j.c
 	same := bytes.Equal(c.Before.Final, c.After.Final) && (c.Before.Final == nil) == (c.After.Final == nil)
@@ -333,9 +335,9 @@ func (j *judge) noStepDown() {
 	}
 }
 
-const burst = 12 // times that the same may be asked within a second
+const burst = 12 // maximum of equal requests within a second
 
-// ends is P6.
+// ends checks P6.
 func (j *judge) ends() {
 	c := j.c
 	if c.Stopped != "" {
@@ -357,7 +359,7 @@ func (j *judge) ends() {
 	}
 }
 
-// words are P7 and P8, as far as files show them.
+// words checks P7 and P8, as far as files show them.
 func (j *judge) words() {
 	c := j.c
 	if slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Secret && a.Party != c.Asked }) {

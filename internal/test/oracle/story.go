@@ -1,12 +1,12 @@
-// Package oracle judges what a downloader did in a world of servers of which some lie.
+// Package oracle judges the behavior of a downloader in a simulated world of servers, some of which lie.
 //
-// It knows nothing of braid: a [Story] says what the user asked for, what each server answered, and which files were there before
-// and after each command. [Judge] compares that with the properties P1 to P8 and returns what contradicts them. It refuses to
-// read messages, and to guess: where a property demands something that the story does not show, nothing is demanded.
+// It does not depend on braid. A [Story] contains the user's commands, the answer of each server, and the files before
+// and after each command. [Judge] compares these with the properties P1 to P8 and returns the violations. It does not
+// read messages and does not guess: if a story does not show whether a property applies, the property is not checked.
 //
-// Who may say what a file is: the user, by a digest; and the asked server, by its own answers. Where the asked server redirects
-// and its answer has neither a digest nor links, the server that is reached speaks for it. No other server is one: no mirror, no
-// other target of a redirect.
+// Two authorities may state what a file is: the user, by a digest, and the asked server, by its own answers. If the
+// asked server redirects and its answer has neither a digest nor links, the target of the redirect is an authority in
+// its place. No other server is an authority, in particular no mirror and no other target of a redirect.
 package oracle
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Ranks of evidence, by the channel over which it came.
+// Ranks of evidence, by the channel that it came over.
 const (
 	None  = 0
 	HTTP  = 1
@@ -23,69 +23,69 @@ const (
 	User  = 4
 )
 
-// A Story is what happened, with what was true.
+// Story is a sequence of commands, with the true contents.
 type Story struct {
-	Contents map[string][]byte // everything that a server could send, by a name
-	HTTPS    map[string]bool   // servers that are asked over https
+	Contents map[string][]byte // everything that servers can send, by name
+	HTTPS    map[string]bool   // servers that use https
 	Commands []Command
 }
 
-// A Command is one run of the downloader: what was asked for, what happened, and how it ended.
+// Command is one run of the downloader: its arguments, events and result.
 type Command struct {
-	Do, Asked, Require, User                string // get, resume, verify, repair; the URL's server; digest; the user's digest
+	Do, Asked, Require, User                string // get, resume, verify or repair; server; digest; from the user
 	Mirrors                                 []string
-	Overwrite, Newer, Rename, Refresh, Pipe bool             // replace a file, or one that is older; into a pipe
-	Continue, LessProof                     bool             // samples are enough; less proof than the URL offered before is
-	Damage, Cut                             string           // to files before the command; interrupt or kill
-	Places                                  map[string]Place // the servers, as long as the command runs
+	Overwrite, Newer, Rename, Refresh, Pipe bool             // replace a file, or an older one; write into a pipe
+	Continue, LessProof                     bool             // accept samples; accept less proof than before
+	Damage, Cut                             string           // damage to files before the command; interrupt or kill
+	Places                                  map[string]Place // the servers during the command
 	Answers                                 []Answer
 	Before, After                           Files
 	Output                                  []byte // of a pipe
-	Code, Rank                              int    // with code 0: of the best evidence,
-	Digest                                  string // and the digest that it speaks of
-	Unchanged, Continued, Compared          bool   // nothing had to come; by samples; ranges came twice
-	Kept                                    int64  // bytes, as the error says
+	Code, Rank                              int    // if the code is 0: rank of the best evidence,
+	Digest                                  string // and its digest
+	Unchanged, Continued, Compared          bool   // nothing was needed; by samples; ranges were fetched twice
+	Kept                                    int64  // bytes kept, according to the error
 	Took                                    time.Duration
-	Stopped                                 string // why the machine had to end it
+	Stopped                                 string // why the simulation ended the command
 }
 
-// A Place is a server during one command.
+// Place is a server during one command.
 type Place struct {
-	Content, Digest string   // that it has, "" if none; that it states
-	Date            string   // that it gives the file
+	Content, Digest string   // content of the server, "" for none; digest that it states
+	Date            string   // date that it sends for the file
 	Links           []string // servers that it names as mirrors beside that digest
-	Well, Ranges    bool     // it serves Content, fast, in ranges, and says nothing that is not true; it answers ranges
-	Steady, Bad     bool     // it does not change; one of its fields is malformed or contradicts another one
+	Well, Ranges    bool     // it serves Content quickly, in ranges, and truthfully; it supports ranges
+	Steady, Bad     bool     // it does not change; one of its fields is malformed or contradicts another
 }
 
-// An Answer is the head of one answer, and how much of its body came.
+// Answer is the header section of an answer, and the number of bytes received from its body.
 type Answer struct {
-	Party, Method, To    string // the server, and that to which it redirects
+	Party, Method, To    string // the server, and the server that it redirects to
 	Status               int
-	From, Sent           int64  // the first byte that was asked for, and how many were read
-	Digest, Tag, Content string // sha-256 that it states, in hex; strong entity-tag; what it has
-	Date                 string // of the content; "" if it gives none
-	Size                 int64  // of the content, as it states; 0 if it does not
-	Links, Secret        bool   // it names mirrors; the request had the user's password
-	Garbled              bool   // it has a digest that nobody can read
+	From, Sent           int64  // offset of the first requested byte, and number of bytes read
+	Digest, Tag, Content string // stated SHA-256 in hex; strong entity tag; content of the server
+	Date                 string // of the content; "" if not sent
+	Size                 int64  // of the content, as stated; 0 if not sent
+	Links, Secret        bool   // it names mirrors; the request contained the user's password
+	Garbled              bool   // its digest is malformed
 	At                   time.Duration
 }
 
-// Files are those of one download, nil if there is none, and the names of others.
+// Files are the files of one download, nil if missing, and the names of other files.
 type Files struct {
 	Final, Part []byte
 	Journal     bool
 	Strange     []string
 }
 
-// A Violation is something that must not be: the number of the property, a class, and the command.
+// Violation is a violated property: its number, a class, and the command.
 type Violation struct {
 	P       int
 	What    string
 	Command int
 }
 
-// SHA256 is the digest of b in hexadecimal digits.
+// SHA256 returns the digest of b in hexadecimal digits.
 func SHA256(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

@@ -10,10 +10,11 @@ import (
 const (
 	block  = 256 // bytes that are compared at once
 	bound  = 30 * time.Minute
-	little = 24 << 10 // less work than this may be lost
+	little = 24 << 10 // loss of less work than this is allowed
 )
 
-// subject is the content that an authority vouches for in this command; nil if it cannot be told, or is not the same as before.
+// subject returns the content that an authority vouches for in this command. It returns nil if that is unknown or has
+// changed since an earlier command.
 func (j *judge) subject() []byte {
 	c := j.c
 	if c.User != "" {
@@ -24,10 +25,10 @@ func (j *judge) subject() []byte {
 		}
 	}
 	var about string
-	for k := 0; k <= j.k; k++ { // it always had the same, and nothing that it says is false
+	for k := 0; k <= j.k; k++ { // the server must always have had the same content, and stated nothing false
 		p := j.Commands[k].Places[c.Asked]
 		if p.Content == "" && p.Steady && !p.Bad && p.Digest == "" {
-			continue // it says nothing
+			continue // the server states nothing
 		}
 		other := about != "" && p.Content != about || p.Digest != "" && p.Digest != j.sum(j.Contents[p.Content])
 		if p.Content == "" || other || p.Bad || !p.Steady {
@@ -35,10 +36,10 @@ func (j *judge) subject() []byte {
 		}
 		about = p.Content
 	}
-	return j.Contents[about] // nil if it said nothing
+	return j.Contents[about] // nil if the server stated nothing
 }
 
-// rightBytes is how many bytes of part are those of the subject.
+// rightBytes returns how many bytes of part equal those of the subject.
 func (j *judge) rightBytes(part []byte) (n int) {
 	want := j.subject()
 	for at := 0; at+block <= min(len(part), len(want)); at += block {
@@ -49,24 +50,26 @@ func (j *judge) rightBytes(part []byte) (n int) {
 	return n
 }
 
-// tied reports whether something other than time and hope shows that two answers of the asked server are of one version.
+// tied reports whether anything proves that two answers of the asked server are about the same version.
 func (j *judge) tied() bool {
 	c := j.c
 	return c.User != "" && j.sum(j.subject()) == c.User || j.sealed || len(j.now) > 0 ||
 		slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party == c.Asked && a.Tag != "" && a.Status < 300 })
 }
 
-// kept is P4: what a clean end left of the authority's content is not thrown away, and not fetched again.
+// kept checks P4: bytes of the authority's content that a clean end left must not be thrown away or fetched again.
 func (j *judge) kept() {
 	c := j.c
 	want := j.subject()
 	if j.broken || j.restated() || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) || c.Refresh || c.Pipe || c.Rename || c.Unchanged || c.Do == "verify" || c.Cut == "kill" {
 		return
 	}
-	if c.Do == "resume" && len(j.users) > 0 || j.mingled() { // the digest was not corrected, or a liar had a part in it
+	// The digest was not corrected, or a liar may have sent some of the bytes.
+	if c.Do == "resume" && len(j.users) > 0 || j.mingled() {
 		return
 	}
-	if j.rightBytes(c.Before.Part) < j.safe || !j.tied() { // of another subject, or nothing shows which
+	// The bytes belong to another subject, or nothing shows to which one.
+	if j.rightBytes(c.Before.Part) < j.safe || !j.tied() {
 		return
 	}
 	for p := range j.speaks {
@@ -74,7 +77,8 @@ func (j *judge) kept() {
 			return
 		}
 	}
-	if slices.ContainsFunc(j.now, func(s statement) bool { return s.digest != j.sum(want) }) { // it says that this is another version
+	// The server states that this is another version.
+	if slices.ContainsFunc(j.now, func(s statement) bool { return s.digest != j.sum(want) }) {
 		return
 	}
 	whole := func(a Answer) bool { return a.Sent > 0 && !c.Places[a.Party].Ranges }
@@ -98,15 +102,15 @@ func (j *judge) kept() {
 	}
 }
 
-// mingled reports whether nothing but a digest that the user mistyped, now or before, ties what several servers
-// answered: one of them may be a liar.
+// mingled reports whether answers of several servers are tied together only by a digest that the user mistyped, now or
+// before. In that case one of them may be a liar.
 func (j *judge) mingled() bool {
 	c := j.c
 	return len(j.users) > 0 && j.sum(j.subject()) != j.users[len(j.users)-1] && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
 }
 
-// restated reports whether the asked server gives the file another date or tag than in an earlier command: it says that
-// this is another version.
+// restated reports whether the asked server sends another date or tag for the file than in an earlier command, which
+// states another version.
 func (j *judge) restated() bool {
 	tags := map[string]bool{}
 	for _, c := range j.Commands[:j.k+1] {
@@ -122,7 +126,7 @@ func (j *judge) restated() bool {
 	return len(tags) > 1
 }
 
-// arrives is P5: a digest is known, and a place that may be asked has the right bytes.
+// arrives checks P5: if a digest is known and an allowed place has the right bytes, the download must succeed.
 func (j *judge) arrives() {
 	c := j.c
 	arrived := c.Code == 0 && c.Took < bound
@@ -136,7 +140,8 @@ func (j *judge) arrives() {
 		return
 	}
 	if c.Newer && c.User == "" && !c.LessProof && j.proven.rank > None &&
-		!slices.ContainsFunc(j.now, func(s statement) bool { return s.rank >= j.proven.rank }) { // -N takes no step down
+		// The option -N does not accept weaker evidence.
+		!slices.ContainsFunc(j.now, func(s statement) bool { return s.rank >= j.proven.rank }) {
 		return
 	}
 	asked := c.Places[c.Asked]
@@ -155,7 +160,7 @@ func (j *judge) arrives() {
 		}
 	}
 	if want == "" || other(stated) || slices.ContainsFunc(j.now, other) {
-		return // authorities contradict each other, or there is none
+		return // the authorities contradict each other, or have stated nothing
 	}
 	if c.Do == "resume" && !j.resumable(want) {
 		return
@@ -172,7 +177,8 @@ func (j *judge) arrives() {
 	}
 }
 
-// resumable reports whether parts resume can go on, and the journal can hold no other digest of the user's: it would be taken.
+// resumable reports whether "parts resume" can continue. The journal must not contain another digest of the user, which
+// would be used.
 func (j *judge) resumable(want string) bool {
 	other := func(d string) bool { return d != want }
 	return j.c.Before.Journal && j.sealed && len(j.c.Before.Part) > 0 && !slices.ContainsFunc(j.users, other)
