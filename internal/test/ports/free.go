@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// claims keeps what this process has claimed: a listener that is garbage is closed.
+// claims holds the listeners of this process, because a listener that is garbage collected is closed.
 var claims sync.Map
 
-// first is the lowest port that the system gives to outgoing connections, and to listeners without a port.
+// first returns the lowest port that the system assigns to outgoing connections and to listeners without a port.
 var first = sync.OnceValue(func() int {
 	data, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if words := strings.Fields(string(data)); err == nil && len(words) == 2 {
@@ -21,15 +21,14 @@ var first = sync.OnceValue(func() int {
 			return n
 		}
 	}
-	return 32768 // as Linux comes
+	return 32768 // the default of Linux
 })
 
 const lowest = 10000
 
-// Free returns an address on loopback where nothing listens, for a server of another program, which cannot choose a
-// free port and tell it. Its port is below those that the system gives away by itself. No other test binary gets it as
-// long as this one runs: each port is claimed by a socket in the abstract namespace (unix(7)), which vanishes with its
-// process.
+// Free returns a loopback address with an unused port, for a server program that cannot choose a free port and report
+// it. The port is below those that the system assigns. No other test binary gets the same port while this one runs:
+// each port is claimed by a socket in the abstract namespace (unix(7)), which disappears with its process.
 func Free(t testing.TB) string {
 	t.Helper()
 	for range 1000 {

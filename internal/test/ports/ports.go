@@ -1,7 +1,7 @@
-// Package ports keeps the ports that tests listen at from all others. It must not be imported but by tests.
+// Package ports reserves the ports that tests listen on. It must be imported only by tests.
 //
-// A port that the system gave away is free again as soon as nobody listens at it: another process may have it a moment
-// later, and a test whose server is to be dead, or to come back, meets a stranger there.
+// A port that the system assigned is free again as soon as its listener is closed. Another process may get it a moment
+// later. A test whose server is dead or about to be revived would then connect to a foreign server.
 package ports
 
 import (
@@ -9,8 +9,8 @@ import (
 	"net"
 )
 
-// Listen listens at some port of an address of this machine. Nobody else gets that port before hold is closed, also
-// when the listener has been closed: then connections are refused there, and the caller may listen again.
+// Listen listens on a port of an address of this machine. No other process gets the port until hold is closed, even
+// after the listener was closed. Meanwhile connections are refused, and the caller may listen again.
 func Listen(ip string) (l net.Listener, hold io.Closer, err error) {
 	addr, hold, err := take(ip)
 	if err != nil {

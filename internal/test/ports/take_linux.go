@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// take binds a socket to some port, and does not listen. Linux lets another socket have the same address meanwhile if both have
-// SO_REUSEADDR, which net.Listen sets, and gives a port that is bound to nobody who asks for just any.
+// take binds a socket to a port without listening. On Linux, another socket may bind the same address if both have
+// SO_REUSEADDR, which net.Listen sets. The system does not assign a bound port to sockets that ask for any port.
 func take(ip string) (addr string, hold io.Closer, err error) {
 	parsed, err := netip.ParseAddr(ip)
 	if err != nil {
@@ -53,7 +53,7 @@ func portOf(fd int) (uint16, error) {
 	return 0, fmt.Errorf("getsockname: %v, %w", at, err)
 }
 
-// A held is a socket that keeps a port.
+// held is a socket that reserves a port.
 type held int
 
 func (h held) Close() error { return syscall.Close(int(h)) }

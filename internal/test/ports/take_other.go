@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// take leaves the choice to whoever listens, and keeps nothing.
+// take returns port 0, which makes the system choose a port, and reserves nothing.
 func take(ip string) (addr string, hold io.Closer, err error) {
 	return net.JoinHostPort(ip, "0"), nothing{}, nil
 }
