@@ -1,7 +1,7 @@
-// Package proxytest is a real proxy on loopback, for tests: of HTTP, for requests and for tunnels (CONNECT), and of SOCKS5
-// (RFC 1928, RFC 1929), all at one port.
+// Package proxytest provides a real proxy on loopback for tests. On one port it supports HTTP requests, HTTP tunnels
+// (CONNECT), and SOCKS5 (RFC 1928, RFC 1929).
 //
-// It refuses to leave loopback: whatever name or address it is asked for, it connects to 127.0.0.1 at that port.
+// It never leaves loopback: for every name or address it connects to 127.0.0.1 at the requested port.
 package proxytest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-// A Server is a proxy.
+// Server is a proxy.
 type Server struct {
 	Addr string // host:port
 
@@ -31,7 +31,8 @@ type Server struct {
 	conns map[net.Conn]bool
 }
 
-// New starts a proxy that ends with the test. If user is not nil, it wants that name and password.
+// New starts a proxy that is stopped at the end of the test. If user is not nil, the proxy requires that name and
+// password.
 func New(t testing.TB, user *url.Userinfo) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,12 +45,12 @@ func New(t testing.TB, user *url.Userinfo) *Server {
 	return s
 }
 
-// URL is the proxy as its users name it, with name and password.
+// URL returns the URL of the proxy, with its name and password.
 func (s *Server) URL(scheme string) *url.URL {
 	return &url.URL{Scheme: scheme, User: s.user, Host: s.Addr}
 }
 
-// Asked are the servers that connections were made to, as they were asked for: "host:port".
+// Asked returns the servers that clients asked for, as "host:port".
 func (s *Server) Asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +68,7 @@ func (s *Server) close() {
 	s.wg.Wait()
 }
 
-// hold remembers a connection, to close it in the end. It says no when the end has come.
+// hold registers a connection to be closed at the end. It returns false if the proxy has ended.
 func (s *Server) hold(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +105,7 @@ func (s *Server) accept() {
 	}
 }
 
-// connect connects to where a client wants to go, on loopback.
+// connect connects to the target of a client, on loopback.
 func (s *Server) connect(target string) (net.Conn, error) {
 	s.mu.Lock()
 	s.asked = append(s.asked, target)
@@ -120,7 +121,7 @@ func (s *Server) connect(target string) (net.Conn, error) {
 	return to, err
 }
 
-// relay copies both ways until one side ends.
+// relay copies in both directions until one side ends.
 func (s *Server) relay(c net.Conn, r io.Reader, to net.Conn) {
 	defer s.drop(to)
 	s.wg.Go(func() {
@@ -130,7 +131,7 @@ func (s *Server) relay(c net.Conn, r io.Reader, to net.Conn) {
 	io.Copy(c, to)
 }
 
-// web serves one connection of HTTP: a tunnel, or requests one after the other.
+// web serves an HTTP connection: a tunnel, or a sequence of requests.
 func (s *Server) web(c net.Conn, r *bufio.Reader) {
 	for {
 		req, err := http.ReadRequest(r)
@@ -157,7 +158,7 @@ func (s *Server) web(c net.Conn, r *bufio.Reader) {
 	}
 }
 
-// forward makes a request for a client. It says whether another one may follow.
+// forward forwards a request. It reports whether another request may follow.
 func (s *Server) forward(c net.Conn, req *http.Request) bool {
 	host := req.URL.Host
 	if req.URL.Port() == "" {
@@ -181,7 +182,7 @@ func (s *Server) forward(c net.Conn, req *http.Request) bool {
 	return resp.Write(c) == nil && !resp.Close
 }
 
-// socks serves one connection of SOCKS5.
+// socks serves a SOCKS5 connection.
 func (s *Server) socks(c net.Conn, r *bufio.Reader) {
 	if !s.greet(c, r) {
 		return
@@ -199,7 +200,7 @@ func (s *Server) socks(c net.Conn, r *bufio.Reader) {
 	s.relay(c, r, to)
 }
 
-// greet agrees on how the client says who it is (RFC 1928, section 3), and hears it (RFC 1929).
+// greet negotiates the authentication method (RFC 1928, section 3) and checks the user's name and password (RFC 1929).
 func (s *Server) greet(c net.Conn, r *bufio.Reader) bool {
 	methods, ok := take(r, 1)
 	if ok {
@@ -229,7 +230,7 @@ func (s *Server) greet(c net.Conn, r *bufio.Reader) bool {
 	return true
 }
 
-// readTarget reads a request (RFC 1928, section 4) to connect.
+// readTarget reads a CONNECT request (RFC 1928, section 4).
 func readTarget(r *bufio.Reader) (target string, ok bool) {
 	head, ok := take(r, 4)
 	if !ok || head[1] != 1 {
@@ -259,7 +260,7 @@ func take(r *bufio.Reader, n int) ([]byte, bool) {
 	return b, err == nil
 }
 
-// counted reads bytes behind their number.
+// counted reads a number and then as many bytes.
 func counted(r *bufio.Reader) ([]byte, bool) {
 	n, ok := take(r, 1)
 	if !ok {
