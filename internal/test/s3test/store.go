@@ -1,7 +1,8 @@
-// Package s3test runs an object store for tests: versitygw, a process that keeps objects as files in a folder. A proxy
-// before it does what that store never does: it answers 503, loses an answer, ignores conditions, falls silent.
+// Package s3test runs an object store for tests: versitygw, a process that stores objects as files in a folder. A proxy
+// in front of it can do what the store itself never does: answer 503, lose an answer, ignore conditions, or stop
+// responding.
 //
-// It must not be imported but by tests.
+// It must be imported only by tests.
 package s3test
 
 import (
@@ -35,21 +36,21 @@ const (
 	Bucket = "bucket"
 )
 
-// A Store is one that runs until the test ends.
+// Store is an object store that runs until the end of the test.
 type Store struct {
 	Endpoint string // of the proxy
-	addr     string // past it
+	addr     string // of versitygw
 	t        testing.TB
 	dir      string
 	mu       sync.Mutex
-	fault    Fault // nil: none
+	fault    Fault // nil for none
 	requests []string
 }
 
-// A Fault answers a request, by itself or by the store.
+// Fault answers a request, by itself or by calling store.
 type Fault func(w http.ResponseWriter, r *http.Request, store http.Handler)
 
-// program is versitygw, which scripts/go.mod pins.
+// program returns the path of versitygw, in the version that scripts/go.mod pins.
 var program = sync.OnceValues(func() (string, error) { return gotool.Path("versitygw") })
 
 // New starts a store.
@@ -67,7 +68,7 @@ func New(t testing.TB) *Store {
 	s.run(path, s.addr)
 	to := &url.URL{Scheme: "http", Host: s.addr}
 	proxy := &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }, // which is signed
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }, // the host is signed
 		Transport: &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true},
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -81,7 +82,7 @@ func New(t testing.TB) *Store {
 	return s
 }
 
-// run starts versitygw at an address, and returns when it listens there. It runs until the test ends.
+// run starts versitygw at an address, and returns when it listens there. It runs until the end of the test.
 func (s *Store) run(path, addr string) {
 	s.t.Helper()
 	cmd := exec.Command(path, "--quiet", "--keep-alive", "--port", addr, "--access", Key, "--secret", Secret, "posix", s.dir)
@@ -126,21 +127,21 @@ func (s *Store) serve(w http.ResponseWriter, r *http.Request, proxy http.Handler
 	fault(w, r, proxy)
 }
 
-// Faults lets f answer each request from now on. Nil is none.
+// Faults makes f answer all later requests. If f is nil, the store answers them.
 func (s *Store) Faults(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = f
 }
 
-// Requests are those that came: their kind and key.
+// Requests returns the kind and key of each request.
 func (s *Store) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.requests...)
 }
 
-// Count is how many requests of a kind came about a key.
+// Count returns the number of requests of a kind about a key.
 func (s *Store) Count(kind, key string) (n int) {
 	for _, r := range s.Requests() {
 		if r == kind+" "+key {
@@ -150,7 +151,8 @@ func (s *Store) Count(kind, key string) (n int) {
 	return n
 }
 
-// Kind says what a request asks for: "put", "head", "get", "delete", "open", "part", "complete", "abort", "parts", "uploads".
+// Kind returns the kind of a request: "put", "head", "get", "delete", "open", "part", "complete", "abort", "parts" or
+// "uploads".
 func Kind(r *http.Request) string {
 	q := r.URL.Query()
 	switch {
@@ -170,21 +172,21 @@ func Kind(r *http.Request) string {
 	return strings.ToLower(r.Method)
 }
 
-// Refuse answers with an error as the store makes them.
+// Refuse answers with an error in the format of the store.
 func Refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
 	io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>`+code+`</Code><Message>on request</Message></Error>`)
 }
 
-// Sign signs a request that was changed on its way.
+// Sign signs a request again after it was modified.
 func Sign(r *http.Request) {
 	r.Header.Del("Authorization")
 	signed := signer.SignV4(*r, Key, Secret, "", "us-east-1")
 	r.Header = signed.Header
 }
 
-// Env is the environment that leads to the store.
+// Env returns the environment variables for clients of the store.
 func (s *Store) Env() []string {
 	return []string{
 		"AWS_ENDPOINT_URL_S3=" + s.Endpoint, "AWS_ACCESS_KEY_ID=" + Key, "AWS_SECRET_ACCESS_KEY=" + Secret, "AWS_REGION=us-east-1",
@@ -192,7 +194,7 @@ func (s *Store) Env() []string {
 	}
 }
 
-// Getenv reads Env.
+// Getenv returns a variable of Env.
 func (s *Store) Getenv(name string) string {
 	for _, v := range s.Env() {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -202,7 +204,7 @@ func (s *Store) Getenv(name string) string {
 	return ""
 }
 
-// Object is the content of an object as it is in the store's folder; nil if there is none.
+// Object returns the content of an object from the store's folder, or nil if it does not exist.
 func (s *Store) Object(key string) []byte {
 	data, err := os.ReadFile(filepath.Join(s.dir, Bucket, filepath.FromSlash(key)))
 	if err != nil {
@@ -211,7 +213,7 @@ func (s *Store) Object(key string) []byte {
 	return data
 }
 
-// client is one that asks the store past the proxy, as another program.
+// client returns a client that bypasses the proxy, as another program would.
 func (s *Store) client() *minio.Core {
 	s.t.Helper()
 	c, err := minio.NewCore(s.addr, &minio.Options{Creds: credentials.NewStaticV4(Key, Secret, ""), Region: "us-east-1"})
@@ -221,7 +223,7 @@ func (s *Store) client() *minio.Core {
 	return c
 }
 
-// Put puts an object into the store, past the proxy.
+// Put stores an object, bypassing the proxy.
 func (s *Store) Put(key string, data []byte) {
 	s.t.Helper()
 	if _, err := s.client().PutObject(context.Background(), Bucket, key, bytes.NewReader(data), int64(len(data)), "", "", minio.PutObjectOptions{}); err != nil {
@@ -229,7 +231,7 @@ func (s *Store) Put(key string, data []byte) {
 	}
 }
 
-// Begin opens an upload of one part, past the proxy.
+// Begin begins an upload with one part, bypassing the proxy.
 func (s *Store) Begin(key string, part []byte) {
 	s.t.Helper()
 	c, ctx := s.client(), context.Background()
@@ -242,7 +244,7 @@ func (s *Store) Begin(key string, part []byte) {
 	}
 }
 
-// Date makes an object as old as that.
+// Date sets the modification time of an object.
 func (s *Store) Date(key string, t time.Time) {
 	s.t.Helper()
 	if err := os.Chtimes(filepath.Join(s.dir, Bucket, filepath.FromSlash(key)), t, t); err != nil {
@@ -258,7 +260,7 @@ func (s *Store) Remove(key string) {
 	}
 }
 
-// Keys are those of all objects.
+// Keys returns the keys of all objects.
 func (s *Store) Keys() (keys []string) {
 	root := filepath.Join(s.dir, Bucket)
 	filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
