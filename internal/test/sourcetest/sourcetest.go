@@ -1,5 +1,5 @@
-// Package sourcetest is what the tests of sources have in common: a sink that fails the test when a source breaks the contract of
-// source.Sink, and checks of what came into it and of the errors that sources give. Only tests import it.
+// Package sourcetest has the common parts of the tests of sources: a sink that fails the test if a source breaks the
+// contract of source.Sink, and checks of the received bytes and of errors. It must be imported only by tests.
 package sourcetest
 
 import (
@@ -14,20 +14,20 @@ import (
 	"braid/source"
 )
 
-// most is how many bytes a source may give at once.
+// most is the maximum number of bytes in one call of WriteAt.
 const most = 256 << 10
 
-// Whole asks for a file as such.
+// Whole is the range for a whole file.
 var Whole = byterange.Range{End: byterange.Unbounded}
 
-// A Sink keeps what comes. Its exported fields but T are set before the fetch that it is for, or read after it.
+// Sink stores the received bytes. Except for T, its exported fields are set before the fetch or read after it.
 type Sink struct {
 	T       testing.TB
-	Refuse  error                        // what Answer says
-	Limit   int64                        // ErrEnough from here on; 0: no limit
-	Writing func(off int64, n int) error // if set, what WriteAt says first
+	Refuse  error                        // result of Answer
+	Limit   int64                        // WriteAt returns ErrEnough from this offset on; 0 means no limit
+	Writing func(off int64, n int) error // if set, called first by WriteAt
 
-	Heard *source.Answer // nil before there was one
+	Heard *source.Answer // nil before the first Answer
 	Data  []byte         // from Heard.Start on
 
 	mu sync.Mutex
@@ -76,13 +76,13 @@ func (k *Sink) WriteAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// A File is what a server has.
+// File is the content of a server.
 type File interface {
 	io.ReaderAt
 	Size() int64
 }
 
-// Has compares what came with a part of the file, which is that of r that the file has.
+// Has checks that the received bytes are those of the range r, cut to the size of the file.
 func (k *Sink) Has(content File, r byterange.Range) {
 	k.T.Helper()
 	r.End = min(r.End, content.Size())
@@ -95,7 +95,7 @@ func (k *Sink) Has(content File, r byterange.Range) {
 	}
 }
 
-// Fault wants err to be a *source.Error of a kind that says where.
+// Fault checks that err is a *source.Error of the given kind with a URL and a host.
 func Fault(t testing.TB, err error, fault source.Fault, retry bool) *source.Error {
 	t.Helper()
 	e, ok := errors.AsType[*source.Error](err)
@@ -111,7 +111,7 @@ func Fault(t testing.TB, err error, fault source.Fault, retry bool) *source.Erro
 	return e
 }
 
-// URL parses what must be one.
+// URL parses a URL, which must be valid.
 func URL(t testing.TB, s string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(s)
