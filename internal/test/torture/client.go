@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// A request is what a user wants, in no client's words.
+// request is a download, independent of the client that performs it.
 type request struct {
 	urls     []string // of one file
-	document string   // a Metalink document on disk, instead
-	names    []string // the final names; if there are none, "file.bin"
+	document string   // a Metalink document on disk, in place of urls
+	names    []string // the final names; if empty, "file.bin"
 	noName   bool     // the client chooses the name: no -o
-	sha256   string   // the file must have it
-	user     string   // "name:password", for the first URL
+	sha256   string   // digest that the file must have
+	user     string   // "name:password" for the first URL
 	headers  []string // for the first URL
-	ca       string   // file of the authorities to trust
+	ca       string   // file of trusted authorities
 	maxSize  int64    // if not 0
 
-	// flags and command are braid's; a case with these is for braid alone, and so is one that would lead others out of
-	// this machine.
+	// flags and command are those of braid. A case that sets them is for braid only. So is a case with alone set, which
+	// could make other clients connect to another machine.
 	flags   []string
-	command []string // in place of get
+	command []string // replaces get
 	alone   bool
 }
 
-// fileName is the name of a file that no case gives another one.
+// fileName is the default name of the file.
 const fileName = "file.bin"
 
-// finals are the final names; a command that downloads nothing has none.
+// finals returns the final names; a command that downloads nothing has none.
 func (r request) finals() []string {
 	if len(r.names) == 0 && len(r.command) == 0 {
 		return []string{fileName}
@@ -38,8 +38,8 @@ func (r request) finals() []string {
 	return r.names
 }
 
-// A client makes a command line of a request, and says no where it has no words for it. Every client gets about the same
-// patience: two seconds of silence, and a second try.
+// client converts a request to a command line, or reports false if it does not support the request. All clients get
+// about the same limits: two seconds of silence, and a second try.
 type client struct {
 	name    string
 	program string
@@ -162,8 +162,8 @@ func appendFlag(args []string, name, value string) []string {
 	return append(args, name, value)
 }
 
-// work says whether a path in the target folder is a file that a client may make on its way to a final name: the name
-// itself, a journal, what is set aside.
+// work reports whether a path in the target folder is a file that a client may create for a final name: the name
+// itself, a journal, or a file set aside.
 func (r request) work(path string) bool {
 	if strings.Contains(path, string(filepath.Separator)) && !slices.Contains(r.finals(), path) {
 		return slices.ContainsFunc(r.finals(), func(name string) bool { return strings.HasPrefix(path, name+".") })
@@ -173,7 +173,7 @@ func (r request) work(path string) bool {
 	})
 }
 
-// hostPort is the part of a URL that names a server.
+// hostPort returns the host and port of a URL.
 func hostPort(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -16,18 +16,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What no run gets more of, whatever is measured: a net below the limits that are judged by.
+// Limits of every run. They are far above the limits that runs are judged by.
 const (
-	netMemory = 8 << 30 // of address space; what is in use is judged
+	netMemory = 8 << 30 // of address space; runs are judged by resident memory
 	netFile   = 1 << 30
 
-	maxHeard = 1 << 20 // of what is printed
+	maxHeard = 1 << 20 // of output
 )
 
-// lookEvery is how often the size of the target folder is looked at.
+// lookEvery is the interval at which the size of the target folder is measured.
 const lookEvery = 20 * time.Millisecond
 
-// An execution is what the system says of a run.
+// execution is the result of a run as the system reports it.
 type execution struct {
 	code     int
 	signal   string
@@ -38,7 +38,7 @@ type execution struct {
 	disk     int64
 }
 
-// execute runs a program in a yard, within a time.
+// execute runs a program in a yard, within a time limit.
 func execute(y yard, limit time.Duration, env []string, program string, args ...string) (execution, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -48,12 +48,12 @@ func execute(y yard, limit time.Duration, env []string, program string, args ...
 	cmd.Env = append(environment(y), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 10 * time.Second // for what it printed, on a busy machine
+	cmd.WaitDelay = 10 * time.Second // for its output, on a busy machine
 	if err := cmd.Start(); err != nil {
 		return execution{}, err
 	}
 	for resource, most := range map[int]uint64{unix.RLIMIT_AS: netMemory, unix.RLIMIT_FSIZE: netFile} {
-		// It may have ended by now.
+		// The process may have ended already.
 		if err := unix.Prlimit(cmd.Process.Pid, resource, &unix.Rlimit{Cur: most, Max: most}, nil); err != nil && err != unix.ESRCH {
 			return execution{}, errors.Join(err, cmd.Cancel(), cmd.Wait())
 		}
@@ -77,17 +77,18 @@ func execute(y yard, limit time.Duration, env []string, program string, args ...
 	return e, nil
 }
 
-// heard is what a client printed, up to a limit.
+// heard is the output of a client, up to a limit.
 type heard struct{ text []byte }
 
-// Write never fails: a client that talks too much is let talk.
+// Write never fails. It drops output beyond the limit.
 func (h *heard) Write(p []byte) (int, error) {
 	h.text = append(h.text, p[:min(len(p), maxHeard-len(h.text))]...)
 	return len(p), nil
 }
 
-// settle chooses between two measures of memory: what the kernel says at the end of a process begins with what its parent
-// had when it was started, counted roughly; what was seen meanwhile lacks the last moment, or all of it where that was short.
+// settle chooses between two measurements of the peak memory. The kernel's value after the end of a process begins with
+// that of its parent at the start, which is imprecise. The observed value lacks the last moments, or everything if the
+// run was short.
 func settle(rusage, seen int64) int64 {
 	var own syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil && rusage <= own.Maxrss<<10*9/8 {
@@ -96,17 +97,17 @@ func settle(rusage, seen int64) int64 {
 	return rusage
 }
 
-// environment is that of a client: a home of its own, and nothing that the tests were started with.
+// environment returns the environment of a client: its own home, and nothing of the environment of the tests.
 func environment(y yard) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + y.home, "LANG=C.UTF-8", "TMPDIR=" + y.home, "NO_COLOR=1", "no_proxy=*",
-		"BRAID_BITTORRENT=off", // there are no peers on loopback
+		"BRAID_BITTORRENT=off", // no peers on loopback
 		"XDG_CACHE_HOME=" + filepath.Join(y.home, "cache"), "XDG_STATE_HOME=" + filepath.Join(y.home, "state"),
 		"XDG_CONFIG_HOME=" + filepath.Join(y.home, "config"),
 	}
 }
 
-// A watch looks at a run from time to time.
+// watch measures a run periodically.
 type watch struct {
 	stop    chan struct{}
 	running sync.WaitGroup
@@ -116,7 +117,8 @@ type watch struct {
 }
 
 func newWatch(y yard, pid int) *watch {
-	w := &watch{stop: make(chan struct{}), memory: peak(pid)} // the program has been started: this is its own
+	// The program has been started, so this is its own memory and not that of its parent.
+	w := &watch{stop: make(chan struct{}), memory: peak(pid)}
 	w.running.Go(func() {
 		ticker := time.NewTicker(lookEvery)
 		defer ticker.Stop()
@@ -139,10 +141,10 @@ func (w *watch) end() (disk, memory int64) {
 	return w.disk, w.memory
 }
 
-// peak is the most memory that a process has had so far, 0 if it has ended.
+// peak returns the peak memory of a process, or 0 if it has ended.
 func peak(pid int) int64 { return memoryOf(pid, "VmHWM:") }
 
-// memoryOf is a field of the status of a process (proc(5)), in bytes; 0 if it has ended.
+// memoryOf returns a field of the status of a process (proc(5)) in bytes, or 0 if it has ended.
 func memoryOf(pid int, field string) (n int64) {
 	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {
@@ -150,13 +152,13 @@ func memoryOf(pid int, field string) (n int64) {
 	}
 	for line := range strings.Lines(string(data)) {
 		if words := strings.Fields(line); len(words) == 3 && words[0] == field {
-			n, _ = strconv.ParseInt(words[1], 10, 64) // it is a number of KiB, by the kernel's word
+			n, _ = strconv.ParseInt(words[1], 10, 64) // the kernel writes a number of KiB
 		}
 	}
 	return n << 10
 }
 
-// blocks is how much a file takes on disk; a hole takes nothing.
+// blocks returns the size of a file on disk, without holes.
 func blocks(info fs.FileInfo) int64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return s.Blocks * 512

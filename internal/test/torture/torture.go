@@ -1,16 +1,17 @@
-// Package torture runs a download client against servers that misbehave, and says what became of it. Its table of cases
-// is in its tests, each row with the number of its rule in doc/rules.md, what the server does, and how the client has to end.
+// Package torture runs a download client against servers that misbehave, and classifies the results. The table of cases
+// is in its tests. Each row has the number of its rule in doc/rules.md, the behavior of the server, and the expected
+// result.
 //
-// A case has a folder of its own: the target folder with somebody else's file and a symbolic link that leads out of it,
-// and what lies around it. Afterwards everything is compared with before. What a client did is put into a class by judge,
-// a function of values; the worst thing that happened is the class.
+// Each case has its own folders: the target folder, which contains a foreign file and a symbolic link to the outside,
+// and folders around it. Their content is compared before and after the run. The function judge determines the class of
+// a run, which is the worst event that was observed.
 //
-//	go test ./internal/test/torture                        # braid, the whole table once, every row as the table wants it
-//	./scripts/torture --client aria2 --runs 3         # another client, the worst of three runs, as a table
+//	go test ./internal/test/torture            # braid, the whole table once, every row as the table wants it
+//	./scripts/torture --client aria2 --runs 3  # another client, the worst of three runs, as a table
 //
-// It refuses to know why a client did something: it sees command line, exit code, output, files and requests, as a user
-// and a server do. For other clients than braid there are no expectations, and what a case asks of braid alone (feeds,
-// signatures) is not put to them.
+// The package does not look into a client: it sees command line, exit code, output, files and requests, as a user and a
+// server do. Other clients than braid have no expected results, and do not run the cases that only braid supports
+// (feeds, signatures).
 package torture
 
 import (
@@ -20,29 +21,29 @@ import (
 	"strings"
 )
 
-// A class is what became of a run. The greater one is the worse.
+// class is the result of a run. Greater classes are worse.
 type class int
 
 const (
-	inapplicable class = iota // the client has no such thing
-	right                     // exit code 0, the right bytes under the final name, proven if the client says so
-	unverified                // the same, and the client says that nothing proved it
-	refused                   // a failure that says so, and under the final name what was there before
-	left                      // a failure, and under the final name something else than before
-	silent                    // a failure without a word
-	nothing                   // exit code 0, and no file
+	inapplicable class = iota // the client does not support the request
+	right                     // exit code 0, and the right bytes under the final name, verified according to the client
+	unverified                // the same, but unverified according to the client
+	refused                   // a reported failure that left the final name unchanged
+	left                      // a failure that changed the file of the final name
+	silent                    // a failure without a message
+	nothing                   // exit code 0, but no file
 	named                     // a file in the target folder under a name that the user did not give
-	disk                      // more on disk than the limit
-	memory                    // more in memory than the limit
-	wrong                     // exit code 0 and not the right bytes
-	hang                      // over the time limit
-	raw                       // control characters of the server's in the output
-	leak                      // a secret where it does not belong
-	escape                    // a file touched that is none of the download's
+	disk                      // disk usage above the limit
+	memory                    // memory usage above the limit
+	wrong                     // exit code 0, but not the right bytes
+	hang                      // above the time limit
+	raw                       // control characters from the server in the output
+	leak                      // a secret in a wrong place
+	escape                    // a foreign file was touched
 	crash                     // a signal or a panic
 )
 
-// classes are all of them, with the words of the table.
+// classes lists all classes, with their words in the table.
 var classes = []struct {
 	class class
 	word  string
@@ -54,52 +55,52 @@ var classes = []struct {
 
 func (c class) String() string { return classes[c].word }
 
-// A want is how a case has to end.
+// want is the expected result of a case.
 type want struct {
 	class class
-	codes []int  // of a failure: one of these
-	words string // a regular expression that the output matches
+	codes []int  // exit codes of a failure: one of these
+	words string // a regular expression for the output
 }
 
-// A state is what is under a final name.
+// state is the state of a final name.
 type state int
 
 const (
 	absent state = iota
-	old          // what was there before the run
+	old          // the file from before the run
 	whole        // the right bytes
-	other        // something else
+	other        // other bytes
 )
 
-// An observation is all that can be seen of a run.
+// observation is everything that was observed in a run.
 type observation struct {
 	code     int
-	signal   string // that ended it, ""
+	signal   string // that ended the run, or ""
 	overtime bool
 	output   string // standard output and standard error
 	errors   string // standard error
 
 	files   map[string]state // by final name
-	several bool             // a failure may be of another file
-	added   []string         // what came into the target folder beside the files of the download
-	touched []string         // what is none of the download's and changed, or came elsewhere
-	leaks   []string         // where secrets went
-	memory  int64            // most of it, in bytes
-	disk    int64            // most of it in the target folder, in bytes
+	several bool             // a failure may be about another file
+	added   []string         // new files in the target folder that do not belong to the download
+	touched []string         // foreign files that were changed, and new files elsewhere
+	leaks   []string         // places where secrets were found
+	memory  int64            // peak, in bytes
+	disk    int64            // peak of the target folder, in bytes
 }
 
-// Limits of a run.
+// limits are the limits of a run.
 type limits struct {
 	memory, disk int64
 }
 
-// A verdict is a class and what it is founded on.
+// verdict is a class and its reason.
 type verdict struct {
 	class class
 	why   string
 }
 
-// judge puts a run into a class: the worst thing that happened, of crash to terminal, and then in the order of the classes.
+// judge determines the class of a run: the worst event, from crash to raw and then in the order of the classes.
 func judge(o observation, l limits) verdict {
 	if v := trespasses(o, l); v.class != inapplicable {
 		return v
@@ -128,7 +129,7 @@ func judge(o observation, l limits) verdict {
 	return verdict{refused, fmt.Sprintf("exit code %d: %s", o.code, lastLine(o.errors+"\n"+o.output))}
 }
 
-// trespasses are what no run may do, however it ends.
+// trespasses checks for events that are never allowed, whatever the result of the run.
 func trespasses(o observation, l limits) verdict {
 	switch {
 	case o.overtime:
@@ -147,17 +148,17 @@ func trespasses(o observation, l limits) verdict {
 	return verdict{}
 }
 
-// overfull is the signal for a file that is longer than it may be.
+// overfull is the signal for a file above the size limit.
 const overfull = "file size limit exceeded"
 
-// panicked is how a program of Go's ends that has lost its way.
+// panicked matches the output of a Go program that crashes.
 var panicked = regexp.MustCompile(`(?m)^(panic: |fatal error: |SIG[A-Z]+: |goroutine \d+ .*\[).*`)
 
-// control is what can do something to a terminal: C0 but for tab, line feed and carriage return, DEL, C1, and what turns
-// the direction of writing (rules 10 and 61).
+// control matches characters that can affect a terminal: C0 except tab, line feed and carriage return, DEL, C1, and
+// characters that change the direction of text (rules 10 and 61).
 var control = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x{80}-\x{9f}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]+.{0,20}`)
 
-// look finds the final names that are not as they should be after success, and those that are not as before.
+// look returns the final names without the right file, and those whose file is neither the right one nor the old one.
 func (o observation) look() (missing, spoiled []string) {
 	for name, s := range o.files {
 		switch {
@@ -172,7 +173,7 @@ func (o observation) look() (missing, spoiled []string) {
 	return missing, spoiled
 }
 
-// saysUnverified tells braid's word for a file that nothing proved.
+// saysUnverified reports whether braid's output calls a file unverified.
 func saysUnverified(output string) bool { return unproven.MatchString(output) }
 
 var unproven = regexp.MustCompile(`(?m); (unverified|checked)\b|evidence="?unverified`)
@@ -182,7 +183,7 @@ func lastLine(s string) string {
 	return lines[len(lines)-1]
 }
 
-// meets says why a verdict is not what the table wants, or "".
+// meets returns why a verdict differs from the expected result, or an empty string.
 func (w want) meets(v verdict, o observation) string {
 	switch {
 	case v.class != w.class:

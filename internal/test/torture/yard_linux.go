@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// A yard is the folders of one run: the target folder, what lies beside it, and a home with the state of the client.
+// yard is the folders of a run: the target folder, a folder beside it, and a home with the state of the client.
 type yard struct {
 	root    string
 	work    string // the target folder, and the working directory of the client
-	outside string // what a symbolic link in work leads to
+	outside string // target of a symbolic link in work
 	home    string
 }
 
@@ -40,10 +40,10 @@ func newYard(root string) (yard, error) {
 	return y, os.Symlink(y.outside, filepath.Join(y.work, way))
 }
 
-// A tree is what lies in the folders, by path from the root: kind, and content or target.
+// tree maps the paths below the root to their type, and their content or target.
 type tree map[string]string
 
-// look reads everything but what is at home, which is the client's own.
+// look reads everything except home, which belongs to the client.
 func (y yard) look() (tree, error) {
 	t := tree{}
 	err := filepath.WalkDir(y.root, func(path string, d fs.DirEntry, err error) error {
@@ -63,7 +63,8 @@ func (y yard) look() (tree, error) {
 	return t, err
 }
 
-// describe tells one thing in a folder from another one that has taken its place. Of large files the size is enough.
+// describe returns a description that distinguishes one entry from another in its place. For large files it contains
+// only type and size.
 func describe(path string, d fs.DirEntry) (string, error) {
 	info, err := d.Info()
 	switch {
@@ -78,8 +79,8 @@ func describe(path string, d fs.DirEntry) (string, error) {
 	return "file " + string(data), err
 }
 
-// compare finds what differs between two looks and is no work of r's: what was added to the target folder, and what was
-// touched that is somebody else's.
+// compare returns the differences between two trees that are not the work of r: new entries in the target folder, and
+// foreign entries that were changed or are new elsewhere.
 func compare(before, after tree, r request) (added, touched []string) {
 	for path := range union(before, after) {
 		inWork, isWork := strings.CutPrefix(path, "work"+string(filepath.Separator))
@@ -100,7 +101,7 @@ func compare(before, after tree, r request) (added, touched []string) {
 	return added, touched
 }
 
-// folderOf says that a path is a folder that a final name lies in.
+// folderOf reports whether a path is a parent folder of a final name.
 func folderOf(path string, r request) bool {
 	return slices.ContainsFunc(r.finals(), func(name string) bool {
 		return strings.HasPrefix(filepath.Join("work", name), path+string(filepath.Separator))
@@ -118,7 +119,7 @@ func union(a, b tree) map[string]bool {
 	return all
 }
 
-// state is what is under a final name; it was begin before.
+// state returns the state of a final name, whose description was begin before the run.
 func (y yard) state(name string, body []byte, begin string, existed bool) (state, error) {
 	path := filepath.Join(y.work, name)
 	info, err := os.Lstat(path)
@@ -142,7 +143,7 @@ func (y yard) state(name string, body []byte, begin string, existed bool) (state
 	return whole, nil
 }
 
-// secrets are the files at home and in the target folder, other than those of final names, that have a secret in them.
+// secrets returns the files in home and in the target folder that contain a secret, except those of final names.
 func (y yard) secrets(word string, r request) (found []string, err error) {
 	for _, dir := range []string{y.work, y.home} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -162,9 +163,9 @@ func (y yard) secrets(word string, r request) (found []string, err error) {
 	return found, nil
 }
 
-// size is how much lies in the target folder, as the file system counts it.
+// size returns the disk usage of the target folder.
 func (y yard) size() (n int64) {
-	// What a client removes meanwhile is not counted, which is right.
+	// Files that a client removes meanwhile are not counted, as intended.
 	filepath.WalkDir(y.work, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			if info, err := d.Info(); err == nil {
