@@ -1,6 +1,5 @@
-// Package webrtc stands in for Pion's WebRTC, which the torrent library links in for WebTorrent. That is switched off
-// (torrentsource), so that nothing here does anything: it is what the library needs to compile. It saves 3 MB and
-// fifteen modules.
+// Package webrtc is a stub of Pion's WebRTC, which the torrent library needs to compile. WebTorrent is switched off
+// (torrentsource), so none of this code is used. The stub saves 3 MB and fifteen modules.
 package webrtc
 
 import (

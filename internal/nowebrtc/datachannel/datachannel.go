@@ -1,7 +1,7 @@
-// Package datachannel stands in for Pion's, as package webrtc does.
+// Package datachannel is a stub of Pion's package datachannel; see package webrtc.
 package datachannel
 
 import "io"
 
-// A ReadWriteCloser is never made.
+// ReadWriteCloser is never implemented.
 type ReadWriteCloser interface{ io.ReadWriteCloser }
