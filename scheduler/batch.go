@@ -2,69 +2,70 @@ package scheduler
 
 import "time"
 
-// A Batch decides how many downloads run at once when there are many. Places for further downloads are added in
-// steps, one step at a time, as long as the aggregate grows by them, as connections are for one file (RFC 6249,
-// section 7). No download is ever stopped: a place that did not pay is given up when one ends. Like a [Scheduler], it has
-// no clock, and it is not safe for concurrent use.
+// A Batch decides how many of many downloads run at once. It adds places for downloads in steps, one step at a time, as
+// long as the total throughput grows, in the same way as connections are added for one file (RFC 6249, section 7). It
+// never stops a download: a place that did not pay is removed when a download ends. Like a [Scheduler], a Batch has no
+// clock, and it is not safe for concurrent use.
 //
-// Where downloads are short, each that ends shows how long it held its place and how much work it was. With n
-// places, n times the one over the other is the aggregate, whatever the phase of each place. So a step is known to
-// pay when its newcomers have ended once, and known not to pay two round trips later. For each download that has
-// ended a step adds no more than two places: a list that begins with small files may go on with large ones.
+// If downloads are short, each one that ends shows how long it occupied its place and how much work it was. The ratio
+// of work to time, multiplied by the number of places, is the throughput, regardless of the phase of each place. So a
+// step is known to pay when the first downloads in the new places have ended, and known not to pay two round trips
+// later. A step adds at most two places for each download that has ended, because a list that begins with small files
+// may continue with large ones.
 //
-// Where they are long, bytes over time are the measure. It must not grow by itself before a place is added,
-// as it does while connections are young and mirrors are being tried.
+// If downloads are long, throughput is measured as bytes over time. Before a place is added, throughput must not be
+// growing by itself, as it does while connections are young and mirrors are being tried.
 type Batch struct {
 	most    int
 	fixed   bool
-	allowed int // places
-	least   int // of them where their number is measured
+	allowed int // number of places
+	least   int // minimum of allowed while it is adapted
 	running map[JobID]*job
 	lastID  JobID
-	warm    int           // the most that ran at once: that many connections are open
-	ended   int           // downloads that ended well
-	last    time.Time     // when one last ended
-	rtt     time.Duration // of the last first answer
-	flow    meter         // the work of all
-	usual   float64       // aggregate since the last step, 0 until it was measured
+	warm    int           // maximum of concurrent downloads so far, and so the number of open connections
+	ended   int           // number of successful downloads
+	last    time.Time     // when a download last ended
+	rtt     time.Duration // round-trip time of the last first answer
+	flow    meter         // work of all downloads
+	usual   float64       // throughput since the last step; 0 until measured
 	step    batchStep
 	watch
 	caution
 }
 
-// A watch is what was seen of the present number of places.
+// watch holds the observations with the present number of places.
 type watch struct {
 	since time.Time // when the number changed
-	ready time.Time // when all places were at work; zero: not yet
-	short tally     // downloads that began then or later and ended
-	early tally     // others that began since, without the newcomers
+	ready time.Time // when all places were in use; zero if not yet
+	short tally     // downloads that began at ready or later and have ended
+	early tally     // others that began since, except newcomers
 }
 
-// A caution is what steps that did not pay leave behind.
+// caution is the effect of steps that did not pay.
 type caution struct {
-	hold     time.Time // no step begins before
-	failures int       // steps in a row that did not pay
+	hold     time.Time // no step begins before this time
+	failures int       // consecutive steps that did not pay
 	cautious bool      // the next steps are small
-	stride   int       // how many places for long downloads the next step adds
+	stride   int       // places that the next step for long downloads adds
 }
 
-// A JobID names a download of a batch.
+// A JobID identifies a download of a batch.
 type JobID int
 
-// A job is a running download.
+// job is a running download.
 type job struct {
 	began    time.Time
 	bytes    int64
 	answered bool
-	// It is a newcomer if it is the first in a place that is being measured, and fresh if its connection is new.
+	// newcomer is set for the first download in a place that is being measured, and fresh if its connection is new.
 	newcomer, fresh bool
 }
 
-// A tally sums up downloads that ended.
+// tally sums up downloads that have ended.
 type tally struct {
 	n    int
 	work int64
-	held time.Duration // places
+	held time.Duration // total time in their places
 }
 
 func (t *tally) add(work int64, held time.Duration) {
@@ -73,26 +74,26 @@ func (t *tally) add(work int64, held time.Duration) {
 	t.held += max(held, time.Microsecond)
 }
 
-// mean is how long one of them held its place.
+// mean returns the mean time that one of them occupied its place.
 func (t *tally) mean() time.Duration { return t.held / time.Duration(max(1, t.n)) }
 
 const (
-	// MostAtOnce limits the downloads that run at once where their number is measured.
+	// MostAtOnce is the maximum of concurrent downloads while the number is adapted.
 	MostAtOnce = 64
 
-	perFile = 64 << 10    // the work that a file is beside its bytes: empty ones are not for nothing
-	longest = time.Second // how long a download may hold its place and count as short
+	perFile = 64 << 10    // work that a file costs in addition to its bytes: even an empty file costs something
+	longest = time.Second // longest time that a short download occupies its place
 )
 
-// NewBatch makes a Batch. If fixed is not 0, so many downloads run at once, whatever they bring.
+// NewBatch returns a Batch. If fixed is not 0, that many downloads run at once, regardless of throughput.
 func NewBatch(fixed int) *Batch {
 	b := &Batch{most: MostAtOnce, allowed: 1, least: 1, running: map[JobID]*job{}, caution: caution{stride: 1}}
 	b.fix(fixed)
 	return b
 }
 
-// Resize makes another number of places, as NewBatch does. Where there are too many downloads, none begins until enough
-// of them have ended.
+// Resize changes the number of places as for NewBatch. If more downloads are running, none begins until enough of them
+// have ended.
 func (b *Batch) Resize(now time.Time, fixed int) {
 	b.most, b.fixed = MostAtOnce, false
 	b.allowed = max(b.least, min(b.allowed, MostAtOnce))
@@ -102,8 +103,8 @@ func (b *Batch) Resize(now time.Time, fixed int) {
 	}
 }
 
-// AtLeast has no fewer downloads than n run at once where their number is measured, whatever they bring: one that is
-// slow holds up no others then.
+// AtLeast sets the minimum of concurrent downloads while their number is adapted. With more than one place, a slow
+// download does not delay all others.
 func (b *Batch) AtLeast(n int) {
 	b.least = min(max(1, n), MostAtOnce)
 	if !b.fixed {
@@ -117,7 +118,7 @@ func (b *Batch) fix(places int) {
 	}
 }
 
-// Began notes that a download began.
+// Began records that a download began.
 func (b *Batch) Began(now time.Time) JobID {
 	if b.since.IsZero() {
 		b.since, b.ready, b.flow.epoch = now, now, now
@@ -137,7 +138,7 @@ func (b *Batch) Began(now time.Time) JobID {
 	return b.lastID
 }
 
-// Answered notes the first answer to a download, and the round-trip time to its server.
+// Answered records the first answer to a download, and the round-trip time to its server.
 func (b *Batch) Answered(_ time.Time, id JobID, rtt time.Duration) {
 	j := b.running[id]
 	if j == nil || j.answered {
@@ -152,7 +153,7 @@ func (b *Batch) Answered(_ time.Time, id JobID, rtt time.Duration) {
 	}
 }
 
-// Arrived notes n bytes that a download brought.
+// Arrived records n received bytes of a download.
 func (b *Batch) Arrived(now time.Time, id JobID, n int64) {
 	if j := b.running[id]; j != nil && n > 0 {
 		j.bytes += n
@@ -160,8 +161,8 @@ func (b *Batch) Arrived(now time.Time, id JobID, n int64) {
 	}
 }
 
-// Ended notes the end of a download. One that failed was no work but for its bytes: that a server refuses is
-// no reason to ask it more often.
+// Ended records the end of a download. A failed download counts only its bytes as work, because the refusals of a
+// server are no reason to send it more requests.
 func (b *Batch) Ended(now time.Time, id JobID, well bool) {
 	j := b.running[id]
 	if j == nil {
@@ -176,7 +177,7 @@ func (b *Batch) Ended(now time.Time, id JobID, well bool) {
 		b.flow.add(now, perFile)
 	}
 	switch held := now.Sub(j.began); {
-	case j.began.Before(b.since), id == 1 && !b.quick(held): // it waited for its connection more than others will
+	case j.began.Before(b.since), id == 1 && !b.quick(held): // the first waits for its connection
 	case j.newcomer:
 		b.step.firsts.add(work, held)
 	case b.ready.IsZero() || j.began.Before(b.ready):
@@ -186,8 +187,8 @@ func (b *Batch) Ended(now time.Time, id JobID, well bool) {
 	}
 }
 
-// More is how many downloads may begin now, and when to ask again if nothing happens before; the zero time
-// means that there is nothing to wait for.
+// More returns how many downloads may begin now, and when to call it again if nothing happens before. The zero time
+// means that no call is needed.
 func (b *Batch) More(now time.Time) (k int, wake time.Time) {
 	if !b.fixed && !b.since.IsZero() {
 		b.decide(now)

@@ -2,41 +2,41 @@ package scheduler
 
 import "time"
 
-// A batchStep is a change of the number of places that is being measured.
+// batchStep is a change of the number of places that is being measured.
 type batchStep struct {
-	from       int // places before; 0 if none is being measured
-	newcomers  int // the first downloads in the new places
+	from       int // places before the step; 0 if no step is being measured
+	newcomers  int // number of first downloads in the new places
 	fresh      int // downloads on new connections
-	unanswered int // those of them that have not been answered
+	unanswered int // those without an answer yet
 
-	// worth is what a place was worth before, by downloads that ended. done is the work until the step began, firsts
-	// the newcomers that ended since. If doubt, the step did not seem to pay and is judged once more.
+	// For short downloads: worth is the work a second of a place before the step, and done the total work until then.
+	// firsts are the newcomers that have ended. doubt is set if the step did not seem to pay and is judged once more.
 	worth  float64
 	done   int64
 	firsts tally
 	doubt  bool
 
-	// A step for long downloads is judged by bytes over time. That was the aggregate before.
+	// long is set for a step that is judged by bytes over time. before is the throughput before the step.
 	long   bool
 	before float64
 }
 
 const (
-	// sampleSize is how many downloads a verdict on short ones needs: one for each place, or so many.
+	// sampleSize is the number of short downloads that a verdict needs, if there are not fewer places.
 	sampleSize = 16
 
-	// A step for long downloads is judged after slow start, over longLook.
+	// longLook is the period, after slow start, over which a step for long downloads is judged.
 	longLook = time.Second
-	// longestWait is how long newcomers may take before a step is given up.
+	// longestWait is the time limit for newcomers, after which a step is given up.
 	longestWait = 3 * time.Second
 
-	// After a step that did not pay there is a pause, twice as long each time.
-	holdShort = 250 * time.Millisecond // or what four downloads take
+	// The pause after a step that did not pay. It doubles each time.
+	holdShort = 250 * time.Millisecond // or the time of four downloads
 	holdLong  = 4 * time.Second
 	holdMost  = time.Minute
 )
 
-// decide is the one place where the number of places changes.
+// decide is the only function that changes the number of places.
 func (b *Batch) decide(now time.Time) {
 	if b.ready.IsZero() && len(b.running) <= b.allowed && 2*b.step.unanswered <= b.step.fresh {
 		b.ready = now
@@ -51,30 +51,30 @@ func (b *Batch) decide(now time.Time) {
 	}
 }
 
-// slowStart is how long connections grow.
+// slowStart returns how long the speed of new connections grows.
 func (b *Batch) slowStart() time.Duration { return max(10*b.rtt, 300*time.Millisecond) }
 
-// judgeShort judges a step by the downloads that began when its places were at work. It pays already if most of what
-// its newcomers brought came on top of what the others brought before.
+// judgeShort judges a step by the downloads that began after all of its places were in use. The step pays early if the
+// newcomers mostly add to what the others delivered before.
 func (b *Batch) judgeShort(now time.Time) {
 	switch share := b.share(b.worth(now), b.step.worth); {
 	case b.onTop(now):
 		b.pays(now)
 	case !b.sampled():
-		if now.Sub(b.since) > max(longest, b.slowStart())+longLook { // what began is long: this step proves nothing
+		if now.Sub(b.since) > max(longest, b.slowStart())+longLook { // long downloads: no verdict is possible
 			b.moot(now)
 		}
 	case share >= gainShare:
 		b.pays(now)
-	case !b.step.doubt: // newcomers that come all at once stand in each other's way at first
+	case !b.step.doubt: // newcomers that begin at the same time slow each other down at first
 		b.step.doubt, b.ready, b.short = true, now, tally{}
 	default:
 		b.fails(now, share)
 	}
 }
 
-// judgeLong judges a step by bytes over time, once its newcomers are past slow start. A step down is judged when
-// the places are given up.
+// judgeLong judges a step by bytes over time, after the slow start of its newcomers. A step down is judged after the
+// places were given up.
 func (b *Batch) judgeLong(now time.Time) {
 	down := b.allowed < b.step.from
 	r := b.flow.over(now, longLook)
@@ -99,11 +99,11 @@ func (b *Batch) judgeLong(now time.Time) {
 	}
 }
 
-// spared is the share of the aggregate that must be left without the places that are given up.
+// spared is the share of the throughput that must remain after a step down.
 const spared = 0.95
 
-// share is what a step for short downloads added, as a share of what its places would add if each were worth what
-// a place was worth before.
+// share returns what a step for short downloads added, in relation to what its places would add if each were worth as
+// much as a place was before.
 func (b *Batch) share(worth, before float64) float64 {
 	if before <= 0 {
 		return 0
@@ -112,12 +112,12 @@ func (b *Batch) share(worth, before float64) float64 {
 	return (n*worth/before - from) / (n - from)
 }
 
-// gain is the same of a step for long ones, from the aggregate r.
+// gain returns the same for a step for long downloads with throughput r.
 func (b *Batch) gain(r float64) float64 {
 	return b.share(r/float64(b.allowed), b.step.before/float64(b.step.from))
 }
 
-// pays keeps the places of a step for short downloads and begins the next one.
+// pays keeps the places of a step for short downloads and begins the next step.
 func (b *Batch) pays(now time.Time) {
 	b.failures = 0
 	worth := b.worth(now)
@@ -125,7 +125,8 @@ func (b *Batch) pays(now time.Time) {
 	b.raise(now, batchStep{worth: worth}, b.next())
 }
 
-// onTop reports whether most of what newcomers brought in a few round trips came on top of what the others bring anyway.
+// onTop reports whether the newcomers, which needed only a few round trips, mostly added to what the others deliver
+// anyway.
 func (b *Batch) onTop(now time.Time) bool {
 	s := b.step
 	before := s.worth * float64(s.from) * now.Sub(b.since).Seconds()
@@ -133,11 +134,12 @@ func (b *Batch) onTop(now time.Time) bool {
 	return s.firsts.n > 0 && 2*s.firsts.n >= s.newcomers && b.quick(s.firsts.mean()) && gain >= float64(s.firsts.work)/2
 }
 
-// quick reports whether a download took so few round trips that it can hardly have been the link that held it up.
+// quick reports whether a download took so few round trips that the link was probably not the limit.
 func (b *Batch) quick(held time.Duration) bool { return held < 6*b.rtt }
 
-// worth is what a place brings that a short download holds, in work a second; 0 if none has ended. Those that take
-// longer than most and have not ended yet count too: those that end first are not like the others.
+// worth returns the work a second of a place for short downloads. It includes running downloads that take longer than
+// the mean, because those that end first are not representative. If none has ended, it returns the worth before the
+// step.
 func (b *Batch) worth(now time.Time) float64 {
 	all, mean := b.short, b.short.mean()
 	if all.n == 0 {
@@ -154,7 +156,7 @@ func (b *Batch) worth(now time.Time) float64 {
 	return float64(all.work) / all.held.Seconds()
 }
 
-// next is how many places for short downloads the next step adds.
+// next returns how many places for short downloads the next step adds.
 func (b *Batch) next() int {
 	if b.cautious {
 		return max(1, b.allowed/4)
@@ -171,8 +173,7 @@ func (b *Batch) sampled() bool {
 	return b.short.n >= min(need, sampleSize)
 }
 
-// fails gives up the places of a step, but for the share that was worth something; of a step down it takes all
-// places back.
+// fails gives up the places of a step, except for the share that paid. For a step down it restores all places.
 func (b *Batch) fails(now time.Time, share float64) {
 	if b.allowed > b.step.from {
 		b.allowed = b.step.from + int(min(max(0, share), 1)*float64(b.allowed-b.step.from))
@@ -195,13 +196,13 @@ func (b *Batch) moot(now time.Time) {
 	b.settle(now, b.slowStart())
 }
 
-// settle ends a step.
+// settle ends a step and sets the pause before the next one.
 func (b *Batch) settle(now time.Time, pause time.Duration) {
 	b.step, b.usual, b.hold = batchStep{}, 0, now.Add(pause)
 	b.restart(now)
 }
 
-// settled waits for the next step.
+// settled begins the next step when its conditions are met.
 func (b *Batch) settled(now time.Time) {
 	b.drift(now)
 	if len(b.running) > b.allowed || now.Before(b.hold) {
@@ -222,7 +223,7 @@ func (b *Batch) settled(now time.Time) {
 	}
 }
 
-// growing reports whether the aggregate rises by itself.
+// growing reports whether the throughput is rising by itself.
 func (b *Batch) growing(now time.Time) bool {
 	age := now.Sub(b.since)
 	younger := float64(b.flow.bytes(now, longLook))
@@ -230,7 +231,7 @@ func (b *Batch) growing(now time.Time) bool {
 	return age < b.slowStart()+longLook || age < 5*time.Second && younger > 1.2*older
 }
 
-// drift detects that files or servers are others than when the last step was judged.
+// drift detects that the files or servers differ from those of the last step. It then resets the caution.
 func (b *Batch) drift(now time.Time) {
 	if now.Sub(b.since) < longLook+b.slowStart() {
 		return
@@ -258,14 +259,14 @@ func (b *Batch) raise(now time.Time, s batchStep, k int) {
 	b.restart(now)
 }
 
-// lower begins a step with fewer places. It waits for downloads to end.
+// lower begins a step with fewer places. It takes effect as downloads end.
 func (b *Batch) lower(now time.Time) {
 	b.step = batchStep{from: b.allowed, long: true, before: b.flow.over(now, longLook)}
 	b.allowed = max(b.least, b.allowed-max(1, b.allowed/4))
 	b.restart(now)
 }
 
-// restart begins to measure the present number of places.
+// restart begins new observations for the present number of places.
 func (b *Batch) restart(now time.Time) {
 	b.watch = watch{since: now}
 }

@@ -11,12 +11,11 @@ const (
 	lookOften  = 20 * time.Millisecond
 	lookSeldom = 100 * time.Millisecond
 
-	trialTime = 3 * time.Second  // what is missing must last longer for a mirror to be tried again that fell silent
-	lastTime  = 10 * time.Second // how long the rest takes at least for the last resort to be used beside others
+	trialTime = 3 * time.Second  // a mirror that fell silent is tried again only if the rest takes longer
+	lastTime  = 10 * time.Second // a last resort is used beside other mirrors only if the rest takes longer
 )
 
-// decide is the one place where decisions are made. It runs after every event that changes what there
-// is to do, and at the wake time.
+// decide makes all decisions. It runs after each event that may require a decision, and at the wake time.
 func (s *Scheduler) decide() {
 	if s.finished() {
 		return
@@ -39,7 +38,8 @@ func (s *Scheduler) decide() {
 	s.next = s.wake()
 }
 
-// finished ends the download when everything is here, or nothing more can come.
+// finished ends the download when all bytes are present and checked, or when no source can deliver more. It reports
+// whether the download is in its final phase.
 func (s *Scheduler) finished() bool {
 	if s.ranges.missing() == 0 && s.pieces.open == 0 {
 		for _, f := range s.running {
@@ -60,7 +60,7 @@ func (s *Scheduler) finished() bool {
 	return true
 }
 
-// first asks one mirror for the whole file, as long as it is not known how large that is.
+// first asks one mirror for the whole file while its size is unknown.
 func (s *Scheduler) first() {
 	if len(s.running) > 0 {
 		return
@@ -95,7 +95,7 @@ func (s *Scheduler) grow() {
 	}
 }
 
-// swap exchanges mirrors for others when growth has found how many are worth having.
+// swap exchanges mirrors for others, after growth has determined how many are worth having.
 func (s *Scheduler) swap() {
 	g := &s.growth
 	if g.measuring || s.trim.running || s.now.Before(s.exchange.due) || s.remaining() < exchangeLeast {
@@ -107,14 +107,13 @@ func (s *Scheduler) swap() {
 	s.exchange.swap(s.candidate())
 }
 
-// place gives work to those that are free, the fastest first, and then to new ones as far as the
-// growth allows.
+// place assigns ranges to free mirrors, the fastest first, and opens new mirrors as far as growth allows.
 func (s *Scheduler) place() {
 	var free mirrors
 	for _, m := range s.mirrors {
 		switch {
 		case !m.open() || m.running != nil:
-		case !s.allowed(m): // it would keep its place, and have nothing to do, while others wait for one
+		case !s.allowed(m): // it would occupy a place without work, while others wait for one
 			m.becomeClosed()
 		case s.free(m):
 			free = append(free, m)
@@ -122,7 +121,7 @@ func (s *Scheduler) place() {
 	}
 	slices.SortStableFunc(free, bySpeed)
 	for _, m := range free {
-		if s.requests(m.host) < s.cfg.PerHost { // another name of the same host may have been served
+		if s.requests(m.host) < s.cfg.PerHost { // another mirror on the same host may have been served
 			s.feed(m, ReasonNext)
 		}
 	}
@@ -158,8 +157,8 @@ func (s *Scheduler) expand() {
 	}
 }
 
-// expandLast opens a mirror that is the last resort beside those that growth has found, unless that, or a trial, has shown that
-// they fill the link.
+// expandLast opens a mirror of last resort in addition to those that growth allows, unless growth or a trial has shown
+// that these fill the link.
 func (s *Scheduler) expandLast() []*mirror {
 	if s.growth.measuring || s.growth.full || s.trim.running || s.trim.sure || s.mirrors.count()+s.leaving() >= s.growth.most {
 		return nil
@@ -171,8 +170,8 @@ func (s *Scheduler) expandLast() []*mirror {
 	return []*mirror{m}
 }
 
-// candidate chooses the mirror to open next: the untried in the order of their preference, then the fastest of those that were
-// closed.
+// candidate returns the mirror to open next: an untried one in the order of preference, or otherwise the fastest one
+// that was closed. It returns nil if there is none.
 func (s *Scheduler) candidate() (best *mirror) {
 	for _, m := range s.mirrors {
 		if m.open() || m.running != nil || !s.free(m) || !s.allowed(m) || m.last && !s.lastResort(m) {
@@ -185,8 +184,8 @@ func (s *Scheduler) candidate() (best *mirror) {
 	return best
 }
 
-// lastResort reports whether m, which is to be used last, may be used now: the others have been at work for long enough to see
-// that they are slow, or there are none.
+// lastResort reports whether m, a mirror of last resort, may be used now: no other mirror is usable, or the others have
+// worked long enough to show that they are slow.
 func (s *Scheduler) lastResort(m *mirror) bool {
 	if s.mirrors.count()+s.leaving() > 0 {
 		return s.mirrors.flowing(s.now, s.mirrors.settlePeriod()) && s.remaining() > lastTime
@@ -194,9 +193,9 @@ func (s *Scheduler) lastResort(m *mirror) bool {
 	return !slices.ContainsFunc(s.mirrors, func(o *mirror) bool { return o != m && !o.last && s.usable(o) && s.allowed(o) })
 }
 
-// feed gives a mirror something to do. It reports false if there is nothing.
+// feed assigns a range to a mirror. It reports false if there is none.
 func (s *Scheduler) feed(m *mirror, why Reason) bool {
-	if m.noRanges { // for everything, and only when no other can
+	if m.noRanges { // ask for the whole file, and only if no other mirror can serve it
 		if len(s.running) > 0 || s.mirrors.ranged(m) {
 			return false
 		}
@@ -204,7 +203,7 @@ func (s *Scheduler) feed(m *mirror, why Reason) bool {
 		return true
 	}
 	if m.trust == silenced && s.ranges.size >= 0 && len(s.running) > 0 && s.remaining() < trialTime {
-		return false // the others will be through before a trial could help
+		return false // the others finish before a trial could help
 	}
 	if s.repair(m) || !m.doubtful() && s.tail.hurry(m, why) {
 		return true
@@ -216,8 +215,8 @@ func (s *Scheduler) feed(m *mirror, why Reason) bool {
 	return s.tail.steal(m, why)
 }
 
-// worthwhile reports whether the download will last long enough for one more connection to help: it
-// brings nothing for two round trips, while those that have just begun double what they bring in each.
+// worthwhile reports whether the download will last long enough for another connection to help. A new connection
+// delivers nothing for two round trips, and the young ones double their speed in each.
 func (s *Scheduler) worthwhile() bool {
 	left, rtt := float64(s.ranges.missing()), s.mirrors.medianRTT()
 	if left <= firstWant && !s.drags() {
@@ -237,14 +236,14 @@ func (s *Scheduler) worthwhile() bool {
 	return left > speed*soon
 }
 
-// drags reports whether a rest for which no connection would be opened takes long all the same: those at work were
-// watched and are too slow for it.
+// drags reports whether a rest that is too small for a new connection takes long nevertheless, because the working
+// mirrors were observed and are too slow.
 func (s *Scheduler) drags() bool {
 	return len(s.running) > 0 && s.remaining() > trialTime &&
 		!slices.ContainsFunc(s.running, func(f *fetch) bool { return s.now.Sub(f.since) < silence })
 }
 
-// wake is when to decide again: soon while something is measured, seldom while all goes well.
+// wake returns when to decide again: soon while something is measured, otherwise less often.
 func (s *Scheduler) wake() (next time.Time) {
 	if len(s.running) > 0 {
 		look := lookSeldom

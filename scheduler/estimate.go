@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	packet      = 1460        // bytes of a TCP segment
-	firstWindow = 10 * packet // what a new connection sends in its first round trip (RFC 6928)
-	warmTrips   = 8           // how many round trips its window may take to grow
+	packet      = 1460        // bytes in a TCP segment
+	firstWindow = 10 * packet // bytes that a new connection sends in its first round trip (RFC 6928)
+	warmTrips   = 8           // round trips until the window has grown
 	maxSeconds  = 1e9         // keeps durations within their type
-	hashSpeed   = 800 << 20   // what a processor hashes in a second, with some caution
+	hashSpeed   = 800 << 20   // bytes that a processor hashes in a second, as a cautious estimate
 )
 
-// remaining is how long the rest takes at the present speed.
+// remaining returns how long the rest takes at the present speed.
 func (w *work) remaining() time.Duration {
 	return time.Duration(min(float64(w.ranges.missing())/max(w.mirrors.aggregate(), 1), maxSeconds) * float64(time.Second))
 }
 
-// lag is how many seconds go by until a new request to m brings bytes at its speed: one round trip if its connection
-// is alive, else one more to connect, and those that its window needs to grow. Where each answer has a connection of its own
-// it is never alive, and connecting is a part of the setup.
+// lag returns the time in seconds until a new request to m delivers bytes at its full speed. It is one round trip on an
+// idle connection. Otherwise it includes a round trip to connect and those in which the window grows. If each answer
+// has its own connection (m.trips), the connection is never idle and the setup includes the connect.
 func (w *work) lag(m *mirror, speed float64, alive bool) float64 {
 	rtt := m.rtt
 	if rtt == 0 {
@@ -35,7 +35,7 @@ func (w *work) lag(m *mirror, speed float64, alive bool) float64 {
 	return rtt.Seconds() * (1 + float64(max(1, m.trips)) + max(0, doublings-1))
 }
 
-// pace is how fast a fetch goes now, in bytes a second.
+// pace returns the present speed of a fetch in bytes a second.
 func (w *work) pace(f *fetch) float64 {
 	if f.got == 0 && f.src.doubtful() {
 		return 0
@@ -52,7 +52,7 @@ func (w *work) pace(f *fetch) float64 {
 	return f.src.meter.over(w.now, time.Second)
 }
 
-// eta is how many seconds a fetch still needs.
+// eta returns how many seconds a fetch still needs.
 func (w *work) eta(f *fetch) float64 {
 	return float64(f.left())/max(w.pace(f), 1) + w.hangs(f)
 }
@@ -62,9 +62,9 @@ const (
 	lastBytes = 256 << 10
 )
 
-// hangs is for how many seconds the last of a fetch will not come, by what is known: as long again as it has been quiet, if
-// that is longer than a round trip. A lost packet holds up those behind it for one or some. Of more than a little, that is no
-// reason to close a connection, which would cost as much.
+// hangs returns for how many seconds the end of a fetch is expected to be delayed: as long as it has been quiet, if
+// that is longer than a round trip. A lost packet delays the following bytes by one or several round trips. If more
+// than lastBytes are missing it returns 0, because closing the connection would cost as much.
 func (w *work) hangs(f *fetch) float64 {
 	quiet := w.now.Sub(f.activeAt)
 	if f.got == 0 || f.left() > lastBytes || quiet < max(hangTime, f.src.rtt) || quiet.Seconds() < 4*packet/max(f.src.speed, 1) {
@@ -73,30 +73,30 @@ func (w *work) hangs(f *fetch) float64 {
 	return quiet.Seconds()
 }
 
-// due is in how many seconds a fetch should be through, so that the in-order hash of what follows it is done when
-// all is here.
+// due returns in how many seconds a fetch must end so that the in-order hash of the following bytes is done when the
+// last byte arrives.
 func (w *work) due(f *fetch) float64 { return w.dueAt(f.end) }
 
-// dueAt is the same for what ends at a place of the file.
+// dueAt returns the same for a range that ends at a given offset.
 func (w *work) dueAt(end int64) float64 {
 	return w.horizon(nil) - float64(w.ranges.size-end)/hashSpeed
 }
 
-// hashing is how long the in-order hash takes from a place of the file to its end.
+// hashing returns how long the in-order hash takes from an offset to the end of the file.
 func (w *work) hashing(from int64) time.Duration {
 	return time.Duration(float64(max(w.ranges.size-from-hashSlack, 0)) / hashSpeed * float64(time.Second))
 }
 
-// A turn is a change of what all mirrors together bring.
+// turn is a change of the total speed.
 type turn struct {
 	at    float64 // seconds from now
-	speed float64 // bytes a second more, or less
+	speed float64 // change in bytes a second
 }
 
-// horizon is in how many seconds everything would be here if what is missing were spread in the best way over the
-// mirrors in use, and m: those that deliver pause for a request when they are through with their range, the others
-// begin when a request has brought its first bytes. What a mirror cannot bring by then is for others. It is infinite
-// when none is in use.
+// horizon returns in how many seconds all bytes would be present if the missing ones were distributed optimally over m
+// and the mirrors in use. Mirrors that are delivering pause for a request after their range. Others begin when a
+// request delivers its first bytes. Bytes that a mirror cannot deliver by then go to others. The result is infinite if
+// no mirror is in use.
 func (w *work) horizon(m *mirror) float64 {
 	turns := w.turns[:0]
 	for _, o := range w.mirrors {
@@ -109,7 +109,7 @@ func (w *work) horizon(m *mirror) float64 {
 	return meet(turns, float64(w.ranges.missing()))
 }
 
-// turnsOf appends what a mirror adds.
+// turnsOf appends the turns of a mirror.
 func (w *work) turnsOf(turns []turn, m *mirror) []turn {
 	speed := w.mirrors.speedOf(m)
 	f := m.running
@@ -121,7 +121,7 @@ func (w *work) turnsOf(turns []turn, m *mirror) []turn {
 	return append(turns, turn{0, speed}, turn{through, -speed}, turn{again, speed})
 }
 
-// meet is when n bytes are here, given the turns in the order of time.
+// meet returns when n bytes are present. turns must be sorted by time.
 func meet(turns []turn, n float64) float64 {
 	now, speed := 0.0, 0.0
 	for _, t := range turns {
@@ -138,8 +138,7 @@ func meet(turns []turn, n float64) float64 {
 	return now + n/speed
 }
 
-// sooner reports whether a mirror that is at work will bring n bytes sooner than m, which is free, when it is through with
-// its own.
+// sooner reports whether a working mirror, after its own range, would deliver n bytes sooner than m, which is free.
 func (w *work) sooner(m *mirror, n float64) bool {
 	ours := w.lag(m, m.speed, m.alive) + n/m.speed
 	for _, f := range w.running {
@@ -151,8 +150,8 @@ func (w *work) sooner(m *mirror, n float64) bool {
 	return false
 }
 
-// idles reports whether no mirror at work will be free to bring n bytes before m would have brought them, so that they are
-// for m, however few.
+// idles reports whether no working mirror would be free in time to deliver n bytes before m. In that case m should
+// fetch them, however few they are.
 func (w *work) idles(m *mirror, n float64) bool {
 	ours := w.lag(m, m.speed, m.alive) + n/m.speed + takeGain
 	for _, f := range w.running {

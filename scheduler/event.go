@@ -6,90 +6,90 @@ import (
 	"braid/byterange"
 )
 
-// A SourceID names a source. The caller chooses it; 0 is the origin by convention only.
+// SourceID identifies a source. The caller chooses it; by convention 0 is the origin.
 type SourceID int
 
-// A FetchID names one fetch. The scheduler counts them from 1.
+// FetchID identifies a fetch. The scheduler counts them from 1.
 type FetchID int
 
-// A Fault is how a fetch failed, and so what becomes of its source.
+// Fault is the way in which a fetch failed. It determines how its source is used afterwards.
 type Fault uint8
 
 const (
-	// FaultNone: the fetch ended because its range was done, or because it was cancelled.
+	// FaultNone means that the fetch ended because its range was complete or it was cancelled.
 	FaultNone Fault = iota
-	// FaultTransient: another try makes sense, after a pause.
+	// FaultTransient means that another attempt makes sense, after a pause.
 	FaultTransient
-	// FaultHeld: the source was not asked, as its host has been asked often enough for now. That is no failure.
+	// FaultHeld means that the source was not asked, because its host has reached a request limit. It is not a failure.
 	FaultHeld
-	// FaultGone: this source cannot serve the file; it is not asked again.
+	// FaultGone means that the source cannot serve the file. It is not used again.
 	FaultGone
-	// FaultWrong: this source announced something else; it is banned for this download.
+	// FaultWrong means that the source announced another file. It is banned from this download.
 	FaultWrong
-	// FaultWrongBytes: bytes that this source delivered are not those of the file. It is banned, and what it alone brought and no
-	// check has passed is missing again.
+	// FaultWrongBytes means that the source delivered wrong bytes. It is banned, and its bytes that passed no check are
+	// missing again.
 	FaultWrongBytes
 )
 
-// An Event is something that happened outside.
+// Event is an external event.
 type Event interface{ event() }
 
 type (
-	// SourceAdded makes a source known. Sources are tried in the order in which they are added,
-	// unless what is known of their speed counts for more.
+	// SourceAdded adds a source. Sources are tried in the order in which they are added, unless their remembered speeds
+	// suggest another order.
 	SourceAdded struct {
 		ID    SourceID
 		Host  string        // host:port of its URL, until it answers
-		Trips int           // round trips of setup that each request takes before the one of its first byte
-		Align int64         // length of the pieces in which it gives its bytes, whole and in any order; 0 and 1: any byte, in order
-		Lead  int64         // where a piece begins, if not at 0: it may be negative
-		Slow  bool          // it takes its time: that it is silent means little
-		Last  bool          // it is used when all others are, and have room beside them, or when there are no others
-		Rate  float64       // remembered speed in bytes a second; 0: unknown
-		RTT   time.Duration // remembered; 0: unknown
-		// Brought is what of Config.Have this source brought and no check has passed.
+		Trips int           // round trips of setup for each request, before the one for its first byte
+		Align int64         // length of the pieces that it delivers in any order; 0 and 1: bytes in order
+		Lead  int64         // offset of the first piece, if not 0; may be negative
+		Slow  bool          // it may be silent for a long time without having failed
+		Last  bool          // last resort: used when all others are in use, or if there are none
+		Rate  float64       // remembered speed in bytes a second; 0 if unknown
+		RTT   time.Duration // remembered round-trip time; 0 if unknown
+		// Brought are the bytes of Config.Have that this source delivered and that passed no check.
 		Brought byterange.Set
 	}
-	// Answered reports the header of an answer, before any byte of its body. If the actions that come
-	// back cancel the fetch, its body must not be used.
+	// Answered reports the header section of an answer, before any byte of its body. If the returned actions cancel the
+	// fetch, the body must not be used.
 	Answered struct {
 		Fetch  FetchID
 		Host   string // host:port that answers, after redirects
 		RTT    time.Duration
-		Size   int64 // of the whole file, -1 if unknown
-		Ranged bool  // a range was answered with that range
+		Size   int64 // size of the whole file; -1 if unknown
+		Ranged bool  // the requested range was answered with that range
 	}
-	// Progress reports that the bytes of Range are on disk. Fetch brought them.
+	// Progress reports that the bytes of Range, delivered by Fetch, are on disk.
 	Progress struct {
 		Fetch FetchID
 		Range byterange.Range
 	}
-	// Coming reports that N bytes came of a piece that is not complete: Progress will report them. If N is negative, so many
-	// were wrong.
+	// Coming reports N received bytes of an incomplete piece, which Progress will report when the piece is complete. A
+	// negative N means that as many bytes were wrong.
 	Coming struct {
 		Fetch FetchID
 		N     int64
 	}
-	// FetchEnded reports that nothing more will come of a fetch. Every Fetch gets exactly one.
+	// FetchEnded reports that a fetch has ended. It is sent exactly once for each Fetch.
 	FetchEnded struct {
 		Fetch FetchID
 		Fault Fault
-		After time.Duration // not to be asked again before (Retry-After); 0: the usual back-off
+		After time.Duration // minimum pause before the next request (Retry-After); 0 for the usual back-off
 	}
-	// SizeKnown reports how long the file is, when no answer contained it and everything is here.
+	// SizeKnown reports the size of the file, if no answer contained it and all bytes are present.
 	SizeKnown struct{ Size int64 }
-	// Consumed reports how far the in-order reader of a stream came. The window is then counted from there, so that the
-	// reader holds the sources back.
+	// Consumed reports the position of the in-order reader of a stream. The window then begins there, so that a slow
+	// reader slows down the sources.
 	Consumed struct{ Front int64 }
-	// PiecesKnown reports that pieces of Length bytes can be checked; the last one may be shorter. So may the first: Lead bytes
-	// of it lie before the file.
+	// PiecesKnown reports that pieces of Length bytes can be checked. The last piece may be shorter. So may the first
+	// one, of which Lead bytes lie before the file.
 	PiecesKnown struct{ Length, Lead int64 }
 	// PieceChecked is the result of a Check.
 	PieceChecked struct {
 		Piece int64
 		OK    bool
 	}
-	// Tick is for when the wake time has come.
+	// Tick reports that the wake time has come.
 	Tick struct{}
 )
 
@@ -104,42 +104,43 @@ func (PiecesKnown) event()  {}
 func (PieceChecked) event() {}
 func (Tick) event()         {}
 
-// An Action is something that the caller has to do, in the order given.
+// Action is something that the caller must do, in the given order.
 type Action interface{ action() }
 
 type (
-	// Fetch asks a source for a range. If Range.End is byterange.Unbounded the whole file is asked
-	// for without a Range field.
+	// Fetch asks a source for a range. If Range.End is byterange.Unbounded, it asks for the whole file, without a Range
+	// field.
 	Fetch struct {
 		ID     FetchID
 		Source SourceID
 		Range  byterange.Range
 		Why    Reason
 	}
-	// Shrink lowers the end of a fetch, which ends there.
+	// Shrink lowers the end of a fetch.
 	Shrink struct {
 		ID  FetchID
 		End int64
 		Why Reason
 	}
-	// Cancel ends a fetch at once. What it wrote before may still be reported.
+	// Cancel ends a fetch at once. Bytes that it wrote before may still be reported.
 	Cancel struct {
 		ID  FetchID
 		Why Reason
 	}
-	// Check demands the check of a piece whose bytes are all on disk. Every Check gets exactly one PieceChecked.
+	// Check requests the check of a piece whose bytes are all on disk. The caller must answer it with exactly one
+	// PieceChecked.
 	Check struct {
 		Piece int64
 		Range byterange.Range
 	}
-	// Ban reports that a source brought wrong bytes, and is not asked again.
+	// Ban reports that a source delivered wrong bytes and is not used again.
 	Ban struct{ Source SourceID }
-	// Discard reports that bytes which are here are wrong, or of a source that is banned: they have to be forgotten before what
-	// follows is done, and a source whose fetch was cancelled for them must not write any more.
+	// Discard reports that present bytes are wrong, or came from a banned source. The caller must remove them before it
+	// carries out the following actions. A source whose fetch was cancelled because of them must not write afterwards.
 	Discard struct{ Range byterange.Range }
-	// Finish reports that every byte is on disk, every fetch has ended and every check was passed.
+	// Finish reports that every byte is on disk, every fetch has ended and every check has passed.
 	Finish struct{}
-	// Fail reports that no source is left that could bring what is missing.
+	// Fail reports that no source is left that could deliver the missing bytes.
 	Fail struct{}
 )
 
@@ -152,49 +153,50 @@ func (Discard) action() {}
 func (Finish) action()  {}
 func (Fail) action()    {}
 
-// A Reason is why something is done, for reports. No decision depends on it.
+// Reason is the reason of an action, for reports. No decision depends on it.
 type Reason uint8
 
-// Why a range is asked for.
+// The reasons for a request.
 const (
-	// ReasonFirst: the first answer shows what the file is, or no other source is at work.
+	// ReasonFirst means that the first answer must describe the file, or that no other source is in use.
 	ReasonFirst Reason = iota + 1
-	// ReasonNext: the source is through with its last range.
+	// ReasonNext means that the source has finished its last range.
 	ReasonNext
-	// ReasonGrowth: one more source, to see whether the aggregate grows.
+	// ReasonGrowth means that another source is tried to see whether the total speed grows.
 	ReasonGrowth
-	// ReasonRemembered: a source known to be fast from an earlier time.
+	// ReasonRemembered means that the source was fast in an earlier download.
 	ReasonRemembered
-	// ReasonReturn: a source that was closed or failed is used again.
+	// ReasonReturn means that a source that was closed or failed is used again.
 	ReasonReturn
-	// ReasonExchange: an untried source in the place of the weakest.
+	// ReasonExchange means that an untried source replaces the weakest one.
 	ReasonExchange
-	// ReasonSplit: the part of another's range that this source finishes sooner. The other's end is
-	// lowered for the same reason.
+	// ReasonSplit means that the source takes over the part of another source's range that it finishes sooner. The
+	// other fetch is shortened for the same reason.
 	ReasonSplit
-	// ReasonPiece: a piece was wrong that several had brought; one source fetches all of it.
+	// ReasonPiece means that a piece from several sources was wrong and is fetched again from one source.
 	ReasonPiece
 )
 
-// Why a fetch is ended, or its end lowered.
+// The reasons for ending or shortening a fetch.
 const (
-	// ReasonMet: the first answer, which goes on to the end of the file, met the range of another.
+	// ReasonMet means that a fetch to the end of the file met the range of another one.
 	ReasonMet Reason = iota + 32
-	// ReasonSilent: nothing came for too long.
+	// ReasonSilent means that the fetch received no bytes for too long.
 	ReasonSilent
-	// ReasonSlow: it would take far too long, after a collapse or a guess that was wrong.
+	// ReasonSlow means that the fetch would take far too long, because the speed collapsed or was guessed wrong.
 	ReasonSlow
-	// ReasonUseless: the aggregate did not grow by it.
+	// ReasonUseless means that the connection did not increase the total speed.
 	ReasonUseless
-	// ReasonCrowded: on trial, as the sources seem to share one link that fewer of them fill.
+	// ReasonCrowded means that the connection was closed on trial, because the sources seem to share a link that fewer
+	// of them can fill.
 	ReasonCrowded
-	// ReasonSameHost: another name of a host that is at work already.
+	// ReasonSameHost means that the source is another name of a host that is in use.
 	ReasonSameHost
-	// ReasonNoRanges: it answers ranges with the whole file, and others do better.
+	// ReasonNoRanges means that the source answers ranges with the whole file, and others do better.
 	ReasonNoRanges
-	// ReasonWrongBytes: a piece that only this source brought was wrong.
+	// ReasonWrongBytes means that a piece was wrong that only this source delivered.
 	ReasonWrongBytes
-	// ReasonDone: every byte is here.
+	// ReasonDone means that all bytes are present.
 	ReasonDone
 )
 

@@ -2,65 +2,66 @@ package scheduler
 
 import "time"
 
-// A GrowthMode is how many connections are added at a time. The zero value opens one, then two, four, as long as each step
-// pays. RFC 6249, section 7, says "an additional connection"; the reasons for more are in doc/decisions.
+// GrowthMode determines how many connections are added in each step. The zero value opens one, then two, then four, as
+// long as each step pays. RFC 6249, section 7, says "an additional connection"; the reasons for adding more are in
+// doc/decisions.
 type GrowthMode uint8
 
-// GrowSingle is the letter of RFC 6249, section 7: one at a time.
+// GrowSingle follows RFC 6249, section 7, literally: one connection in each step.
 const GrowSingle GrowthMode = 1
 
-// growth decides how many connections are worth having, from the aggregate speed before and after some were added (RFC
-// 6249, section 7). While a step is measured it allows no further one; after a single one that did not pay, none until
-// an established one closes.
+// growth determines how many connections are worth having, from the total speed before and after a step (RFC 6249,
+// section 7). While a step is measured, no further one is allowed. After a step with a single connection that did not
+// pay, no step is allowed until an established connection closes.
 type growth struct {
 	mode      GrowthMode
 	most      int
-	allowed   int  // connections that may be open
-	step      int  // how many to add next
-	fresh     bool // nothing was opened by it yet
-	careful   bool // there is time to look for longer
+	allowed   int  // number of connections that may be open
+	step      int  // connections to add in the next step
+	fresh     bool // no connection was opened yet
+	careful   bool // measure over longer periods
 	measuring bool
 	ended     bool
-	full      bool // it ended as one more connection brought nothing
+	full      bool // ended because another connection added nothing
 	dialed    time.Time
-	added     int     // how many the running step added
-	before    float64 // what the incumbents brought when they were dialled, bytes a second
+	added     int     // connections added in the running step
+	before    float64 // speed of the older connections at the start of the step, in bytes a second
 }
 
 func newGrowth(mode GrowthMode, most int) growth {
 	return growth{mode: mode, most: most, allowed: 1, step: 1, fresh: true}
 }
 
-// A sample is what was observed of a step.
+// sample is the observation of a step.
 type sample struct {
 	rtt       time.Duration // median of the connections
-	incumbent float64       // bytes a second that the older connections bring now
-	newcomer  float64       // bytes a second that the new ones bring now
-	alive     int           // how many of the new ones there are still
-	answered  bool          // one of the new ones has answered
-	seen      bool          // all of the new ones have brought something for half a round trip
-	ripe      bool          // the new ones are past slow start, or were given up
+	incumbent float64       // present speed of the older connections, in bytes a second
+	newcomer  float64       // present speed of the new connections, in bytes a second
+	alive     int           // number of new connections that are still open
+	answered  bool          // at least one new connection has answered
+	seen      bool          // all new connections have delivered bytes for half a round trip
+	ripe      bool          // the new connections are past slow start or were given up
 }
 
-// A verdict is what a sample means.
+// verdict is the conclusion from a sample.
 type verdict uint8
 
 const (
 	undecided verdict = iota
 	pays
 	doesNotPay
-	tooLate // none of the new ones has answered yet: they are judged later
+	tooLate // no new connection has answered yet: they are judged later
 )
 
 const (
-	// stragglersMost: when so many connections have not answered, those that follow come one by one.
+	// stragglersMost is the number of unanswered connections from which on steps add single connections.
 	stragglersMost = 4
-	// gainShare is the share of the newcomers' speed that must be gain.
+	// gainShare is the share of the newcomers' speed that must be additional for a step to pay.
 	gainShare = 0.3
 )
 
-// more is how many connections may be opened now, given how many are open and how many of them have not answered. A
-// measurement begins when the caller dials them.
+// more returns how many connections may be opened now. open is the number of open connections, and late the number of
+// those that have not answered. A measurement begins when the caller calls dial.
 func (g *growth) more(open, late int) int {
 	if g.measuring || g.ended {
 		return max(0, g.allowed-open)
@@ -72,7 +73,7 @@ func (g *growth) more(open, late int) int {
 	return max(0, min(g.allowed+step, g.most)-open)
 }
 
-// dial begins the measurement of mirrors that were added, k of them beyond those allowed. before is what the others brought.
+// dial begins a step with the mirrors in added. It raises allowed by k. before is the speed of the other mirrors.
 func (g *growth) dial(now time.Time, k int, before float64, added []*mirror) {
 	g.measuring, g.dialed, g.added, g.before = true, now, k, before
 	g.allowed += k
@@ -82,7 +83,7 @@ func (g *growth) dial(now time.Time, k int, before float64, added []*mirror) {
 	}
 }
 
-// brings is what those of the mirrors bring now that ok selects, in bytes a second.
+// brings returns the present speed of the mirrors for which ok returns true, in bytes a second.
 func (g *growth) brings(now time.Time, ms mirrors, ok func(*mirror) bool) float64 {
 	period := max(2*ms.medianRTT(), 3*slotWidth)
 	if g.careful {
@@ -96,7 +97,7 @@ func (g *growth) brings(now time.Time, ms mirrors, ok func(*mirror) bool) float6
 	})
 }
 
-// observe takes a sample of the running step.
+// observe returns a sample of the running step.
 func (g *growth) observe(now time.Time, ms mirrors) (s sample) {
 	s.rtt, s.seen, s.ripe = ms.medianRTT(), true, true
 	s.incumbent = g.brings(now, ms, func(m *mirror) bool { return !m.joined })
@@ -111,11 +112,11 @@ func (g *growth) observe(now time.Time, ms mirrors) (s sample) {
 	return s
 }
 
-// patience is how long after the dial a step can be found to pay: one round trip to connect, one to the first bytes, and
-// some of the next to see what the others do meanwhile.
+// patience returns the time after the dial from which on a step can be found to pay: one round trip to connect, one to
+// the first bytes, and half of the next to observe the others meanwhile.
 func patience(rtt time.Duration) time.Duration { return rtt * 5 / 2 }
 
-// ripening is how long a connection flows at least before it is past slow start, and was watched long enough.
+// ripening returns how long a connection must deliver before it counts as past slow start and observed long enough.
 func (g *growth) ripening() time.Duration {
 	if g.careful {
 		return 3 * time.Second / 2
@@ -123,8 +124,8 @@ func (g *growth) ripening() time.Duration {
 	return 300 * time.Millisecond
 }
 
-// judge gives the verdict on the running step. It pays as soon as most of what the newcomers bring comes on top of what
-// the others brought before. That it does not pay is decided only when they are past slow start.
+// judge returns the verdict on the running step. The step pays as soon as the newcomers mostly add to what the others
+// delivered before. That it does not pay is decided only after slow start.
 func (g *growth) judge(now time.Time, s sample) verdict {
 	if !g.measuring || !s.seen && now.Sub(g.dialed) < patience(s.rtt) {
 		return undecided
@@ -143,7 +144,7 @@ func (g *growth) judge(now time.Time, s sample) verdict {
 	return undecided
 }
 
-// conclude ends the running step with a verdict. It returns how many of its connections to close again.
+// conclude ends the running step with a verdict. It returns how many of its connections to close.
 func (g *growth) conclude(v verdict, s sample) (cut int) {
 	g.measuring = false
 	if v == pays || v == tooLate {
@@ -153,10 +154,10 @@ func (g *growth) conclude(v verdict, s sample) (cut int) {
 		return 0
 	}
 	if g.mode == GrowSingle {
-		g.ended, g.full = true, true // the RFC does not ask to close what was opened
+		g.ended, g.full = true, true // the RFC does not demand to close the connection
 		return 0
 	}
-	if s.newcomer > 0 { // keep as many as were worth it
+	if s.newcomer > 0 { // keep as many as paid
 		gain := max(0, s.incumbent+s.newcomer-g.before)
 		cut = g.added - int(float64(g.added)*min(1, gain/s.newcomer))
 	}
@@ -167,16 +168,16 @@ func (g *growth) conclude(v verdict, s sample) (cut int) {
 	return cut
 }
 
-// moot ends a step that cannot be judged, because none of its connections came about.
+// moot ends a step that cannot be judged, because none of its connections was established.
 func (g *growth) moot() {
 	g.measuring = false
 	g.allowed = max(1, g.allowed-g.added)
 }
 
-// limit ends growth with so many connections: more add nothing.
+// limit ends growth with the given number of connections.
 func (g *growth) limit(allowed int) { g.allowed, g.ended = allowed, true }
 
-// restart lets growth begin anew, with more time to look.
+// restart resumes growth, with longer measurements.
 func (g *growth) restart() { g.ended, g.full, g.step, g.careful = false, false, 1, true }
 
 func joined(m *mirror) bool { return m.joined }

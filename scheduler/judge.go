@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	silence     = 2 * time.Second // a mirror may be quiet for this or silenceRTTs round trips, the longer
+	silence     = 2 * time.Second // a mirror may be quiet for this or for silenceRTTs round trips, whichever is longer
 	silenceRTTs = 8
-	lively      = time.Second // a mirror that was active within it is at work
+	lively      = time.Second // a mirror counts as working if it was active within this time
 	enough      = 256 << 10   // progress that makes up for a failure
 	slowGrace   = 5 * time.Second
-	retryMax    = 30 * time.Second // the longest pause after a failure
-	slowed      = 0.1              // of its speed: a mirror that brings less than that for a while has another one
+	retryMax    = 30 * time.Second // longest pause after a failure
+	slowed      = 0.1              // share of its speed below which the speed of a mirror is updated
 
-	// A request with setup cost, as in FTP, takes several round trips before bytes come, and more the first time (login, TLS).
-	// firstSilence is how many times as long as others such a mirror may be quiet before its round trip is known, firstTrips how
-	// many times the round trips of later requests the first one may take.
+	// A request with setup cost, as in FTP, takes several round trips before bytes arrive, and the first one takes more
+	// (login, TLS). Such a mirror may be quiet firstSilence times as long as others before its round-trip time is
+	// known. Its first request may take firstTrips times as many round trips of setup as later ones.
 	firstSilence = 3
 	firstTrips   = 3
 )
 
-// mayBeQuiet is for how long nothing may come of f while another mirror could do its work.
+// mayBeQuiet returns how long f may receive nothing while another mirror could do its work.
 func (f *fetch) mayBeQuiet() time.Duration {
 	m := f.src
 	limit := max(silence, silenceRTTs*m.rtt)
@@ -34,7 +34,7 @@ func (f *fetch) mayBeQuiet() time.Duration {
 	return max(limit, (silenceRTTs+firstTrips*time.Duration(m.trips))*m.rtt)
 }
 
-// judge ends stalled requests and takes work from far too slow ones (RFC 6249, section 7).
+// judge ends stalled requests and takes work from requests that are far too slow (RFC 6249, section 7).
 func (w *work) judge() {
 	for _, f := range slices.Clone(w.running) {
 		if f.ending {
@@ -45,7 +45,7 @@ func (w *work) judge() {
 		}
 		quiet := w.now.Sub(f.activeAt)
 		limit, most := f.mayBeQuiet(), w.cfg.Silence
-		if f.src.slow { // it reports itself when it gives up
+		if f.src.slow { // such a source reports its failure itself
 			limit, most = most+slowGrace, most+slowGrace
 		}
 		if quiet >= most || quiet >= limit && w.standIn(f) {
@@ -60,13 +60,13 @@ func (w *work) judge() {
 	}
 }
 
-// heldBack reports whether f has come so far ahead of a late reader that its bytes may not be taken: it is not silent.
+// heldBack reports whether f has reached the end of the window because of a slow reader. Then it is not silent.
 func (w *work) heldBack(f *fetch) bool {
 	return w.cfg.Window > 0 && f.pos >= w.window().End && f.pos < w.ranges.size
 }
 
-// standIn reports whether another mirror could do the work of f: one that is at work, or free to begin.
-// When all are silent at once the fault is likely on this side, and ending them all would not help.
+// standIn reports whether another mirror could do the work of f: one that is working, or free to begin. If all mirrors
+// are silent at once, the fault is probably local, and ending all fetches would not help.
 func (w *work) standIn(f *fetch) bool {
 	if w.ranges.size < 0 {
 		return false
@@ -82,8 +82,8 @@ func (w *work) standIn(f *fetch) bool {
 	})
 }
 
-// noticeDrip updates the speed of a mirror that drips: each byte after a pause begins a new flow, whose speed is unknown for a
-// while, and the old speed would stay.
+// noticeDrip updates the speed of a mirror that sends a few bytes with pauses between them. Each byte after a pause
+// begins a new flow of unknown speed, so updateSpeed would keep the old speed.
 func (w *work) noticeDrip(f *fetch) {
 	if f.got == 0 || w.now.Sub(f.since) < silence {
 		return
@@ -93,8 +93,8 @@ func (w *work) noticeDrip(f *fetch) {
 	}
 }
 
-// lighten takes from a fetch what it would not bring in a long time: it has collapsed, or what it was
-// asked for was a guess.
+// lighten shortens a fetch to what it can deliver in reasonable time. It is for a mirror whose speed collapsed or was
+// guessed wrong.
 func (w *work) lighten(f *fetch) {
 	m := f.src
 	if f.toEnd || f.exclusive || f.got == 0 || !w.known(f) || w.warms(f) || !w.standIn(f) {
@@ -108,15 +108,16 @@ func (w *work) lighten(f *fetch) {
 	if float64(f.left()) <= most.Seconds()*speed {
 		return
 	}
-	m.speed = m.meter.over(w.now, time.Second) // what it does now, without what it did before
+	m.speed = m.meter.over(w.now, time.Second) // the present speed, without earlier history
 	keep := max(int64(m.speed*min(period.Seconds(), (w.remaining()-w.hashing(f.pos)).Seconds())), minSteal)
 	end := m.align.up(f.pos + keep)
-	if least := max(minRange, w.cfg.MinSplit); f.end-end >= least && f.left()-keep >= least { // else too little is won for a request
+	// With less, the gain would be too small for a request.
+	if least := max(minRange, w.cfg.MinSplit); f.end-end >= least && f.left()-keep >= least {
 		w.shrink(f, end, ReasonSlow)
 	}
 }
 
-// warms reports whether the window of a new connection still grows, so that its mirror is faster than it was so far.
+// warms reports whether the window of a new connection is still growing, so that its mirror will become faster.
 func (w *work) warms(f *fetch) bool {
 	m := f.src
 	switch {
@@ -128,34 +129,34 @@ func (w *work) warms(f *fetch) bool {
 	return f.cold && w.now.Sub(f.since) < warmTrips*m.rtt+silence
 }
 
-// known reports whether f has gone on for long enough to show the speed of its mirror.
+// known reports whether f has run long enough to show the speed of its mirror.
 func (w *work) known(f *fetch) bool {
 	flows := w.now.Sub(f.src.meter.flow)
 	switch {
 	case f.guessed:
 		return flows >= max(time.Second, 6*f.src.rtt)
-	case f.src.meter.flow.After(f.since): // on a connection that is new
+	case f.src.meter.flow.After(f.since): // on a new connection
 		return flows >= warmTrips*f.src.rtt+silence
 	}
 	return w.now.Sub(f.since) >= silence
 }
 
-// brokeOff is called for an answer that ended early. If it brought a good part its mirror may go on at once: a server that
-// breaks off often is slow, not broken.
+// brokeOff handles an answer that ended early. If it delivered a good part of the range, its mirror may continue at
+// once: a server that often closes connections is slow, not broken.
 func (w *work) brokeOff(f *fetch, after time.Duration) {
 	part := min(enough, f.size/4)
-	if f.exclusive { // another would have to begin anew
+	if f.exclusive { // another mirror would have to begin again
 		part = min(part, minSteal)
 	}
 	if after != 0 || f.got < part || f.got <= 0 {
 		w.backOff(f.src, after)
-	} else if w.ranges.size < 0 { // it is asked from the beginning, like any other
+	} else if w.ranges.size < 0 { // asked from the beginning like any other
 		f.src.becomeClosed()
 	}
 }
 
-// backOff keeps a mirror that failed away from work for a while, for longer each time, and for good
-// after too many times without progress.
+// backOff excludes a mirror that failed for a while, longer each time, and permanently after too many attempts without
+// progress.
 func (w *work) backOff(m *mirror, after time.Duration) {
 	m.failed()
 	tries := w.cfg.Tries
@@ -170,12 +171,13 @@ func (w *work) backOff(m *mirror, after time.Duration) {
 	m.until = w.now.Add(max(min(wait, retryMax), after))
 }
 
-// completeAnswer is called for a mirror that answers a range with the whole file. It is kept only if no other is left, or if it
-// would be through before the others with the rest.
+// completeAnswer handles a mirror that answers a range with the whole file. The mirror is kept only if no other is
+// left, or if it would deliver the file before the others deliver the rest.
 func (w *work) completeAnswer(f *fetch) {
 	m := f.src
 	m.noRanges = true
-	if f.pos == 0 && f.end == w.ranges.size && f.end <= minRange { // all was asked for, and no other gets a part of so little
+	// Everything was requested, and the file is too small to be shared.
+	if f.pos == 0 && f.end == w.ranges.size && f.end <= minRange {
 		f.toEnd, f.whole = true, true
 		return
 	}

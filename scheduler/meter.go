@@ -4,27 +4,28 @@ import "time"
 
 const (
 	slotWidth = 20 * time.Millisecond
-	slots     = 256 // a little over five seconds of history
+	slots     = 256 // slightly more than five seconds of history
 )
 
-// muchMore is how much more a window that doubles lets through at least in the next two round trips.
+// muchMore is the ratio between two consecutive periods above which a window counts as growing.
 const muchMore = 1.5
 
-// growthLeast is the shortest time that is compared with the one before: what is near comes in bursts.
+// growthLeast is the shortest period that is compared with the previous one, because bytes from a nearby server arrive
+// in bursts.
 const growthLeast = 5 * slotWidth
 
-// A meter counts bytes in time slots, so that the speed over any recent period is found in
-// constant time. Its memory does not grow.
+// meter counts bytes in time slots, so that the speed over any recent period can be computed in constant time. Its size
+// is constant.
 type meter struct {
 	epoch time.Time
 	total int64
 	at    int64        // number of the newest slot
-	cum   [slots]int64 // total at the end of a slot
-	flow  time.Time    // when bytes began to flow after the last pause
-	last  time.Time    // when the last byte came
+	cum   [slots]int64 // total at the end of each slot
+	flow  time.Time    // start of the present flow, after the last pause
+	last  time.Time    // when the last byte arrived
 }
 
-// pause is how long nothing may come before the flow counts as a new one.
+// pause is the time without bytes after which a new flow begins.
 const pause = 500 * time.Millisecond
 
 func (m *meter) slot(t time.Time) int64 { return int64(t.Sub(m.epoch) / slotWidth) }
@@ -50,7 +51,7 @@ func (m *meter) add(now time.Time, n int64) {
 	m.cum[m.at%slots] = m.total
 }
 
-// bytes is how many came in the last w, which is at most the history and rounded to slots.
+// bytes returns the number of bytes in the last w, rounded to slots and limited to the history.
 func (m *meter) bytes(now time.Time, w time.Duration) int64 {
 	m.advance(now)
 	back := min(int64(w/slotWidth)+1, slots-1)
@@ -60,15 +61,15 @@ func (m *meter) bytes(now time.Time, w time.Duration) int64 {
 	return m.total - m.cum[(m.at-back)%slots]
 }
 
-// over is the mean speed in bytes a second in the last w.
+// over returns the mean speed in the last w, in bytes a second.
 func (m *meter) over(now time.Time, w time.Duration) float64 {
 	w = min(max(w, 2*slotWidth), (slots-2)*slotWidth).Truncate(slotWidth)
-	// The newest slot is not over yet: the period is the whole slots before it and its part.
+	// The newest slot is incomplete: the period consists of the complete slots before it and its elapsed part.
 	part := now.Sub(m.epoch) % slotWidth
 	return float64(m.bytes(now, w)) / (w + part).Seconds()
 }
 
-// steady is the speed once the flow has got going: over its younger half, at most the last 3 s.
+// steady returns the speed after the start of the flow: over its second half, at most over the last 3 s.
 func (m *meter) steady(now time.Time) float64 {
 	if m.flow.IsZero() {
 		return 0
@@ -76,7 +77,7 @@ func (m *meter) steady(now time.Time) float64 {
 	return m.over(now, min(max(now.Sub(m.flow)/2, 3*slotWidth), 3*time.Second))
 }
 
-// grows reports whether the last period brought much more than the one before, as in slow start.
+// grows reports whether the last period delivered much more than the previous one, as in slow start.
 func (m *meter) grows(now time.Time, period time.Duration) bool {
 	last := m.bytes(now, period)
 	return float64(last) > muchMore*float64(m.bytes(now, 2*period)-last)

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// mirrors are all that were added, in that order. Most of its methods sum up those that are open.
+// mirrors are all sources in the order in which they were added. Most methods consider only open ones.
 type mirrors []*mirror
 
 func everyone(*mirror) bool { return true }
 
-// count counts the elements that ok selects.
+// count returns the number of elements for which ok returns true.
 func count[T any](all []T, ok func(T) bool) (n int) {
 	for _, e := range all {
 		if ok(e) {
@@ -28,7 +28,7 @@ func (ms mirrors) find(id SourceID) *mirror {
 	return nil
 }
 
-// which lists the open mirrors that ok selects.
+// which returns the open mirrors for which ok returns true.
 func (ms mirrors) which(ok func(*mirror) bool) (out mirrors) {
 	for _, m := range ms {
 		if m.open() && ok(m) {
@@ -38,10 +38,10 @@ func (ms mirrors) which(ok func(*mirror) bool) (out mirrors) {
 	return out
 }
 
-// count counts the open mirrors.
+// count returns the number of open mirrors.
 func (ms mirrors) count() int { return count(ms, (*mirror).open) }
 
-// sum adds up something of the open mirrors.
+// sum returns the sum of a property over the open mirrors.
 func (ms mirrors) sum(of func(*mirror) float64) (sum float64) {
 	for _, m := range ms {
 		if m.open() {
@@ -51,27 +51,27 @@ func (ms mirrors) sum(of func(*mirror) float64) (sum float64) {
 	return sum
 }
 
-// fastest lists the open mirrors, the fastest first.
+// fastest returns the open mirrors, the fastest first.
 func (ms mirrors) fastest() (out mirrors) {
 	out = ms.which(everyone)
 	slices.SortStableFunc(out, bySpeed)
 	return out
 }
 
-// bySpeed orders mirrors, the fastest first; bySlowness the slowest first.
+// bySpeed sorts the fastest mirror first, and bySlowness the slowest.
 func bySpeed(a, b *mirror) int    { return cmp.Compare(b.speed, a.speed) }
 func bySlowness(a, b *mirror) int { return cmp.Compare(a.speed, b.speed) }
 
-// aggregate is the speed of all that are open, in bytes a second.
+// aggregate returns the total speed of the open mirrors, in bytes a second.
 func (ms mirrors) aggregate() float64 { return ms.sum(func(m *mirror) float64 { return m.speed }) }
 
-// mean is what they brought in the last period, in bytes a second. It is long: a source may pause for a moment to measure
-// its path, and so may all at once.
+// mean returns the measured speed of the open mirrors in the last period, in bytes a second. The period should be long,
+// because a source may pause for a moment to measure its path, possibly together with all others.
 func (ms mirrors) mean(now time.Time, period time.Duration) float64 {
 	return ms.sum(func(m *mirror) float64 { return m.meter.over(now, period) })
 }
 
-// speedOf is the speed of a mirror, or if it is not known the mean of those that were tried.
+// speedOf returns the speed of a mirror or, if it is unknown, the mean speed of the mirrors that were tried.
 func (ms mirrors) speedOf(m *mirror) float64 {
 	if m.speed > 0 {
 		return m.speed
@@ -92,7 +92,8 @@ func (ms mirrors) guess() float64 {
 	return sum / n
 }
 
-// medianRTT is that of the open mirrors, of two the shorter; 100 ms while nothing is known.
+// medianRTT returns the median round-trip time of the open mirrors, and the shorter one of two. It returns 100 ms if
+// none is known.
 func (ms mirrors) medianRTT() time.Duration {
 	var all []time.Duration
 	for _, m := range ms {
@@ -107,19 +108,19 @@ func (ms mirrors) medianRTT() time.Duration {
 	return all[(len(all)-1)/2]
 }
 
-// settlePeriod is how long mirrors are watched before they are compared. A pause that a sender makes to measure
-// its path is short beside it.
+// settlePeriod returns how long mirrors are observed before they are compared. The pause of a sender that measures its
+// path is short in comparison.
 func (ms mirrors) settlePeriod() time.Duration { return max(2*time.Second, 10*ms.medianRTT()) }
 
-// flowing reports whether all open mirrors are at work, have been for so long, and their windows have grown.
+// flowing reports whether all open mirrors have been delivering for at least period, with fully grown windows.
 func (ms mirrors) flowing(now time.Time, period time.Duration) bool {
 	return !slices.ContainsFunc(ms, func(m *mirror) bool {
 		return m.open() && (m.running == nil || !m.flows(now, max(period, warmTrips*m.rtt)+m.warming()) || m.grows(now, 2))
 	})
 }
 
-// settled reports whether all open mirrors flow for long enough to tell what each of them does to the others: a new
-// connection brings less than it will.
+// settled reports whether all open mirrors have been delivering long enough to show how they affect each other: a new
+// connection delivers less than it will later.
 func (ms mirrors) settled(now time.Time) bool {
 	period := ms.settlePeriod()
 	return ms.flowing(now, period) && !slices.ContainsFunc(ms, func(m *mirror) bool {
@@ -127,22 +128,23 @@ func (ms mirrors) settled(now time.Time) bool {
 	})
 }
 
-// weakest lists the open mirrors, the slowest first, without those that give pieces: see wholeFirst for what that costs.
+// weakest returns the open mirrors, the slowest first, without those that deliver whole pieces; wholeFirst explains
+// what closing these costs.
 func (ms mirrors) weakest() mirrors {
 	some := ms.which(func(m *mirror) bool { return !m.align.whole() })
 	slices.SortStableFunc(some, bySlowness)
 	return some
 }
 
-// ranged reports whether another mirror than m serves ranges, now or later.
+// ranged reports whether a mirror other than m serves ranges, now or later.
 func (ms mirrors) ranged(m *mirror) bool {
 	return slices.ContainsFunc(ms, func(o *mirror) bool {
 		return o != m && !o.gone() && !o.noRanges && !o.slowTail && (o.running != nil || o.fails == 0 && (!o.last || o.align.whole()))
 	})
 }
 
-// preferred orders mirrors that may be opened: the last resort and those with a slow tail come last, then those that were
-// tried, the slower after the faster.
+// preferred reports whether a should be opened before b. Last resorts and mirrors with a slow tail come last. Untried
+// mirrors precede tried ones, and faster ones slower ones.
 func preferred(a, b *mirror) bool {
 	if a.last != b.last {
 		return b.last
@@ -156,8 +158,8 @@ func preferred(a, b *mirror) bool {
 	return a.speed > b.speed
 }
 
-// plan chooses the mirrors to open at once, as it is known that they are worth it, and counts them: the fastest of those
-// whose speed is remembered, until together they should bring what was once reached. If most is 0, that is no limit.
+// plan chooses mirrors that can be opened without measuring, and returns their number. They are the fastest ones with a
+// remembered speed, until the sum of their speeds reaches most. If most is 0, there is no limit.
 func (ms mirrors) plan(most float64) (n int) {
 	var known mirrors
 	for _, m := range ms {
@@ -178,12 +180,12 @@ func (ms mirrors) plan(most float64) (n int) {
 	return n
 }
 
-// topPeriod is how long a mirror must do what is remembered of it. Losses, and buffers on the way, let bytes come in bursts
+// topPeriod is how long a mirror must sustain the speed that is remembered. Losses and buffers on the path cause bursts
 // that are faster than the path, even over a second.
 const topPeriod = 3 * time.Second
 
-// measure keeps the highest speed of each mirror, and returns what all brought in the last second. It is called some ten
-// times a second.
+// measure updates the highest speed of each mirror, and returns the total speed in the last second. It is called about
+// ten times a second.
 func (ms mirrors) measure(now time.Time) (sum float64) {
 	for _, m := range ms {
 		if m.meter.flow.IsZero() {

@@ -8,27 +8,27 @@ import (
 	"braid/byterange"
 )
 
-// pieces are the parts of the file that can be checked one by one, as their digests are known (RFC 5854, section 4.1.3).
-// The zero value has none. Sizes and lengths come from outside and may be as large as the type: nothing beyond the end of
-// the file is computed.
+// pieces are the parts of the file that can be checked separately, because their digests are known (RFC 5854, section
+// 4.1.3). The zero value has no pieces. Sizes and lengths come from outside and may be as large as their type allows,
+// so no offset beyond the end of the file is computed.
 type pieces struct {
-	size     int64         // of the file
-	length   int64         // of each but the last; 0: not known
-	lead     int64         // how much of the first lies before the file
-	asked    byterange.Set // those whose check was asked for, and which are not proven wrong
-	open     int           // checks without a result yet
-	disputed []disputed    // those to be fetched by one mirror, in order
+	size     int64         // size of the file
+	length   int64         // length of each piece except the last; 0 if unknown
+	lead     int64         // part of the first piece that lies before the file
+	asked    byterange.Set // pieces whose check was requested and did not fail
+	open     int           // checks without a result
+	disputed []disputed    // pieces to be fetched from one mirror, in order
 }
 
-// A disputed piece was wrong when several mirrors had brought it, so that none of them is known to be wrong. One mirror
-// fetches it again, exclusively. The next check decides about that mirror and, if two had brought all of the piece
-// before, about the other.
+// disputed is a piece that was wrong and had come from several mirrors, so that none of them is known to be at fault.
+// One mirror fetches it again, exclusively. The next check decides about that mirror and, if the piece had come from
+// two mirrors, about the other one.
 type disputed struct {
 	piece   byterange.Range
-	by      []*mirror // the mirrors that had brought all of it; nil if they are not known
-	sole    *mirror   // fetches it, and goes on after an answer that broke off; nil: not chosen yet
-	reached int64     // how far those before it came
-	taken   int       // how often it was taken from a mirror with a slow tail
+	by      []*mirror // mirrors that delivered all of it before; nil if unknown
+	sole    *mirror   // fetches it, and continues after an interrupted answer; nil if not chosen yet
+	reached int64     // offset that earlier attempts reached
+	taken   int       // number of times that it was taken from a mirror with a slow tail
 }
 
 func newPieces(ev PiecesKnown, size int64) pieces {
@@ -38,7 +38,7 @@ func newPieces(ev PiecesKnown, size int64) pieces {
 	return pieces{size: size, length: ev.Length, lead: ev.Lead}
 }
 
-// at is the range of piece i, as far as it is of the file.
+// at returns the range of piece i, cut to the file.
 func (p *pieces) at(i int64) byterange.Range {
 	start, end := i*p.length-p.lead, p.size
 	if p.size-start > p.length {
@@ -47,10 +47,11 @@ func (p *pieces) at(i int64) byterange.Range {
 	return byterange.Range{Start: max(0, start), End: end}
 }
 
-// index is the number of the piece with the byte at off.
+// index returns the number of the piece that contains the byte at off.
 func (p *pieces) index(off int64) int64 { return (off + p.lead) / p.length }
 
-// next moves an offset to the next boundary of a piece, or leaves it when there are no pieces, or none before limit.
+// next returns the next boundary of a piece at or after off. It returns off if there are no pieces or no boundary
+// before limit.
 func (p *pieces) next(off, limit int64) int64 {
 	if p.length == 0 {
 		return off
@@ -61,7 +62,8 @@ func (p *pieces) next(off, limit int64) int64 {
 	return off
 }
 
-// complete lists the pieces with bytes in r that are here and not asked for yet, and notes that they are.
+// complete returns the checks of the pieces that overlap r, are present, and were not requested yet. It records them as
+// requested.
 func (p *pieces) complete(here *byterange.Set, r byterange.Range) (checks []Check) {
 	r.End = min(r.End, p.size)
 	if p.length == 0 || r.Empty() {
@@ -77,7 +79,7 @@ func (p *pieces) complete(here *byterange.Set, r byterange.Range) (checks []Chec
 	return checks
 }
 
-// checked handles the result of a check. It reports false if there was no such check.
+// checked handles the result of a check. It reports false if no such check was requested.
 func (p *pieces) checked(ev PieceChecked) (piece byterange.Range, ok bool) {
 	if p.length == 0 || p.open == 0 || ev.Piece < 0 || ev.Piece > p.index(p.size-1) {
 		return byterange.Range{}, false
@@ -90,12 +92,12 @@ func (p *pieces) checked(ev PieceChecked) (piece byterange.Range, ok bool) {
 	return piece, true
 }
 
-// find is where the disputed piece is that begins at off, or belongs.
+// find returns the index of the disputed piece that begins at off, or the index where it would be inserted.
 func (p *pieces) find(off int64) (i int, ok bool) {
 	return slices.BinarySearchFunc(p.disputed, off, func(d disputed, off int64) int { return cmp.Compare(d.piece.Start, off) })
 }
 
-// dispute adds a wrong piece that several mirrors brought, unless it is disputed already.
+// dispute adds a wrong piece from several mirrors, unless it is disputed already.
 func (p *pieces) dispute(piece byterange.Range, by []*mirror) {
 	var all byterange.Set
 	for _, m := range by {
@@ -103,7 +105,7 @@ func (p *pieces) dispute(piece byterange.Range, by []*mirror) {
 			all.Add(r)
 		}
 	}
-	if !all.Contains(piece) { // of an earlier run, for example
+	if !all.Contains(piece) { // for example bytes from an earlier run
 		by = nil
 	}
 	if i, again := p.find(piece.Start); !again {
@@ -111,7 +113,7 @@ func (p *pieces) dispute(piece byterange.Range, by []*mirror) {
 	}
 }
 
-// resolve takes a piece out that is right now, and lists the mirrors that had brought it wrong.
+// resolve removes a piece that is right now, and returns the mirrors that had delivered it wrong.
 func (p *pieces) resolve(piece byterange.Range) (by []*mirror) {
 	i, was := p.find(piece.Start)
 	if was {
@@ -121,7 +123,7 @@ func (p *pieces) resolve(piece byterange.Range) (by []*mirror) {
 	return by
 }
 
-// disputedAt is the disputed piece with the byte at off; nil if there is none.
+// disputedAt returns the disputed piece that contains the byte at off, or nil.
 func (p *pieces) disputedAt(off int64) *disputed {
 	if len(p.disputed) > 0 {
 		if i, ok := p.find(p.at(p.index(off)).Start); ok {
@@ -131,7 +133,7 @@ func (p *pieces) disputedAt(off int64) *disputed {
 	return nil
 }
 
-// outside are the parts of r, in order, that are of no disputed piece: several may fetch them.
+// outside yields the parts of r, in order, that belong to no disputed piece. Several mirrors may fetch them.
 func (p *pieces) outside(r byterange.Range) iter.Seq[byterange.Range] {
 	return func(yield func(byterange.Range) bool) {
 		for _, d := range p.disputed {
@@ -149,16 +151,17 @@ func (p *pieces) outside(r byterange.Range) iter.Seq[byterange.Range] {
 	}
 }
 
-// An alignment is how a mirror gives its bytes: any of them, in order, or whole pieces of its own, in any order. A part of a
-// piece costs all of it, so ranges of such a mirror begin and end where its pieces do, as far as they can.
+// alignment is the order in which a mirror delivers bytes: ascending, or as whole pieces of its own in any order. A
+// part of a piece costs as much as the whole piece, so the ranges of such a mirror are aligned to its pieces, if
+// possible.
 type alignment struct{ length, lead int64 }
 
 func newAlignment(length, lead int64) alignment { return alignment{max(length, 1), lead} }
 
-// whole reports whether bytes come in pieces.
+// whole reports whether bytes are delivered as whole pieces.
 func (a alignment) whole() bool { return a.length > 1 }
 
-// up is the first boundary at or after off.
+// up returns the first boundary at or after off.
 func (a alignment) up(off int64) int64 {
 	if rest := (off - a.lead) % a.length; rest > 0 {
 		return off + a.length - rest
@@ -166,10 +169,11 @@ func (a alignment) up(off int64) int64 {
 	return off
 }
 
-// down is the last boundary at or before off, but not below 0.
+// down returns the last boundary at or before off, but not less than 0.
 func (a alignment) down(off int64) int64 { return max(off-(off-a.lead)%a.length, 0) }
 
-// within is about want bytes of gap from start on, as pieces: one at least, and no part of one that can be left to others.
+// within returns a range of about want bytes of gap, from start on, that is aligned to pieces. It has at least one
+// piece, and leaves no short rest of gap.
 func (a alignment) within(gap byterange.Range, start, want int64) byterange.Range {
 	start = max(a.down(start), gap.Start)
 	end := min(max(a.up(start+want), a.up(start+1)), gap.End)
@@ -179,14 +183,15 @@ func (a alignment) within(gap byterange.Range, start, want int64) byterange.Rang
 	return byterange.Range{Start: start, End: end}
 }
 
-// check asks for the checks of those pieces with bytes in r that are complete now.
+// check requests the checks of the pieces that overlap r and are complete now.
 func (w *work) check(r byterange.Range) {
 	for _, c := range w.pieces.complete(&w.ranges.here, r) {
 		w.do = append(w.do, c)
 	}
 }
 
-// piecesKnown begins to check, also what is here already. Only the first description of pieces counts.
+// piecesKnown begins to check pieces, including those that are already present. Only the first description of pieces is
+// used.
 func (w *work) piecesKnown(ev PiecesKnown) {
 	if w.pieces.length == 0 {
 		w.pieces = newPieces(ev, w.ranges.size)
@@ -194,7 +199,7 @@ func (w *work) piecesKnown(ev PiecesKnown) {
 	}
 }
 
-// pieceChecked handles the result of a check. A mirror that brought all of a wrong piece is banned.
+// pieceChecked handles the result of a check. A mirror that delivered all of a wrong piece is banned.
 func (w *work) pieceChecked(ev PieceChecked) {
 	piece, ok := w.pieces.checked(ev)
 	if !ok {
@@ -223,8 +228,8 @@ func (w *work) pieceChecked(ev PieceChecked) {
 	}
 }
 
-// cleared is called for a piece that is right. If one of the two mirrors that had brought it wrong before has now brought
-// all of it, the wrong bytes were the other's.
+// cleared handles a piece that is right. If it is disputed between two mirrors, and one of them has now delivered all
+// of it correctly, the other one is banned.
 func (w *work) cleared(piece byterange.Range, from mirrors, only bool) {
 	by := w.pieces.resolve(piece)
 	if !only || len(by) != 2 {
@@ -235,7 +240,7 @@ func (w *work) cleared(piece byterange.Range, from mirrors, only bool) {
 	}
 }
 
-// ban ends the use of a mirror. What it brought is missing again, but for proven pieces and those being checked.
+// ban ends the use of a mirror. Its bytes are missing again, except for pieces that were proven or are being checked.
 func (w *work) ban(m *mirror) {
 	w.do = append(w.do, Ban{m.id})
 	if m.running != nil {
@@ -254,7 +259,8 @@ func (w *work) ban(m *mirror) {
 	}
 }
 
-// repair lets m fetch a disputed piece from its first byte. A mirror that broke off within one goes on where it was.
+// repair makes m fetch a disputed piece from its start. A mirror that was interrupted within a piece continues where it
+// was.
 func (w *work) repair(m *mirror) bool {
 	for i := range w.pieces.disputed {
 		d := &w.pieces.disputed[i]
@@ -272,7 +278,7 @@ func (w *work) repair(m *mirror) bool {
 	return false
 }
 
-// restartPiece makes all of a disputed piece missing, which m is to bring.
+// restartPiece makes all of a disputed piece missing, and assigns it to m.
 func (w *work) restartPiece(d *disputed, m *mirror) {
 	if d.sole != nil {
 		d.reached = max(d.reached, w.ranges.first(d.piece.Start))

@@ -6,20 +6,20 @@ import (
 	"braid/byterange"
 )
 
-// ranges has for every byte of the file one of three states: here, reserved for a running fetch, or missing.
+// ranges stores for each byte of the file whether it is present, reserved for a running fetch, or missing.
 type ranges struct {
-	size     int64 // of the file; -1 while it is not known
-	count    int64 // bytes in here
+	size     int64 // size of the file; -1 while unknown
+	count    int64 // number of bytes in here
 	here     byterange.Set
 	reserved byterange.Set
-	consumed int64 // how far the reader of a stream has come; -1: there is none
+	consumed int64 // position of the reader of a stream; -1 without a reader
 }
 
 func newRanges(size int64, have byterange.Set) ranges {
 	return ranges{size: size, count: have.Len(), here: have.Clone(), consumed: -1}
 }
 
-// setSize cuts everything off at the end of the file.
+// setSize sets the size of the file, and removes everything beyond it.
 func (g *ranges) setSize(size int64) {
 	g.size = size
 	beyond := byterange.Range{Start: size, End: byterange.Unbounded}
@@ -27,7 +27,7 @@ func (g *ranges) setSize(size int64) {
 	g.free(beyond)
 }
 
-// missing counts the bytes that are not here, or is -1 while the size is not known.
+// missing returns the number of bytes that are not present, or -1 while the size is unknown.
 func (g *ranges) missing() int64 {
 	if g.size < 0 {
 		return -1
@@ -35,7 +35,7 @@ func (g *ranges) missing() int64 {
 	return g.size - g.count
 }
 
-// gain notes that bytes are here. It counts those that were not before, and adds them to those that from brought.
+// gain records r as present. It returns the number of bytes that were not present before, and adds them to from.
 func (g *ranges) gain(r byterange.Range, from *byterange.Set) (fresh int64) {
 	for gap := range g.here.Gaps(r) {
 		fresh += gap.Len()
@@ -49,13 +49,13 @@ func (g *ranges) gain(r byterange.Range, from *byterange.Set) (fresh int64) {
 	return fresh
 }
 
-// lose notes that bytes are missing again.
+// lose records r as missing.
 func (g *ranges) lose(r byterange.Range) {
 	g.count -= g.among(r)
 	g.here.Remove(r)
 }
 
-// among counts the bytes of r that are here.
+// among returns the number of present bytes in r.
 func (g *ranges) among(r byterange.Range) (n int64) {
 	for c := range g.here.Covered(r) {
 		n += c.Len()
@@ -63,14 +63,14 @@ func (g *ranges) among(r byterange.Range) (n int64) {
 	return n
 }
 
-// reserve keeps what of r is not here for a fetch.
+// reserve reserves the bytes of r that are not present.
 func (g *ranges) reserve(r byterange.Range) {
-	for gap := range g.here.Gaps(r) { // another may have brought a part of it meanwhile
+	for gap := range g.here.Gaps(r) { // another fetch may have delivered a part of r
 		g.reserved.Add(gap)
 	}
 }
 
-// free takes a reservation back.
+// free cancels a reservation.
 func (g *ranges) free(r byterange.Range) { g.reserved.Remove(r) }
 
 // busy reports whether a part of r is reserved.
@@ -81,7 +81,7 @@ func (g *ranges) busy(r byterange.Range) bool {
 	return false
 }
 
-// gaps are the missing parts of r, in order.
+// gaps yields the missing parts of r, in order.
 func (g *ranges) gaps(r byterange.Range) iter.Seq[byterange.Range] {
 	return func(yield func(byterange.Range) bool) {
 		for gap := range g.here.Gaps(r) {
@@ -94,7 +94,7 @@ func (g *ranges) gaps(r byterange.Range) iter.Seq[byterange.Range] {
 	}
 }
 
-// rest is r without what is here of its beginning and its end.
+// rest returns r without the present bytes at its start and its end.
 func (g *ranges) rest(r byterange.Range) (out byterange.Range) {
 	for gap := range g.here.Gaps(r) {
 		if out.Empty() {
@@ -105,11 +105,11 @@ func (g *ranges) rest(r byterange.Range) (out byterange.Range) {
 	return out
 }
 
-// first is the first byte at or after off that is not here.
+// first returns the first offset at or after off whose byte is not present.
 func (g *ranges) first(off int64) int64 { return g.here.FirstGap(off) }
 
-// front is where ranges are given out first: at the first byte that is not here or, for a stream, where its reader is, so
-// that the reader holds the sources back.
+// front returns where ranges are assigned first: at the first byte that is not present or, for a stream, at the
+// position of its reader, so that a slow reader slows down the sources.
 func (g *ranges) front() int64 {
 	if g.consumed >= 0 {
 		return g.consumed

@@ -1,16 +1,15 @@
-// Package scheduler decides which source fetches which range of a file now.
+// Package scheduler decides which source fetches which range of a file, and when.
 //
 //	do, wake := s.Step(now, ev) // carry out do in order; call again with the next event, or at wake
 //
-// It is a deterministic machine: events and the time go in, actions come out. It has no clock, no
-// network, no goroutine and no randomness, so the same history gives the same actions and everything
-// that it promises can be shown by simulation. It does not know what a source is made of, nor what the
-// bytes are; it never sees them.
+// The scheduler is a deterministic state machine: events and times are its input, and actions its output. It has no
+// clock, no network, no goroutine and no randomness, so equal histories result in equal actions, and its properties can
+// be tested by simulation. It knows neither the protocol of a source nor the content of the file.
 //
-// Every byte of the file is in exactly one state: here, being fetched by one fetch, or missing. The
-// rules that it follows are those of RFC 6249, section 7: the connections grow by observation
-// ([GrowthMode]), no host gets more than one request at a time, stalled requests are finished elsewhere,
-// and the last ranges are split so that all sources finish together.
+// Each byte of the file is in exactly one state: present, being fetched by one fetch, or missing. The rules are those
+// of RFC 6249, section 7: the number of connections grows by observation ([GrowthMode]), no host gets more than one
+// request at a time, stalled requests are finished by other sources, and the last ranges are split so that all sources
+// finish together.
 package scheduler
 
 import (
@@ -20,19 +19,19 @@ import (
 	"braid/byterange"
 )
 
-// A Scheduler plans one download. Use New; it is not safe for concurrent use.
+// Scheduler plans one download. It is created by New and not safe for concurrent use.
 type Scheduler struct {
 	work
 	growth   growth
 	trim     trim
 	exchange exchange
 	tail     tail
-	peak     float64   // the highest aggregate of a second
+	peak     float64   // highest total speed over a second
 	next     time.Time // when to decide again
 	over     bool
 }
 
-// New makes a scheduler. Sources are added by events.
+// New returns a Scheduler. Sources are added by events.
 func New(cfg Config) *Scheduler {
 	cfg = cfg.withDefaults()
 	s := &Scheduler{growth: newGrowth(cfg.Growth, cfg.Split)}
@@ -43,9 +42,8 @@ func New(cfg Config) *Scheduler {
 	return s
 }
 
-// Step tells s that ev happened at now. It returns what to do about it, and when to call Step again
-// if nothing happens before; the zero time means that there is nothing to wait for. The actions are
-// valid until the next call.
+// Step handles the event ev, which happened at now. It returns the actions to carry out, and when to call Step again if
+// nothing happens before. The zero time means that no call is needed. The actions are valid until the next call.
 func (s *Scheduler) Step(now time.Time, ev Event) (do []Action, wake time.Time) {
 	if s.epoch.IsZero() {
 		s.epoch = now
@@ -54,7 +52,7 @@ func (s *Scheduler) Step(now time.Time, ev Event) (do []Action, wake time.Time) 
 	if s.over {
 		return nil, time.Time{}
 	}
-	if add, ok := ev.(SourceAdded); ok && len(s.running) > 0 { // more may follow: they are decided about together
+	if add, ok := ev.(SourceAdded); ok && len(s.running) > 0 { // more sources may follow: decide about them together
 		s.add(add)
 		s.next = now
 		return nil, now
@@ -68,7 +66,8 @@ func (s *Scheduler) Step(now time.Time, ev Event) (do []Action, wake time.Time) 
 	return s.do, s.next
 }
 
-// Outlook is when a source may be asked again, which is in the past if it may be now. gone reports whether it never will be.
+// Outlook returns when a source may be asked again, which may be in the past. gone reports whether the source is never
+// asked again.
 func (s *Scheduler) Outlook(id SourceID) (until time.Time, gone bool) {
 	m := s.mirrors.find(id)
 	if m == nil {
@@ -77,19 +76,19 @@ func (s *Scheduler) Outlook(id SourceID) (until time.Time, gone bool) {
 	return m.until, m.gone()
 }
 
-// A Speed is what a source showed that it can do.
+// Speed is the observed performance of a source.
 type Speed struct {
 	Source SourceID
-	Host   string        // as it answered
-	Rate   float64       // in bytes a second: the highest mean of 3 s, or less if it collapsed; 0: it failed
-	RTT    time.Duration // 0: unknown
+	Host   string        // host that answered
+	Rate   float64       // bytes a second: the highest mean over 3 s, or less if it collapsed; 0 after a failure
+	RTT    time.Duration // 0 if unknown
 }
 
-// collapsed is the part of its highest speed below which a source's highest speed does not count any more.
+// collapsed is the fraction of its highest speed below which the present speed of a source is reported instead.
 const collapsed = 0.25
 
-// Speeds lists what is worth remembering of the sources: of those that were seen at work for a second or more, or were
-// remembered and failed, in the order in which they were added.
+// Speeds returns the speeds that are worth remembering, in the order in which the sources were added: those of sources
+// that worked for a second or more, and of remembered sources that failed.
 func (s *Scheduler) Speeds() (out []Speed) {
 	for _, m := range s.mirrors {
 		if m.top == 0 && (m.speed == 0 || !m.doubtful()) {
@@ -107,10 +106,10 @@ func (s *Scheduler) Speeds() (out []Speed) {
 	return out
 }
 
-// Peak is the most that all sources together brought over a second, in bytes a second.
+// Peak returns the highest total speed of all sources over a second, in bytes a second.
 func (s *Scheduler) Peak() float64 { return s.peak }
 
-// apply changes the state. It reports whether that calls for a decision.
+// apply updates the state. It reports whether a decision is needed.
 func (s *Scheduler) apply(ev Event) bool {
 	switch ev := ev.(type) {
 	case SourceAdded:
@@ -144,7 +143,7 @@ func (s *Scheduler) add(ev SourceAdded) {
 	}
 }
 
-// takeAnswer handles an answer, and ends the fetch if the answer must not be used.
+// takeAnswer handles an answer. It ends the fetch if the answer must not be used.
 func (s *Scheduler) takeAnswer(ev Answered) {
 	f := s.fetches[ev.Fetch]
 	if f == nil || f.ending {
@@ -157,7 +156,7 @@ func (s *Scheduler) takeAnswer(ev Answered) {
 	}
 	if ev.Host != "" && ev.Host != m.host {
 		m.host = ev.Host
-		if s.requests(ev.Host) > s.cfg.PerHost { // the host that answers counts (RFC 6249, section 7)
+		if s.requests(ev.Host) > s.cfg.PerHost { // the limit applies to the host that answers (RFC 6249, section 7)
 			s.close(m, ReasonSameHost)
 			m.joined = false
 			return
@@ -169,7 +168,7 @@ func (s *Scheduler) takeAnswer(ev Answered) {
 	}
 }
 
-// setSize sets the size of the file, once: the caller refuses a source with another one.
+// setSize sets the size of the file once. The caller refuses a source with another size.
 func (s *Scheduler) setSize(size int64) {
 	if s.ranges.size >= 0 || size < 0 {
 		return
@@ -180,7 +179,7 @@ func (s *Scheduler) setSize(size int64) {
 	}
 }
 
-// progress handles bytes that came. It is the hot path: only the end of a range calls for a decision.
+// progress handles received bytes. It is called most often, so it asks for a decision only at the end of a range.
 func (s *Scheduler) progress(ev Progress) bool {
 	f := s.fetches[ev.Fetch]
 	if f == nil {
@@ -198,7 +197,7 @@ func (s *Scheduler) progress(ev Progress) bool {
 		return false
 	}
 	m.meter.add(s.now, ev.Range.Len())
-	if fresh > 0 { // what was here already is no progress
+	if fresh > 0 { // bytes that were present already are no progress
 		f.got += fresh
 		if ev.Range.End > f.reached {
 			m.progressed()
@@ -217,7 +216,7 @@ func (s *Scheduler) progress(ev Progress) bool {
 	return f.toEnd && f.left() < s.reach(f)/4
 }
 
-// pieceCame handles a complete piece of a source. Its bytes were counted by coming.
+// pieceCame handles a complete piece. coming has counted its bytes.
 func (s *Scheduler) pieceCame(f *fetch, r byterange.Range, fresh int64) {
 	f.came = max(f.came-r.Len(), 0)
 	if fresh > 0 {
@@ -230,7 +229,7 @@ func (s *Scheduler) pieceCame(f *fetch, r byterange.Range, fresh int64) {
 	}
 }
 
-// coming handles bytes of pieces that are not complete yet.
+// coming handles bytes of incomplete pieces.
 func (s *Scheduler) coming(ev Coming) {
 	f := s.fetches[ev.Fetch]
 	if f == nil || f.src.state == stateBanned {
@@ -245,7 +244,7 @@ func (s *Scheduler) coming(ev Coming) {
 	f.src.meter.add(s.now, ev.N)
 }
 
-// ended handles the end of a fetch, and what it means for its source.
+// ended handles the end of a fetch and its consequences for the source.
 func (s *Scheduler) ended(ev FetchEnded) {
 	f := s.fetches[ev.Fetch]
 	if f == nil {
@@ -257,7 +256,7 @@ func (s *Scheduler) ended(ev FetchEnded) {
 	m.updateSpeed(s.now)
 	switch ev.Fault {
 	case FaultNone:
-		if f.toEnd && !f.ending { // the end of the body was the end of the file
+		if f.toEnd && !f.ending { // the body ended with the file
 			s.setSize(f.pos)
 		}
 	case FaultTransient:
@@ -272,35 +271,35 @@ func (s *Scheduler) ended(ev FetchEnded) {
 	}
 }
 
-// Config sets up a Scheduler. Zero values and negative ones mean the default.
+// Config configures a Scheduler. Zero and negative values mean the default.
 type Config struct {
-	// Size is that of the file in bytes; -1 if it is not known yet.
+	// Size is the size of the file in bytes, or -1 if it is unknown.
 	Size int64
-	// Have is what is here already.
+	// Have are the bytes that are already present.
 	Have byterange.Set
-	// PerHost is how many requests one host may get at a time. If zero, 1 (RFC 6249, section 7).
+	// PerHost is the maximum of concurrent requests to one host. If zero, it is 1 (RFC 6249, section 7).
 	PerHost int
-	// Split is how many sources may be in use at a time. If zero, 16.
+	// Split is the maximum of sources in use. If zero, it is 16.
 	Split int
-	// MinSplit is the least that the user wants to ask a further source for: a range is not split into less, so a file
-	// of less than two of them comes from one source. What a failed source leaves behind is asked for all the same. If
-	// zero, speeds and round trips alone decide.
+	// MinSplit is the smallest range for which a further source is asked. Ranges are not split into smaller parts, so a
+	// file of less than twice MinSplit comes from one source. The rest that a failed source leaves may be smaller. If
+	// zero, only speeds and round trips decide.
 	MinSplit int64
-	// Aggregate is the best that all sources together once brought, in bytes a second, if it is remembered. Sources
-	// whose speed is remembered are used from the start as long as their speeds do not add up to it. If zero,
-	// that is no limit.
+	// Aggregate is the remembered best total speed of all sources, in bytes a second. Sources with remembered speeds
+	// are used from the start until the sum of their speeds reaches it. If zero, there is no limit.
 	Aggregate float64
-	// Growth is how connections are added. The zero value doubles.
+	// Growth determines how connections are added. The zero value doubles the steps.
 	Growth GrowthMode
-	// Tries is how often a source may fail without progress. If zero, 20.
+	// Tries is the number of failures without progress after which a source is given up. If zero, it is 20.
 	Tries int
-	// FirstTries is the same for as long as no source has ever answered. If zero, Tries.
+	// FirstTries replaces Tries until any source has answered. If zero, it is Tries.
 	FirstTries int
-	// RetryWait is the pause after a first failure; it doubles up to 30 s. If zero, 1 s.
+	// RetryWait is the pause after a first failure; it doubles up to 30 s. If zero, it is 1 s.
 	RetryWait time.Duration
-	// Window is how far ahead of the front ranges are given out at most, in bytes. If zero, as far as suits the sources.
+	// Window is the maximum distance from the front within which ranges are assigned, in bytes. If zero, it depends on
+	// the speeds.
 	Window int64
-	// Silence is how long a source may send nothing when no other can take over. If zero, 30 s.
+	// Silence is how long a source may send nothing if no other source can take over. If zero, it is 30 s.
 	Silence time.Duration
 }
 

@@ -6,27 +6,27 @@ import (
 	"braid/byterange"
 )
 
-// A tail sees to it that all mirrors finish together: one that finds nothing missing takes a part of another's range, and one
-// that holds all others up makes room.
+// tail makes all mirrors finish together: a mirror for which nothing is missing takes a part of another one's range,
+// and a mirror that delays all others loses its place.
 type tail struct {
 	*work
-	wasted float64 // bytes that were on their way when a range was split, about
+	wasted float64 // estimated bytes lost in flight when ranges were split
 }
 
 const (
-	worthSplit = 40 * time.Millisecond // the least gain that is worth a request
-	dearGain   = 0.5                   // how many seconds are worth any waste
-	dearTimes  = 4                     // how many times what is wasted would have come in them
-	takeGain   = 0.5                   // seconds that are gained at least by taking what has a slow tail, however little that is
+	worthSplit = 40 * time.Millisecond // smallest gain in time that is worth a request
+	dearGain   = 0.5                   // a gain of this many seconds is worth any waste
+	dearTimes  = 4                     // a smaller gain must be worth this many times the wasted bytes
+	takeGain   = 0.5                   // smallest gain in seconds for taking over a slow tail, regardless of its size
 
-	answerTime = 300 * time.Millisecond // how long a mirror takes to answer, if nothing is known of it
+	answerTime = 300 * time.Millisecond // assumed time to answer of an unknown mirror
 
-	hashSlack = 96 << 20 // what the hash does in a moment
+	hashSlack = 96 << 20 // bytes that are hashed in a moment
 	hurryTime = 4        // seconds before the end
 )
 
-// steal takes for m the part of another's range that m would finish sooner, when nothing is left
-// that no mirror works on. What holds up the front goes first; else what would take longest.
+// steal assigns to m the part of another range that m would finish sooner. It is called when no unassigned range is
+// left. A range that blocks the front comes first, otherwise the one that would take longest.
 func (t *tail) steal(m *mirror, why Reason) bool {
 	f := t.victim(m)
 	if f == nil || t.readerIsLate() {
@@ -43,7 +43,7 @@ func (t *tail) steal(m *mirror, why Reason) bool {
 	return true
 }
 
-// victim chooses the fetch whose range is split for m.
+// victim returns the fetch whose range should be split for m, or nil.
 func (t *tail) victim(m *mirror) *fetch {
 	blocked := t.window().End < t.ranges.size
 	var worst *fetch
@@ -68,38 +68,38 @@ func (t *tail) victim(m *mirror) *fetch {
 	return worst
 }
 
-// readerIsLate reports whether half of a small window waits for the reader, so that nothing is won by sooner bytes.
+// readerIsLate reports whether half of a small window waits for the reader, so that faster delivery would not help.
 func (t *tail) readerIsLate() bool {
 	return t.cfg.Window > 0 && t.ranges.first(0)-t.ranges.front() > t.cfg.Window/2
 }
 
-// begins reports whether a fetch was asked for just now: what it will do cannot be known yet. Of how far a mirror is
-// that has never answered nothing is known: others do not wait for it.
+// begins reports whether a fetch was requested so recently that its speed cannot be known yet. It is false for a
+// doubtful mirror. Others wait only for answerTime if the round-trip time is unknown.
 func (t *tail) begins(f *fetch) bool {
 	return f.got == 0 && !f.src.doubtful() && t.now.Sub(f.since) < max(answerTime, time.Duration(4+2*f.src.trips)*f.src.rtt)
 }
 
-// staysWhole reports whether a range stays with its mirror, unless that falls silent: the user wants no parts as small as its
-// halves (Config.MinSplit).
+// staysWhole reports whether a range is too small to be split according to Config.MinSplit, and its fetch does not
+// hang.
 func (t *tail) staysWhole(f *fetch) bool { return f.left() < 2*t.cfg.MinSplit && t.hangs(f) == 0 }
 
-// protected reports whether only a slow tail takes a fetch from its mirror: it is not worth another request, or cannot
-// be divided.
+// protected reports whether a fetch may be taken from its mirror only because of a slow tail: splitting it is not worth
+// another request or is not possible.
 func (t *tail) protected(f *fetch) bool {
 	return f.src.noRanges || f.exclusive || f.left() < minSteal && t.hangs(f) == 0
 }
 
-// lagsBehind reports whether f has a slow tail: m would be through with its rest long before f. However little is left,
-// it may take longer than all the rest of the file did. An answer with the whole file would have to begin anew: that is
-// not done on trial.
+// lagsBehind reports whether f has a slow tail: m would deliver the rest long before f. Even a short rest may take
+// longer than the whole file before. An answer with the whole file would have to begin again, which is not done on
+// trial.
 func (t *tail) lagsBehind(f *fetch, m *mirror) bool {
 	if f.got == 0 || f.left() == 0 || f.src.align.whole() || m.align.whole() || m.doubtful() && f.src.noRanges {
 		return false
 	}
 	n := f.left()
 	if d := t.pieces.disputedAt(f.end - 1); f.exclusive && d != nil {
-		// Another begins the piece anew. That has to be worth it, and less often each time, or two take it from each
-		// other for ever.
+		// Another mirror would fetch the piece again from its start. That must be worth it, and is allowed less often
+		// each time, so that two mirrors do not take the piece from each other forever.
 		if !t.known(f) || t.now.Sub(f.since) < silence<<min(d.taken, 10) {
 			return false
 		}
@@ -108,7 +108,7 @@ func (t *tail) lagsBehind(f *fetch, m *mirror) bool {
 	return t.eta(f) > t.through(m, float64(n))+takeGain
 }
 
-// through is in how many seconds m brings n bytes, if it is asked for them now.
+// through returns how many seconds m needs for n bytes, if it is asked for them now.
 func (t *tail) through(m *mirror, n float64) float64 {
 	speed := m.speed
 	if speed == 0 {
@@ -117,7 +117,7 @@ func (t *tail) through(m *mirror, n float64) float64 {
 	return t.lag(m, speed, m.alive) + n/speed
 }
 
-// overtake gives m all that f, which has a slow tail, has left.
+// overtake assigns the rest of f, which has a slow tail, to m.
 func (t *tail) overtake(f *fetch, m *mirror, why Reason) bool {
 	if !f.exclusive {
 		t.take(f, f.pos, m, why)
@@ -126,11 +126,11 @@ func (t *tail) overtake(f *fetch, m *mirror, why Reason) bool {
 	if d := t.pieces.disputedAt(f.end - 1); d != nil {
 		d.taken++
 	}
-	t.close(f.src, ReasonSlow) // else the piece is kept for it
+	t.close(f.src, ReasonSlow) // otherwise the piece stays reserved for it
 	return t.repair(m)
 }
 
-// take gives the range of f from at on to m.
+// take assigns the range of f from at on to m.
 func (t *tail) take(f *fetch, at int64, m *mirror, why Reason) {
 	r := t.ranges.rest(byterange.Range{Start: at, End: f.end})
 	if !f.cut {
@@ -146,14 +146,14 @@ func (t *tail) take(f *fetch, at int64, m *mirror, why Reason) {
 	t.start(m, r, false, why)
 }
 
-// split is where the range of f is to be cut so that f and m finish their parts at the same time; 0
-// when that gains nothing worth a request, or wastes more than it gains.
+// split returns the offset at which to split the range of f so that f and m finish at the same time. It returns 0 if
+// the gain is not worth a request or is less than the waste.
 func (t *tail) split(f *fetch, m *mirror) int64 {
 	theirs, ours := max(t.pace(f), 1), t.mirrors.speedOf(m)
 	lag, hangs := t.lag(m, ours, m.alive), t.hangs(f)
 	left := float64(f.left())
 	take := min(theirs*(left/theirs+hangs-lag)*ours/(theirs+ours), left)
-	// The mirrors at work will be free soon, too: what cannot be here when all is done is for them.
+	// The working mirrors will be free soon as well. Bytes that m cannot deliver before the end are left to them.
 	take = min(take, ours*(t.horizon(nil)-lag/2))
 	gain := take / theirs
 	if take == left {
@@ -168,14 +168,15 @@ func (t *tail) split(f *fetch, m *mirror) int64 {
 	return t.splitAt(f, m, f.end-int64(take))
 }
 
-// tooDear reports whether closing the connection of f wastes more than may be for a small gain: with what else is lost, that
-// stays under 1 %.
+// tooDear reports whether closing the connection of f wastes more than a small gain justifies. In total, the waste
+// stays below 1 % of the file.
 func (t *tail) tooDear(f *fetch) bool {
 	return !f.cut && t.wasted+f.inFlight() > max(256<<10, float64(t.ranges.size)/160)
 }
 
-// splitAt is where a range of f can be cut for m, near off: where a piece of m or of f begins. When that leaves nothing,
-// m takes all of what f has left, if f would need more than twice as long. 0 means that nothing is to be gained.
+// splitAt returns an offset near off where the range of f can be split for m, at the start of a piece of m or f. If
+// that leaves nothing for m, it returns f.pos if f would need more than twice as long as m for the rest. It returns 0
+// if nothing is gained.
 func (t *tail) splitAt(f *fetch, m *mirror, off int64) int64 {
 	if !f.src.align.whole() && !m.align.whole() {
 		return t.pieces.next(off, f.end)
@@ -192,8 +193,8 @@ func (t *tail) splitAt(f *fetch, m *mirror, off int64) int64 {
 	return f.pos
 }
 
-// hurry takes for m what the first range of the file would bring too late for the in-order hash, which would have much
-// to do after the last byte.
+// hurry assigns to m the bytes of the frontmost range that would arrive too late for the in-order hash, which would
+// then have much to do after the last byte.
 func (t *tail) hurry(m *mirror, why Reason) bool {
 	f := t.frontmost()
 	if f == nil || f.src == m || f.src.align.whole() || m.align.whole() || f.src.noRanges || f.exclusive || t.ranges.size-f.end < hashSlack {
@@ -209,7 +210,7 @@ func (t *tail) hurry(m *mirror, why Reason) bool {
 	return true
 }
 
-// frontmost is the fetch that works at the beginning of what is missing.
+// frontmost returns the fetch at the lowest offset.
 func (t *tail) frontmost() (first *fetch) {
 	for _, f := range t.running {
 		if !f.ending && (first == nil || f.pos < first.pos) {
@@ -219,17 +220,18 @@ func (t *tail) frontmost() (first *fetch) {
 	return first
 }
 
-// A mirror with a slow tail may hold the only place that there is: growth has ended with it, or the user wants one source at a
-// time, or the others answer with whole files. So every wait is compared with what others could do: a fetch that was watched
-// for relieveTime, and needs a minimum and many times what a mirror without a place would, makes room for that one.
+// A mirror with a slow tail may occupy the only place: growth has ended with it, the user wants one source at a time,
+// or the other mirrors answer with whole files. So each fetch is compared with the mirrors that wait. A fetch loses its
+// place if it was observed for relieveTime, and still needs at least relieveLeast and many times as long as a waiting
+// mirror would.
 const (
 	relieveTime  = 5 * time.Second
 	relieveLeast = 10 // seconds that it still needs
-	relieveTimes = 10 // times what the other needs
-	relieveOpen  = 10 // times both, if the other has a place
+	relieveTimes = 10 // times as long as the other would need
+	relieveOpen  = 10 // factor for both if the other mirror has a place
 )
 
-// relieve ends the fetch that holds up the rest for longest, if a mirror that waits would be through much sooner.
+// relieve ends the fetch that needs the longest time, if a waiting mirror would finish much sooner.
 func (t *tail) relieve() {
 	var worst *fetch
 	var needs float64
@@ -243,7 +245,7 @@ func (t *tail) relieve() {
 	}
 	for _, m := range t.mirrors {
 		times, n := 1.0, worst.left()
-		if m.open() { // it has a place, and was not to split the range, for one of the reasons that hold in general
+		if m.open() { // it has a place, but was not allowed to split the range, for one of the usual reasons
 			times = relieveOpen
 		}
 		if m.noRanges {
@@ -257,7 +259,8 @@ func (t *tail) relieve() {
 	}
 }
 
-// drips is how many seconds a fetch still needs, if it was watched for long enough and goes on; else 0.
+// drips returns how many seconds a fetch still needs. It returns 0 if the fetch was not observed long enough or has
+// stopped.
 func (t *tail) drips(f *fetch) float64 {
 	if f.ending || f.got == 0 || f.src.align.whole() || t.now.Sub(f.since) < relieveTime || t.now.Sub(f.activeAt) > silence*3/4 {
 		return 0
@@ -265,7 +268,7 @@ func (t *tail) drips(f *fetch) float64 {
 	return float64(f.left()) / max(f.src.meter.over(t.now, relieveTime), 1)
 }
 
-// waits reports whether a mirror has nothing to do, and could begin now.
+// waits reports whether a mirror has no fetch and could begin one now.
 func (t *tail) waits(m *mirror) bool {
 	return m.running == nil && !m.slowTail && !m.last && t.free(m) && (!m.noRanges || len(t.running) == 1)
 }

@@ -5,49 +5,49 @@ import (
 	"time"
 )
 
-// A trim closes connections again that add nothing: growth is judged while the first connections are
-// still getting faster, so more may be open than the client's own link can use. If together the mirrors bring
-// much less than each has shown that it can, half of them is closed on trial. Without such a sign a few are,
-// now and then, if the download lasts long enough: when that changes nothing it is a sign.
+// trim closes connections that add nothing. Growth is judged while the first connections are still getting faster, so
+// more may be open than the client's own link can use. If the mirrors together deliver much less than each has shown it
+// can, half of them are closed on trial. Without such a sign, a few are closed from time to time, if the download lasts
+// long enough. If that changes nothing, it counts as a sign.
 type trim struct {
 	*work
 	growth   *growth
 	exchange *exchange
 	running  bool
 	sure     bool      // the last trial changed nothing
-	next     time.Time // no trial before
-	trial    trial     // the running one, or the last one that changed something
+	next     time.Time // no trial before this time
+	trial    trial     // the running trial, or the last one that changed something
 	wait     time.Duration
-	again    time.Time // when growth may begin anew
+	again    time.Time // when growth may resume
 	pause    time.Duration
 }
 
-// A trial is what some mirrors are closed for.
+// trial is a test in which some mirrors are closed.
 type trial struct {
 	since   time.Time
-	look    time.Duration // over which its end is judged: the others need some time to take over
-	level   float64       // the aggregate before it
-	least   float64       // the aggregate, if what was closed added nothing
-	nothing float64       // the aggregate, if none takes over what was closed
-	kept    int           // connections before it
+	look    time.Duration // period over which its end is judged: the others need time to take over
+	level   float64       // total speed before the trial
+	least   float64       // least total speed if the closed mirrors added nothing
+	nothing float64       // total speed if the others do not take over at all
+	kept    int           // number of connections before the trial
 }
 
 const (
-	crowded    = 0.7  // of what the mirrors have shown: below it they seem to share one link
-	crowdedOne = 0.85 // the same for most of them one by one: else it is these few that got slower
-	unchanged  = 0.9  // of the aggregate before: at least this is left when what was closed added nothing
-	revoked    = 0.8  // of it: with less the verdict was wrong, or is by now
-	probed     = 0.15 // of the aggregate: what is closed when there is no sign
+	crowded    = 0.7  // share of their best speeds below which mirrors seem to share a link
+	crowdedOne = 0.85 // the same for most mirrors individually; otherwise only a few got slower
+	unchanged  = 0.9  // share of the total speed that remains if the closed mirrors added nothing
+	revoked    = 0.8  // share below which the verdict was wrong or is outdated
+	probed     = 0.15 // share of the total speed that is closed without a sign
 
 	trimAgain  = 10 * time.Second
-	trimLeast  = 5 * time.Second  // the download lasts so much longer at least: else nothing can be won
-	probeLeast = 15 * time.Second // the same when there is no sign
-	probeTrips = 50               // and so many round trips: its end takes up to ten to be seen
+	trimLeast  = 5 * time.Second  // minimum remaining time: otherwise nothing can be gained
+	probeLeast = 15 * time.Second // minimum remaining time without a sign
+	probeTrips = 50               // the same in round trips: the end of a trial takes up to ten
 	growAgain  = time.Minute
 	fewest     = 2 // one that is used and one in reserve
 )
 
-// review ends a trial, or begins one.
+// review ends a trial or begins one.
 func (t *trim) review() {
 	if t.running && !t.endTrial() {
 		return
@@ -66,21 +66,21 @@ func (t *trim) review() {
 		keep = max(keep, t.within(open, 1-probed))
 	}
 	closed := t.shareOf(open[keep:])
-	if !sign && (closed < probed/2 || open[keep].align.whole()) { // too little to be noticed, or too dear
+	if !sign && (closed < probed/2 || open[keep].align.whole()) { // too little to be noticed, or too expensive
 		t.next = t.now.Add(trimAgain)
 		return
 	}
 	t.beginTrial(open, keep, closed)
 }
 
-// beginTrial begins a trial without those mirrors that are not among the first to keep, which brought a share of all.
+// beginTrial closes the mirrors after the first keep in open. closed is their share of the total speed.
 func (t *trim) beginTrial(open mirrors, keep int, closed float64) {
 	level := max(t.mirrors.mean(t.now, time.Second), t.mirrors.mean(t.now, 4*time.Second))
-	if t.sure { // those that were closed are not in the means any more
+	if t.sure { // the means no longer include mirrors that were closed
 		level = max(level, t.trial.level)
 	}
 	look := time.Second
-	if closed > 2*probed { // a large change shows in less
+	if closed > 2*probed { // a large change is visible sooner
 		look = 400 * time.Millisecond
 	}
 	t.running, t.sure, t.next = true, false, time.Time{}
@@ -94,7 +94,7 @@ func (t *trim) beginTrial(open mirrors, keep int, closed float64) {
 	}
 }
 
-// endTrial gives the verdict on what was closed. It reports false if it is not time yet.
+// endTrial judges the running trial. It reports false if the trial must continue.
 func (t *trim) endTrial() bool {
 	lasts := t.now.Sub(t.trial.since)
 	if lasts < t.trial.look+200*time.Millisecond {
@@ -106,22 +106,22 @@ func (t *trim) endTrial() bool {
 		return false
 	}
 	t.running, t.next = false, t.now
-	if !t.sure { // they did add something
+	if !t.sure { // the closed mirrors did add something
 		t.delay()
 		t.growth.allowed = max(t.growth.allowed, t.trial.kept)
 	}
 	return true
 }
 
-// delay lets more and more time go by before the next trial.
+// delay doubles the pause before the next trial.
 func (t *trim) delay() {
 	t.sure, t.trial.level = false, 0
 	t.wait = max(2*t.wait, trimAgain)
 	t.next = t.now.Add(t.wait)
 }
 
-// regrow lets growth begin anew: when those that a trial left bring much less than all did before it, and after a long
-// while, as the network, or a verdict, may have been another one then.
+// regrow resumes growth if the mirrors that a trial left deliver much less than all did before, and after a long time,
+// because the network may have changed or the verdict may have been wrong.
 func (t *trim) regrow() {
 	switch {
 	case !t.growth.ended || t.growth.mode == GrowSingle || t.running:
@@ -144,13 +144,13 @@ func (t *trim) regrow() {
 	t.growth.restart()
 }
 
-// crowded reports whether the mirrors seem to share one link: most of them bring less than their best, and together
-// they bring much less.
+// crowded reports whether the mirrors seem to share one link: most of them deliver less than their best speed, and much
+// less in total.
 func (t *trim) crowded() bool {
 	sum, best, less := 0.0, 0.0, 0
 	open, period := t.mirrors.which(everyone), t.mirrors.settlePeriod()
 	for _, m := range open {
-		speed := max(m.meter.over(t.now, period), m.meter.over(t.now, 2*period)) // see mean
+		speed := max(m.meter.over(t.now, period), m.meter.over(t.now, 2*period)) // see mirrors.mean
 		sum += speed
 		best += m.top
 		if speed < crowdedOne*m.top {
@@ -160,8 +160,8 @@ func (t *trim) crowded() bool {
 	return sum < crowded*best && 3*less >= 2*len(open)
 }
 
-// alike reports whether many of the mirrors bring about the same, as those do that share a link: the same each, or each
-// in proportion to how near it is.
+// alike reports whether many mirrors have about the same speed, or the same product of speed and round-trip time, as
+// mirrors do that share a link.
 func (t *trim) alike() bool {
 	var speeds, windows []float64
 	for _, m := range t.mirrors.which(everyone) {
@@ -171,15 +171,15 @@ func (t *trim) alike() bool {
 	return level(speeds) || level(windows)
 }
 
-// level reports whether at least half of the values, and three of them, are near the highest.
+// level reports whether at least three and at least half of the values are near the highest.
 func level(values []float64) bool {
 	top := slices.Max(values)
 	n := count(values, func(v float64) bool { return v > 0.6*top })
 	return n >= 3 && 2*n >= len(values)
 }
 
-// wholeFirst orders mirrors so that those that give whole pieces are kept: peers do not let a client that paused go on
-// at once, so that a trial costs tens of seconds of what a swarm brings.
+// wholeFirst sorts mirrors so that those that deliver whole pieces are kept. Peers do not let a client continue at once
+// after a pause, so a trial would cost what a swarm delivers in tens of seconds.
 func wholeFirst(a, b *mirror) int {
 	switch whole := a.align.whole(); {
 	case whole == b.align.whole():
@@ -190,7 +190,7 @@ func wholeFirst(a, b *mirror) int {
 	return 1
 }
 
-// within counts how many of the first mirrors bring at most a share of what all bring.
+// within returns how many of the first mirrors together deliver at most a share of the total speed.
 func (t *trim) within(open mirrors, share float64) (n int) {
 	left := share * t.mirrors.aggregate()
 	for _, m := range open {
@@ -202,34 +202,35 @@ func (t *trim) within(open mirrors, share float64) (n int) {
 	return n
 }
 
-// shareOf is the part that some of the mirrors have in what all bring.
+// shareOf returns the share of some mirrors in the total speed.
 func (t *trim) shareOf(some mirrors) float64 {
 	return some.aggregate() / max(t.mirrors.aggregate(), 1)
 }
 
-// An exchange closes the weakest mirrors so that some that were never tried take their places, until each was tried;
-// what then are the weakest make room for the next (RFC 6249, section 7: an established connection closes). At the end
-// the mirrors come back, once, that were faster than those in their place. The first exchanges are soon and of several
-// at once; each that finds nothing better makes the next one later and smaller.
+// exchange closes the weakest mirrors in favor of untried ones, until each mirror was tried. The weakest of the result
+// make room for the next (RFC 6249, section 7: an established connection closes). At the end, mirrors that were faster
+// than their replacements return, once. The first exchanges happen early and involve several mirrors. Each exchange
+// that finds nothing better makes the next one later and smaller.
 type exchange struct {
 	*work
-	due      time.Time // none before
-	barren   int       // exchanges in a row of which none of the new mirrors was much faster than those that left
-	level    float64   // the fastest of those that left
-	places   int       // for mirrors that were never tried
-	tried    []*mirror // those that got them
-	chosen   []*mirror // each gets the place of another when its connection is closed
-	returned []*mirror // they came back
+	due      time.Time // no exchange before this time
+	barren   int       // consecutive exchanges in which no new mirror was much faster than those it replaced
+	level    float64   // speed of the fastest mirror that was replaced
+	places   int       // number of places for untried mirrors
+	tried    []*mirror // mirrors that got these places
+	chosen   []*mirror // mirrors that each replace another when its connection is closed
+	returned []*mirror // mirrors that returned
 }
 
 const (
-	exchangeLeast = 10 * time.Second // the download lasts so much longer at least, or trying another mirror cannot pay
-	exchangeMost  = 4                // at once
-	exchangeShare = 0.3              // of what all bring: those that leave at once bring no more of it
-	muchFaster    = 1.3              // how much faster a mirror was that comes back in the place of another
+	exchangeLeast = 10 * time.Second // minimum remaining time: otherwise trying another mirror cannot pay
+	exchangeMost  = 4                // maximum of mirrors in one exchange
+	exchangeShare = 0.3              // maximum share of the total speed that leaves at once
+	muchFaster    = 1.3              // how much faster a returning mirror must be than the one it replaces
 )
 
-// watched is how long all mirrors have to flow before they are compared: less at first, where there are untried ones.
+// watched returns how long all mirrors must deliver before they are compared. The time is shorter at first, while there
+// are untried mirrors.
 func (e *exchange) watched() time.Duration {
 	if e.untried() == 0 {
 		return e.mirrors.settlePeriod()
@@ -237,19 +238,19 @@ func (e *exchange) watched() time.Duration {
 	return min(max(300*time.Millisecond, 8*e.mirrors.medianRTT())<<min(e.barren, 8), e.mirrors.settlePeriod())
 }
 
-// untried counts the mirrors that could take a place and were never asked.
+// untried returns the number of mirrors that could take a place and were never asked.
 func (e *exchange) untried() (n int) {
 	return count(e.mirrors, func(m *mirror) bool {
 		return !m.tried() && !m.doubtful() && !m.last && e.free(m) && e.allowed(m)
 	})
 }
 
-// tries reports whether there are mirrors to be tried soon.
+// tries reports whether untried mirrors will be tried soon.
 func (e *exchange) tries() bool {
 	return e.barren < 3 && e.remaining() >= exchangeLeast && e.untried() > 0
 }
 
-// swap makes room for next, and for others that were never tried as it was not, if they may be better than the weakest.
+// swap makes room for next, and for other untried mirrors if next is untried, if they may be better than the weakest.
 func (e *exchange) swap(next *mirror) {
 	weak := e.mirrors.weakest()
 	if next == nil || len(weak) < 2 || next.doubtful() || next.last {
@@ -274,7 +275,7 @@ func (e *exchange) swap(next *mirror) {
 	}
 }
 
-// batch is how many of the slowest mirrors make room at once.
+// batch returns how many of the slowest mirrors are replaced at once.
 func (e *exchange) batch(slowest mirrors) (n int) {
 	most, share := min(exchangeMost>>min(e.barren, 8), e.untried(), len(slowest)-1), exchangeShare*e.mirrors.aggregate()
 	for n = 1; n < most; n++ {
@@ -285,7 +286,7 @@ func (e *exchange) batch(slowest mirrors) (n int) {
 	return n
 }
 
-// judge looks at what the last exchange brought.
+// judge evaluates the last exchange.
 func (e *exchange) judge() {
 	if e.level == 0 {
 		return
@@ -297,7 +298,7 @@ func (e *exchange) judge() {
 	e.tried, e.level = nil, 0
 }
 
-// opening is why a mirror is opened that is not in use.
+// opening returns the reason for opening a mirror that is not in use.
 func (e *exchange) opening(m *mirror) Reason {
 	if i := slices.Index(e.chosen, m); i >= 0 {
 		e.chosen = slices.Delete(e.chosen, i, i+1)

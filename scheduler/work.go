@@ -7,19 +7,20 @@ import (
 	"braid/byterange"
 )
 
-// work is what the parts of a Scheduler share: the mirrors, the bytes and the requests. They read it, and act by its methods.
+// work is the state that the parts of a Scheduler share: the mirrors, the bytes and the requests. The parts change it
+// only by its methods.
 type work struct {
 	cfg      Config
-	epoch    time.Time // of the first step
-	now      time.Time // of this step
-	answered bool      // some mirror has answered
+	epoch    time.Time // time of the first step
+	now      time.Time // time of this step
+	answered bool      // at least one mirror has answered
 	mirrors  mirrors
 	ranges   ranges
 	pieces   pieces
 	fetches  map[FetchID]*fetch
-	running  []*fetch // the same, oldest first: maps have no order, and Step must be deterministic
+	running  []*fetch // the values of fetches, oldest first: maps are unordered, and Step must be deterministic
 	lastID   FetchID
-	turns    []turn // of the last horizon
+	turns    []turn // buffer of horizon
 	do       []Action
 }
 
@@ -40,7 +41,7 @@ func (w *work) start(m *mirror, r byterange.Range, whole bool, why Reason) {
 	w.do = append(w.do, Fetch{f.id, m.id, r, why})
 }
 
-// shrink ends a fetch early, at end.
+// shrink makes a fetch end early, at end.
 func (w *work) shrink(f *fetch, end int64, why Reason) {
 	if end <= f.pos {
 		w.cancel(f, why)
@@ -52,7 +53,7 @@ func (w *work) shrink(f *fetch, end int64, why Reason) {
 	w.do = append(w.do, Shrink{f.id, end, why})
 }
 
-// cancel ends a fetch: what it had not brought is missing from now on.
+// cancel ends a fetch. Its undelivered bytes are missing from now on.
 func (w *work) cancel(f *fetch, why Reason) {
 	if f.ending {
 		return
@@ -62,7 +63,7 @@ func (w *work) cancel(f *fetch, why Reason) {
 	w.do = append(w.do, Cancel{f.id, why})
 }
 
-// release gives back what a fetch had not brought.
+// release frees the reservation of a fetch.
 func (w *work) release(f *fetch) {
 	if !f.ending {
 		w.ranges.free(byterange.Range{Start: f.pos, End: f.end})
@@ -70,7 +71,7 @@ func (w *work) release(f *fetch) {
 	}
 }
 
-// close gives the place of a mirror to another, and ends what it is asked for.
+// close takes the place from a mirror and cancels its fetch.
 func (w *work) close(m *mirror, why Reason) {
 	m.becomeClosed()
 	if m.running != nil {
@@ -78,14 +79,15 @@ func (w *work) close(m *mirror, why Reason) {
 	}
 }
 
-// remove forgets a fetch that has ended.
+// remove deletes a fetch that has ended.
 func (w *work) remove(f *fetch) {
 	delete(w.fetches, f.id)
 	w.running = slices.DeleteFunc(w.running, func(o *fetch) bool { return o == f })
 	w.release(f)
 }
 
-// gain notes that bytes are here, and asks for the checks of the pieces that they complete. from is nil if they came late.
+// gain records bytes as present, and requests the checks of pieces that are complete now. from is nil if the fetch is
+// unknown.
 func (w *work) gain(r byterange.Range, from *mirror) (fresh int64) {
 	if from == nil {
 		fresh = w.ranges.gain(r, nil)
@@ -96,7 +98,7 @@ func (w *work) gain(r byterange.Range, from *mirror) (fresh int64) {
 	return fresh
 }
 
-// countBehind counts what is here between the first byte that a fetch has to bring and its end.
+// countBehind counts the present bytes between the position and the end of a fetch that delivers whole pieces.
 func (w *work) countBehind(f *fetch) {
 	f.behind = 0
 	if f.src.align.whole() {
@@ -104,13 +106,13 @@ func (w *work) countBehind(f *fetch) {
 	}
 }
 
-// discard makes bytes missing again that are here and turned out wrong.
+// discard makes present bytes that turned out wrong missing again.
 func (w *work) discard(r byterange.Range) {
 	for had := range w.ranges.here.Covered(r) {
 		w.do = append(w.do, Discard{had})
 	}
 	w.ranges.lose(r)
-	for _, f := range w.running { // another may have brought it before the one that still has to
+	for _, f := range w.running { // bytes may belong to the range of a running fetch that had not delivered them
 		if !f.ending {
 			w.ranges.reserve(r.Intersect(byterange.Range{Start: f.pos, End: f.end}))
 			w.countBehind(f)
@@ -118,8 +120,8 @@ func (w *work) discard(r byterange.Range) {
 	}
 }
 
-// requests counts the running requests at a host, those included that are being ended: their connection may not be closed
-// yet (RFC 6249, section 7).
+// requests returns the number of running requests to a host. It includes requests that are being ended, because their
+// connections may still be open (RFC 6249, section 7).
 func (w *work) requests(host string) int {
 	return count(w.running, func(f *fetch) bool { return f.src.host == host })
 }
@@ -127,42 +129,42 @@ func (w *work) requests(host string) int {
 // usable reports whether a mirror may be asked now.
 func (w *work) usable(m *mirror) bool { return !m.gone() && !w.now.Before(m.until) }
 
-// free reports whether its host may get another request, too.
+// free reports whether a mirror is usable and its host may get another request.
 func (w *work) free(m *mirror) bool { return w.usable(m) && w.requests(m.host) < w.cfg.PerHost }
 
-// allowed reports whether a mirror may have a place: one without ranges only when no other is left.
+// allowed reports whether a mirror may have a place. A mirror without ranges may have one only if no other is left.
 func (w *work) allowed(m *mirror) bool {
 	return !m.noRanges || w.ranges.size < 0 || !w.mirrors.ranged(m)
 }
 
-// leaving counts the mirrors that lost their place and whose connection is not closed yet.
+// leaving returns the number of mirrors that lost their place and whose connection is not closed yet.
 func (w *work) leaving() int {
 	return count(w.running, func(f *fetch) bool { return f.ending && !f.src.open() })
 }
 
-// A fetch is a running request. It has a reservation, from pos to end, until it is ending.
+// fetch is a running request. The bytes from pos to end are reserved for it until it is ending.
 type fetch struct {
 	id        FetchID
 	src       *mirror
-	size      int64     // of what was asked for; one to the end of the file has none
-	pos, end  int64     // what it still has to bring
-	toEnd     bool      // the server sends to the end of the file; end is the end of the reservation
-	whole     bool      // asked without a Range field, or answered as if
-	since     time.Time // when it was asked
-	activeAt  time.Time // when something last came
+	size      int64     // size of the requested range; 0 for a fetch to the end of the file
+	pos, end  int64     // bytes still to be delivered
+	toEnd     bool      // the server sends up to the end of the file; end is the end of the reservation
+	whole     bool      // requested without a Range field, or answered like that
+	since     time.Time // time of the request
+	activeAt  time.Time // last activity
 	got       int64
-	guessed   bool  // nothing was known of the speed when it was asked for
-	cold      bool  // it began with a new connection
-	ending    bool  // cancelled; FetchEnded is awaited
-	cut       bool  // its end was lowered: the connection cannot be used again
-	exclusive bool  // no other may take a part of it
-	reached   int64 // of such a one: what others had brought before, up to which it is no progress
-	came      int64 // of pieces that are not complete
-	behind    int64 // from pos to end, what it has brought: pieces come in any order
+	guessed   bool  // the speed was unknown at the time of the request
+	cold      bool  // began on a new connection
+	ending    bool  // cancelled; FetchEnded is expected
+	cut       bool  // its end was lowered: the connection cannot be reused
+	exclusive bool  // no other fetch may take a part of it
+	reached   int64 // of an exclusive fetch: offset that earlier ones reached, up to which bytes are no progress
+	came      int64 // bytes of incomplete pieces
+	behind    int64 // bytes between pos and end that were delivered: pieces arrive in any order
 }
 
-// left is how many bytes have to come.
+// left returns the number of bytes still to be delivered.
 func (f *fetch) left() int64 { return max(f.end-f.pos-f.behind-f.came, 0) }
 
-// inFlight is about how much is on its way, which is lost when the connection is closed.
+// inFlight estimates the number of bytes in flight, which are lost if the connection is closed.
 func (f *fetch) inFlight() float64 { return f.src.speed * f.src.rtt.Seconds() }
