@@ -17,21 +17,21 @@ import (
 	"braid/verify"
 )
 
-// The cache file is a line of text, which says what it is and has the CRC-32C of the rest, and the rest: a
-// cachedFolder in JSON. It is a convenience: whatever is wrong with it, the files are hashed again.
+// The cache file consists of a header line and a cachedFolder in JSON. The header line identifies the format and
+// contains the CRC-32C of the rest. If the cache file is damaged, the files are hashed again.
 const (
 	cacheHeader = "braid digests 1 crc32c=%08x\n"
-	// maxCache is more than the cache of a folder with 100 000 files and maxPieces.
+	// maxCache limits the size of the cache file. The cache of a folder with 100 000 files and maxPieces is smaller.
 	maxCache = 256 << 20
-	// maxPieces is how many pieces are remembered, those of 3 TiB in files of 1 GiB; files beyond are read again in
-	// the next run.
+	// maxPieces is the number of pieces that are stored: those of 3 TiB in files of 1 GiB. Further files are read again
+	// in the next run.
 	maxPieces = 3 << 20
-	// savePause is the least time between two writes of the cache file.
+	// savePause is the minimum time between two writes of the cache file.
 	savePause = time.Second
 )
 
-// A cachedFolder is what is known of the files of one folder. Another folder may have a file of the same
-// name, size and time with other bytes in it.
+// cachedFolder holds the results for the files of one folder. It names the folder because another one may have a file
+// of the same name, size and time with other bytes.
 type cachedFolder struct {
 	Folder string       `json:"folder"`
 	Files  []cachedFile `json:"files"`
@@ -41,14 +41,14 @@ type cachedFile struct {
 	Name string `json:"name"`
 	stamp
 	SHA256    string `json:"sha-256"`
-	Early     bool   `json:"early,omitempty"`  // it was read before the file was quiet
-	Twice     bool   `json:"twice,omitempty"`  // it had other bytes with a time in the same second
+	Early     bool   `json:"early,omitempty"`  // read before the file was quiet
+	Twice     bool   `json:"twice,omitempty"`  // the file had other bytes with a time in the same second
 	Pieces    []byte `json:"pieces,omitempty"` // SHA-256 of pieces of verify.PieceLength
 	Signature string `json:"signature,omitempty"`
-	Signer    string `json:"signer,omitempty"` // who made it
+	Signer    string `json:"signer,omitempty"` // key that made it
 }
 
-// load reads the cache file. No other goroutine has d yet.
+// load reads the cache file. It runs before other goroutines can access d.
 func (d *digests) load() {
 	if d.file == "" {
 		return
@@ -83,7 +83,7 @@ func (d *digests) readCache() error {
 	return nil
 }
 
-// decodeCache reads what encodeCache wrote, and nothing else.
+// decodeCache decodes the output of encodeCache, and nothing else.
 func decodeCache(data []byte) (cachedFolder, error) {
 	header, rest, _ := bytes.Cut(data, []byte("\n"))
 	if string(header)+"\n" != cacheHeaderOf(rest) {
@@ -102,10 +102,10 @@ func cacheHeaderOf(rest []byte) string {
 	return fmt.Sprintf(cacheHeader, crc32.Checksum(rest, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// remember takes over what the cache file says of one file, if the file is still there and has that date.
+// remember stores an entry of the cache file, if the file still exists with the same modification second.
 func (d *digests) remember(c cachedFile) {
 	info, err := d.root.Stat(filepath.FromSlash(c.Name))
-	if err != nil || info.ModTime().Unix() != c.Sec { // else it was another version with that date, which is worth to know, too
+	if err != nil || info.ModTime().Unix() != c.Sec { // an entry with the same second is needed for twice
 		return
 	}
 	digest, err := verify.ParseHex(verify.SHA256, c.SHA256)
@@ -122,7 +122,7 @@ func (d *digests) remember(c cachedFile) {
 	d.known.put(c.Name, k)
 }
 
-// cached is what the cache file says of k, with pieces if there is room for them.
+// cached returns the cache entry for k. It includes the pieces if room has space for them.
 func (d *digests) cached(name string, k known, room *int) cachedFile {
 	c := cachedFile{Name: name, stamp: k.stamp, SHA256: k.digest.Hex(), Early: k.early, Twice: k.twice}
 	if n := k.pieces.Count(); n <= *room {
@@ -135,8 +135,8 @@ func (d *digests) cached(name string, k known, room *int) cachedFile {
 	return c
 }
 
-// saveSoon has the cache file written in another goroutine: at once, or together with what else is learned
-// within savePause. The caller holds mu.
+// saveSoon starts a goroutine that writes the cache file, unless one is running. That one then writes it again after
+// savePause. The caller holds mu.
 func (d *digests) saveSoon() {
 	if d.file == "" {
 		return
@@ -148,7 +148,7 @@ func (d *digests) saveSoon() {
 	}
 }
 
-// save writes the cache file until there is nothing new.
+// save writes the cache file until no change is left.
 func (d *digests) save() {
 	for {
 		cache, ok := d.unsaved()
@@ -165,12 +165,12 @@ func (d *digests) save() {
 		}
 		select {
 		case <-time.After(savePause):
-		case <-d.ctx.Done(): // what is new by now is written, and that was all
+		case <-d.ctx.Done(): // write the last changes without a pause
 		}
 	}
 }
 
-// unsaved is what to write, if there is anything new.
+// unsaved returns the content to write, if there are changes.
 func (d *digests) unsaved() (cachedFolder, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -16,62 +16,63 @@ import (
 	"braid/verify"
 )
 
-// errClosed says that the server was closed.
+// errClosed reports that the server was closed.
 var errClosed = errors.New("the server is closed")
 
-// digests knows the SHA-256 of files, and their pieces and signatures where they are wanted, and finds out what
-// it does not know: it reads each version of a file once, however many ask.
+// digests computes and caches the SHA-256 of files and, on request, their pieces and signatures. It reads each version
+// of a file once, regardless of the number of clients.
 //
-// A version is told by its stamp. A program that writes through a mapping of a file in memory changes it before its
-// stamp, where the file system says so at all: what was hashed soon after it was written is hashed again when it has
-// been quiet.
+// A stamp identifies a version. A program that writes through a memory mapping changes the file before its stamp, if
+// the file system updates the stamp at all. So a file that was hashed soon after a write is hashed again after
+// quietTime.
 type digests struct {
 	root   *os.Root
-	folder string // absolute: what the cache file speaks of
-	file   string // cache file; "": none
+	folder string // absolute path, for the cache file
+	file   string // cache file; "" for none
 	log    *slog.Logger
-	ctx    context.Context // of the hashing; ends with close
+	ctx    context.Context // context of the hashing; canceled by close
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	slots  chan struct{} // one for each file that is read at the same time
+	slots  chan struct{} // one for each file that may be read at the same time
 	sum    func(context.Context, io.Reader) (verify.Digest, error)
-	signer *signer       // nil: nothing is signed
-	quiet  time.Duration // quietTime
+	signer *signer       // nil if files are not signed
+	quiet  time.Duration // quietTime, shorter in tests
 
 	mu     sync.Mutex
 	closed bool
 	known  *recent[string, known] // by path
 	jobs   map[jobKey]*job
-	dirty  bool // known has what the cache file has not
-	saving bool // a goroutine writes the cache file
+	dirty  bool // the cache file is out of date
+	saving bool // a goroutine is writing the cache file
 }
 
-// known is a version of a file that was read. Only the stamp survives a restart; info is nil until the file has been
-// seen in this run.
+// known is the result for one version of a file. Only the stamp is stored across restarts; info is nil until the file
+// was seen in this run.
 type known struct {
 	stamp stamp
 	info  fs.FileInfo
-	early bool // it was read before the file was quiet
+	early bool // read before the file was quiet
 	facts
 }
 
-// quietTime is how long after a write the system has brought pages that are written through a mapping to the disk:
-// Linux does within half a minute. After that another write to them shows.
+// quietTime is the time after which the system has written pages that were modified through a mapping to disk. Linux
+// does so within half a minute. Later writes to these pages change the stamp.
 const quietTime = time.Minute
 
-// isQuiet reports whether the last write to the file of s is long enough ago.
+// isQuiet reports whether the last write to the file of s was at least quietTime ago.
 func (d *digests) isQuiet(s stamp) bool { return time.Since(s.written()) >= d.quiet }
 
-// maxKnown is how much memory is for what is known of files, about: that of 100 000 files of 1 GiB. Files beyond are read again.
+// maxKnown is the approximate memory limit for the results: those of 100 000 files of 1 GiB. Further files are read
+// again.
 const maxKnown = 256 << 20
 
-// weight is how much memory k takes, about.
+// weight returns the approximate memory usage of k.
 func (k known) weight() int {
 	const own, piece = 1 << 10, 64
 	return own + len(k.signature) + piece*k.pieces.Count()
 }
 
-// forget drops what is known of a file that is gone.
+// forget drops the result for a file that was removed.
 func (d *digests) forget(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -84,11 +85,11 @@ type jobKey struct {
 	wants
 }
 
-// A job is the hashing of one version of a file. Its results may be read when done is closed.
+// job is the hashing of one version of a file. Its results may be read after done was closed.
 type job struct {
 	done chan struct{}
 	info fs.FileInfo // of the file that was read
-	// early: it was read before it was quiet.
+	// early is set if the file was read before it was quiet.
 	early bool
 	facts
 	err error
@@ -107,7 +108,7 @@ func newDigests(root *os.Root, folder, file string, by *signer, log *slog.Logger
 	return d
 }
 
-// close ends all hashing and waits for it, and for the cache file.
+// close cancels all hashing, and waits for it and for the cache file.
 func (d *digests) close() {
 	d.mu.Lock()
 	d.closed = true
@@ -116,8 +117,8 @@ func (d *digests) close() {
 	d.wg.Wait()
 }
 
-// of is what the bytes of the open file give that info describes, w included. The error is errChanged if there
-// is another version under the name now.
+// of returns the facts about the open file that info describes, including those in w. The error is errChanged if the
+// name now belongs to another version.
 func (d *digests) of(ctx context.Context, name string, info fs.FileInfo, w wants) (facts, error) {
 	found, j, err := d.lookUp(name, info, w)
 	if j == nil {
@@ -125,7 +126,7 @@ func (d *digests) of(ctx context.Context, name string, info fs.FileInfo, w wants
 	}
 	select {
 	case <-j.done:
-	case <-ctx.Done(): // the job goes on: this client or another will come again
+	case <-ctx.Done(): // the job continues, for a later request
 		return facts{}, ctx.Err()
 	}
 	if j.err != nil {
@@ -137,7 +138,7 @@ func (d *digests) of(ctx context.Context, name string, info fs.FileInfo, w wants
 	return j.facts, nil
 }
 
-// lookUp finds the facts or the job that will bring them.
+// lookUp returns the facts, or the job that computes them.
 func (d *digests) lookUp(name string, info fs.FileInfo, w wants) (facts, *job, error) {
 	key := jobKey{name, stampOf(info), w}
 	d.mu.Lock()
@@ -160,7 +161,7 @@ func (d *digests) lookUp(name string, info fs.FileInfo, w wants) (facts, *job, e
 	return facts{}, j, nil
 }
 
-// run does j and wakes all that wait for it.
+// run executes j and wakes the goroutines that wait for it.
 func (d *digests) run(key jobKey, j *job) {
 	defer close(j.done)
 	j.early = !d.isQuiet(key.stamp)
@@ -176,7 +177,7 @@ func (d *digests) run(key jobKey, j *job) {
 	}
 }
 
-// hash reads a version of a file. It fails with errChanged unless the version is there from beginning to end.
+// hash reads a version of a file. The error is errChanged if the version changed before the end.
 func (d *digests) hash(key jobKey) (fs.FileInfo, facts, error) {
 	select {
 	case d.slots <- struct{}{}:
@@ -191,7 +192,7 @@ func (d *digests) hash(key jobKey) (fs.FileInfo, facts, error) {
 	defer f.Close()
 	began := time.Now()
 	if !d.isQuiet(key.stamp) {
-		_ = f.Sync() // so that a further write through a mapping shows; where that cannot be, a second look does it
+		_ = f.Sync() // makes later writes through a mapping visible; otherwise the file is read again later
 	}
 	if err := d.settle(f, key.stamp); err != nil {
 		return nil, facts{}, err
@@ -212,7 +213,7 @@ func (d *digests) hash(key jobKey) (fs.FileInfo, facts, error) {
 	return info, found, nil
 }
 
-// settle waits until a change of f would show in its time of change.
+// settle waits until a change of f would be visible in its change time.
 func (d *digests) settle(f *os.File, want stamp) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -235,30 +236,30 @@ func (d *digests) settle(f *os.File, want stamp) error {
 	return nil
 }
 
-// The clocks of file systems tick: two changes within a tick have the same time. Most tick at least a
-// hundred times a second; some know whole or even seconds only.
+// The clocks of file systems tick: two changes within a tick have the same time. Most tick at least a hundred times a
+// second; some have a resolution of one or two seconds.
 const (
 	fineTick   = 50 * time.Millisecond
 	coarseTick = 2 * time.Second
 )
 
-// unsettled is how long a file that was changed at changed may still change without showing it.
+// unsettled returns how long a file that was changed at changed may still change without a visible difference.
 func unsettled(changed, now time.Time) time.Duration {
 	tick := fineTick
 	if changed.Nanosecond() == 0 {
 		tick = coarseTick
 	}
 	age := now.Sub(changed)
-	if age < -tick || age >= tick { // a time in the future was set by hand: a change would set another
+	if age < -tick || age >= tick { // a time in the future was set explicitly: a change would set another time
 		return 0
 	}
 	return tick - age
 }
 
-// readSize is large enough that the hash is what takes the time.
+// readSize is the size of the read buffer. It is large enough that hashing dominates the time.
 const readSize = 1 << 20
 
-// sum reads r to its end.
+// sum returns the digest of r, which it reads to its end.
 func sum(ctx context.Context, r io.Reader) (verify.Digest, error) {
 	h := sha256.New()
 	buf := make([]byte, readSize)

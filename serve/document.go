@@ -12,10 +12,10 @@ import (
 	"braid/verify/signatures"
 )
 
-// A documentKind is a kind of document about a file: its name is the file's with suffix appended.
+// documentKind is a kind of document about a file. The name of the document is that of the file with suffix appended.
 type documentKind struct {
 	suffix, media string
-	// read finds out which files a document describes; nil if it does not name files.
+	// read returns the files that a document describes. It is nil for kinds that do not name files.
 	read func(io.Reader) ([]described, error)
 }
 
@@ -34,14 +34,14 @@ func signatureKinds() (kinds []documentKind) {
 	return kinds
 }
 
-// What is made for files that have none.
+// The documents that are made for files without one.
 const (
 	meta4Suffix = ".meta4"
 	armorSuffix = ".asc"
 	pgpType     = "application/pgp-signature" // RFC 3156, section 5
 )
 
-// documentType is the media type of a file that is itself a document.
+// documentType returns the media type of a file that is a document.
 func documentType(name string) (string, bool) {
 	for _, kind := range documentKinds {
 		if path.Ext(name) == kind.suffix {
@@ -51,39 +51,40 @@ func documentType(name string) (string, bool) {
 	return "", false
 }
 
-// described is a file as a document describes it.
+// described is a file as described by a document.
 type described struct {
 	name   string
-	size   int64         // -1: not said
-	digest verify.Digest // SHA-256; zero: not said
+	size   int64         // -1 if not stated
+	digest verify.Digest // SHA-256; zero if not stated
 }
 
-// contradicts says that d is not the file v.
+// contradicts reports whether d cannot be a description of v.
 func (d described) contradicts(v *version) bool {
 	return d.size >= 0 && d.size != v.info.Size() || !d.digest.IsZero() && d.digest != v.digest
 }
 
-// documents remembers what documents say of files, so that they are not read for each request.
+// documents caches the descriptions of files in documents, so that the documents are not read for each request.
 type documents struct {
 	mu   sync.Mutex
-	read *recent[string, verdict] // by path of the document; nil: nothing yet
+	read *recent[string, verdict] // by path of the document; nil before first use
 }
 
-// A verdict is what one version of a document says of one version of a file.
+// verdict is what one version of a document states about one version of a file.
 type verdict struct {
 	document stamp
 	file     verify.Digest
-	name     string // what the document calls the file; "": it does not say
-	ok       bool   // it may be about the file
+	name     string // name of the file in the document; "" if not stated
+	ok       bool   // the document may describe the file
 }
 
-// maxVerdicts is of how many documents it is remembered what they say.
+// maxVerdicts is the number of cached verdicts.
 const maxVerdicts = 50_000
 
-// maxDocument is how much of a document is read (rule 41). What is larger is cut off and cannot be read.
+// maxDocument is the maximum size of a document that is read (rule 41). A larger one is truncated and therefore
+// invalid.
 const maxDocument = 8 << 20
 
-// described says whether there is a document of this kind about the file, and what it calls the file.
+// described reports whether a document of this kind about the file exists, and returns the name of the file in it.
 func (s *Server) described(name string, kind documentKind, v *version) (string, bool) {
 	document := name + kind.suffix
 	info, err := s.root.Stat(filepath.FromSlash(document))
@@ -108,8 +109,9 @@ func (s *Server) described(name string, kind documentKind, v *version) (string, 
 	return seen.name, seen.ok
 }
 
-// judge reads a document. One that cannot be read is named all the same: clients may understand it, and
-// none has to believe it. One that is about other bytes, left behind when the file was replaced, is not.
+// judge reads a document. A document that cannot be parsed is named in answers nevertheless, because clients may
+// understand it and need not trust it. A document about other bytes, left behind when the file was replaced, is not
+// named.
 func (s *Server) judge(document string, kind documentKind, base string, v *version) (string, bool) {
 	files, err := s.readDocument(document, kind)
 	if err != nil {
@@ -132,8 +134,9 @@ func (s *Server) readDocument(document string, kind documentKind) ([]described, 
 	return kind.read(io.LimitReader(f, maxDocument))
 }
 
-// choose finds the file among those of a document: the one with its digest, else the one with its name, else
-// the only one. The name is "" if the document describes nothing that it could be mistaken for.
+// choose returns the name of the file in a document: that of the description with its digest, or otherwise with its
+// name, or otherwise of the only one that fits. It reports false if the document describes only other files. The name
+// is empty if the document describes no files.
 func choose(files []described, base string, v *version) (string, bool) {
 	var fitting []described
 	for _, f := range files {
@@ -156,8 +159,8 @@ func choose(files []described, base string, v *version) (string, bool) {
 	return "", len(files) == 0
 }
 
-// readMeta4 reads names, sizes and digests of files in a Metalink document (RFC 5854, section 4). What package
-// metalink refuses clients refuse too.
+// readMeta4 returns the names, sizes and digests of files in a Metalink document (RFC 5854, section 4). Documents that
+// package metalink refuses are refused by clients, too.
 func readMeta4(r io.Reader) ([]described, error) {
 	document, err := metalink.Parse(r)
 	if err != nil {
@@ -176,7 +179,8 @@ func readMeta4(r io.Reader) ([]described, error) {
 	return files, nil
 }
 
-// readTorrent reads names and sizes of files in a torrent. What package metainfo refuses clients refuse too.
+// readTorrent returns the names and sizes of files in a torrent. Torrents that package metainfo refuses are refused by
+// clients, too.
 func readTorrent(r io.Reader) ([]described, error) {
 	torrent, err := metainfo.Parse(r)
 	if err != nil {

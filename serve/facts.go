@@ -9,33 +9,34 @@ import (
 	"braid/verify/openpgp"
 )
 
-// wants is what a file is read for beside its digest.
+// wants selects what is computed for a file in addition to its digest.
 type wants struct{ pieces, signature bool }
 
-// cover reports whether a client that has w has o, too.
+// cover reports whether w includes o.
 func (w wants) cover(o wants) bool {
 	return (w.pieces || !o.pieces) && (w.signature || !o.signature)
 }
 
-// facts are what the bytes of a file give.
+// facts are the results of reading a file.
 type facts struct {
 	digest    verify.Digest
 	pieces    verify.Pieces // zero if the file is empty
 	signature string        // armored; "" if the key could not sign
-	has       wants         // which of them were tried
-	twice     bool          // the file had other bytes before with a time in the same second
+	has       wants         // which of them were requested
+	twice     bool          // the file had other bytes before, with a time in the same second
 }
 
-// pieceAlgorithm is the one of pieces that are made here. They locate damage, but a stronger one costs nothing more.
+// pieceAlgorithm is the algorithm of pieces. Its purpose is only to locate damage, but a stronger algorithm costs
+// nothing more.
 const pieceAlgorithm = verify.SHA256
 
-// A signer is who signs what has no signature.
+// signer holds the key that signs files without a signature.
 type signer struct {
 	secret, passphrase []byte
-	key                openpgp.Fingerprint // of the key that signs: what is remembered of another one is not ours
+	key                openpgp.Fingerprint // of the signing key: stored signatures of other keys are ignored
 }
 
-// newSigner finds out whether the key can sign, before a client waits for it; nil if there is none.
+// newSigner returns a signer after checking that the key can sign. It returns nil if secret is empty.
 func newSigner(secret, passphrase []byte) (*signer, error) {
 	if len(secret) == 0 {
 		return nil, nil
@@ -47,7 +48,7 @@ func newSigner(secret, passphrase []byte) (*signer, error) {
 	return &signer{secret, passphrase, try.Key()}, nil
 }
 
-// measure reads r, a version of a file, once for all that is wanted of it.
+// measure reads r, a version of a file, once for everything in key.wants.
 func (d *digests) measure(r io.Reader, key jobKey) (found facts, err error) {
 	pieces := verify.NewPieceMaker(pieceAlgorithm, verify.PieceLength(key.stamp.Size))
 	if key.pieces {
@@ -73,21 +74,22 @@ func (d *digests) measure(r io.Reader, key jobKey) (found facts, err error) {
 	return found, nil
 }
 
-// beginSignature is nil if the key has expired since the server began: the file is served unsigned then.
+// beginSignature begins a signature. It returns nil if the key has expired since the start, and the file is then served
+// unsigned.
 func (d *digests) beginSignature(name string) *openpgp.Signing {
 	signing, err := openpgp.NewSigning(d.signer.secret, d.signer.passphrase, time.Now())
 	d.complain(name, err)
 	return signing
 }
 
-// complain says that a file is not signed, if there is an error.
+// complain logs that a file is not signed, if err is not nil.
 func (d *digests) complain(name string, err error) {
 	if err != nil {
 		d.log.LogAttrs(d.ctx, slog.LevelWarn, "not signed", slog.String("file", printable(name)), slog.String("error", printable(err.Error())))
 	}
 }
 
-// pieceList is the digests of pieces one after the other, for the cache file.
+// pieceList returns the concatenated digests of pieces, for the cache file.
 func pieceList(p verify.Pieces) (raw []byte) {
 	for i := range p.Count() {
 		raw = append(raw, p.Digest(i).Bytes()...)
@@ -95,7 +97,7 @@ func pieceList(p verify.Pieces) (raw []byte) {
 	return raw
 }
 
-// piecesFrom reads what pieceList wrote of a file of that size.
+// piecesFrom decodes the output of pieceList for a file of the given size.
 func piecesFrom(raw []byte, size int64) (verify.Pieces, error) {
 	var list []verify.Digest
 	for n := pieceAlgorithm.Size(); len(raw) >= n; raw = raw[n:] {

@@ -18,13 +18,12 @@ import (
 	"braid/verify"
 )
 
-// errChanged says that a file is not the one any more whose digest is known.
+// errChanged reports that a file is not the version any more whose digest is known.
 var errChanged = errors.New("the file is being changed")
 
-// A stamp tells the versions of a file apart: by its size, when its bytes were changed, which file it is, and when
-// anything about it was changed. Programs set the first time as they like. The last one they cannot set, so that it
-// tells of a file that was rewritten and got its old time back. Where the system does not say the last two they are
-// zero.
+// stamp identifies a version of a file by its size, modification time, file ID and change time. Programs can set the
+// modification time but not the change time, which therefore reveals a file that was rewritten and given its old
+// modification time. File ID and change time are zero if the system does not provide them.
 type stamp struct {
 	Size        int64  `json:"size"`
 	Sec         int64  `json:"sec"`
@@ -44,7 +43,7 @@ func stampOf(info fs.FileInfo) stamp {
 	return s
 }
 
-// written is when the file of s was written last, as far as the system says.
+// written returns when the file of s was last written, as far as the system reports it.
 func (s stamp) written() time.Time {
 	if s.ChangedSec != 0 {
 		return time.Unix(s.ChangedSec, int64(s.ChangedNsec))
@@ -52,17 +51,17 @@ func (s stamp) written() time.Time {
 	return time.Unix(s.Sec, int64(s.Nsec))
 }
 
-// A version is one version of a file, open. Its Read gives bytes of that version only.
+// version is one version of a file, open. Its Read method returns only bytes of that version.
 type version struct {
 	file *os.File
 	info fs.FileInfo
 	facts
-	makes   wants       // what is made for it because it does not lie beside it
+	makes   wants       // documents that are generated because none is beside the file
 	changed atomic.Bool // http.ServeContent may read in another goroutine
 }
 
-// Read reads, and then looks whether the file is still the one that was hashed: the system notes the time of
-// a change before what was written can be read. Looking before reading would prove nothing.
+// Read reads and then checks that the file is still the one that was hashed. The system updates the change time before
+// written bytes can be read, so a check before reading would prove nothing.
 func (v *version) Read(p []byte) (int, error) {
 	n, err := v.file.Read(p)
 	info, statErr := v.file.Stat()
@@ -76,8 +75,8 @@ func (v *version) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sameBytes reports whether an open file still has the bytes that it had. What gets or loses a name, as a file does in
-// whose place another one is put, has another time of change then, and the same bytes.
+// sameBytes reports whether an open file still has the same bytes. A file that gains or loses a name, for example
+// because another file replaced it, gets a new change time but keeps its bytes.
 func sameBytes(before, now fs.FileInfo) bool {
 	a, b := stampOf(before), stampOf(now)
 	if fsys.InfoOf(before).Links != fsys.InfoOf(now).Links {
@@ -88,11 +87,11 @@ func sameBytes(before, now fs.FileInfo) bool {
 
 func (v *version) Seek(offset int64, whence int) (int64, error) { return v.file.Seek(offset, whence) }
 
-// openTries is how often a file that changes under our hands is looked at again.
+// openTries is the number of attempts to open a file that is being changed.
 const openTries = 3
 
-// open opens the file and learns its digest. The file may have been replaced between the two, and the
-// digest must be that of the descriptor from which it will be sent.
+// open opens the file and determines its digest. The file may be replaced between these steps, but the digest must be
+// that of the descriptor that is sent.
 func (s *Server) open(ctx context.Context, name string) (*version, error) {
 	for range openTries - 1 {
 		v, err := s.openOnce(ctx, name)
@@ -119,7 +118,7 @@ func (s *Server) openOnce(ctx context.Context, name string) (*version, error) {
 	return v, nil
 }
 
-// serveFile sends a file, or the part of it that was asked for, or says that the client has it already.
+// serveFile sends a file or the requested part of it, or reports that the client's copy is current.
 func (s *Server) serveFile(res *response, r *http.Request, name string) {
 	v, err := s.open(r.Context(), name)
 	if err != nil {
@@ -140,16 +139,16 @@ func (s *Server) serveFile(res *response, r *http.Request, name string) {
 	http.ServeContent(res, withRanges(r, v.info.Size()), path.Base(name), v.lastModified(now), v)
 	if v.changed.Load() {
 		s.warn(name, "file changed while it was sent")
-		panic(http.ErrAbortHandler) // closes the connection: the client must not take this for the file
+		panic(http.ErrAbortHandler) // closes the connection, so that the client does not accept the truncated body
 	}
 }
 
-// identify says which bytes an answer has.
+// identify sets the header fields that identify the bytes of an answer.
 func identify(h http.Header, name string, d verify.Digest) {
 	h.Set("ETag", etag(d))
 	h.Set("Digest", verify.Field(d))          // V1: "MUST include SHA-256" (RFC 6249, section 1.2)
-	h.Set("Repr-Digest", verify.ReprField(d)) // the same for today's clients (RFC 9530)
-	// A proxy that compressed the body would make ranges and digests speak of other bytes.
+	h.Set("Repr-Digest", verify.ReprField(d)) // the same for current clients (RFC 9530)
+	// If a proxy compressed the body, ranges and digests would refer to other bytes.
 	h.Set("Cache-Control", "no-transform")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if kind, ok := documentType(name); ok {
@@ -157,15 +156,16 @@ func identify(h http.Header, name string, d verify.Digest) {
 	}
 }
 
-// etag is the same for the same bytes on every server (V4), and for no others: a strong validator.
+// etag returns a strong validator. It is the same for the same bytes on every server (V4), and differs for all other
+// bytes.
 func etag(d verify.Digest) string {
 	return `"sha256-` + base64.RawURLEncoding.EncodeToString(d.Bytes()) + `"`
 }
 
-// lastModified is the zero time where there is nothing to say: there is no field then, and no date that a client has
-// holds. "An origin server with a clock MUST NOT generate a Last-Modified date that is later than the server's time of
-// message origination" (RFC 9110, section 8.8.2.1). Nor does a date tell versions apart if the file had two of them
-// with it.
+// lastModified returns the value of Last-Modified. It returns the zero time if the field must be left out, so that no
+// date in a condition matches. "An origin server with a clock MUST NOT generate a Last-Modified date that is later than
+// the server's time of message origination" (RFC 9110, section 8.8.2.1). A date also identifies no version if the file
+// had two versions with it.
 func (v *version) lastModified(now time.Time) time.Time {
 	if t := v.info.ModTime(); !v.twice && !t.After(now) {
 		return t
@@ -173,8 +173,8 @@ func (v *version) lastModified(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// refuse answers for a file that cannot be served. A client that may not read a file is told that there is none, and
-// the owner of the folder why.
+// refuse answers a request for a file that cannot be served. A client gets a 404 for a file without permission, and the
+// reason is logged for the owner of the folder.
 func (s *Server) refuse(res *response, name string, err error) {
 	busy := errors.Is(err, errChanged) || errors.Is(err, errClosed) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
@@ -189,7 +189,7 @@ func (s *Server) refuse(res *response, name string, err error) {
 	res.fail(http.StatusNotFound)
 }
 
-// outOfOrder says that err speaks of the state of this machine and not of the name.
+// outOfOrder reports whether err is about the state of this machine and not about the name.
 func outOfOrder(err error) bool {
 	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO},
 		func(e error) bool { return errors.Is(err, e) })

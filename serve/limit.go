@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// defaultMaxConnections is how many connections there may be at a time where LimitListener is not told.
+// defaultMaxConnections is the default of LimitListener's most.
 const defaultMaxConnections = 1000
 
-// share is which part of all connections one address may have. This machine may have all: a proxy on it speaks for others.
+// share determines how many connections one address may have: one in share. This machine may have all, because a proxy
+// on it acts for many clients.
 const share = 4
 
-// A limited is a listener that keeps the connections few.
+// limited is a listener that limits the number of connections.
 type limited struct {
 	net.Listener
 	most  int
-	plain bool // a refused client gets an answer, as it does not speak TLS
+	plain bool // without TLS: a refused client gets an answer
 	extra refusals
 
 	mu   sync.Mutex
@@ -26,20 +27,20 @@ type limited struct {
 	by   map[netip.Addr]int
 }
 
-// A counted is a connection of a limited listener.
+// counted is a connection of a limited listener.
 type counted struct {
 	net.Conn
 	from  *limited
 	by    netip.Addr
-	idle  bool // it waits for another request, under the listener's mutex
+	idle  bool // waits for another request; guarded by the listener's mutex
 	since time.Time
 }
 
-// LimitListener limits the connections of l, which web is about to serve: to most at a time, a quarter of them from one
-// address other than this machine (of IPv6, from one /64). If most is zero, it is defaultMaxConnections. When all are
-// taken, the one goes that has waited longest for another request; if none waits, a client without TLS gets a 503,
-// others are not answered. Call it before a listener for TLS is put around l; it takes web.ConnState. Closing the
-// listener closes their connections, too.
+// LimitListener limits the connections of l, which web is about to serve: to most at a time, and to a quarter of that
+// from one address (for IPv6, one /64) other than this machine. If most is zero, it is defaultMaxConnections. If no
+// connection is free, the one that has been idle longest is closed. If none is idle, a client without TLS gets a 503,
+// and a client with TLS no answer. LimitListener must be called before a TLS listener is put around l. It sets
+// web.ConnState. Closing the listener also closes the connections of refused clients.
 func LimitListener(l net.Listener, web *http.Server, most int, overTLS bool) net.Listener {
 	if most == 0 {
 		most = defaultMaxConnections
@@ -49,7 +50,7 @@ func LimitListener(l net.Listener, web *http.Server, most int, overTLS bool) net
 	return k
 }
 
-// Accept waits for a connection that there is room for.
+// Accept waits for a connection within the limits.
 func (k *limited) Accept() (net.Conn, error) {
 	for {
 		conn, err := k.Listener.Accept()
@@ -63,7 +64,7 @@ func (k *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a connection; nil is one too many.
+// admit counts a connection. It returns nil if the connection exceeds the limits.
 func (k *limited) admit(conn net.Conn) *counted {
 	c := &counted{Conn: conn, from: k, by: addrOf(conn)}
 	k.mu.Lock()
@@ -81,17 +82,17 @@ func (k *limited) admit(conn net.Conn) *counted {
 	return c
 }
 
-// full reports whether there is no room for another connection of an address.
+// full reports whether there is no room for another connection from an address.
 func (k *limited) full(by netip.Addr) bool {
 	return len(k.open) >= k.most || k.ownFull(by)
 }
 
-// ownFull reports whether an address has as many as it may have.
+// ownFull reports whether an address has reached its own limit.
 func (k *limited) ownFull(by netip.Addr) bool {
 	return !by.IsLoopback() && k.by[by] >= max(1, k.most/share)
 }
 
-// longestIdle is the connection that makes room for another one of an address; nil if none can.
+// longestIdle returns the idle connection to close for a new one from an address, or nil.
 func (k *limited) longestIdle(by netip.Addr) (oldest *counted) {
 	own := k.ownFull(by)
 	for c := range k.open {
@@ -110,14 +111,14 @@ func (k *limited) refuse(conn net.Conn) {
 	k.extra.add(conn)
 }
 
-// Close closes the listener and the connections that there was no room for.
+// Close closes the listener and the connections of refused clients.
 func (k *limited) Close() error {
 	err := k.Listener.Close()
 	k.extra.end()
 	return err
 }
 
-// state notes which connections wait for another request.
+// state records which connections are idle.
 func (k *limited) state(conn net.Conn, s http.ConnState) {
 	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = over.NetConn()
@@ -131,7 +132,7 @@ func (k *limited) state(conn net.Conn, s http.ConnState) {
 	c.idle, c.since = s == http.StateIdle, time.Now()
 }
 
-// gone counts a connection no more.
+// gone removes a connection from the counts.
 func (k *limited) gone(c *counted) {
 	if !k.open[c] {
 		return
@@ -142,7 +143,7 @@ func (k *limited) gone(c *counted) {
 	}
 }
 
-// Close closes the connection, which is then not counted any more.
+// Close closes the connection and removes it from the counts.
 func (c *counted) Close() error {
 	c.from.mu.Lock()
 	c.from.gone(c)
@@ -150,7 +151,7 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// addrOf is the address of the other end.
+// addrOf returns the address of the client.
 func addrOf(conn net.Conn) netip.Addr {
 	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
 		return ownerOf(tcp.AddrPort().Addr())
@@ -158,8 +159,8 @@ func addrOf(conn net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// ownerOf is one address for all that one client has: a client with one of IPv6 has the 2^64 of its network (RFC 4291,
-// section 2.5.4).
+// ownerOf returns one address for all addresses of a client: a client with an IPv6 address usually has the 2^64
+// addresses of its network (RFC 4291, section 2.5.4).
 func ownerOf(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if !a.Is6() || a.IsLoopback() {

@@ -13,11 +13,12 @@ import (
 	"braid/metalink"
 )
 
-// maxLinkBytes limits the Link fields of one answer: clients limit the header section, ours to 256 KiB
-// (rule 20).
+// maxLinkBytes limits the Link fields of one answer, because clients limit the header section: braid to 256 KiB (rule
+// 20).
 const maxLinkBytes = 64 << 10
 
-// links are the values of Link for a file: one line each, as other Metalink servers send them.
+// links returns the values of the Link fields for a file. Each is on a line of its own, as other Metalink servers send
+// them.
 func (s *Server) links(r *http.Request, name string, v *version) []string {
 	var links []linkheader.Link
 	if s.mirrorOf != nil {
@@ -42,7 +43,7 @@ func newLink(target, relation string, params ...linkheader.Param) linkheader.Lin
 	return linkheader.Link{Target: target, Params: append([]linkheader.Param{rel}, params...)}
 }
 
-// duplicates name the mirrors, those with the lowest pri first (RFC 6249, section 3).
+// duplicates returns the links to mirrors, those with the lowest pri first (RFC 6249, section 3).
 func (s *Server) duplicates(r *http.Request, name string) []linkheader.Link {
 	var links []linkheader.Link
 	for _, m := range s.mirrorsOf(name, r.Host, prefix(r)+r.URL.Path) {
@@ -54,7 +55,7 @@ func (s *Server) duplicates(r *http.Request, name string) []linkheader.Link {
 	return links
 }
 
-// mirrorsOf are the mirrors that have the file and are named, but for the one that has it at that host and path.
+// mirrorsOf returns the mirrors to name for a file, except the one whose URL has the given host and path.
 func (s *Server) mirrorsOf(name, host, path string) (named []Mirror) {
 	for _, m := range s.mirrors {
 		if len(named) >= s.maxLinks {
@@ -68,8 +69,8 @@ func (s *Server) mirrorsOf(name, host, path string) (named []Mirror) {
 	return named
 }
 
-// At is where m has the file with that path below the folder, as documents say it. It is not ok if m has another
-// file only.
+// At returns the location of the file at m, in the form for documents. name is its path below the folder. It reports
+// false if m is a mirror of another file only.
 func (m Mirror) At(name string) (at metalink.Mirror, ok bool) {
 	target, ok := m.target(name)
 	u, err := url.Parse(target)
@@ -79,7 +80,7 @@ func (m Mirror) At(name string) (at metalink.Mirror, ok bool) {
 	return metalink.Mirror{URL: u, Pri: cmp.Or(m.Pri, linkheader.LowestPri), Geo: strings.ToUpper(m.Geo)}, true
 }
 
-// target is where m has the file.
+// target returns the URL of the file at m.
 func (m Mirror) target(name string) (string, bool) {
 	if strings.HasSuffix(m.URL.EscapedPath(), "/") {
 		return below(m.URL, name), true
@@ -87,15 +88,14 @@ func (m Mirror) target(name string) (string, bool) {
 	return plainURL(m.URL), strings.HasSuffix(m.URL.Path, "/"+name)
 }
 
-// below is the URL of the file where the folder has the URL base.
+// below returns the URL of the file if base is the URL of the folder.
 func below(base *url.URL, name string) string { return plainURL(base) + escapePath(name) }
 
-// depthOf is m.Depth, but at most so much that the served folder itself is what is mirrored: what lies
-// around m.URL is none of ours.
+// depthOf returns m.Depth, limited to the served folder: nothing is known about what surrounds the folder at m.URL.
 func (m Mirror) depthOf(name string) int { return min(m.Depth, strings.Count(name, "/")+1) }
 
-// isSelf says that target is the URL that was asked for. One list of mirrors is often used on all of them,
-// and a client has to discard a server that names itself (C2).
+// isSelf reports whether target is the requested URL. One list of mirrors is often used on all of them, and a client
+// must discard a server that names itself (C2).
 func isSelf(host, path string, u *url.URL, target string) bool {
 	if !strings.EqualFold(u.Host, host) {
 		return false
@@ -104,8 +104,9 @@ func isSelf(host, path string, u *url.URL, target string) bool {
 	return err == nil && t.Path == path
 }
 
-// describedBy names the documents about the file that lie beside it or are made (RFC 6249, sections 4 and 5; V5, V8).
-// The references are relative: right also where a proxy or http.StripPrefix puts the folder elsewhere.
+// describedBy returns the links to documents about the file that are beside it or are generated (RFC 6249, sections 4
+// and 5; V5, V8). The references are relative, so they are valid even if a proxy or http.StripPrefix changes the path
+// of the folder.
 func (s *Server) describedBy(name string, v *version) []linkheader.Link {
 	base := path.Base(name)
 	var links []linkheader.Link
@@ -123,7 +124,8 @@ func (s *Server) describedBy(name string, v *version) []linkheader.Link {
 	return links
 }
 
-// nameParam says what a document calls the file. What is not ASCII has to be name*, in the form of RFC 8187.
+// nameParam returns the parameter for the name of the file in a document. A name that is not ASCII needs name*, in the
+// form of RFC 8187.
 func nameParam(name string) linkheader.Param {
 	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return linkheader.Param{Name: "name*", Value: name}

@@ -17,9 +17,9 @@ import (
 	"braid/metalink"
 )
 
-// list answers for a folder: the names of what is served, with sizes, and nothing that a browser would run. How long
-// the page is costs as much as the page, so that HEAD leaves it out: "a server MAY omit header fields for which a value
-// is determined only while generating the content" (RFC 9110, section 9.3.2).
+// list answers a request for a folder with a list of the served names and sizes, without anything that a browser would
+// execute. For HEAD it leaves out the length, which costs as much as the page: "a server MAY omit header fields for
+// which a value is determined only while generating the content" (RFC 9110, section 9.3.2).
 func (s *Server) list(res *response, r *http.Request, name string) {
 	folder, err := s.root.Open(filepath.FromSlash(name))
 	if err != nil {
@@ -45,17 +45,17 @@ func (s *Server) list(res *response, r *http.Request, name string) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(page)))
 	res.WriteHeader(http.StatusOK)
-	res.Write(page) // an error is the client's: it is gone
+	res.Write(page) // an error means that the client has left
 }
 
-// pages are the lists of large folders, each made once for all clients that ask at the same time, and for a while: a
-// tenth of the time of one processor is the most that a folder takes.
+// pages caches the lists of large folders. Each list is made once for all concurrent requests, and is kept for a while.
+// So a folder uses at most a tenth of the time of one processor.
 type pages struct {
 	mu   sync.Mutex
 	made *recent[string, *page] // by folder
 }
 
-// A page is the list of a folder, as it was. It may be read when done is closed.
+// page is the list of a folder at one time. It may be read after done was closed.
 type page struct {
 	folder stamp
 	done   chan struct{}
@@ -65,15 +65,16 @@ type page struct {
 }
 
 const (
-	// maxPages is how many bytes of pages are kept, about.
+	// maxPages is the approximate number of bytes that are kept.
 	maxPages = 64 << 20
-	// largeFolder is how many entries a folder has whose page is kept.
+	// largeFolder is the number of entries from which on a page is kept.
 	largeFolder = 1000
-	// pageRest is for how many times as long as it took to make it a page is kept, while the folder has no other entries.
+	// pageRest is the ratio between the time that a page is kept and the time that it took to make. A page is dropped
+	// earlier if the folder changes.
 	pageRest = 9
 )
 
-// of returns the page of a folder, which is open.
+// of returns the page of an open folder.
 func (p *pages) of(ctx context.Context, s *Server, name string, folder *os.File) ([]byte, error) {
 	info, err := folder.Stat()
 	if err != nil {
@@ -95,7 +96,7 @@ func (p *pages) of(ctx context.Context, s *Server, name string, folder *os.File)
 	}
 }
 
-// find returns the page that is made or kept of a folder, or one that the caller has to make.
+// find returns the page of a folder that is kept or being made. If mine is true, the caller must make it.
 func (p *pages) find(name string, folder stamp) (found *page, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +112,7 @@ func (p *pages) find(name string, folder stamp) (found *page, mine bool) {
 	return found, true
 }
 
-// keep keeps a page that is made until then, or forgets it.
+// keep keeps a finished page until the given time, or drops it.
 func (p *pages) keep(name string, made *page, until time.Time, keep bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,12 +153,12 @@ func (s *Server) page(name string) (page []byte, entries int, err error) {
 	return b.Bytes(), len(list), nil
 }
 
-// writeEntry writes the line of one file or folder. What a request for it would not find is left out, such as a
-// symbolic link that leads out of the folder that is served, and what cannot be opened. What opening would wait for, as
-// a pipe for a writer, is not tried.
+// writeEntry writes the line of a file or folder. It leaves out entries that a request would not find, such as symbolic
+// links out of the served folder and files that cannot be opened. It does not open entries that would block, such as
+// pipes.
 func (s *Server) writeEntry(b *bytes.Buffer, here *os.Root, folder string, e fs.DirEntry) {
 	name, kind, open := e.Name(), e.Type(), here.Open
-	if kind&fs.ModeSymlink != 0 { // which may lead to another folder that is served
+	if kind&fs.ModeSymlink != 0 { // the link may lead to another served folder
 		name, open = filepath.FromSlash(path.Join(folder, name)), s.root.Open
 		info, err := s.root.Stat(name)
 		if err != nil {

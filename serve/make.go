@@ -16,8 +16,8 @@ import (
 	"braid/verify"
 )
 
-// makes is what is made for the file: what was asked for and does not lie beside it. Nothing is made for documents,
-// or for a document that would call the file what no client accepts.
+// makes returns what is generated for a file: the requested documents that are not beside it. Nothing is generated for
+// documents, or if the document would contain a name that clients refuse.
 func (s *Server) makes(name string) (w wants) {
 	if _, ok := documentType(name); ok || metalink.IsOwn(path.Base(name)) {
 		return wants{}
@@ -29,27 +29,26 @@ func (s *Server) makes(name string) (w wants) {
 	return w
 }
 
-// isSignature tells signatures from descriptions.
+// isSignature reports whether documents of a kind are signatures.
 func isSignature(kind documentKind) bool { return kind.read == nil }
 
-// beside says that a file with that suffix lies beside the file, whatever it is.
+// beside reports whether an entry with that suffix exists beside the file.
 func (s *Server) beside(name, suffix string) bool {
 	_, err := s.root.Stat(filepath.FromSlash(name + suffix))
 	return err == nil
 }
 
-// document says that documents of that kind are wanted.
+// document reports whether w includes documents of that kind.
 func (w wants) document(kind documentKind) bool {
 	return w.pieces && kind.suffix == meta4Suffix || w.signature && kind.suffix == armorSuffix
 }
 
-// offers says that a document of that kind is made for v.
+// offers reports whether a document of that kind is generated for v.
 func (v *version) offers(kind documentKind) bool {
 	return v.makes.document(kind) && (kind.suffix != armorSuffix || v.signature != "")
 }
 
-// serveMade answers for a document that does not lie in the folder: with one that is made, if there are such for
-// its file.
+// serveMade answers a request for a document that is not in the folder with a generated one, if its file gets one.
 func (s *Server) serveMade(res *response, r *http.Request, document string) {
 	i := slices.IndexFunc(documentKinds, func(kind documentKind) bool { return kind.suffix == path.Ext(document) })
 	if i < 0 {
@@ -70,7 +69,7 @@ func (s *Server) serveMade(res *response, r *http.Request, document string) {
 	http.ServeContent(res, withRanges(r, int64(len(data))), path.Base(document), time.Time{}, bytes.NewReader(data))
 }
 
-// make is a document of that kind about the file.
+// make returns a generated document of that kind about the file.
 func (s *Server) make(r *http.Request, name string, kind documentKind) ([]byte, error) {
 	if !s.makes(name).document(kind) || !s.isFile(name) {
 		return nil, fs.ErrNotExist
@@ -100,13 +99,13 @@ func (s *Server) make(r *http.Request, name string, kind documentKind) ([]byte, 
 	return metalink.Format(metalink.Document{Generator: "braid", Files: []metalink.File{f}})
 }
 
-// isFile says that there is a regular file: opening a pipe would wait for a writer.
+// isFile reports whether name is a regular file. Opening a pipe would block.
 func (s *Server) isFile(name string) bool {
 	info, err := s.root.Stat(filepath.FromSlash(name))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// copies are where the file can be had: at mirrors or the server that this is a mirror of, and here.
+// copies returns the locations of the file: at mirrors, at the server that this one is a mirror of, and at this server.
 func (s *Server) copies(r *http.Request, name string) (all []metalink.Mirror) {
 	self := s.self
 	if self == nil {
@@ -132,10 +131,11 @@ func (s *Server) copies(r *http.Request, name string) (all []metalink.Mirror) {
 	return all
 }
 
-// maxArmor is more than the signatures of a dozen keys.
+// maxArmor is the maximum size of signatures, enough for a dozen keys.
 const maxArmor = 64 << 10
 
-// armor is the OpenPGP signature of the file that lies beside it or was made, if it is text that documents can have.
+// armor returns the OpenPGP signature of the file, from beside it or generated, if it is text that documents may
+// contain.
 func (s *Server) armor(name string, v *version) (string, bool) {
 	if v.signature != "" && v.makes.signature {
 		return v.signature, true

@@ -14,41 +14,39 @@ import (
 	"braid/linkheader"
 )
 
-// A Mirror has a copy of the served folder, or of one file in it.
+// Mirror is a copy of the served folder, or of one file in it.
 type Mirror struct {
-	// URL with a slash at the end is where the mirror has the folder; the path of a file below the folder
-	// is appended to it. Without one it is the URL of a single file, and it is named for the file whose
-	// path below the folder is the end of URL's path: http://host/pub/a/x.iso for /a/x.iso and /x.iso, but
-	// not for /b/x.iso.
+	// URL is the location of the folder at the mirror, if it ends with a slash; the path of a file below the folder is
+	// appended to it. Otherwise it is the URL of a single file. It is named for the file whose path below the folder is
+	// the end of the URL's path: http://host/pub/a/x.iso for /a/x.iso and /x.iso, but not for /b/x.iso.
 	URL *url.URL
-	// Pri is the priority, 1 (first) to 999999. If zero, none is stated, which means 999999.
+	// Pri is the priority, from 1 (first) to 999999. If zero, none is stated, which means 999999.
 	Pri int
-	// Geo is the country in which the mirror stands, two letters (ISO 3166-1). If empty, none is stated.
+	// Geo is the country of the mirror, two letters (ISO 3166-1). If empty, none is stated.
 	Geo string
-	// Depth is how much around a file is mirrored too (RFC 6249, section 3.4). More than there is below the
-	// folder is never claimed.
+	// Depth is how many levels around a file are mirrored too (RFC 6249, section 3.4). More levels than are below the
+	// folder are never claimed.
 	Depth int
-	// Pref says that the mirror sends the same ETag or Digest. It counts for nothing on an FTP mirror, which
-	// sends neither.
+	// Pref is set if the mirror sends the same ETag or Digest. It is ignored for an FTP mirror, which sends neither.
 	Pref bool
 }
 
 const (
-	maxDepth = 1000 // more folders than a path has
+	maxDepth = 1000 // more than the folders in a path
 	maxURL   = 8 << 10
 )
 
-// ParseMirror reads a mirror as users write it: a URL and attributes, as in
+// ParseMirror parses a mirror as users write it, a URL with attributes:
 //
 //	http://host/base/;pri=1;geo=de;depth=2;pref
 //
-// The URL ends at the first semicolon; one that belongs to it is written %3B. Each attribute may stand once,
-// in any order. No error repeats the URL, in which there may be a password.
+// The URL ends at the first semicolon; a semicolon within it is written %3B. Each attribute may be used once, in any
+// order. Errors do not contain the URL, which may have a password.
 func ParseMirror(spec string) (Mirror, error) {
 	target, rest, more := strings.Cut(spec, ";")
 	u, err := url.Parse(strings.TrimSpace(target))
 	if err != nil {
-		return Mirror{}, errors.New("mirror: not a URL") // url's own error repeats it
+		return Mirror{}, errors.New("mirror: not a URL") // the error of url.Parse contains the URL
 	}
 	if u.Path == "" {
 		u.Path = "/"
@@ -74,14 +72,14 @@ func ParseMirror(spec string) (Mirror, error) {
 	return m, nil
 }
 
-// set takes over one attribute.
+// set sets one attribute.
 func (m *Mirror) set(name, value string, valued bool) error {
 	switch {
 	case name == "pref" && !valued:
 		m.Pref = true
 	case name == "pri":
 		n, ok := number(value)
-		if !ok || n == 0 { // 0 would mean none
+		if !ok || n == 0 { // 0 would mean that none is stated
 			return fmt.Errorf("mirror: pri is %q, want a number from 1 to %d", value, linkheader.LowestPri)
 		}
 		m.Pri = n
@@ -102,13 +100,13 @@ func (m *Mirror) set(name, value string, valued bool) error {
 	return nil
 }
 
-// number reads decimal digits and nothing else.
+// number parses decimal digits, without a sign.
 func number(s string) (int, bool) {
 	n, err := strconv.ParseUint(s, 10, 31)
 	return int(n), err == nil
 }
 
-// check says what is wrong with m.
+// check returns an error if m is invalid.
 func (m Mirror) check() error {
 	if m.URL == nil {
 		return errors.New("mirror: no URL")
@@ -127,12 +125,12 @@ func (m Mirror) check() error {
 	return nil
 }
 
-// isCountry says that s is two lower-case letters.
+// isCountry reports whether s is two lower-case letters.
 func isCountry(s string) bool {
 	return len(s) == 2 && 'a' <= s[0] && s[0] <= 'z' && 'a' <= s[1] && s[1] <= 'z'
 }
 
-// checkURL says why u cannot be published as the place of a copy.
+// checkURL returns an error if u must not be published as the location of a copy.
 func checkURL(u *url.URL) error {
 	switch {
 	case !address.HasScheme(u):
@@ -149,13 +147,13 @@ func checkURL(u *url.URL) error {
 	return nil
 }
 
-// notInHost keeps characters out that url.URL leaves alone but that end a link's target, and the zone of an
-// IPv6 address, which means something on one machine only.
+// notInHost reports whether r is not allowed in a host. It excludes characters that url.URL accepts but that end the
+// target of a link, and the zone of an IPv6 address, which is valid on one machine only.
 func notInHost(r rune) bool {
 	return r >= 0x80 || !unreserved(byte(r)) && !strings.ContainsRune(":[]", r)
 }
 
-// String is m as ParseMirror reads it.
+// String returns m in the format of ParseMirror.
 func (m Mirror) String() string {
 	var b strings.Builder
 	b.WriteString(plainURL(m.URL))
@@ -168,7 +166,7 @@ func (m Mirror) String() string {
 	return b.String()
 }
 
-// params are m's attributes, those that are stated.
+// params returns the stated attributes of m.
 func (m Mirror) params() []linkheader.Param {
 	var params []linkheader.Param
 	add := func(name, value string) { params = append(params, linkheader.Param{Name: name, Value: value}) }
@@ -192,8 +190,8 @@ func byPriority(a, b Mirror) int {
 	return cmp.Compare(cmp.Or(a.Pri, linkheader.LowestPri), cmp.Or(b.Pri, linkheader.LowestPri))
 }
 
-// ParseMirrors reads one mirror a line. Empty lines and lines that begin with # mean nothing. An error names
-// the line.
+// ParseMirrors parses one mirror on each line. It ignores empty lines and lines that begin with #. An error names the
+// line.
 func ParseMirrors(r io.Reader) ([]Mirror, error) {
 	var mirrors []Mirror
 	lines := bufio.NewScanner(r)

@@ -15,12 +15,12 @@ import (
 	"braid/internal/mask"
 )
 
-// requestPath is the path below the served folder that u asks for, with slashes, "." for the folder itself,
-// and whether u asks for it with a slash at the end. It is not ok if there can be no such file here.
+// requestPath returns the path that u requests below the served folder, with slashes, or "." for the folder itself.
+// slash reports whether the path of u ends with a slash. ok is false if no such file can exist.
 func requestPath(u *url.URL) (name string, slash, ok bool) {
 	rest, ok := strings.CutPrefix(withoutDots(u.Path), "/")
 	if !ok || strings.Contains(strings.ToLower(u.EscapedPath()), "%2f") {
-		return "", false, false // an escaped slash belongs to a name, and no name has one
+		return "", false, false // an escaped slash is part of a name, and no name contains one
 	}
 	if rest == "" {
 		return ".", true, true
@@ -31,12 +31,12 @@ func requestPath(u *url.URL) (name string, slash, ok bool) {
 			return "", false, false
 		}
 	}
-	_, err := filepath.Localize(name) // what only this system cannot have as a name
+	_, err := filepath.Localize(name) // names that are invalid only on this system
 	return name, slash, err == nil
 }
 
-// withoutDots leaves out the segments that are one dot, as a client should have (RFC 3986, section 5.2.4): apt asks for
-// /./Packages where a repository is flat. Two dots are no name of a file.
+// withoutDots removes segments that are a single dot, as a client should do (RFC 3986, section 5.2.4): apt requests
+// /./Packages for flat repositories. Two dots are left, and refused as a name.
 func withoutDots(p string) string {
 	for strings.Contains(p, "/./") {
 		p = strings.ReplaceAll(p, "/./", "/")
@@ -47,7 +47,7 @@ func withoutDots(p string) string {
 	return p
 }
 
-// prefix is what http.StripPrefix took from the path of r, or "".
+// prefix returns the prefix that http.StripPrefix removed from the path of r, or an empty string.
 func prefix(r *http.Request) string {
 	asked, err := url.ParseRequestURI(r.RequestURI)
 	if err != nil {
@@ -60,9 +60,9 @@ func prefix(r *http.Request) string {
 	return before
 }
 
-// safeName says that a file or folder of this name is served (rule 10). One dot at the beginning covers hidden files,
-// "." and "..". Some file systems ignore characters that say nothing (HFS+, ext4 with folded case), so that ".git" has
-// other names, too.
+// safeName reports whether a file or folder of this name is served (rule 10). Names that begin with a dot are excluded:
+// hidden files, "." and "..". Some file systems ignore invisible characters (HFS+, ext4 with case folding), so ".git"
+// has other spellings, which are excluded as well.
 func safeName(s string) bool {
 	if strings.HasPrefix(strings.TrimLeftFunc(s, isIgnored), ".") || s == "" || !utf8.ValidString(s) {
 		return false
@@ -72,21 +72,20 @@ func safeName(s string) bool {
 	})
 }
 
-// isIgnored reports whether a file system may take a name without r for the same.
+// isIgnored reports whether a file system may ignore r in a name.
 func isIgnored(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// isAlias reports whether a name may be the short one that file systems of Windows give a file beside its own: GIT~1 is
-// .git there.
+// isAlias reports whether a name may be a short name that Windows file systems give a file in addition to its own:
+// GIT~1 may be .git.
 func isAlias(name string) bool {
 	base, ending, _ := strings.Cut(name, ".")
 	tilde := strings.LastIndexByte(base, '~')
 	return tilde > 0 && len(base) <= 8 && len(ending) <= 3 && tilde < len(base)-1 && strings.Trim(base[tilde+1:], "0123456789") == ""
 }
 
-// spelled reports whether the path is written with the names of its folders and of its file, and with no other ones
-// that lead to them.
+// spelled reports whether the path consists of the actual names of folders and files, without aliases.
 func spelled(root *os.Root, name string) bool {
 	folder := "."
 	for segment := range strings.SplitSeq(name, "/") {
@@ -101,8 +100,8 @@ func spelled(root *os.Root, name string) bool {
 	return true
 }
 
-// escapePath is a path as in a URL. More is escaped than has to be: readers of Link fields that split them
-// at every comma or semicolon are common, and no server takes "%2C" in a path for another file.
+// escapePath encodes a path for a URL. It encodes more than necessary, because many readers of Link fields split them
+// at every comma or semicolon, and every server treats "%2C" in a path as a comma.
 func escapePath(p string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -117,17 +116,17 @@ func escapePath(p string) string {
 	return b.String()
 }
 
-// plainURL is u, which checkURL has passed, with as much escaped in its path.
+// plainURL returns u, which checkURL has accepted, with commas and semicolons encoded.
 func plainURL(u *url.URL) string {
 	return strings.NewReplacer(",", "%2C", ";", "%3B").Replace(u.String())
 }
 
-// unreserved characters mean the same everywhere in a URL (RFC 3986, section 2.3).
+// unreserved reports whether c is an unreserved character (RFC 3986, section 2.3).
 func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }
 
-// printable is s, which came from outside, for a log.
+// printable returns the external text s in a form for the log.
 func printable(s string) string {
 	q := mask.Quote(s, 1024)
 	return q[1 : len(q)-1]

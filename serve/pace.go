@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// A pacer keeps the bodies of all responses together at one rate. Each chunk gets its time on one common
-// line, so that responses take turns without a count of the bytes of the last second.
+// pacer limits the rate of the bodies of all responses together. Each chunk gets a time on a common schedule, so that
+// responses take turns without counting the bytes of the last second.
 type pacer struct {
 	rate int64 // bytes per second
 
 	mu     sync.Mutex
-	next   time.Time // when the next chunk may leave
-	active int       // responses that are being sent
+	next   time.Time // when the next chunk may be sent
+	active int       // number of responses that are being sent
 }
 
 const (
-	// paceStep is the time that the chunks of all responses take in one turn.
+	// paceStep is the time in which each response sends one chunk.
 	paceStep = 10 * time.Millisecond
-	// paceSlack is how much of a late chunk's time is made up for; timers are always a little late.
+	// paceSlack is how much delay of a late chunk is made up for; timers are always slightly late.
 	paceSlack = 20 * time.Millisecond
 )
 
-// join counts one more response until the function that it returns is called.
+// join counts a response until the returned function is called.
 func (p *pacer) join() (leave func()) {
 	p.add(1)
 	return func() { p.add(-1) }
@@ -35,8 +35,8 @@ func (p *pacer) add(n int) {
 	p.active += n
 }
 
-// chunk is how many bytes a response may send at once. The more responses there are, the smaller, so that
-// each goes on smoothly.
+// chunk returns how many bytes a response may send at once. It decreases with the number of responses, so that each one
+// progresses smoothly.
 func (p *pacer) chunk() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +44,7 @@ func (p *pacer) chunk() int {
 	return int(min(max(1, turn/int64(max(1, p.active))), bufferSize))
 }
 
-// wait returns when n bytes may leave, or with the error of ctx.
+// wait blocks until n bytes may be sent or ctx ends.
 func (p *pacer) wait(ctx context.Context, n int) error {
 	timer := time.NewTimer(p.reserve(time.Now(), n))
 	defer timer.Stop()
@@ -56,7 +56,7 @@ func (p *pacer) wait(ctx context.Context, n int) error {
 	}
 }
 
-// reserve takes the next n bytes of the line and says how long from now their turn is.
+// reserve reserves the time for n bytes, and returns how long to wait for it.
 func (p *pacer) reserve(now time.Time, n int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,23 +9,23 @@ import (
 	"braid/byterange"
 )
 
-// maxRanges is how many parts of a file one answer has: "A server that supports range requests MAY ignore or reject a
-// Range header field that contains [...] many small ranges" (RFC 9110, section 14.2).
+// maxRanges is the maximum of ranges in one answer: "A server that supports range requests MAY ignore or reject a Range
+// header field that contains [...] many small ranges" (RFC 9110, section 14.2).
 const maxRanges = 64
 
-// dateHolds reports whether a date in If-Range, if there is one, may be compared: a date is a strong validator only
-// where the server "reliably knows that the associated representation did not change twice during the second covered by
-// the presented validator" (RFC 9110, section 8.8.2.2), which no server knows of a second that is not over. A condition
-// with another one is false (section 13.1.5).
+// dateHolds reports whether a date in If-Range, if there is one, may be compared. A date is a strong validator only if
+// the server "reliably knows that the associated representation did not change twice during the second covered by the
+// presented validator" (RFC 9110, section 8.8.2.2). No server knows that before the second is over. A condition with
+// such a date is false (section 13.1.5).
 func dateHolds(r *http.Request, now time.Time) bool {
 	date, err := http.ParseTime(r.Header.Get("If-Range"))
 	return err != nil || !now.Before(date.Add(time.Second))
 }
 
-// withRanges is r with a Range that package http reads as RFC 9110 wants it: without a field that is to be ignored, for
-// a unit that is not bytes (section 14.2) as well as for what is malformed, and with one that asks for nothing where no
-// byte is asked for that there is, which makes a 416. HEAD tells what a GET of the whole file would (V3): "GET is the
-// only method" that ranges are defined for (section 14.2).
+// withRanges returns r with a Range field that package http handles as RFC 9110 demands. A field that must be ignored
+// is removed, whether its unit is not bytes (section 14.2) or it is malformed. A field that selects no existing byte is
+// replaced by one that results in a 416. For HEAD the field is removed, so that the answer is that of a GET of the
+// whole file (V3): "GET is the only method" that ranges are defined for (section 14.2).
 func withRanges(r *http.Request, size int64) *http.Request {
 	fields := r.Header["Range"]
 	if len(fields) == 0 {

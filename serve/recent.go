@@ -2,12 +2,12 @@ package serve
 
 import "container/list"
 
-// A recent is a map that forgets what was not used for longest when its weight is too much. The zero value is not ready.
+// recent is a map with a limited total weight. It drops the least recently used entries. The zero value is not usable.
 type recent[K comparable, V any] struct {
-	most   int // all weights together
+	most   int // limit of the total weight
 	weigh  func(V) int
 	weight int
-	order  *list.List // of *kept, the last used first
+	order  *list.List // of *kept, the most recently used first
 	at     map[K]*list.Element
 }
 
@@ -20,7 +20,7 @@ func newRecent[K comparable, V any](most int, weigh func(V) int) *recent[K, V] {
 	return &recent[K, V]{most: most, weigh: weigh, order: list.New(), at: map[K]*list.Element{}}
 }
 
-// get is the value of a key, which is used.
+// get returns the value of a key and marks it as used.
 func (m *recent[K, V]) get(key K) (v V, ok bool) {
 	e := m.at[key]
 	if e == nil {
@@ -30,7 +30,7 @@ func (m *recent[K, V]) get(key K) (v V, ok bool) {
 	return e.Value.(*kept[K, V]).value, true
 }
 
-// put takes a value in, also one that alone weighs too much.
+// put stores a value, even if its weight alone exceeds the limit.
 func (m *recent[K, V]) put(key K, v V) {
 	m.forget(key)
 	m.at[key] = m.order.PushFront(&kept[K, V]{key, v})
@@ -50,7 +50,7 @@ func (m *recent[K, V]) forget(key K) {
 	delete(m.at, key)
 }
 
-// all calls do for each value, those that were used last first.
+// all calls do for each entry, the most recently used first.
 func (m *recent[K, V]) all(do func(K, V)) {
 	for e := m.order.Front(); e != nil; e = e.Next() {
 		k := e.Value.(*kept[K, V])

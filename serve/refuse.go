@@ -9,29 +9,30 @@ import (
 )
 
 const (
-	// maxRefusals is how many clients are answered at a time that there is no room for them. Those beyond that get no answer.
+	// maxRefusals is the number of refused clients that are answered at the same time. Further ones get no answer.
 	maxRefusals = 64
-	// askTime is how long such a client may take to send the first bytes of its request, and then again to take the answer.
+	// askTime is the time limit for a refused client to send the first bytes of its request, and then again to receive
+	// the answer.
 	askTime = 2 * time.Second
-	// maxUnheard is how much of its request is read and thrown away after the answer.
+	// maxUnheard is how much of its request is read and discarded after the answer.
 	maxUnheard = 64 << 10
 )
 
-// busy is the answer to a client whose connection is one too many. It fits into any socket's buffer.
+// busy is the answer to a refused client. It fits into the buffer of any socket.
 const busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 21\r\n\r\ntoo many connections\n"
 
-// refusals are the connections that are one too many and get an answer.
+// refusals are the connections of refused clients that get an answer.
 type refusals struct {
 	patience time.Duration // for tests; askTime if zero
 
 	running sync.WaitGroup
 
 	mu    sync.Mutex
-	open  map[net.Conn]bool // nil: none was refused yet
+	open  map[net.Conn]bool // nil before the first refusal
 	ended bool
 }
 
-// add answers conn and closes it. It does not wait for that.
+// add answers and closes conn in another goroutine.
 func (r *refusals) add(conn net.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +53,7 @@ func (r *refusals) add(conn net.Conn) {
 	})
 }
 
-// end closes all connections, and waits until the last of them is done.
+// end closes all connections, and waits for their goroutines.
 func (r *refusals) end() {
 	r.mu.Lock()
 	r.ended = true
@@ -63,9 +64,9 @@ func (r *refusals) end() {
 	r.running.Wait()
 }
 
-// sayBusy answers a client when it has begun to ask: what comes before that is no answer to anything. A connection that
-// is closed while bytes of the request are unread is reset, which may destroy the answer; so it is half-closed, and
-// read until the client closes it (RFC 9112, section 9.6).
+// sayBusy answers a client after its first bytes, because earlier bytes would not be an answer. Closing a connection
+// with unread bytes resets it, which may destroy the answer. So sayBusy half-closes the connection, and reads until the
+// client closes it (RFC 9112, section 9.6).
 func sayBusy(conn net.Conn, patience time.Duration) {
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	if n, _ := conn.Read(make([]byte, 512)); n == 0 {

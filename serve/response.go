@@ -7,36 +7,37 @@ import (
 	"time"
 )
 
-// bufferSize is the most that is read from a file and sent at once.
+// bufferSize is the maximum that is read from a file and sent at once.
 const bufferSize = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// A response is an http.ResponseWriter that counts, keeps the server's rate and closes the connection of a
-// client that takes nothing.
+// response is an http.ResponseWriter that counts bytes, limits the rate, and closes the connection of a client that
+// does not read.
 type response struct {
 	http.ResponseWriter
 	request *http.Request
 	control *http.ResponseController
-	pacer   *pacer // nil: no limit
+	pacer   *pacer // nil without a limit
 	stall   time.Duration
-	status  int       // 0: not yet
+	status  int       // 0 before WriteHeader
 	sent    int64     // bytes of the body
-	began   time.Time // when the header section left, later by the time that the pacer took
+	began   time.Time // when the header section was sent, plus the waiting times of the pacer
 }
 
 func newResponse(w http.ResponseWriter, r *http.Request, p *pacer, stall time.Duration) *response {
 	res := &response{ResponseWriter: w, request: r, control: http.NewResponseController(w), pacer: p, stall: stall}
-	// The deadline of the request before this one on the same connection is not for hashing now.
+	// Remove the deadline of the previous request on the connection: it must not apply during hashing.
 	res.deadline(time.Time{})
 	return res
 }
 
-// deadline is when the connection has to have taken what is written next. Not every ResponseWriter has a
-// connection; those without need none.
+// deadline sets the time by which the connection must accept the next write. A ResponseWriter without a connection
+// needs none.
 func (res *response) deadline(t time.Time) { _ = res.control.SetWriteDeadline(t) }
 
-// due is when the client has to have taken the next n bytes: soon, and with those before them not too slowly.
+// due returns the time by which the client must accept the next n bytes. It limits both the time of one write and the
+// mean speed.
 func (res *response) due(n int) time.Time {
 	late := res.began.Add(res.stall + time.Duration((res.sent+int64(n))/slowest)*time.Second)
 	if soon := time.Now().Add(res.stall); soon.Before(late) {
@@ -45,7 +46,7 @@ func (res *response) due(n int) time.Time {
 	return late
 }
 
-// dropBody lets net/http wait for the body of a request no longer than bodyTime.
+// dropBody limits the time that net/http waits for the body of a request to bodyTime.
 func (res *response) dropBody() { _ = res.control.SetReadDeadline(time.Now().Add(bodyTime)) }
 
 func (res *response) WriteHeader(status int) {
@@ -53,10 +54,10 @@ func (res *response) WriteHeader(status int) {
 		return
 	}
 	res.status, res.began = status, time.Now()
-	res.deadline(res.began.Add(res.stall)) // also of an answer without a body
+	res.deadline(res.began.Add(res.stall)) // also for an answer without a body
 	if status >= 400 && status != http.StatusPreconditionFailed {
-		// The body is a message, and these fields would speak of it (RFC 9530, section 3). A 412 has no
-		// body, and a client wants to know which file it is then (S9, rule 35).
+		// The body is a message, and these fields would describe it (RFC 9530, section 3). A 412 has no body, and its
+		// client needs to know the present file (S9, rule 35).
 		for _, field := range [...]string{"Digest", "Repr-Digest", "Link", "Etag"} {
 			res.Header().Del(field)
 		}
@@ -64,7 +65,7 @@ func (res *response) WriteHeader(status int) {
 	res.ResponseWriter.WriteHeader(status)
 }
 
-// fail answers with the words for status and nothing else.
+// fail answers with the text of status.
 func (res *response) fail(status int) {
 	h := res.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -93,7 +94,7 @@ func (res *response) Write(p []byte) (int, error) {
 	return done, nil
 }
 
-// ReadFrom sends r to its end. It is what http.ServeContent copies with.
+// ReadFrom sends r to its end. http.ServeContent copies with it.
 func (res *response) ReadFrom(r io.Reader) (int64, error) {
 	if res.pacer != nil {
 		defer res.pacer.join()()
@@ -119,7 +120,7 @@ func (res *response) ReadFrom(r io.Reader) (int64, error) {
 	}
 }
 
-// chunk is how much may be sent at once, at most bufferSize.
+// chunk returns how many bytes may be sent at once, at most bufferSize.
 func (res *response) chunk() int {
 	if res.pacer == nil {
 		return bufferSize
@@ -127,7 +128,7 @@ func (res *response) chunk() int {
 	return res.pacer.chunk()
 }
 
-// send writes one chunk when its time has come.
+// send writes one chunk, when the pacer allows it.
 func (res *response) send(p []byte) (int, error) {
 	if res.status == 0 {
 		res.WriteHeader(http.StatusOK)
@@ -143,7 +144,7 @@ func (res *response) send(p []byte) (int, error) {
 	n, err := res.ResponseWriter.Write(p)
 	res.sent += int64(n)
 	if err == nil && res.pacer != nil {
-		// Else the bytes of several chunks would leave together.
+		// Otherwise several chunks would be sent together.
 		err = res.control.Flush()
 	}
 	return n, err

@@ -1,11 +1,11 @@
-// Package serve is a Metalink/HTTP server (RFC 6249) over a folder. Each file goes out with its SHA-256 in
-// Digest and Repr-Digest, an ETag made from the same hash, which mirrors of the same bytes share without
-// talking to each other, and Link fields that name mirrors, signatures and other documents.
+// Package serve is a Metalink/HTTP server (RFC 6249) for a folder. It sends each file with its SHA-256 in Digest and
+// Repr-Digest and with an ETag derived from the same hash, so that mirrors of the same bytes send the same ETag without
+// coordination. Link fields name mirrors, signatures and other documents.
 //
-// It is an [http.Handler] and refuses to be more: it opens no socket, reads no configuration, writes nothing into the
-// folder and runs nothing. Names that begin with a dot, names that could fool a reader symbolic links that lead out of
-// the folder and the files of unfinished downloads (NAME.part) do not exist for it. A folder is answered with a plain
-// list of its files; index.html is a file like any other.
+// The package provides an [http.Handler] and nothing more: it opens no socket, reads no configuration, writes nothing
+// into the folder and executes nothing. It does not serve names that begin with a dot, names that could mislead a
+// reader, symbolic links that lead out of the folder, and the files of unfinished downloads (NAME.part). The answer for
+// a folder is a plain list of its files; index.html is an ordinary file.
 //
 //	s, err := serve.New("/srv/pub", serve.Options{Mirrors: mirrors})
 //	...
@@ -31,57 +31,57 @@ import (
 	"braid/metalink"
 )
 
-// defaultMaxLinks is how many mirrors are named where Options does not say.
+// defaultMaxLinks is the default of Options.MaxLinks.
 const defaultMaxLinks = 50
 
-// Options says how a folder is served. The zero value serves it without mirrors.
+// Options configures how a folder is served. The zero value serves it without mirrors.
 type Options struct {
-	// Mirrors have copies of the folder or of files in it.
+	// Mirrors are copies of the folder or of files in it.
 	Mirrors []Mirror
 	// MaxLinks limits the mirrors that one answer names, those with the lowest pri first. If zero, it is
 	// defaultMaxLinks; if negative, none is named.
 	MaxLinks int
-	// MirrorOf is the URL under which the Metalink server that this is a mirror of has the folder. Answers
-	// then name the original as rel=canonical and no mirrors, which clients would have to discard anyway.
-	// If nil, this server is not a mirror.
+	// MirrorOf is the URL of the folder on the Metalink server that this server is a mirror of. Answers then name the
+	// original as rel=canonical and no mirrors, which clients would have to discard. If nil, this server is not a
+	// mirror.
 	MirrorOf *url.URL
-	// Meta4 has a Metalink document (RFC 5854) with the digests of pieces made for each file that has none beside it.
-	// Files are then hashed twice in the one pass.
+	// Meta4 enables the generation of a Metalink document (RFC 5854) with digests of pieces for each file that has none
+	// beside it. Such files are hashed twice in one pass.
 	Meta4 bool
-	// URL is where clients find the folder, for documents that are made. If nil, it is where each client asked: right
-	// unless a proxy speaks TLS for this server or puts the folder elsewhere.
+	// URL is the public URL of the folder, for generated documents. If nil, it is derived from each request. That is
+	// wrong if a proxy provides TLS for this server or changes the path.
 	URL *url.URL
-	// SecretKey signs what has no signature beside it: an export of one OpenPGP key, which Passphrase unlocks if
-	// it is locked. If empty, nothing is signed.
+	// SecretKey signs files without a signature: an export of one OpenPGP key, which Passphrase unlocks if it is
+	// locked. If empty, nothing is signed.
 	SecretKey, Passphrase []byte
 	// Rate limits the bytes per second of all bodies together, for demonstrations. If zero, there is no limit.
 	Rate int64
-	// CacheFile keeps the digests of the folder's files from one run to the next. It must lie outside the
-	// folder or have a name that begins with a dot. If empty, files are hashed again in each run.
+	// CacheFile stores the digests of the folder's files between runs. It must be outside the folder or have a name
+	// that begins with a dot. If empty, files are hashed again in each run.
 	CacheFile string
-	// Log gets one line for each finished request, and what the owner of the folder should know. If nil,
-	// nothing is logged.
+	// Log receives one line for each finished request, and messages for the owner of the folder. If nil, nothing is
+	// logged.
 	Log *slog.Logger
 }
 
 const (
-	// stallTimeout is how long a client may take no byte at all before its connection is closed.
+	// stallTimeout is the time after which the connection of a client that accepts no byte is closed.
 	stallTimeout = time.Minute
-	// slowest is how many bytes a second a client has to take in the mean, beside stallTimeout once.
+	// slowest is the minimum mean speed of a client in bytes a second, apart from one stallTimeout.
 	slowest = 2 << 10
-	// bodyTime is how long a client may take to send a body that is not read, when its answer is sent.
+	// bodyTime is the time limit for a client to send a body that is not read, after its answer was sent.
 	bodyTime = time.Second
 )
 
-// A Server serves one folder. It may be used by many goroutines at once.
+// Server serves one folder. It is safe for concurrent use.
 type Server struct {
 	root      *os.Root
-	mirrors   []Mirror // by pri
+	mirrors   []Mirror // sorted by pri
 	maxLinks  int
 	mirrorOf  *url.URL // with a slash at the end, or nil
 	meta4     bool
 	self      *url.URL // with a slash at the end, or nil
-	pacer     *pacer   // nil: no limit
+	pacer     *pacer   // nil without a limit
 	stall     time.Duration
 	log       *slog.Logger
 	digests   *digests
@@ -89,7 +89,7 @@ type Server struct {
 	pages     pages
 }
 
-// New makes a server of the folder dir.
+// New returns a server for the folder dir.
 func New(dir string, o Options) (*Server, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (o Options) check() error {
 	return checkURL(o.MirrorOf)
 }
 
-// asFolder is u with a slash at the end.
+// asFolder returns u with a slash at the end.
 func asFolder(u *url.URL) *url.URL {
 	if u == nil || strings.HasSuffix(u.EscapedPath(), "/") {
 		return u
@@ -164,16 +164,15 @@ func asFolder(u *url.URL) *url.URL {
 	return u.JoinPath("/")
 }
 
-// Close stops hashing, waits for it and writes the cache file. Requests that still come are answered with
-// 503: shut the http.Server down first.
+// Close stops hashing, waits for it and writes the cache file. Later requests are answered with 503, so the http.Server
+// should be shut down first.
 func (s *Server) Close() error {
 	s.digests.close()
 	return s.root.Close()
 }
 
-// HTTPServer is an http.Server for h whose limits suit large files and strangers: a client has to send its header
-// fields soon, and what a Server sends it has to take, slowly if it must. LimitListener is beside it for how many there
-// may be.
+// HTTPServer returns an http.Server for h with limits that suit large files and untrusted clients: a client must send
+// its header fields soon, while a Server lets it receive files slowly. LimitListener limits the number of connections.
 func HTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -188,8 +187,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res := newResponse(w, r, s.pacer, s.stall)
 	defer s.logRequest(r, res)
 	if r.ContentLength != 0 {
-		// No body is read here. It is not waited for; and of a request with both Content-Length and Transfer-Encoding "the server
-		// MUST close the connection after responding" (RFC 9112, section 6.1).
+		// Request bodies are not read or waited for. After a request with both Content-Length and Transfer-Encoding
+		// "the server MUST close the connection after responding" (RFC 9112, section 6.1).
 		res.Header().Set("Connection", "close")
 		defer res.dropBody()
 	}
@@ -217,12 +216,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		res.fail(http.StatusMovedPermanently)
 	case info.Mode().IsRegular() && !slash && !metalink.IsOwn(path.Base(name)):
 		s.serveFile(res, r, name)
-	default: // a device, a pipe (whose opening would wait for a writer), or a file asked for as a folder
+	default: // a device, a pipe (opening it would block), or a file requested as a folder
 		res.fail(http.StatusNotFound)
 	}
 }
 
-// logRequest writes the line of a finished request. The query is left out: it may hold a secret (rule 62).
+// logRequest logs a finished request, without the query, which may contain a secret (rule 62).
 func (s *Server) logRequest(r *http.Request, res *response) {
 	s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 		slog.String("method", printable(r.Method)),
@@ -232,7 +231,7 @@ func (s *Server) logRequest(r *http.Request, res *response) {
 		slog.String("range", printable(r.Header.Get("Range"))))
 }
 
-// warn tells the owner of the folder something about a file.
+// warn logs a message about a file for the owner of the folder.
 func (s *Server) warn(file, message string) {
 	s.log.Warn(printable(message), slog.String("file", printable(file)))
 }
