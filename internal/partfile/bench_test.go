@@ -8,7 +8,7 @@ import (
 	"braid/internal/fsys"
 )
 
-// BenchmarkWriteAt is one writer of a whole file, over and over: claim, write, CRC, journal.
+// BenchmarkWriteAt measures one writer that writes a whole file repeatedly: claim, write, CRC and journal.
 func BenchmarkWriteAt(b *testing.B) {
 	for _, size := range []int{16 << 10, 64 << 10, 256 << 10} {
 		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
@@ -43,13 +43,13 @@ func BenchmarkWriteAt(b *testing.B) {
 	}
 }
 
-// restart makes f take the same bytes again, to pages that are there already.
+// restart makes f accept the same bytes again, for pages that exist already.
 func restart(b *testing.B, f *File) {
 	f.ledger.clear(writing)
 	f.journal.size = headerSize
 }
 
-// BenchmarkRawWrite is what the kernel needs for the same bytes, to compare with.
+// BenchmarkRawWrite measures the kernel's time for the same bytes, for comparison.
 func BenchmarkRawWrite(b *testing.B) {
 	const size, fileSize = 256 << 10, 512 << 20
 	dir := memory()

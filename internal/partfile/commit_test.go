@@ -58,7 +58,7 @@ func TestCommitEmptyFile(t *testing.T) {
 	wantFiles(t, dir, "x")
 }
 
-// Without a proof about exactly these bytes there is no final name.
+// Commit fails without a proof about exactly the bytes of the file.
 func TestCommitNeedsProof_Rule2(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("abc"), 0)
@@ -82,12 +82,12 @@ func TestCommitNeedsProof_Rule2(t *testing.T) {
 	must(t, f.Commit(verify.Unchecked(3), Final{}))
 	wantContent(t, in(dir, "x"), []byte("abc"))
 
-	empty := begun(t, t.TempDir(), nil, 0) // all of its bytes are there
+	empty := begun(t, t.TempDir(), nil, 0) // all of its bytes are present
 	wantStateError(t, empty.Commit(verify.Proof{}, Final{}))
 	must(t, empty.Commit(verify.Unchecked(0), Final{}))
 }
 
-// The bytes that were verified are those of the open file. Another one at its name is not committed.
+// The verified bytes are those of the open file. Another file at its name is not committed.
 func TestSameDescriptor_Rule2(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("abc"), 0)
@@ -113,7 +113,7 @@ func TestSameDescriptor_Rule2(t *testing.T) {
 	}
 }
 
-// A file that has the final name stays, however late it came, unless it may be replaced.
+// A file at the final name stays, even if it appeared late, unless it may be replaced.
 func TestExisting_Rule3(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("new"), 0)
@@ -201,7 +201,7 @@ func TestOutOfTurn(t *testing.T) {
 	wantStateError(t, voided(f, span(0, 1)))
 }
 
-// Whatever becomes of a file, nothing stays open.
+// No file stays open after any kind of end.
 func TestNothingStaysOpen(t *testing.T) {
 	openFiles := func() int {
 		entries, err := os.ReadDir("/proc/self/fd")
@@ -234,12 +234,12 @@ func TestNothingStaysOpen(t *testing.T) {
 		_, _, err = Target(fsys.OS, dir, name)
 		must(t, err)
 	}
-	if after := openFiles(); after > before { // of other tests some may be closed meanwhile
+	if after := openFiles(); after > before { // other tests may close files meanwhile
 		t.Errorf("%d files are open, before there were %d", after, before)
 	}
 }
 
-// Close leaves no litter, and keeps what another run may use.
+// Close removes empty files and keeps bytes for the next run.
 func TestClose(t *testing.T) {
 	dir := t.TempDir()
 	must(t, open(t, dir).Close())
@@ -252,19 +252,19 @@ func TestClose(t *testing.T) {
 	wantFiles(t, dir)
 
 	must(t, begun(t, dir, []byte("abc"), 0).Close())
-	must(t, open(t, dir).Close()) // nothing was decided
+	must(t, open(t, dir).Close()) // the inherited bytes are undecided
 	wantFiles(t, dir, "x.part", "x.part.journal")
 	f = recovered(t, dir)
 	wantHave(t, f, span(0, 3))
-	must(t, f.Close()) // nothing was begun
+	must(t, f.Close()) // Begin was not called
 	f = recovered(t, dir)
 	wantHave(t, f, span(0, 3))
 	must(t, f.Discard())
 	wantFiles(t, dir)
 }
 
-// Proves rules 1 and 7: the system tells of a write that failed only once. A Sync that failed is remembered, so
-// that a later fsync which succeeds gives no bad file its name.
+// Proves rules 1 and 7: the system reports a failed write only once. File remembers a failed Sync, so that a later
+// successful fsync does not let Commit rename an incomplete file.
 func TestFailedSyncIsRemembered_Rule7(t *testing.T) {
 	dir, p := t.TempDir(), content(5000)
 	f := begun(t, dir, p, 0)

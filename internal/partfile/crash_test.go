@@ -14,32 +14,32 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// A story is what was done to a part file on a disk, and what was promised on the way.
+// story is a random sequence of operations on a part file, with the guarantees that it must keep.
 type story struct {
 	t      *testing.T
 	disk   *fsystest.Disk
 	f      *File
 	want   []byte
-	old    []byte // under the final name before; nil: nothing
+	old    []byte // under the final name before; nil if none
 	synced []promise
 	lies   []lie
-	began  int // how long the log was when the commit began
-	ended  int // and when it was done
+	began  int // length of the log when the commit began
+	ended  int // length of the log when it ended
 }
 
-// A promise is what Sync said: from then on these bytes are there.
+// promise is a successful Sync: from then on these bytes must survive.
 type promise struct {
 	at   int
 	have byterange.Set
 }
 
-// A lie is wrong bytes that somebody brought: until they were voided they are marked as done like all others.
+// lie is a range of wrong bytes. Until they are voided, they are marked as done like all others.
 type lie struct {
 	byterange.Range
 	from, to int
 }
 
-// tell does by chance what a download does: writers in several places, syncs, damage that is voided, runs that end, a commit.
+// tell performs random operations of a download: writes in several places, syncs, voids, ends of runs, and a commit.
 func tell(t *testing.T, seed uint64) *story {
 	r := rand.New(rand.NewPCG(seed, 7))
 	s := &story{t: t, disk: fsystest.NewDisk(), want: content(8<<10 + r.IntN(8<<10))}
@@ -79,7 +79,7 @@ func (s *story) open(disk *fsystest.Disk) {
 	must(s.t, s.f.Begin(Identity{URL: "https://a.example/x", Size: int64(len(s.want))}))
 }
 
-// act does one thing.
+// act performs one random operation.
 func (s *story) act(r *rand.Rand) {
 	size := int64(len(s.want))
 	switch r.IntN(12) {
@@ -107,7 +107,7 @@ func (s *story) act(r *rand.Rand) {
 	}
 }
 
-// lie brings wrong bytes, and voids them and some around them.
+// lie writes wrong bytes, and voids a range that contains them.
 func (s *story) lie(r *rand.Rand) {
 	size, have := int64(len(s.want)), s.have()
 	l := lie{from: s.disk.Changes()}
@@ -124,14 +124,14 @@ func (s *story) lie(r *rand.Rand) {
 	must(s.t, voided(s.f, bad))
 	l.to = s.disk.Changes()
 	s.lies = append(s.lies, l)
-	for i := range s.synced { // nobody wants these bytes any more
+	for i := range s.synced { // these bytes are not needed any more
 		s.synced[i].have.Remove(bad)
 	}
 }
 
 func (s *story) promise() { s.synced = append(s.synced, promise{s.disk.Changes(), *s.have()}) }
 
-// found checks what is on a disk after the first n changes, and goes on with it.
+// found checks the state of the disk after the first n changes, and continues the download.
 func (s *story) found(n int, fate fsystest.Fate) (err error) {
 	disk := s.disk.Crash(n, fate)
 	got, err := fsys.ReadFile(disk, "/d/x", 1<<20)
@@ -155,7 +155,7 @@ func (s *story) found(n int, fate fsystest.Fate) (err error) {
 	}
 	have := f.Have()
 	for _, l := range s.lies {
-		if l.from < n && n < l.to { // nobody knows yet
+		if l.from < n && n < l.to { // not voided yet
 			err = errors.Join(f.Begin(Identity{}), voided(f, l.Range))
 			have.Remove(l.Range)
 		}
@@ -173,7 +173,7 @@ func (s *story) found(n int, fate fsystest.Fate) (err error) {
 	return s.finish(disk, f)
 }
 
-// holds compares what is marked as done with what should be there.
+// holds checks that the bytes marked as done are right.
 func (s *story) holds(f *File, have *byterange.Set) error {
 	for r := range have.All() {
 		got := make([]byte, r.Len())
@@ -184,7 +184,7 @@ func (s *story) holds(f *File, have *byterange.Set) error {
 	return nil
 }
 
-// finish brings the rest.
+// finish writes the missing bytes.
 func (s *story) finish(disk *fsystest.Disk, f *File) error {
 	if err := f.Begin(Identity{URL: "https://a.example/x", Size: int64(len(s.want))}); err != nil {
 		return err
@@ -201,9 +201,9 @@ func (s *story) finish(disk *fsystest.Disk, f *File) error {
 	return nil
 }
 
-// Power is lost after each change of many downloads, with every fate of what was not synced. What is marked as done is
-// there, what was synced is not lost, the final name has the old file or the new one or nothing, and the next run ends
-// right.
+// Power is lost after each change of many downloads, with every fate of the unsynced changes. The bytes marked as done
+// are right, synced bytes are not lost, the final name has the old file, the new one or none, and the next run ends
+// successfully.
 func TestPowerLoss_Rule6_Rule8(t *testing.T) {
 	t.Parallel()
 	const torn = 4
@@ -226,11 +226,11 @@ func TestPowerLoss_Rule6_Rule8(t *testing.T) {
 	t.Logf("%d losses of power", tried)
 }
 
-// What surrounds bytes that turn out wrong is not lost with them, wherever the records that say so are torn.
+// Valid bytes beside wrong ones are not lost, wherever the records that void the wrong ones are torn.
 func TestTornVoid_Rule8(t *testing.T) {
 	t.Parallel()
 	bad := span(1000, 1010)
-	for pad := range 24 { // the records lie differently in their sectors each time
+	for pad := range 24 { // the records are aligned differently to sectors each time
 		s := &story{t: t, disk: fsystest.NewDisk(), want: content(3000 + pad)}
 		must(t, fsys.MkdirAll(s.disk, "/d", 0o777))
 		s.disk.Settle()

@@ -2,8 +2,8 @@ package partfile
 
 import "testing"
 
-// The CRC-32C of "123456789" is the check value of its catalogue entry; that of 32 zero bytes is in
-// RFC 3720, section B.4.
+// The CRC-32C of "123456789" is its check value in the catalogue of CRCs. The one of 32 zero bytes is in RFC 3720,
+// section B.4.
 func TestChecksum(t *testing.T) {
 	if got := checksum([]byte("123456789")); got != 0xe3069283 {
 		t.Errorf("%08x", got)
@@ -13,7 +13,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// FuzzJoin compares joined CRCs with that of the whole.
+// FuzzJoin compares joined CRCs with the CRC of the whole.
 func FuzzJoin(f *testing.F) {
 	f.Add([]byte(nil), []byte(nil), uint16(0))
 	f.Add([]byte("a"), []byte("b"), uint16(1))
@@ -27,7 +27,7 @@ func FuzzJoin(f *testing.F) {
 	})
 }
 
-// Joining must be cheap beside writing 16 KiB.
+// Joining must be cheap in comparison with writing 16 KiB.
 func BenchmarkJoin(b *testing.B) {
 	var sum uint32
 	for n := range b.N {

@@ -10,8 +10,8 @@ import (
 	"braid/verify"
 )
 
-// A program writes some bytes of a file and ends; the next one goes on from there, and the file gets its name when all of
-// them are proven.
+// A program writes some bytes of a file and ends. The next one continues, and commits the file when all bytes are
+// proven.
 func Example() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -61,7 +61,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	err = f.Commit(verify.Unchecked(id.Size), partfile.Final{}) // there is nothing to verify it with, and that is said
+	err = f.Commit(verify.Unchecked(id.Size), partfile.Final{}) // nothing to verify it with, stated explicitly
 	fmt.Println("in place:", err == nil)
 	// Output:
 	// here: 6-10

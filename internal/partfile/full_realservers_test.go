@@ -2,8 +2,8 @@
 
 package partfile
 
-// This test has a file system of its own that is really full. It mounts one in name spaces of its own, for
-// which it has to be root or the kernel has to let users make them; that is why it has a build tag.
+// This test fills a real file system. It mounts the file system in its own namespaces, which requires root or
+// unprivileged user namespaces. Therefore it has a build tag.
 
 import (
 	"errors"
@@ -35,7 +35,7 @@ func TestRealFullFileSystem_Rule7(t *testing.T) {
 	}
 }
 
-// fillUp downloads to a file system that is too small, and again when there is room.
+// fillUp downloads to a file system that is too small, and again after space was freed.
 func fillUp(t *testing.T) {
 	dir := t.TempDir()
 	must(t, unix.Mount("none", dir, "tmpfs", 0, "size=2m"))

@@ -12,7 +12,7 @@ import (
 	"braid/byterange"
 )
 
-// naive reads a journal the slow and obvious way, and returns which bytes of part it vouches for.
+// naive reads a journal with a simple, slow algorithm, and returns which bytes of part are valid according to it.
 func naive(journal, part []byte) []bool {
 	type record struct {
 		start, end int64
@@ -64,7 +64,7 @@ func naive(journal, part []byte) []bool {
 	return claimed
 }
 
-// checkClaims compares what is taken over from a journal with what the naive reader says.
+// checkClaims compares the bytes taken over from a journal with the result of naive.
 func checkClaims(t *testing.T, journal, part []byte) {
 	h, err := readHistory(bytes.NewReader(journal))
 	if err != nil && err != errForeign {
@@ -87,7 +87,7 @@ func checkClaims(t *testing.T, journal, part []byte) {
 			t.Fatalf("byte %d: claimed %v, want %v", i, got, want)
 		}
 	}
-	// What is good stays good when the tail is cut off.
+	// The valid part of the journal stays valid without its torn tail.
 	again, err := readHistory(bytes.NewReader(journal[:h.size]))
 	if err == nil && (again.size != h.size || !slices.Equal(again.runs, h.runs)) {
 		t.Fatalf("without its tail the journal says %v, before %v", again.runs, h.runs)
@@ -103,7 +103,7 @@ func seedJournal() []byte {
 	return appendVoid(b, span(0, 1))
 }
 
-// FuzzJournal reads anything as a journal.
+// FuzzJournal reads arbitrary bytes as a journal.
 func FuzzJournal(f *testing.F) {
 	f.Add(seedJournal(), []byte("0123456789"))
 	f.Add(seedJournal(), []byte("01234567"))
@@ -113,11 +113,11 @@ func FuzzJournal(f *testing.F) {
 	f.Fuzz(checkClaims)
 }
 
-// FuzzRecords writes a journal of well-formed records, true and false ones, from a script of five bytes
-// each, then damages it in one place.
+// FuzzRecords writes a journal of well-formed records, with right and wrong CRCs, from a script of five bytes each, and
+// then damages it in one place.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0, 0, 2, 0, 9, 0, 0, 2, 4, 5, 0, 0, 3, 0, 1, 0, 0, 2, 0, 2, 0, 0}, []byte("0123456789"), uint16(60000), byte(0))
-	f.Add([]byte{2, 0, 9, 0, 0, 1, 0, 0, 0, 0}, []byte("0123456789"), uint16(60000), byte(0)) // no identity before it
+	f.Add([]byte{2, 0, 9, 0, 0, 1, 0, 0, 0, 0}, []byte("0123456789"), uint16(60000), byte(0)) // without an identity
 	f.Add([]byte{1, 0, 0, 0, 0, 2, 0, 9, 0, 1, 2, 250, 50, 0, 0}, []byte("0123456789"), uint16(30), byte(4))
 	f.Fuzz(func(t *testing.T, script, part []byte, where uint16, flip byte) {
 		b := slices.Clone(header)
@@ -141,7 +141,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// A length that damage made up is not believed: no memory is set aside for it.
+// No memory is allocated for a length that was damaged.
 func TestLongRecord(t *testing.T) {
 	b := append(binary.LittleEndian.AppendUint32(slices.Clone(header), 1<<29), kindIdentity)
 	var before, after runtime.MemStats

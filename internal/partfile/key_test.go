@@ -10,7 +10,7 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// A key is made once, whoever is faster, and only the user can read it.
+// Concurrent processes create one key, which only the user can read.
 func TestKeyIsOne_Rule62(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "braid", "key")
 	seals := make([]string, 8)
@@ -36,7 +36,7 @@ func TestKeyIsOne_Rule62(t *testing.T) {
 	wantFiles(t, filepath.Dir(path), "key")
 }
 
-// What cannot be a key is none, and that is no reason to fail: journals have no seal then.
+// A file that cannot be a key is not used. That is no error: journals then have no seal.
 func TestNoKey_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	write(t, in(dir, "file"), nil)
@@ -61,7 +61,7 @@ func TestNoKey_Rule8(t *testing.T) {
 	}
 }
 
-// A folder that can only be read has a key or none; what cannot be made leaves nothing.
+// A read-only folder has a key or none, and a key that cannot be created leaves no file behind.
 func TestKeyOnABadDisk_Rule8(t *testing.T) {
 	for n := 1; ; n++ {
 		disk := fsystest.NewDisk()
@@ -84,7 +84,7 @@ func TestKeyOnABadDisk_Rule8(t *testing.T) {
 	}
 }
 
-// A seal is for one name and for all bytes before it.
+// A seal covers one name and all bytes before it.
 func TestSeal_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	k, other := OpenKey(fsys.OS, in(dir, "k")), OpenKey(fsys.OS, in(dir, "other"))

@@ -21,8 +21,8 @@ import (
 	"braid/verify"
 )
 
-// childEnv makes the test binary a child that downloads to the folder it names, until it is killed. With holdEnv it
-// does not begin before its standard input is closed.
+// childEnv makes the test binary a child process that downloads to the named folder until it is killed. With holdEnv it
+// waits until its standard input is closed before it begins.
 const (
 	childEnv = "BRAID_PARTFILE_CHILD"
 	holdEnv  = "BRAID_PARTFILE_HOLD"
@@ -33,8 +33,8 @@ const (
 	childBlock = 16 << 10
 )
 
-// child goes on with x in dir, from four writers that void some of it again, and commits it. It prints
-// a line for every block.
+// child continues the download of x in dir, with four writers and some voids, and commits it. It prints a line for
+// every block.
 func child(dir string) error {
 	f, err := Open(fsys.OS, dir, "x")
 	if err != nil {
@@ -98,7 +98,7 @@ func childWrite(f *File) error {
 	return errors.Join(errs...)
 }
 
-// A run is a child under way.
+// childRun is a running child.
 type childRun struct {
 	cmd   *exec.Cmd
 	lines *bufio.Scanner
@@ -118,7 +118,7 @@ func startChild(t *testing.T, dir string, stdin *os.File, env ...string) childRu
 	return childRun{cmd, bufio.NewScanner(out)}
 }
 
-// resumed is the first line of a child: how much it found.
+// resumed returns the number of bytes that the child found, from its first line.
 func (c childRun) resumed(t *testing.T) int {
 	t.Helper()
 	if !c.lines.Scan() {
@@ -129,7 +129,7 @@ func (c childRun) resumed(t *testing.T) int {
 	return n
 }
 
-// killAfter reads lines and kills the child. It is false if the child had ended before.
+// killAfter reads lines and then kills the child. It returns false if the child ended before.
 func (c childRun) killAfter(t *testing.T, lines int) bool {
 	t.Helper()
 	for range lines {
@@ -142,13 +142,13 @@ func (c childRun) killAfter(t *testing.T, lines int) bool {
 	for c.lines.Scan() {
 	}
 	if err := c.cmd.Wait(); err == nil {
-		return false // it was faster
+		return false // the child was faster
 	}
 	return true
 }
 
-// Kill -9 at twenty instants: the bytes that are claimed afterwards are right, little is lost, the final
-// name has the whole file or does not exist, and in the end it does.
+// A child is killed at twenty times. The bytes in its journal are right, few bytes are lost, the final name has the
+// whole file or does not exist, and in the end the file is committed.
 func TestKill_Rule6(t *testing.T) {
 	dir := t.TempDir()
 	want := content(childSize)
@@ -189,7 +189,7 @@ func TestKill_Rule6(t *testing.T) {
 	wantFiles(t, dir, "x")
 }
 
-// claimed checks that every byte that can be taken over is right, and leaves all as it is.
+// claimed checks that every byte that can be taken over is right, without changing the files.
 func claimed(t *testing.T, dir string, want []byte) byterange.Set {
 	t.Helper()
 	f := open(t, dir)

@@ -9,7 +9,7 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// What another program does to the file after it was proven and put on disk, before it gets its name, is noticed.
+// Changes by another program between the proof and the rename are detected.
 func TestTouchedLast_Rule2(t *testing.T) {
 	disk := fsystest.NewDisk()
 	must(t, fsys.MkdirAll(disk, "/d", 0o777))

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 )
 
-// Who waits for much is not woken for little, and who waits for the least is not made to wait for the others.
+// A waiter is woken only when the front has passed its offset, and waiters for lower offsets do not wait for others.
 func TestWokenForEnough(t *testing.T) {
 	l := newLedger(writing)
 	closed := func(ch <-chan struct{}) bool {
@@ -49,7 +49,7 @@ func TestWokenForEnough(t *testing.T) {
 	}
 }
 
-// Who was stopped while it waited for a void writes nothing after it: what it was to write was revoked with it.
+// A writer that was stopped while it waited for a void writes nothing afterwards: its range was revoked, too.
 func TestStoppedWriter_Rule2(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"braid/internal/fsys"
 )
 
-// list is List of a folder, which must work.
+// list calls List, which must succeed.
 func list(t *testing.T, dir string) ([]Left, []Aside) {
 	t.Helper()
 	left, aside, err := List(fsys.OS, dir)
@@ -21,7 +21,7 @@ func list(t *testing.T, dir string) ([]Left, []Aside) {
 	return left, aside
 }
 
-// TestList: what is left of downloads, how far they are, and who has them open.
+// TestList: List returns the downloads in a folder, their progress, and the processes that have them open.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, content(1000), 500)
@@ -48,7 +48,7 @@ func TestList(t *testing.T) {
 	if left, _ = list(t, dir); left[0].InUse {
 		t.Error("in use after it was closed")
 	}
-	must(t, open(t, dir).Close()) // who looked has not kept the lock
+	must(t, open(t, dir).Close()) // List has not kept the lock
 	if l, ok, err := Look(fsys.OS, dir, "x"); !ok || err != nil || l.Have.Len() != 1000 {
 		t.Errorf("%+v, %v, %v", l, ok, err)
 	}
@@ -57,7 +57,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListCutPart: a journal may speak of bytes that a part file does not have.
+// TestListCutPart: a journal may list bytes beyond the end of the part file.
 func TestListCutPart(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, content(1000), 0)
@@ -68,7 +68,7 @@ func TestListCutPart(t *testing.T) {
 	}
 }
 
-// TestListForeign_Rule1: what is not ours is not listed, and not removed.
+// TestListForeign_Rule1: foreign files are neither listed nor removed.
 func TestListForeign_Rule1(t *testing.T) {
 	for what, make := range map[string]func(t *testing.T, dir string){
 		"not a journal": func(t *testing.T, dir string) {
@@ -97,7 +97,7 @@ func TestListForeign_Rule1(t *testing.T) {
 	}
 }
 
-// TestRemove: both files go, and nobody else's.
+// TestRemove: both files are removed, and no other.
 func TestRemove(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, content(10), 0)
@@ -119,7 +119,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestRemoveUnknownPart: where a journal says nothing, the bytes may be anybody's.
+// TestRemoveUnknownPart: a part file with an empty journal may be foreign and stays.
 func TestRemoveUnknownPart(t *testing.T) {
 	dir := t.TempDir()
 	write(t, in(dir, "x.part.journal"), header)
@@ -140,7 +140,7 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-// FuzzListJournal: whatever a journal says, it is listed or left alone, and what is removed is never the file itself.
+// FuzzListJournal: for every content of a journal, List succeeds, and Remove never removes the file itself.
 func FuzzListJournal(f *testing.F) {
 	f.Add([]byte(header))
 	f.Add([]byte("braidjnl"))

@@ -19,7 +19,7 @@ func wantInUse(t *testing.T, err error, pid int) {
 	}
 }
 
-// The second to open is told who the first is, in one process or two, and gets nothing.
+// The second Open fails with the ID of the process that holds the lock, in one process or two.
 func TestInUse_Rule9(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("abc"), 0)
@@ -43,7 +43,7 @@ func TestInUse_Rule9(t *testing.T) {
 	must(t, open(t, dir).Close())
 }
 
-// A lock on a file that has been removed, or replaced, is none.
+// A lock on a file that was removed or replaced is not accepted.
 func TestLockOnRemovedFile_Rule9(t *testing.T) {
 	dir := t.TempDir()
 	d, _, err := openFolder(fsys.OS, dir, "x")
@@ -66,7 +66,7 @@ func TestLockOnRemovedFile_Rule9(t *testing.T) {
 	wantInUse(t, err, os.Getpid())
 }
 
-// What somebody left between the creation of a journal and the lock on it is not taken for nothing.
+// A journal that another process wrote between its creation and the lock is not treated as empty.
 func TestLockOnUsedFile_Rule9(t *testing.T) {
 	dir := t.TempDir()
 	d, _, err := openFolder(fsys.OS, dir, "x")
@@ -88,7 +88,7 @@ func TestLockOnUsedFile_Rule9(t *testing.T) {
 	}
 }
 
-// However often part and journal are removed and made again: two never have the same one.
+// Two owners never have the same part file, however often part file and journal are removed and created again.
 func TestOneOwner_Rule9(t *testing.T) {
 	dir := t.TempDir()
 	var owners, turns atomic.Int64
@@ -132,7 +132,7 @@ func TestOneOwner_Rule9(t *testing.T) {
 	}
 }
 
-// Who else is at work is named where that is known.
+// The error contains the ID of the other process if it is known.
 func TestInUseError(t *testing.T) {
 	for pid, want := range map[int]string{0: "a.part: in use by another process", 7: "a.part: in use by process 7"} {
 		if got := (&InUseError{Path: "a.part", PID: pid}).Error(); got != want {

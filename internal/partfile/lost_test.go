@@ -9,8 +9,8 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// What was put on disk, found wrong and written again is not on disk any more: a sync that fails loses it, whether it
-// was revoked before the sync or meanwhile.
+// Bytes that were synced, voided and written again are not on disk any more. A failed sync loses them, whether they
+// were revoked before or during the sync.
 func TestLostSyncOfWhatWasVoid_Rule7(t *testing.T) {
 	t.Parallel()
 	for _, meanwhile := range []bool{false, true} {
@@ -52,7 +52,7 @@ func TestLostSyncOfWhatWasVoid_Rule7(t *testing.T) {
 		if have := f.Have(); have.Contains(span(3000, 3001)) || !have.Contains(span(0, 3000)) || !have.Contains(span(6000, 9000)) {
 			t.Errorf("revoked meanwhile: %v: %v is there", meanwhile, &have)
 		}
-		// What came again counts no more either: the system tells of a write that failed only once.
+		// Bytes that were written again do not count either: the system reports a failed write only once.
 		fails = false
 		write(0, 9000)
 		if have := f.Have(); !have.Contains(span(0, 9000)) || f.Commit(proof(t, content(9000)), Final{}) == nil {

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	leaktest.Main(m)
 }
 
-// content is n bytes that look like nothing else.
+// content returns n pseudorandom bytes.
 func content(n int) []byte {
 	p := make([]byte, n)
 	rand.NewChaCha8([32]byte{1}).Read(p)
@@ -67,19 +67,19 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// voided revokes r, and is told when that is on disk.
+// voided revokes and voids r.
 func voided(f *File, r byterange.Range) error {
 	f.Revoke(r)
 	return f.Void()
 }
 
-// always may write.
+// always is a function for WriteWhile that never stops the writer.
 func always() bool { return true }
 
-// crash ends f as a kill would: nothing more is written, the lock is gone.
+// crash ends f as a kill would: it writes nothing more and releases the lock.
 func crash(f *File) { f.release() }
 
-// recovered opens what is in dir and takes it over.
+// recovered opens x in dir and takes over its bytes.
 func recovered(t *testing.T, dir string) *File {
 	t.Helper()
 	f := open(t, dir)
@@ -149,7 +149,7 @@ func mode(t *testing.T, path string) fs.FileMode {
 	return info.Mode()
 }
 
-// proof is that of p, which has no claims to fail.
+// proof returns a proof about p without claims.
 func proof(t *testing.T, p []byte) verify.Proof {
 	t.Helper()
 	c := verify.NewChecker(int64(len(p)), nil)
@@ -163,8 +163,8 @@ func in(dir, name string) string { return filepath.Join(dir, name) }
 
 func span(start, end int64) byterange.Range { return byterange.Range{Start: start, End: end} }
 
-// memory is a new folder in memory if the system has such a place, else on disk: it is for those who call
-// fsync often, and do not lose power.
+// memory returns a new folder in memory if the system supports that, otherwise on disk. It is for tests that call fsync
+// often and do not simulate a loss of power.
 func memory() string {
 	dir, err := os.MkdirTemp("/dev/shm", "partfile")
 	if err != nil {

@@ -28,8 +28,8 @@ func TestMakeFolders(t *testing.T) {
 	}
 }
 
-// Proves rule 5: a component that is a symbolic link, or no folder, is refused, and nothing is made behind it. The user's
-// own folder may be a link.
+// Proves rule 5: a component that is a symbolic link or not a folder is refused, and nothing is created behind it. The
+// user's own folder may be a link.
 func TestMakeFoldersFollowsNoLinks_Rule5(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	link := filepath.Join(t.TempDir(), "dir")

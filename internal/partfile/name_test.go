@@ -11,8 +11,8 @@ import (
 	"braid/internal/fsys"
 )
 
-// odd are things that are no ordinary file with one name. Each is made at path; aside is another file,
-// with content, which must not change.
+// odd are entries other than an ordinary file with one name. Each is created at path. aside is another file, whose
+// content must not change.
 var odd = []struct {
 	name string
 	make func(t *testing.T, path, aside string)
@@ -27,7 +27,7 @@ var odd = []struct {
 	}},
 }
 
-// Neither part nor journal is anything but an ordinary file, and nothing that has another name is written.
+// Part file and journal must be ordinary files, and a file with another name is not written to.
 func TestPartIsAnOrdinaryFile_Rule1(t *testing.T) {
 	hard := struct {
 		name string
@@ -36,7 +36,7 @@ func TestPartIsAnOrdinaryFile_Rule1(t *testing.T) {
 	for _, tt := range append(odd, hard) {
 		for _, name := range []string{"x.part", "x.part.journal"} {
 			t.Run(tt.name+" at "+name, func(t *testing.T) {
-				t.Chdir(t.TempDir()) // paths of sockets must be short
+				t.Chdir(t.TempDir()) // the paths of sockets must be short
 				write(t, "aside", []byte("keep"))
 				tt.make(t, name, "aside")
 				f, err := Open(fsys.OS, ".", "x")
@@ -67,7 +67,7 @@ func TestOurs_Rule1(t *testing.T) {
 	}
 }
 
-// Part and journal are private, whatever the umask is and whatever an earlier run was told.
+// Part file and journal are private, regardless of the umask and of the mode of an earlier run.
 func TestPartIsPrivate_Rule1(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("abc"), 0)
@@ -113,7 +113,7 @@ func TestTarget_Rule4(t *testing.T) {
 	}
 }
 
-// The user's folder may be a symbolic link; one below it may not, wherever it leads.
+// The user's folder may be a symbolic link. A folder below it may not, regardless of its target.
 func TestNoLinkBelowTheFolder_Rule5(t *testing.T) {
 	top := t.TempDir()
 	must(t, os.MkdirAll(in(top, "real/sub"), 0o700))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whenever a run is killed before its first byte was journaled, the next one begins without a word.
+// If a run is killed before its first byte was journaled, the next run begins without setting anything aside.
 func TestResumeFromNothing_Rule6(t *testing.T) {
 	for name, until := range map[string]func(f *File){
 		"opened": func(*File) {},

@@ -10,9 +10,8 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// A file system that can neither rename without replacing nor make links (FUSE, vboxsf) is good enough: the file gets
-// its name, and one that has it stays. What another program puts there between the look and the rename is replaced:
-// that is the price.
+// On a file system that can neither rename without replacing nor make links (FUSE, vboxsf), the file gets its name, and
+// an existing file stays. A file that another program creates between the check and the rename is replaced.
 func TestNoRenameNoLinks_Rule3(t *testing.T) {
 	for _, refusal := range []error{syscall.EPERM, syscall.ENOSYS, syscall.EOPNOTSUPP, syscall.EINVAL, syscall.EXDEV} {
 		disk := fsystest.NewDisk()
@@ -54,7 +53,7 @@ func TestNoRenameNoLinks_Rule3(t *testing.T) {
 	}
 }
 
-// noLinks is a file system whose rename always replaces.
+// noLinks returns a file system whose rename always replaces.
 func noLinks(refusal error, files fsys.FS) fsys.FS { return replacing{files, refusal} }
 
 type replacing struct {

@@ -14,18 +14,18 @@ import (
 
 const modelSize = 4 << 10
 
-// A model is a part file and what has to be true of it, one byte at a time.
+// model is a part file and its expected state, byte by byte.
 type model struct {
 	dir  string
 	f    *File
 	rnd  *rand.Rand
-	want [modelSize]byte // what was written last
+	want [modelSize]byte // the last written bytes
 	have [modelSize]bool
-	// lost were there and are missing since some damage. They may come back if the damage is undone.
+	// lost bytes are missing because of damage. They may return if the damage is undone.
 	lost [modelSize]bool
-	// recorded says that have is what the journal says, too.
+	// recorded is set if the journal lists all of have.
 	recorded bool
-	// synced is how much of the journal is on disk for certain.
+	// synced is the length of the journal that is certainly on disk.
 	synced int64
 }
 
@@ -47,7 +47,7 @@ func (m *model) open(t *rapid.T) {
 	m.synced = f.journal.size
 }
 
-// reopen goes on after damage: everything that is still claimed has to be right, and is what there is now.
+// reopen continues after damage: all bytes still in the journal must be right, and become the present state.
 func (m *model) reopen(t *rapid.T) {
 	m.open(t)
 	m.recorded = true
@@ -71,7 +71,7 @@ func (m *model) Write(t *rapid.T) {
 	r := drawRange(t)
 	p := make([]byte, r.Len())
 	for i := range p {
-		// What was lost comes again as it was: else a flipped byte may by chance be what an old record of it says.
+		// Lost bytes are written with their old values. Otherwise a flipped byte may happen to match an old record.
 		if p[i] = byte(m.rnd.Uint32()); m.lost[r.Start+int64(i)] {
 			p[i] = m.want[r.Start+int64(i)]
 		}
@@ -110,7 +110,7 @@ func (m *model) Flush(t *rapid.T) {
 	m.recorded = true
 }
 
-// Kill loses what is not recorded, and nothing else.
+// Kill loses exactly the bytes that are not recorded.
 func (m *model) Kill(t *rapid.T) {
 	before, recorded := m.have, m.recorded
 	crash(m.f)
@@ -131,7 +131,8 @@ func (m *model) Close(t *rapid.T) {
 	}
 }
 
-// covers reports whether all that was there is there. There may be more: damage is undone where what it hit comes again.
+// covers reports whether all bytes of before are present. More may be present, because damage is undone if the damaged
+// bytes are written again.
 func (m *model) covers(before [modelSize]bool) bool {
 	for i, had := range before {
 		if had && !m.have[i] {
@@ -141,7 +142,7 @@ func (m *model) covers(before [modelSize]bool) bool {
 	return true
 }
 
-// PowerLoss tears the tail of the journal, or damages it, anywhere behind what was synced.
+// PowerLoss truncates or damages the journal beyond its synced part.
 func (m *model) PowerLoss(t *rapid.T) {
 	crash(m.f)
 	path := in(m.dir, "x.part.journal")
@@ -162,7 +163,7 @@ func (m *model) PowerLoss(t *rapid.T) {
 	m.reopen(t)
 }
 
-// FlipByte damages the part file: check fails if that byte is claimed.
+// FlipByte damages the part file. check fails if that byte is still present.
 func (m *model) FlipByte(t *rapid.T) {
 	crash(m.f)
 	path := in(m.dir, "x.part")
@@ -179,7 +180,7 @@ func (m *model) FlipByte(t *rapid.T) {
 	m.reopen(t)
 }
 
-// Check compares everything that f says with the model.
+// check compares the methods of f with the model.
 func (m *model) check(t *rapid.T) {
 	have := m.f.Have()
 	var want byterange.Set
@@ -202,7 +203,7 @@ func (m *model) check(t *rapid.T) {
 	}
 }
 
-// Whatever happens to it: what a part file says that it has, it has (rules 6 and 8).
+// After any sequence of operations, the part file has all bytes that it claims to have (rules 6 and 8).
 func TestProperty_Rule8(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir := memory()

@@ -11,8 +11,8 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// Power is lost after each change of a download that begins anew, as the file has changed or its bytes are set aside:
-// what the journal marks as done is of the version that it names.
+// Power is lost after each change of a download that restarts, because the file has changed or its bytes are set aside.
+// The bytes that the journal marks as done belong to the version that it names.
 func TestPowerLossOfRestart_Rule8_Rule34(t *testing.T) {
 	t.Parallel()
 	versions := map[string][]byte{"https://a.example/1": content(9000), "https://a.example/2": reversed(content(9000))}
@@ -52,7 +52,7 @@ func TestPowerLossOfRestart_Rule8_Rule34(t *testing.T) {
 	}
 }
 
-// marksTrue compares what is marked as done with the version that the journal names.
+// marksTrue compares the bytes marked as done with the version that the journal names.
 func marksTrue(t *testing.T, disk *fsystest.Disk, versions map[string][]byte) error {
 	f, err := Open(disk, "/d", "x")
 	if err != nil {
@@ -82,7 +82,7 @@ func reversed(b []byte) []byte {
 	return r
 }
 
-// A file that is not there is removed, and what cannot be removed is told of.
+// A missing file counts as removed, and a failure to remove is reported.
 func TestFolderRemoves(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

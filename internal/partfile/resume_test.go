@@ -38,7 +38,7 @@ func full(t *testing.T) Identity {
 	}
 }
 
-// The next run learns everything that was known, in its last form, and which bytes are there.
+// The next run gets the last identity, and the bytes that are present.
 func TestResume(t *testing.T) {
 	dir := t.TempDir()
 	want := content(3 << 20)
@@ -63,7 +63,7 @@ func TestResume(t *testing.T) {
 	wantContent(t, in(dir, "x"), want)
 }
 
-// A journal of a version that did not know Yielding has none.
+// A journal of a version without Yielding is decoded without it.
 func TestIdentityWithoutYielding(t *testing.T) {
 	id := full(t)
 	id.Yielding = nil
@@ -77,7 +77,7 @@ func TestIdentityWithoutYielding(t *testing.T) {
 	}
 }
 
-// An identity that is too long for a record goes without its mirrors.
+// An identity that is too long for a record is stored without its mirrors.
 func TestLongIdentity(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("abc"), 0)
@@ -105,7 +105,7 @@ func TestRecoverCanBeInterrupted(t *testing.T) {
 	wantHave(t, recovered(t, dir), span(0, 3))
 }
 
-// A byte that has changed makes its run missing, and nothing else.
+// A changed byte makes its run missing, and no other bytes.
 func TestFlippedByte_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, content(3 * runSize)[:runSize], 0)
@@ -118,7 +118,7 @@ func TestFlippedByte_Rule8(t *testing.T) {
 	wantHave(t, recovered(t, dir), span(0, runSize), span(2*runSize, 3*runSize))
 }
 
-// A part file that became shorter has only what is left, and one that is gone nothing.
+// A part file that became shorter has only the rest, and a missing one has no bytes.
 func TestShortPart_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, content(runSize), 0)
@@ -137,7 +137,7 @@ func TestShortPart_Rule8(t *testing.T) {
 	wantFiles(t, dir)
 }
 
-// However much of the journal is left: what it still claims is right, and nobody crashes.
+// For every truncation of the journal, the remaining bytes are right, and nothing panics.
 func TestTornJournal_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	p := content(300)
@@ -161,7 +161,7 @@ func TestTornJournal_Rule8(t *testing.T) {
 			}
 		}
 		wantHave(t, f, span(0, want))
-		// What is recorded after the torn tail counts.
+		// Records after the torn tail are valid.
 		must(t, f.Begin(Identity{}))
 		put(t, f, p[:want], 1000)
 		put(t, f, p, 2000)
@@ -174,7 +174,7 @@ func TestTornJournal_Rule8(t *testing.T) {
 	}
 }
 
-// What is no journal of ours is set aside, with the bytes that it may be about, and never trusted.
+// A foreign journal is set aside together with the part file, and never trusted.
 func TestForeignJournal_Rule8(t *testing.T) {
 	good := t.TempDir()
 	must(t, begun(t, good, []byte("abc"), 0).Close())
@@ -210,8 +210,7 @@ func TestForeignJournal_Rule8(t *testing.T) {
 	}
 }
 
-// NAME.part of another program (browsers call theirs so), or a file that the user called so, is not overwritten, and is
-// still there when the file is in place.
+// A foreign NAME.part, such as that of a browser or of the user, is not overwritten. It still exists after the commit.
 func TestForeignPart_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	write(t, in(dir, "x.part"), []byte("theirs"))
@@ -226,7 +225,7 @@ func TestForeignPart_Rule8(t *testing.T) {
 	wantContent(t, in(dir, "x.part.bad"), []byte("theirs"))
 }
 
-// A part of another file is set aside, and the new one begins without anything of it.
+// The bytes of another file are set aside, and the new file begins without them.
 func TestReset_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	must(t, begun(t, dir, []byte("old bytes"), 0).Close())
@@ -245,7 +244,7 @@ func TestReset_Rule8(t *testing.T) {
 	wantHave(t, recovered(t, dir), span(0, 3))
 }
 
-// The file changed at its origin: everything is forgotten, and never mixed with what comes.
+// The file has changed on the server: all bytes are discarded and never mixed with new ones.
 func TestRestart_Rule34(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("version one"), 0)
@@ -267,7 +266,7 @@ func TestRestart_Rule34(t *testing.T) {
 	wantContent(t, in(dir, "x.part"), []byte("\x00\x00\x00\x00\x00\x00\x00\x00two"))
 }
 
-// What an unfinished Restart or Reset leaves is nothing to go on with: the journal without its bytes.
+// An interrupted Restart or Reset leaves a journal without bytes, from which nothing is resumed.
 func TestStoppedInReset_Rule6(t *testing.T) {
 	dir := t.TempDir()
 	must(t, begun(t, dir, []byte("old"), 0).Close())
@@ -283,7 +282,7 @@ func TestStoppedInReset_Rule6(t *testing.T) {
 	wantHave(t, recovered(t, dir), span(0, 1))
 }
 
-// Void is remembered, and what is beside it in the same record is not lost.
+// Void is recorded, and the neighboring bytes of the same record are not lost.
 func TestVoidIsRecorded(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, content(runSize), 0)
@@ -302,7 +301,7 @@ func TestVoidIsRecorded(t *testing.T) {
 	wantHave(t, recovered(t, dir), span(0, 1))
 }
 
-// Runs do not wait for the journal without end, however scattered they are.
+// The number of runs that wait for the journal is bounded, however scattered they are.
 func TestManyRuns(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, nil, 0)
@@ -334,7 +333,7 @@ func TestSumURL(t *testing.T) {
 	}
 }
 
-// Behind a damaged record nothing is believed, not even when new records come to stand before it.
+// Records after a damaged one are ignored, even when new records are written before them.
 func TestDamagedRecord_Rule8(t *testing.T) {
 	for name, at := range map[string]int64{"a start that cannot be": 7, "another start": 5, "another sum of the bytes": 5 + 16} {
 		t.Run(name, func(t *testing.T) {

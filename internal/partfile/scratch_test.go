@@ -8,7 +8,7 @@ import (
 	"braid/internal/fsys"
 )
 
-// What is in a scratch file may be written again and given back, and nothing of it is left in the folder.
+// Bytes of a scratch file may be written again and released, and no file is left in the folder.
 func TestScratch(t *testing.T) {
 	dir := t.TempDir()
 	s, err := OpenScratch(fsys.OS, dir)

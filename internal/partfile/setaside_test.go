@@ -8,8 +8,8 @@ import (
 	"braid/internal/fsys"
 )
 
-// A file whose name is that of what was set aside, and which no download put there, is neither replaced nor removed: the user's
-// own file of that name, a foreign part file, and a foreign journal. Proves rule 8.
+// A foreign file at a name for files set aside is neither replaced nor removed: the user's own file, a foreign part
+// file, and a foreign journal. Proves rule 8.
 func TestForeignAside_Rule8(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"the user's own":            {"x.part.bad": "mine"},
@@ -54,8 +54,8 @@ func TestForeignAside_Rule8(t *testing.T) {
 	}
 }
 
-// What a download set aside itself is replaced by the next one that does so, and goes when one succeeds, also after a
-// stop; not what was put there since. Proves rule 8.
+// A file that a download set aside is replaced by the next one, and removed after a success, also after an
+// interruption. A file that was put there since stays. Proves rule 8.
 func TestOwnAside_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	key := OpenKey(fsys.OS, in(t.TempDir(), "key"))
@@ -92,12 +92,12 @@ func TestOwnAside_Rule8(t *testing.T) {
 	wantFiles(t, dir, "x", "x.part.bad")
 }
 
-// What a download set aside goes with the next success also where a run that had nothing else ended or was stopped in
-// between: the journal stays for it, and is no unfinished download. Proves rule 8.
+// A file set aside is removed by the next success, even if a run without other bytes ended or was interrupted in
+// between. The journal is kept for it, and does not count as an unfinished download. Proves rule 8.
 func TestAsideOfNothingElse_Rule8(t *testing.T) {
 	key := OpenKey(fsys.OS, in(t.TempDir(), "key"))
 	must(t, key.Make())
-	// begun leaves x.part of one file, and a run that sets it aside for another one.
+	// begun leaves x.part of one file, and a run that sets it aside for another file.
 	begun := func(t *testing.T, dir string) *File {
 		f := open(t, dir)
 		f.SealWith(key)
@@ -125,7 +125,7 @@ func TestAsideOfNothingElse_Rule8(t *testing.T) {
 		if must(t, err); len(left) != 0 || len(aside) != 1 {
 			t.Errorf("%+v, %+v", left, aside)
 		}
-		f := open(t, dir) // and another run that gets nothing
+		f := open(t, dir) // another run that receives no bytes
 		f.SealWith(key)
 		must(t, f.Close())
 		finish(t, dir)
@@ -133,7 +133,7 @@ func TestAsideOfNothingElse_Rule8(t *testing.T) {
 	t.Run("stopped", func(t *testing.T) {
 		dir := t.TempDir()
 		begun(t, dir).release()
-		open(t, dir).release() // before it has a key
+		open(t, dir).release() // before SealWith
 		finish(t, dir)
 	})
 	t.Run("the file is there", func(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// What fails is told by the call in which it does: nobody may take for recorded, or for being on disk, what is not.
+// Each failure is reported by the call in which it happens, so that bytes that are not recorded or not on disk are
+// never assumed to be.
 func TestFailuresAreTold_Rule7(t *testing.T) {
 	full := errors.New("no room")
 	for n := 1; ; n++ {
@@ -50,7 +51,7 @@ func TestFailuresAreTold_Rule7(t *testing.T) {
 	}
 }
 
-// What was begun changed when the later one of its two files did.
+// Changed is the later time of part file and journal.
 func TestListChanged(t *testing.T) {
 	dir := t.TempDir()
 	must(t, begun(t, dir, content(10), 0).Close())
@@ -65,8 +66,7 @@ func TestListChanged(t *testing.T) {
 	}
 }
 
-// Without a folder, files that have no name are in the one that everybody takes: the current one beside a part file,
-// else that for temporary files.
+// Without a folder, nameless files are in the current folder, beside a part file, or in the folder for temporary files.
 func TestNamelessWithoutFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s, err := OpenScratch(fsys.OS, "")

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// A small new file is not watched, but what another program does to it is found by its size and times: before its first
-// byte came, between two parts of it, and when all is there. What was written is compared then, and only what is right
-// stays.
+// A small new file is not watched. Changes by other programs are detected by its size and times: before the first byte,
+// between two writes, and at the end. The bytes are then compared, and only right ones stay.
 func TestTouchedEarly_Rule2(t *testing.T) {
 	for when, name := range []string{"before", "between", "after"} {
 		dir := t.TempDir()
@@ -46,7 +45,7 @@ func TestTouchedEarly_Rule2(t *testing.T) {
 	}
 }
 
-// scribble writes to the part file as another program would, at another moment than we did.
+// scribble writes to the part file as another program would, at a time that differs from that of our last write.
 func scribble(t *testing.T, f *File) {
 	t.Helper()
 	other, err := os.OpenFile(f.Path(), os.O_WRONLY, 0)
@@ -55,7 +54,7 @@ func scribble(t *testing.T, f *File) {
 	must(t, errors.Join(err, other.Close(), os.Chtimes(f.Path(), time.Time{}, time.Unix(1, 0))))
 }
 
-// A file is watched once it is not small any more, when it lasts, and from the start if it is not new.
+// A file is watched once it is large or lasts, and from the start if it is not new.
 func TestWatchBegins_Rule2(t *testing.T) {
 	watched := func(name string, f *File) {
 		t.Helper()

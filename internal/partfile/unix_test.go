@@ -18,7 +18,7 @@ func init() {
 	}{"FIFO", func(t *testing.T, path, _ string) { must(t, unix.Mkfifo(path, 0o600)) }})
 }
 
-// Somebody who is faster than we are, and puts another name of a file where the part file is, gets nothing.
+// A program that replaces the part file by another name of a file, faster than the checks, gets no bytes.
 func TestRace_Rule1(t *testing.T) {
 	dir := t.TempDir()
 	write(t, in(dir, "aside"), []byte("keep"))

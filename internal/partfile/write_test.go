@@ -19,7 +19,7 @@ import (
 	"braid/internal/fsys"
 )
 
-// Proves rule 2: whoever comes first writes a byte; others have duplicates, until it is voided.
+// Proves rule 2: the first writer of a byte writes it, and the bytes of others are duplicates until it is voided.
 func TestEachByteOnce_Rule2(t *testing.T) {
 	f := begun(t, t.TempDir(), []byte("bbb"), 3)
 	for _, tt := range []struct {
@@ -55,8 +55,8 @@ func TestWriteOutOfBounds(t *testing.T) {
 	}
 }
 
-// Many writers bring the same bytes, cut differently, while some are voided: every byte is counted once
-// more than it was voided, and in the end is right.
+// Many writers write the same bytes, cut differently, while some are voided. Every byte is counted once more than it
+// was voided, and is right in the end.
 func TestManyWriters(t *testing.T) {
 	want := content(1 << 20)
 	dir := t.TempDir()
@@ -84,7 +84,7 @@ func TestManyWriters(t *testing.T) {
 		must(t, voided(f, span(off, off+70_000)))
 	}
 	writers.Wait()
-	n, err := f.WriteAt(want, 0) // what was voided behind all of them
+	n, err := f.WriteAt(want, 0) // bytes that were voided after all writers passed
 	must(t, err)
 	wantHave(t, f, span(0, 1<<20))
 	if got := fresh.Load() + int64(n); got < 1<<20 || got > 1<<20+11*70_000 {
@@ -96,8 +96,8 @@ func TestManyWriters(t *testing.T) {
 	wantHave(t, recovered(t, dir), span(0, 1<<20))
 }
 
-// What is revoked is not there any more at once. A writer under way is waited for before that is recorded, and a new
-// one waits for it: a byte is never written by two.
+// Revoked bytes are missing at once. Void waits for writers that are still writing them, and new writers wait for Void,
+// so no byte is written by two writers.
 func TestVoidWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(writing)
@@ -128,7 +128,7 @@ func TestVoidWaits(t *testing.T) {
 	})
 }
 
-// A reader that looks, while it is being read, whether somebody else may write in r.
+// watched is a reader that checks, on each read, whether r is still blocked for writers.
 type watched struct {
 	io.ReaderAt
 	look func()
@@ -139,7 +139,7 @@ func (w watched) ReadAt(p []byte, off int64) (int, error) {
 	return w.ReaderAt.ReadAt(p, off)
 }
 
-// Void reads what is beside r: until it has recorded that, nobody writes in r.
+// Void reads the bytes beside r. Until it has recorded them, r is blocked for writers.
 func TestVoidKeepsOut_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestWaitFront(t *testing.T) {
 	})
 }
 
-// device is one of the system's, open for writing.
+// device opens a device of the system for writing.
 func device(t *testing.T, name string) fsys.File {
 	t.Helper()
 	d, err := fsys.OS.OpenDir("/dev")
@@ -227,7 +227,7 @@ func device(t *testing.T, name string) fsys.File {
 	return f
 }
 
-// A full disk is an error that names the file, loses nothing, and is over when there is room again.
+// A full disk is an error that names the file. No bytes are lost, and writing continues when there is space again.
 func TestFullDisk_Rule7(t *testing.T) {
 	full := device(t, "full")
 	dir := t.TempDir()
@@ -255,11 +255,11 @@ func TestFullDisk_Rule7(t *testing.T) {
 	f.journal.file = file
 	must(t, f.Flush())
 	crash(f)
-	// What could not be recorded is fetched again; what was void is not there by accident.
+	// Bytes that could not be recorded are fetched again, and void bytes are not present.
 	wantHave(t, recovered(t, dir), span(7, 8))
 }
 
-// What cannot be recorded now is recorded later.
+// Runs that cannot be recorded now are recorded later.
 func TestFlushAgain_Rule7(t *testing.T) {
 	full := device(t, "full")
 	dir := t.TempDir()
@@ -285,7 +285,7 @@ func TestSpace_Rule7(t *testing.T) {
 	if !ok || !errors.Is(err, syscall.ENOSPC) || e.Need <= e.Free || e.Free <= 0 || !strings.Contains(err.Error(), f.Path()) {
 		t.Errorf("%v", err)
 	}
-	// What is there already needs no room.
+	// Allocated space needs no further room.
 	must(t, f.Preallocate(8<<20))
 	if got := f.CheckSpace(math.MaxInt64).(*SpaceError).Need; got > math.MaxInt64-8<<20 {
 		t.Errorf("with 8 MiB there, %d more are needed", got)
@@ -297,7 +297,7 @@ func TestSpace_Rule7(t *testing.T) {
 
 func TestPreallocateTooMuch_Rule7(t *testing.T) {
 	f := begun(t, t.TempDir(), nil, 0)
-	// More than any file system has: ENOSPC, or EFBIG where a file cannot be as long.
+	// More than any file system has: ENOSPC, or EFBIG if a file cannot be that long.
 	err := f.Preallocate(1 << 62)
 	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), f.Path()) {
 		t.Errorf("%v", err)
@@ -348,7 +348,7 @@ func TestTemporary(t *testing.T) {
 	wantFiles(t, dir)
 }
 
-// What a pipe has taken needs no room on disk.
+// Bytes that a pipe has taken need no space on disk.
 func TestRelease(t *testing.T) {
 	f, err := OpenTemp(fsys.OS, t.TempDir())
 	must(t, err)
