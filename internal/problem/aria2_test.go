@@ -18,7 +18,7 @@ import (
 	"braid/verify"
 )
 
-// Each kind of problem has its number, and so has each cause that aria2 tells from others.
+// Each kind of problem has an exit code, and so has each cause that aria2 distinguishes.
 func TestAria2Code(t *testing.T) {
 	status := func(code int) error { return &source.Error{Fault: source.FaultRefused, Status: code} }
 	for _, tt := range []struct {

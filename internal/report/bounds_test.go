@@ -16,8 +16,8 @@ import (
 	"braid/scheduler"
 )
 
-// TestMemoryIsBounded: ten hours and a TiB from 300 sources, a million events of all kinds, are a page of less than a MiB,
-// and what is kept for it does not grow.
+// TestMemoryIsBounded: ten hours and a TiB from 300 sources, with a million events of all kinds, result in a page of
+// less than a MiB, and the memory for it does not grow.
 func TestMemoryIsBounded(t *testing.T) {
 	const size, sources = 1 << 40, 300
 	tl := newTale(size)
@@ -59,7 +59,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// TestBusyPicture: a picture in which every cell is another source's is made coarser, not larger.
+// TestBusyPicture: a chart in which each cell belongs to another source is made coarser, not larger.
 func TestBusyPicture(t *testing.T) {
 	tl := newTale(maxRows)
 	var fetches []int
@@ -85,7 +85,7 @@ func TestBusyPicture(t *testing.T) {
 	}
 }
 
-// TestSeriesKeepsItsSum: whatever is added when and however often the columns are halved, nothing is lost.
+// TestSeriesKeepsItsSum: the sum stays the same whenever amounts are added and however often the columns are halved.
 func TestSeriesKeepsItsSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s series
@@ -107,8 +107,8 @@ func TestSeriesKeepsItsSum(t *testing.T) {
 	})
 }
 
-// TestRasterShowsTheMajority: where only one source brought a part at a time, its cells are the source's, and no others
-// are; however often rows and columns were joined.
+// TestRasterShowsTheMajority: where only one source sent a part at a time, the cells belong to that source, and no
+// others do, however often rows and columns were merged.
 func TestRasterShowsTheMajority(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p raster
@@ -133,7 +133,8 @@ func TestRasterShowsTheMajority(t *testing.T) {
 		}
 		b := blocks[0]
 		want := block{owner: who, column: int(begin / width), row: int(from / p.row), wide: 1, high: int((to-1)/p.row) - int(from/p.row) + 1}
-		if b.owner != want.owner || b.column != want.column || abs(b.row-want.row) > 1 || abs(b.high-want.high) > 2 { // as far as a float64 is exact
+		// The comparison allows for the precision of a float64.
+		if b.owner != want.owner || b.column != want.column || abs(b.row-want.row) > 1 || abs(b.high-want.high) > 2 {
 			t.Fatalf("%+v, want %+v", b, want)
 		}
 	})
@@ -151,7 +152,6 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// TestGapsKeepTheLongest.
 func TestGapsKeepTheLongest(t *testing.T) {
 	var g gaps
 	for i := range 3 * maxGaps {
@@ -165,7 +165,6 @@ func TestGapsKeepTheLongest(t *testing.T) {
 	}
 }
 
-// TestTheLogKeepsBothEnds.
 func TestTheLogKeepsBothEnds(t *testing.T) {
 	var l log
 	for i := range 1000 {
@@ -176,7 +175,7 @@ func TestTheLogKeepsBothEnds(t *testing.T) {
 	}
 }
 
-// TestMergedFetches: the sums stay, and what is remarkable stays longer than what is not.
+// TestMergedFetches: the sums stay, and fetches of interest are kept longer than others.
 func TestMergedFetches(t *testing.T) {
 	a, b := &Mirror{number: 0}, &Mirror{number: 1}
 	var l fetches

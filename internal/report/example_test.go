@@ -9,7 +9,7 @@ import (
 	"braid/internal/report"
 )
 
-// Events of a download become a page.
+// The events of a download result in a page.
 func Example() {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	rec := report.NewRecorder(now)

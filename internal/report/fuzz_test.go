@@ -15,7 +15,7 @@ import (
 	"braid/verify"
 )
 
-// fiction makes events of any bytes, in an order that no download has.
+// fiction generates events from arbitrary bytes, in an order that no real download has.
 func fiction(data []byte) *Recorder {
 	zero := time.Unix(0, 0)
 	r := NewRecorder(zero)
@@ -71,12 +71,12 @@ func fiction(data []byte) *Recorder {
 	return r
 }
 
-// FuzzRecorder: whatever is told in whatever order, there is a page; it is safe, the same each time, and no byte is counted
+// FuzzRecorder: for every sequence of events there is a page. It is safe and deterministic, and no byte is counted
 // twice.
 func FuzzRecorder(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{1, 20, 0, 0, 1, 9, 0, 0, 0, 0, 9, 40, 5, 20, 1, 0, 0, 10, 0, 0, 0, 100, 20, 1, 0, 0, 13, 0, 0, 7, 20, 1, 20, 1, 0, 0, 12, 0, 0})
-	for seed := range byte(16) { // long ones, which the fuzzer would need long to find
+	for seed := range byte(16) { // long inputs, which the fuzzer would find late
 		data := make([]byte, 4096)
 		rand.NewChaCha8([32]byte{seed}).Read(data)
 		f.Add(data)

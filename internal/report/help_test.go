@@ -28,7 +28,7 @@ const (
 	mib = 1 << 20
 )
 
-// A tale is a download that is made up, told to a recorder.
+// tale is an invented download whose events go to a recorder.
 type tale struct {
 	r       *Recorder
 	zero    time.Time
@@ -37,7 +37,7 @@ type tale struct {
 	open    map[int]*told // by fetch
 }
 
-// told is what a tale knows of a running fetch.
+// told is the state of a running fetch of a tale.
 type told struct {
 	id  int
 	pos int64
@@ -51,7 +51,7 @@ func newTale(size int64) *tale {
 	return t
 }
 
-// until moves the time on.
+// until sets the time.
 func (t *tale) until(at time.Duration) *tale {
 	t.at = at
 	return t
@@ -66,7 +66,7 @@ func (t *tale) tell(events ...download.Event) {
 func host(id int) string { return "m" + strconv.Itoa(id) + ":80" }
 func link(id int) string { return "http://" + host(id) + "/a.iso" }
 
-// ask begins a fetch and gives back its number.
+// ask begins a fetch and returns its number.
 func (t *tale) ask(id int, from, to int64, why scheduler.Reason) int {
 	t.fetches++
 	t.tell(download.RangeStarted{ID: id, URL: link(id), Host: host(id), Range: byterange.Range{Start: from, End: to}, Fetch: t.fetches, Why: why})
@@ -74,14 +74,14 @@ func (t *tale) ask(id int, from, to int64, why scheduler.Reason) int {
 	return t.fetches
 }
 
-// answer lets fetches be answered now.
+// answer answers fetches now.
 func (t *tale) answer(fetches ...int) {
 	for _, f := range fetches {
 		t.tell(download.RangeAnswered{Fetch: f, ID: t.open[f].id, Host: host(t.open[f].id), RTT: 20 * ms})
 	}
 }
 
-// bring lets fetches bring n bytes each, every 100 ms, until a time.
+// bring delivers n bytes of each fetch every 100 ms, until a time.
 func (t *tale) bring(until time.Duration, n int64, fetches ...int) {
 	for t.at < until {
 		t.at += 100 * ms
@@ -95,7 +95,7 @@ func (t *tale) bring(until time.Duration, n int64, fetches ...int) {
 	}
 }
 
-// cut ends a fetch early, or lowers its end.
+// cut ends or shortens a fetch.
 func (t *tale) cut(f int, end int64, ended bool, why scheduler.Reason) {
 	t.tell(download.RangeCut{Fetch: f, ID: t.open[f].id, Host: host(t.open[f].id), End: end, Ended: ended, Why: why})
 }
@@ -109,7 +109,7 @@ func (t *tale) over(err error, fetches ...int) {
 	}
 }
 
-// done ends the download well.
+// done ends the download successfully.
 func (t *tale) done(size int64) *Recorder {
 	t.tell(download.Complete{Size: size})
 	t.at += 12 * ms
@@ -119,7 +119,7 @@ func (t *tale) done(size int64) *Recorder {
 	return t.r
 }
 
-// fail ends it badly.
+// fail ends the download with an error.
 func (t *tale) fail(err error) *Recorder {
 	t.r.End(t.zero.Add(t.at), download.Result{}, err)
 	return t.r
@@ -129,7 +129,8 @@ func fault(id int, text string) error {
 	return &source.Error{URL: link(id), Host: host(id), Err: errors.New(text)}
 }
 
-// drama is a download in which much happens: 6 sources, of which one falls silent, one is slow, one dies, one lies.
+// drama returns a download with many events: of 6 sources, one falls silent, one is slow, one dies and one sends wrong
+// bytes.
 func drama() *Recorder {
 	t := newTale(48 * mib)
 	a := t.ask(0, 0, byterange.Unbounded, scheduler.ReasonFirst)
@@ -158,7 +159,7 @@ func drama() *Recorder {
 	return t.done(48 * mib)
 }
 
-// page is the page of some downloads.
+// page returns the page of some downloads.
 func page(list ...*Recorder) []byte {
 	var p Page
 	for _, r := range list {
@@ -167,7 +168,7 @@ func page(list ...*Recorder) []byte {
 	return p.HTML()
 }
 
-// A node is an element of a page.
+// node is an element of a page.
 type node struct {
 	name string
 	attr map[string]string
@@ -175,7 +176,7 @@ type node struct {
 	text string // of this element alone
 }
 
-// parse reads a page as XML, strictly: what is well-formed there can mean one thing only in HTML, too.
+// parse parses a page as XML, strictly: a well-formed page has only one meaning in HTML, too.
 func parse(t testing.TB, html []byte) *node {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(html))
@@ -208,7 +209,7 @@ func parse(t testing.TB, html []byte) *node {
 
 func around(html []byte, at int64) []byte { return html[max(0, at-200):min(int64(len(html)), at+50)] }
 
-// all are the elements of a name, and of a class unless that is empty.
+// all returns the elements of a name and, unless it is empty, of a class.
 func (n *node) all(name, class string) (out []*node) {
 	if n.name == name && (class == "" || slices.Contains(strings.Fields(n.attr["class"]), class)) {
 		out = append(out, n)
@@ -219,7 +220,7 @@ func (n *node) all(name, class string) (out []*node) {
 	return out
 }
 
-// words is all text in an element.
+// words returns the text in an element.
 func (n *node) words() string {
 	s := n.text
 	for _, k := range n.kids {
@@ -228,7 +229,7 @@ func (n *node) words() string {
 	return s
 }
 
-// safe wants a page to have nothing in it that runs, loads or leads anywhere, and nothing that is out of its picture.
+// safe checks that a page contains nothing that is executed or loaded, no links, and no shapes outside of their charts.
 func safe(t testing.TB, html []byte) *node {
 	t.Helper()
 	root := parse(t, html)
@@ -262,7 +263,7 @@ var elements = strings.Fields(`html head meta title style body h1 h2 p ul li sec
 var attributes = strings.Fields(`lang charset name content http-equiv class id title width height viewBox preserveAspectRatio x y x1 x2 y1 y2
 	dx dy r d text-anchor overflow href`)
 
-// proper wants an element to be one that the template has, with attributes that cannot do harm.
+// proper checks that an element is one of the template, with harmless attributes.
 func proper(t testing.TB, n *node) {
 	t.Helper()
 	if n.name != "" && !slices.Contains(elements, n.name) {

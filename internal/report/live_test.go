@@ -12,7 +12,7 @@ import (
 	"braid/scheduler"
 )
 
-// pair is a download from two sources after two seconds; drawn, it was drawn every now and then.
+// pair returns a download from two sources after two seconds. If drawn is set, it was drawn repeatedly.
 func pair(drawn bool) (t *tale, a, b int) {
 	t = newTale(10 * mib)
 	a, b = t.ask(0, 0, 5*mib, scheduler.ReasonFirst), t.ask(1, 5*mib, 10*mib, scheduler.ReasonGrowth)
@@ -27,7 +27,8 @@ func pair(drawn bool) (t *tale, a, b int) {
 	return t, a, b
 }
 
-// TestDraw: what goes on is drawn with what its sources do now, and that it was changes nothing of what is drawn in the end.
+// TestDraw: a running download is drawn with the present states of its sources, and drawing it does not change the
+// final page.
 func TestDraw(t *testing.T) {
 	tl, _, _ := pair(false)
 	html := string(tl.r.Draw(tl.zero.Add(tl.at)))
@@ -50,7 +51,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestColoursStay: a source keeps its colour when another one has brought more.
+// TestColoursStay: a source keeps its colour when another one has sent more bytes.
 func TestColoursStay(t *testing.T) {
 	tl, a, b := pair(true)
 	was := []string{tl.r.Mirrors[0].Class, tl.r.Mirrors[1].Class}
@@ -62,7 +63,7 @@ func TestColoursStay(t *testing.T) {
 	}
 }
 
-// TestLimitNow: one sentence says what holds a download.
+// TestLimitNow: one sentence describes what limits a running download.
 func TestLimitNow(t *testing.T) {
 	for want, told := range map[string]func(t *tale, f int){
 		"The first answer is awaited, since 2 s.": func(t *tale, _ int) { t.until(2 * time.Second).tell(download.Progress{Size: 10 * mib}) },
@@ -114,7 +115,7 @@ func TestLimitNow(t *testing.T) {
 	}
 }
 
-// TestVoid: what was wrong is marked until it has come again, and how much came twice is told while it goes on.
+// TestVoid: wrong bytes are marked until they were fetched again, and the number of duplicate bytes is shown meanwhile.
 func TestVoid(t *testing.T) {
 	tl, a, b := pair(false)
 	tl.tell(download.Voided{Range: byterange.Range{Start: 5 * mib, End: 6 * mib}}, download.Progress{Done: 2 * mib, Size: 10 * mib, Twice: 3 * kib})

@@ -16,7 +16,7 @@ import (
 	"braid/scheduler"
 )
 
-// TestPage: each fact of a download is in the pictures.
+// TestPage: each fact of a download is in the charts.
 func TestPage(t *testing.T) {
 	root := safe(t, page(drama()))
 	rows := root.all("div", "row")
@@ -63,7 +63,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestQuickIsSmall: a small file that came at once needs words and no pictures; one that failed has them.
+// TestQuickIsSmall: a quick download of a small file has text and no charts; a failed one has charts.
 func TestQuickIsSmall(t *testing.T) {
 	quick := func() *tale {
 		tl := newTale(100 * kib)
@@ -88,7 +88,7 @@ func TestQuickIsSmall(t *testing.T) {
 
 var coordinates = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
 
-// TestPathsStayInside: no shape is drawn beyond its picture.
+// TestPathsStayInside: no shape exceeds its chart.
 func TestPathsStayInside(t *testing.T) {
 	root := parse(t, page(drama()))
 	for _, svg := range root.all("svg", "") {
@@ -113,7 +113,6 @@ func TestPathsStayInside(t *testing.T) {
 	}
 }
 
-// TestSameFactsSamePage.
 func TestSameFactsSamePage(t *testing.T) {
 	first := page(drama(), drama())
 	for range 5 {
@@ -123,15 +122,15 @@ func TestSameFactsSamePage(t *testing.T) {
 	}
 }
 
-// hostile are texts that a server, a user's file system or an error may have.
+// hostile are texts that may come from a server, a file system or an error.
 var hostile = []string{
 	`"><script>alert(1)</script>`, `'><img src=x onerror=alert(1)>`, `</title><script>alert(1)</script>`, `</style><svg onload=alert(1)>`,
 	`javascript:alert(1)`, `{{.Title}}`, `]]><!--`, `--><b>`, "\x1b[31m\r\n\x00", "\u202egnp.exe", "\xff\xfe<a href=http://evil/>", `url(http://evil/)`,
 	strings.Repeat("x<", 500), "&lt;script&gt;", "%s%d%!", "`${1}`", "\u2028</svg>",
 }
 
-// TestNothingHostileGetsThrough (rule 61): whatever the texts are, the page has only the elements and attributes of the
-// template, and leads nowhere.
+// TestNothingHostileGetsThrough (rule 61): for all texts, the page has only the elements and attributes of the
+// template, and no links.
 func TestNothingHostileGetsThrough(t *testing.T) {
 	for _, evil := range hostile {
 		tl := newTale(2 * mib)
@@ -156,7 +155,7 @@ func TestNothingHostileGetsThrough(t *testing.T) {
 	}
 }
 
-// TestPageOfMany: a list of thousands has a line for each and pictures of those that tell most.
+// TestPageOfMany: a list of thousands has a line for each download, and charts of the most interesting ones.
 func TestPageOfMany(t *testing.T) {
 	var p Page
 	for i := range 2000 {
@@ -199,7 +198,7 @@ func TestPageOfMany(t *testing.T) {
 	t.Logf("%d bytes", len(html))
 }
 
-// TestSmallestPages: there is a page of downloads in which next to nothing happened.
+// TestSmallestPages: downloads with almost no events have a page.
 func TestSmallestPages(t *testing.T) {
 	nothing := newTale(-1).fail(errors.New("no such host"))
 	never := NewRecorder(time.Time{})
@@ -219,7 +218,7 @@ func TestSmallestPages(t *testing.T) {
 	safe(t, page())
 }
 
-// TestEveryReasonHasAText: a reason that the scheduler is given later is not shown as nothing.
+// TestEveryReasonHasAText: a reason that is added to the scheduler later is not shown as an empty text.
 func TestEveryReasonHasAText(t *testing.T) {
 	for why := scheduler.Reason(1); why < 255; why++ {
 		if why.String() != "" && starts[why].text == "" && cuts[why].text == "" {

@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// TestWordsOfADrama: who, how much, how fast, what went wrong, who took over, and the times.
+// TestWordsOfADrama: the summary names the sources, amounts, speeds, failures, takeovers and times.
 func TestWordsOfADrama(t *testing.T) {
 	got := drama().words().String()
 	for _, want := range []string{
@@ -35,7 +35,7 @@ func TestWordsOfADrama(t *testing.T) {
 	}
 }
 
-// alone is a download from one server, told by a function that is given its fetch.
+// alone returns a download from one server. told generates its events, and receives the number of its fetch.
 func alone(told func(t *tale, f int)) *Recorder {
 	t := newTale(10 * mib)
 	f := t.ask(0, 0, byterange.Unbounded, scheduler.ReasonFirst)
@@ -122,7 +122,7 @@ func failed(id int, kind download.Kind, err error) error {
 	return &download.Error{Kind: kind, What: "download", Where: link(id), Err: err}
 }
 
-// refusal is a download from one server that refuses a number of times, a second after the other.
+// refusal returns a download from one server that refuses a number of times, one second apart.
 func refusal(times int) *tale {
 	t := newTale(-1)
 	for range times {
@@ -133,7 +133,8 @@ func refusal(times int) *tale {
 	return t
 }
 
-// second is a download whose first source has nothing, and that begins anew at another one before anything has come.
+// second returns a download whose first source fails, and that begins again at another one before any byte was
+// received.
 func second() *Recorder {
 	t := refusal(1)
 	t.tell(download.Restarted{Reason: "m0:80: status 404 Not Found"})
@@ -144,7 +145,7 @@ func second() *Recorder {
 	return t.done(2 * mib)
 }
 
-// TestFates: the table has the reason of a failure only where the summary has it not.
+// TestFates: the table contains the reason of a failure only if the summary does not.
 func TestFates(t *testing.T) {
 	t2 := newTale(10 * mib)
 	for id := range mostFailed + 1 {
@@ -153,7 +154,7 @@ func TestFates(t *testing.T) {
 	r := t2.until(time.Second).fail(errors.New("x"))
 	html := string(r.Draw(t2.zero.Add(time.Minute)))
 	for id := range mostFailed + 1 {
-		// once in the summary or else the table, and where the log and the marks say what happened
+		// once in the summary or otherwise the table, and in the log and the marks
 		in := strings.Count(html, fmt.Sprintf("<td class=\"t\">failed: reason %d</td>", id))
 		if want := id / mostFailed; in != want {
 			t.Errorf("the table has reason %d %d times, want %d", id, in, want)
@@ -161,7 +162,7 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// TestReason: a failure is told by what it is, without host, URL and digits.
+// TestReason: the reason of a failure is short, without host, URL and long digests.
 func TestReason(t *testing.T) {
 	digest := func(c string) verify.Digest {
 		d, err := verify.ParseHex(verify.SHA256, strings.Repeat(c, 32))
@@ -194,8 +195,8 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// compared is a download of two sources whose file was wrong somewhere: it was compared for 7 s, and then a second was
-// fetched anew.
+// compared returns a download from two sources with a wrong file. It was compared for 7 s, and then half of it was
+// fetched again.
 func compared() *Recorder {
 	t := newTale(10 * mib)
 	a, b := t.ask(0, 0, 5*mib, scheduler.ReasonFirst), t.ask(1, 5*mib, 10*mib, scheduler.ReasonGrowth)
@@ -213,7 +214,7 @@ func compared() *Recorder {
 	return t.done(10 * mib)
 }
 
-// silentAndCompared is one in which nothing came for a while as well.
+// silentAndCompared returns a download that was also silent for a while.
 func silentAndCompared() *Recorder {
 	t := newTale(10 * mib)
 	a := t.ask(0, 0, 5*mib, scheduler.ReasonFirst)
@@ -229,7 +230,7 @@ func silentAndCompared() *Recorder {
 	return t.done(10 * mib)
 }
 
-// limited is a download that brings 1 MiB a second while so many bytes a second are allowed.
+// limited returns a download of 1 MiB a second with the given limit in bytes a second.
 func limited(limit int64) *Recorder {
 	r := alone(func(t *tale, f int) {
 		t.answer(f)
@@ -239,7 +240,7 @@ func limited(limit int64) *Recorder {
 	return r
 }
 
-// stuck is a download of two sources, one of which has nothing left to do when the other falls silent.
+// stuck returns a download from two sources, one of which has nothing left to do when the other falls silent.
 func stuck() *Recorder {
 	t := newTale(10 * mib)
 	a, b := t.ask(0, 0, 5*mib, scheduler.ReasonFirst), t.ask(1, 5*mib, 10*mib, scheduler.ReasonGrowth)
@@ -256,7 +257,7 @@ func stuck() *Recorder {
 	return t.done(10 * mib)
 }
 
-// TestWordsOfMany: what the speeds of all mirrors say about what limits them.
+// TestWordsOfMany: the speeds of all mirrors show what limits them.
 func TestWordsOfMany(t *testing.T) {
 	several := func(speeds ...int64) string {
 		t := newTale(100 * mib)
@@ -287,7 +288,7 @@ func TestWordsOfMany(t *testing.T) {
 	}
 }
 
-// TestHeadline: how it ended, in a line.
+// TestHeadline: the headline describes the result in one line.
 func TestHeadline(t *testing.T) {
 	cut := &download.Error{Kind: download.Interrupted, What: "download", Err: context.Canceled, Kept: 5 * mib}
 	for _, tt := range []struct {
@@ -310,7 +311,8 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// TestTakers: whoever is asked for what another lost is named, and a source that gets slow and then silent is one story.
+// TestTakers: the source that is asked for a lost range is named, and a source that becomes slow and then silent is
+// reported once.
 func TestTakers(t *testing.T) {
 	tl := newTale(100 * mib)
 	a := tl.ask(0, 0, 10*mib, scheduler.ReasonFirst)
@@ -322,7 +324,7 @@ func TestTakers(t *testing.T) {
 	tl.until(3 * time.Second)
 	tl.cut(b, 10*mib+100*kib, true, scheduler.ReasonSilent)
 	tl.over(nil, b)
-	tl.ask(0, 30*mib, 40*mib, scheduler.ReasonNext) // not what was lost
+	tl.ask(0, 30*mib, 40*mib, scheduler.ReasonNext) // not the lost range
 	tl.ask(2, 14*mib, 16*mib, scheduler.ReasonNext)
 	got := tl.fail(errors.New("x")).words().String()
 	if !strings.Contains(got, "m1:80 fell silent at 1 s after 100 KiB; the rest of its range went to m2:80 at 3 s.") || strings.Contains(got, "slow") {
