@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// What is done to the entries of a folder is done, and what cannot be done is an error that says what was meant.
+// Changes of the entries of a folder take effect, and failures are errors that name the operation.
 func TestEntries(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -50,7 +50,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// A folder that is there is fine, and anything else of its name is not.
+// An existing folder is no error, and any other entry of that name is one.
 func TestMkdir(t *testing.T) {
 	dir := t.TempDir()
 	d, err := OS.OpenDir(dir)
@@ -70,7 +70,7 @@ func TestMkdir(t *testing.T) {
 	}
 }
 
-// Room on disk is asked of the file system, and the answer is no more than a number can say.
+// The available space comes from the file system, and is limited to the largest number.
 func TestRoom(t *testing.T) {
 	own, err := os.Create(filepath.Join(t.TempDir(), "f"))
 	must(t, err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A guard notices what others do to a file from Watch on, and nothing that we do.
+// A guard detects what other programs do to a file after Watch, and ignores our own writes.
 func TestGuard_Rule2(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	own, err := os.Create(path)
@@ -36,7 +36,7 @@ func TestGuard_Rule2(t *testing.T) {
 		return other
 	}
 	must(t, foreign().Close())
-	written(false) // before the watch
+	written(false) // before Watch
 	must(t, guard.Watch())
 	_, err = own.Write([]byte("abc"))
 	must(t, err)

@@ -21,7 +21,8 @@ func TestFindHolder_Rule9(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: process %d, want %d", file, got, want)
 		}
-		if device := strings.HasPrefix(file, "fe:0"); sure != (device && want > 0) { // the lock may be of a file on another device
+		// On another device, the lock may belong to a different file.
+		if device := strings.HasPrefix(file, "fe:0"); sure != (device && want > 0) {
 			t.Errorf("%s: sure: %v", file, sure)
 		}
 	}

@@ -33,7 +33,7 @@ func TestOpenUnlinked(t *testing.T) {
 	}
 }
 
-// Nothing that has a name is opened through a symbolic link in a Dir, and a FIFO keeps nobody waiting (rules 1 and 5).
+// A Dir follows no symbolic link, and opening a FIFO does not block (rules 1 and 5).
 func TestNothingIsFollowed_Rule5(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
@@ -58,15 +58,15 @@ func TestNothingIsFollowed_Rule5(t *testing.T) {
 	f, err := d.Open("fifo")
 	must(t, err)
 	f.Close()
-	f, err = OS.Open(filepath.Join(dir, "fifo")) // and no writer comes
+	f, err = OS.Open(filepath.Join(dir, "fifo")) // without a writer
 	must(t, err)
 	f.Close()
-	f, err = OS.Open(filepath.Join(dir, "filelink")) // what the user names is
+	f, err = OS.Open(filepath.Join(dir, "filelink")) // links in the user's own path are followed
 	must(t, err)
 	f.Close()
 }
 
-// Errors say what was being done, and with which file.
+// Errors contain the operation and the file.
 func TestErrorsNameTheFile(t *testing.T) {
 	dir := t.TempDir()
 	d, err := OS.OpenDir(dir)
@@ -83,7 +83,7 @@ func TestErrorsNameTheFile(t *testing.T) {
 	}
 }
 
-// The interface costs nothing: what is called for each byte of a download allocates nothing.
+// The methods that are called for each byte of a download do not allocate.
 func TestNoAllocations(t *testing.T) {
 	d, err := OS.OpenDir(t.TempDir())
 	must(t, err)

@@ -14,7 +14,7 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// only fails the test unless the folder has exactly these names: nothing temporary is left behind.
+// only fails the test unless the folder has exactly these names, without temporary files.
 func only(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -64,7 +64,7 @@ func TestWriteFileInWorkingDirectory(t *testing.T) {
 	only(t, ".", "state")
 }
 
-// What cannot be written leaves what was there, and no litter.
+// A failed write leaves the old file unchanged, and no other file.
 func TestWriteFileFails(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "folder")
@@ -82,7 +82,7 @@ func TestWriteFileFails(t *testing.T) {
 	only(t, dir, "folder")
 }
 
-// What breaks off while it is made leaves what was there, and says why.
+// An error of content leaves the old file unchanged, and is returned.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state")
@@ -107,7 +107,7 @@ func TestWrite(t *testing.T) {
 	only(t, dir, "state")
 }
 
-// A symbolic link is replaced; the file that it names keeps its bytes.
+// A symbolic link is replaced; its target keeps its bytes.
 func TestWriteFileDoesNotFollowLinks(t *testing.T) {
 	dir := t.TempDir()
 	other, link := filepath.Join(dir, "other"), filepath.Join(dir, "state")
@@ -128,7 +128,7 @@ func TestWriteFileDoesNotFollowLinks(t *testing.T) {
 	}
 }
 
-// Readers see one content or another, never a part or a mixture, while writers race.
+// Readers see one content or another, never a part or a mixture, during concurrent writes.
 func TestReadersSeeWholeFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	contents := [][]byte{bytes.Repeat([]byte("a"), 100_000), bytes.Repeat([]byte("b"), 50_000)}
@@ -161,7 +161,8 @@ func TestReadersSeeWholeFiles(t *testing.T) {
 	only(t, filepath.Dir(path), "state")
 }
 
-// What was written whole is on disk when WriteFile returns; what was written in haste may be lost, but is never half there.
+// A file written by WriteFile is on disk when it returns. One written by WriteHasty may be lost, but is never
+// incomplete.
 func TestWriteFileIsOnDisk(t *testing.T) {
 	for name, write := range map[string]func(fsys.FS, string, []byte, fs.FileMode) error{"whole": fsys.WriteFile, "hasty": fsys.WriteHasty} {
 		disk := fsystest.NewDisk()
