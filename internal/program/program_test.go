@@ -39,7 +39,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A program ends with what it has started, also if they do not want to.
+// A program and its children are ended, even if they ignore SIGTERM.
 func TestEnd(t *testing.T) {
 	dir := t.TempDir()
 	p := Program{
@@ -67,7 +67,7 @@ func TestEnd(t *testing.T) {
 	until(t, func() bool { return !runs(pid) })
 }
 
-// runs says that a process is there and no zombie, which nobody may wait for in a container.
+// runs reports whether a process exists and is no zombie, which may not be reaped in a container.
 func runs(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -86,10 +86,11 @@ func until(t *testing.T, done func() bool) {
 	}
 }
 
-// What a program leaves behind with its output open does not hold anybody up.
+// A child that keeps the output open does not delay Run.
 func TestLeftBehind(t *testing.T) {
 	var out bytes.Buffer
-	p := Program{Args: []string{"/bin/sh", "-c", "sleep 300 & echo $!"}, Env: os.Environ(), Out: &out, Grace: 3 * time.Second} // in which what it printed is read
+	// The grace includes the time for reading the output.
+	p := Program{Args: []string{"/bin/sh", "-c", "sleep 300 & echo $!"}, Env: os.Environ(), Out: &out, Grace: 3 * time.Second}
 	if err := p.Run(t.Context()); err != nil {
 		t.Error(err)
 	}
