@@ -9,9 +9,9 @@ import (
 	"braid/verify"
 )
 
-// Every pair of what two parties may show: no, a weak (which is none here) or a strong tag, the same or another one;
-// dates; sizes; digests; one host, another one, or one that shares tags. What decides is listed from the strongest mark
-// to the weakest.
+// Every pair of views is compared: without, with a weak (which counts as none) or with a strong tag, the same or
+// another one; dates; sizes; digests; one host, another one, or one that shares tags. The decisions are listed from the
+// strongest mark to the weakest.
 func TestCompare_Rule30_Rule34_Rule35_C5_C8_S9_S18(t *testing.T) {
 	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	dates := map[string][2]time.Time{"no dates": {}, "one date": {day, {}}, "same date": {day, day}, "other date": {day, day.Add(time.Hour)}}
@@ -53,7 +53,7 @@ func TestCompare_Rule30_Rule34_Rule35_C5_C8_S9_S18(t *testing.T) {
 	}
 }
 
-// expected reads the table of words: the first line whose words are all in the name decides.
+// expected looks a name up in the table of words: the first row whose words are all in the name decides.
 func expected(name string) Verdict {
 	for _, row := range []struct {
 		words string
