@@ -28,13 +28,13 @@ func TestAlignmentBoundaries(t *testing.T) {
 	}
 }
 
-// Pieces come in any order: what is left is counted, and every byte stays in one state.
+// Pieces arrive in any order: the missing bytes are counted, and every byte stays in one state.
 func TestWholePiecesInAnyOrder(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s := New(Config{Size: 10 * mib})
 	do, _ := s.Step(now, SourceAdded{ID: 0, Host: "swarm", Align: mib, Slow: true})
 	f, ok := do[0].(Fetch)
-	if !ok || f.Range != (byterange.Range{End: 10 * mib}) { // nobody is there for whom to leave something
+	if !ok || f.Range != (byterange.Range{End: 10 * mib}) { // no other mirror needs a part
 		t.Fatalf("actions are %v", do)
 	}
 	s.Step(now, Answered{Fetch: f.ID, Size: 10 * mib, Ranged: true})
@@ -56,12 +56,12 @@ func TestWholePiecesInAnyOrder(t *testing.T) {
 	if got := s.mirrors[0].meter.total; got != n*mib {
 		t.Errorf("%d bytes count for its speed, want %d", got, n*mib)
 	}
-	s.Step(now, Coming{Fetch: f.ID, N: -mib}) // what was wrong does not make more of what is left
+	s.Step(now, Coming{Fetch: f.ID, N: -mib}) // wrong bytes do not change what is missing
 	s.Step(now, FetchEnded{Fetch: f.ID})
 	verify(t, s, false)
 }
 
-// What holds the others up at the end is taken whole, if a part would not do.
+// A range that delays the others at the end is taken whole if a part would not help.
 func TestLastPieceIsTaken(t *testing.T) {
 	s := New(Config{Size: 2 * mib})
 	s.now = time.Unix(1e9, 0)
@@ -72,13 +72,13 @@ func TestLastPieceIsTaken(t *testing.T) {
 		t.Errorf("split at %d, want all of it", got)
 	}
 	victim.speed, victim.meter.flow = 4<<20, s.now
-	f.pos = 1 // split returns a position, and 0 is none
+	f.pos = 1 // split returns a position, and 0 means none
 	if got := s.tail.splitAt(f, m, mib); got != 0 {
 		t.Errorf("split at %d, want none: it will be done soon", got)
 	}
 }
 
-// A source that is the last resort is used at once when there is no other, and when all others are gone.
+// A source of last resort is used at once if there is no other, and if all others are gone.
 func TestLastResort(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s := New(Config{Size: 100 * mib})
@@ -95,8 +95,8 @@ func TestLastResort(t *testing.T) {
 	}
 }
 
-// Less than half a piece is left, the swarm has the only place, and the mirror that could bring it waits for that: the
-// swarm does. Proves rule 21: nothing waits for ever.
+// Less than half a piece is missing, the swarm has the only place, and the mirror that could fetch the rest waits for
+// that place: the swarm fetches it. Proves rule 21: nothing waits forever.
 func TestCrumbsOfTheOnlyPlace_Rule21(t *testing.T) {
 	p := play(t, Config{Size: 8 * mib, Split: 1})
 	a := p.at(0, SourceAdded{ID: 0, Host: "a"}).only()
@@ -110,7 +110,7 @@ func TestCrumbsOfTheOnlyPlace_Rule21(t *testing.T) {
 	}
 }
 
-// A mirror without ranges serves when no other can, and peers when there are no others: neither waits for the other.
+// A mirror without ranges is used if no other can serve, and peers if there are no others: neither waits for the other.
 // Proves S15 and rule 39.
 func TestPeersBesideCompleteAnswers_S15_Rule39(t *testing.T) {
 	p, first := begin(t, unknown(), 1)

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// A site is where a simulated batch comes from.
+// site is the server of a simulated batch.
 type site struct {
 	rtt      time.Duration
-	link     float64                   // bytes a second of all
+	link     float64                   // bytes a second of all connections
 	perConn  float64                   // bytes a second of one connection; 0: as the link
 	until    time.Duration             // when perConn ends; 0: never
-	slowdown func(running int) float64 // what is left of the link with so many downloads; nil: all
-	refuses  bool                      // after one round trip, whatever is asked for
+	slowdown func(running int) float64 // share of the link that remains with so many downloads; nil: all
+	refuses  bool                      // after one round trip, for every request
 }
 
-// A haul is a batch in a virtual network: one round trip to connect, one to the first byte, windows that begin
-// with ten segments and double with each round trip, connections that are kept, a fair share of the link.
+// haul is a batch in a virtual network: one round trip to connect, one to the first byte, windows that begin with ten
+// segments and double in each round trip, persistent connections, and a fair share of the link.
 type haul struct {
 	site
 	t     *testing.T
@@ -31,13 +31,13 @@ type haul struct {
 	area  float64 // downloads times seconds
 }
 
-// A conduit is a connection with a file on it.
+// conduit is a connection that delivers a file.
 type conduit struct {
 	id     JobID
 	window float64   // bytes in a round trip
-	credit float64   // of the window, in this one
-	burst  time.Time // when it began, and so its turn on the link
-	at     time.Time // when the first byte comes
+	credit float64   // unused part of the window in this round trip
+	burst  time.Time // start of the round trip, which determines its turn on the link
+	at     time.Time // when the first byte arrives
 	left   float64
 	heard  bool
 	untold float64
@@ -78,7 +78,7 @@ func (h *haul) begin() {
 	h.open = append(h.open, c)
 }
 
-// flow lets one beat pass.
+// flow simulates one time step.
 func (h *haul) flow() {
 	link := h.link
 	if h.slowdown != nil {
@@ -92,7 +92,7 @@ func (h *haul) flow() {
 	}
 }
 
-// deliver gives a connection what its window and the link allow, and says how much that is.
+// deliver gives a connection what its window and the link allow, and returns the number of bytes.
 func (h *haul) deliver(c *conduit, budget float64) float64 {
 	if h.now.Before(c.at) {
 		return 0
@@ -132,7 +132,7 @@ func (h *haul) end(c *conduit, well bool) {
 	h.idle = append(h.idle, c)
 }
 
-// check fails the test if the numbers of b cannot be.
+// check fails the test if the state of b is inconsistent.
 func (b *Batch) check(t *testing.T) {
 	t.Helper()
 	if b.allowed < 1 || b.allowed > b.most || b.step.unanswered < 0 || b.step.unanswered > b.step.fresh {
@@ -142,8 +142,8 @@ func (b *Batch) check(t *testing.T) {
 
 func files(n int, size int64) []int64 { return slices.Repeat([]int64{size}, n) }
 
-// TestBatches_S12: batches in virtual networks. Small files are fast after a few round trips; where one download fills the
-// link there are at most two (C6); and where more make it slower, it goes back.
+// TestBatches_S12: batches in virtual networks. Small files are fast after a few round trips. If one download fills the
+// link, at most two run (C6). If more downloads are slower, the number is reduced.
 func TestBatches_S12(t *testing.T) {
 	const ms = time.Millisecond
 	lan := site{rtt: 20 * ms, link: 24e6}
@@ -151,9 +151,9 @@ func TestBatches_S12(t *testing.T) {
 		name   string
 		site   site
 		files  []int64
-		within time.Duration // all of it
-		most   int           // downloads at once, at any time
-		mean   float64       // downloads at once, on average
+		within time.Duration // of the whole batch
+		most   int           // maximum of concurrent downloads
+		mean   float64       // mean of concurrent downloads
 	}{
 		{"small files", lan, files(2000, 16<<10), 1620 * ms, 64, 60},
 		{"small files, far away", site{rtt: 200 * ms, link: 24e6}, files(2000, 16<<10), 8800 * ms, 64, 64},
@@ -182,7 +182,7 @@ func TestBatches_S12(t *testing.T) {
 	}
 }
 
-// TestBatchGoesDown: places that were worth it once are given up when they are not any more.
+// TestBatchGoesDown: places that no longer pay are given up.
 func TestBatchGoesDown(t *testing.T) {
 	h := &haul{
 		site: site{rtt: 20 * time.Millisecond, link: 24e6, perConn: 3e6, until: time.Minute},
@@ -194,7 +194,7 @@ func TestBatchGoesDown(t *testing.T) {
 	}
 }
 
-// TestBatchFixed: a number of the user's is kept, whatever it brings.
+// TestBatchFixed: a number that the user sets is kept, regardless of throughput.
 func TestBatchFixed(t *testing.T) {
 	h := &haul{site: site{rtt: 20 * time.Millisecond, link: 24e6}, t: t, batch: NewBatch(16), files: files(2000, 16<<10)}
 	if took := h.run(); h.most != 16 || took > 3800*time.Millisecond {
@@ -206,7 +206,7 @@ func TestBatchFixed(t *testing.T) {
 	}
 }
 
-// TestBatchWaitsForVerdict: while a step is measured no further one begins (S12).
+// TestBatchWaitsForVerdict: no step begins while another one is measured (S12).
 func TestBatchWaitsForVerdict_S12(t *testing.T) {
 	b, now := NewBatch(0), time.Unix(1, 0)
 	first := b.Began(now)
@@ -228,8 +228,8 @@ func TestBatchWaitsForVerdict_S12(t *testing.T) {
 	}
 }
 
-// FuzzBatch: whatever happens, at least one download may run and never too many; and the same history gives the
-// same answers.
+// FuzzBatch: for every history, at least one download may run and never too many, and equal histories give equal
+// results.
 func FuzzBatch(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 250, 251, 8, 90, 16, 24, 34, 128, 66})
 	f.Add([]byte("a list that begins with small files may go on with large ones"))
@@ -271,7 +271,7 @@ func FuzzBatch(f *testing.F) {
 	})
 }
 
-// TestBatchResize: another number of places holds from then on, and measuring goes on from where it is.
+// TestBatchResize: another number of places applies from then on, and measuring continues.
 func TestBatchResize(t *testing.T) {
 	b, now := NewBatch(5), time.Unix(1000, 0)
 	room := func() int { k, _ := b.More(now); b.check(t); return k }
@@ -285,8 +285,8 @@ func TestBatchResize(t *testing.T) {
 	}
 }
 
-// TestBatchAtLeast: a floor is there from the first download on, stays when places do not pay, and is none of a number
-// of the user's.
+// TestBatchAtLeast: the minimum applies from the first download on and stays when places do not pay. It does not apply
+// to a number that the user sets.
 func TestBatchAtLeast(t *testing.T) {
 	b, now := NewBatch(0), time.Unix(1, 0)
 	b.AtLeast(4)

@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-// A crowd is a scheduler in the middle of much work: 100 sources bring 500 KB/s each, and 10,000 ranges are here already.
+// crowd is a scheduler with much work: 100 sources deliver 500 KB/s each, and 10,000 ranges are present.
 type crowd struct {
 	s    *Scheduler
 	now  time.Time
@@ -30,7 +30,7 @@ func newCrowd(t testing.TB) *crowd {
 	for i := range SourceID(crowdSources) {
 		c.step(SourceAdded{ID: i, Host: name(int(i)), Rate: 5e5, RTT: 20 * time.Millisecond})
 	}
-	c.s.growth.allowed, c.s.growth.ended = crowdSources, true // it has found them all worth having
+	c.s.growth.allowed, c.s.growth.ended = crowdSources, true // growth has found that all pay
 	c.now = c.now.Add(time.Second)
 	c.step(Tick{})
 	if n := len(c.s.running); n < crowdSources {
@@ -39,7 +39,7 @@ func newCrowd(t testing.TB) *crowd {
 	return c
 }
 
-// step tells the scheduler something, and that the time has come when it has.
+// step sends an event to the scheduler, and a Tick when the wake time has come.
 func (c *crowd) step(ev Event) {
 	_, c.wake = c.s.Step(c.now, ev)
 	if !c.wake.IsZero() && !c.now.Before(c.wake) {
@@ -47,7 +47,7 @@ func (c *crowd) step(ev Event) {
 	}
 }
 
-// progress is one write of one source; each writes a hundred times a second.
+// progress is one write of one source; each source writes a hundred times a second.
 func (c *crowd) progress(i int) {
 	f := c.s.running[i%len(c.s.running)]
 	c.now = c.now.Add(10 * time.Millisecond / crowdSources)
@@ -59,8 +59,8 @@ func (c *crowd) progress(i int) {
 	c.step(FetchEnded{Fetch: f.id})
 }
 
-// BenchmarkStep is the cost of deciding: what an event costs, with the decisions that follow ten times a second and
-// whenever a range is through.
+// BenchmarkStep measures the cost of an event, including the decisions that follow ten times a second and at the end of
+// each range.
 func BenchmarkStep(b *testing.B) {
 	c := newCrowd(b)
 	b.ReportAllocs()
@@ -69,7 +69,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// Telling of a write allocates nothing.
+// Reporting a write allocates nothing.
 func TestProgressAllocatesNothing(t *testing.T) {
 	c := newCrowd(t)
 	for i := range 10 * crowdSources {
@@ -77,7 +77,7 @@ func TestProgressAllocatesNothing(t *testing.T) {
 	}
 	f := c.s.running[0]
 	c.now = c.now.Add(time.Millisecond)
-	n := testing.AllocsPerRun(100, func() { // all of it before it is time to think again
+	n := testing.AllocsPerRun(100, func() { // all of it before the next decision
 		c.s.Step(c.now, Progress{Fetch: f.id, Range: byterange.Range{Start: f.pos, End: f.pos + 100}})
 	})
 	if n > 0 {

@@ -15,7 +15,7 @@ var (
 	first    = flag.Uint64("first", 0, "with -invented: the first seed")
 )
 
-// calm invents a network without faults: some mirrors, uneven and near or far, that nobody had in mind.
+// calm invents a network without faults: several mirrors of different speeds and distances.
 func calm(seed uint64) scenario {
 	rng := rand.New(rand.NewPCG(seed, 23))
 	between := func(low, high float64) float64 { return low * math.Pow(high/low, rng.Float64()) }
@@ -63,8 +63,8 @@ func printInvented(t *testing.T) {
 	}
 }
 
-// worstOf chooses n runs: in turns the one that lost most in all, in its ramp and in its tail. A second counts less
-// where the file takes longer, but not in proportion: else these would be the smallest files.
+// worstOf returns n runs: in turns the one that lost most time in total, in its ramp and in its tail. Losses in long
+// downloads count less, but not in proportion; otherwise the smallest files would always be the worst.
 func worstOf(all []report, n int) (out []report) {
 	lost := []func(report) time.Duration{func(r report) time.Duration { return r.elapsed - r.floor.all }, report.ramp, report.tail}
 	for i := 0; len(out) < n && len(all) > 0; i++ {
@@ -81,8 +81,8 @@ func worstOf(all []report, n int) (out []report) {
 	return out
 }
 
-// kept are calm networks that showed a fault, and then the ten worst of a thousand: how near to the floor they come at
-// least and how much comes in vain at most, with each variation.
+// kept returns calm networks that once showed a fault, and the ten worst of a thousand, with the bars for their
+// distance from the floor and for wasted bytes, for each variation.
 func kept() (out []row) {
 	for _, k := range []struct {
 		seed         uint64
@@ -98,7 +98,7 @@ func kept() (out []row) {
 	return out
 }
 
-// A network that nobody had in mind is near to the floor as well.
+// Invented networks are near to the floor as well.
 func TestCalm(t *testing.T) {
 	for seed := range uint64(60) {
 		r := run(t, calm(seed))

@@ -8,8 +8,8 @@ import (
 	"braid/scheduler"
 )
 
-// Events and the time go in, actions come out. Here a source answers and brings all bytes of a small file at once; who
-// carries the actions out, over which protocol, is not the scheduler's matter.
+// Events and times are the input, and actions the output. Here a source answers and delivers all bytes of a small file
+// at once. How the actions are carried out is up to the caller.
 func Example() {
 	const size = 1000
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Proves S13: when growth is at its limit an untried source gets a place only when another's connection closes, one at a
-// time, and a fast one is found that way.
+// Proves S13: when growth has reached its limit, an untried source gets a place only when another connection closes,
+// one at a time, and a fast source is found in this way.
 func TestExchange_S13(t *testing.T) {
 	hosts := append(equal(5, 4, 40*time.Millisecond), host{rate: steady(80), rtt: 40 * time.Millisecond})
 	r := run(t, scenario{size: 256 * mib, hosts: hosts, cfg: Config{Split: 3}})
@@ -30,7 +30,7 @@ func TestExchange_S13(t *testing.T) {
 	}
 }
 
-// A swarm keeps its place, however slow it is: peers choke who was away.
+// A swarm keeps its place even if it is slow, because peers choke a client that returns.
 func TestSwarmKeepsItsPlace(t *testing.T) {
 	swarm, slow, fast := opened(mib, 1), opened(1, 10), opened(1, 20)
 	for _, all := range []mirrors{{swarm, fast, slow}, {fast, slow}} {
@@ -43,14 +43,15 @@ func TestSwarmKeepsItsPlace(t *testing.T) {
 	}
 }
 
-// opened is an open mirror of a speed, whose pieces have a length.
+// opened returns an open mirror with a speed and a length of pieces.
 func opened(piece int64, speed float64) *mirror {
 	m := newMirror(SourceAdded{Align: piece, Rate: speed}, time.Unix(1e9, 0))
 	m.state = stateOpen
 	return m
 }
 
-// Proves S13: the weakest makes room for one that was never tried, and for one that was only if that did much more, once.
+// Proves S13: the weakest mirror is replaced by an untried one. It is replaced by a tried one only if that was much
+// faster, and only once.
 func TestSwap_S13(t *testing.T) {
 	s := New(Config{Size: gib})
 	s.now = time.Unix(1e9, 0)
@@ -79,8 +80,8 @@ func TestSwap_S13(t *testing.T) {
 	}
 }
 
-// Where all are alike, the first exchange tries four at once, and each that found nothing better half as many; one that
-// did begins anew.
+// Among equal mirrors the first exchange tries four at once, and each one that finds nothing better halves the number.
+// One that does resets it.
 func TestExchangeBatches(t *testing.T) {
 	s := New(Config{Size: gib})
 	s.now = time.Unix(1e9, 0)
@@ -91,7 +92,7 @@ func TestExchangeBatches(t *testing.T) {
 		s.mirrors = append(s.mirrors, newMirror(SourceAdded{ID: 100 + id}, s.now))
 	}
 	for i, tt := range []struct {
-		found float64 // the speed of those that were tried before
+		found float64 // speed of those that were tried before
 		want  int
 	}{{0, 4}, {1e6, 2}, {1.2e6, 1}, {1e6, 1}, {9e6, 4}} {
 		for _, m := range s.exchange.tried {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Proves S2: a mirror that cannot be reached costs nothing but the attempt.
+// Proves S2: a mirror that cannot be reached costs only the attempt.
 func TestUnreachableMirror_S2(t *testing.T) {
 	hosts := with(equal(3, 40, 40*time.Millisecond), 1, func(h *host) { h.down = func(time.Duration) bool { return true } })
 	r := run(t, scenario{size: 128 * mib, hosts: hosts})
@@ -15,8 +15,7 @@ func TestUnreachableMirror_S2(t *testing.T) {
 	}
 }
 
-// Proves S5 and S8: mirrors are tried in the order in which the caller lists them, which is that of
-// preference and priority.
+// Proves S5 and S8: mirrors are tried in the order of the caller's list, which is that of preference and priority.
 func TestOrderOfPreference_S5_S8(t *testing.T) {
 	r := run(t, scenario{size: 256 * mib, hosts: equal(6, 40, 40*time.Millisecond)})
 	var first []SourceID
@@ -30,8 +29,8 @@ func TestOrderOfPreference_S5_S8(t *testing.T) {
 	}
 }
 
-// Proves S5: what is known of speeds comes before the order in which the caller lists mirrors, for those that may be
-// opened and for those that wait for work.
+// Proves S5: known speeds take precedence over the order of the list, both for mirrors to be opened and for mirrors
+// that wait for work.
 func TestSpeedOverridesPreference_S5(t *testing.T) {
 	sc := scenario{size: 64 * mib, hosts: equal(5, 40, 40*time.Millisecond)}
 	sc.hints = func(id SourceID) (Speed, bool) { return Speed{Rate: 5e6, RTT: 40 * ms}, id == 3 }
@@ -58,7 +57,7 @@ func TestFirstRequestEndsWhereItMeetsOthers_S17(t *testing.T) {
 	t.Error("the first request was not ended where it met others")
 }
 
-// Proves S15 and rule 14: a mirror that answers a range with the whole file is left, and the others go on.
+// Proves S15 and rule 14: a mirror that answers a range with the whole file is dropped, and the others continue.
 func TestCompleteAnswerIsLeft_S15(t *testing.T) {
 	hosts := with(equal(3, 40, 40*time.Millisecond), 1, func(h *host) { h.norange = true })
 	r := run(t, scenario{size: 128 * mib, hosts: hosts})
@@ -67,7 +66,7 @@ func TestCompleteAnswerIsLeft_S15(t *testing.T) {
 	}
 }
 
-// Proves S15: when such a mirror is all that is left, it brings the file from the beginning.
+// Proves S15: if such a mirror is the only one left, it delivers the file from the beginning.
 func TestCompleteAnswerServesAlone_S15(t *testing.T) {
 	hosts := equal(2, 40, 40*time.Millisecond)
 	hosts[0].down = func(t time.Duration) bool { return t > 5*time.Second }
@@ -79,19 +78,19 @@ func TestCompleteAnswerServesAlone_S15(t *testing.T) {
 	}
 }
 
-// Proves S15: a source without ranges that broke off does not keep the place that another needs.
+// Proves S15: a source without ranges that was interrupted does not keep a place that another one needs.
 func TestCompleteAnswerLeavesItsPlace_S15(t *testing.T) {
 	hosts := equal(3, 40, 40*time.Millisecond)
 	hosts[0].down = from(time.Second)
 	hosts[1].norange, hosts[1].cut = true, 16*mib
 	sc := scenario{size: 64 * mib, hosts: hosts, cfg: Config{Split: 1}}
-	sc.hints = func(id SourceID) (Speed, bool) { return Speed{Rate: 1e9, RTT: 40 * ms}, id == 1 } // seems to be through sooner
+	sc.hints = func(id SourceID) (Speed, bool) { return Speed{Rate: 1e9, RTT: 40 * ms}, id == 1 } // seems faster
 	if r := run(t, sc); !r.finished || r.brought[2] < 32*mib {
 		t.Errorf("finished %v, brought %v", r.finished, r.brought)
 	}
 }
 
-// Proves S16 and rule 21: the range of a source that fell silent is taken from it soon, and given to another.
+// Proves S16 and rule 21: the range of a silent source is soon assigned to another one.
 func TestSilenceMovesTheRange_S16_Rule21(t *testing.T) {
 	hosts := with(equal(3, 40, 40*time.Millisecond), 0, func(h *host) { h.rate = after(3*time.Second, 40, 0) })
 	r := run(t, scenario{size: 128 * mib, hosts: hosts})
@@ -114,7 +113,7 @@ func TestSilenceMovesTheRange_S16_Rule21(t *testing.T) {
 	t.Error("nobody else got the range of the silent source")
 }
 
-// Proves rule 21: a source that nobody can stand in for is given 30 s.
+// Proves rule 21: a source that no other can replace may be silent for 30 s.
 func TestSilenceAlone_Rule21(t *testing.T) {
 	hosts := with(equal(1, 40, 40*time.Millisecond), 0, func(h *host) {
 		h.rate = func(t time.Duration) float64 {
@@ -136,7 +135,7 @@ func TestSilenceAlone_Rule21(t *testing.T) {
 	t.Errorf("finished %v, history %v", r.finished, r.history)
 }
 
-// Proves S16: a source that collapses keeps only what it can bring in reasonable time.
+// Proves S16: a source whose speed collapses keeps only what it can deliver in reasonable time.
 func TestCollapseLightens_S16(t *testing.T) {
 	hosts := with(equal(3, 40, 40*time.Millisecond), 1, func(h *host) { h.rate = after(3*time.Second, 40, 0.4) })
 	r := run(t, scenario{size: 512 * mib, hosts: hosts})
@@ -154,7 +153,7 @@ func TestCollapseLightens_S16(t *testing.T) {
 	t.Error("the collapsed source kept its whole range")
 }
 
-// Proves rule 35 and C5 as far as it is the scheduler's: a source with wrong content is never asked again.
+// Proves the scheduler's part of rule 35 and C5: a source with wrong content is never asked again.
 func TestWrongSourceIsBanned_C5(t *testing.T) {
 	hosts := with(equal(3, 40, 40*time.Millisecond), 1, func(h *host) { h.wrong = true })
 	r := run(t, scenario{size: 128 * mib, hosts: hosts})
@@ -163,7 +162,7 @@ func TestWrongSourceIsBanned_C5(t *testing.T) {
 	}
 }
 
-// Proves rule 23: nothing is asked of a source before the time that it gave.
+// Proves rule 23: a source is not asked before its Retry-After time.
 func TestRetryAfter_Rule23(t *testing.T) {
 	hosts := equal(1, 40, 40*time.Millisecond)
 	hosts[0].busy = func(t time.Duration) time.Duration {
@@ -178,7 +177,8 @@ func TestRetryAfter_Rule23(t *testing.T) {
 	}
 }
 
-// Proves rule 66: a source that is held is not asked before its turn, and that is no failure, however often it is.
+// Proves rule 66: a source that is held is not asked before its time, and being held is no failure, however often it
+// happens.
 func TestHeldIsNoFailure_Rule66(t *testing.T) {
 	s, now := New(Config{Size: mib, Tries: 1}), time.Unix(0, 0)
 	do, _ := s.Step(now, SourceAdded{ID: 0, Host: "a:80"})
@@ -197,14 +197,14 @@ func TestHeldIsNoFailure_Rule66(t *testing.T) {
 		now = now.Add(5 * time.Second)
 		do, _ = s.Step(now, Tick{})
 	}
-	// Another one takes the work meanwhile.
+	// Another source takes the work meanwhile.
 	s.Step(now, FetchEnded{Fetch: do[0].(Fetch).ID, Fault: FaultHeld, After: 5 * time.Second})
 	if do, _ = s.Step(now, SourceAdded{ID: 1, Host: "b:80"}); len(do) != 1 || do[0].(Fetch).Source != 1 {
 		t.Errorf("%v", do)
 	}
 }
 
-// Proves rule 22: an outage of everything is waited for without a busy loop, and the file still comes.
+// Proves rule 22: an outage of all sources is waited for without a busy loop, and the file is still downloaded.
 func TestOutageIsWaitedFor_Rule22(t *testing.T) {
 	hosts := equal(3, 40, 40*time.Millisecond)
 	for i := range hosts {
@@ -222,7 +222,7 @@ func TestOutageIsWaitedFor_Rule22(t *testing.T) {
 	}
 }
 
-// Proves rule 22: tries without progress are bounded, fewer when nobody ever answered.
+// Proves rule 22: attempts without progress are limited, and fewer if no source ever answered.
 func TestTriesAreBounded_Rule22(t *testing.T) {
 	hosts := with(equal(1, 40, 40*time.Millisecond), 0, func(h *host) { h.down = func(time.Duration) bool { return true } })
 	sc := scenario{size: mib, hosts: hosts}
@@ -248,7 +248,7 @@ func TestPausesDouble_Rule22(t *testing.T) {
 	}
 }
 
-// Proves rule 39: with every mirror bad the origin goes on alone, and with the origin gone a good mirror does.
+// Proves rule 39: the origin continues alone if every mirror is bad, and a good mirror if the origin is gone.
 func TestAnyOneSourceIsEnough_Rule39(t *testing.T) {
 	dead := func(t time.Duration) bool { return t > time.Second }
 	mirrors := equal(3, 40, 40*time.Millisecond)
@@ -263,7 +263,7 @@ func TestAnyOneSourceIsEnough_Rule39(t *testing.T) {
 	}
 }
 
-// Proves rule 22: what was here already is no progress, so a source that always breaks off at the same byte ends
+// Proves rule 22: bytes that were present already are no progress, so a source that always fails at the same byte ends
 // the download after --tries.
 func TestBreakingOffAtTheSameByte_Rule22(t *testing.T) {
 	hosts := with(equal(1, 40, 40*time.Millisecond), 0, func(h *host) { h.norange, h.cut = true, mib })
@@ -272,7 +272,7 @@ func TestBreakingOffAtTheSameByte_Rule22(t *testing.T) {
 	}
 }
 
-// Proves rule 22: the count of failures begins again with every progress.
+// Proves rule 22: the count of failures is reset by any progress.
 func TestProgressResetsTries_Rule22(t *testing.T) {
 	hosts := with(equal(1, 40, 40*time.Millisecond), 0, func(h *host) { h.cut = 100 << 10 })
 	sc := scenario{size: 8 * mib, hosts: hosts}
@@ -282,7 +282,7 @@ func TestProgressResetsTries_Rule22(t *testing.T) {
 	}
 }
 
-// Proves S15: a complete answer is kept when it will be through before the others are.
+// Proves S15: a complete answer is kept if it will finish before the others.
 func TestCompleteAnswerIsKeptWhenSooner_S15(t *testing.T) {
 	for _, tt := range []struct {
 		rate float64 // remembered, bytes a second
@@ -300,7 +300,7 @@ func TestCompleteAnswerIsKeptWhenSooner_S15(t *testing.T) {
 	}
 }
 
-// Proves S13 for steps that double: after a single one that did not pay, none is opened until one closes.
+// Proves S13 for steps that double: after a single connection that did not pay, none is opened until one closes.
 func TestDoublingEndsToo_S13(t *testing.T) {
 	p, opened, _ := letter(t, 0, 5_000, 5_000)
 	if len(opened) != 0 {
@@ -312,8 +312,8 @@ func TestDoublingEndsToo_S13(t *testing.T) {
 	}
 }
 
-// A lost packet holds up what is behind it. At the end, where that is all that is missing, somebody who is free brings it again,
-// although the source is not silent for long enough to be left.
+// A lost packet delays the bytes behind it. At the end, if these are all that is missing, a free source fetches them,
+// although the first source is not silent for long enough to be closed.
 func TestWhatHangsAtTheEndIsTaken(t *testing.T) {
 	hosts := equal(2, 40, 40*time.Millisecond)
 	hosts[1].rate = func(t time.Duration) float64 {

@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-// write books bytes of host h that came. What is here already stays as it is (rule 2).
+// write records bytes from host h. Bytes that are present already do not change (rule 2).
 func (n *network) write(h int, r byterange.Range) {
 	fresh := r.Len()
 	for c := range n.have.Covered(r) {
@@ -34,7 +34,7 @@ func (n *network) falsify(lies func(piece int64) bool, r byterange.Range) {
 	}
 }
 
-// check begins to check a piece, one after the other.
+// check begins the check of a piece; checks run one after the other.
 func (n *network) check(a Check) {
 	if !n.have.Contains(a.Range) {
 		n.t.Fatalf("piece %d is to be checked and is not here", a.Piece)
@@ -51,7 +51,7 @@ func (n *network) check(a Check) {
 	n.checks = append(n.checks, check{a.Piece, ok, at})
 }
 
-// checked tells the results that are there.
+// checked reports the results that are ready.
 func (n *network) checked() {
 	for len(n.checks) > 0 && n.checks[0].at <= n.now && !n.over() {
 		c := n.checks[0]
@@ -66,7 +66,7 @@ func (n *network) checked() {
 	}
 }
 
-// discard forgets what is wrong, or may be.
+// discard removes bytes that are or may be wrong.
 func (n *network) discard(r byterange.Range) {
 	if !n.have.Contains(r) {
 		n.t.Fatalf("%v is to be forgotten, of which some never came", r)
@@ -76,7 +76,7 @@ func (n *network) discard(r byterange.Range) {
 	n.hashed = min(n.hashed, n.have.FirstGap(0))
 }
 
-// reads is how fast what is at the front is taken, in bytes a second.
+// reads returns how fast the bytes at the front are consumed, in bytes a second.
 func (n *network) reads() float64 {
 	if n.sc.pipe > 0 {
 		return n.sc.pipe
@@ -84,10 +84,10 @@ func (n *network) reads() float64 {
 	return hashSpeedHere
 }
 
-// consume lets the in-order hash or the reader of a stream take what is at the front.
+// consume makes the in-order hash or the reader of a stream consume bytes at the front.
 func (n *network) consume(d time.Duration) {
 	front := n.have.FirstGap(0)
-	if n.sc.pipe > 0 && n.sc.piece > 0 { // nothing is given away that may have to be taken back
+	if n.sc.pipe > 0 && n.sc.piece > 0 { // bytes that may be revoked are not handed out
 		front = n.proven.FirstGap(0)
 	}
 	n.hashed = max(n.hashed, min(front, n.sc.size, n.hashed+int64(n.reads()*d.Seconds())))

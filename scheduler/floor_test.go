@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The floor is never below the bound of full rates, and both are reached in their order.
+// The floor is never below the bound of full rates, and both bounds are in order.
 func TestFloorIsAboveFluid(t *testing.T) {
 	for _, r := range rows() {
 		if r.size > gib {
@@ -20,7 +20,7 @@ func TestFloorIsAboveFluid(t *testing.T) {
 	}
 }
 
-// Handshake, request and slow start of an origin, and of a mirror that it names, are counted one by one.
+// The floor of an origin and of a mirror that it names is computed by hand, from handshake, request and slow start.
 func TestFloorByHand(t *testing.T) {
 	const trip = 100 * ms
 	alone := scenario{size: 3 * initialWindow, hosts: []host{plain(1000, trip)}}

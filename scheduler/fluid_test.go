@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// A bound is how soon a file could be here at best: nine tenths of what is missing, and all of it. useful has true for
-// each host that brings a part of it.
+// bound is the earliest possible time for nine tenths of the missing bytes, and for all of them. useful is true for
+// each host that delivers a part.
 type bound struct {
 	nine, all time.Duration
 	useful    []bool
 }
 
-// fluid is the bound where every host sends at its rate from the start, as many of them as may be in use, up to the
-// client's link and what the reader of a stream takes. A host that lies, has another file or serves no ranges does not
-// count, unless there is no other.
+// fluid returns the bound if every host sends at its full rate from the start, with as many hosts as may be in use,
+// limited by the client's link and the reader of a stream. A host that lies, has another file or serves no ranges does
+// not count, unless there is no other.
 func fluid(sc scenario) bound {
 	return sc.bound(func(*host, time.Duration, int64, time.Duration) float64 { return math.Inf(1) })
 }
 
-// floor is the bound that also counts what no scheduler can save: the handshake and the request of each connection, the
-// first answer, which names the mirrors, slow start from an initial window of 10 segments (RFC 6928), with all mirrors
-// asked at that moment, and the pauses of BBR.
+// floor returns the bound that also includes the costs that no scheduler can avoid: the handshake and the request of
+// each connection, the first answer, which names the mirrors, slow start from an initial window of 10 segments (RFC
+// 6928) with all mirrors asked at that moment, and the pauses of BBR.
 func floor(sc scenario) bound {
 	named := sc.hosts[0].answers(0)
 	if sc.rerun {
@@ -40,7 +40,7 @@ func floor(sc scenario) bound {
 	})
 }
 
-// answers is when the header of a host's first answer is here that is connected at t.
+// answers returns when the header of the first answer of a host arrives, if the connect begins at t.
 func (h *host) answers(t time.Duration) time.Duration {
 	trips := time.Duration(2)
 	if h.ftp {
@@ -49,7 +49,7 @@ func (h *host) answers(t time.Duration) time.Duration {
 	return t + trips*h.rtt + h.setup
 }
 
-// flows is how long it takes from the first packet to the first byte.
+// flows returns the time from the first packet to the first byte.
 func (h *host) flows() time.Duration {
 	if h.ftp {
 		return h.answers(0) + portTrips*h.rtt + h.setup
@@ -57,8 +57,8 @@ func (h *host) flows() time.Duration {
 	return h.answers(0)
 }
 
-// slowStart is how many bytes a window that begins with 10 segments and doubles in each round trip has let through at
-// most, so long after the first one.
+// slowStart returns the maximum of bytes that a window has let through at a given time after its start. It begins with
+// 10 segments and doubles in each round trip.
 func slowStart(since, rtt time.Duration) float64 {
 	if since <= 0 {
 		return 0
@@ -66,7 +66,8 @@ func slowStart(since, rtt time.Duration) float64 {
 	return initialWindow * (math.Exp2(float64(min(since/rtt, 40)+1)) - 1)
 }
 
-// bound sums up what the hosts give, of which each has a limit at t, for the time d, when it has sent so much.
+// bound sums up the bytes of the hosts. limit returns the limit of a host at t for the time d, after the bytes that it
+// has sent.
 func (sc *scenario) bound(limit func(h *host, t time.Duration, sent int64, d time.Duration) float64) (b bound) {
 	b.useful = make([]bool, len(sc.hosts))
 	sent, rates := make([]int64, len(sc.hosts)), make([]float64, len(sc.hosts))
@@ -107,7 +108,7 @@ func (sc *scenario) bound(limit func(h *host, t time.Duration, sent int64, d tim
 	return b
 }
 
-// offered is what the hosts can give, each up to its limit, of which no more than Split are in use at a time.
+// offered returns the total rate of the hosts, each up to its limit, of which at most Split are in use at a time.
 func (sc *scenario) offered(t time.Duration, links []int, sent []int64, rates []float64, limit func(i int) float64) (total float64) {
 	lanes := float64(max(1, sc.lanes))
 	for i := range sc.hosts {
@@ -130,7 +131,7 @@ func (sc *scenario) offered(t time.Duration, links []int, sent []int64, rates []
 	return total
 }
 
-// few leaves the n fastest.
+// few keeps the n fastest.
 func few(rates []float64, n int) {
 	if n >= len(rates) {
 		return

@@ -10,7 +10,7 @@ import (
 	"braid/byterange"
 )
 
-// An inventor makes up a network from the bytes of the fuzzer.
+// inventor derives a network from the bytes of the fuzzer.
 type inventor struct{ data []byte }
 
 func (v *inventor) next(n int) int {
@@ -22,14 +22,14 @@ func (v *inventor) next(n int) int {
 	return b % n
 }
 
-// period is some time in the first seconds.
+// period returns a period within the first seconds.
 func (v *inventor) period() func(time.Duration) bool {
 	begin := time.Duration(v.next(100)) * 100 * ms
 	end := begin + time.Duration(v.next(100))*100*ms
 	return func(t time.Duration) bool { return t >= begin && t < end }
 }
 
-// host invents one. The origin has no lasting faults, so that every download can end.
+// host invents a host. The origin has no lasting faults, so that every download can end.
 func (v *inventor) host(origin bool) host {
 	rate := []float64{1, 4, 10, 40, 200}[v.next(5)]
 	h := plain(rate, time.Duration(2+v.next(200))*ms)
@@ -48,7 +48,7 @@ func (v *inventor) host(origin bool) host {
 	return h
 }
 
-// fault is one that passes, or that one can live with.
+// fault adds a temporary or minor fault.
 func (v *inventor) fault(h *host, rate float64) {
 	within := v.period()
 	switch v.next(9) {
@@ -81,7 +81,7 @@ func (v *inventor) fault(h *host, rate float64) {
 	}
 }
 
-// lasting is a fault that a mirror may have and not the origin.
+// lasting adds a lasting fault, for mirrors only.
 func (v *inventor) lasting(h *host) {
 	switch v.next(12) {
 	case 1:
@@ -124,12 +124,12 @@ func (v *inventor) scenario() scenario {
 		sc.pipe = mbit([]float64{2, 20, 200}[v.next(3)])
 	}
 	v.memory(&sc)
-	for i := range sc.hosts[1:] { // some have more than one fault that lasts
+	for i := range sc.hosts[1:] { // some have more than one lasting fault
 		if v.next(3) == 1 {
 			v.lasting(&sc.hosts[1+i])
 		}
 	}
-	if i := v.next(16); i > 0 && i < len(sc.hosts) { // one is a swarm, which is the last resort and a single source
+	if i := v.next(16); i > 0 && i < len(sc.hosts) { // one is a swarm, which is a last resort and a single source
 		h := &sc.hosts[i]
 		h.unit, h.late, sc.lanes = int64(1+v.next(8))<<16, true, 1
 		h.norange, h.half, h.cut, h.wrong, h.lies, h.as = false, false, 0, false, nil, ""
@@ -138,7 +138,7 @@ func (v *inventor) scenario() scenario {
 	return sc
 }
 
-// memory is what earlier runs left: parts of the file, and speeds that may be wrong.
+// memory invents what earlier runs left: parts of the file, and speeds that may be wrong.
 func (v *inventor) memory(sc *scenario) {
 	if v.next(3) == 1 {
 		sc.rerun, sc.cfg.Size = true, sc.size
@@ -158,9 +158,9 @@ func (v *inventor) memory(sc *scenario) {
 	}
 }
 
-// FuzzNetwork invents networks. Whatever they do, the invariants hold after every step, the same history leads to the
-// same actions, nothing stalls, nobody is asked before the time that it gave, the download ends with every byte,
-// right if there are digests of pieces, and what came twice is bounded.
+// FuzzNetwork invents networks. For all of them, the invariants hold after every step, equal histories lead to equal
+// actions, nothing stalls, no source is asked before its Retry-After time, the download ends with every byte, right if
+// pieces have digests, and duplicate bytes are limited.
 func FuzzNetwork(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { judge(t, (&inventor{data}).scenario()) })
 }
@@ -177,7 +177,7 @@ func TestInventedNetworks(t *testing.T) {
 
 var inventions = flag.Int("inventions", 1, "times 250 networks are invented")
 
-// faulty invents a network with faults, and a file of at most 3 MiB: else it takes too long.
+// faulty invents a network with faults, and a file of at most 3 MiB to limit the time.
 func faulty(seed uint64) scenario {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	data := make([]byte, 400)
@@ -188,7 +188,7 @@ func faulty(seed uint64) scenario {
 	return (&inventor{data}).scenario()
 }
 
-// judge plays a scenario with all that is to be asserted.
+// judge plays a scenario and checks all assertions.
 func judge(t *testing.T, sc scenario) {
 	n := newNetwork(t, sc)
 	n.strict = true

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Proves C6 and S11: the verdict on a step that began when the others brought 10 MB/s.
+// Proves C6 and S11: the verdicts on a step that began when the others delivered 10 MB/s.
 func TestVerdicts_C6_S11(t *testing.T) {
 	begin := time.Unix(1e9, 0)
 	for _, tt := range []struct {
@@ -35,8 +35,8 @@ func TestVerdicts_C6_S11(t *testing.T) {
 	}
 }
 
-// Proves S11 to S13: steps of 1, 2, 4 as long as they pay, none while one is measured, and none after a single one that
-// did not pay.
+// Proves S11 to S13: steps of 1, 2, 4 as long as they pay, none while one is measured, and none after a single
+// connection that did not pay.
 func TestSteps_S11_S12_S13(t *testing.T) {
 	now, g := time.Unix(1e9, 0), newGrowth(0, 16)
 	good := sample{incumbent: 10, newcomer: 10}
@@ -71,7 +71,8 @@ func TestSteps_S11_S12_S13(t *testing.T) {
 	}
 }
 
-// Where some have not answered, others are added with care; a step whose connections all failed leaves no trace.
+// If some connections have not answered, the next ones are added singly. A step whose connections all failed has no
+// effect.
 func TestStepsAfterStragglers(t *testing.T) {
 	g := newGrowth(0, 16)
 	g.step = 4

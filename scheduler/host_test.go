@@ -7,35 +7,34 @@ import (
 	"time"
 )
 
-// The virtual network has no sockets and no clock. This file says what mirrors, links and files there are;
-// tcp_test.go how a connection behaves, wire_test.go how bytes travel, play_test.go who plays a scenario to its end
-// and what is reported of it.
+// The virtual network has no sockets and no clock. This file defines mirrors, links and files, tcp_test.go the behavior
+// of a connection, wire_test.go how bytes travel, and play_test.go how a scenario is played and reported.
 
 // A host is one virtual mirror. The zero value of each field but rate and rtt means that it behaves.
 type host struct {
 	rate  func(t time.Duration) float64 // bytes a second that it offers to all connections together
 	rtt   time.Duration
-	setup time.Duration // what connecting takes beside a round trip, for example TLS
-	ftp   bool          // it is asked in a dialogue, and each answer comes over a connection of its own
-	most  float64       // bytes a second that one connection gets; 0: no limit
+	setup time.Duration // cost of connecting beside a round trip, for example TLS
+	ftp   bool          // asked in a dialogue, with a connection for each answer
+	most  float64       // bytes a second of one connection; 0: no limit
 
 	loss  float64 // the probability that a packet is lost
-	bbr   bool    // its sender goes by what the path carries (BBR); else a loss makes its window smaller (CUBIC)
-	queue float64 // of a BBR sender's bottleneck, in products of bandwidth and delay; 0: longer than it needs
+	bbr   bool    // its sender uses BBR; otherwise a loss reduces its window (CUBIC)
+	queue float64 // queue of a BBR sender's bottleneck, in products of bandwidth and delay; 0: longer than needed
 
-	tired   func(sent int64) float64            // the share of rate that is left after it sent so much
-	dies    int64                               // it is dead when it has sent so much
-	down    func(t time.Duration) bool          // refuses connections and breaks those that are open
-	mute    func(t time.Duration) bool          // packets to it vanish
+	tired   func(sent int64) float64            // share of rate that remains after sent bytes
+	dies    int64                               // dead after sending this many bytes
+	down    func(t time.Duration) bool          // refuses connections and breaks open ones
+	mute    func(t time.Duration) bool          // packets to it are lost
 	busy    func(t time.Duration) time.Duration // 503 with Retry-After
 	norange bool                                // answers ranges with the whole file
 	wrong   bool                                // announces another digest
 	as      string                              // answers as this host, after a redirect, and shares its link
-	cut     int64                               // breaks off after so many bytes of each answer
+	cut     int64                               // breaks off after this many bytes of each answer
 	half    bool                                // breaks off after half of each answer
-	lies    func(piece int64) bool              // whose bytes are wrong
-	unit    int64                               // gives whole pieces of this length only
-	late    bool                                // is to be used when the others are not enough
+	lies    func(piece int64) bool              // pieces whose bytes are wrong
+	unit    int64                               // delivers only whole pieces of this length
+	late    bool                                // is a last resort
 }
 
 func mbit(v float64) float64 { return v * 1e6 / 8 }
@@ -44,7 +43,7 @@ func steady(v float64) func(time.Duration) float64 {
 	return func(time.Duration) float64 { return mbit(v) }
 }
 
-// after gives before until d, then later.
+// after returns a rate of before until d, and of later from then on.
 func after(d time.Duration, before, later float64) func(time.Duration) float64 {
 	return func(t time.Duration) float64 {
 		if t < d {
@@ -54,14 +53,14 @@ func after(d time.Duration, before, later float64) func(time.Duration) float64 {
 	}
 }
 
-// wave goes up and down around mid, by so much and once in a period.
+// wave returns a rate that oscillates around mid with the given amplitude and period.
 func wave(mid, by float64, period time.Duration) func(time.Duration) float64 {
 	return func(t time.Duration) float64 {
 		return mbit(mid + by*math.Sin(2*math.Pi*t.Seconds()/period.Seconds()))
 	}
 }
 
-// from is true from d on.
+// from returns a function that is true from d on.
 func from(d time.Duration) func(time.Duration) bool {
 	return func(t time.Duration) bool { return t >= d }
 }
@@ -91,7 +90,7 @@ func each(hs []host, change func(i int, h *host)) []host {
 	return hs
 }
 
-// offers is what a host has to give after so much was sent, in bytes a second.
+// offers returns the rate of a host after sent bytes, in bytes a second.
 func (h *host) offers(t time.Duration, sent int64) float64 {
 	rate := h.rate(t) * (1 - h.loss)
 	if h.tired != nil {
@@ -100,21 +99,21 @@ func (h *host) offers(t time.Duration, sent int64) float64 {
 	return rate
 }
 
-// dead tells whether a host takes no connections.
+// dead reports whether a host refuses connections.
 func (h *host) dead(t time.Duration, sent int64) bool {
 	return h.down != nil && h.down(t) || h.dies > 0 && sent >= h.dies
 }
 
-// A scenario is a network and a file.
+// scenario is a network and a file.
 type scenario struct {
 	size   int64
 	hosts  []host                          // the first one is the origin
 	access func(t time.Duration) float64   // bytes a second of the client's link; nil: no limit
-	bloat  time.Duration                   // how much longer a round trip takes while that link is full
-	near   bool                            // who is near gets more of it, as with senders that go by losses
-	lanes  int                             // connections to each host, each a source of its own (-x); 0: 1
-	pipe   float64                         // bytes a second that the reader of a stream takes; 0: it is no stream
-	piece  int64                           // length of the pieces whose digests are known; 0: there are none
+	bloat  time.Duration                   // increase of the round trip while that link is full
+	near   bool                            // nearer hosts get more of it, as with senders that react to losses
+	lanes  int                             // connections to each host, each as a source of its own (-x); 0: 1
+	pipe   float64                         // bytes a second of the reader of a stream; 0: no stream
+	piece  int64                           // length of the pieces with known digests; 0: none
 	rerun  bool                            // size and mirrors are known from an earlier run
 	hints  func(id SourceID) (Speed, bool) // remembered speeds
 	cfg    Config
@@ -122,7 +121,7 @@ type scenario struct {
 	limit  time.Duration // of virtual time
 }
 
-// trip is the median round trip time of the hosts.
+// trip returns the median round-trip time of the hosts.
 func (sc *scenario) trip() time.Duration {
 	var trips []time.Duration
 	for i := range sc.hosts {
@@ -132,7 +131,7 @@ func (sc *scenario) trip() time.Duration {
 	return max(trips[len(trips)/2], ms)
 }
 
-// seeded varies a network a little: rates, distances, when things happen, and the order of the mirrors.
+// seeded varies a network slightly: rates, distances, times of events, and the order of the mirrors.
 func (sc scenario) seeded(seed uint64) scenario {
 	if seed == 0 {
 		return sc
@@ -151,7 +150,8 @@ func (sc scenario) seeded(seed uint64) scenario {
 	return sc
 }
 
-// vary changes the rate by up to 5 %, the distance by up to 10 % and lets everything happen up to half a second sooner.
+// vary changes the rate by up to 5 % and the distance by up to 10 %, and makes all events happen up to half a second
+// earlier.
 func (h *host) vary(rng *rand.Rand) {
 	factor, early := 0.95+0.1*rng.Float64(), time.Duration(rng.Int64N(int64(500*time.Millisecond)))
 	h.rtt = time.Duration(float64(h.rtt) * (0.9 + 0.2*rng.Float64()))
@@ -169,7 +169,7 @@ func (h *host) vary(rng *rand.Rand) {
 	}
 }
 
-// remembering is the same network some days later, with what a run has learned of it.
+// remembering returns the same network some days later, with the speeds that a run has learned.
 func (sc scenario) remembering(r report) scenario {
 	order := sc.seed
 	sc.hosts = slices.Clone(sc.hosts)
@@ -191,17 +191,17 @@ func (sc scenario) remembering(r report) scenario {
 	return sc
 }
 
-// wholes tells whether somebody answers with the whole file instead of a range.
+// wholes reports whether a host answers with the whole file instead of a range.
 func (sc *scenario) wholes() bool {
 	return slices.ContainsFunc(sc.hosts, func(h host) bool { return h.norange })
 }
 
-// liars tells whether somebody brings wrong bytes.
+// liars reports whether a host sends wrong bytes.
 func (sc *scenario) liars() bool {
 	return slices.ContainsFunc(sc.hosts, func(h host) bool { return h.lies != nil })
 }
 
-// source is the event that makes a source known.
+// source returns the event that adds a source.
 func (sc *scenario) source(id SourceID) SourceAdded {
 	h := sc.hosts[sc.hostOf(id)]
 	ev := SourceAdded{ID: id, Host: name(sc.hostOf(id)), Align: h.unit, Slow: h.unit > 0, Last: h.late}
@@ -216,12 +216,12 @@ func (sc *scenario) source(id SourceID) SourceAdded {
 	return ev
 }
 
-// sources counts them: the first connection of each host comes before the second of any.
+// sources returns the number of sources: the first connections of all hosts precede the second ones.
 func (sc *scenario) sources() int { return len(sc.hosts) * max(1, sc.lanes) }
 
 func (sc *scenario) hostOf(id SourceID) int { return int(id) % len(sc.hosts) }
 
-// answersAs names who answers for host i.
+// answersAs returns the host that answers for host i.
 func (sc *scenario) answersAs(i int) string {
 	if as := sc.hosts[i].as; as != "" {
 		return as
@@ -229,7 +229,7 @@ func (sc *scenario) answersAs(i int) string {
 	return name(i)
 }
 
-// links tells, of each host, which one is the first that shares its link.
+// links returns for each host the first one that shares its link.
 func (sc *scenario) links() (out []int) {
 	first := map[string]int{}
 	for i := range sc.hosts {

@@ -7,8 +7,8 @@ import (
 	"braid/byterange"
 )
 
-// Sizes and lengths of pieces come from documents. However large they are, a step ends and gives out ranges of the file. Proves
-// rule 42.
+// Sizes and lengths of pieces come from documents. However large they are, a step ends and assigns ranges of the file.
+// Proves rule 42.
 func TestHugeSizes_Rule42(t *testing.T) {
 	const most = math.MaxInt64
 	for _, size := range []int64{1<<62 + 1, 1<<62 - 1, most, most - 1, 3} {
@@ -29,7 +29,7 @@ func TestHugeSizes_Rule42(t *testing.T) {
 	}
 }
 
-// The first piece may begin before the file does: it is checked when what is of the file is here. Proves S10.
+// The first piece may begin before the file: it is checked when its part of the file is present. Proves S10.
 func TestPiecesWithALead_S10(t *testing.T) {
 	p := newPieces(PiecesKnown{Length: 4, Lead: 3}, 10)
 	want := []byterange.Range{{Start: 0, End: 1}, {Start: 1, End: 5}, {Start: 5, End: 9}, {Start: 9, End: 10}}

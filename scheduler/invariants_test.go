@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-// inspect asserts what must hold after a step: after mere progress of the fetch that it is about, else of all.
+// inspect asserts what must hold after a step: for the fetch of a mere Progress event, otherwise for all fetches.
 func (n *network) inspect(ev Event, acted bool) {
 	p, progress := ev.(Progress)
 	if !progress || acted || n.strict {
@@ -18,7 +18,8 @@ func (n *network) inspect(ev Event, acted bool) {
 	if f == nil || f.ending {
 		return
 	}
-	for r := range n.s.ranges.here.Gaps(byterange.Range{Start: f.pos, End: f.end}) { // what one that was ended still brought is here
+	// Bytes that a cancelled fetch still delivered are present.
+	for r := range n.s.ranges.here.Gaps(byterange.Range{Start: f.pos, End: f.end}) {
 		if !n.s.ranges.reserved.Contains(r) {
 			n.t.Fatalf("%v is not in flight", r)
 		}
@@ -28,9 +29,9 @@ func (n *network) inspect(ev Event, acted bool) {
 	}
 }
 
-// verify asserts what must hold after every step: each byte is here, in one fetch or missing. There is one exception:
-// when a mirror that answers with the whole file has overtaken the range of another and lied, that range may be fetched
-// by two for a while.
+// verify asserts what must hold after every step: each byte is present, in one fetch or missing. There is one
+// exception: if a mirror that answers with the whole file has overtaken the range of another one and lied, two fetches
+// may cover that range for a while.
 func verify(t testing.TB, s *Scheduler, overtaken bool) {
 	t.Helper()
 	var all []byterange.Range
@@ -45,7 +46,7 @@ func verify(t testing.TB, s *Scheduler, overtaken bool) {
 		if i > 0 && all[i-1].End > r.Start && !overtaken {
 			t.Fatalf("%v and %v overlap", all[i-1], r)
 		}
-		for g := range s.ranges.here.Gaps(r) { // what another has brought meanwhile is here
+		for g := range s.ranges.here.Gaps(r) { // bytes that another fetch delivered meanwhile are present
 			flying.Add(g)
 		}
 	}
@@ -65,7 +66,7 @@ func verify(t testing.TB, s *Scheduler, overtaken bool) {
 	}
 }
 
-// busyHosts asserts that no host has more requests than it may, but for one that turned out to be another name of it.
+// busyHosts asserts that no host has too many requests, except for a request that turned out to lead to the same host.
 func (n *network) busyHosts() {
 	for i, f := range n.flights {
 		k := 0

@@ -10,21 +10,22 @@ import (
 	"braid/byterange"
 )
 
-// The simulation is compared with braid itself, measured in a laboratory: an emulated wide-area network on one machine,
-// with a TUN device on either side, a shaper, a tail-drop queue and a delay line per mirror, packets of 1500 bytes of which
-// 1448 are payload, and senders that use BBR. The figures are in testdata/lab.json; what follows are the same networks.
+// The simulation is compared with measurements of braid in a laboratory: an emulated wide-area network on one machine,
+// with a TUN device on either side, a shaper, a tail-drop queue and a delay line for each mirror, packets of 1500 bytes
+// with 1448 of payload, and senders that use BBR. The measurements are in testdata/lab.json. The networks below are the
+// same.
 
 const (
-	// What a run takes beside the transfer, from the start of the process to its end: 16 KiB from 40 ms away take 136 ms,
-	// of which 120 are round trips.
+	// The time of a run beside the transfer, from the start of the process to its end: 16 KiB from 40 ms away take 136
+	// ms, of which 120 are round trips.
 	processTime = 16 * time.Millisecond
-	// resumeSpeed is how fast what is here from an earlier run is read and checked, in bytes a second.
+	// resumeSpeed is how fast the bytes of an earlier run are read and checked, in bytes a second.
 	resumeSpeed = 640e6
-	// killEvery is how often it is looked whether half has come.
+	// killEvery is the interval of the checks whether half of the file is present.
 	killEvery = 15 * time.Millisecond
 )
 
-// lab is a mirror of the laboratory. Its queue takes 64 KiB, 100 ms or a round trip, whatever is the most.
+// lab returns a mirror of the laboratory. Its queue holds the most of 64 KiB, 100 ms and a round trip.
 func lab(mb float64, rtt time.Duration) host {
 	wire, s := mbit(mb), rtt.Seconds()
 	return host{
@@ -49,7 +50,7 @@ func labUneven(loss float64) []host {
 	return hs
 }
 
-// labTrouble is six mirrors of which three fail when they have sent 12 MB: one stalls, one drops to 50 KB/s, one dies.
+// labTrouble returns six mirrors, three of which fail after 12 MB: one stalls, one drops to 50 KB/s, one dies.
 func labTrouble() []host {
 	hs := labs(6, 40, 40*ms)
 	hs[1].tired = tiredAfter(12e6, 0)
@@ -67,7 +68,7 @@ func tiredAfter(n int64, rest float64) func(int64) float64 {
 	}
 }
 
-// labZoo is three good mirrors and five bad ones.
+// labZoo returns three good mirrors and five bad ones.
 func labZoo() []host {
 	hs := labs(8, 40, 30*ms)
 	hs[1].down = always
@@ -78,7 +79,7 @@ func labZoo() []host {
 	return hs
 }
 
-// emulated are the rows of the table that are networks of the laboratory.
+// emulated returns the rows of the table that are networks of the laboratory.
 func emulated() []row {
 	return []row{
 		{name: "S2: 8 equal mirrors", size: 256 * mib, bar: bar{least: 0.91}, net: scenario{hosts: labs(8, 40, 40*ms)}},
@@ -89,19 +90,19 @@ func emulated() []row {
 	}
 }
 
-// A figure is what was measured.
+// figure is a measurement.
 type figure struct {
 	Name       string  `json:"name"`
 	Date       string  `json:"date"`
 	Median     float64 `json:"median_seconds"`
-	Within     float64 `json:"within"`     // how far off the simulation may be
+	Within     float64 `json:"within"`     // allowed deviation of the simulation
 	Remembered bool    `json:"remembered"` // of S8: the second run knows the speeds of the first
 	How        string  `json:"how"`
 }
 
-// The simulation tells how long braid takes in the laboratory, within 5 %, or 10 % where losses make that chance. The
-// last three networks were measured once, when the work on the policy had ended; of the slow origin braid makes 7 %
-// less than the simulation says.
+// The simulation predicts the time of braid in the laboratory within 5 %, or 10 % if losses make it random. The last
+// three networks were measured once, after the work on the policy had ended; for the slow origin, braid is 7 % below
+// the simulation.
 func TestLab(t *testing.T) {
 	raw, err := os.ReadFile("testdata/lab.json")
 	if err != nil {
@@ -128,7 +129,7 @@ func predict(t *testing.T, f figure) time.Duration {
 		return run(t, scenario{size: 256 * mib, hosts: labs(8, 40, 40*ms)}).elapsed
 	case "S3":
 		return run(t, scenario{size: 192 * mib, hosts: labUneven(0)}).elapsed
-	case "S4b": // what is lost is chance
+	case "S4b": // losses are random
 		var all []float64
 		for seed := range uint64(9) {
 			all = append(all, run(t, scenario{size: 64 * mib, hosts: labUneven(0.01), seed: seed}).elapsed.Seconds())
@@ -159,7 +160,7 @@ func predict(t *testing.T, f figure) time.Duration {
 	return 0
 }
 
-// killed is how long two runs take together, the first of which is killed when half has come.
+// killed returns the total time of two runs, the first of which is killed when half of the file is present.
 func killed(t *testing.T, sc scenario, remembered bool) time.Duration {
 	n := newNetwork(t, sc)
 	var kept byterange.Set

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Remembered speeds decide how many sources are opened at once and which.
+// Remembered speeds determine how many sources are opened at once, and which.
 func TestRememberedSourcesStartTogether(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -44,7 +44,7 @@ func TestRememberedSourcesStartTogether(t *testing.T) {
 	}
 }
 
-// What is to be remembered is what was seen for a second, not the first burst.
+// A speed is remembered only if it was observed for a second, not the first burst.
 func TestSpeeds(t *testing.T) {
 	r := run(t, scenario{size: 96 * mib, hosts: uneven()})
 	if !r.finished {
@@ -67,7 +67,7 @@ func TestSpeeds(t *testing.T) {
 	}
 }
 
-// Who was known to be fast and does not answer any more is not where the next download begins.
+// A remembered fast source that does not answer any more is not used first in the next download.
 func TestSpeedsOfTheDead(t *testing.T) {
 	hosts := with(equal(3, 40, 40*ms), 1, func(h *host) { h.down = always })
 	sc := scenario{size: 64 * mib, hosts: hosts}

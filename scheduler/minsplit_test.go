@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-// shortest is the shortest range that was asked for, and how many requests there were.
+// shortest returns the shortest range that was requested, and the number of requests.
 func shortest(r report) (least int64, requests int) {
 	least = byterange.Unbounded
 	for _, a := range r.history {
@@ -18,8 +18,8 @@ func shortest(r report) (least int64, requests int) {
 	return least, r.total()
 }
 
-// TestMinSplit: while nobody fails, nobody is asked for less than the user wants to split off, and what would be less
-// than two of them comes from one source.
+// TestMinSplit: while no source fails, no range is shorter than MinSplit, and a rest of less than twice that comes from
+// one source.
 func TestMinSplit(t *testing.T) {
 	for seed := range uint64(5) {
 		for _, hosts := range [][]host{uneven(), equal(4, 40, 40*ms)} {
@@ -40,7 +40,7 @@ func TestMinSplit(t *testing.T) {
 	}
 }
 
-// TestMinSplitAfterFailures: what is left behind is fetched, however little it is.
+// TestMinSplitAfterFailures: the rest of a failed source is fetched, however short it is.
 func TestMinSplitAfterFailures(t *testing.T) {
 	for seed := range uint64(5) {
 		sc := scenario{size: 100 * mib, hosts: three(func(h *host) { h.down = func(t time.Duration) bool { return t > 3*time.Second } }), cfg: Config{MinSplit: 30 * mib}}.seeded(seed)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Every transition from every state that it can meet: each leaves what its comment says.
+// Every transition, from every state in which it can occur, has the result that its comment describes.
 func TestMirrorTransitions(t *testing.T) {
 	states := []state{stateUntried, statePlanned, stateOpen, stateClosed, stateGone, stateBanned}
 	for name, tt := range map[string]struct {
@@ -33,7 +33,7 @@ func TestMirrorTransitions(t *testing.T) {
 	}
 }
 
-// What was remembered of a mirror that turns out to bring wrong bytes is no hint for others; what was measured is.
+// The remembered speed of a mirror that sends wrong bytes is no hint for others; a measured speed is.
 func TestBannedMirrorIsNoHint(t *testing.T) {
 	remembered, measured := &mirror{path: path{speed: 9e6}}, opened(1, 4e6)
 	remembered.becomeBanned()
@@ -43,8 +43,8 @@ func TestBannedMirrorIsNoHint(t *testing.T) {
 	}
 }
 
-// A failure is forgotten when enough came, silence is more than a failure, and the count of failures begins anew with
-// any progress.
+// A failure is forgiven after enough bytes, silence is worse than a failure, and the count of failures is reset by any
+// progress.
 func TestMirrorTrust(t *testing.T) {
 	m := opened(1, 1e6)
 	m.failed()
@@ -63,7 +63,7 @@ func TestMirrorTrust(t *testing.T) {
 	}
 }
 
-// A mirror that had not answered when its step was judged counts on neither side until it has brought something.
+// A mirror that had not answered when its step was judged is not counted until it has delivered bytes.
 func TestLateMirrors(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	for _, tt := range []struct {

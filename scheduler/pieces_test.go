@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-// checks lists the pieces whose check the last event asked for.
+// checks returns the pieces whose check the last event requested.
 func (p *script) checks() (out []int64) {
 	for _, a := range p.do {
 		if c, ok := a.(Check); ok {
@@ -17,7 +17,7 @@ func (p *script) checks() (out []int64) {
 	return out
 }
 
-// twoSources begins a download of 32 MiB that the origin and a mirror work on.
+// twoSources begins a download of 32 MiB from an origin and a mirror.
 func twoSources(t *testing.T, piece int64) (p *script, origin, mirror Fetch) {
 	p = play(t, Config{Size: -1})
 	origin = p.at(0, SourceAdded{ID: 0, Host: "origin:80"}).only()
@@ -28,7 +28,7 @@ func twoSources(t *testing.T, piece int64) (p *script, origin, mirror Fetch) {
 	return p, origin, mirror
 }
 
-// Proves S10: a source that alone brought a piece that is wrong is banned at once, and only what was proven of it is kept.
+// Proves S10: a source that alone delivered a wrong piece is banned at once, and only its proven bytes are kept.
 func TestLiarIsBanned_S10(t *testing.T) {
 	p, origin, mirror := twoSources(t, mib)
 	p.at(0, Progress{Fetch: origin.ID, Range: byterange.Range{Start: 0, End: mib + 1}})
@@ -69,7 +69,7 @@ func TestLiarIsBanned_S10(t *testing.T) {
 	}
 }
 
-// A wrong piece that two brought is fetched again and accuses nobody.
+// A wrong piece from two sources is fetched again, and neither source is accused.
 func TestMixedPieceAccusesNobody(t *testing.T) {
 	const piece = 3 * mib / 2
 	p, origin, mirror := twoSources(t, piece)
@@ -94,7 +94,7 @@ func TestMixedPieceAccusesNobody(t *testing.T) {
 	}
 }
 
-// A piece that one source has to bring alone comes also if nobody sends a whole one at a time.
+// A piece that must come from one source is completed even if no source sends a whole piece at a time.
 func TestMixedPieceOfPartsComes(t *testing.T) {
 	hosts := each(equal(3, 40, 40*ms), func(_ int, h *host) { h.cut = 200 << 10 })
 	hosts[1].lies = func(piece int64) bool { return piece == 0 }
@@ -104,7 +104,7 @@ func TestMixedPieceOfPartsComes(t *testing.T) {
 	}
 }
 
-// What nobody here brought may be what was wrong: then nobody is accused by who is cleared.
+// Bytes that no present source delivered may be the wrong ones: then no source is accused when another one is cleared.
 func TestMixedPieceOfAnEarlierRunAccusesNobody(t *testing.T) {
 	cfg := Config{Size: 8 * mib, Have: byterange.NewSet(byterange.Range{Start: 0, End: 100})}
 	p := play(t, cfg)
@@ -128,7 +128,7 @@ func TestMixedPieceOfAnEarlierRunAccusesNobody(t *testing.T) {
 	}
 }
 
-// All is here, but not over before the last check has passed.
+// All bytes are present, but the download does not end before the last check has passed.
 func TestFinishWaitsForChecks(t *testing.T) {
 	p, origin, mirror := twoSources(t, mib)
 	p.at(0, Progress{Fetch: origin.ID, Range: byterange.Range{Start: 0, End: 32 * mib}})
@@ -151,7 +151,7 @@ func TestFinishWaitsForChecks(t *testing.T) {
 	}
 }
 
-// What a mirror still brought of a range that another has by then, and what was wrong, is missing for that one only.
+// Late bytes of a banned mirror, in a range that another one has by then, are missing for that one only.
 func TestLateWrongBytesStayReserved(t *testing.T) {
 	p, origin, mirror := twoSources(t, mib)
 	other := p.at(0, SourceAdded{ID: 2, Host: "m2:80"}).flow(time.Second, 20_000, map[FetchID]int64{origin.ID: 0})[0]
@@ -164,7 +164,7 @@ func TestLateWrongBytesStayReserved(t *testing.T) {
 		other = p.at(0, FetchEnded{Fetch: other.ID}).only()
 	}
 	p.at(0, Progress{Fetch: mirror.ID, Range: byterange.Range{Start: at, End: at + 64}})
-	p.at(0, FetchEnded{Fetch: mirror.ID, Fault: FaultWrongBytes}) // at asserts what must always hold
+	p.at(0, FetchEnded{Fetch: mirror.ID, Fault: FaultWrongBytes}) // at asserts the invariants
 	if !p.s.ranges.reserved.Contains(byterange.Range{Start: at, End: at + 64}) {
 		t.Error("what has to come again may be given to a third")
 	}

@@ -11,18 +11,18 @@ import (
 	"braid/byterange"
 )
 
-// trace logs every action, and the end of every fetch.
+// trace enables a log of every action, and of the end of every fetch.
 var trace = os.Getenv("BRAID_TRACE") != ""
 
-// hashSpeedHere is how fast the in-order hash goes, in bytes a second.
+// hashSpeedHere is the speed of the in-order hash, in bytes a second.
 const hashSpeedHere = 700e6
 
-// A network plays a scenario. Its scheduler's twin is told the same and must do the same.
+// network plays a scenario. A second scheduler gets the same events and must return the same actions.
 type network struct {
 	t       testing.TB
 	sc      scenario
 	s, twin *Scheduler
-	strict  bool // all invariants are checked after every step
+	strict  bool // check all invariants after every step
 	rng     *rand.Rand
 	epoch   time.Time
 	now     time.Duration
@@ -30,68 +30,68 @@ type network struct {
 
 	flights   []*flight
 	ghosts    []ghost
-	conns     []conn          // of each source
-	host      []string        // who answers for each source, as far as is known
-	notBefore []time.Duration // of each source: Retry-After
-	links     []int           // of each host: the first one that shares its link
-	sent      []int64         // by each host
-	first     []time.Duration // when each host's first byte came
-	wants     []want          // to be used again
+	conns     []conn          // by source
+	host      []string        // host that answers, by source, as far as it is known
+	notBefore []time.Duration // by source: Retry-After
+	links     []int           // by host: the first one that shares its link
+	sent      []int64         // by host
+	first     []time.Duration // by host: arrival of the first byte
+	wants     []want          // reused buffer
 	crowded   bool            // the client's link is full
 
-	got    int64 // bytes that are here for the first time
+	got    int64 // number of different bytes received
 	have   byterange.Set
-	wrong  byterange.Set // what is not as it should be
-	proven byterange.Set // pieces that were checked
+	wrong  byterange.Set // wrong bytes
+	proven byterange.Set // pieces that passed their check
 	checks []check
-	hashed int64 // up to where the in-order hash came, or the reader of a stream
-	passed int64 // of a stream: what the scheduler was told of that
+	hashed int64 // position of the in-order hash or the reader of a stream
+	passed int64 // of a stream: position reported to the scheduler
 	named  bool  // the mirrors are known
 	rep    report
 }
 
-// A check of a piece goes on.
+// check is a running check of a piece.
 type check struct {
 	piece int64
 	ok    bool
-	at    time.Duration // when the result comes
+	at    time.Duration // when the result is ready
 }
 
-// A report is what came of a run.
+// report is the result of a run.
 type report struct {
 	sc               scenario
 	finished, failed bool
-	elapsed          time.Duration // until the hash was through, too
-	nine             time.Duration // until nine tenths of what was missing were here
+	elapsed          time.Duration // including the rest of the hash
+	nine             time.Duration // until nine tenths of the missing bytes were present
 	best             time.Duration // with every host at its rate from the start
 	floor            bound
-	duplicate        int64         // came twice
-	lost             int64         // was on its way when a connection was closed
-	requests         []int         // of each host
-	brought          []int64       // by each host
-	most             int           // connections at a time
+	duplicate        int64         // received twice
+	lost             int64         // in flight when a connection was closed
+	requests         []int         // by host
+	brought          []int64       // by host
+	most             int           // maximum of concurrent connections
 	late             int           // the same after ten seconds
-	allIn            time.Duration // when the last useful host brought its first byte; 0: one never did
-	quiet            time.Duration // how much longer than allowed somebody was silent
-	lie              time.Duration // when the first piece was found to be wrong
+	allIn            time.Duration // when the last useful host delivered its first byte; 0: never
+	quiet            time.Duration // how much longer than allowed a host was silent
+	lie              time.Duration // when the first piece was found wrong
 	history          []Action
-	at               []time.Duration // of each action
-	asked            []time.Duration // when each request was made
+	at               []time.Duration // by action
+	asked            []time.Duration // time of each request
 	askedOf          []SourceID
 	speeds           []Speed
 	peak             float64
 }
 
-// ramp is how much later than at best nine tenths were here, and tail how much longer the last tenth took.
+// ramp is the delay of nine tenths of the file against the floor, and tail the additional delay of the last tenth.
 func (r report) ramp() time.Duration { return r.nine - r.floor.nine }
 func (r report) tail() time.Duration { return r.elapsed - r.nine - (r.floor.all - r.floor.nine) }
 
-// near is how near to the floor the time came.
+// near returns the ratio of the floor to the time of the run.
 func (r report) near() float64 { return r.floor.all.Seconds() / r.elapsed.Seconds() }
 
 func (r report) efficiency() float64 { return r.best.Seconds() / r.elapsed.Seconds() }
 
-// wasted is the share of the file that came in vain.
+// wasted returns the share of wasted bytes in the file.
 func (r report) wasted() float64 { return float64(r.duplicate+r.lost) / float64(max(1, r.sc.size)) }
 
 func (r report) total() (n int) {
@@ -136,7 +136,7 @@ func newNetwork(t testing.TB, sc scenario) *network {
 	return n
 }
 
-// introduce makes the mirrors known, which the first answer names.
+// introduce adds the mirrors, which the first answer names.
 func (n *network) introduce() {
 	if n.named {
 		return
@@ -150,7 +150,7 @@ func (n *network) introduce() {
 	}
 }
 
-// play goes on until the download is over or the time has come.
+// play continues until the download is over or the given time.
 func (n *network) play(until time.Duration) {
 	for n.now < until && !n.over() {
 		n.advance(min(n.pace(), until-n.now))
@@ -163,7 +163,7 @@ func (n *network) play(until time.Duration) {
 
 func (n *network) over() bool { return n.rep.finished || n.rep.failed }
 
-// watch takes note of what a report tells.
+// watch updates the values of the report.
 func (n *network) watch() {
 	if n.now > 10*time.Second {
 		n.rep.late = max(n.rep.late, len(n.flights))
@@ -198,7 +198,7 @@ func (n *network) summary() report {
 
 func (n *network) at() time.Time { return n.epoch.Add(n.now) }
 
-// step tells the scheduler, checks what must always hold, and does what it says.
+// step sends an event to the scheduler, checks the invariants, and carries out the actions.
 func (n *network) step(ev Event) {
 	if end, ok := ev.(FetchEnded); trace && ok {
 		n.t.Logf("%7.3f %T%v", n.now.Seconds(), end, end)
@@ -221,7 +221,7 @@ func (n *network) step(ev Event) {
 	if _, progress := ev.(Progress); !progress || len(do) > 0 || n.strict {
 		n.busyHosts()
 	}
-	reads := n.sc.pipe > 0 && n.hashed < n.have.FirstGap(0) // the reader of a stream moves the window on
+	reads := n.sc.pipe > 0 && n.hashed < n.have.FirstGap(0) // the reader of a stream moves the window
 	if !n.over() && len(n.flights) == 0 && wake.IsZero() && len(n.checks) == 0 && len(n.s.mirrors) > 0 && !reads {
 		n.t.Fatalf("stalled at %v: nothing in flight and nothing to wait for", n.now)
 	}
@@ -261,7 +261,7 @@ func (n *network) flight(id FetchID) *flight {
 	return nil
 }
 
-// asked books a request and makes sure that it may be made.
+// asked records a request and checks that it is allowed.
 func (n *network) asked(a Fetch) {
 	n.rep.requests[n.sc.hostOf(a.Source)]++
 	n.rep.asked = append(n.rep.asked, n.now)

@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-// TestRanges compares ranges with one value for each byte, after each of many steps.
+// TestRanges compares ranges with an array of one value for each byte, after each of many steps.
 func TestRanges(t *testing.T) {
 	const size = 40
 	const missing, reserved, here = 0, 1, 2
@@ -68,7 +68,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// compare asserts that each byte is in the state that the oracle has: 0 missing, 1 reserved, 2 here.
+// compare asserts that each byte is in the state of the oracle: 0 missing, 1 reserved, 2 present.
 func compare(t *testing.T, g *ranges, oracle []int) {
 	t.Helper()
 	var gaps byterange.Set
@@ -92,7 +92,7 @@ func compare(t *testing.T, g *ranges, oracle []int) {
 	}
 }
 
-// A stream is fetched from where its reader is, and what is taken over is what is not here of a range.
+// A stream is fetched from the position of its reader, and rest excludes the present bytes at both ends of a range.
 func TestFrontAndRest(t *testing.T) {
 	g := newRanges(100, byterange.NewSet(byterange.Range{Start: 0, End: 10}, byterange.Range{Start: 20, End: 30}, byterange.Range{Start: 45, End: 60}))
 	if g.front() != 10 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// waiting is a download whose origin breaks off at once and is busy from then on, with a mirror that drips from some
+// waiting returns a download whose origin fails at once and is busy from then on, with a mirror that drips from some
 // time on and a good one.
 func waiting(split int, drips time.Duration, good func(*host)) scenario {
 	hosts := equal(3, 40, 40*ms)
@@ -21,8 +21,8 @@ func waiting(split int, drips time.Duration, good func(*host)) scenario {
 	return scenario{size: 16 * mib, hosts: hosts, limit: 5 * time.Minute, cfg: Config{Split: split}}
 }
 
-// Proves S16 and rule 21: whoever drips does not keep the only place from a source that would be through in a moment, whatever is
-// the reason that there is no other place.
+// Proves S16 and rule 21: a mirror that drips does not keep the only place from a source that would finish soon,
+// whatever the reason that there is only one place.
 func TestTrickleDoesNotKeepThePlace_S16_Rule21(t *testing.T) {
 	for name, good := range map[string]func(*host){
 		"good":           func(*host) {},

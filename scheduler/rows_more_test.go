@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// swarm is a host that takes two seconds to begin and gives whole pieces. It is used when the others are not enough.
+// swarm returns a host that takes two seconds to begin and delivers whole pieces. It is a last resort.
 func swarm(mb float64, piece int64) host {
 	return host{rate: steady(mb), rtt: 100 * ms, setup: 2 * time.Second, bbr: true, unit: piece, late: true}
 }
 
-// unused wants that nobody asked a host for anything.
+// unused checks that a host was never asked.
 func unused(i int) func(report) string {
 	return func(r report) string {
 		if r.requests[i] > 0 {
@@ -20,7 +20,7 @@ func unused(i int) func(report) string {
 	}
 }
 
-// blameless wants that no host is said to have fallen silent.
+// blameless checks that no host was closed for silence.
 func blameless(r report) string {
 	for i, a := range r.history {
 		if c, ok := a.(Cancel); ok && c.Why == ReasonSilent {
@@ -30,8 +30,8 @@ func blameless(r report) string {
 	return ""
 }
 
-// more are the rows that nobody asked for. Where a sender goes by losses, the best time is that of its mean rate; its
-// first window is larger, so that a short download may take less.
+// more returns rows beyond the requirements. If a sender reacts to losses, the best time is that of its mean rate. Its
+// first window is larger, so a short download may take less.
 func more() []row {
 	return append([]row{
 		{name: "1 mirror", size: 64 * mib, bar: bar{least: 0.97, also: requests(1)},

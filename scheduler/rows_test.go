@@ -11,25 +11,25 @@ const (
 	mib = 1 << 20
 )
 
-// A row is a kind of network and what must be reached in it, with each seed.
+// row is a kind of network with the bars to reach in it, for each seed.
 type row struct {
 	name string
 	size int64
-	net  scenario // but for its size
+	net  scenario // except for its size
 	bar
-	goal *bar // what is to be reached one day, if it is more
+	goal *bar // bar to reach in the future, if it is higher
 }
 
-// A bar is what must be reached.
+// bar is a requirement.
 type bar struct {
-	least float64 // of the best possible time
-	warm  float64 // the same when speeds are remembered from an earlier run; 0: not asked for
-	floor float64 // of the time at the floor; 0: not asked for
-	waste float64 // of the file, at most, or 1 MiB; 0: 1 %
+	least float64 // share of the best possible time
+	warm  float64 // the same with remembered speeds; 0: not required
+	floor float64 // share of the time at the floor; 0: not required
+	waste float64 // maximum share of the file, or 1 MiB; 0: 1 %
 	also  func(r report) (problem string)
 }
 
-// uneven are six mirrors of 2 to 80 Mbit/s, 10 to 300 ms away.
+// uneven returns six mirrors of 2 to 80 Mbit/s, 10 to 300 ms away.
 func uneven() []host {
 	return []host{
 		plain(20, 30*ms), plain(5, 300*ms), plain(80, 60*ms),
@@ -37,7 +37,7 @@ func uneven() []host {
 	}
 }
 
-// three are equal, and one of them is changed.
+// three returns three equal mirrors, one of which is changed.
 func three(change func(*host)) []host { return with(equal(3, 40, 40*ms), 1, change) }
 
 func within(d time.Duration) func(report) string {
@@ -74,7 +74,7 @@ func movesOn(r report) string {
 	return ""
 }
 
-// banned: the liar is gone from the moment of the first proven lie, and not asked again.
+// banned checks that a liar is not used after the first proven lie.
 func banned(r report) string {
 	lies := func(id SourceID) bool { return r.sc.hosts[r.sc.hostOf(id)].lies != nil }
 	for i, a := range r.history {
@@ -91,7 +91,7 @@ func banned(r report) string {
 	return ""
 }
 
-// rows is the table: what the scheduler was asked for, what else goes on in networks, and networks that were invented.
+// rows returns the table: the requirements, further networks, and invented ones.
 func rows() []row { return slices.Concat(asked(), more(), kept()) }
 
 func asked() []row {
@@ -138,7 +138,7 @@ func asked() []row {
 	}
 }
 
-// fewAttempts: there is no busy loop while everybody is dead.
+// fewAttempts checks that there is no busy loop while all hosts are dead.
 func fewAttempts(r report) string {
 	n := 0
 	for _, at := range r.asked {

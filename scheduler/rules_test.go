@@ -8,7 +8,7 @@ import (
 	"braid/byterange"
 )
 
-// A script drives a Scheduler by hand.
+// script controls a Scheduler step by step.
 type script struct {
 	t   *testing.T
 	s   *Scheduler
@@ -20,7 +20,7 @@ func play(t *testing.T, cfg Config) *script {
 	return &script{t: t, s: New(cfg), now: time.Unix(1e9, 0)}
 }
 
-// at lets d pass and then ev happen.
+// at advances the time by d and sends ev.
 func (p *script) at(d time.Duration, ev Event) *script {
 	p.t.Helper()
 	p.now = p.now.Add(d)
@@ -35,7 +35,7 @@ func (p *script) at(d time.Duration, ev Event) *script {
 	return p
 }
 
-// fetches lists what was asked for by the last event.
+// fetches returns the fetches that the last event started.
 func (p *script) fetches() (out []Fetch) {
 	for _, a := range p.do {
 		if f, ok := a.(Fetch); ok {
@@ -54,7 +54,7 @@ func (p *script) only() Fetch {
 	return fs[0]
 }
 
-// flow lets n bytes come of each fetch every 10 ms for d, and tells the fetches that were started.
+// flow delivers n bytes of each fetch every 10 ms for d, and returns the fetches that were started.
 func (p *script) flow(d time.Duration, n int64, pos map[FetchID]int64) (opened []Fetch) {
 	p.t.Helper()
 	for end := p.now.Add(d); p.now.Before(end); {
@@ -81,7 +81,7 @@ func mapKeys(m map[FetchID]int64) func(func(FetchID) bool) {
 
 const gib = 1 << 30
 
-// begin starts a download of 1 GiB whose origin has answered, with n mirrors.
+// begin starts a download of 1 GiB with n mirrors, whose origin has answered.
 func begin(t *testing.T, cfg Config, n int) (*script, Fetch) {
 	p := play(t, cfg)
 	first := p.at(0, SourceAdded{ID: 0, Host: "origin:80"}).only()
@@ -94,7 +94,7 @@ func begin(t *testing.T, cfg Config, n int) (*script, Fetch) {
 
 func unknown() Config { return Config{Size: -1} }
 
-// Proves S11 and S12: the first mirror is opened at once, and while it is measured no other is.
+// Proves S11 and S12: the first mirror is opened at once, and no other while it is measured.
 func TestOneStepAtATime_S11_S12(t *testing.T) {
 	for _, mode := range []GrowthMode{0, GrowSingle} {
 		cfg := unknown()
@@ -114,8 +114,8 @@ func TestOneStepAtATime_S11_S12(t *testing.T) {
 	}
 }
 
-// letter plays a growth up to the first verdict: the origin brings 1 MB/s alone, then with the
-// mirror the speeds given.
+// letter plays a growth up to the first verdict: the origin delivers 1 MB/s alone, and then both deliver the given
+// speeds.
 func letter(t *testing.T, mode GrowthMode, origin, mirror int64) (p *script, opened []Fetch, second Fetch) {
 	cfg := unknown()
 	cfg.Growth = mode
@@ -135,7 +135,7 @@ func letter(t *testing.T, mode GrowthMode, origin, mirror int64) (p *script, ope
 	return p, opened, second
 }
 
-// Proves S11: when the aggregate grows, one more is opened, and by the letter exactly one.
+// Proves S11: when the total speed grows, one more is opened, and exactly one with GrowSingle.
 func TestGrowthGoesOnWhenItPays_C6_S11(t *testing.T) {
 	_, opened, _ := letter(t, GrowSingle, 10_000, 10_000)
 	if len(opened) != 1 || opened[0].Source != 2 {
@@ -143,7 +143,7 @@ func TestGrowthGoesOnWhenItPays_C6_S11(t *testing.T) {
 	}
 }
 
-// Proves S13: when the aggregate does not grow none is opened, until an established one closes.
+// Proves S13: when the total speed does not grow, none is opened until an established one closes.
 func TestGrowthEndsWhenItDoesNotPay_C6_S11_S13(t *testing.T) {
 	p, opened, second := letter(t, GrowSingle, 5_000, 5_000)
 	if len(opened) != 0 {
@@ -155,7 +155,7 @@ func TestGrowthEndsWhenItDoesNotPay_C6_S11_S13(t *testing.T) {
 	}
 }
 
-// Proves C6: -s limits the connections, however well they pay.
+// Proves C6: -s limits the connections, however much they would add.
 func TestSplitLimits_C6(t *testing.T) {
 	sc := scenario{size: 256 * mib, hosts: equal(8, 40, 40*time.Millisecond)}
 	sc.cfg.Split = 3
@@ -164,8 +164,8 @@ func TestSplitLimits_C6(t *testing.T) {
 	}
 }
 
-// Proves C7: two mirrors that are one host after a redirect get one request at a time, and the place of the
-// second is for another.
+// Proves C7: two mirrors that lead to one host after a redirect get one request at a time, and the place of the second
+// is free for another one.
 func TestOneRequestPerAnsweringHost_C7(t *testing.T) {
 	hosts := equal(4, 40, 40*time.Millisecond)
 	hosts[1].as, hosts[2].as = "same", "same"
@@ -177,7 +177,7 @@ func TestOneRequestPerAnsweringHost_C7(t *testing.T) {
 	}
 }
 
-// Proves C7 and rule 38: as long as a request that was told to stop has not ended, no other name of its host is asked.
+// Proves C7 and rule 38: while a cancelled request has not ended, no other name of its host is asked.
 func TestEndingRequestCountsForItsHost_C7_Rule38(t *testing.T) {
 	p, first := begin(t, unknown(), 0)
 	p.at(0, SourceAdded{ID: 1, Host: "origin:80"})
@@ -195,7 +195,7 @@ func TestEndingRequestCountsForItsHost_C7_Rule38(t *testing.T) {
 	}
 }
 
-// Proves rule 38: what was told to stop counts as a request until it has ended.
+// Proves rule 38: a cancelled request counts until it has ended.
 func TestEndingRequestCounts_Rule38(t *testing.T) {
 	p, first := begin(t, unknown(), 1)
 	mirror := p.s.running[1]

@@ -7,8 +7,8 @@ import (
 	"braid/byterange"
 )
 
-// quietFor is how long a second source may be quiet, from when it was asked answered or brought bytes, before its range
-// goes to another: an origin that never stops is there to take it.
+// quietFor returns how long a second source may be quiet, after its request, answer or bytes, before its range is
+// assigned to the origin, which never stops.
 func quietFor(t *testing.T, added SourceAdded, answered time.Duration, bytes int64) time.Duration {
 	p := play(t, Config{Size: -1})
 	origin := p.at(0, SourceAdded{ID: 0, Host: "origin:80"}).only()
@@ -38,8 +38,8 @@ func quietFor(t *testing.T, added SourceAdded, answered time.Duration, bytes int
 	return 0
 }
 
-// An FTP server 300 ms away has said nothing after two seconds because it is asked who we are. Who is asked one question
-// has fallen silent by then (rule 21), and so has, some time later, who does not answer to a dialogue either.
+// An FTP server 300 ms away sends no bytes for two seconds because of the login dialogue. A source without a dialogue
+// counts as silent by then (rule 21), and so does, some time later, one that does not answer the dialogue.
 func TestDialogueTakesTime_Rule21(t *testing.T) {
 	const far = 300 * ms
 	ftp := SourceAdded{ID: 1, Host: "f:21", Trips: portTrips}
@@ -62,8 +62,8 @@ func TestDialogueTakesTime_Rule21(t *testing.T) {
 	}
 }
 
-// Requests that are dear are few: each is for about as much as comes in the time that one of a web server is for, also where
-// the beginning of an answer shows little of the speed.
+// Requests with a high cost are few: each is for about as much as arrives in the time of a request to a web server,
+// even if the beginning of an answer shows little of the speed.
 func TestDialoguesAreFew(t *testing.T) {
 	r := run(t, scenario{size: gib, hosts: each(equal(3, 40, 200*ms), func(i int, h *host) { h.ftp = i > 0 })})
 	if n := r.requests[1] + r.requests[2]; !r.finished || n > 20 {

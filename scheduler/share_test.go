@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// share divides what the hosts and the client's link carry among the flights: each gets what it can use, up to a fair
-// part.
+// share divides the capacity of the hosts and of the client's link among the flights: each gets what it can use, up to
+// a fair part.
 func (n *network) share() {
 	for _, f := range n.flights {
 		f.rate = 0
@@ -44,7 +44,7 @@ func (n *network) shareHost(flights []*flight, link int) {
 	}
 }
 
-// shareAccess divides the client's link, of which those also take their part whose connections were closed.
+// shareAccess divides the client's link. Answers whose connections were closed still take their part.
 func (n *network) shareAccess() {
 	if n.sc.access == nil {
 		return
@@ -71,11 +71,11 @@ func (n *network) shareAccess() {
 	}
 }
 
-// A want is what one of those who share a link could use of it, and what its part is in proportion to.
+// want is the rate that a user of a link could use, and the weight of its share.
 type want struct{ rate, weight float64 }
 
-// fair lowers the rates so that together they fit through a link: who wants less than its part gets all that it wants,
-// and the others share the rest.
+// fair lowers the rates so that together they fit through a link: a user that wants less than its share gets all of it,
+// and the others divide the rest.
 func fair(wants []want, link float64) {
 	total := 0.0
 	for i, w := range wants {

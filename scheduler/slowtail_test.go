@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-// trickle is a few bytes a second from d on, before that 40 Mbit/s.
+// trickle returns a rate of 40 Mbit/s until d, and of a few bytes a second from then on.
 func trickle(d time.Duration, rate float64) func(time.Duration) float64 {
 	return func(t time.Duration) float64 {
 		if t < d {
@@ -17,8 +17,8 @@ func trickle(d time.Duration, rate float64) func(time.Duration) float64 {
 	}
 }
 
-// Proves S16 and rule 21: whenever a mirror begins to trickle, and however little it has left then, another that is free brings
-// the rest. Slower than a byte in two seconds is silence; one now and then begins a new flow each time.
+// Proves S16 and rule 21: whenever a mirror begins to trickle, and however little is left of its range, another free
+// one delivers the rest. Less than a byte in two seconds counts as silence; single bytes begin a new flow each time.
 func TestTrickleHoldsNothingUp_S16_Rule21(t *testing.T) {
 	for _, rate := range []float64{1, 10, 100, 2_000, 20_000} {
 		for d := 100 * ms; d < 2*time.Second; d += 60 * ms {
@@ -30,7 +30,7 @@ func TestTrickleHoldsNothingUp_S16_Rule21(t *testing.T) {
 	}
 }
 
-// Proves S16 for small files: who trickles from its first byte on is no reason to leave the others closed.
+// Proves S16 for small files: if a mirror trickles from its first byte on, the others are opened.
 func TestTrickleOfASmallFile_S16(t *testing.T) {
 	for _, size := range []int64{300, 20 << 10, 300 << 10, mib, 3 * mib} {
 		for _, rate := range []float64{1, 100, 2_000} {
@@ -43,8 +43,8 @@ func TestTrickleOfASmallFile_S16(t *testing.T) {
 	}
 }
 
-// crawling plays a download of 1 MiB, all of which source 0 was asked for, and of which it brings a byte in 50 ms from some
-// offset on. It tells what was asked for in the time after that.
+// crawling plays a download of 1 MiB that is assigned to source 0, which delivers a byte every 50 ms from some offset
+// on. It returns the fetches that start after that.
 func crawling(p *script, f Fetch, from int64, lasts time.Duration) (asked []Fetch) {
 	p.at(0, Answered{Fetch: f.ID, Host: "origin:80", RTT: 20 * ms, Size: mib, Ranged: true})
 	for off := int64(0); off < from; off += 64 << 10 {
@@ -53,7 +53,7 @@ func crawling(p *script, f Fetch, from int64, lasts time.Duration) (asked []Fetc
 	for i := range int64(lasts / (50 * ms)) {
 		asked = append(asked, p.at(50*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: from + i, End: from + i + 1}}).fetches()...)
 		asked = append(asked, p.at(0, Tick{}).fetches()...)
-		if p.s.fetches[f.ID].ending { // it was told to stop
+		if p.s.fetches[f.ID].ending { // cancelled
 			asked = append(asked, p.at(0, FetchEnded{Fetch: f.ID}).fetches()...)
 			break
 		}
@@ -61,7 +61,8 @@ func crawling(p *script, f Fetch, from int64, lasts time.Duration) (asked []Fetc
 	return asked
 }
 
-// Proves S16 for one that failed: when the last of the file trickles, a source that has to show first that it works may try.
+// Proves S16 for a mirror in doubt: if the end of the file trickles, a source that must first show that it works may
+// try.
 func TestTrickleIsTakenByOneInDoubt_S16(t *testing.T) {
 	p := play(t, Config{Size: mib})
 	f := p.at(0, SourceAdded{ID: 0, Host: "origin:80", Rate: 1e6}).only()
@@ -74,7 +75,7 @@ func TestTrickleIsTakenByOneInDoubt_S16(t *testing.T) {
 	}
 }
 
-// Proves S10 and S16: nor does one hold up a piece that it was to bring alone. Another brings all of it.
+// Proves S10 and S16: a trickle does not delay a piece that must come from one mirror. Another one delivers all of it.
 func TestTrickleOfAPieceAlone_S10_S16(t *testing.T) {
 	p := play(t, Config{Size: mib})
 	p.s.pieces = newPieces(PiecesKnown{Length: mib}, mib)
@@ -87,7 +88,7 @@ func TestTrickleOfAPieceAlone_S10_S16(t *testing.T) {
 	}
 }
 
-// Proves S16: what is too little for a request of its own is no reason to wait until one that crawls is through.
+// Proves S16: a rest that is too small for a request of its own does not wait for a mirror that crawls.
 func TestTrickleLeavesNoCrumbs_S16(t *testing.T) {
 	p := play(t, Config{Size: mib, Have: byterange.NewSet(byterange.Range{Start: 300, End: mib - 300})})
 	f := p.at(0, SourceAdded{ID: 0, Host: "origin:80", Rate: 10}).only()
@@ -105,7 +106,7 @@ func TestTrickleLeavesNoCrumbs_S16(t *testing.T) {
 	t.Error("a fast mirror waited for four seconds")
 }
 
-// Proves S16 where growth has ended: when those that filled the link trickle, others are opened.
+// Proves S16 after the end of growth: when the mirrors that filled the link trickle, others are opened.
 func TestTrickleOfAllThatAreOpen_S16(t *testing.T) {
 	for _, n := range []int{1, 2, 3} {
 		hosts := equal(5, 40, 40*ms)
@@ -119,8 +120,9 @@ func TestTrickleOfAllThatAreOpen_S16(t *testing.T) {
 	}
 }
 
-// Proves S15 and S16: a complete answer that was kept, as nobody else was there, and then trickles is left for a mirror that
-// comes back and serves ranges; but not before that one has shown that it is back, as it would have to begin anew.
+// Proves S15 and S16: a complete answer that was kept for lack of others and then trickles is replaced by a mirror that
+// returns and serves ranges. The replacement happens only after that mirror has delivered bytes, because the complete
+// answer would have to begin again.
 func TestTrickleOfACompleteAnswer_S15_S16(t *testing.T) {
 	for size := int64(9_500_000); size < 17e6; size += 50_000 {
 		hosts := equal(2, 40, 40*ms)
@@ -133,8 +135,8 @@ func TestTrickleOfACompleteAnswer_S15_S16(t *testing.T) {
 	}
 }
 
-// Proves S15 and S16: one that answers with the whole file is at no other place soon, however fast it is; and it is not
-// stopped as long as it is fast.
+// Proves S15 and S16: a source that answers with the whole file takes long to reach another offset, however fast it is,
+// and it is not stopped while it is fast.
 func TestNobodyWaitsForACompleteAnswer_S15_S16(t *testing.T) {
 	for _, norange := range []bool{false, true} {
 		p := play(t, Config{Size: mib})

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// For scripts/scenarios, which prints the table.
+// Flags for scripts/scenarios, which prints the table.
 var (
 	printTable = flag.Bool("table", false, "print the table of scenarios instead of judging it")
 	manySizes  = flag.Bool("sizes", false, "with -table: each scenario with files of 1 MiB to 20 GiB")
@@ -19,7 +19,7 @@ var (
 	only       = flag.String("only", "", "with -table: only the scenarios that match this regular expression")
 )
 
-// TestTable shows, scenario by scenario, that what must be reached is reached with each seed.
+// TestTable checks each scenario against its bars, with each seed.
 func TestTable(t *testing.T) {
 	if *printTable {
 		printRows(t)
@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// variations is how many seeds a row is played with: fewer if it takes long.
+// variations returns the number of seeds for a row, which is smaller if the row takes long.
 func (r row) variations(most int) int {
 	if r.size > gib {
 		return 1
@@ -45,13 +45,13 @@ func (r row) variations(most int) int {
 	return most
 }
 
-// A result is what came of a row and a seed.
+// result is the result of a row with a seed.
 type result struct {
 	cold, warm report
 	problems   []string
 }
 
-// play plays a row and says what falls short of a bar.
+// play plays a row and reports the bars that it does not reach.
 func (r row) play(t testing.TB, seed uint64, b bar) (res result) {
 	sc := r.net.seeded(seed)
 	sc.size = r.size
@@ -66,7 +66,7 @@ func (r row) play(t testing.TB, seed uint64, b bar) (res result) {
 	return res
 }
 
-// judge says what falls short.
+// judge returns the requirements that a report does not meet.
 func (b bar) judge(rep report, least float64) (problems []string) {
 	if !rep.finished {
 		return []string{fmt.Sprintf("not finished: failed %v after %v and %v requests", rep.failed, rep.elapsed, rep.requests)}
@@ -88,7 +88,7 @@ func (b bar) judge(rep report, least float64) (problems []string) {
 	return problems
 }
 
-// printRows prints the table, or one of invented networks. It does not fail: a policy is to be judged by it.
+// printRows prints the table, or one of invented networks. It does not fail, because it is used to judge a policy.
 func printRows(t *testing.T) {
 	match := regexp.MustCompile(*only)
 	fmt.Printf("| scenario | size | efficiency, worst and median | remembered | of the floor | ramp, s | round trips | tail, s | of the floor | " +
@@ -104,7 +104,7 @@ func printRows(t *testing.T) {
 			continue
 		}
 		for _, v := range r.ofSizes() {
-			if e := v.print(t); r.floor == 0 { // not the worst that were invented
+			if e := v.print(t); r.floor == 0 { // not one of the worst invented networks
 				sum, n = sum+e, n+1
 			}
 		}
@@ -112,7 +112,7 @@ func printRows(t *testing.T) {
 	fmt.Printf("| mean | | %.1f |%s\n", 100*sum/max(n, 1), strings.Repeat(" |", 12))
 }
 
-// ofSizes is the row with the sizes that are wanted.
+// ofSizes returns the row with the selected sizes.
 func (r row) ofSizes() []row {
 	if !*manySizes {
 		return []row{r}
@@ -144,13 +144,13 @@ func (r row) print(t *testing.T) float64 {
 		}
 	}
 	if *manySizes {
-		all.short = nil // what must be reached is said for one size
+		all.short = nil // requirements apply to one size
 	}
 	all.print(r.name, size(r.size))
 	return median(all.cold)
 }
 
-// A line sums up what came of some runs: it is printed as one of the table.
+// line is the summary of some runs, printed as a line of the table.
 type line struct {
 	cold, warm, waste, floors, ramps, trips, tails, shares []float64
 	most, late, requests                                   int
@@ -186,7 +186,7 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.2f s", d.Seconds())
 }
 
-// percent is the worst and the median.
+// percent formats the worst and the median.
 func percent(v []float64) string {
 	if len(v) == 0 {
 		return ""
@@ -194,7 +194,7 @@ func percent(v []float64) string {
 	return fmt.Sprintf("%.1f, %.1f", 100*slices.Min(v), 100*median(v))
 }
 
-// worst is the largest and the median, with so many digits.
+// worst formats the largest and the median.
 func worst(v []float64, digits int) string {
 	return fmt.Sprintf("%.*f, %.*f", digits, slices.Max(v), digits, median(v))
 }

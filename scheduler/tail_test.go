@@ -7,8 +7,8 @@ import (
 	"braid/byterange"
 )
 
-// racers is the end of a file of 64 MiB: nothing is unassigned, each of some mirrors of known speeds has been at work for ten
-// seconds and has so much left.
+// racers returns the end of a download of 64 MiB: no range is unassigned, and each of some mirrors of known speeds has
+// worked for ten seconds and has the given number of bytes left.
 func racers(left []int64, speeds ...float64) (s *Scheduler) {
 	const size = 64 * mib
 	s = New(Config{Size: size})
@@ -36,7 +36,7 @@ func racers(left []int64, speeds ...float64) (s *Scheduler) {
 	return s
 }
 
-// Proves that a range is split so that both parts end at the same time, by both speeds and the round trip of the request.
+// A range is split so that both parts end at the same time, considering both speeds and the round trip of the request.
 func TestSplitEndsTogether(t *testing.T) {
 	for _, ours := range []float64{1e6, 4e6, 16e6} {
 		s := racers([]int64{16 * mib}, 4e6, ours)
@@ -55,7 +55,7 @@ func TestSplitEndsTogether(t *testing.T) {
 	}
 }
 
-// Of several the one that would be through last is split, but the first one when the window is what blocks.
+// The fetch that would finish last is split, or the first one if the window is the limit.
 func TestVictim(t *testing.T) {
 	s := racers([]int64{4 * mib, 30 * mib, 2 * mib}, 4e6, 4e6, 4e6, 4e6)
 	if f := s.tail.victim(s.mirrors[3]); f != s.running[1] {
@@ -67,7 +67,7 @@ func TestVictim(t *testing.T) {
 	}
 }
 
-// What is won by closing connections costs what is on its way: for a small gain no more than a part of the file.
+// Closing connections wastes the bytes in flight: for small gains, only a limited share of the file may be wasted.
 func TestSplitBudget(t *testing.T) {
 	s := racers([]int64{mib}, 4e6, 4e6)
 	f := s.running[0]
@@ -83,7 +83,7 @@ func TestSplitBudget(t *testing.T) {
 	}
 }
 
-// A mirror that wants to leave nothing to another keeps its range; one with a slow tail gives all of it.
+// A mirror that protects its rest keeps its range; one with a slow tail loses all of it.
 func TestSlowTailIsTakenWhole_S16(t *testing.T) {
 	s := racers([]int64{20 << 10}, 4e6, 4e6)
 	if s.tail.steal(s.mirrors[1], ReasonNext) {
@@ -95,7 +95,7 @@ func TestSlowTailIsTakenWhole_S16(t *testing.T) {
 	}
 }
 
-// Proves S16: a mirror that drips makes room for one that waits without a place.
+// Proves S16: a mirror that drips is replaced by one that waits for a place.
 func TestRelieve_S16(t *testing.T) {
 	s := racers([]int64{mib}, 1000, 4e6)
 	s.tail.relieve()
@@ -108,8 +108,8 @@ func TestRelieve_S16(t *testing.T) {
 	}
 }
 
-// A disputed piece that one mirror is to bring alone is not taken from it while its connection is young: another would
-// begin the piece anew, and lose it in the same way. Proves S10 and rule 39: the download ends.
+// A disputed piece that must come from one mirror is not taken from it while its connection is young: another one would
+// begin the piece again and lose it in the same way. Proves S10 and rule 39: the download ends.
 func TestDisputedPieceIsNotPassedAround_S10_Rule39(t *testing.T) {
 	for _, split := range []int{3, 16} {
 		hosts := each([]host{plain(200, 40*ms), plain(200, 8*ms), plain(10, 161*ms)}, func(_ int, h *host) { h.most = mbit(1) })

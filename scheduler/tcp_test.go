@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// The model of a connection: one round trip to connect, one from a request to the first byte, an initial window of 10
-// segments (RFC 6928) that doubles in each round trip until the sender's rate is reached. It lasts through the requests
-// that follow as long as each answer is read to its end.
+// The model of a connection: one round trip to connect, one from a request to the first byte, and an initial window of
+// 10 segments (RFC 6928) that doubles in each round trip until the sender's rate is reached. A connection is reused for
+// the next request if the answer was read to its end.
 //
-// A sender that goes by losses has its window cut by each, and grows it by about half a segment in a round trip after
-// that (RFC 9438, section 4.3). One that goes by what the path carries (BBR) differs in what was measured of it:
-// windows of 10, 20, 36, 60 and from there on twice as much in each round; nearly no data for 200 ms and a
-// round trip, ten seconds after the connection began and every ten seconds, and then the window that it had before; and
-// where the bottleneck queues less than 1.9 products of bandwidth and delay, its startup overflows it. What comes after a
-// lost packet has to wait for it, as bytes are delivered in order: a stall of one round trip, the queue included, and then
-// all at once.
+// The window of a sender that reacts to losses is reduced by each loss, and then grows by about half a segment in each
+// round trip (RFC 9438, section 4.3). For BBR the model uses measured behavior: windows of 10, 20, 36 and 60 segments,
+// and then twice as many in each round; almost no data for 200 ms and a round trip, ten seconds after the start of the
+// connection and every ten seconds from then on, followed by the previous window; and an overflow in startup if the
+// bottleneck queues less than 1.9 products of bandwidth and delay.
+//
+// Bytes are delivered in order, so those behind a lost packet wait for its retransmission: a stall of one round trip,
+// including the queue, and then all at once.
 
 const (
 	segment       = 1448
@@ -29,34 +30,35 @@ const (
 	probeTime   = 200 * time.Millisecond
 	probeWindow = 4 * segment
 
-	overshoot = 1.885 // what BBR's startup queues, in products of bandwidth and delay
+	overshoot = 1.885 // queue of BBR's startup, in products of bandwidth and delay
 )
 
-// A conn is the state of a connection that is kept between requests.
+// conn is the state of a connection that is kept between requests.
 type conn struct {
 	alive  bool
 	born   time.Duration
 	window float64       // bytes a round trip
-	steep  float64       // it doubles below
-	round  time.Duration // when the present round trip began
+	steep  float64       // the window doubles below
+	round  time.Duration // start of the present round trip
 	rounds int
-	used   float64       // of the window in this round trip
+	used   float64       // part of the window used in this round trip
 	full   time.Duration // when its window reached the rate; 0: not yet
-	lost   bool          // something, in this round trip
+	lost   bool          // a packet was lost in this round trip
 	credit float64       // bytes until the next loss
-	spills int           // how often the queue overflowed
-	said   bool          // of FTP: who we are, which is said once
-	left   bool          // of FTP: the last range was left early
+	spills int           // number of overflows of the queue
+	said   bool          // FTP: the login is done
+	left   bool          // FTP: the last range ended early
 }
 
 func connect(now time.Duration) conn {
 	return conn{alive: true, born: now, window: initialWindow, steep: math.Inf(1), credit: -1}
 }
 
-// paced tells whether the sender spreads a window over the round trip; else it comes as fast as it can, and then nothing.
+// paced reports whether the sender spreads a window over the round trip; otherwise the window is sent at once, followed
+// by a pause.
 func (c *conn) paced(h *host) bool { return h.bbr && c.rounds > 0 }
 
-// allowed is what the window lets through in the present round trip.
+// allowed returns the bytes that the window allows in the present round trip.
 func (c *conn) allowed(now time.Duration, h *host, rtt time.Duration) float64 {
 	if h.probes(now-c.born, rtt) {
 		return min(c.window, probeWindow)
@@ -64,13 +66,13 @@ func (c *conn) allowed(now time.Duration, h *host, rtt time.Duration) float64 {
 	return c.window
 }
 
-// probes reports whether the sender of a connection that began so long ago nearly pauses to measure its path, for rtt
-// and probeTime.
+// probes reports whether the sender of a connection of the given age is measuring its path, for which it almost pauses
+// for rtt and probeTime.
 func (h *host) probes(since, rtt time.Duration) bool {
 	return h.bbr && since >= probeEvery && since%probeEvery < probeTime+rtt
 }
 
-// limit is what the window lets through, in bytes a second.
+// limit returns the rate that the window allows, in bytes a second.
 func (c *conn) limit(now time.Duration, h *host, rtt time.Duration) float64 {
 	w := c.allowed(now, h, rtt)
 	switch {
@@ -82,8 +84,7 @@ func (c *conn) limit(now time.Duration, h *host, rtt time.Duration) float64 {
 	return math.Inf(1)
 }
 
-// turn ends the round trips that are over. Of a window that is not used no more is kept than twice what is, but a probe
-// leaves it as it was.
+// turn ends the past round trips. A window that is not fully used is reduced to twice its used part, except by a probe.
 func (c *conn) turn(now time.Duration, h *host, rtt time.Duration) {
 	for ; now-c.round >= rtt; c.round += rtt {
 		c.rounds++
@@ -100,7 +101,7 @@ func (c *conn) turn(now time.Duration, h *host, rtt time.Duration) {
 
 func (c *conn) grow(h *host) {
 	switch {
-	case c.lost && h.bbr: // every other round goes into the repair
+	case c.lost && h.bbr: // every other round is used for retransmission
 		c.window *= math.Sqrt2
 	case c.lost:
 		c.window = max(lossCut*c.window, 2*segment)
@@ -116,7 +117,7 @@ func (c *conn) grow(h *host) {
 	}
 }
 
-// A hole is a place in an answer that waits for a packet to be sent again.
+// hole is a place in an answer that waits for a retransmission.
 type hole struct {
 	at    int64
 	until time.Duration
@@ -143,8 +144,8 @@ func (c *conn) lose(rng *rand.Rand, now time.Duration, h *host, rtt time.Duratio
 	return holes
 }
 
-// lossLimit is about what a sender that goes by losses gets through one connection, in bytes a second (Mathis et al.,
-// 1997).
+// lossLimit returns the approximate limit of one connection of a sender that reacts to losses, in bytes a second
+// (Mathis et al., 1997).
 func (h *host) lossLimit() float64 {
 	if h.loss == 0 || h.bbr {
 		return math.Inf(1)

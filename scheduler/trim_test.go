@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// sharing are six mirrors that once brought 4 MB/s each, and bring so much now.
+// sharing returns six mirrors that once delivered 4 MB/s each, and now deliver the given speed.
 func sharing(now float64) *Scheduler {
 	s := New(Config{Size: 8 * gib})
 	s.now = time.Unix(1e9, 0)
@@ -21,7 +21,7 @@ func sharing(now float64) *Scheduler {
 	return s
 }
 
-// bring lets all open mirrors bring so many bytes a second for a time.
+// bring makes all open mirrors deliver at the given speed for a time.
 func (s *Scheduler) bring(lasts time.Duration, speed float64) {
 	for end := s.now.Add(lasts); s.now.Before(end); s.now = s.now.Add(10 * ms) {
 		for _, m := range s.mirrors {
@@ -32,8 +32,9 @@ func (s *Scheduler) bring(lasts time.Duration, speed float64) {
 	}
 }
 
-// Mirrors that together bring much less than they can share a link: half of them is closed on trial. If the others
-// bring as much, that was right, and growth has ended; if not, all may come back, and the next trial is later.
+// If mirrors together deliver much less than they can, they share a link, and half of them is closed on trial. If the
+// others deliver as much, the trial was right, and growth has ended. Otherwise all may return, and the next trial is
+// later.
 func TestTrial_C6(t *testing.T) {
 	s := sharing(2e6)
 	s.trim.review()
@@ -56,7 +57,7 @@ func TestTrial_C6(t *testing.T) {
 	}
 }
 
-// Without a sign that they share a link, a few of those that are alike are closed on trial, and none of a swarm.
+// Without a sign of a shared link, a few of several similar mirrors are closed on trial, but no swarm.
 func TestTrialWithoutASign(t *testing.T) {
 	s := sharing(4e6)
 	s.trim.review()
@@ -78,7 +79,7 @@ func TestTrialWithoutASign(t *testing.T) {
 	}
 }
 
-// A verdict that was wrong is revoked: what was left brings much less than all did before.
+// A wrong verdict is revoked: the remaining mirrors deliver much less than all did before.
 func TestRegrow(t *testing.T) {
 	s := sharing(2e6)
 	s.trim.review()

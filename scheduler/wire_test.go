@@ -9,45 +9,45 @@ import (
 	"braid/byterange"
 )
 
-// A flight is a request with its answer.
+// flight is a request with its answer.
 type flight struct {
 	id      FetchID
 	source  SourceID
 	h       int
-	end     int64         // of what is wanted, which Shrink lowers
-	last    int64         // of what the server sends
-	asked   int64         // of what it was asked for
-	start   int64         // of what it sends
-	arrived int64         // what came, in any order
-	pos     int64         // what came in order, and is written
-	told    int64         // what the scheduler was told of
+	end     int64         // end of the wanted range, which Shrink lowers
+	last    int64         // end of what the server sends
+	asked   int64         // offset that was requested
+	start   int64         // offset that the answer begins at
+	arrived int64         // bytes that arrived, in any order
+	pos     int64         // bytes that arrived in order and are written
+	told    int64         // bytes reported to the scheduler
 	holes   []hole        // oldest first
-	at      time.Duration // when the answer, or the failure, comes
-	flows   time.Duration // when its first byte may come
-	heard   time.Duration // when something last came
-	fault   Fault         // it ends with, at that time
+	at      time.Duration // when the answer or the failure arrives
+	flows   time.Duration // when the first byte may arrive
+	heard   time.Duration // last arrival
+	fault   Fault         // fault that it ends with
 	whole   bool
-	answers bool // its body comes
+	answers bool // the body is arriving
 	ended   bool
 	cancels bool
-	why     Reason  // it was cancelled
-	rate    float64 // bytes a second now
-	part    float64 // of a byte
-	came    int64   // of a host that gives whole pieces: what the scheduler was told to be coming
+	why     Reason  // why it was cancelled
+	rate    float64 // present rate in bytes a second
+	part    float64 // fraction of a byte
+	came    int64   // of a host with whole pieces: bytes reported by Coming
 }
 
-// A ghost is what still comes of an answer whose connection was closed.
+// ghost is the rest of an answer that still arrives after its connection was closed.
 type ghost struct {
 	rate  float64
 	until time.Duration
 }
 
 const (
-	drained        = 16 << 10 // so much of a rest is read to keep the connection
+	drained        = 16 << 10 // maximum of a rest that is read to keep the connection
 	connectTimeout = 10 * time.Second
 )
 
-// fetch makes a request.
+// fetch sends a request.
 func (n *network) fetch(a Fetch) {
 	n.asked(a)
 	i := n.sc.hostOf(a.Source)
@@ -72,7 +72,7 @@ func (n *network) fetch(a Fetch) {
 	case h.mute != nil && h.mute(n.now):
 		f.at, f.fault = n.now+connectTimeout, FaultTransient
 		c.alive = false
-	case h.dead(n.now, n.sent[i]): // the refusal comes after one round trip
+	case h.dead(n.now, n.sent[i]): // the refusal arrives after one round trip
 		f.fault = FaultTransient
 		c.alive = false
 	case h.ftp:
@@ -85,14 +85,15 @@ func (n *network) fetch(a Fetch) {
 	n.rep.most = max(n.rep.most, len(n.flights))
 }
 
-// What an FTP server is asked, in round trips: connection, greeting, USER, PASS, FEAT and TYPE; SIZE, and the first time
-// MDTM; then EPSV, a connection, REST and RETR. When a range was left early, it says so before it is asked again.
+// The dialogue with an FTP server, in round trips: connection, greeting, USER, PASS, FEAT and TYPE; SIZE, and the first
+// time MDTM; then EPSV, a connection, REST and RETR. If a range ended early, the server reports that before the next
+// dialogue.
 const (
 	loginTrips = 7
 	portTrips  = 4
 )
 
-// converse is what goes before an answer of an FTP server.
+// converse simulates the dialogue before an answer of an FTP server.
 func (n *network) converse(f *flight, rtt time.Duration) {
 	c := &n.conns[f.source]
 	h := &n.sc.hosts[f.h]
@@ -107,7 +108,7 @@ func (n *network) converse(f *flight, rtt time.Duration) {
 	c.said = true
 }
 
-// rtt is the round trip time to a host now.
+// rtt returns the present round-trip time to a host.
 func (n *network) rtt(h *host) time.Duration {
 	if n.crowded {
 		return h.rtt + n.sc.bloat
@@ -115,7 +116,7 @@ func (n *network) rtt(h *host) time.Duration {
 	return h.rtt
 }
 
-// pace is how long nothing happens but that bytes flow as they do.
+// pace returns the time until the next event other than the flow of bytes.
 func (n *network) pace() time.Duration {
 	d := time.Hour
 	for _, f := range n.flights {
@@ -143,7 +144,7 @@ func (n *network) pace() time.Duration {
 const (
 	least = time.Millisecond
 	often = 4 * time.Millisecond  // while a window grows or the answer waits for a lost packet
-	usual = 10 * time.Millisecond // as often as the real thing tells what it wrote
+	usual = 10 * time.Millisecond // as often as braid reports writes
 )
 
 func (n *network) paceOf(f *flight) time.Duration {
@@ -155,7 +156,7 @@ func (n *network) paceOf(f *flight) time.Duration {
 	return min(d, time.Duration(float64(min(f.last, f.end)-f.arrived)/f.rate*float64(time.Second)))
 }
 
-// advance moves the bytes of d.
+// advance moves the bytes of the period d.
 func (n *network) advance(d time.Duration) {
 	n.share()
 	n.now += d
@@ -171,7 +172,7 @@ func (n *network) advance(d time.Duration) {
 	n.consume(d)
 }
 
-// arrive lets come what comes of an answer in d.
+// arrive delivers the bytes of an answer that arrive in d.
 func (n *network) arrive(f *flight, d time.Duration) {
 	if n.now < f.flows {
 		return
@@ -184,7 +185,7 @@ func (n *network) arrive(f *flight, d time.Duration) {
 		k = min(k, int64(math.Ceil(c.allowed(n.now, h, rtt)-c.used)))
 	}
 	f.part = min(f.part-float64(k), segment)
-	if w := n.sc.cfg.Window; w > 0 { // the local disk takes no more
+	if w := n.sc.cfg.Window; w > 0 { // the local disk is full
 		k = min(k, max(0, n.passed+w+w/4-f.arrived))
 	}
 	if k > 0 {
@@ -208,7 +209,7 @@ func (n *network) arrive(f *flight, d time.Duration) {
 	}
 }
 
-// report tells the scheduler what came of a flight, and how it ended.
+// report reports the bytes of a flight and its end to the scheduler.
 func (n *network) report(f *flight) {
 	h := &n.sc.hosts[f.h]
 	n.tell(f)
@@ -225,13 +226,13 @@ func (n *network) report(f *flight) {
 	case f.answers && f.pos >= f.end:
 		n.leave(f)
 		n.finish(f, FaultNone, 0)
-	case f.answers && f.pos >= f.last: // it breaks off
+	case f.answers && f.pos >= f.last: // the answer breaks off
 		n.conns[f.source].alive = false
 		n.finish(f, FaultTransient, 0)
 	}
 }
 
-// tell reports what was written since the last time.
+// tell reports the bytes that were written since the last report.
 func (n *network) tell(f *flight) {
 	if f.pos == f.told || f.ended {
 		return
@@ -252,14 +253,15 @@ func (n *network) tell(f *flight) {
 	n.step(Progress{Fetch: f.id, Range: r})
 }
 
-// leave ends an answer early. If much of it is still to come, the connection is closed, and what is on its way is lost.
+// leave ends an answer early. If much of it is still to come, the connection is closed, and the bytes in flight are
+// lost.
 func (n *network) leave(f *flight) {
 	rest := f.last - f.arrived
 	if f.answers && rest+f.arrived-f.pos <= drained {
 		return
 	}
 	n.conns[f.source].alive = false
-	if !f.answers { // a dialogue begins anew
+	if !f.answers { // the dialogue begins again
 		n.conns[f.source].said = false
 		return
 	}
@@ -274,7 +276,7 @@ func (n *network) leave(f *flight) {
 
 // finish ends a flight.
 func (n *network) finish(f *flight, fault Fault, after time.Duration) {
-	if u := n.sc.hosts[f.h].unit; u > 0 && f.answers { // pieces come whole, also when a part of them is wanted
+	if u := n.sc.hosts[f.h].unit; u > 0 && f.answers { // pieces arrive whole, even if only a part of them is wanted
 		n.rep.lost += f.start%u + f.pos - f.told + (u-f.end%u)%u
 	}
 	f.ended = true
@@ -285,7 +287,7 @@ func (n *network) finish(f *flight, fault Fault, after time.Duration) {
 	n.step(FetchEnded{Fetch: f.id, Fault: fault, After: after})
 }
 
-// answer sends the header when its time has come.
+// answer sends the header at its time.
 func (n *network) answer(f *flight) {
 	h := &n.sc.hosts[f.h]
 	switch {
