@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// param finds a parameter of an answer.
+// param returns a parameter of an answer.
 func param(answer, name string) string {
 	for _, c := range parseChallenges(answer) {
 		return c.params[name]
@@ -95,7 +95,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// FuzzAnswer: whatever the server says, the answer is one line that is read again as what was said, and has no password in it.
+// FuzzAnswer: for every challenge, the answer is a single line that parses back to the same values, and does not
+// contain the password.
 func FuzzAnswer(f *testing.F) {
 	f.Add(`Digest realm="a\"b", nonce="x", qop=auth, opaque="\\"`, "me", "pw")
 	f.Add(`Basic x, Digest nonce=y,algorithm=md5-sess`, "J\u00e4", "\"\n")

@@ -17,7 +17,8 @@ const cookiesFile = "# Netscape HTTP Cookie File\r\n\r\n" +
 	"127.0.0.1\tTRUE\t/\tFALSE\t0\taddress\t\n" +
 	"example.org\tFALSE\t/\tFALSE\t0\tempty"
 
-// Cookies go to their domain only, below their path, over https if they are for it, and until they end. Proves rule 27.
+// Cookies are sent only to their domain, below their path, over https if they are secure, and until they expire. Proves
+// rule 27.
 func TestCookieField_Rule27(t *testing.T) {
 	jar, err := ParseCookies(cookiesFile)
 	if err != nil {
@@ -56,8 +57,7 @@ func TestParseCookiesRefuses_Rule62(t *testing.T) {
 	}
 }
 
-// FuzzParseCookies: whatever a file has, a field has one line, and a stranger's host gets nothing of it that is not for
-// that host.
+// FuzzParseCookies: for every file, a field is a single line, and a host receives only its own cookies.
 func FuzzParseCookies(f *testing.F) {
 	f.Add(cookiesFile)
 	f.Add("[::1]\tTRUE\t/\tFALSE\t0\ta\tb")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// segments is a connection that gives data in pieces and takes everything.
+// segments is a connection that returns data in pieces and accepts all writes.
 type segments struct {
 	net.Conn
 	data []byte
@@ -35,7 +35,7 @@ func (r readOnly) Read(p []byte) (int, error) { return r.r.Read(p) }
 
 func newReader(b []byte) *bufio.Reader { return bufio.NewReader(bytes.NewReader(b)) }
 
-// Bytes that nobody asked for end a connection without a word.
+// Bytes without a request end a connection, without a log message.
 func TestGuardEndsIdleConnectionThatSpeaks(t *testing.T) {
 	g := newGuard(&segments{data: []byte("HTTP/1.1 408 Request Timeout\r\n\r\n"), size: 100})
 	if n, err := g.Read(make([]byte, 100)); n != 0 || err != io.EOF {
@@ -43,7 +43,7 @@ func TestGuardEndsIdleConnectionThatSpeaks(t *testing.T) {
 	}
 }
 
-// What a tunnel carries is none of the guard's business, until it carries requests: to a web server behind a proxy of SOCKS.
+// The content of a tunnel is not checked until it carries requests: to a web server behind a SOCKS proxy.
 func TestGuardLetsTunnelsPass(t *testing.T) {
 	for _, hello := range []string{"CONNECT a:443 HTTP/1.1\r\n\r\n", "\x05\x01\x00", "\x16\x03\x01"} {
 		data := "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\x16\x03\x03 and much more"
@@ -61,7 +61,7 @@ func TestGuardLetsTunnelsPass(t *testing.T) {
 	}
 }
 
-// An answer to HEAD has no body, whatever its length says.
+// An answer to HEAD has no body, regardless of its Content-Length.
 func TestGuardKnowsHead(t *testing.T) {
 	g := newGuard(&segments{data: []byte("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody"), size: 100})
 	g.expect()
@@ -72,7 +72,7 @@ func TestGuardKnowsHead(t *testing.T) {
 	}
 }
 
-// A server that sent too much is not asked again on that connection.
+// After surplus bytes of a server, the connection is not reused.
 func TestGuardEndsConnectionAfterExcess(t *testing.T) {
 	g := newGuard(&segments{data: []byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello"), size: 100})
 	g.expect()
@@ -89,7 +89,7 @@ func TestGuardEndsConnectionAfterExcess(t *testing.T) {
 	}
 }
 
-// The guard passes on what the server sent, however it is cut into segments, and knows where it ends.
+// The guard returns the bytes of the server, however they are cut into segments, and detects the end of the answer.
 func FuzzGuard(f *testing.F) {
 	f.Add("Content-Length: 5\r\n", "hello", "", byte(3))
 	f.Add("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\n\r\n", "", byte(1))
@@ -125,7 +125,7 @@ func FuzzGuard(f *testing.F) {
 	})
 }
 
-// readAnswer is what net/http makes of a stream with one informational answer.
+// readAnswer parses a stream with one informational answer with net/http.
 func readAnswer(stream []byte) ([]byte, error) {
 	_, stream, _ = bytes.Cut(stream, []byte("\r\n\r\n"))
 	resp, err := http.ReadResponse(newReader(stream), nil)

@@ -49,7 +49,7 @@ func TestNetrc(t *testing.T) {
 	}
 }
 
-// No message has a word that might be a secret (rule 62).
+// Errors contain no word that might be a secret (rule 62).
 func TestParseNetrcRefuses_Rule62(t *testing.T) {
 	for text, line := range map[string]int{
 		"machine a\nlogin b\ns3cret c": 3, "login s3cret": 1, "\n\nmachine a login b password": 3, "machine a password \"s3cret\n\"": 1,
@@ -63,7 +63,7 @@ func TestParseNetrcRefuses_Rule62(t *testing.T) {
 	}
 }
 
-// FuzzParseNetrc: what is said of a host with quotes is found again, whatever was before it.
+// FuzzParseNetrc: a quoted entry is found again, whatever precedes it.
 func FuzzParseNetrc(f *testing.F) {
 	f.Add(netrcExample, "pass word")
 	f.Add("macdef x", `\"`)

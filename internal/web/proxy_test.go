@@ -66,7 +66,7 @@ func TestFromEnvironment(t *testing.T) {
 	}
 }
 
-// What was to be a proxy and is none is not the same as none; and its password is in no message (rule 62).
+// An invalid proxy is not the same as no proxy, and errors do not contain its password (rule 62).
 func TestFromEnvironmentRefuses_Rule62(t *testing.T) {
 	for name, value := range map[string]string{
 		"http_proxy": "socks4://u:s3cret@h", "HTTPS_PROXY": "http://h:s3cret", "all_proxy": "http://u:s3cret@/", "FTP_PROXY": "http://h:1 s3cret/",
@@ -79,7 +79,7 @@ func TestFromEnvironmentRefuses_Rule62(t *testing.T) {
 	}
 }
 
-// What the user says of all requests is of those to this machine, too.
+// A proxy for all requests applies to requests to this machine, too.
 func TestOneProxy(t *testing.T) {
 	proxy := mustURL(t, "http://p:1")
 	r := OneProxy(proxy, ParseNoProxy("127.0.0.2"))
@@ -90,7 +90,7 @@ func TestOneProxy(t *testing.T) {
 	}
 }
 
-// FuzzParseProxy: a proxy has a scheme that is known and a port, and is read again as itself.
+// FuzzParseProxy: a proxy has a known scheme and a port, and parses back to itself.
 func FuzzParseProxy(f *testing.F) {
 	for _, seed := range []string{"h", "h:1", "http://u:p@h", "socks5://[::1]:9", "https://h/?x", "u@h", "http://[fe80::1%25lo]:1", "http://%41"} {
 		f.Add(seed)
@@ -109,7 +109,7 @@ func FuzzParseProxy(f *testing.F) {
 	})
 }
 
-// FuzzNoProxy: an address is an exception if and only if a word says so.
+// FuzzNoProxy: an address is an exception if and only if a word includes it.
 func FuzzNoProxy(f *testing.F) {
 	f.Add("10.0.0.0/8,1.2.3.4", uint32(0x0a000001))
 	f.Add("a.b:1 [::1]:2,*.x", uint32(1))
@@ -126,7 +126,7 @@ func FuzzNoProxy(f *testing.F) {
 	})
 }
 
-// TestEnvironment: what is on this machine goes through no proxy of the variables.
+// TestEnvironment: requests to this machine do not use the proxy of the environment.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("http_proxy", "p:1")
 	for u, want := range map[string]string{"http://127.0.0.1/": "", "http://a.example/": "http://p:1"} {

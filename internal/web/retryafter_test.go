@@ -47,7 +47,7 @@ func TestRetryAfter_Rule23(t *testing.T) {
 	}
 }
 
-// Dates of a server are compared with its clock, not with ours.
+// Dates of a server are compared with its own clock.
 func TestRetryAfterByServersClock_Rule23(t *testing.T) {
 	h := http.Header{"Date": {date(-5 * time.Hour)}, "Retry-After": {date(-5*time.Hour + time.Minute)}}
 	if wait, _, ok := RetryAfter(h, now); wait != time.Minute || !ok {
@@ -59,8 +59,8 @@ func TestRetryAfterByServersClock_Rule23(t *testing.T) {
 	}
 }
 
-// Whatever a server says, the wait lies between nothing and mostRetryAfter, none comes of what is not understood, and
-// what is understood, written as seconds, means the same.
+// For every field, the wait is between zero and mostRetryAfter. An invalid field results in no wait, and a valid one
+// has the same meaning when written in seconds.
 func FuzzRetryAfter(f *testing.F) {
 	f.Add("120", "")
 	f.Add(date(time.Hour), date(0))

@@ -14,7 +14,7 @@ import (
 	"braid/address"
 )
 
-// A place is a server on loopback that counts, and a transport with a fence.
+// place is a server on loopback that counts connections and requests, and a transport that checks addresses.
 type place struct {
 	*httptest.Server
 	requests, connections atomic.Int32
@@ -40,7 +40,7 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// visit makes a request and says where the answer came from.
+// visit makes a request and returns the scope of the answer.
 func (p *place) visit(t *testing.T, url string, s address.Scope) (address.Scope, error) {
 	t.Helper()
 	v := &route{policy: address.Policy{Scope: s}}
@@ -78,12 +78,12 @@ func TestFence_Rule63(t *testing.T) {
 			t.Errorf("%v: %v, from %v", s, err, from)
 		}
 	}
-	if n := p.connections.Load(); n == p.requests.Load() { // net/http closes one at times on a busy machine
+	if n := p.connections.Load(); n == p.requests.Load() { // net/http sometimes closes one on a busy machine
 		t.Errorf("%d connections: what is allowed is not used again", n)
 	}
 }
 
-// A connection that waits is not for everybody.
+// An idle connection is not reused for a request that may not use it.
 func TestPooled_Rule63(t *testing.T) {
 	p := newPlace(t)
 	for range 3 {
@@ -97,7 +97,7 @@ func TestPooled_Rule63(t *testing.T) {
 	}
 }
 
-// Connections that nobody checks are a mistake of ours, and are not made.
+// A connection without a route is a programming error, and is refused.
 func TestControlWithoutRoute(t *testing.T) {
 	if err := control(context.Background(), "tcp4", "1.1.1.1:80", nil); err == nil {
 		t.Error("allowed")

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sockets are both ends of a connection.
+// sockets returns both ends of a connection.
 func sockets(t *testing.T) (*socket, *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -39,7 +39,7 @@ func sockets(t *testing.T) (*socket, *net.TCPConn) {
 	return s, far.(*net.TCPConn)
 }
 
-// The kernel wakes nobody for little, until it is told to.
+// Below the limit, the kernel does not wake a reader.
 func TestGatherLimit(t *testing.T) {
 	s, far := sockets(t)
 	write := func(n int) {
@@ -66,14 +66,14 @@ func TestGatherLimit(t *testing.T) {
 	}
 }
 
-// arrived waits until n bytes are there.
+// arrived waits until n bytes have arrived.
 func arrived(s *socket, n int) {
 	for have := 0; have < n; {
 		s.raw.Control(func(fd uintptr) { have, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
 	}
 }
 
-// readable says whether the kernel would wake a reader now.
+// readable reports whether the kernel would wake a reader now.
 func readable(t *testing.T, s *socket) bool {
 	t.Helper()
 	fds := []unix.PollFd{{Events: unix.POLLIN}}
@@ -89,7 +89,7 @@ func readable(t *testing.T, s *socket) bool {
 	return fds[0].Revents&unix.POLLIN != 0
 }
 
-// What came does not wait for more longer than gatherTime, also when nothing more comes.
+// Received bytes wait at most gatherTime for more, even if none arrive.
 func TestGatherIsPatientForATime(t *testing.T) {
 	s, far := sockets(t)
 	s.gather(true)
@@ -103,7 +103,7 @@ func TestGatherIsPatientForATime(t *testing.T) {
 	}
 }
 
-// goRead reads once.
+// goRead reads once in a goroutine.
 func goRead(s *socket) <-chan int {
 	read := make(chan int, 1)
 	go func() {
@@ -113,7 +113,7 @@ func goRead(s *socket) <-chan int {
 	return read
 }
 
-// awaitLimit waits until the kernel was told n, or for a second: on a busy machine it may have been told another number since.
+// awaitLimit waits until the limit is n, or for a second: on a busy machine it may have changed again.
 func awaitLimit(s *socket, n int) {
 	begun := time.Now()
 	for low := 0; low != n && time.Since(begun) < time.Second; runtime.Gosched() {
@@ -123,20 +123,20 @@ func awaitLimit(s *socket, n int) {
 	}
 }
 
-// After a silence the first byte is enough: a source that comes back is not made to wait.
+// After a silence, the first byte is returned without delay.
 func TestGatherAfterSilence(t *testing.T) {
 	s, far := sockets(t)
 	s.gather(true)
 	read := goRead(s)
 	awaitLimit(s, gatherBytes)
-	awaitLimit(s, 1) // the patience of the read is over
+	awaitLimit(s, 1) // the wait of the read is over
 	far.Write([]byte("x"))
 	if n := <-read; n != 1 {
 		t.Errorf("read %d bytes", n)
 	}
 }
 
-// The end of the connection does not wait, nor does what came before it.
+// The end of the connection is reported without delay, and so are the bytes before it.
 func TestGatherSeesEnd(t *testing.T) {
 	s, far := sockets(t)
 	s.gather(true)
@@ -147,7 +147,7 @@ func TestGatherSeesEnd(t *testing.T) {
 	}
 }
 
-// Who does not gather any more is woken for a single byte.
+// A socket that does not gather any more returns a single byte.
 func TestGatherEnds(t *testing.T) {
 	s, far := sockets(t)
 	s.gather(true)
@@ -160,7 +160,7 @@ func TestGatherEnds(t *testing.T) {
 	}
 }
 
-// An eager read never waits, and tells nothing there from the end.
+// An eager read never blocks, and distinguishes missing data from the end.
 func TestReadEagerly(t *testing.T) {
 	s, far := sockets(t)
 	s.eager = true
@@ -188,7 +188,7 @@ func TestReadEagerly(t *testing.T) {
 	}
 }
 
-// Reading allocates nothing, whether it waits or not.
+// Reading does not allocate, whether it blocks or not.
 func TestSocketAllocatesNothing(t *testing.T) {
 	s, far := sockets(t)
 	data, buf := make([]byte, 1000), make([]byte, BufferSize)

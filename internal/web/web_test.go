@@ -33,7 +33,7 @@ func TestDefaults_Rule21(t *testing.T) {
 	}
 }
 
-// An origin is a scheme, a host and a port: with the same port, http is not https.
+// An origin is a scheme, a host and a port: http and https differ even on the same port.
 func TestSameOrigin_Rule27(t *testing.T) {
 	for other, want := range map[string]bool{
 		"http://a.example/y": true, "http://A.example:80/": true, "https://a.example:80/": false, "http://a.example:81/": false, "http://b.example/": false,
@@ -52,8 +52,8 @@ func TestSameOrigin_Rule27(t *testing.T) {
 	}
 }
 
-// The round-trip time is that of the connect where there was one and nothing lies between; what is reused or goes
-// through a proxy is measured by what was written and heard, in that order.
+// The round-trip time is that of the connect if there was a direct one. On a reused connection or through a proxy, it
+// is the time from the request to the first byte.
 func TestRoundTripTime(t *testing.T) {
 	now := time.Now()
 	for name, tt := range map[string]struct {
@@ -74,7 +74,7 @@ func TestRoundTripTime(t *testing.T) {
 	}
 }
 
-// Where connecting fails there is no time of a connect.
+// A failed connect does not count as a measurement.
 func TestFailedConnectIsNoMeasure(t *testing.T) {
 	x := trace{dialed: map[string]time.Time{}}
 	hooks := x.hooks()
