@@ -25,7 +25,7 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
-// FuzzParseSize: what is read is never negative, and whole numbers are read exactly.
+// FuzzParseSize: results are never negative, and whole numbers are parsed exactly.
 func FuzzParseSize(f *testing.F) {
 	f.Add("1.5G")
 	f.Fuzz(func(t *testing.T, s string) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The table names each option and each letter once, knows what becomes of each, and leads to options that get has.
+// The table has each option and each letter once, a fate for each, and refers to options that get has.
 func TestAria2Table(t *testing.T) {
 	seen := map[string]bool{}
 	for _, o := range Aria2Options() {
@@ -41,7 +41,7 @@ func TestAria2Table(t *testing.T) {
 	}
 }
 
-// TestAria2Page: doc/aria2.md has each option where it belongs.
+// TestAria2Page: doc/aria2.md lists each option in the right section.
 func TestAria2Page(t *testing.T) {
 	page, err := os.ReadFile("../../doc/aria2.md")
 	if err != nil {
@@ -132,7 +132,7 @@ func TestAria2List(t *testing.T) {
 	}
 }
 
-// FuzzAria2List: a list keeps its lines, and what it was made into has no option that lists do not have.
+// FuzzAria2List: a translated list has the same lines, and only options that lists have.
 func FuzzAria2List(f *testing.F) {
 	f.Add("u\n out=x\n split=4\n")
 	f.Add("http://h/a\thttp://h/b\n\thttp-user=a\n http-passwd=b\r\n#x\n")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// braid is a program with what can be hard about one.
+// braid is a program with the difficult cases.
 var braid = Program{
 	Command: Command{
 		Name: "braid", Summary: "fetch files", Usage: []string{"braid COMMAND"},
@@ -31,7 +31,7 @@ var braid = Program{
 	},
 }
 
-// TestTextsOfCommands: each command that has options is in the texts, with all that its help shows.
+// TestTextsOfCommands: each command that has options is in the texts, with everything that its help shows.
 func TestTextsOfCommands(t *testing.T) {
 	seen := 0
 	for _, c := range Braid().withBelow() {
@@ -116,7 +116,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestReplyIsLines: what the scripts read has its lines, whatever the user typed.
+// TestReplyIsLines: the reply has its lines, whatever the user typed.
 func TestReplyIsLines(t *testing.T) {
 	r := Reply{Kind: Folder, Prefix: "--dir=", Rest: "a\nb", Words: []Term{{"x", "one\ttwo: three"}}}
 	if got := r.String(); got != "folders\n--dir=\na b\nx\tone two\n" {
@@ -135,7 +135,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// FuzzComplete: whatever is typed, what is offered goes on as the line ends, and is on one line.
+// FuzzComplete: for every line, each completion begins with the last word and is a single line.
 func FuzzComplete(f *testing.F) {
 	for _, line := range []string{"get --require=si", "get -qd x", "help feed c", "get -sa -- -", "get -q -o"} {
 		f.Add(line)

@@ -6,7 +6,7 @@ import (
 	"braid/internal/option"
 )
 
-// A command's own table comes before what counts for all; a key that is none is an error with its line.
+// A command's own table precedes the values for all commands. An unknown key is an error with its line.
 func ExampleParseSettings() {
 	f, err := option.ParseSettings([]byte("limit-rate = \"20M\"\n[get]\nlimit-rate = \"5M\"\n"))
 	if err != nil {
@@ -22,7 +22,7 @@ func ExampleParseSettings() {
 	// line 1: limit-rat: no such key
 }
 
-// A line has the places of one file, and indented lines say more about it.
+// A line has the URLs of one file, and indented lines have its options.
 func ExampleEntries() {
 	list := "# a comment\n" +
 		"https://example.org/a.iso\thttps://mirror.example.net/a.iso\n" +

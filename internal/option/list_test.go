@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// read is all entries of a list, and the error that ended it.
+// read returns all entries of a list, and the error that ended it.
 func read(list string) (entries []Entry, err error) {
 	for e, err := range Entries(list) {
 		if err != nil {
@@ -61,7 +61,7 @@ func TestEntriesRefused(t *testing.T) {
 	}
 }
 
-// TestEntriesStops: who has enough gets no more.
+// TestEntriesStops: the iteration stops when the caller stops.
 func TestEntriesStops(t *testing.T) {
 	for e := range Entries("a\nb\nc") {
 		if e.Line == 2 {
@@ -70,7 +70,7 @@ func TestEntriesStops(t *testing.T) {
 	}
 }
 
-// FuzzEntries: what is read has the form that it promises, and means the same when it is written down again.
+// FuzzEntries: entries have the documented form, and have the same meaning when they are written and parsed again.
 func FuzzEntries(f *testing.F) {
 	for _, seed := range []string{"a\tb\n out=x\n# c\r\n\r\nd", "\ufeff a=b", " =", "a\n b", "\t\t\n#\na \t b\n\tx = y = z", "a\v\n\u00a0b=c"} {
 		f.Add(seed)
@@ -83,7 +83,7 @@ func FuzzEntries(f *testing.F) {
 		}
 		last := 0
 		var again strings.Builder
-		again.WriteString("#\n") // a byte order mark in a URI is none any more
+		again.WriteString("#\n") // a byte order mark in a URI is not at the start any more
 		for _, e := range entries {
 			write(t, &again, e, &last)
 		}
@@ -99,7 +99,7 @@ func FuzzEntries(f *testing.F) {
 	})
 }
 
-// write writes an entry as a list has it, and checks its form.
+// write writes an entry as a line of a list, and checks its form.
 func write(t *testing.T, to *strings.Builder, e Entry, last *int) {
 	t.Helper()
 	bad := e.Line <= *last || len(e.URIs) == 0 || strings.HasPrefix(e.URIs[0], "#")

@@ -31,7 +31,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// FuzzJSON: what one writes as JSON is read as that.
+// FuzzJSON: generated JSON is parsed to the same values.
 func FuzzJSON(f *testing.F) {
 	f.Add("http://h/a", "out", "b")
 	f.Add("\u00e4 b", "x", "\"\\")
@@ -41,7 +41,7 @@ func FuzzJSON(f *testing.F) {
 			return
 		}
 		got, err := read(string(text))
-		var back map[string]any // what is no UTF-8 becomes something else
+		var back map[string]any // invalid UTF-8 changes
 		json.Unmarshal(text, &back)
 		uri, _ = back["url"].(string)
 		if uri = strings.TrimSpace(uri); err != nil {

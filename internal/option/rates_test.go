@@ -36,7 +36,7 @@ func TestRatesWritten(t *testing.T) {
 	}
 }
 
-// The rate and its next change, over midnight and on the days when clocks are put forward and back.
+// The rate and its next change, over midnight and on the days of clock changes.
 func TestRatesAt(t *testing.T) {
 	const layout = "2006-01-02 15:04:05 -0700"
 	for _, tt := range []struct {
@@ -59,18 +59,18 @@ func TestRatesAt(t *testing.T) {
 		{"UTC", "12:00-13:00 9K, 09:00-17:00 9K, 1K", "2026-05-05 10:00:00 +0000", 9, "2026-05-05 17:00:00 +0000"}, // no change between
 		{"UTC", "12:00-13:00 5K, 09:00-17:00 9K, 1K", "2026-05-05 12:30:00 +0000", 5, "2026-05-05 13:00:00 +0000"}, // the first counts
 		{"UTC", "09:00-17:00 2K, 2K", "2026-05-05 09:30:00 +0000", 2, ""},
-		// Forward: 02:00 is 03:00. A day of 23 hours, and a range that is not there.
+		// Forward: 02:00 is 03:00. The day has 23 hours, and one range does not exist.
 		{"Europe/Berlin", "09:00-17:00 2K, 20K", "2026-03-28 18:00:00 +0100", 20, "2026-03-29 09:00:00 +0200"},
 		{"Europe/Berlin", "02:15-02:45 2K, 20K", "2026-03-29 01:30:00 +0100", 20, "2026-03-30 02:15:00 +0200"},
 		{"Europe/Berlin", "02:30-04:00 2K, 20K", "2026-03-29 01:30:00 +0100", 20, "2026-03-29 03:00:00 +0200"},
 		{"Europe/Berlin", "01:00-02:30 2K, 20K", "2026-03-29 01:30:00 +0100", 2, "2026-03-29 03:00:00 +0200"},
-		// Back: 03:00 is 02:00. An hour that is there twice.
+		// Back: 03:00 is 02:00. One hour occurs twice.
 		{"Europe/Berlin", "09:00-17:00 2K, 20K", "2026-10-24 18:00:00 +0200", 20, "2026-10-25 09:00:00 +0100"},
 		{"Europe/Berlin", "02:00-03:00 2K, 20K", "2026-10-25 02:30:00 +0200", 2, "2026-10-25 03:00:00 +0100"},
 		{"Europe/Berlin", "02:15-02:45 2K, 20K", "2026-10-25 02:50:00 +0200", 20, "2026-10-25 02:15:00 +0100"},
 		{"Europe/Berlin", "01:00-02:30 2K, 20K", "2026-10-25 02:45:00 +0200", 20, "2026-10-25 02:00:00 +0100"},
 		{"Europe/Berlin", "01:00-02:30 2K, 20K", "2026-10-25 02:00:00 +0100", 2, "2026-10-25 02:30:00 +0100"},
-		// Half an hour, and a quarter.
+		// A clock change of half an hour, and an offset with a quarter of an hour.
 		{"Australia/Lord_Howe", "01:45-02:15 2K, 20K", "2026-04-05 01:50:00 +1100", 2, "2026-04-05 01:30:00 +1030"},
 		{"Asia/Kathmandu", "09:00-17:00 2K, 20K", "2026-05-05 08:00:00 +0545", 20, "2026-05-05 09:00:00 +0545"},
 	} {
@@ -97,7 +97,7 @@ func TestRatesAt(t *testing.T) {
 	}
 }
 
-// FuzzRates: each change is one, nothing changes before, and what is written back means the same.
+// FuzzRates: each change changes the rate, none is earlier, and the written form has the same meaning.
 func FuzzRates(f *testing.F) {
 	for _, seed := range []string{"09:00-17:00 2M, 20M", "22:00-06:00 1K, 05:00-23:00 2K, 3K", "00:00-24:00 1K", "02:15-02:45 2K"} {
 		f.Add(seed, int64(1774747800), uint16(100))

@@ -149,7 +149,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read has the kinds that were asked for, and every site has itself.
+// FuzzParse: values have the declared kinds, and the URL of every site matches the site.
 func FuzzParse(f *testing.F) {
 	f.Add(example)
 	f.Add("[site.\"http://h\"]\n[get]\nquiet=true")
@@ -179,8 +179,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestSiteOfAFolder: a pattern that ends in a slash is for what is in the folder. Of no file is that the URL, so a
-// keyring would be for nothing.
+// TestSiteOfAFolder: a pattern that ends with a slash matches what is in the folder. As the URL of a file it would
+// match nothing, and a keyring would have no effect.
 func TestSiteOfAFolder(t *testing.T) {
 	f := mustParse(t, "[site.\"https://example.org/pub/\"]\nrequire = \"digest\"\n")
 	for u, want := range map[string]bool{"https://example.org/pub/a/b": true, "https://example.org/pub/": true, "https://example.org/public": false} {
