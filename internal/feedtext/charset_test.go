@@ -14,10 +14,10 @@ func TestAppend(t *testing.T) {
 	}{
 		{EUCJP, "\xc4\xab\xb4\xe9", "朝顔", true},
 		{EUCJP, "\x8e\xb1\x8f\xb0\xa1", "ｱ丂", true},
-		{EUCJP, "\xad\xa1\xf5\xa1", "①\\xF5\\xA1", false}, // as Windows has them, but for what is private there
-		{EUCJP, "\xa1\xc1\xa1\xdd", "～－", true},           // as in browsers, where iconv's EUC-JP has U+301C and U+2212
+		{EUCJP, "\xad\xa1\xf5\xa1", "①\\xF5\\xA1", false}, // as in Windows, without the private use area
+		{EUCJP, "\xa1\xc1\xa1\xdd", "～－", true},           // as in browsers; iconv's EUC-JP has U+301C and U+2212
 		{EUCJP, "a\xc4", `a\xC4`, false},
-		{EUCJP, "\xc4,\xb4\xe9", `\xC4,顔`, false}, // a comma is no part of a broken character
+		{EUCJP, "\xc4,\xb4\xe9", `\xC4,顔`, false}, // a comma is not part of a broken character
 		{EUCJP, "\xc4\xab\xff\xb4\xe9\x80", `朝\xFF顔\x80`, false},
 		{CP932, "\x92\xa9\x8a\xe7", "朝顔", true},
 		{CP932, "\x95\\\x87@\xb1", "表①ｱ", true}, // the second octet of the first is a backslash
@@ -41,7 +41,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestEncode shows that what is encoded comes back, for every character there is.
+// TestEncode encodes and decodes every character.
 func TestEncode(t *testing.T) {
 	for _, c := range []*Charset{EUCJP, CP932, ISO2022JP, UTF8} {
 		n := 0
@@ -68,7 +68,7 @@ func TestEncode(t *testing.T) {
 			t.Errorf("%v has %d characters", c, n)
 		}
 	}
-	// What the web encodes as a backslash or as something else.
+	// The encoders of the WHATWG encode these as a backslash or as another character.
 	for _, s := range []string{"¥", "‾", "〜", "😀", "\xff", "\uFFFD"} {
 		if got, ok := EUCJP.Encode(nil, s); ok {
 			t.Errorf("%q is %q", s, got)
@@ -102,7 +102,7 @@ func TestGuess(t *testing.T) {
 		euc    = "\xc4\xab\xb4\xe9"
 		sjis   = "\x92\xa9\x8a\xe7"
 		utf    = "朝顔"
-		both   = "\xc4\xa3\xc5\xb7" // two letters of Poland, or two Chinese characters
+		both   = "\xc4\xa3\xc5\xb7" // two Polish letters, or two Chinese characters
 		broken = "\xc4\xab\xb4"
 		koi8   = "\xf0\xd2\xc9\xd7\xc5\xd4"
 	)
@@ -115,10 +115,10 @@ func TestGuess(t *testing.T) {
 		{"", []string{euc}, "euc-jp"},
 		{"", []string{utf}, "utf-8"},
 		{"", []string{sjis}, "cp932"},
-		{"", []string{both}, "euc-jp"}, // the default comes before UTF-8
+		{"", []string{both}, "euc-jp"}, // the default precedes UTF-8
 		{"UTF-8", []string{both}, "utf-8"},
 		{"", []string{both, utf}, "utf-8"},
-		{"", []string{euc, euc, broken}, "euc-jp"}, // not CP932, which takes nearly everything
+		{"", []string{euc, euc, broken}, "euc-jp"}, // not CP932, which accepts almost everything
 		{"", []string{"ascii", "ascii"}, "euc-jp"},
 		{"EUC-JP", []string{utf}, "utf-8"},
 		{"UTF-8", []string{euc}, "euc-jp"},
@@ -140,8 +140,7 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// FuzzAppend decodes anything in any charset: the outcome is text, and clean text of the charsets that are written
-// can be written again.
+// FuzzAppend decodes arbitrary bytes in any charset: the result is valid text, and clean text can be encoded again.
 func FuzzAppend(f *testing.F) {
 	f.Add("euc-jp", []byte("\xc4\xab\xb4\xe9\xff"))
 	f.Add("cp932", []byte("\x95\\"))

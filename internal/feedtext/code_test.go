@@ -20,7 +20,7 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// TestTexts: the codes of all formats have nothing in braces but what Say knows.
+// TestTexts: the texts of the codes contain only the placeholders that Say replaces.
 func TestTexts(t *testing.T) {
 	files, err := filepath.Glob("../../antenna/*/code.go")
 	if err != nil || len(files) != 4 {
@@ -43,7 +43,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestFindings: an entry that is all wrong costs no more than so much memory.
+// TestFindings: the memory for the findings of an entry is bounded.
 func TestFindings(t *testing.T) {
 	var r Reading
 	for range 20_000 {

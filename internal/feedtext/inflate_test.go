@@ -25,7 +25,7 @@ func compress(t testing.TB, plain []byte) []byte {
 	return b.Bytes()
 }
 
-// noise does not compress.
+// noise returns incompressible bytes.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{}).Read(b)
@@ -84,7 +84,7 @@ func TestReaderLimits_Rule52(t *testing.T) {
 	}
 }
 
-// TestBlame shows that a feed that is broken is told from a connection that is.
+// TestBlame shows that a broken feed is distinguished from a broken connection.
 func TestBlame(t *testing.T) {
 	raw := compress(t, noise(10_000))
 	flipped := bytes.Clone(raw)

@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 )
 
-// split reads all lines of text, each with its end behind it.
+// split returns all lines of text, each followed by its end.
 func split(r io.Reader, limits feed.Limits) (list []string, ends string, err error) {
 	s := NewLines(r, limits)
 	for {
@@ -84,7 +84,7 @@ func TestLineLimit_Rule52(t *testing.T) {
 	}
 }
 
-// TestEndless shows that a line that never ends is not kept.
+// TestEndless shows that the memory for an endless line is bounded.
 func TestEndless(t *testing.T) {
 	for _, what := range []string{"x", "\r", "\xc4\xab"} {
 		r := &endless{what: []byte(what)}
@@ -114,8 +114,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestFinder shows that no place is looked at twice: a feed of nothing but line ends is read in time that grows with its length
-// only. What is changed behind the finder's back is not seen.
+// TestFinder shows that no position is examined twice, so that a feed of line ends only is read in linear time. Changes
+// to examined positions are not noticed.
 func TestFinder(t *testing.T) {
 	f := finder{octet: '\n'}
 	buf := []byte("aaaa\naa\n")
@@ -229,8 +229,8 @@ func TestCharset(t *testing.T) {
 	}
 }
 
-// TestCutCharacter shows that a line of which only the beginning was seen speaks against no charset. Here the whole of it is
-// EUC-JP, and the beginning may end within a character, which would leave CP932.
+// TestCutCharacter shows that an incomplete line does not count against a charset. The whole line is EUC-JP, but its
+// beginning may end within a character, which would leave only CP932.
 func TestCutCharacter(t *testing.T) {
 	for _, shift := range []string{"", "a"} {
 		text := "\xb1\xb1\n" + shift + strings.Repeat(strings.Repeat("\xb1\xb1", 1000)+"aa", 200)
@@ -243,7 +243,7 @@ func TestCutCharacter(t *testing.T) {
 	}
 }
 
-// FuzzScanner compares the lines with those that a simple splitter finds, however the feed comes.
+// FuzzScanner compares the lines with those of a simple splitter, however the feed is cut.
 func FuzzScanner(f *testing.F) {
 	for _, s := range []string{"a\r\nb\rc\r\r\n\nd", "\r\r\r\n", "\xEF\xBB\xBFa\n"} {
 		f.Add([]byte(s), 3)
@@ -293,7 +293,7 @@ func simpleSplit(raw []byte) (list []string) {
 	return list
 }
 
-// longRuns ends the lines that the first of more than two CRs end: the last two belong to the LF behind them.
+// longRuns ends a line at the first of more than two CRs: the last two belong to the LF after them.
 func longRuns(s string) string {
 	for strings.Contains(s, "\r\r\r\n") {
 		s = strings.ReplaceAll(s, "\r\r\r\n", "\n\r\r\n")
