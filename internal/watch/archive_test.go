@@ -20,7 +20,7 @@ func TestKeep(t *testing.T) {
 		w.origin.set(func(o *origin) { o.body, o.modified = body, date(day+1) })
 		w.does()
 		w.holds(w.path(), body)
-		// Each version has a second of its own, as names have no more.
+		// Each version is in a second of its own, which is the resolution of names.
 		then := date(day + 1)
 		if err := os.Chtimes(w.path(), then, then); err != nil {
 			t.Fatal(err)
@@ -33,7 +33,7 @@ func TestKeep(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.rule.Dir, oldFolder, "file.2026-11-04T10-00-00Z")); err != nil {
 		t.Error(err)
 	}
-	// Nothing new, an older one, and a failure keep nothing.
+	// An unchanged file, an older one and a failure keep no version.
 	w.does()
 	w.origin.set(func(o *origin) { o.modified = date(1) })
 	w.does()
@@ -46,8 +46,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestOldIsTold: a program is told where the version before is, also at its second try, and of none where the right
-// file was there already.
+// TestOldIsTold: a program receives the path of the previous version, also at its second attempt. It receives none if
+// the right file was in place already.
 func TestOldIsTold(t *testing.T) {
 	w := newWorld(t)
 	w.rule.Keep, w.rule.Run = 2, []string{"publish"}
@@ -80,7 +80,7 @@ func TestOldIsTold(t *testing.T) {
 	}
 }
 
-// Two versions of one second both stay, and a run that was broken off leaves no copy of the present one.
+// Two versions of the same second are both kept, and an interrupted update leaves no copy of the present version.
 func TestKeepInOneSecond(t *testing.T) {
 	w := newWorld(t)
 	w.rule.Keep = 20

@@ -18,7 +18,7 @@ import (
 	"braid/metalink"
 )
 
-// options have two variables and one file.
+// options provide two variables and one file.
 var options = ConfigOptions{
 	Dir: "/etc/braid",
 	Environment: func(name string) (string, bool) {
@@ -186,12 +186,12 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// TestNoKeyWithoutAnEffect: each key that there is stands in everything, so that TestEverything has seen what it does.
+// TestNoKeyWithoutAnEffect: each key is used in everything, so that TestEverything has checked its effect.
 func TestNoKeyWithoutAnEffect(t *testing.T) {
 	for _, table := range [][]string{{""}, {"feed", "x", ""}, {"feed", "x", "limits", ""}, {"watch", "x", ""}} {
 		for _, name := range namesIn(tableOf(table)) {
 			switch {
-			case name == "user-file", name == "publish": // the twin of user-env; TestPublish
+			case name == "user-file", name == "publish": // like user-env; see TestPublish
 			case !strings.Contains(everything, "\n"+name+" =") && !strings.Contains(everything, "["+name+".") && !strings.Contains(everything, "."+name+"]"):
 				t.Errorf("no test knows %q in %q", name, table)
 			}
@@ -285,7 +285,7 @@ func TestWrong(t *testing.T) {
 	})
 }
 
-// TestSecretsAreNotTold: what is wrong with a secret is said without it (rule 62).
+// TestSecretsAreNotTold: errors about a secret do not contain it (rule 62).
 func TestSecretsAreNotTold(t *testing.T) {
 	for _, line := range []string{
 		"header = ['s3cret-inline']", "header = [\"X-Key: s3cret\\u0000\"]", "user-env = 'TOKEN'", "mirror = ['ftp://me:s3cret@a.example/']",
@@ -297,7 +297,8 @@ func TestSecretsAreNotTold(t *testing.T) {
 	}
 }
 
-// TestNoSecrets: who asks gets the same configuration without what stands elsewhere, and an error only for what is wrong in it.
+// TestNoSecrets: with NoSecrets the configuration is the same without values from elsewhere, and an error is only about
+// the file itself.
 func TestNoSecrets(t *testing.T) {
 	c, err := ParseConfig([]byte(everything), ConfigOptions{Dir: "/etc/braid", NoSecrets: true})
 	if err != nil {
@@ -319,7 +320,7 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestExample: the example is one that works, and has a word on each key.
+// TestExample: the example is valid and describes each key.
 func TestExample(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "doc", "braid-watch.toml"))
 	if err != nil {
@@ -331,7 +332,7 @@ func TestExample(t *testing.T) {
 	if _, err := ParseConfig(data, o); err != nil {
 		t.Errorf("the example: %v", err)
 	}
-	live := strings.ReplaceAll(string(data), "\n#", "\n") // with what is commented out
+	live := strings.ReplaceAll(string(data), "\n#", "\n") // including the lines that are commented out
 	for _, table := range [][]string{{""}, {"feed", "x", ""}, {"feed", "x", "limits", ""}, {"watch", "x", ""}, {"publish", ""}} {
 		for _, name := range namesIn(tableOf(table)) {
 			if !strings.Contains(live, "\n"+name+" =") && !strings.Contains(live, "["+name) && !strings.Contains(live, "."+name+"]") {
@@ -361,7 +362,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is taken the antenna takes, and it names its files below the folder.
+// FuzzParse: the antenna accepts every accepted configuration, and its file names are below the folder.
 func FuzzParse(f *testing.F) {
 	f.Add(everything)
 	f.Add(small)
@@ -390,7 +391,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A password that stands in a URL is a secret like one from elsewhere (rule 62).
+// A password in a URL is a secret like one from elsewhere (rule 62).
 func TestPasswordInURL_Rule62(t *testing.T) {
 	c := parse(t, "[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = 'http://me:hunter22@a.example/w'\ndir = 'd'\n")
 	if !slices.Contains(c.Secrets, "hunter22") {

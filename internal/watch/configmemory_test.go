@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is left of a configuration is the configuration: neither its text nor what the parser made of it stays.
+// Only the configuration stays in memory, not its text or the data of the parser.
 func TestMemoryOfConfig(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("[watch.w]\nurl = 'https://example.org/x'\ndir = '/srv'\n")

@@ -16,7 +16,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// A fake is a watcher that takes down what it is asked.
+// fake is a watcher that records its calls.
 type fake struct{ asked []string }
 
 func (f *fake) Status(context.Context) (antenna.Status, error) {
@@ -36,7 +36,7 @@ func (f *fake) Forget(_ context.Context, name string) error {
 	return errors.New("there is none")
 }
 
-// serve serves f in dir until the function is called.
+// serve serves f in dir until stop is called.
 func serve(t *testing.T, dir string, f *fake) (stop func()) {
 	t.Helper()
 	l, err := Listen(dir)
@@ -55,7 +55,7 @@ func serve(t *testing.T, dir string, f *fake) (stop func()) {
 }
 
 func TestAsk(t *testing.T) {
-	long := filepath.Join(t.TempDir(), strings.Repeat("long", 40)) // longer than the path of a socket may be
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 40)) // longer than the maximum for the path of a socket
 	if err := os.Mkdir(long, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// A socket that a process left behind that was killed is nobody, and is replaced.
+// The socket of a killed process does not answer, and is replaced.
 func TestLeftBehind(t *testing.T) {
 	dir := t.TempDir()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, socketName), Net: "unix"})

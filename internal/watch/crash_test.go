@@ -16,7 +16,7 @@ import (
 	"braid/internal/test/fsystest"
 )
 
-// updating is a watch on a disk of its own that has the first version of a file, while the origin has the second.
+// updating returns a watch on a disk of its own with the first version of a file, whose origin has the second version.
 func updating(t *testing.T) (w *world, disk *fsystest.Disk) {
 	t.Helper()
 	w = newWorld(t)
@@ -32,14 +32,14 @@ func updating(t *testing.T) (w *world, disk *fsystest.Disk) {
 	return w, disk
 }
 
-// on makes a Updater that knows what is on a disk.
+// on creates an Updater with the state on a disk.
 func (w *world) on(files fsys.FS) {
 	w.t.Helper()
 	w.files, w.hooks = files, nil
 	w.start()
 }
 
-// versions are the content of the file, and those of the versions that are kept.
+// versions returns the content of the file, and of the versions that are kept.
 func versions(t *testing.T, files fsys.FS) (now string, old []string) {
 	t.Helper()
 	now = content(t, files, "/w/files/file")
@@ -70,7 +70,8 @@ func content(t *testing.T, files fsys.FS, path string) string {
 	return string(data)
 }
 
-// again checks what is on a disk where an update was cut off, and handles it again, as the antenna does until it is acknowledged.
+// again checks a disk after an interrupted update, and handles the update again, as the antenna does until it is
+// acknowledged.
 func (w *world) again(disk *fsystest.Disk, u antenna.Update) error {
 	switch now, old := versions(w.t, disk); {
 	case now != "one" && now != "two":
@@ -95,14 +96,14 @@ func (w *world) again(disk *fsystest.Disk, u antenna.Update) error {
 	return nil
 }
 
-// Power is lost at any moment of an update: the file is the old one or the new one, the old one is kept, and when the
-// update comes again everything is done that belongs to it, the program included.
+// Power is lost at each moment of an update: the file is the old or the new one, the old one is kept, and handling the
+// update again completes it, including the program.
 func TestPowerLoss_Rule1_Rule6(t *testing.T) {
 	w, disk := updating(t)
 	u := w.update()
 	placed := 0
 	w.updater.runHook = func(context.Context, hook) error {
-		placed = disk.Changes() // what is in place is remembered
+		placed = disk.Changes() // the file in place is recorded
 		return nil
 	}
 	w.does()
@@ -126,8 +127,8 @@ func TestPowerLoss_Rule1_Rule6(t *testing.T) {
 	t.Logf("%d losses of power in %d changes", tried, disk.Changes())
 }
 
-// Each operation of an update fails once (rule 7): the file is the old one or the new one, and the update comes to its
-// end when it is handled again.
+// Each operation of an update fails once (rule 7): the file is the old or the new one, and handling the update again
+// completes it.
 func TestFaults_Rule7(t *testing.T) {
 	w, disk := updating(t)
 	u := w.update()

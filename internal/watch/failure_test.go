@@ -19,7 +19,7 @@ func TestHooks(t *testing.T) {
 	w := newWorld(t)
 	w.rule.Run, w.rule.Keep = []string{"publish", "it"}, 1
 	w.does()
-	w.does() // nothing new
+	w.does() // unchanged
 	w.origin.set(func(o *origin) { o.body, o.modified = "two", date(2) })
 	w.does()
 	if len(w.hooks) != 2 {
@@ -42,7 +42,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// A program that fails is run again with the update, though nothing is fetched again, also by the next process.
+// A program that fails is run again with the update, without another download, also by the next process.
 func TestHookFails(t *testing.T) {
 	w := newWorld(t)
 	w.origin.digest, w.rule.Request.Require = false, download.RequireNothing
@@ -79,7 +79,7 @@ func TestOnFailure(t *testing.T) {
 		if _, err := w.handle(w.update()); err == nil {
 			t.Fatal("no error")
 		}
-		w.start() // it is remembered
+		w.start() // the failure is stored
 	}
 	fails(http.StatusNotFound)
 	fails(http.StatusNotFound)
@@ -113,7 +113,7 @@ func TestOnFailure(t *testing.T) {
 	}
 }
 
-// An end that is wanted is no failure.
+// A requested stop is no failure.
 func TestStopped(t *testing.T) {
 	w := newWorld(t)
 	w.rule.OnFailure = []string{"tell"}
@@ -127,7 +127,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// A program that did not end well is run again, also if the bytes that come then are those of the last version for which one did.
+// A failed program is run again, even if the next bytes are those of the last version for which one succeeded.
 func TestFailedProgramRunsAgain(t *testing.T) {
 	for name, then := range map[string]string{"the file was gone": "one", "another version in between": "two"} {
 		t.Run(name, func(t *testing.T) {

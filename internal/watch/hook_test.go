@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// shellHook makes a hook of a line of shell.
+// shellHook returns a hook that runs a line of shell.
 func shellHook(t *testing.T, line string) (hook, *bytes.Buffer) {
 	var log bytes.Buffer
 	return hook{
@@ -47,7 +47,7 @@ func TestRunHook(t *testing.T) {
 	}
 }
 
-// A program that prints without end is not logged without end.
+// The logged output of a program is limited.
 func TestHookOutputIsBounded(t *testing.T) {
 	h, log := shellHook(t, `i=0; while [ $i -lt 1100 ]; do echo $i; i=$((i+1)); done; head -c 100000 /dev/zero | tr '\0' x; echo`)
 	if err := runHook(t.Context(), h); err != nil {
@@ -67,12 +67,12 @@ func TestHookOutputIsBounded(t *testing.T) {
 	}
 }
 
-// After its time a program ends, with those that it has started, also if they do not want to.
+// After its time limit a program is ended with its children, even if they ignore SIGTERM.
 func TestHookTime(t *testing.T) {
 	defer func(d time.Duration) { killTime = d }(killTime)
 	killTime = 100 * time.Millisecond
 	h, _ := shellHook(t, `trap "" TERM; (trap "" TERM; echo $$ >child; sleep 1000) & sleep 1000`)
-	h.Time = 5 * time.Second // long enough for those that it starts
+	h.Time = 5 * time.Second // long enough for its children
 	err := runHook(t.Context(), h)
 	if err == nil || !strings.Contains(err.Error(), "not done within 5s") {
 		t.Errorf("error is %v", err)
@@ -80,7 +80,7 @@ func TestHookTime(t *testing.T) {
 	gone(t, filepath.Join(h.Dir, "child"))
 }
 
-// gone wants that the process whose number is in a file does not run.
+// gone checks that the process whose number is in a file does not run.
 func gone(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -101,7 +101,7 @@ func gone(t *testing.T, path string) {
 	}
 }
 
-// When the watcher ends, a program has a while to do so, and is not run in vain.
+// When the watcher ends, a program has some time to finish, so that its work is not lost.
 func TestHookGrace(t *testing.T) {
 	for _, tt := range []struct {
 		grace time.Duration
@@ -129,7 +129,7 @@ func TestHookGrace(t *testing.T) {
 	}
 }
 
-// Programs do not get the secrets of the watcher, nor the service manager's socket.
+// Programs receive neither the secrets of the watcher nor the service manager's socket.
 func TestHookEnvironment(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"TOKEN", "NOTIFY_SOCKET", "WATCHDOG_USEC", "BRAID_WATCH_X", "BRAID_FILE_X", "OTHER"} {

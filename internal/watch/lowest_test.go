@@ -2,7 +2,7 @@ package watch
 
 import "testing"
 
-// A download that is hardly one makes room without being told to, and with "0" it does not.
+// A very slow download makes room by default, and with "0" it does not.
 func TestLowestSpeedLimit(t *testing.T) {
 	const one = "[watch.a]\nurl = 'https://example.org/a'\ndir = 'a'\ncheck-every = '1h'\n"
 	for text, want := range map[string]int64{"": DefaultLowest, "lowest-speed-limit = '0'\n": 0, "lowest-speed-limit = '5K'\n": 5 << 10} {

@@ -22,7 +22,7 @@ func get(t *testing.T, m *Metrics) string {
 	return w.Body.String()
 }
 
-// grammar is what lines of the text format look like.
+// grammar matches lines of the text format.
 var grammar = regexp.MustCompile(`^(# HELP [a-z_]+ [^\n]+|# TYPE [a-z_]+ (counter|gauge)|[a-z_]+(\{[a-z]+="([^"\\\n]|\\[\\"n])*"(,[a-z]+="([^"\\\n]|\\[\\"n])*")*\})? [0-9.]+)$`)
 
 func TestMetrics(t *testing.T) {
@@ -84,7 +84,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// After the configuration was read again, counts go on, and what is no longer configured is gone.
+// After a reload, counts continue, and feeds and watches that are no longer configured are removed.
 func TestKnowAgain(t *testing.T) {
 	m := &Metrics{}
 	s := antenna.Status{Feeds: []antenna.FeedStatus{{Name: "a"}, {Name: "b"}}, Watches: []antenna.WatchStatus{{Name: "v"}, {Name: "w"}}}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// environment makes a lookup of pairs.
+// environment returns a lookup function for pairs.
 func environment(pairs ...string) func(string) string {
 	return func(name string) string {
 		for i := 0; i < len(pairs); i += 2 {
@@ -57,7 +57,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Without a manager nothing is told, and nothing fails; with one that is gone, it is said.
+// Without a service manager nothing is sent and there is no error; with one that is gone there is an error.
 func TestNobody(t *testing.T) {
 	var n Notifier
 	if err := n.Ready("x"); err != nil {
@@ -85,7 +85,7 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
-// A manager that reads nothing does not hold the service up.
+// A service manager that does not read its socket does not block the service.
 func TestDeaf(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "s")
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Two watches never have one file: neither two of one file each, nor a glob that covers the file of another one.
+// Two watches never have the same file: neither two single files, nor a glob that covers the file of another watch.
 func TestAlone(t *testing.T) {
 	const base = "[feed.f]\nurl = 'http://a.example/f'\n"
 	watch := func(name, where string, more ...string) string {
@@ -19,7 +19,7 @@ func TestAlone(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		a, b string
-		want string // of the error, in part
+		want string // part of the error
 	}{
 		{watch("a", "http://a.example/pub/*.iso"), watch("b", "http://a.example/pub/disk.iso"), "watch.b.name: watch.a may have the same file, /etc/braid/d/disk.iso"},
 		{watch("a", "http://a.example/pub/disk.iso"), watch("b", "http://a.example/pub/*.iso"), "watch.b.name: watch.a may have the same file, /etc/braid/d/disk.iso"},

@@ -2,13 +2,13 @@ package watch
 
 import "testing"
 
-// TestReach: a machine is cut off when three polls in a row fail, of three feeds if there are as many.
+// TestReach: a machine is offline if three polls in a row fail, of three feeds if there are as many.
 func TestReach(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		polls string // by the names of feeds; a dot is one that was reached
+		polls string // names of failed feeds; a dot is a feed that was reached
 		feeds int
-		want  string // after each
+		want  string // result of each poll
 	}{
 		{"aaa", 1, "..!"},
 		{"aaaa", 2, "...."},

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A wrong configuration, and what is said of it.
+// wrong is an invalid configuration and its error.
 type wrong struct {
 	text, key string
 	line      int
@@ -32,7 +32,7 @@ func refused(t *testing.T, list []wrong) {
 	}
 }
 
-// TestSilent: what would have no effect, or may mean another thing than it says, is refused.
+// TestSilent: settings without effect or with an ambiguous meaning are refused.
 func TestSilent(t *testing.T) {
 	refused(t, []wrong{
 		{small + "feeds = []", "watch.w.feeds", 6, "the value is empty (leave the key out, and all feeds may tell of it)"},
@@ -70,7 +70,7 @@ func TestSilent(t *testing.T) {
 	})
 }
 
-// A watch without feeds is allowed in the file as on the command line: its URL is asked for itself.
+// A watch without feeds is allowed in the file as on the command line: its URL itself is requested.
 func TestWithoutFeeds(t *testing.T) {
 	c := parse(t, "[watch.w]\nurl = 'http://a.example/w'\ndir = 'd'\n[watch.x]\nurl = 'http://a.example/x'\ndir = 'd'\ncheck-every = '5m'\n")
 	if w := c.Watches; w[0].CheckEvery != time.Hour || w[1].CheckEvery != 5*time.Minute {
@@ -81,7 +81,7 @@ func TestWithoutFeeds(t *testing.T) {
 	}
 }
 
-// Names of hosts and paths in other letters are those that servers know.
+// Internationalized host names and paths are converted to the form that servers use.
 func TestLetters(t *testing.T) {
 	c := parse(t, `publish.agent-url = 'https://bücher.example/a'
 [feed.f]

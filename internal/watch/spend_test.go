@@ -10,14 +10,15 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// allowed is an allowance of n bytes.
+// allowed returns an allowance of n bytes.
 func allowed(n int64) *atomic.Int64 {
 	var a atomic.Int64
 	a.Store(n)
 	return &a
 }
 
-// Rule 56: a download ends when what its feed may cost today was spent by others meanwhile, and goes on from there another day.
+// Rule 56: a download ends when other downloads have used up the allowance of its feed meanwhile, and continues on
+// another day.
 func TestAllowanceSpentMeanwhile_Rule56(t *testing.T) {
 	const size = 8 << 20
 	w := newWorld(t)
@@ -31,7 +32,7 @@ func TestAllowanceSpentMeanwhile_Rule56(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		u.Allowance.Add(-size / 2)
-		s.Set(mirrortest.StallAfter(size * 5 / 8)) // a little more than is left
+		s.Set(mirrortest.StallAfter(size * 5 / 8)) // a little more than the rest of the allowance
 	}()
 	o, err := w.handle(u)
 	<-others

@@ -40,7 +40,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// TestName_Rule10: names that lead elsewhere, hide or deceive are refused.
+// TestName_Rule10: names that lead elsewhere, hide a file or mislead are refused.
 func TestName_Rule10(t *testing.T) {
 	for _, tt := range []struct{ template, glob, url string }{
 		{"", "https://example.org/**", "https://example.org/%2e%2e/passwd"},
@@ -75,7 +75,7 @@ func TestTemplateOfGlob(t *testing.T) {
 	}
 }
 
-// FuzzName: names are safe paths, and two paths of a glob never have one.
+// FuzzName: names are safe paths, and two paths of a glob never have the same name.
 func FuzzName(f *testing.F) {
 	f.Add("https://example.org/a/b.iso", "https://example.org/a%2Fb.iso")
 	f.Add("https://example.org/a?b", "https://example.org/a")

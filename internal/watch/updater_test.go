@@ -31,7 +31,7 @@ func TestDownloadAndNothingNew(t *testing.T) {
 		o.Evidence != "sha-256 from Digest over http" || o.At.IsZero() || o.ModTime.IsZero() {
 		t.Errorf("%+v", o)
 	}
-	// 304: nothing moves, and what is known stays known.
+	// 304: nothing changes, and the known outcome stays.
 	w.origin.set(func(*origin) {})
 	again := w.does()
 	if again.Changed || again.Bytes != 0 || again.Digest != sum || again.ETag != o.ETag || !again.ModTime.Equal(o.ModTime) || !again.At.After(o.At) {
@@ -40,7 +40,7 @@ func TestDownloadAndNothingNew(t *testing.T) {
 	if asked := w.origin.asked(); !slices.Equal(asked, []string{`HEAD "1"` + date(1).Format(http.TimeFormat)}) {
 		t.Errorf("asked %q", asked)
 	}
-	// Without ETag the date is the validator.
+	// Without an ETag, the date is the validator.
 	w.origin.set(func(o *origin) { o.etag, o.body, o.modified = "", "two", date(2) })
 	if o := w.does(); !o.Changed || o.ETag != "" {
 		t.Errorf("%+v", o)
@@ -52,7 +52,7 @@ func TestDownloadAndNothingNew(t *testing.T) {
 	}
 }
 
-// Validators are those of the file that is there, or none are sent: a 304 must not leave another file, or none.
+// The request has the validators of the file in place or none: a 304 must not leave another file or none in place.
 func TestFileIsGone(t *testing.T) {
 	for name, harm := range map[string]func(path string) error{
 		"removed": os.Remove,
@@ -73,7 +73,7 @@ func TestFileIsGone(t *testing.T) {
 	}
 }
 
-// Rule 54: an older file does not replace a newer one, unless that is allowed; the update is done all the same.
+// Rule 54: an older file does not replace a newer one, unless that is allowed; the update is done nevertheless.
 func TestOlder_Rule54(t *testing.T) {
 	w := newWorld(t)
 	w.origin.set(func(o *origin) { o.modified, o.etag = date(5), `"5"` })
@@ -89,7 +89,7 @@ func TestOlder_Rule54(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	w.holds(w.path(), "old")
-	// Of an older file a server says that it was not modified since, so that the date is no validator then.
+	// For an older file, a server would answer that it was not modified, so the date is no validator here.
 	w.origin.set(func(o *origin) { o.body, o.modified, o.etag = "first", date(3), "" })
 	w.last.ETag = ""
 	if o := w.does(); !o.Changed || !o.LastModified.Equal(date(3)) {
@@ -97,7 +97,7 @@ func TestOlder_Rule54(t *testing.T) {
 	}
 }
 
-// What was verified is not replaced by what is not, also where the watch does not require it.
+// A verified file is not replaced by an unverified one, even if the watch does not require verification.
 func TestVerifiedStays(t *testing.T) {
 	w := newWorld(t)
 	w.rule.Request.Require = download.RequireNothing
@@ -114,7 +114,7 @@ func TestVerifiedStays(t *testing.T) {
 	w.holds(w.path(), "two")
 }
 
-// RequireDigest is what a watch wants by itself; a failure leaves what was there.
+// RequireDigest is the default of a watch, and a failure leaves the old file in place.
 func TestUnverifiedIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.origin.digest = false
@@ -126,7 +126,7 @@ func TestUnverifiedIsRefused(t *testing.T) {
 	}
 }
 
-// Rule 56: what a feed may cost today bounds the file.
+// Rule 56: the allowance of a feed limits the size of the file.
 func TestLimits_Rule56(t *testing.T) {
 	w := newWorld(t)
 	u := w.update()
@@ -167,7 +167,7 @@ func TestGlob(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.holds(filepath.Join(w.rule.Dir, "a", "b", "file"), "one")
-	// Rules 5 and 10: names do not lead elsewhere, nor through links that are there.
+	// Rules 5 and 10: names do not lead elsewhere, nor through existing links.
 	if err := os.Symlink(w.dir, filepath.Join(w.rule.Dir, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestDatedName(t *testing.T) {
 	}
 }
 
-// What is asked for has the fields and signatures of the watch, and credentials of its URL.
+// A request has the header fields and signatures of the watch, and the credentials of its URL.
 func TestRequest(t *testing.T) {
 	w := newWorld(t)
 	w.rule.Request.Header = map[string][]string{"X-Key": {"k"}}

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// An origin is a server with one file, which changes.
+// origin is a server with one file, which changes.
 type origin struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -77,17 +77,17 @@ func (o *origin) asked() []string {
 	return slices.Clone(o.requests)
 }
 
-// A world is a Updater with one watch, and what it says.
+// world is an Updater with one watch, and its log.
 type world struct {
 	t       *testing.T
 	dir     string
-	files   fsys.FS // nil: the system's
+	files   fsys.FS // nil for the operating system's
 	origin  *origin
 	rule    *Rule
 	updater *Updater
 	log     bytes.Buffer
 	hooks   []hook
-	fail    error // what hooks return
+	fail    error // returned by hooks
 	last    antenna.Outcome
 }
 
@@ -107,7 +107,7 @@ func (w *world) template(text string, glob bool) {
 	}
 }
 
-// start makes a Updater that knows what is on disk.
+// start creates an Updater with the state on disk.
 func (w *world) start() {
 	w.t.Helper()
 	rules := map[string]*Rule{"w": w.rule}
@@ -135,7 +135,7 @@ func (w *world) handle(u antenna.Update) (antenna.Outcome, error) {
 	return o, err
 }
 
-// does handles an update, which must go well.
+// does handles an update, which must succeed.
 func (w *world) does() antenna.Outcome {
 	w.t.Helper()
 	o, err := w.handle(w.update())
@@ -154,7 +154,7 @@ func (w *world) holds(path, want string) {
 	}
 }
 
-// old are the contents of old versions.
+// old returns the contents of old versions.
 func (w *world) old() (contents []string) {
 	w.t.Helper()
 	names, err := filepath.Glob(filepath.Join(w.rule.Dir, oldFolder, "*"))
