@@ -15,7 +15,7 @@ import (
 	"braid/verify"
 )
 
-// serveOnce serves dir with a cache file, asks for paths, closes, and says how many files were hashed.
+// serveOnce serves dir with a cache file, requests paths, closes the server, and returns the number of hashed files.
 func serveOnce(t *testing.T, dir, cache string, log *book, paths ...string) int64 {
 	t.Helper()
 	var hashed atomic.Int64
@@ -40,7 +40,7 @@ func serveOnce(t *testing.T, dir, cache string, log *book, paths ...string) int6
 	return hashed.Load()
 }
 
-// Digests survive a restart, for the files that are still the same.
+// Digests survive a restart for files that have not changed.
 func TestCacheFile(t *testing.T) {
 	dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
 	for _, name := range []string{"a", "d/b c", "gone", "grown", "touched"} {
@@ -76,7 +76,7 @@ func TestCacheFile(t *testing.T) {
 	}
 }
 
-// What is learned reaches the disk at once, and not only when the server ends well.
+// New digests reach the disk soon, not only when the server is closed.
 func TestCacheFileWhileRunning(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	w := start(t, map[string]string{"a": content}, Options{CacheFile: cache})
@@ -97,7 +97,7 @@ func TestCacheFileWhileRunning(t *testing.T) {
 	}
 }
 
-// A damaged cache file is no reason not to serve, and never a reason to send a wrong digest.
+// A damaged cache file does not prevent serving, and never leads to a wrong digest.
 func TestCacheFileDamaged(t *testing.T) {
 	dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
 	put(t, dir, "a", content)
@@ -122,7 +122,7 @@ func TestCacheFileDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		if name == "longer than sane" {
-			if err := os.Truncate(cache, int64(len(good)+maxCache)); err != nil { // a hole takes no time to write
+			if err := os.Truncate(cache, int64(len(good)+maxCache)); err != nil { // a hole is written instantly
 				t.Fatal(err)
 			}
 		}
@@ -139,7 +139,7 @@ func TestCacheFileDamaged(t *testing.T) {
 	}
 }
 
-// Names and digests of a cache file that is well made but wrong lead nowhere.
+// Wrong names and digests in a well-formed cache file have no effect.
 func TestCacheFileLies(t *testing.T) {
 	parent := t.TempDir()
 	put(t, parent, "outside", content)
@@ -174,7 +174,7 @@ func TestCacheFileLies(t *testing.T) {
 	}
 }
 
-// The cache of another folder says nothing about this one, though names, sizes and times are the same.
+// The cache of another folder is not used, even if names, sizes and times are the same.
 func TestCacheFileOfAnotherFolder(t *testing.T) {
 	one, two, cache := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "cache")
 	put(t, one, "a", "abc")
@@ -185,7 +185,7 @@ func TestCacheFileOfAnotherFolder(t *testing.T) {
 	}
 }
 
-// A cache file that cannot be written is said, and changes nothing else.
+// A cache file that cannot be written is logged, and has no other effect.
 func TestCacheFileNotWritable(t *testing.T) {
 	dir, log := t.TempDir(), newBook()
 	put(t, dir, "a", content)
@@ -197,7 +197,7 @@ func TestCacheFileNotWritable(t *testing.T) {
 	}
 }
 
-// FuzzDecodeCache: nothing is read but what was written.
+// FuzzDecodeCache: only encoded caches are decoded.
 func FuzzDecodeCache(f *testing.F) {
 	good, err := encodeCache(cachedFolder{Folder: "/srv", Files: []cachedFile{{Name: "a", stamp: stamp{Size: 1, Sec: 2, Nsec: 3}, SHA256: strings.Repeat("0", 64)}}})
 	if err != nil {

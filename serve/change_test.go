@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// Each change of a file gives another digest: other size, other time, or another file in its place.
+// Each change of a file results in another digest: another size, another time, or another file in its place.
 func TestChangedBetweenRequests(t *testing.T) {
 	w := start(t, map[string]string{"a": "one"}, Options{})
 	file := filepath.Join(w.dir, "a")
@@ -46,11 +46,11 @@ func TestChangedBetweenRequests(t *testing.T) {
 	check("zxywvu")
 }
 
-// changes are what may happen to the file a while it is hashed. All but the second keep its size.
+// changes are the possible changes of the file a during hashing. All but the second keep its size.
 var changes = map[string]func(file string) error{
 	"rewritten": func(file string) error { return os.WriteFile(file, []byte(strings.ToUpper(content)), 0o644) },
 	"longer":    func(file string) error { return os.WriteFile(file, []byte(content+"!"), 0o644) },
-	"replaced": func(file string) error { // by another with its size and time
+	"replaced": func(file string) error { // by another file with its size and time
 		if err := os.WriteFile(file+".new", []byte(strings.ToUpper(content)), 0o644); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ var changes = map[string]func(file string) error{
 	},
 }
 
-// A file that changes before or after it is read does not get the digest of what it was.
+// A file that changes before or after it is read does not get its old digest.
 func TestChangedWhileHashing(t *testing.T) {
 	for name, change := range changes {
 		for _, before := range []bool{true, false} {
@@ -94,7 +94,7 @@ func testChange(t *testing.T, name string, change func(file string) error, befor
 		t.Fatalf("file is %q, %v", text, err)
 	}
 	want, old := digestOf(t, string(text)), digestOf(t, content)
-	// What was replaced may still be sent as what it was, from the descriptor that has it.
+	// A replaced file may still be sent as the old version, from a descriptor of it.
 	if got := a.digest(t); got != want && !(name == "replaced" && got == old) {
 		t.Errorf("digest %v, want %v (it was %v)", got, want, old)
 	}
@@ -110,14 +110,13 @@ func digestOf(t *testing.T, s string) verify.Digest {
 	return d
 }
 
-// A descriptor whose file has lost its name to another gets no digest of the other, and nothing is hashed
-// for a version that has gone.
+// The descriptor of a replaced file does not get the digest of the new file, and a version that is gone is not hashed.
 func TestReplacedBeforeHashing(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		hashed     int64 // at most
 	}{
-		{"same size and time", strings.ToUpper(content), 1}, // which file it is tells, at the latest after hashing
+		{"same size and time", strings.ToUpper(content), 1}, // the file ID tells, at the latest after hashing
 		{"other size", "other", 0},
 	} {
 		dir := t.TempDir()
@@ -140,7 +139,7 @@ func TestReplacedBeforeHashing(t *testing.T) {
 	}
 }
 
-// A file that never keeps still is not served, and the client is told to come again.
+// A file that changes all the time is not served, and the client is asked to retry.
 func TestBeingWritten(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a", content)
@@ -162,7 +161,7 @@ func TestBeingWritten(t *testing.T) {
 	}
 }
 
-// A file that changes while it is sent is cut off: the client sees that it has not got the file.
+// The answer is cut off when the file changes while it is sent, so that the client notices.
 func TestChangedWhileSent(t *testing.T) {
 	dir := t.TempDir()
 	const size = 64 << 20 // more than the socket's buffers
@@ -203,7 +202,7 @@ func TestChangedWhileSent(t *testing.T) {
 	}
 }
 
-// No byte that was read after a change is passed on.
+// No byte that was read after a change is sent.
 func TestVersionRead(t *testing.T) {
 	w := start(t, map[string]string{"a": content}, Options{})
 	v, err := w.s.open(t.Context(), "a")

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A write through a mapping, of which the pages were dirty before the file was hashed, is seen. tmpfs says nothing of
-// such writes: there TestHashedAgainWhenQuiet is what is left.
+// A write through a mapping whose pages were dirty before hashing is detected. tmpfs does not report such writes;
+// TestHashedAgainWhenQuiet covers them.
 func TestWrittenThroughMapping(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a", content)

@@ -15,7 +15,7 @@ import (
 	"braid/verify"
 )
 
-// deceptions put other bytes of the same length in the place of a file.
+// deceptions replace the bytes of a file by others of the same length.
 var deceptions = map[string]func(file string, data []byte) error{
 	"removed and made anew": func(file string, data []byte) error {
 		if err := os.Remove(file); err != nil {
@@ -43,7 +43,7 @@ var deceptions = map[string]func(file string, data []byte) error{
 	},
 }
 
-// Other bytes with the size and the date of those before get a digest of their own, in one run and in the next.
+// Other bytes with the same size and date get a digest of their own, in this run and in the next.
 func TestSameSizeAndDate(t *testing.T) {
 	if fsys.InfoOf(statOf(t, t.TempDir())).Changed.IsZero() {
 		t.Log("this system does not say when a file was changed: only another file is told apart, in one run")
@@ -65,7 +65,7 @@ func TestSameSizeAndDate(t *testing.T) {
 			}
 			serveOnce(t, dir, cache, nil, "/a")
 			change(upper)
-			if n := serveOnce(t, dir, cache, nil, "/a"); n != 1 { // which compares digest and bytes
+			if n := serveOnce(t, dir, cache, nil, "/a"); n != 1 { // compares digest and bytes
 				t.Errorf("hashed %d times in the next run", n)
 			}
 			w := open(t, dir, Options{CacheFile: cache}, nil)
@@ -98,7 +98,8 @@ func statOf(t *testing.T, path string) os.FileInfo {
 	return info
 }
 
-// A file that was just written is read again when it is quiet, once: a write through a mapping may not have shown.
+// A file that was just written is read once more when it is quiet, because a write through a mapping may not have been
+// visible.
 func TestHashedAgainWhenQuiet(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a", content)
@@ -108,7 +109,7 @@ func TestHashedAgainWhenQuiet(t *testing.T) {
 			hashed.Add(1)
 			return sum(ctx, r)
 		}
-		s.digests.quiet = 20 * 365 * 24 * time.Hour // where only the date is known, which is that of long ago
+		s.digests.quiet = 20 * 365 * 24 * time.Hour // for systems that know only the date, which is long ago
 	})
 	for _, want := range []int64{1, 1, 2, 2} {
 		if want == 2 {
@@ -121,7 +122,7 @@ func TestHashedAgainWhenQuiet(t *testing.T) {
 	}
 }
 
-// A date is a validator if the file had no two versions with it, for ranges when its second is over.
+// A date is a validator if the file had only one version with it, and for ranges after its second is over.
 func TestLastModifiedHolds(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a", content)
@@ -148,7 +149,7 @@ func TestLastModifiedHolds(t *testing.T) {
 			t.Errorf("at %v a date in If-Range holds: %v", tt.now, got)
 		}
 	}
-	now := time.Now().Add(time.Hour).Truncate(time.Second) // whose second is not over, however slow this is
+	now := time.Now().Add(time.Hour).Truncate(time.Second) // a second that is not over, however slow this is
 	if err := os.Chtimes(filepath.Join(dir, "a"), now, now); err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +158,7 @@ func TestLastModifiedHolds(t *testing.T) {
 	w.get("/a", "Range", "bytes=1-2", "If-Range", `W/"x"`).want(t, 200, content)
 }
 
-// What some file systems take for a name that begins with a dot is not served either, nor is a file under another name
-// than its own.
+// Names that some file systems treat as beginning with a dot are not served, nor is a file under an alias.
 func TestOtherNamesOfHidden_Rule10(t *testing.T) {
 	w := start(t, map[string]string{"\u200c.git/config": "secret", "a\u200cb": "1", "x/REAL~1.TXT": "2", "notes~old~1": "3", ".git/config": "secret"}, Options{})
 	w.get("/%E2%80%8C.git/config").want(t, 404, "Not Found\n")

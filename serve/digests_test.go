@@ -16,11 +16,11 @@ import (
 	"braid/verify"
 )
 
-// A gate holds each hashing until it is opened, and counts.
+// gate blocks each hashing until it is opened, and counts.
 type gate struct {
 	count atomic.Int64
-	begun chan struct{} // gets a value for each hashing that begins
-	open  chan struct{} // closed: go on
+	begun chan struct{} // receives a value for each hashing that begins
+	open  chan struct{} // closed to continue
 }
 
 func (g *gate) sum(ctx context.Context, r io.Reader) (verify.Digest, error) {
@@ -42,7 +42,7 @@ func gated(t *testing.T) (*site, *gate) {
 	return open(t, dir, Options{}, func(s *Server) { s.digests.sum = g.sum }), g
 }
 
-// A counter counts the requests that have come in.
+// counter counts received requests.
 type counter struct {
 	http.Handler
 	arrived chan struct{}
@@ -53,7 +53,7 @@ func (c counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// Fifty requests at once hash the file once, and later ones not at all.
+// Fifty concurrent requests hash the file once, and later ones not at all.
 func TestHashedOnce(t *testing.T) {
 	const n = 50
 	w, g := gated(t)
@@ -74,10 +74,10 @@ func TestHashedOnce(t *testing.T) {
 	}
 }
 
-// A client that goes away while the file is hashed is let go, and the hashing goes on for the next one.
+// A client that leaves during hashing is released, and the hashing continues for the next one.
 func TestClientLeavesWhileHashing(t *testing.T) {
 	w, g := gated(t)
-	for range 2 { // the one that began the hashing, and one that found it under way
+	for range 2 { // the one that began the hashing, and one that waited for it
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan struct{})
 		go func() {
@@ -158,7 +158,7 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// A file that was written a moment ago is hashed when a further change would show.
+// A file that was just written is hashed when a further change would be visible.
 func TestSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -188,7 +188,7 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// sizes is a reader that notes how much it is asked for.
+// sizes is a reader that records the sizes of reads.
 type sizes struct {
 	least, left int
 }
@@ -203,7 +203,7 @@ func (s *sizes) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// The hash is not held up by small reads.
+// Small reads do not slow down the hash.
 func TestReadSize(t *testing.T) {
 	r := &sizes{least: 1 << 30, left: 10 << 20}
 	if _, err := sum(t.Context(), r); err != nil || r.least < 1<<20 {

@@ -9,7 +9,7 @@ import (
 	"braid/linkheader"
 )
 
-// metalinkOf is a Metalink document about files: name and SHA-256 in turn.
+// metalinkOf returns a Metalink document about files: names and SHA-256 alternate.
 func metalinkOf(files ...string) string {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0"?><metalink xmlns="urn:ietf:params:xml:ns:metalink">`)
@@ -20,7 +20,7 @@ func metalinkOf(files ...string) string {
 	return b.String() + "</metalink>"
 }
 
-// documents are the describedby links of an answer, with name if there is one.
+// documentsOf returns the describedby links of an answer, with name if there is one.
 func documentsOf(t *testing.T, a answer) (documents []string) {
 	for _, l := range a.links(t, linkheader.DescribedBy) {
 		documents = append(documents, strings.TrimSpace(fmt.Sprint(l.Target, " ", l.Type(), " ", l.Name())))
@@ -53,15 +53,14 @@ func TestDocuments_V5_V8(t *testing.T) {
 	if got := documentsOf(t, w.get("/d/plain")); got != nil {
 		t.Errorf("a folder is named as a document: %q", got)
 	}
-	// Each is read once, and complained about once.
+	// Each is read once, and logged once.
 	w.get("/d/a%20b.iso")
 	if n := w.log.count("document cannot be read: metalink document, line 1: it is cut off"); n != 1 {
 		t.Errorf("%d complaints", n)
 	}
 }
 
-// Proves V5: name is there where the document calls the file otherwise, and a document that is about other
-// bytes is not named.
+// Proves V5: name is present if the document uses another name, and a document about other bytes is not named.
 func TestDocumentNames_V5(t *testing.T) {
 	digest := start(t, map[string]string{"a": content}, Options{}).get("/a").digest(t)
 	right, wrong := digest.Hex(), strings.Repeat("0", 64)
@@ -95,14 +94,14 @@ func TestDocumentNames_V5(t *testing.T) {
 		w := start(t, map[string]string{"a": content, "a." + tt.suffix: tt.document}, Options{})
 		a := w.get("/a")
 		got := strings.Join(documentsOf(t, a), "; ")
-		named := strings.Contains(a.header.Get("Link"), "; name") // also one that no client can read
+		named := strings.Contains(a.header.Get("Link"), "; name") // also a document that no client can read
 		if got != tt.want || named != (strings.Count(tt.want, " ") > 1) {
 			t.Errorf("%s: documents are %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }
 
-// What is remembered of a document ends with the document and with the file.
+// The cached verdict of a document ends with the document and with the file.
 func TestDocumentReplaced(t *testing.T) {
 	w := start(t, map[string]string{"a": content}, Options{})
 	right := w.get("/a").digest(t).Hex()
@@ -121,7 +120,7 @@ func TestDocumentReplaced(t *testing.T) {
 	}
 }
 
-// torrentOf makes a torrent of a file of so many bytes or, if there are names and sizes, of files below a folder.
+// torrentOf returns a torrent of a file of the given size or, if there are names and sizes, of files below a folder.
 func torrentOf(name string, size int, files ...any) string {
 	text := func(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
 	info := fmt.Sprintf("6:lengthi%de", size)

@@ -30,8 +30,8 @@ func (w *site) dial(text string) net.Conn {
 	return conn
 }
 
-// A body that is announced and does not come is not waited for: the request is answered, and the connection ends. That is also
-// the end of a request with two lengths (RFC 9112, section 6.1), which is smuggled past somebody else's.
+// A body that is announced but not sent is not waited for: the request is answered and the connection closed. The same
+// holds for a request with two lengths (RFC 9112, section 6.1), which could be used for request smuggling.
 func TestBodies_V9(t *testing.T) {
 	w := start(t, map[string]string{"a": content}, Options{})
 	for head, status := range map[string]int{
@@ -64,7 +64,7 @@ func TestBodies_V9(t *testing.T) {
 	}
 	conn := w.dial("GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\nGET /a HTTP/1.1\r\nHost: h\r\n\r\n")
 	in := bufio.NewReader(conn)
-	for range 2 { // no body is none
+	for range 2 { // without a body
 		resp, err := http.ReadResponse(in, nil)
 		if err != nil || resp.Close {
 			t.Fatalf("%v, %v", resp, err)
@@ -73,7 +73,7 @@ func TestBodies_V9(t *testing.T) {
 	}
 }
 
-// A client that asks and takes no answer does not keep the connection, also if the answers have no body.
+// A client that reads no answers does not keep the connection, even if the answers have no body.
 func TestStalledHeads_V9(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a", content)
@@ -81,7 +81,7 @@ func TestStalledHeads_V9(t *testing.T) {
 	conn := w.dial("")
 	request := strings.Repeat("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n", 1000)
 	for {
-		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // of these; until the answers fill the system's buffers many are taken
+		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // many answers fit into the system's buffers
 		if _, err := io.WriteString(conn, request); err != nil {
 			if os.IsTimeout(err) {
 				t.Error("the server waits for a client that takes nothing")
@@ -91,7 +91,7 @@ func TestStalledHeads_V9(t *testing.T) {
 	}
 }
 
-// A client has to take what it asked for at some speed: for a minute it may do as it likes, and not for ever.
+// A client must read at a minimum speed, apart from one minute.
 func TestDue_V9(t *testing.T) {
 	now := time.Now()
 	res := &response{began: now.Add(-time.Hour), stall: time.Minute}
@@ -108,7 +108,7 @@ func TestDue_V9(t *testing.T) {
 	}
 }
 
-// limitedSite serves a file over at most so many connections.
+// limitedSite serves a file with a limit of connections.
 func limitedSite(t *testing.T, most int) *site {
 	t.Helper()
 	dir := t.TempDir()
@@ -120,14 +120,14 @@ func limitedSite(t *testing.T, most int) *site {
 	}
 	web := HTTPServer(w.s)
 	k := LimitListener(l, web, most, false)
-	k.(*limited).extra.patience = time.Minute // a client may be late to ask on a busy machine
+	k.(*limited).extra.patience = time.Minute // a client may be slow on a busy machine
 	go web.Serve(k)
 	t.Cleanup(func() { web.Close() })
 	w.url = "http://" + l.Addr().String()
 	return w
 }
 
-// soon asks until there is room.
+// soon retries until a connection is free.
 func (w *site) soon() {
 	w.t.Helper()
 	for deadline := time.Now().Add(time.Minute); w.get("/a").status != 200; {
@@ -137,15 +137,15 @@ func (w *site) soon() {
 	}
 }
 
-// There are so many connections at a time, and those that only wait make room for those that ask.
+// The number of connections is limited, and idle ones make room for requests.
 func TestLimitListener_V9(t *testing.T) {
 	const most = 3
 	w := limitedSite(t, most)
 	var busy []net.Conn
 	for range most {
-		busy = append(busy, w.dial("GET /a HTTP/1.1\r\nHost: h\r\n")) // the head does not end
+		busy = append(busy, w.dial("GET /a HTTP/1.1\r\nHost: h\r\n")) // an incomplete header section
 	}
-	// The three are counted in the order in which they were made, before this one.
+	// The three connections are counted before this one, in the order in which they were made.
 	w.get("/a").want(t, 503, "too many connections\n")
 	fmt.Fprint(busy[0], "\r\n")
 	resp, err := http.ReadResponse(bufio.NewReader(busy[0]), nil)
@@ -153,17 +153,17 @@ func TestLimitListener_V9(t *testing.T) {
 		t.Fatalf("%v, %v", resp, err)
 	}
 	io.Copy(io.Discard, resp.Body)
-	w.soon() // when the server has seen that it waits
+	w.soon() // after the server has noticed that it is idle
 	if _, err := busy[0].Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("the one that waited: %v", err)
 	}
-	for _, conn := range busy[1:] { // what ends makes room, too
+	for _, conn := range busy[1:] { // a connection that ends makes room, too
 		conn.Close()
 		w.soon()
 	}
 }
 
-// One address has a quarter, unless it is this machine's; who has its share makes room for itself only.
+// One address has a quarter, unless it is this machine. An address that has its share makes room only for itself.
 func TestLimitOfAnAddress_V9(t *testing.T) {
 	k := &limited{most: 8, open: map[*counted]bool{}, by: map[netip.Addr]int{}}
 	one, other, here := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2"), netip.MustParseAddr("127.0.0.1")
@@ -192,7 +192,7 @@ func TestLimitOfAnAddress_V9(t *testing.T) {
 	}
 }
 
-// What is not used is forgotten, the longest ago first.
+// The least recently used entries are dropped first.
 func TestRecent_V9(t *testing.T) {
 	m := newRecent[string](10, func(n int) int { return n })
 	for key, n := range map[string]int{"a": 3} {
@@ -207,7 +207,7 @@ func TestRecent_V9(t *testing.T) {
 	if _, ok := m.get("b"); ok || keys != "dac" || m.weight != 9 || len(m.at) != 3 {
 		t.Errorf("%s, weight %d", keys, m.weight)
 	}
-	m.put("a", 11) // alone it is too much, and it is here
+	m.put("a", 11) // exceeds the limit alone, and is stored
 	if n, ok := m.get("a"); !ok || n != 11 || len(m.at) != 1 || m.order.Len() != 1 || m.weight != 11 {
 		t.Errorf("%d, %v, weight %d", n, ok, m.weight)
 	}
@@ -218,7 +218,7 @@ func TestRecent_V9(t *testing.T) {
 	}
 }
 
-// What is known of a file goes with it.
+// The result for a file is dropped with the file.
 func TestForgotten_V9(t *testing.T) {
 	w := start(t, map[string]string{"a": content}, Options{})
 	w.get("/a").want(t, 200, content)
@@ -234,7 +234,7 @@ func TestForgotten_V9(t *testing.T) {
 	}
 }
 
-// What a download has left is no file: neither listed nor served, and nothing is made for it.
+// The files of unfinished downloads are neither listed nor served, and no documents are made for them.
 func TestUnfinished_V11(t *testing.T) {
 	names := []string{"x.iso.part", "x.iso.part.journal", "x.iso.part.bad", "y.PART", "z.Part.Journal", "d/w.part"}
 	files := map[string]string{"x.iso": content, "d/e": "", "part": content, "a.part1.rar": content, "f.part/a": content}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The list of a large folder is made once for many requests, and anew when the folder has another entry; HEAD makes none.
+// The list of a large folder is made once for many requests, and again when an entry is added; HEAD does not make it.
 func TestListOfLargeFolder(t *testing.T) {
 	dir := t.TempDir()
 	for i := range largeFolder {
@@ -60,7 +60,7 @@ func TestListOfLargeFolder(t *testing.T) {
 	}
 }
 
-// Of a small folder no page is kept.
+// The page of a small folder is not kept.
 func TestListOfSmallFolder(t *testing.T) {
 	w := start(t, map[string]string{"a": "1"}, Options{})
 	w.get("/")

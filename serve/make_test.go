@@ -24,7 +24,7 @@ import (
 	"braid/verify/openpgp"
 )
 
-// newKey is an OpenPGP key that lives for so long, as gpg exports it: its secret and its public part.
+// newKey returns an OpenPGP key with the given lifetime in the format of gpg: its secret and its public part.
 func newKey(t *testing.T, life time.Duration) (secret, public []byte) {
 	t.Helper()
 	born := time.Now().Add(-time.Hour)
@@ -46,7 +46,7 @@ func newKey(t *testing.T, life time.Duration) (secret, public []byte) {
 	return s.Bytes(), p.Bytes()
 }
 
-// good says that sig is a signature of body by the key.
+// good reports whether sig is a signature of body by the key.
 func good(t *testing.T, sig, body string, public []byte) bool {
 	t.Helper()
 	keys, err := openpgp.ParseKeyring(public)
@@ -63,7 +63,7 @@ func good(t *testing.T, sig, body string, public []byte) bool {
 	return err == nil && ok
 }
 
-// parse reads a document about one file.
+// parse parses a document about one file.
 func parse(t *testing.T, a answer) metalink.File {
 	t.Helper()
 	d, err := metalink.Parse(strings.NewReader(a.body))
@@ -73,7 +73,7 @@ func parse(t *testing.T, a answer) metalink.File {
 	return d.Files[0]
 }
 
-// urls are the mirrors of a document, with pri and geo.
+// urls returns the mirrors of a document, with pri and geo.
 func urls(f metalink.File) (list []string) {
 	for _, m := range f.Mirrors {
 		list = append(list, fmt.Sprint(m.URL, " ", m.Pri, " ", m.Geo))
@@ -81,7 +81,7 @@ func urls(f metalink.File) (list []string) {
 	return list
 }
 
-// Proves V5: a file without a document has one made, with the digests of its pieces, its mirrors and this server.
+// Proves V5: a document is made for a file without one, with the digests of its pieces, its mirrors and this server.
 func TestMadeMeta4_V5(t *testing.T) {
 	body := strings.Repeat(content, 20_000)
 	w := start(t, map[string]string{"d/a b.iso": body, "empty": ""}, Options{Meta4: true, Mirrors: []Mirror{
@@ -124,7 +124,7 @@ func TestMadeMeta4_V5(t *testing.T) {
 	}
 }
 
-// The document says where clients find this server, each place once.
+// The document has the URL of this server, and each place once.
 func TestMadeMeta4Places(t *testing.T) {
 	files := map[string]string{"a": content}
 	for _, tt := range []struct {
@@ -164,7 +164,7 @@ func TestMadeMeta4Places(t *testing.T) {
 	}
 }
 
-// What is not asked for, lies there already, or would be about a document is not made.
+// Documents that are not requested, exist already or would be about a document are not made.
 func TestNotMade(t *testing.T) {
 	secret, _ := newKey(t, time.Hour)
 	all := Options{Meta4: true, SecretKey: secret}
@@ -201,7 +201,7 @@ func TestNotMade(t *testing.T) {
 	w.get("/a.asc").want(t, 200, "too")
 }
 
-// Proves V8: what has no signature is signed, of the bytes that are served, and the document has the signature too.
+// Proves V8: a file without a signature is signed as it is served, and the document contains the signature, too.
 func TestSigned_V8(t *testing.T) {
 	secret, public := newKey(t, time.Hour)
 	w := start(t, map[string]string{"a": content}, Options{SecretKey: secret})
@@ -229,7 +229,8 @@ func TestSigned_V8(t *testing.T) {
 	}
 }
 
-// A key that cannot sign is said at once; one that expires later leaves files unsigned, each tried once.
+// A key that cannot sign is reported at once. After a key has expired, files are served unsigned, and each is tried
+// once.
 func TestKeyThatCannotSign(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a", content)
@@ -265,7 +266,7 @@ func hashings(n *atomic.Int64) func(*Server) {
 	}
 }
 
-// Digest, pieces and signature come of one read, however many ask.
+// Digest, pieces and signature are computed in one read, for any number of clients.
 func TestReadOnceForAll(t *testing.T) {
 	secret, _ := newKey(t, time.Hour)
 	dir := t.TempDir()
@@ -286,7 +287,7 @@ func TestReadOnceForAll(t *testing.T) {
 	}
 }
 
-// Pieces and signatures survive a restart, but not a signature by another key; and what was not wanted before is made.
+// Pieces and signatures survive a restart, except a signature by another key, and new requests are computed.
 func TestMadeSurvivesRestart(t *testing.T) {
 	one, public := newKey(t, time.Hour)
 	two, others := newKey(t, time.Hour)
@@ -303,7 +304,7 @@ func TestMadeSurvivesRestart(t *testing.T) {
 		reads  int64
 	}{
 		{"digest only", nil, false, nil, 2},
-		{"with pieces", nil, true, nil, 1}, // an empty file has none
+		{"with pieces", nil, true, nil, 1}, // an empty file has no pieces
 		{"with signature", one, true, public, 2},
 		{"the same again", one, true, public, 0},
 		{"digest only again", nil, false, nil, 0},

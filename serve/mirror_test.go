@@ -47,7 +47,7 @@ func TestParseMirrorRefuses(t *testing.T) {
 		"http://[fe80::1%25eth0]/": "not plain ASCII",
 		"http://h:x/":              "not a URL",
 		"http://h/%zz":             "not a URL",
-		"http://h/\n":              "", // white space around it
+		"http://h/\n":              "", // surrounded by white space
 		"http://h/\x01/":           "not a URL",
 		"http://u:hunter2@h/":      "user name",
 		"http://h/?x":              "query",
@@ -79,7 +79,7 @@ func TestParseMirrorRefuses(t *testing.T) {
 	}
 }
 
-// No error has the password in it (rule 62).
+// Errors do not contain the password (rule 62).
 func TestParseMirrorKeepsSecrets_Rule62(t *testing.T) {
 	for _, spec := range []string{
 		"http://u:hunter2@h/", "http://u:hunter2@h:x/", "http://u:hunter2%zz@h/", "http://u:hunter2 @h/",
@@ -109,8 +109,8 @@ func TestParseMirrors(t *testing.T) {
 	}
 }
 
-// FuzzParseMirror: a mirror written is read as the same mirror, and whatever it is, the link that it gives is
-// one link, which a client reads as meant.
+// FuzzParseMirror: a mirror that is written parses to the same mirror, and its link is a single link, which a client
+// parses as intended.
 func FuzzParseMirror(f *testing.F) {
 	for _, s := range []string{
 		"http://h/base/;pri=1;geo=de;depth=2;pref", "ftp://h;pref", "https://[::1]:1/x", "http://a>b/", "http://h/a,b;c", "http://h/%3E/",

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// discard is an http.ResponseWriter that notes when bytes leave: with Flush, if there is a rate.
+// discard is an http.ResponseWriter that records when bytes are sent: at Flush, if there is a rate.
 type discard struct {
 	header  http.Header
 	status  int
@@ -44,7 +44,7 @@ func mustRequest(t *testing.T, path string) *http.Request {
 	return httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 }
 
-// serveOn serves h on loopback until the test ends.
+// serveOn serves h on loopback until the end of the test.
 func serveOn(t *testing.T, h http.Handler) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,7 +61,7 @@ func serveOn(t *testing.T, h http.Handler) (url string) {
 	return "http://" + l.Addr().String()
 }
 
-// All responses together keep the rate, each goes on smoothly, and all end together.
+// All responses together keep the rate, each one progresses smoothly, and all end together.
 func TestRate(t *testing.T) {
 	for _, rate := range []int64{100, 3000, 300 << 10, 12 << 20, 1 << 40} {
 		for _, responses := range []int{1, 2, 5, 20} {
@@ -70,12 +70,12 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// testRate lets responses of four seconds in all take turns at a pacer, with invented time.
+// testRate simulates responses of four seconds in total that take turns, in virtual time.
 func testRate(t *testing.T, rate int64, responses int) {
 	p := &pacer{rate: rate}
 	size := min(4*rate/int64(responses), 64<<20)
 	began := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	// Bytes at 100 B/s are further apart than any granularity: one byte at a time is all that can be done.
+	// At 100 B/s, single bytes are farther apart than any step.
 	most := max(50*time.Millisecond, time.Duration(responses+2)*time.Second/time.Duration(rate))
 	at, left := make([]time.Time, responses), make([]int64, responses)
 	for i := range at {
@@ -109,7 +109,7 @@ func testRate(t *testing.T, rate int64, responses int) {
 	}
 }
 
-// nextResponse is the one that has bytes left and is ready first.
+// nextResponse returns the response with remaining bytes that is ready first.
 func nextResponse(at []time.Time, left []int64) (next int) {
 	for i := range at {
 		if left[i] > 0 && (left[next] == 0 || at[i].Before(at[next])) {
@@ -119,7 +119,7 @@ func nextResponse(at []time.Time, left []int64) (next int) {
 	return next
 }
 
-// A response leaves in chunks, each at its time, and waits in no buffer.
+// A response is sent in chunks, each at its time, and is not buffered.
 func TestRateOfResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, size = 300 << 10, 4 * 300 << 10
@@ -142,7 +142,7 @@ func TestRateOfResponse(t *testing.T) {
 	})
 }
 
-// zeros is that many bytes.
+// zeros is a reader of a number of zero bytes.
 type zeros struct{ left int64 }
 
 func (z *zeros) Read(p []byte) (int, error) {
@@ -154,7 +154,7 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return int(n), nil
 }
 
-// Who sent nothing for a while may not send more for it later.
+// A response may not exceed the rate after a pause.
 func TestRateAfterPause(t *testing.T) {
 	p := &pacer{rate: 1000}
 	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -169,7 +169,7 @@ func TestRateAfterPause(t *testing.T) {
 	}
 }
 
-// Whoever waits for his turn obeys the context of the request.
+// A response that waits for its turn ends with the context of the request.
 func TestRateCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pacer{rate: 1}
@@ -190,7 +190,7 @@ func TestRateCancelled(t *testing.T) {
 	})
 }
 
-// Over a real connection the rate holds for several downloads together.
+// The rate holds for several downloads together over real connections.
 func TestRateOverNetwork(t *testing.T) {
 	const rate, each, n = 400_000, 50_000, 4
 	body := strings.Repeat("x", each)
@@ -206,7 +206,7 @@ func TestRateOverNetwork(t *testing.T) {
 	}
 }
 
-// A client that takes nothing is dropped, with the connection that it holds.
+// The connection of a client that does not read is closed.
 func TestStalledClient_V9(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a", "")
@@ -227,7 +227,7 @@ func TestStalledClient_V9(t *testing.T) {
 	}
 }
 
-// A dialled is a discard with a connection, which has a deadline.
+// dialled is a discard with a connection that has a deadline.
 type dialled struct {
 	discard
 	deadlines []time.Time
@@ -238,7 +238,7 @@ func (d *dialled) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// The deadline of one response is not that of the next on the same connection, and each chunk has its own.
+// The deadline of a response does not apply to the next one on the same connection, and each chunk has its own.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &dialled{discard: discard{header: http.Header{}}}

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Under http.StripPrefix the URLs that the server gives itself have the prefix, and a mirror that is the server itself
-// is not named.
+// Under http.StripPrefix the URLs of the server have the prefix, and a mirror that is the server itself is not named.
 func TestStripPrefix_C2_V5(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "pub/a b.iso", content)

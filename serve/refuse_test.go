@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A client that there is no room for gets its answer after it has begun to ask, and until then nothing waits for it.
+// A refused client gets its answer after the start of its request, and blocks nothing until then.
 func TestRefusedWhenItAsks_V9(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r refusals
@@ -39,8 +39,8 @@ func TestRefusedWhenItAsks_V9(t *testing.T) {
 	})
 }
 
-// Clients that there is no room for cost little: those that say nothing are closed soon, there are so many at a time,
-// and none is left when the server ends.
+// Refused clients cost little: silent ones are closed soon, their number is limited, and none remains when the server
+// ends.
 func TestRefusalsAreFew_V9(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r refusals
@@ -79,10 +79,10 @@ func TestRefusalsAreFew_V9(t *testing.T) {
 	})
 }
 
-// The answer comes whole, also to a client whose request is long.
+// The complete answer arrives, even if the request is long.
 func TestRefusalComesWhole_V9(t *testing.T) {
 	w := limitedSite(t, 1)
-	w.dial("GET /a HTTP/1.1\r\nHost: h\r\n") // the head does not end
+	w.dial("GET /a HTTP/1.1\r\nHost: h\r\n") // an incomplete header section
 	for range 20 {
 		in := bufio.NewReader(w.dial("GET /a HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", 32<<10) + "\r\n\r\n"))
 		resp, err := http.ReadResponse(in, nil)
@@ -98,7 +98,7 @@ func TestRefusalComesWhole_V9(t *testing.T) {
 	}
 }
 
-// When the listener ends, so do the connections that there was no room for.
+// When the listener is closed, the connections of refused clients are closed.
 func TestRefusalsEndWithTheListener_V9(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -106,7 +106,7 @@ func TestRefusalsEndWithTheListener_V9(t *testing.T) {
 	}
 	web := &http.Server{}
 	k := LimitListener(inner, web, 1, false).(*limited)
-	k.extra.patience = time.Hour // else it may be closed before it is seen here
+	k.extra.patience = time.Hour // otherwise it may be closed before it is seen here
 	served := make(chan error)
 	go func() { served <- web.Serve(k) }()
 	w := &site{t: t, url: "http://" + inner.Addr().String()}

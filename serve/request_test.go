@@ -91,7 +91,7 @@ func TestRanges_V10(t *testing.T) {
 	}
 }
 
-// A body longer than all buffers arrives whole, in parts and together.
+// A body larger than all buffers arrives completely, in parts and as a whole.
 func TestLargeFile(t *testing.T) {
 	var b strings.Builder
 	for i := range 1 << 17 {
@@ -135,7 +135,7 @@ func (w *site) raw(target string) int {
 	return resp.StatusCode
 }
 
-// Nothing outside the folder is served and nothing hidden in it, whatever the path looks like (rule 10).
+// Nothing outside the folder and nothing hidden in it is served, for any form of the path (rule 10).
 func TestNames_Rule10(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "pub")
@@ -167,7 +167,7 @@ func TestNames_Rule10(t *testing.T) {
 	}
 }
 
-// Symbolic links that stay inside the folder are followed, others do not exist; what is no file is no file.
+// Symbolic links within the folder are followed, and others do not exist. Only regular files are served.
 func TestLinksAndDevices(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "pub")
@@ -224,7 +224,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// One line for each request, escaped, and without the query (rules 61, 62).
+// Each request is logged on one line, escaped, and without the query (rules 61, 62).
 func TestLog_Rule61(t *testing.T) {
 	w := start(t, map[string]string{"d/a": content}, Options{})
 	for _, tt := range []struct {
@@ -267,7 +267,7 @@ func TestLastModified(t *testing.T) {
 	}
 }
 
-// The server is right also where it is not at the root of the site.
+// The server works below the root of a site.
 func TestStripPrefix(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "d/a", content)
@@ -294,7 +294,7 @@ func TestStripPrefix(t *testing.T) {
 	}
 }
 
-// FuzzRequestPath: what passes is below the folder and made of safe names, and its URL leads back to it.
+// FuzzRequestPath: accepted paths are below the folder and consist of safe names, and their URLs lead back to them.
 func FuzzRequestPath(f *testing.F) {
 	for _, s := range []string{"/", "/a", "/a/", "/a%20b/c", "/../x", "/.x", "/%2e", "/a%2fb", "//", "/a//b", "/\x00", "/\u202e", "x", ""} {
 		f.Add(s)

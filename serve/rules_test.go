@@ -20,8 +20,8 @@ import (
 
 const content = "the quick brown fox jumps over the lazy dog"
 
-// Proves V1: the SHA-256 of the whole file is in Digest, in base64 of the raw bytes, and in Repr-Digest,
-// also where only a part is sent.
+// Proves V1: the SHA-256 of the whole file is in Digest, in base64 of the raw bytes, and in Repr-Digest, even if only a
+// part is sent.
 func TestDigest_V1(t *testing.T) {
 	w := start(t, map[string]string{"a.iso": content, "empty": ""}, Options{})
 	for _, tt := range []struct{ path, rang, file, body string }{
@@ -44,7 +44,7 @@ func TestDigest_V1(t *testing.T) {
 	}
 }
 
-// Proves V2: an answer has Link and Digest, and a client finds in them what the server was told.
+// Proves V2: an answer has Link and Digest, in which a client finds the configured mirrors.
 func TestLinksAndDigest_V2(t *testing.T) {
 	w := start(t, map[string]string{"dir/a b,c;d>.iso": content}, Options{Mirrors: []Mirror{
 		mirror(t, "http://slow.example/pub/"),
@@ -74,7 +74,7 @@ func TestLinksAndDigest_V2(t *testing.T) {
 	}
 }
 
-// Link fields stay with the file: not where there is none, and not where the body is a message.
+// Only answers with a file have Link fields, but not errors or answers whose body is a message.
 func TestNoLinksOnErrors_V2(t *testing.T) {
 	w := start(t, map[string]string{"dir/a": content}, Options{Mirrors: []Mirror{mirror(t, "http://m/")}})
 	for _, tt := range []struct {
@@ -113,7 +113,7 @@ func TestMaxLinks(t *testing.T) {
 	}
 }
 
-// The header section of one answer stays within what clients take (rule 20), and no URL is too long (rule 36).
+// The header section of an answer stays within the limits of clients (rule 20), and no URL is too long (rule 36).
 func TestLinkBytes_Rule20(t *testing.T) {
 	var mirrors []Mirror
 	for i := range 100 {
@@ -132,8 +132,8 @@ func TestLinkBytes_Rule20(t *testing.T) {
 	}
 }
 
-// Proves V3: HEAD has the same fields as GET, also for a mirror, for a folder, for errors, and where a Range
-// is sent along, which means nothing for HEAD.
+// Proves V3: HEAD has the same fields as GET, also for a mirror, for a folder, for errors, and with a Range, which has
+// no meaning for HEAD.
 func TestHead_V3(t *testing.T) {
 	w := start(t, map[string]string{"d/a.iso": content, "d/a.iso.asc": "sig", "d/a.iso.meta4": "junk"},
 		Options{Mirrors: []Mirror{mirror(t, "http://m/;pri=1;pref")}})
@@ -157,8 +157,7 @@ func TestHead_V3(t *testing.T) {
 	}
 }
 
-// Proves V4: the ETag is strong, the same for the same bytes on every server whatever the file system says,
-// and another for other bytes.
+// Proves V4: the ETag is strong, the same for the same bytes on every server, and different for other bytes.
 func TestETag_V4(t *testing.T) {
 	one := start(t, map[string]string{"a": content, "b": content, "c": content[1:] + "x"}, Options{})
 	two := start(t, map[string]string{"sub/other name": content}, Options{MirrorOf: mustURL(t, "http://o/")})
@@ -181,8 +180,8 @@ func TestETag_V4(t *testing.T) {
 	}
 }
 
-// Proves V6: what a client does to a preferred mirror works. The mirror has the server's ETag and Digest,
-// answers ranges under If-Match and If-Range, and says 412 (S9) when it has another version.
+// Proves V6: the requests of a client to a preferred mirror work. The mirror has the server's ETag and Digest, answers
+// ranges under If-Match and If-Range, and answers 412 (S9) for another version.
 func TestMirror_V6(t *testing.T) {
 	origin := start(t, map[string]string{"d/a": content}, Options{})
 	m := start(t, map[string]string{"d/a": content}, Options{MirrorOf: mustURL(t, "https://o.example/pub")})
@@ -208,7 +207,7 @@ func TestMirror_V6(t *testing.T) {
 	stale.get("/d/a", "Range", "bytes=10-", "If-Range", tag).want(t, 200, content+"!")
 }
 
-// Proves V7: pref is there where it was stated, and never for FTP.
+// Proves V7: pref is present if it was stated, and never for FTP.
 func TestPref_V7(t *testing.T) {
 	w := start(t, map[string]string{"a": content}, Options{Mirrors: []Mirror{
 		mirror(t, "http://plain/"), mirror(t, "http://pref/;pref"), mirror(t, "ftp://ftp/;pref"),
@@ -225,7 +224,7 @@ func TestPref_V7(t *testing.T) {
 	}
 }
 
-// The depth that is named never reaches above what the mirror has of this folder (RFC 6249, section 3.4).
+// The stated depth never exceeds the part of this folder that the mirror has (RFC 6249, section 3.4).
 func TestDepth(t *testing.T) {
 	w := start(t, map[string]string{"a": "", "b/a": "", "b/c/a": "", "b/c/d/a": ""},
 		Options{Mirrors: []Mirror{mirror(t, "http://m/base/;depth=3")}})
@@ -236,7 +235,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// A list of mirrors that is used on all of them names the server itself, which it leaves out (C2).
+// A list of mirrors that is used on all of them contains the server itself, which is left out (C2).
 func TestSelf_C2(t *testing.T) {
 	w := start(t, map[string]string{"a": content}, Options{})
 	w.s.mirrors = []Mirror{mirror(t, w.url+"/"), mirror(t, w.url+"/other/"), mirror(t, "http://m/")}

@@ -17,10 +17,10 @@ import (
 	"braid/verify"
 )
 
-// long ago: a file of that time needs no wait before it is hashed.
+// longAgo is a modification time that needs no wait before hashing.
 var longAgo = time.Date(2020, 2, 29, 12, 34, 56, 123456789, time.UTC)
 
-// A site is a server on loopback and the folder behind it.
+// site is a server on loopback and the folder behind it.
 type site struct {
 	t   *testing.T
 	s   *Server
@@ -29,7 +29,7 @@ type site struct {
 	log *book
 }
 
-// A book is a log that tests read: a channel of messages with their attributes.
+// book is a log that tests read: a channel of messages with their attributes.
 type book struct {
 	slog.Handler
 	lines chan map[string]string
@@ -46,7 +46,7 @@ func (b *book) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// next is the next line with a message; others are skipped.
+// next returns the next line with a message; it skips others.
 func (b *book) next(t *testing.T, message string) map[string]string {
 	t.Helper()
 	for {
@@ -63,7 +63,7 @@ func (b *book) next(t *testing.T, message string) map[string]string {
 	}
 }
 
-// count empties the log and says how many lines had a message.
+// count empties the log and returns the number of lines with a message.
 func (b *book) count(message string) (n int) {
 	for {
 		select {
@@ -77,7 +77,7 @@ func (b *book) count(message string) (n int) {
 	}
 }
 
-// put writes a file of long ago. A name with a slash at the end is a folder.
+// put writes a file with the time longAgo. A name with a slash at the end is a folder.
 func put(t *testing.T, dir, name, content string) {
 	t.Helper()
 	file := filepath.Join(dir, filepath.FromSlash(name))
@@ -98,7 +98,7 @@ func put(t *testing.T, dir, name, content string) {
 	}
 }
 
-// start serves files until the test ends.
+// start serves files until the end of the test.
 func start(t *testing.T, files map[string]string, o Options) *site {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,7 +108,7 @@ func start(t *testing.T, files map[string]string, o Options) *site {
 	return open(t, dir, o, nil)
 }
 
-// open serves a folder; setUp may change the server before it answers.
+// open serves a folder; setUp may modify the server before it answers.
 func open(t *testing.T, dir string, o Options, setUp func(*Server)) *site {
 	t.Helper()
 	log := newBook()
@@ -134,13 +134,13 @@ func open(t *testing.T, dir string, o Options, setUp func(*Server)) *site {
 	return &site{t, s, dir, web.URL, log}
 }
 
-// client asks for nothing that it was not told to ask for, and follows nothing.
+// client adds no header fields of its own and follows no redirects.
 var client = &http.Client{
 	Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// An answer is a response with its body.
+// answer is a response with its body.
 type answer struct {
 	status int
 	header http.Header
@@ -148,7 +148,7 @@ type answer struct {
 	err    error // of the body
 }
 
-// ask sends a request. fields are names and values in turn.
+// ask sends a request. fields alternates between names and values.
 func (w *site) ask(method, path string, fields ...string) answer {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, nil)
@@ -172,7 +172,7 @@ func (w *site) get(path string, fields ...string) answer {
 	return w.ask(http.MethodGet, path, fields...)
 }
 
-// want fails the test unless the answer is this one, whole.
+// want fails the test unless the answer has this status and body.
 func (a answer) want(t *testing.T, status int, body string) {
 	t.Helper()
 	if a.err != nil || a.status != status || a.body != body {
@@ -182,7 +182,7 @@ func (a answer) want(t *testing.T, status int, body string) {
 
 func clip(s string) string { return s[:min(len(s), 200)] }
 
-// links are the links of an answer with a relation.
+// links returns the links of an answer with a relation.
 func (a answer) links(t *testing.T, relation string) (links []linkheader.Link) {
 	t.Helper()
 	all, problems := linkheader.Parse(a.header["Link"])
@@ -197,7 +197,7 @@ func (a answer) links(t *testing.T, relation string) (links []linkheader.Link) {
 	return links
 }
 
-// targets are the targets of those links.
+// targets returns the targets of those links.
 func (a answer) targets(t *testing.T, relation string) (targets []string) {
 	t.Helper()
 	for _, l := range a.links(t, relation) {
@@ -206,7 +206,7 @@ func (a answer) targets(t *testing.T, relation string) (targets []string) {
 	return targets
 }
 
-// digest is the one SHA-256 that all digest fields of an answer state.
+// digest returns the SHA-256 that all digest fields of an answer state.
 func (a answer) digest(t *testing.T) verify.Digest {
 	t.Helper()
 	var found verify.Digest
@@ -223,7 +223,7 @@ func (a answer) digest(t *testing.T) verify.Digest {
 	return found
 }
 
-// mirror is ParseMirror of what is right.
+// mirror parses a valid mirror.
 func mirror(t testing.TB, spec string) Mirror {
 	t.Helper()
 	m, err := ParseMirror(spec)

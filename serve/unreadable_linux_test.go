@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Files and folders that cannot be read are not listed. Root reads everything, so this thread looks as another user.
+// Files and folders that cannot be read are not listed. Root can read everything, so the test uses another user for
+// this thread.
 func TestUnreadable_V11(t *testing.T) {
 	w := start(t, map[string]string{"open": content, "closed": content, "shut/x": ""}, Options{})
 	for _, name := range []string{"closed", "shut"} {
