@@ -35,7 +35,8 @@ var aria2Codes = map[download.Kind]int{
 	download.BadSignature: 32,
 }
 
-// aria2Whats and aria2Before are the codes where no download began: first by what was being done, then by the kind.
+// aria2Whats and aria2Before hold the codes of problems before a download began: aria2Whats by [Problem.What], and
+// aria2Before by kind if aria2Whats has no code.
 var (
 	aria2Whats  = map[string]int{"folder": 18, "document": 28, "name": 16}
 	aria2Before = map[download.Kind]int{
@@ -66,7 +67,8 @@ func Aria2Code(err error) int {
 	return cmp.Or(aria2Before[p.Kind], aria2Codes[p.Kind])
 }
 
-// aria2Download returns the code of a download that failed. Some causes have a code of their own.
+// aria2Download returns the code for a download that failed with e. The code depends on the kind, but some causes have
+// their own code.
 func aria2Download(e *download.Error) int {
 	code, known := 0, false
 	switch e.Kind {
@@ -113,7 +115,7 @@ func aria2Network(err error) (code int, known bool) {
 	if source.IsTimeout(err) {
 		return 2, true
 	}
-	return aria2Refused(err) // of a server that could not at the moment, however often it was asked
+	return aria2Refused(err) // a server that was unavailable at every attempt
 }
 
 func aria2Refused(err error) (code int, known bool) {

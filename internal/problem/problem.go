@@ -7,7 +7,7 @@
 // kind: the error code of aria2 ([Aria2Code]), whether a worker tries a job again ([FleetKind]), and whether a
 // watcher does ([Lasting]).
 //
-// A Problem names no flag that its maker did not write into it, and it has no exit code: both belong to the command.
+// This package adds no flag to a text, and a Problem has no exit code: both belong to the command.
 //
 //	return problem.Local("folder", dir, err).WithHint("-d FOLDER names another")
 //	// folder /d: permission denied (-d FOLDER names another)
@@ -24,16 +24,16 @@ import (
 	"braid/source"
 )
 
-// A Problem is what the user reads when something went wrong.
+// A Problem is an error message for the user, in parts.
 type Problem struct {
 	Kind  download.Kind
-	What  string // what was being done: "download", "usage"
-	Where string // to what: a masked URL, a path, a flag
+	What  string // the operation: "download", "usage"
+	Where string // the object of the operation: a masked URL, a path, a flag
 	Why   string
-	Kept  string // what was kept, in words
+	Kept  string // what was kept, as a text
 	Hint  string // the next step
-	// Err is the cause, if a download or a signal ended what was being done. It is not unwrapped: a Problem may be of
-	// another kind than its cause.
+	// Err is the cause, if a download or a signal ended the operation. There is no Unwrap method, because a Problem may
+	// be of another kind than its cause.
 	Err error
 }
 
@@ -55,26 +55,27 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Gist returns "<where>: <why>", for a line that has its own word for what was being done.
+// Gist returns "<where>: <why>", for a line that names the operation in its own words.
 func (p *Problem) Gist() string { return strings.Trim(p.Where+": "+p.Why, ": ") }
 
-// Misuse returns the Problem of a command line, a configuration or a request that makes no sense.
+// Misuse returns the Problem for an invalid command line, configuration or request.
 func Misuse(where, why, hint string) *Problem {
 	return &Problem{Kind: download.Usage, What: "usage", Where: where, Why: why, Hint: hint}
 }
 
-// Local returns the Problem of a file or folder on this machine.
+// Local returns the Problem for an error with a file or folder on this machine.
 func Local(what, where string, err error) *Problem {
 	return &Problem{Kind: download.Local, What: what, Where: where, Why: Reason(err)}
 }
 
-// WithHint sets the next step and returns p.
+// WithHint sets the next step to hint and returns p.
 func (p *Problem) WithHint(hint string) *Problem {
 	p.Hint = hint
 	return p
 }
 
-// Of returns the Problem in the chain of err, or else one of the kind Other with its text.
+// Of returns the Problem in the chain of err. If the chain has none, Of returns a Problem of kind [download.Other] with
+// the text of err.
 func Of(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -94,7 +95,7 @@ func OfDownload(err error) *Problem {
 	}
 }
 
-// cause returns the text of an error, without the name of the host if it is part of where.
+// cause returns the text of err, without the name of the host if where contains it.
 func cause(err error, where string) string {
 	if err == nil {
 		return "no reason given"
@@ -109,7 +110,7 @@ func cause(err error, where string) string {
 	return err.Error()
 }
 
-// Reason returns the text of an error about a file, without the name of the file.
+// Reason returns the text of err without the name of the file, if err is an [fs.PathError].
 func Reason(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err.Error()

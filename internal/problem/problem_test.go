@@ -35,7 +35,7 @@ func TestGist(t *testing.T) {
 	}
 }
 
-// TestOf: a Problem in the chain is the one that counts, and of what else there is the text is told.
+// TestOf: Of returns the Problem in the chain. Without one, the new Problem has the text of the error.
 func TestOf(t *testing.T) {
 	p := Misuse("--split", "write a number", "")
 	if got := Of(fmt.Errorf("outside: %w", p)); got != p {
@@ -69,7 +69,7 @@ func TestOfDownload(t *testing.T) {
 	}
 }
 
-// TestLocal: an error about a file is told without its name, which stands before it.
+// TestLocal: the reason does not repeat the name of the file, because the message already begins with it.
 func TestLocal(t *testing.T) {
 	err := fmt.Errorf("open: %w", &fs.PathError{Op: "open", Path: "secret", Err: fs.ErrNotExist})
 	if got := Local("folder", "d", err).WithHint("make it"); got.Kind != download.Local || got.Error() != "folder d: file does not exist (make it)" {

@@ -26,7 +26,7 @@ var fleetKinds = map[download.Kind]fleet.Kind{
 // again.
 func FleetKind(err error) fleet.Kind {
 	if e, ok := errors.AsType[*download.Error](err); ok && e.What == "store" {
-		return fleet.Failed // as the worker's own disk: others may have other credentials
+		return fleet.Failed // as for the worker's disk: another worker may have other credentials
 	}
 	if kind, ok := fleetKinds[OfDownload(err).Kind]; ok {
 		return kind
@@ -37,7 +37,7 @@ func FleetKind(err error) fleet.Kind {
 	return fleet.Failed
 }
 
-// lasting are the kinds of problems that time alone does not mend.
+// lasting holds the kinds of problems that do not go away with time.
 var lasting = map[download.Kind]bool{
 	download.Usage: true, download.Auth: true, download.Refused: true, download.NoKey: true, download.BadSignature: true,
 	download.NoEvidence: true, download.Limit: true,

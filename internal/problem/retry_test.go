@@ -10,7 +10,7 @@ import (
 	"braid/fleet"
 )
 
-// TestRetries: what becomes of a job, and whether a watcher takes the problem for a lasting one, by its kind.
+// TestRetries: the kind of a problem decides the result of a job, and whether a watcher treats the problem as lasting.
 func TestRetries(t *testing.T) {
 	for kind, want := range map[download.Kind]struct {
 		fleet   fleet.Kind
