@@ -24,7 +24,7 @@ var documentKinds = append([]documentKind{
 	{".torrent", metalink.Torrent, readTorrent},
 }, signatureKinds()...)
 
-// signatureKinds are the documents that are signatures.
+// signatureKinds returns the documents that are signatures, one for each file name extension.
 func signatureKinds() (kinds []documentKind) {
 	for _, kind := range signatures.All() {
 		for _, f := range kind.Served {
