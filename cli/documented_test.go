@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"braid/internal/option"
 	"context"
 	"io"
 	"os"
@@ -56,6 +57,20 @@ func TestLinksOfPages(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page), string(m[1]))); err != nil {
 				t.Errorf("%s: %v", page, err)
 			}
+		}
+	}
+}
+
+// TestManualNamesCommands: the table at the top of the manual has each command that help shows.
+func TestManualNamesCommands(t *testing.T) {
+	manual, err := os.ReadFile("../doc/manual.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, _ := strings.Cut(string(manual), "\n## ")
+	for _, c := range option.Braid().Commands {
+		if name, _, _ := strings.Cut(c.Name, " "); !c.Hidden && !strings.Contains(table, "`braid "+name+"`") {
+			t.Errorf("no braid %s", name)
 		}
 	}
 }
