@@ -198,8 +198,9 @@ func (s *sourceOf) isOfFleet(of string) bool {
 	})
 }
 
-// writeFields lists fields, and below one those that it has inside, unless it is an object of the end of the page.
+// writeFields lists fields. Fields without a note share a line. The fields of an object follow below it, unless the object is at the end of the page.
 func writeFields(b *strings.Builder, all []jsonField, indent string) {
+	plain := false // the next field may share the line
 	for _, f := range all {
 		kind, isObject := f.kind, slices.Contains(jsonObjects, f.of)
 		if isObject {
@@ -214,10 +215,26 @@ func writeFields(b *strings.Builder, all []jsonField, indent string) {
 		if f.note != "" {
 			kind += ": " + f.note
 		}
-		fmt.Fprintf(b, "%s- `%s` %s\n", indent, f.name, kind)
+		wasPlain := plain
+		plain = f.note == "" && (isObject || len(f.inner) == 0)
+		switch {
+		case plain && wasPlain:
+			b.WriteString(", ")
+		case wasPlain:
+			b.WriteString("\n" + indent + "- ")
+		default:
+			b.WriteString(indent + "- ")
+		}
+		fmt.Fprintf(b, "`%s` %s", f.name, kind)
+		if !plain {
+			b.WriteString("\n")
+		}
 		if !isObject {
 			writeFields(b, f.inner, indent+"  ")
 		}
+	}
+	if plain {
+		b.WriteString("\n")
 	}
 }
 
