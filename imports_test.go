@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -386,19 +385,4 @@ func isImpure(p string) bool {
 	return slices.ContainsFunc(impure, func(root string) bool {
 		return p == root || strings.HasPrefix(p, root+"/")
 	})
-}
-
-// clockUses reports each function of the clock that file names; timeName is what package time is called there.
-func clockUses(name string, file *ast.File, timeName string) (problems []string) {
-	ast.Inspect(file, func(n ast.Node) bool {
-		sel, ok := n.(*ast.SelectorExpr)
-		if !ok {
-			return true
-		}
-		if x, ok := sel.X.(*ast.Ident); ok && x.Name == timeName && slices.Contains(clock, sel.Sel.Name) {
-			problems = append(problems, fmt.Sprintf("%s: pure, must not use time.%s", name, sel.Sel.Name))
-		}
-		return true
-	})
-	return problems
 }

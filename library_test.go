@@ -200,3 +200,18 @@ func goFiles(t *testing.T, pkg string) []string {
 	}
 	return names
 }
+
+// clockUses reports each function of the clock that file names; timeName is what package time is called there.
+func clockUses(name string, file *ast.File, timeName string) (problems []string) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && x.Name == timeName && slices.Contains(clock, sel.Sel.Name) {
+			problems = append(problems, fmt.Sprintf("%s: pure, must not use time.%s", name, sel.Sel.Name))
+		}
+		return true
+	})
+	return problems
+}
