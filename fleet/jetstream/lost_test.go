@@ -35,8 +35,9 @@ func TestConnectionMeanwhile(t *testing.T) {
 		back, looks := make(chan struct{}), 0
 		first := back
 		again := func() {
-			close(back)
+			old := back
 			back = make(chan struct{})
+			close(old) // the goroutine reads back only when this has ended
 		}
 		go onEach(ctx, first, func() <-chan struct{} { return back }, func() error {
 			if looks++; looks == 1 {
