@@ -32,7 +32,12 @@ func (w *ways) DialerNetwork() string { return "tcp" }
 
 // Dial connects to a peer.
 func (w *ways) Dial(ctx context.Context, addr string) (net.Conn, error) {
-	return w.dialTracker(ctx, "tcp", addr)
+	conn, err := w.dial(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	conn.peer.Store(true)
+	return conn, nil
 }
 
 // dialTracker connects to a tracker.
@@ -99,6 +104,21 @@ func (w *ways) forget(c interface{ Close() error }) {
 	delete(w.open, c)
 }
 
+// hangUp closes the connections to peers that have brought less than least bytes since it was called last.
+func (w *ways) hangUp(least int64) {
+	w.mu.Lock()
+	var idle []*wire
+	for c := range w.open {
+		if c, ok := c.(*wire); ok && c.peer.Load() && c.came.Swap(0) < least {
+			idle = append(idle, c)
+		}
+	}
+	w.mu.Unlock()
+	for _, c := range idle {
+		c.Close()
+	}
+}
+
 // close closes all connections.
 func (w *ways) close() {
 	w.mu.Lock()
@@ -114,11 +134,14 @@ func (w *ways) close() {
 type wire struct {
 	net.Conn
 	ways *ways
+	peer atomic.Bool
+	came atomic.Int64 // bytes read since the last call of hangUp
 }
 
 // Read counts the bytes for the client's limit.
 func (c *wire) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	c.came.Add(int64(n))
 	if pay := c.ways.client.Pay; pay != nil && n > 0 {
 		if e := pay(c.ways.ctx, n); e != nil && err == nil {
 			err = e

@@ -310,17 +310,29 @@ func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.
 	w.addPlaces([][]string{m.Trackers}, m.Peers)
 	late := time.NewTimer(2 * c.timeout())
 	defer late.Stop()
-	select {
-	case <-w.torrent.GotInfo():
-		return metainfo.FromInfo(w.torrent.Metainfo().InfoBytes, m.Trackers)
-	case <-ctx.Done():
-		return metainfo.Torrent{}, ctx.Err()
-	case <-late.C:
+	idle := time.NewTicker(c.timeout() / 6)
+	defer idle.Stop()
+	for waiting := true; waiting; {
+		select {
+		case <-w.torrent.GotInfo():
+			return metainfo.FromInfo(w.torrent.Metainfo().InfoBytes, m.Trackers)
+		case <-ctx.Done():
+			return metainfo.Torrent{}, ctx.Err()
+		case <-idle.C:
+			// The library asks a peer once for each connection. A peer that is still checking its file does not answer.
+			w.ways.hangUp(leastMetadata)
+		case <-late.C:
+			waiting = false
+		}
 	}
 	if refused := w.ways.refused.Load(); refused != nil {
 		return metainfo.Torrent{}, *refused
 	}
 	return metainfo.Torrent{}, errNoPeer
 }
+
+// leastMetadata is the number of bytes in a sixth of the timeout below which a peer is connected to again: half of a
+// piece of metadata (BEP 9).
+const leastMetadata = 8 << 10
 
 var errNoPeer = errors.New("no peer was found that has the torrent")
