@@ -246,7 +246,7 @@ func TestPieceOfDrippingSeed_Rule21_Rule43(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRun(t, "http://unused.example/")
-	r.client.Timeout, r.req.URL = 4*time.Second, nil
+	r.client.Timeout, r.req.URL = 10*time.Second, nil
 	if r.req, err = d.Request(d.Files.At(chosen[0]), r.req); err != nil {
 		t.Fatal(err)
 	}
