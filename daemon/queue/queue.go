@@ -198,6 +198,9 @@ func (q *Queue) Progress(g GID, l Live) {
 	if l.Seeding && !it.live.Seeding && it.Status == Active {
 		q.tell(OnSeed, it)
 	}
+	if l.Size < 0 {
+		l.Size = it.Size // as the last attempt found it, until this one knows
+	}
 	it.live = &l
 	if l.Path != "" && l.Path != it.Path {
 		it.Path = l.Path

@@ -341,3 +341,18 @@ func TestManyFollow(t *testing.T) {
 		t.Errorf("20,000 files cost %d MiB, twice as many %d MiB", one>>20, two>>20)
 	}
 }
+
+// TestSizeStaysKnown checks that an entry that is paused early in its next attempt keeps the size that the last one found.
+func TestSizeStaysKnown(t *testing.T) {
+	q, g := filled(t, 1), numbered(1)
+	q.Start(at)
+	q.Progress(g, Live{Done: 5, Size: 10})
+	q.Ended(at, g, Outcome{Kind: Interrupted})
+	q.Start(at)
+	q.Progress(g, Live{Size: -1})
+	q.Pause(g)
+	q.Ended(at, g, Outcome{Kind: Interrupted})
+	if e, ok := q.Entry(g); !ok || e.Size != 10 {
+		t.Errorf("size %d, %v", e.Size, ok)
+	}
+}
