@@ -100,8 +100,10 @@ func amazonSHA256(value string, header map[string][]string) (Digest, error) {
 	return NewDigest(SHA256, raw)
 }
 
-// ociDigest reads ALGORITHM:HEX. Algorithms that are not ours, and weak ones, are skipped.
-func ociDigest(value string, _ map[string][]string) (Digest, error) {
+// ociDigest reads Docker-Content-Digest, ALGORITHM:HEX. Algorithms that are not ours, and weak ones, are skipped.
+func ociDigest(value string, _ map[string][]string) (Digest, error) { return parseOCI(value) }
+
+func parseOCI(value string) (Digest, error) {
 	name, digits, ok := strings.Cut(value, ":")
 	if !ok {
 		return Digest{}, errors.New("no algorithm")

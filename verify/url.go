@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"path"
 	"strings"
 )
 
@@ -51,13 +52,13 @@ func ParseIntegrity(s string) (d Digest, ok bool, err error) {
 }
 
 // ofPath reads a digest at the end of a path. Names that only look like one are no digest.
-func ofPath(path string) (d Digest, ok bool) {
-	rest, last, _ := cutLast(path, "/")
-	before, kind, _ := cutLast(rest, "/")
+func ofPath(p string) (d Digest, ok bool) {
+	dir, last := path.Split(p)
+	before, kind := path.Dir(path.Clean(dir)), path.Base(dir)
 	var err error
 	switch {
-	case kind == "blobs" && strings.HasPrefix(path, "/v2/"):
-		d, err = ociDigest(last, nil)
+	case kind == "blobs" && strings.HasPrefix(p, "/v2/"):
+		d, err = parseOCI(last)
 	case strings.HasSuffix(before, "/by-hash"):
 		var alg Algorithm
 		if alg, ok = ParseAlgorithm(strings.TrimSuffix(kind, "Sum")); !ok {
@@ -71,14 +72,6 @@ func ofPath(path string) (d Digest, ok bool) {
 		}
 	}
 	return d, err == nil && !d.IsZero()
-}
-
-// cutLast slices s around the last sep.
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // WellKnownURL returns the https URL of the file that a named information URI with an authority stands for, ni://HOST/ALGORITHM;VALUE

@@ -32,24 +32,15 @@ func (w *ways) DialerNetwork() string { return "tcp" }
 
 // Dial connects to a peer.
 func (w *ways) Dial(ctx context.Context, addr string) (net.Conn, error) {
-	conn, err := w.dial(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	conn.peer.Store(true)
-	return conn, nil
+	return w.dial(ctx, "tcp", addr, true)
 }
 
 // dialTracker connects to a tracker.
 func (w *ways) dialTracker(ctx context.Context, network, addr string) (net.Conn, error) {
-	conn, err := w.dial(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	return conn, nil
+	return w.dial(ctx, network, addr, false)
 }
 
-func (w *ways) dial(ctx context.Context, network, addr string) (*wire, error) {
+func (w *ways) dial(ctx context.Context, network, addr string, peer bool) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.client.connectTimeout())
 	defer cancel()
 	defer context.AfterFunc(w.ctx, cancel)()
@@ -65,7 +56,7 @@ func (w *ways) dial(ctx context.Context, network, addr string) (*wire, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &wire{Conn: conn, ways: w}
+	c := &wire{Conn: conn, ways: w, peer: peer}
 	if !w.hold(c) {
 		conn.Close()
 		return nil, net.ErrClosed
@@ -109,7 +100,7 @@ func (w *ways) hangUp(least int64) {
 	w.mu.Lock()
 	var idle []*wire
 	for c := range w.open {
-		if c, ok := c.(*wire); ok && c.peer.Load() && c.came.Swap(0) < least {
+		if c, ok := c.(*wire); ok && c.peer && c.came.Swap(0) < least {
 			idle = append(idle, c)
 		}
 	}
@@ -134,7 +125,7 @@ func (w *ways) close() {
 type wire struct {
 	net.Conn
 	ways *ways
-	peer atomic.Bool
+	peer bool         // otherwise it is to a tracker
 	came atomic.Int64 // bytes read since the last call of hangUp
 }
 

@@ -63,7 +63,7 @@ func ParseKey(data []byte) (Key, error) {
 	raw, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(lines[0]))
 	switch {
 	case strings.Contains(comment, "secret key"):
-		return Key{}, fmt.Errorf("a secret key: the public one is in the file beside it")
+		return Key{}, fmt.Errorf("a secret key, not a public one")
 	case len(lines) != 1 || err != nil || len(raw) != keySize || string(raw[:2]) != wholeFile:
 		return Key{}, fmt.Errorf("no public key of minisign")
 	}
