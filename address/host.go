@@ -112,7 +112,8 @@ var names = []struct {
 	scope Scope
 	words []string
 }{
-	{Loopback, []string{"localhost", "localhost.localdomain", "localhost4", "localhost6", "localhost4.localdomain4", "localhost6.localdomain6", "ip6-localhost", "ip6-loopback"}},
+	{Loopback, []string{"localhost", "localhost.localdomain", "localhost4", "localhost6", "localhost4.localdomain4",
+		"localhost6.localdomain6", "ip6-localhost", "ip6-loopback"}},
 	{LinkLocal, []string{"local"}},
 	{Private, []string{"internal", "home.arpa", "localdomain"}},
 }

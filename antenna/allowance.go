@@ -135,7 +135,8 @@ func (l *updates) park(t *target, now time.Time) {
 func (l *updates) unpark(m *member, now time.Time) {
 	var next *target
 	for _, t := range l.targets.all {
-		if p := t.saved.Pending; p != nil && p.Limited && p.Feed == m.id && !p.fails() && (next == nil || p.At.Before(next.saved.Pending.At)) {
+		if p := t.saved.Pending; p != nil && p.Limited && p.Feed == m.id && !p.fails() &&
+			(next == nil || p.At.Before(next.saved.Pending.At)) {
 			next = t
 		}
 	}

@@ -64,7 +64,8 @@ func (a *Antenna) Forget(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		if l.polls.byID[feedID(name)] == nil && len(targets) == 0 && !isGone && !slices.ContainsFunc(l.targets.watches, func(w *watcher) bool { return w.Name == name }) {
+		if l.polls.byID[feedID(name)] == nil && len(targets) == 0 && !isGone &&
+			!slices.ContainsFunc(l.targets.watches, func(w *watcher) bool { return w.Name == name }) {
 			return fmt.Errorf("there is no feed or watch %q", name)
 		}
 		for _, m := range members {
@@ -178,7 +179,8 @@ func (l *loop) status() Status {
 		s.Feeds = append(s.Feeds, FeedStatus{
 			Name: m.feed.Name, URL: url, Kind: m.feed.Kind,
 			Polled: m.saved.Polled, Changed: m.saved.Rhythm.Changed, Next: m.saved.Next, Interval: m.saved.Interval,
-			Err: m.saved.Err, Failures: m.saved.Failures, Code: m.saved.Code, Updates: m.saved.Day.Updates, Bytes: m.saved.Day.Bytes,
+			Err: m.saved.Err, Failures: m.saved.Failures, Code: m.saved.Code, Updates: m.saved.Day.Updates,
+			Bytes: m.saved.Day.Bytes,
 		})
 	}
 	for _, t := range l.targets.ordered() {

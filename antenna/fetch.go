@@ -220,7 +220,8 @@ func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) a
 // client rather than the request are excluded.
 func isAboutHead(status int) bool {
 	switch status {
-	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusNotImplemented:
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusNotAcceptable, http.StatusNotImplemented:
 		return true
 	}
 	return false

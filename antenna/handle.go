@@ -133,7 +133,8 @@ func isAhead(p *pending, o Outcome) bool {
 	}
 	switch p.Reason {
 	case feed.Modified, feed.FirstSight:
-		return r.LastModified != 0 && feed.At(o.LastModified) < r.LastModified && !(p.Reason == feed.FirstSight && o.LastModified.IsZero())
+		return r.LastModified != 0 && feed.At(o.LastModified) < r.LastModified &&
+			!(p.Reason == feed.FirstSight && o.LastModified.IsZero())
 	case feed.SizeChanged:
 		return o.Size != r.Size
 	}

@@ -285,7 +285,8 @@ func (l *loader) anew(others []other, now time.Time) error {
 		if err := json.Unmarshal(o.data, &saved); err != nil {
 			return fmt.Errorf("watch %s: %w", o.w.Name, err)
 		}
-		if t := l.targets.all[urlKey{o.w, o.w.URL}]; t != nil && saved.Last.At.After(t.saved.Last.At) && !t.saved.Last.At.IsZero() {
+		if t := l.targets.all[urlKey{o.w, o.w.URL}]; t != nil && saved.Last.At.After(t.saved.Last.At) &&
+			!t.saved.Last.At.IsZero() {
 			t.saved = savedTarget{Watch: t.saved.Watch, Print: t.saved.Print, Reported: t.saved.Reported}
 			l.buffer.target(t, now)
 		}

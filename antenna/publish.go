@@ -65,7 +65,8 @@ func (l *publisher) published(e Published) {
 }
 
 // publishOne calls Publish with all records, and returns when the first of them expires.
-func (a *Antenna) publishOne(ctx context.Context, s feed.Snapshot, own []feed.Known, from []*Feed, load func(id string) ([]byte, error)) (e Published, expires time.Time) {
+func (a *Antenna) publishOne(ctx context.Context, s feed.Snapshot, own []feed.Known, from []*Feed,
+	load func(id string) ([]byte, error)) (e Published, expires time.Time) {
 	start := time.Now()
 	s.Records = own
 	var errs []error
@@ -180,7 +181,8 @@ func (l *publisher) downloaded(t *target) (k feed.Known, ok bool) {
 	at := feed.At(o.At)
 	k = feed.Known{Own: true, Record: feed.Record{
 		URL: t.url, Title: t.w.Title, Author: t.w.Author, Zone: t.w.Zone, LastModified: feed.At(o.LastModified), Size: o.Size,
-		Detected: at, Date: at, Agent: l.poller.agent, AgentURL: l.poller.agentURL, Method: []string{http.MethodGet}, Result: "200",
+		Detected: at, Date: at, Agent: l.poller.agent, AgentURL: l.poller.agentURL, Method: []string{http.MethodGet},
+		Result: "200",
 	}}
 	if !o.LastModified.IsZero() {
 		k.TimeDetected = at

@@ -91,7 +91,8 @@ func (p *pending) isAside() bool { return p.Ahead || p.Reason == AskedFor }
 // same reports whether two updates are for the same version.
 func (p *pending) same(other *pending) bool {
 	a, b := &p.Record, &other.Record
-	return p.Action == other.Action && a.LastModified == b.LastModified && a.Size == b.Size && a.MD5 == b.MD5 && a.Virtual == b.Virtual
+	return p.Action == other.Action && a.LastModified == b.LastModified && a.Size == b.Size && a.MD5 == b.MD5 &&
+		a.Virtual == b.Virtual
 }
 
 // fails reports whether p, or an earlier update of the same URL, failed.

@@ -64,7 +64,8 @@ func (c *collector) index(t *task) *sitemapIndex {
 	x := &sitemapIndex{c: c}
 	for _, s := range c.children {
 		u, err := url.Parse(s.url)
-		if err == nil && u.Scheme == t.URL.Scheme && strings.EqualFold(address.HostPort(u), address.HostPort(t.URL)) && u.String() != t.URL.String() {
+		if err == nil && u.Scheme == t.URL.Scheme && strings.EqualFold(address.HostPort(u),
+			address.HostPort(t.URL)) && u.String() != t.URL.String() {
 			x.todo = append(x.todo, web.Plain(u))
 		}
 	}
@@ -104,5 +105,6 @@ func (x *sitemapIndex) followed(ctx context.Context, t *task, a answer) answer {
 		err = fmt.Errorf("%d of %d sitemaps of the index were not read: %w", missing, x.asked+len(x.todo), x.err)
 	}
 	x.c = nil
-	return answer{status: a.status, bytes: x.bytes, busy: a.busy, result: &k, err: err, etag: x.etag, modified: x.modified, of: x.of}
+	return answer{status: a.status, bytes: x.bytes, busy: a.busy, result: &k, err: err, etag: x.etag,
+		modified: x.modified, of: x.of}
 }

@@ -171,7 +171,8 @@ func (l *targets) decide(t *target, now time.Time) {
 	v := feed.Decide(t.saved.State, records, feed.At(now))
 	for m := range t.reports {
 		delete(m.revisit, t)
-		if slices.ContainsFunc(t.reports[m], func(r feed.Record) bool { return useOf(&r, feed.At(now)) == useLater || t.lastOfDay(&r) }) {
+		if slices.ContainsFunc(t.reports[m],
+			func(r feed.Record) bool { return useOf(&r, feed.At(now)) == useLater || t.lastOfDay(&r) }) {
 			m.revisit[t] = true
 		}
 	}
@@ -190,7 +191,8 @@ func (l *targets) decide(t *target, now time.Time) {
 	}
 	t.saved.Reason, t.saved.Words = v.Reason, v.Words
 	l.await(t, &pending{
-		Action: v.Action, Reason: v.Reason, Words: v.Words, Record: records[v.Chosen], Feed: from[v.Chosen].id, Next: v.Next, At: now,
+		Action: v.Action, Reason: v.Reason, Words: v.Words, Record: records[v.Chosen], Feed: from[v.Chosen].id,
+		Next: v.Next, At: now,
 	}, now)
 }
 
@@ -206,7 +208,8 @@ func (t *target) lastOfDay(r *feed.Record) bool {
 func (t *target) askAfterDay(v feed.Verdict, records []feed.Record, now time.Time) feed.Verdict {
 	for i := range records {
 		if over, _ := records[i].DayOver(); t.lastOfDay(&records[i]) && feed.At(now) >= over {
-			v.Action, v.Reason, v.Chosen, v.Words = feed.Recheck, feed.Modified, i, "modified on a day that is over now: it may have been more than once"
+			v.Action, v.Reason, v.Chosen, v.Words = feed.Recheck, feed.Modified, i,
+				"modified on a day that is over now: it may have been more than once"
 			return v
 		}
 	}

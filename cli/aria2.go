@@ -83,13 +83,14 @@ func (a *aria2c) run(ctx context.Context, words []string) (err error) {
 	}
 	a.get.Input = list
 	hint := "" // those of the parser are about the options of braid
-	err = l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), a.streams, l.targets, func(ctx context.Context, _ []string) error {
-		err := work(ctx, documents)
-		if f, ok := errors.AsType[*problem.Problem](err); ok {
-			hint = aria2Words(aria2TLS.Replace(f.Hint))
-		}
-		return err
-	})
+	err = l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), a.streams, l.targets,
+		func(ctx context.Context, _ []string) error {
+			err := work(ctx, documents)
+			if f, ok := errors.AsType[*problem.Problem](err); ok {
+				hint = aria2Words(aria2TLS.Replace(f.Hint))
+			}
+			return err
+		})
 	if f, ok := errors.AsType[*problem.Problem](err); ok {
 		f.Where, f.Hint = aria2TLS.Replace(f.Where), hint
 		return f

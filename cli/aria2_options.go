@@ -26,7 +26,8 @@ func (a *aria2c) options() (*aria2Run, error) {
 	command, _ := option.Braid().Below("get")
 	r := &aria2Run{line: line{command: command}, targets: targetsOf(a.get)}
 	r.command.Options = slices.DeleteFunc(command.Options, func(o option.Option) bool {
-		return o.Group == option.OutputGroup || o.Group == option.FileGroup && o.Name() != "max-size" || o.Name() == "proxy" && a.proxied()
+		return o.Group == option.OutputGroup || o.Group == option.FileGroup && o.Name() != "max-size" ||
+			o.Name() == "proxy" && a.proxied()
 	})
 	var given arranged
 	for _, o := range option.Aria2Options() {
@@ -179,7 +180,8 @@ func (a *aria2c) proxies() error {
 			if !ok {
 				scheme, rest = "http", proxy
 			}
-			proxy = scheme + "://" + url.UserPassword(user, a.value(name+"-passwd")).String() + "@" + rest[strings.LastIndexByte(rest, '@')+1:]
+			proxy = scheme + "://" + url.UserPassword(user,
+				a.value(name+"-passwd")).String() + "@" + rest[strings.LastIndexByte(rest, '@')+1:]
 		}
 		variable := strings.ReplaceAll(name, "-", "_")
 		for _, v := range []string{variable, strings.ToUpper(variable)} {
@@ -222,8 +224,10 @@ func writeAria2Help(w io.Writer) error {
 
 // aria2Says says in the options of aria2c what messages say in those of braid.
 var aria2Says = strings.NewReplacer("--sha256 HEX", "--checksum=sha-256=HEX", "--overwrite ", "--allow-overwrite=true ",
-	"-u USER:PASSWORD gives credentials", "--http-user and --http-passwd give credentials", "--cacert FILE", "--ca-certificate FILE",
-	"; --insecure HOST does without, for one host", "", "--continue goes on", "-c goes on", "; -o - writes to a program or a device", "")
+	"-u USER:PASSWORD gives credentials", "--http-user and --http-passwd give credentials", "--cacert FILE",
+	"--ca-certificate FILE",
+	"; --insecure HOST does without, for one host", "", "--continue goes on", "-c goes on",
+	"; -o - writes to a program or a device", "")
 
 // aria2Words puts a message in words of aria2c. One that names options that aria2c does not have is left out.
 func aria2Words(text string) string {

@@ -97,7 +97,8 @@ func (a *aria2c) showResults() {
 	if !a.get.Quiet {
 		for _, r := range a.results.rows {
 			if r.state == aria2OK {
-				fmt.Fprintf(a.out, "\n%s [NOTICE] Download complete: %s\n", time.Now().Format("01/02 15:04:05"), source.Escape(aria2Path(r.where)))
+				fmt.Fprintf(a.out, "\n%s [NOTICE] Download complete: %s\n", time.Now().Format("01/02 15:04:05"),
+					source.Escape(aria2Path(r.where)))
 			}
 		}
 	}
@@ -116,12 +117,14 @@ func (a *aria2c) showResults() {
 	gid := a.gid
 	for _, r := range a.results.rows {
 		states[r.state] = true
-		fmt.Fprintf(&b, "%.6s|%-4s|%11s|%s%s\n", cmp.Or(gid, newGID()), r.state, r.speed, share(r), source.Escape(aria2Path(r.where)))
+		fmt.Fprintf(&b, "%.6s|%-4s|%11s|%s%s\n", cmp.Or(gid, newGID()), r.state, r.speed, share(r),
+			source.Escape(aria2Path(r.where)))
 		gid = ""
 	}
 	b.WriteString("\nStatus Legend:\n")
 	for _, s := range []struct{ state, text string }{
-		{aria2OK, "(OK):download completed."}, {aria2Error, "(ERR):error occurred."}, {aria2Unfinished, "(INPR):download in-progress."},
+		{aria2OK, "(OK):download completed."}, {aria2Error, "(ERR):error occurred."},
+		{aria2Unfinished, "(INPR):download in-progress."},
 	} {
 		if states[s.state] {
 			b.WriteString(s.text)
@@ -202,7 +205,8 @@ func (a *aria2c) writeEntry(b *strings.Builder, e option.Entry) {
 	})
 	settings = append(settings, option.Setting{Name: "dir", Value: aria2Path(dir)})
 	for _, s := range a.line.Settings {
-		if _, stands := option.InList(s.Name); stands && !slices.ContainsFunc(settings, func(o option.Setting) bool { return o.Name == s.Name && s.Name != "header" }) {
+		if _, stands := option.InList(s.Name); stands && !slices.ContainsFunc(settings,
+			func(o option.Setting) bool { return o.Name == s.Name && s.Name != "header" }) {
 			settings = append(settings, s)
 		}
 	}

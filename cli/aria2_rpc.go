@@ -27,10 +27,14 @@ func (a *aria2c) checkRPC() error {
 	secret, all, secure := a.value("rpc-secret"), a.is("rpc-listen-all"), a.is("rpc-secure")
 	return firstMisuse([]wrongUse{
 		{all && secret == "", "--rpc-listen-all", "without a secret, all on the network could use it", "--rpc-secret WORD"},
-		{all && !secure && !a.is("rpc-insecure"), "--rpc-listen-all", "the secret would go over the network for all to read", "--rpc-secure with --rpc-certificate and --rpc-private-key; " + insecure},
-		{a.is("rpc-allow-origin-all") && secret == "", "--rpc-allow-origin-all", "without a secret, each page that you open could use it", "--rpc-secret WORD"},
+		{all && !secure && !a.is("rpc-insecure"), "--rpc-listen-all",
+			"the secret would go over the network for all to read",
+			"--rpc-secure with --rpc-certificate and --rpc-private-key; " + insecure},
+		{a.is("rpc-allow-origin-all") && secret == "", "--rpc-allow-origin-all",
+			"without a secret, each page that you open could use it", "--rpc-secret WORD"},
 		{secure && a.value("rpc-certificate") == "", "--rpc-secure", "needs a certificate", "--rpc-certificate FILE"},
-		{a.value("rpc-user")+a.value("rpc-passwd") != "", "--rpc-user", "nothing asks for a name and password here", "--rpc-secret WORD"},
+		{a.value("rpc-user")+a.value("rpc-passwd") != "", "--rpc-user", "nothing asks for a name and password here",
+			"--rpc-secret WORD"},
 		{a.is("dry-run"), "--dry-run", "contradicts --enable-rpc", ""},
 	})
 }
@@ -55,7 +59,8 @@ func (a *aria2c) serve(ctx context.Context, documents []string) error {
 
 // daemon is the daemon that the options describe. Each port has a queue of its own.
 func (a *aria2c) daemon() (*daemonCommand, error) {
-	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"), tokenFrom: "--rpc-secret", empty: true}
+	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"),
+		tokenFrom: "--rpc-secret", empty: true}
 	if v := a.value("rpc-listen-port"); v != "" {
 		if err := d.RPCListenPort.Set(v); err != nil {
 			return nil, problem.Misuse("--rpc-listen-port", err.Error(), "")

@@ -35,8 +35,10 @@ type action func(ctx context.Context, operands []string) error
 
 // commands make actions, with where the values of their flags go.
 var commands = map[string]func(streams) (action, targets){
-	"get": newGet, "probe": newProbe, "verify": newVerify, "meta": newMeta, "serve": newServe, "watch": newWatch, "daemon": newDaemon, "lfs": newLFS,
-	"add": newControl("add"), "status": newControl("status"), "pause": newControl("pause"), "resume": newControl("resume"), "remove": newControl("remove"),
+	"get": newGet, "probe": newProbe, "verify": newVerify, "meta": newMeta, "serve": newServe, "watch": newWatch,
+	"daemon": newDaemon, "lfs": newLFS,
+	"add": newControl("add"), "status": newControl("status"), "pause": newControl("pause"),
+	"resume": newControl("resume"), "remove": newControl("remove"),
 	"work": newWork, "queue": newQueue,
 	"feed find": newFeedFind, "feed check": newFeedCheck, "feed show": newFeedShow, "feed convert": newFeedConvert,
 	"parts list": newPartsList, "parts resume": newPartsResume, "parts remove": newPartsRemove,

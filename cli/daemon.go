@@ -148,9 +148,12 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 
 func (d *daemonCommand) checkFlags(words []string) error {
 	return firstMisuse([]wrongUse{
-		{len(words) > 1 || len(words) == 1 && words[0] != "token", "daemon", "takes no operand but the word token", "braid add URL adds to its queue"},
+		{len(words) > 1 || len(words) == 1 && words[0] != "token", "daemon", "takes no operand but the word token",
+			"braid add URL adds to its queue"},
 		{d.Quiet && d.Verbose, "-q", "contradicts -v", ""},
-		{d.RPCListenAll && d.TLSCert == "" && !d.RPCInsecure, "--rpc-listen-all", "the token would go over the network for all to read", "--tls-cert FILE, or --rpc-insecure in a network that is yours alone"},
+		{d.RPCListenAll && d.TLSCert == "" && !d.RPCInsecure, "--rpc-listen-all",
+			"the token would go over the network for all to read",
+			"--tls-cert FILE, or --rpc-insecure in a network that is yours alone"},
 		{d.RPCInsecure && !d.RPCListenAll, "--rpc-insecure", "is for --rpc-listen-all", ""},
 	})
 }
@@ -239,7 +242,8 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 	}
 	d.documents = client
 	config := daemon.Config{
-		Dir: d.State, Client: client, AtOnce: int(d.MaxConcurrentDownloads), Request: d.request, Limit: d.rate.override, Log: d.log.Logger,
+		Dir: d.State, Client: client, AtOnce: int(d.MaxConcurrentDownloads), Request: d.request,
+		Limit: d.rate.override, Log: d.log.Logger,
 		Empty: d.empty, Last: d.lastSession, Stopped: d.watching.stopped, Hide: d.log.clean,
 	}
 	if d.jobs != nil {
@@ -265,7 +269,8 @@ func (d *daemonCommand) follow() {
 }
 
 // serve downloads and answers clients until ctx ends.
-func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client *download.Client, token string, certificates *tls.Config) error {
+func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client *download.Client, token string,
+	certificates *tls.Config) error {
 	host, scheme := "127.0.0.1", "http"
 	if d.RPCListenAll {
 		host = ""
@@ -287,7 +292,8 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	defer wg.Wait()
 	defer stop()
 	control := rpc.New(engine, rpc.Options{
-		Root: d.Root, Token: token, Hosts: d.RPCHost.Value(), Origins: d.RPCAllowOrigin.Value(), Version: thisBuild().version, Given: d.given(), Shutdown: stop, SaveSession: d.saveSession,
+		Root: d.Root, Token: token, Hosts: d.RPCHost.Value(), Origins: d.RPCAllowOrigin.Value(),
+		Version: thisBuild().version, Given: d.given(), Shutdown: stop, SaveSession: d.saveSession,
 		Listed: inSession, Limit: d.rate.byTime,
 	})
 	mux := http.NewServeMux()
@@ -355,8 +361,10 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 // given are the options that clients ask for, as the flags say.
 func (d *daemonCommand) given() map[string]string {
 	options := map[string]string{
-		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)), "split": strconv.Itoa(cmp.Or(int(d.Split), 16)),
-		"allow-overwrite": strconv.FormatBool(d.Overwrite), "auto-file-renaming": strconv.FormatBool(d.Rename), "continue": strconv.FormatBool(d.Continue),
+		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)),
+		"split":           strconv.Itoa(cmp.Or(int(d.Split), 16)),
+		"allow-overwrite": strconv.FormatBool(d.Overwrite), "auto-file-renaming": strconv.FormatBool(d.Rename),
+		"continue": strconv.FormatBool(d.Continue),
 	}
 	if d.session != "" {
 		options["save-session"] = d.session

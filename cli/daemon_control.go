@@ -68,7 +68,8 @@ func (c *controlCommand) check(words []string) error {
 	several := len(words) > 1
 	return firstMisuse([]wrongUse{
 		{c.verb == "add" && len(words) == 0, "add", "no URL", "braid add --help"},
-		{c.verb != "add" && c.verb != "status" && (len(words) > 0) == c.All, c.verb, "which ones?", "braid status lists them; braid " + c.verb + " GID, or its first digits"},
+		{c.verb != "add" && c.verb != "status" && (len(words) > 0) == c.All, c.verb, "which ones?",
+			"braid status lists them; braid " + c.verb + " GID, or its first digits"},
 		{several && c.Out != "", "-o", "one name for several files", "-d FOLDER takes them all"},
 		{several && c.SHA256+c.Checksum != "", "--sha256", "one digest for several files", "braid add each with its own"},
 		{len(words)*len(c.Signature.Value()) > 1, "--signature", "one signature of one file", "braid add each with its own"},
@@ -87,15 +88,17 @@ func (c *controlCommand) connect() (err error) {
 		return problem.Local(c.verb, c.State, err)
 	}
 	c.token = strings.TrimSpace(string(data))
-	c.http.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return watch.Dial(ctx, c.State)
-	}}
+	c.http.Transport = &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return watch.Dial(ctx, c.State)
+		}}
 	return nil
 }
 
 // call calls a method of aria2's; where says what the call is about.
 func (c *controlCommand) call(ctx context.Context, where string, result any, method string, params ...any) error {
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": append([]any{"token:" + c.token}, params...)})
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method,
+		"params": append([]any{"token:" + c.token}, params...)})
 	if err != nil {
 		return err
 	}
@@ -252,13 +255,15 @@ func (c *controlCommand) tell(line any, object any) error {
 // command pauses, resumes or removes entries.
 func (c *controlCommand) command(ctx context.Context, gids []string) error {
 	if c.All {
-		method := map[string]string{"pause": "aria2.pauseAll", "resume": "aria2.unpauseAll", "remove": "aria2.purgeDownloadResult"}[c.verb]
+		method := map[string]string{"pause": "aria2.pauseAll", "resume": "aria2.unpauseAll",
+			"remove": "aria2.purgeDownloadResult"}[c.verb]
 		return c.call(ctx, "--all", new(string), method)
 	}
 	var failed error
 	for _, gid := range gids {
 		var full string
-		err := c.call(ctx, gid, &full, map[string]string{"pause": "aria2.pause", "resume": "aria2.unpause", "remove": "aria2.remove"}[c.verb], gid)
+		err := c.call(ctx, gid, &full, map[string]string{"pause": "aria2.pause", "resume": "aria2.unpause",
+			"remove": "aria2.remove"}[c.verb], gid)
 		if err != nil && c.verb == "remove" && !c.absent(err) { // it has stopped
 			err = c.call(ctx, gid, &full, "aria2.removeDownloadResult", gid)
 		}

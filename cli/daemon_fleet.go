@@ -42,7 +42,8 @@ const askEvery = 2 * time.Second
 
 // enqueueingDaemon are the flags of a daemon that make sense where others download.
 var enqueueingDaemon = append([]string{
-	"dir", "root", "state", "rpc-listen-port", "rpc-listen-all", "rpc-insecure", "rpc-allow-origin", "rpc-host", "tls-cert", "tls-key", "log-format",
+	"dir", "root", "state", "rpc-listen-port", "rpc-listen-all", "rpc-insecure", "rpc-allow-origin", "rpc-host",
+	"tls-cert", "tls-key", "log-format",
 }, enqueueing...)
 
 // checkFleet refuses what is for downloads of the daemon's own.

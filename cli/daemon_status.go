@@ -27,7 +27,8 @@ type listedStatus struct {
 	Braid struct{ Verified, Kind, Message, Hint, Watch, Worker, Waits string }
 }
 
-var statusKeys = []string{"gid", "status", "totalLength", "completedLength", "downloadSpeed", "dir", "files", "errorCode", "followedBy", "following", "braid"}
+var statusKeys = []string{"gid", "status", "totalLength", "completedLength", "downloadSpeed", "dir", "files",
+	"errorCode", "followedBy", "following", "braid"}
 
 // status lists entries: all of them, or those with these GIDs.
 func (c *controlCommand) status(ctx context.Context, gids []string) error {

@@ -157,15 +157,17 @@ func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 
 // decoder reads the feed, and tells report what is not as it should be.
 func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation)) antenna.Decoder {
-	return antenna.NewDecoder(o.format, o.Reader, feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Base: o.base, Report: func(v feed.Violation) {
-		if report != nil && !(o.gzipped && v.Code == "not-gzip") {
-			report(v)
-		}
-	}})
+	return antenna.NewDecoder(o.format, o.Reader,
+		feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Base: o.base, Report: func(v feed.Violation) {
+			if report != nil && !(o.gzipped && v.Code == "not-gzip") {
+				report(v)
+			}
+		}})
 }
 
 // limitCodes are the codes of feeds that are too much.
-var limitCodes = []string{"too-large", "too-many-entries", "line-too-long", "compressed-too-well", "block-too-large", "entry-too-large", "nested-too-deep"}
+var limitCodes = []string{"too-large", "too-many-entries", "line-too-long", "compressed-too-well", "block-too-large",
+	"entry-too-large", "nested-too-deep"}
 
 // failure says why a feed was not read to its end.
 func (f *feedFlags) failure(ctx context.Context, name string, err error) error {

@@ -141,7 +141,8 @@ func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ende
 	case t.repaired == 0:
 		why = fmt.Sprintf("%s that no reader takes, of %d", count(t.lost, "record"), t.total())
 	default:
-		why = fmt.Sprintf("%s that no reader takes, and %d that tolerant ones repair, of %d", count(t.lost, "record"), t.repaired, t.total())
+		why = fmt.Sprintf("%s that no reader takes, and %d that tolerant ones repair, of %d", count(t.lost, "record"),
+			t.repaired, t.total())
 	}
 	return &problem.Problem{Kind: download.Protocol, What: "check", Where: name, Why: why}
 }
@@ -161,7 +162,8 @@ func findingLine(name string, v feed.Violation) string {
 
 func eventOf(v feed.Violation) findingEvent {
 	return findingEvent{
-		head: newHead(time.Now(), "finding"), Line: v.Line, Weight: weightNames[v.Weight], Code: v.Code, Field: v.Field, Text: v.Text,
+		head: newHead(time.Now(), "finding"), Line: v.Line, Weight: weightNames[v.Weight], Code: v.Code,
+		Field: v.Field, Text: v.Text,
 		Record: v.Record, URL: v.URL, Discarded: v.Discarded,
 	}
 }
@@ -189,8 +191,9 @@ func checkedLine(o *opened, in feed.Input, t *feedTally) string {
 
 func checkedOf(o *opened, in feed.Input, t *feedTally, verdict *problem.Problem, ended error) checkedEvent {
 	e := checkedEvent{
-		head: newHead(time.Now(), "feed"), Name: o.name, Format: o.format.Name, Gzip: in.Gzip, Charset: in.Charset, Declared: in.Declared,
-		Records: t.kept, Repaired: t.repaired, Lost: t.lost,
+		head: newHead(time.Now(), "feed"), Name: o.name, Format: o.format.Name, Gzip: in.Gzip, Charset: in.Charset,
+		Declared: in.Declared,
+		Records:  t.kept, Repaired: t.repaired, Lost: t.lost,
 	}
 	if verdict != nil {
 		e.Code = exitCode(verdict)

@@ -158,7 +158,8 @@ func (e *lateError) Error() string { return fmt.Sprintf("not done within %s", ti
 func feedFailure(ctx context.Context, name string, err error) *problem.Problem {
 	kinds := map[source.Fault]download.Kind{
 		source.FaultNetwork: download.Network, source.FaultTLS: download.TLS, source.FaultAuth: download.Auth,
-		source.FaultProtocol: download.Protocol, source.FaultRefused: download.Refused, source.FaultMismatch: download.Mismatch, source.FaultLimit: download.Limit,
+		source.FaultProtocol: download.Protocol, source.FaultRefused: download.Refused,
+		source.FaultMismatch: download.Mismatch, source.FaultLimit: download.Limit,
 	}
 	kind, hint := download.Local, ""
 	if src, ok := errors.AsType[*source.Error](err); ok {

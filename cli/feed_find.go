@@ -82,7 +82,8 @@ func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 	feeds, err := antenna.FindFeeds(p.answer.URL, header.Values("Link"), header.Get("Content-Type"), page)
 	var list []foundEvent
 	for _, f := range feeds {
-		e := foundEvent{head: newHead(now, "feed"), Format: f.Format.Name, Type: f.Type, URL: f.URL.String(), Title: f.Title, Where: "page"}
+		e := foundEvent{head: newHead(now, "feed"), Format: f.Format.Name, Type: f.Type, URL: f.URL.String(),
+			Title: f.Title, Where: "page"}
 		if f.InHeader {
 			e.Where = "header"
 		}

@@ -67,9 +67,11 @@ type fieldEntry struct {
 
 func recordOf(at time.Time, r *feed.Record) recordEvent {
 	e := recordEvent{
-		head: newHead(at, "record"), Format: formats.Name(r.Format), Line: r.Line, Offset: r.Offset, URL: r.URL, Virtual: r.Virtual,
-		Title: r.Title, Author: r.Author, Type: r.ContentType, Server: r.Server, Keywords: r.Keywords,
-		Modified: instant(r.LastModified), Detected: instant(r.Detected), Date: instant(r.Date), Expires: instant(r.Expires), FeedDated: instant(r.FeedDate),
+		head: newHead(at, "record"), Format: formats.Name(r.Format), Line: r.Line, Offset: r.Offset, URL: r.URL,
+		Virtual: r.Virtual,
+		Title:   r.Title, Author: r.Author, Type: r.ContentType, Server: r.Server, Keywords: r.Keywords,
+		Modified: instant(r.LastModified), Detected: instant(r.Detected), Date: instant(r.Date),
+		Expires: instant(r.Expires), FeedDated: instant(r.FeedDate),
 		Zone: r.Zone, Size: r.Size, MD5: r.MD5, Agent: r.Agent, AgentURL: r.AgentURL, Method: r.Method, Result: r.Result,
 		Complete: r.Complete, Failed: r.Failed, Warnings: r.Warnings,
 	}

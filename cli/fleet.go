@@ -66,9 +66,12 @@ func (f *fleetFlags) check(command string) error {
 		return problem.Misuse("--queue "+f.text(), "not a queue", url.Error())
 	}
 	return firstMisuse([]wrongUse{
-		{here && f.QueueCreds+f.QueueCA+f.QueueCert+f.QueueKey != "", "--queue " + f.Queue, "no server has to be shown credentials: who may enter its folder may use it", ""},
-		{(f.QueueCert == "") != (f.QueueKey == ""), "--queue-cert", "a certificate and its key belong together", "--queue-cert FILE --queue-key FILE"},
-		{!here && !strings.Contains(f.Queue, "tls://") && f.QueueCA+f.QueueCert != "", "--queue " + f.text(), "certificates are for TLS", "tls://HOST:4222"},
+		{here && f.QueueCreds+f.QueueCA+f.QueueCert+f.QueueKey != "", "--queue " + f.Queue,
+			"no server has to be shown credentials: who may enter its folder may use it", ""},
+		{(f.QueueCert == "") != (f.QueueKey == ""), "--queue-cert", "a certificate and its key belong together",
+			"--queue-cert FILE --queue-key FILE"},
+		{!here && !strings.Contains(f.Queue, "tls://") && f.QueueCA+f.QueueCert != "", "--queue " + f.text(),
+			"certificates are for TLS", "tls://HOST:4222"},
 		{lease != 0 && (lease < fleet.ShortestLease || lease > fleet.LongestLease), "--lease", "write a time from 5s to 10m", ""},
 	})
 }
@@ -105,7 +108,8 @@ func (f *fleetFlags) open(ctx context.Context, command string, log *slog.Logger)
 	if err := f.check(command); err != nil {
 		return nil, err
 	}
-	o := jetstream.Options{URL: f.Queue, Name: processName(), Credentials: f.QueueCreds, Lease: time.Duration(f.lease), Works: command == "work", There: strings.HasPrefix(command, "queue "), Log: log}
+	o := jetstream.Options{URL: f.Queue, Name: processName(), Credentials: f.QueueCreds,
+		Lease: time.Duration(f.lease), Works: command == "work", There: strings.HasPrefix(command, "queue "), Log: log}
 	q := &fleetQueue{}
 	var err error
 	if rest, here := strings.CutPrefix(f.Queue, embedded); here {
@@ -154,11 +158,14 @@ func (f *fleetFlags) failure(command string, err error) error {
 			x.Hint = "--queue tls://NAME:4222 with a name of the certificate"
 		}
 	case jetstream.Missing(err):
-		x.Kind, x.Why, x.Hint = download.Local, "no queue is there: it was never made, or its server has lost what it had stored", "braid work, watch, get and daemon with --queue make one"
+		x.Kind, x.Why, x.Hint = download.Local,
+			"no queue is there: it was never made, or its server has lost what it had stored",
+			"braid work, watch, get and daemon with --queue make one"
 	case isNewer(err):
 		x.Kind, x.Hint = download.Refused, "update this one: a newer braid reads what older ones have written"
 	case jetstream.Lacking(err):
-		x.Kind, x.Why, x.Hint = download.Refused, "the server keeps no jobs: JetStream is off", "nats-server -js, or jetstream {} in its configuration"
+		x.Kind, x.Why, x.Hint = download.Refused, "the server keeps no jobs: JetStream is off",
+			"nats-server -js, or jetstream {} in its configuration"
 	}
 	return x
 }

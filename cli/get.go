@@ -80,7 +80,8 @@ func newGet(s streams) (action, targets) {
 // prepare reads the flags that are for all files.
 func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
-		Overwrite: g.Overwrite, Rename: g.Rename, Due: len(g.OnComplete.args) > 0, Continue: g.Continue, Refresh: g.Refresh, NoMetalink: g.NoMetalink, NoFTP: g.NoFTP, Select: g.Select.Value(), LessProof: g.AllowLessProof,
+		Overwrite: g.Overwrite, Rename: g.Rename, Due: len(g.OnComplete.args) > 0, Continue: g.Continue,
+		Refresh: g.Refresh, NoMetalink: g.NoMetalink, NoFTP: g.NoFTP, Select: g.Select.Value(), LessProof: g.AllowLessProof,
 		Require: g.demand().require,
 		IfNewer: g.Newer.IfNewer, AllowOlder: g.Newer.AllowOlder, RemoteTime: g.Newer.RemoteTime, RemoteName: g.RemoteName,
 	}
@@ -104,14 +105,19 @@ func (g *getCommand) check(words []string) error {
 		{len(words) == 0 && g.Input.InputFile == "", "get", "no URL", "braid get --help"},
 		{g.Priority.Word != "" && g.Fleet.Queue == "", "--priority", "is that of jobs in a queue", "--queue embedded"},
 		{g.NoMetalink && len(g.Select.Value()) > 0, "--select", "contradicts --no-metalink", ""},
-		{several && g.Out != "", "-o", "one name for several files", "-d FOLDER takes them all; out=NAME in a list (-i) names one"},
-		{several && g.digested() != "", g.digested(), "one digest for several files", "--checksums LIST has one for each, or checksum=sha-256=HEX in a list (-i)"},
-		{several && g.Checksums == "" && g.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
-		{several && len(g.Mirror.Value()) > 0, "--mirror", "a mirror of one file, and there are several", "in a list (-i) mirrors follow the URL, with tabs between"},
+		{several && g.Out != "", "-o", "one name for several files",
+			"-d FOLDER takes them all; out=NAME in a list (-i) names one"},
+		{several && g.digested() != "", g.digested(), "one digest for several files",
+			"--checksums LIST has one for each, or checksum=sha-256=HEX in a list (-i)"},
+		{several && g.Checksums == "" && g.names(), "--signature", "a signature of one file, and there are several",
+			"--signature .asc is beside each"},
+		{several && len(g.Mirror.Value()) > 0, "--mirror", "a mirror of one file, and there are several",
+			"in a list (-i) mirrors follow the URL, with tabs between"},
 		{g.RemoteName && g.Out != "", "--remote-name", "contradicts -o", ""},
 		{g.Overwrite && g.NoClobber, "--overwrite", "contradicts --no-clobber", ""},
 		{g.Rename && g.NoClobber, "--rename", "contradicts --no-clobber", ""},
-		{several && g.Refresh, "--refresh", "one part file for several URLs", "braid get --refresh -o NAME URL goes on with NAME.part"},
+		{several && g.Refresh, "--refresh", "one part file for several URLs",
+			"braid get --refresh -o NAME URL goes on with NAME.part"},
 		{g.Refresh && g.Out == "-", "--refresh", "the file goes to standard output", "-o NAME"},
 		{g.Newer.IfNewer && g.NoClobber, "-N", "contradicts --no-clobber", ""},
 		{len(g.OnComplete.args) > 0 && g.Out == "-", "--on-complete", "the file goes to standard output", "-o NAME"},
@@ -122,8 +128,10 @@ func (g *getCommand) check(words []string) error {
 		{g.Peers.seeds() && g.Out == "-", "--seed-time", "the file goes to standard output", "-o NAME"},
 		{g.Peers.seeds() && g.Peers.Bittorrent.Word == peersOff, "--seed-time", "contradicts --bittorrent off", ""},
 		{g.Report == "-", "--report", "a page needs a file", "--report FILE.html"},
-		{g.Report != "" && filepath.Clean(g.Report) == g.named(), "--report", "that is the name of the file itself", "--report FILE.html"},
-		{strings.HasSuffix(g.Out, "/") && objectstore.IsURL(g.Out), "-o", "names no object", "--to " + g.Out + " puts files below it"},
+		{g.Report != "" && filepath.Clean(g.Report) == g.named(), "--report", "that is the name of the file itself",
+			"--report FILE.html"},
+		{strings.HasSuffix(g.Out, "/") && objectstore.IsURL(g.Out), "-o", "names no object",
+			"--to " + g.Out + " puts files below it"},
 		{strings.HasSuffix(g.Out, "/"), "-o", "names a folder", "-d FOLDER, and -o NAME for the name in it"},
 	}...))
 }
@@ -167,7 +175,8 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 	hc, err := g.httpFlags.client(slices.Concat(words, g.Mirror.Value(), g.Signature.Value(), []string{g.Checksums})...)
 	hc.HeaderTimeout = time.Duration(g.Timeout)
 	c := &download.Client{
-		HTTP: hc, PerHost: int(g.MaxConnectionPerServer), Split: int(g.Split), MinSplit: int64(g.MinSplitSize), Allocation: allocations[g.FileAllocation.Word], Tries: int(g.Tries),
+		HTTP: hc, PerHost: int(g.MaxConnectionPerServer), Split: int(g.Split), MinSplit: int64(g.MinSplitSize),
+		Allocation: allocations[g.FileAllocation.Word], Tries: int(g.Tries),
 		Timeout: time.Duration(g.Timeout), RetryWait: time.Duration(g.RetryWait), MaxSize: int64(g.MaxSize),
 		Swarms: torrentsource.Plug(g.Peers.address(), g.Peers.NoDHT), Credentials: g.login,
 		State: &state.Store{Dir: stateFolder(), PinsOnly: g.NoRemember}, JournalKey: journalKey(),

@@ -57,7 +57,8 @@ func (g *getCommand) several(ctx context.Context, client *download.Client, list 
 		b.put = put
 		var hooks sync.WaitGroup
 		hooks.Go(b.runHooks)
-		begun = client.GetAll(ctx, b.observed(g.folders.noted(list.all())), download.Batch{AtOnce: int(g.MaxConcurrentDownloads), Ended: b.ended})
+		begun = client.GetAll(ctx, b.observed(g.folders.noted(list.all())),
+			download.Batch{AtOnce: int(g.MaxConcurrentDownloads), Ended: b.ended})
 		b.hooks.close()
 		hooks.Wait()
 	})
@@ -252,7 +253,8 @@ func (b *batch) close() int {
 		b.count.add(code)
 	}
 	now := moment{at: time.Now()}
-	b.get.lines.write(batchEvent{now.head("batch"), b.count.batchCounts, elapsed.Seconds(), b.count.code, each(b.outcomes.kept, func(x outcome) outcomeLine { return x.outcomeLine }), b.outcomes.more})
+	b.get.lines.write(batchEvent{now.head("batch"), b.count.batchCounts, elapsed.Seconds(), b.count.code,
+		each(b.outcomes.kept, func(x outcome) outcomeLine { return x.outcomeLine }), b.outcomes.more})
 	table := b.outcomes.table(screen.columns())
 	for _, line := range append(table, b.count.summary(elapsed, len(table) > 0)...) {
 		screen.say("%s", line)

@@ -19,14 +19,16 @@ import (
 )
 
 // enqueueing are the flags that make sense where others download.
-var enqueueing = []string{"queue", "queue-creds", "queue-ca", "queue-cert", "queue-key", "input-file", "priority", "quiet", "verbose", "json"}
+var enqueueing = []string{"queue", "queue-creds", "queue-ca", "queue-cert", "queue-key", "input-file", "priority",
+	"quiet", "verbose", "json"}
 
 // An enqueuing is a get that puts files into the queue of a fleet in place of downloading them.
 type enqueuing struct{ *getCommand }
 
 // run puts what the operands and the list name into the queue of a fleet, and returns when it is stored there.
 func (g enqueuing) run(ctx context.Context, words []string) error {
-	if err := refuseOthers(ctx, enqueueing, "braid work --help; a list (-i) has options of its files: out=NAME, checksum=sha-256=HEX"); err != nil {
+	if err := refuseOthers(ctx, enqueueing,
+		"braid work --help; a list (-i) has options of its files: out=NAME, checksum=sha-256=HEX"); err != nil {
 		return err
 	}
 	if err := g.Fleet.check("get"); err != nil {

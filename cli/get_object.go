@@ -84,12 +84,15 @@ func (*objectPlace) misuses(g *getCommand) []wrongUse {
 		what = "-o"
 	}
 	return []wrongUse{
-		{g.To != "" && !objectstore.IsURL(g.To), "--to", "not a place in an object store", "--to s3://BUCKET/PREFIX/; -d FOLDER puts files into a folder"},
+		{g.To != "" && !objectstore.IsURL(g.To), "--to", "not a place in an object store",
+			"--to s3://BUCKET/PREFIX/; -d FOLDER puts files into a folder"},
 		{g.To != "" && objectstore.IsURL(g.Out), "--to", "contradicts -o s3://...", "-o NAME is below the prefix of --to"},
 		{g.To != "" && g.Out == "-", "--to", "the file goes to standard output", ""},
 		{g.Dir != "", what, "contradicts -d", ""},
-		{g.Rename, "--rename", "an object has the name that it is given", "--overwrite replaces it, --no-clobber leaves it as it is"},
-		{g.Newer.RemoteTime, "--remote-time", "an object has no date of its own", "the server's stands in NAME.evidence.json beside it"},
+		{g.Rename, "--rename", "an object has the name that it is given",
+			"--overwrite replaces it, --no-clobber leaves it as it is"},
+		{g.Newer.RemoteTime, "--remote-time", "an object has no date of its own",
+			"the server's stands in NAME.evidence.json beside it"},
 		{g.Refresh, "--refresh", "goes on with a part file, and an upload has none", ""},
 		{g.Peers.seeds(), "--seed-time", "the file is not on this disk", ""},
 	}

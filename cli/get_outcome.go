@@ -198,7 +198,8 @@ func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	}
 	parts := []string{n + ": nothing was fetched"}
 	if c.Fetched > 0 {
-		parts[0] = fmt.Sprintf("%s: %s in %s (%s)", n, sizeText(c.Fetched), timeText(elapsed), rateText(float64(c.Fetched)/max(elapsed.Seconds(), 1e-9)))
+		parts[0] = fmt.Sprintf("%s: %s in %s (%s)", n, sizeText(c.Fetched), timeText(elapsed),
+			rateText(float64(c.Fetched)/max(elapsed.Seconds(), 1e-9)))
 	}
 	if p := c.proven(); p != "" {
 		parts = append(parts, p)
@@ -253,7 +254,8 @@ func (c *tally) unfinishedFailure(ctx context.Context) *problem.Problem {
 		return nil
 	}
 	f := &problem.Problem{
-		What: "batch", Why: fmt.Sprintf("%v: %s unfinished, %s not begun", context.Cause(ctx), files(c.Unfinished), grouped(c.NotBegun)),
+		What: "batch", Why: fmt.Sprintf("%v: %s unfinished, %s not begun", context.Cause(ctx), files(c.Unfinished),
+			grouped(c.NotBegun)),
 		Kept: "nothing kept", Hint: "run the same command to go on",
 	}
 	if c.kept > 0 {
@@ -280,7 +282,8 @@ func (c *tally) progress(running int, share, rate float64, elapsed time.Duration
 	ended, total := grouped(c.ended()), files(c.Files)
 	p := progress{
 		size: int64(1000 * c.Files), rate: rate, text: ended + " of " + total + ", " + sizeText(c.Fetched),
-		amount: fmt.Sprintf("%*s of %s", len(grouped(c.Files)), ended, total), by: fmt.Sprintf("%-13s", grouped(running)+" at a time"), active: running, several: true,
+		amount: fmt.Sprintf("%*s of %s", len(grouped(c.Files)), ended, total),
+		by:     fmt.Sprintf("%-13s", grouped(running)+" at a time"), active: running, several: true,
 	}
 	p.done = min(int64(1000*(float64(c.ended())+share)), p.size)
 	if p.done > 0 && elapsed >= time.Second { // if the rest is like what there was

@@ -122,10 +122,12 @@ func planLines(h download.Plan, most int) []string {
 	}
 	rows = append(rows, []string{"fetch", fetchText(h)})
 	for _, c := range h.Claims {
-		rows = append(rows, []string{"digest", c.Digest.Algorithm().String() + " " + c.Digest.Hex() + strings.TrimPrefix(c.String(), c.Digest.Algorithm().String())})
+		rows = append(rows, []string{"digest",
+			c.Digest.Algorithm().String() + " " + c.Digest.Hex() + strings.TrimPrefix(c.String(), c.Digest.Algorithm().String())})
 	}
 	if p := h.File.BestPieces(); !p.IsZero() {
-		rows = append(rows, []string{"pieces", fmt.Sprintf("%d of %s by %v, in %s", p.Count(), sizeText(p.Length()), p.Algorithm(), h.Pieces)})
+		rows = append(rows, []string{"pieces",
+			fmt.Sprintf("%d of %s by %v, in %s", p.Count(), sizeText(p.Length()), p.Algorithm(), h.Pieces)})
 	}
 	for _, s := range h.Signed {
 		rows = append(rows, []string{"signature", saidText(s, h.Request.Anchors.Any())})
@@ -230,7 +232,8 @@ func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 		when bool
 		text string
 	}{
-		{p.Mirror.Pref, "pref"}, {p.Near, "in " + p.Mirror.Geo + ", where you want them first"}, {p.Mirror.Geo != "" && !p.Near, "geo=" + p.Mirror.Geo},
+		{p.Mirror.Pref, "pref"}, {p.Near, "in " + p.Mirror.Geo + ", where you want them first"},
+		{p.Mirror.Geo != "" && !p.Near, "geo=" + p.Mirror.Geo},
 		{p.Mirror.Pri > 0, fmt.Sprintf("pri=%d", p.Mirror.Pri)}, {p.Rate > 0, rateText(p.Rate) + " the last time"},
 	} {
 		if some.when {
@@ -242,10 +245,13 @@ func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 
 func newPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
 	e := planEvent{
-		head: newHead(at, "plan"), Do: "download", URL: source.Mask(h.Request.URL), Path: h.Path, Size: known(sizeKnown(h)), Here: h.Resumes, Why: h.Restarts,
-		Require: cmp.Or(h.Request.Require.String(), "none"), Claims: each(h.Claims, newClaimLine), Pieces: newPieceLine(h.File.BestPieces()), Signed: each(h.Signed, newSaidLine),
+		head: newHead(at, "plan"), Do: "download", URL: source.Mask(h.Request.URL), Path: h.Path,
+		Size: known(sizeKnown(h)), Here: h.Resumes, Why: h.Restarts,
+		Require: cmp.Or(h.Request.Require.String(), "none"), Claims: each(h.Claims, newClaimLine),
+		Pieces: newPieceLine(h.File.BestPieces()), Signed: each(h.Signed, newSaidLine),
 		Places: each(h.Places, func(p download.Place) placeLine {
-			return placeLine{source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", "), p.Mirror.Pri, p.Mirror.Pref, p.Mirror.Geo, p.Rate, p.RTT.Seconds()}
+			return placeLine{source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", "), p.Mirror.Pri, p.Mirror.Pref,
+				p.Mirror.Geo, p.Rate, p.RTT.Seconds()}
 		}),
 	}
 	if d := h.Request.Described; d != nil {
@@ -254,8 +260,9 @@ func newPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
 	if h.Left != nil {
 		l := h.Left
 		e.Left = &leftLine{
-			Name: l.Name, Path: l.Path, URL: l.URL, Size: known(l.Size), Here: l.Have.Len(), Changed: l.Changed.UTC().Truncate(time.Second),
-			Due: l.Due, Require: l.Require,
+			Name: l.Name, Path: l.Path, URL: l.URL, Size: known(l.Size), Here: l.Have.Len(),
+			Changed: l.Changed.UTC().Truncate(time.Second),
+			Due:     l.Due, Require: l.Require,
 		}
 	}
 	switch {

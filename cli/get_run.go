@@ -28,7 +28,8 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 }
 
 // carryOut downloads what is on a list. The user typed words.
-func (g *getCommand) carryOut(ctx context.Context, words []string, make func(context.Context, *download.Client) (*worklist, error)) error {
+func (g *getCommand) carryOut(ctx context.Context, words []string,
+	make func(context.Context, *download.Client) (*worklist, error)) error {
 	g.screen = g.outputFlags.screen(g.streams)
 	if g.JSON {
 		g.lines = &lineWriter{w: g.streams.out}
@@ -165,7 +166,8 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	code := exitDone
 	g.OnComplete.forgotten(g.screen, result)
 	if g.OnComplete.wanted(result) {
-		code = g.OnComplete.report(ctx, g.screen, g.lines, moment{at: time.Now()}, g.OnComplete.complete(ctx, g.screen, g.streams.err, r, result))
+		code = g.OnComplete.report(ctx, g.screen, g.lines, moment{at: time.Now()},
+			g.OnComplete.complete(ctx, g.screen, g.streams.err, r, result))
 	}
 	return batchCode([]int{code, g.written(ctx)})
 }

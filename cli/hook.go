@@ -107,7 +107,8 @@ func absolute(path string) string {
 
 // run runs the program and waits for it. A word {} is the path. What it prints goes to w. When ctx ends, so does it.
 func (h *hook) run(ctx context.Context, w io.Writer, path string, env []string) error {
-	p := program.Program{Args: h.args, Path: absolute(path), Env: append(slices.DeleteFunc(os.Environ(), ofHooks), env...), Out: w}
+	p := program.Program{Args: h.args, Path: absolute(path),
+		Env: append(slices.DeleteFunc(os.Environ(), ofHooks), env...), Out: w}
 	return p.Run(ctx)
 }
 

@@ -28,7 +28,8 @@ func jsonEvent(m moment) any {
 		e.Document = ev.By
 		return e
 	case download.SourceUp:
-		return mirrorEvent{head: m.head("mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host, RTT: ev.RTT.Seconds(), Whole: ev.Whole}
+		return mirrorEvent{head: m.head("mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host,
+			RTT: ev.RTT.Seconds(), Whole: ev.Whole}
 	case download.SourceDown:
 		return jsonDown(m, ev)
 	case download.RangeStarted:
@@ -115,7 +116,8 @@ func newDoneEvent(m moment, r download.Request, res download.Result) doneEvent {
 	e := doneEvent{
 		head: m.head("done"), URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
 		evidenceFields: evidenceOf(res.Proof), Unvalidated: res.Unvalidated, ETag: res.ETag, AlreadyComplete: res.AlreadyComplete,
-		NotModified: res.NotModified, Older: res.Older, Resumed: res.Resumed, Fetched: res.Fetched, Duplicate: res.Duplicate, Compared: res.Compared, Elapsed: res.Elapsed.Seconds(),
+		NotModified: res.NotModified, Older: res.Older, Resumed: res.Resumed, Fetched: res.Fetched,
+		Duplicate: res.Duplicate, Compared: res.Compared, Elapsed: res.Elapsed.Seconds(),
 		Sources: each(res.Sources, func(s download.SourceResult) sourceLine {
 			return sourceLine{s.URL, s.Host, s.Bytes, s.Rate, s.Banned, why(s.Err)}
 		}),
@@ -251,7 +253,8 @@ type ignoredLine struct {
 
 func newOfferEvent(m moment, f metalink.File) offerEvent {
 	return offerEvent{
-		head: m.head("offer"), Size: known(f.Size), ETag: f.ETag, IgnoredCount: f.IgnoredCount, NoDigest: f.NoDigest, Claims: each(f.Claims, newClaimLine),
+		head: m.head("offer"), Size: known(f.Size), ETag: f.ETag, IgnoredCount: f.IgnoredCount, NoDigest: f.NoDigest,
+		Claims: each(f.Claims, newClaimLine),
 		Mirrors: each(f.Mirrors, func(m metalink.Mirror) mirrorLine {
 			return mirrorLine{source.Mask(m.URL), m.Pri, m.Pref, m.Geo, m.Depth}
 		}),

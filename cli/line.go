@@ -203,13 +203,15 @@ func explainFlag(err error, c option.Command) *problem.Problem {
 	}
 	hint := strings.TrimSpace("braid "+command) + " --help"
 	if e.Why == unknownFlag {
-		if hint := option.Foreign(e.Flag); hint != "" && (command == "get" || command == "daemon" && strings.HasPrefix(e.Flag, "--")) {
+		if hint := option.Foreign(e.Flag); hint != "" &&
+			(command == "get" || command == "daemon" && strings.HasPrefix(e.Flag, "--")) {
 			return problem.Misuse(e.Flag, unknownFlag, hint)
 		}
 		if hint := elsewhere[command+" "+e.Flag]; hint != "" {
 			return problem.Misuse(e.Flag, e.Why, hint)
 		}
-		if get, _ := option.Braid().Below("get"); command == "" && shapesOf(get.Options)[strings.TrimLeft(e.Flag, "-")].name != "" {
+		if get, _ := option.Braid().Below("get"); command == "" &&
+			shapesOf(get.Options)[strings.TrimLeft(e.Flag, "-")].name != "" {
 			return problem.Misuse(e.Flag, e.Why, "it belongs to get: braid get "+e.Flag)
 		}
 		var names []string
@@ -299,7 +301,8 @@ var foreignValues = map[string]struct {
 	value *regexp.Regexp
 	hint  string
 }{
-	"split":    {regexp.MustCompile(`^[A-Za-z#]`), "-q prints nothing but errors, as -s does in curl; what -f, -L and -S say happens anyway"},
+	"split": {regexp.MustCompile(`^[A-Za-z#]`),
+		"-q prints nothing but errors, as -s does in curl; what -f, -L and -S say happens anyway"},
 	"location": {regexp.MustCompile(`^-|[:/.]`), "redirects are followed anyway, as --location does it in curl"},
 }
 

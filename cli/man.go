@@ -52,7 +52,8 @@ func (m *manCommand) run(_ context.Context, words []string) error {
 }
 
 // asTyped keeps characters as they are typed, so that examples can be copied: roff takes these for typographic ones.
-var asTyped = strings.NewReplacer(`\-`, `\-`, "-", `\-`, `\\`, `\e`, `\&'`, `\(aq`, "'", `\(aq`, "`", "\\`", "^", `\(ha`, "~", `\(ti`)
+var asTyped = strings.NewReplacer(`\-`, `\-`, "-", `\-`, `\\`, `\e`, `\&'`, `\(aq`, "'", `\(aq`, "`", "\\`", "^",
+	`\(ha`, "~", `\(ti`)
 
 func roff(markdown string) (string, error) {
 	cli.MarkdownDocTemplate = "{{.App.Description}}"

@@ -159,7 +159,8 @@ type metaKind struct {
 }
 
 var (
-	aMeta4   = metaKind{metalink.Looks, errors.New("exists, and is no Metalink document"), "--overwrite replaces it, -o NAME takes another name"}
+	aMeta4 = metaKind{metalink.Looks, errors.New("exists, and is no Metalink document"),
+		"--overwrite replaces it, -o NAME takes another name"}
 	aTorrent = metaKind{metainfo.Looks, errors.New("exists, and is no torrent"), "--overwrite replaces it"}
 )
 

@@ -126,7 +126,8 @@ func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) er
 }
 
 // finish takes what was made while the file was read.
-func finish(f *metalink.File, pieces *verify.PieceMaker, sums []hash.Hash, algorithms []verify.Algorithm, signing *openpgp.Signing) error {
+func finish(f *metalink.File, pieces *verify.PieceMaker, sums []hash.Hash, algorithms []verify.Algorithm,
+	signing *openpgp.Signing) error {
 	for i, a := range algorithms {
 		d, err := verify.NewDigest(a, sums[i].Sum(nil))
 		if err != nil {

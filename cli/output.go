@@ -29,7 +29,8 @@ func (o *outputFlags) screen(s streams) *screen {
 		m = o.meter
 	}
 	return &screen{
-		w: s.err, meter: m, terminal: o.terminal, quiet: o.Quiet, verbose: o.Verbose, color: colored(o.Color.Word, o.terminal), reword: o.reword,
+		w: s.err, meter: m, terminal: o.terminal, quiet: o.Quiet, verbose: o.Verbose,
+		color: colored(o.Color.Word, o.terminal), reword: o.reword,
 	}
 }
 

@@ -102,7 +102,8 @@ func ownOfDaemon(d *daemonCommand) []string {
 
 // own is what a worker goes by.
 func (w *workCommand) own() []string {
-	return slices.Concat(ownFolders(), w.anchorFlags.files(), w.Trust.files(), w.sites.files(), w.Fleet.files(), []string{w.Checksums, w.Location.GeoIPDB, w.NetrcFile, w.LoadCookies})
+	return slices.Concat(ownFolders(), w.anchorFlags.files(), w.Trust.files(), w.sites.files(), w.Fleet.files(),
+		[]string{w.Checksums, w.Location.GeoIPDB, w.NetrcFile, w.LoadCookies})
 }
 
 // notOwn is an error if the file of a job would replace what the worker goes by. No later try is better.

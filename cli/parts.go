@@ -60,7 +60,8 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 		rows = append(rows, partRow(now, l))
 	}
 	for _, a := range aside {
-		rows = append(rows, []string{filepath.Base(a.Path), sizeText(a.Size), ago(a.Changed, now), "set aside: damaged, or of another version"})
+		rows = append(rows, []string{filepath.Base(a.Path), sizeText(a.Size), ago(a.Changed, now),
+			"set aside: damaged, or of another version"})
 	}
 	rows = append(rows, uploadRows(uploads)...)
 	if len(rows) == 0 {
@@ -266,8 +267,9 @@ type leftLine struct {
 
 func newLeftLine(l partfile.Left) leftLine {
 	return leftLine{
-		Name: l.Name, Path: l.Path, URL: l.Identity.URL, Size: known(sizeOfLeft(l)), Here: l.Have.Len(), Changed: l.Changed.UTC().Truncate(time.Second),
-		InUse: l.InUse, PID: l.PID, Due: l.Due, Require: l.Identity.Require,
+		Name: l.Name, Path: l.Path, URL: l.Identity.URL, Size: known(sizeOfLeft(l)), Here: l.Have.Len(),
+		Changed: l.Changed.UTC().Truncate(time.Second),
+		InUse:   l.InUse, PID: l.PID, Due: l.Due, Require: l.Identity.Require,
 	}
 }
 

@@ -67,7 +67,8 @@ func withoutKept(f *problem.Problem) *problem.Problem {
 
 func writeUploads(to *lineWriter, left []objectstore.Left) {
 	for _, l := range left {
-		to.write(uploadEvent{newHead(time.Now(), "upload"), l.Path(), l.URL, l.Upload, known(l.Size), l.Began.UTC().Truncate(time.Second), l.InUse, l.PID})
+		to.write(uploadEvent{newHead(time.Now(), "upload"), l.Path(), l.URL, l.Upload, known(l.Size),
+			l.Began.UTC().Truncate(time.Second), l.InUse, l.PID})
 	}
 }
 

@@ -103,7 +103,8 @@ func (v *partsResume) settle(dir, name string) (done bool, err error) {
 	if len(v.common.Claims) > 0 || v.Checksums != "" {
 		return false, nil
 	}
-	if required, err := v.requiredOf(l); err != nil || max(required, requirement(l.Identity.Require, false)) > download.RequireNothing {
+	if required, err := v.requiredOf(l); err != nil || max(required,
+		requirement(l.Identity.Require, false)) > download.RequireNothing {
 		return false, err
 	}
 	if v.DryRun {
@@ -151,18 +152,21 @@ func resumableAt(dir, name string) (resumable, error) {
 	case !l.SealedBy(partfile.OpenKey(fsys.OS, journalKey())):
 		return cannot("nothing shows that its journal is of a download of yours", "the same braid get as before goes on")
 	case l.Identity.PieceSum != "":
-		return cannot("it is proven by the pieces of a torrent, which are not in its journal", "the same braid get as before goes on")
+		return cannot("it is proven by the pieces of a torrent, which are not in its journal",
+			"the same braid get as before goes on")
 	}
 	u, err := placeURL(l.Identity.URL)
 	if err != nil || partfile.SumURL(u) != l.Identity.URLSum {
-		return cannot("its URL had something in it that is not kept, as it may be a secret", "the same braid get as before goes on")
+		return cannot("its URL had something in it that is not kept, as it may be a secret",
+			"the same braid get as before goes on")
 	}
 	u.User = nil // stars, if there was a name; netrc or -u say it again
 	return resumable{dir, l, u}, nil
 }
 
 // worklist makes the requests.
-func (v *partsResume) worklist(ctx context.Context, client *download.Client, found []resumable, urls []string) (*worklist, error) {
+func (v *partsResume) worklist(ctx context.Context, client *download.Client, found []resumable,
+	urls []string) (*worklist, error) {
 	l := &worklist{get: v.getCommand, files: len(found)}
 	if err := v.prepare(); err != nil {
 		return nil, err

@@ -71,7 +71,8 @@ func (p *probeCommand) show(o download.Offer, evidence download.Evidence, measur
 	if p.JSON {
 		lines := &lineWriter{w: p.out}
 		e := newOfferEvent(moment{at: time.Now()}, o.File)
-		e.Hops, e.Ranges, e.Evidence, e.Speeds = each(o.Hops, newHopLine), &o.Ranges, newEvidenceLine(evidence), each(measured, newSpeedLine)
+		e.Hops, e.Ranges, e.Evidence, e.Speeds = each(o.Hops, newHopLine), &o.Ranges, newEvidenceLine(evidence),
+			each(measured, newSpeedLine)
 		lines.write(e)
 		return outputFailure(lines.err)
 	}
@@ -125,7 +126,8 @@ func probeLines(o download.Offer) []string {
 	etag := cmp.Or(o.ETag, "none")
 	rows := [][]string{{"size", size}, {"ranges", ranges}, {"etag", shorten(etag, 100)}}
 	for _, c := range o.File.Claims {
-		rows = append(rows, []string{c.Digest.Algorithm().String(), c.Digest.Hex() + " " + strings.TrimPrefix(c.String(), c.Digest.Algorithm().String()+" ")})
+		rows = append(rows, []string{c.Digest.Algorithm().String(),
+			c.Digest.Hex() + " " + strings.TrimPrefix(c.String(), c.Digest.Algorithm().String()+" ")})
 	}
 	if len(o.File.Claims) == 0 {
 		rows = append(rows, []string{"digests", "none"})
@@ -151,7 +153,8 @@ func mirrorLines(f metalink.File) []string {
 			pref = "pref"
 		}
 		rows = append(rows, []string{
-			fmt.Sprintf("%3d", i+1), fmt.Sprintf("pri=%d", m.Pri), "geo=" + m.Geo, fmt.Sprintf("depth=%d", m.Depth), pref, source.Mask(m.URL),
+			fmt.Sprintf("%3d", i+1), fmt.Sprintf("pri=%d", m.Pri), "geo=" + m.Geo, fmt.Sprintf("depth=%d", m.Depth),
+			pref, source.Mask(m.URL),
 		})
 	}
 	return append(lines, columns(rows)...)
@@ -183,7 +186,8 @@ func evidenceLines(e download.Evidence) []string {
 		rows = append(rows, []string{" ", "no document", e.Document + " is not used: " + e.Err.Error()})
 	}
 	if p := e.File.BestPieces(); !p.IsZero() {
-		rows = append(rows, []string{" ", "pieces", fmt.Sprintf("%d of %s by %v, in %s", p.Count(), sizeText(p.Length()), p.Algorithm(), e.Document)})
+		rows = append(rows, []string{" ", "pieces",
+			fmt.Sprintf("%d of %s by %v, in %s", p.Count(), sizeText(p.Length()), p.Algorithm(), e.Document)})
 	}
 	for _, s := range e.Signatures {
 		if s.Err != nil {

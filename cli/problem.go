@@ -260,7 +260,8 @@ func hintOf(e *download.Error) string {
 	if e.Hint == download.HintFolder {
 		return "-d " + filepath.Dir(e.Part) + " goes on from there"
 	}
-	if objectstore.IsURL(e.Where) && (e.Hint == download.HintRepair || e.Hint == download.HintRepairPart || e.Hint == download.HintRepairAll) {
+	if objectstore.IsURL(e.Where) && (e.Hint == download.HintRepair || e.Hint == download.HintRepairPart ||
+		e.Hint == download.HintRepairAll) {
 		return "an object is not repaired; braid get --overwrite -o " + e.Where + " URL replaces it"
 	}
 	if hint, ok := flagHints[e.Hint]; ok {
@@ -280,7 +281,8 @@ const (
 )
 
 var signatureHints = map[verify.SignatureCode]string{
-	verify.SignatureMissing: hintNoSignature, verify.SignatureNotOfFile: hintNoSignature, verify.SignatureMalformed: hintNoSignature,
+	verify.SignatureMissing: hintNoSignature, verify.SignatureNotOfFile: hintNoSignature,
+	verify.SignatureMalformed:   hintNoSignature,
 	verify.SignatureUnsupported: hintNoSignature, verify.SignatureKeyExpired: hintExpiredKey, verify.SignatureWeak: hintWeak,
 	verify.SignatureBad: hintNotTheSigned, verify.SignatureNoCertificate: hintNoRoot, verify.SignatureNoChain: hintNoRoot,
 	verify.SignatureCertificateExpired: hintExpiredCert, verify.SignatureCertificateNotYetValid: hintExpiredCert,

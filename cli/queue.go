@@ -79,9 +79,11 @@ func (c *queueCommand) check(verb string, rest []string) error {
 		}
 	}
 	return firstMisuse([]wrongUse{
-		{named && !c.All && len(rest) == 0 || verb == "retry" && c.All && len(rest) > 0, "queue " + verb, "which ones?", "braid queue list dead shows them; braid queue " + verb + " NAME, or --all"},
+		{named && !c.All && len(rest) == 0 || verb == "retry" && c.All && len(rest) > 0, "queue " + verb,
+			"which ones?", "braid queue list dead shows them; braid queue " + verb + " NAME, or --all"},
 		{!named && c.All, "--all", "is for retry and drop", ""},
-		{verb == "drop" && c.All && slices.Contains(rest, string(fleet.Running)), "queue drop --all running", "a worker has them", "braid queue drain, or end the workers"},
+		{verb == "drop" && c.All && slices.Contains(rest, string(fleet.Running)), "queue drop --all running",
+			"a worker has them", "braid queue drain, or end the workers"},
 		{c.Older != 0 && (verb != "drop" || !c.All), "--older", "is for drop --all", ""},
 		{c.End && verb != "drain", "--end", "is for drain", ""},
 		{c.JSON && verb != "list" && verb != "status", "--json", "is for list and status", ""},
@@ -246,7 +248,8 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 			return err
 		}
 		if !done {
-			why := map[string]string{"retry": "no job of that name waits or is dead", "drop": "no job of that name, or a worker has it"}[verb]
+			why := map[string]string{"retry": "no job of that name waits or is dead",
+				"drop": "no job of that name, or a worker has it"}[verb]
 			return &problem.Problem{
 				Kind: download.Other, What: "queue " + verb, Where: name, Why: why,
 				Hint: "braid queue list shows them",

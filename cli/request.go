@@ -116,7 +116,8 @@ func claimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim,
 	case err != nil:
 		return has, problem.Misuse(maskWord(word), err.Error(), "")
 	case len(more) > 0 && follows && download.IsDocument(u.Path):
-		return has, problem.Misuse(maskWord(word), "a digest of a document", "--sha256 gives that of the file which the document describes")
+		return has, problem.Misuse(maskWord(word), "a digest of a document",
+			"--sha256 gives that of the file which the document describes")
 	}
 	return append(slices.Clip(has), more...), nil
 }

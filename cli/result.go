@@ -204,5 +204,6 @@ func shareRow(s download.SourceResult, total int64) []string {
 
 // sourceRow is a source in a table: its name, what it brought, which share that is, and how fast.
 func sourceRow(name string, bytes, total int64, rate float64) []string {
-	return []string{"  " + name, fmt.Sprintf("%8s", sizeText(bytes)), fmt.Sprintf("%3d %%", percent(bytes, total)), fmt.Sprintf("%10s", rateText(rate))}
+	return []string{"  " + name, fmt.Sprintf("%8s", sizeText(bytes)), fmt.Sprintf("%3d %%", percent(bytes, total)),
+		fmt.Sprintf("%10s", rateText(rate))}
 }

@@ -78,7 +78,8 @@ func (s *sites) read(site *option.Site) (*siteRules, error) {
 		return *cli.NewStringSlice(list...)
 	}
 	flags := anchorFlags{
-		Keyring: words("keyring"), Pin: words("pin"), SMIMECA: words("smime-ca"), AllowExpiredKey: site.Word("allow-expired-key") == "true",
+		Keyring: words("keyring"), Pin: words("pin"), SMIMECA: words("smime-ca"),
+		AllowExpiredKey: site.Word("allow-expired-key") == "true",
 	}
 	r := &siteRules{trusts: flags.given(), require: site.Word("require"), header: http.Header{}}
 	var err error

@@ -88,7 +88,8 @@ func (v *verifyCommand) leave(codes []int) error {
 func (v *verifyCommand) client() (*download.Client, error) {
 	hc, err := v.httpFlags.client(append(v.Signature.Value(), v.From, v.Checksums)...)
 	hc.HeaderTimeout = time.Duration(v.Timeout)
-	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.Timeout), State: &state.Store{Dir: stateFolder(), PinsOnly: true}, JournalKey: journalKey()}
+	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.Timeout),
+		State: &state.Store{Dir: stateFolder(), PinsOnly: true}, JournalKey: journalKey()}
 	adoptState(c.State, c.State.Dir) // what is not taken over is not known
 	c.Limit = v.sites.limits.of(v.LimitRate)
 	return c, err
@@ -130,7 +131,8 @@ func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r dow
 		w.shares(result.Sources)
 		return v.fail(verdict.Path, downloadProblem(ctx, err))
 	}
-	text := fmt.Sprintf("%s: repaired: %s of %s fetched%s in %s; %s", w.name(), sizeText(result.Fetched), sizeText(result.Size), from(result), timeText(result.Elapsed), w.proven(result))
+	text := fmt.Sprintf("%s: repaired: %s of %s fetched%s in %s; %s", w.name(), sizeText(result.Fetched),
+		sizeText(result.Size), from(result), timeText(result.Elapsed), w.proven(result))
 	w.done(moment{at: time.Now()}, r, result, text)
 	if v.terminal || v.Verbose {
 		w.shares(result.Sources)
@@ -162,12 +164,17 @@ func (v *verifyCommand) check(paths []string) error {
 	return firstMisuse([]wrongUse{
 		{len(paths) == 0 && v.Checksums == "", "verify", "no file", "braid verify --help; --checksums LIST may name files, too"},
 		{several && v.digested() != "", v.digested(), "one digest for several files", "--checksums LIST has one for each"},
-		{several && v.Checksums == "" && v.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
-		{several && v.isOneFile(), "--from", "the URL of one file, and there are several", "that of their folder ends with a slash; a Metalink document may have many files"},
+		{several && v.Checksums == "" && v.names(), "--signature", "a signature of one file, and there are several",
+			"--signature .asc is beside each"},
+		{several && v.isOneFile(), "--from", "the URL of one file, and there are several",
+			"that of their folder ends with a slash; a Metalink document may have many files"},
 		{v.Repair && v.From == "", "--repair", "no place is named that has the right bytes", "--from URL|FILE.meta4 names them"},
 		{v.Quiet && v.Verbose, "-q", "contradicts -v", ""},
-		{v.Repair && slices.ContainsFunc(paths, objectstore.IsURL), "--repair", "an object cannot be changed in part", "braid get --overwrite --to s3://BUCKET/PREFIX/ URL replaces it"},
-		{slices.ContainsFunc(paths, func(p string) bool { return isWebAddress(p) && !objectstore.IsURL(p) }), "verify", "checks files on disk, and objects", "braid get URL checks what it fetches; --from URL FILE says what a file should be"},
+		{v.Repair && slices.ContainsFunc(paths, objectstore.IsURL), "--repair", "an object cannot be changed in part",
+			"braid get --overwrite --to s3://BUCKET/PREFIX/ URL replaces it"},
+		{slices.ContainsFunc(paths, func(p string) bool { return isWebAddress(p) && !objectstore.IsURL(p) }),
+			"verify", "checks files on disk, and objects",
+			"braid get URL checks what it fetches; --from URL FILE says what a file should be"},
 	})
 }
 

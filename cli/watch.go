@@ -225,13 +225,15 @@ func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 		return nil, err
 	}
 	c, err := watch.FromFlags(watch.Flags{
-		Feeds: v.Feed.Value(), URLs: v.URL.Value(), Dir: v.Dir, Require: watch.Require(v.Require.Word), CheckEvery: time.Duration(v.CheckEvery),
-		Keyrings: v.Keyring.Value(), Authorities: v.SMIMECA.Value(),
+		Feeds: v.Feed.Value(), URLs: v.URL.Value(), Dir: v.Dir, Require: watch.Require(v.Require.Word),
+		CheckEvery: time.Duration(v.CheckEvery),
+		Keyrings:   v.Keyring.Value(), Authorities: v.SMIMECA.Value(),
 	}, how(here))
 	if err != nil {
 		return nil, configFailure("", err)
 	}
-	return v.finish(&loaded{Config: c, said: v.said}, "flags", strings.Join(slices.Concat(v.Feed.Value(), v.URL.Value(), []string{filepath.Join(here, v.Dir)}), "\x00"))
+	return v.finish(&loaded{Config: c, said: v.said}, "flags",
+		strings.Join(slices.Concat(v.Feed.Value(), v.URL.Value(), []string{filepath.Join(here, v.Dir)}), "\x00"))
 }
 
 // finish adds what flags say beside a configuration, and where its state is.

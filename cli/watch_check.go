@@ -101,9 +101,12 @@ func (c *loaded) idleKeys() (list []string) {
 	}
 	for _, w := range c.Watches {
 		key := "watch." + w.Name + "."
-		idle(c.Publish.Dir == "" && w.Title+w.Author != "", key+"title, author", "are for what is published, and nothing is ([publish] dir = says where)")
-		idle(c.Publish.Dir == "" && w.Zone != 0, key+"zone", "is for what is published, and nothing is ([publish] dir = says where)")
-		idle(w.Glob && metalink.IsOwn(path.Base(w.URL)) && w.File.String() == "{below}", key+"glob", "files of these names are braid's own, and none is fetched; name = gives others")
+		idle(c.Publish.Dir == "" && w.Title+w.Author != "", key+"title, author",
+			"are for what is published, and nothing is ([publish] dir = says where)")
+		idle(c.Publish.Dir == "" && w.Zone != 0, key+"zone",
+			"is for what is published, and nothing is ([publish] dir = says where)")
+		idle(w.Glob && metalink.IsOwn(path.Base(w.URL)) && w.File.String() == "{below}", key+"glob",
+			"files of these names are braid's own, and none is fetched; name = gives others")
 		if info, err := os.Stat(w.Dir); w.Dir != "" && err == nil {
 			idle(!info.IsDir(), key+"dir", w.Dir+" is a file")
 		}

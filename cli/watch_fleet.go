@@ -135,13 +135,16 @@ func (c *loaded) checkForFleet() error {
 		w := &c.Watches[i]
 		key := "watch." + w.Name + "."
 		if err := firstMisuse([]wrongUse{
-			{len(w.Keyrings)+len(w.Pins)+len(w.Authorities)+len(w.Signatures) > 0, key + "keyring", "who is trusted is what each worker says", "braid work --keyring FILE, or [site] in its settings"},
+			{len(w.Keyrings)+len(w.Pins)+len(w.Authorities)+len(w.Signatures) > 0, key + "keyring",
+				"who is trusted is what each worker says", "braid work --keyring FILE, or [site] in its settings"},
 			{len(w.Run)+len(w.OnFailure) > 0, key + "run", "programs run where the file is", ""},
-			{len(w.Header) > 0 || hasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, hasUser), key + "header", "passwords do not go into the queue", "[site] in the settings of the workers"},
+			{len(w.Header) > 0 || hasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, hasUser),
+				key + "header", "passwords do not go into the queue", "[site] in the settings of the workers"},
 			{w.Keep > 0, key + "keep", "workers keep no old versions", ""},
 			{w.Rate.Any(), key + "limit-rate", "limits are those of workers", "braid work --limit-rate"},
 			{w.Size > 0, key + "max-size", "limits are those of workers", "braid work --max-size"},
-			{w.AllowOlder || w.AllowLessProof, key + "allow-older", "what workers may do is what they say", "braid work --allow-less-proof"},
+			{w.AllowOlder || w.AllowLessProof, key + "allow-older", "what workers may do is what they say",
+				"braid work --allow-less-proof"},
 		}); err != nil {
 			return err
 		}
@@ -278,7 +281,8 @@ func (c *loaded) jobOf(rule *watch.Rule, u antenna.Update) (fleet.Job, error) {
 	if err != nil {
 		return fleet.Job{}, err
 	}
-	job := fleet.Job{Name: path.Join(folder, x.Name), Watch: w.Name, Version: x.Version, Modified: x.Modified, Priority: fleet.ParsePriority(string(w.Priority)), URIs: append([]string{u.URL}, w.Mirrors...)}
+	job := fleet.Job{Name: path.Join(folder, x.Name), Watch: w.Name, Version: x.Version, Modified: x.Modified,
+		Priority: fleet.ParsePriority(string(w.Priority)), URIs: append([]string{u.URL}, w.Mirrors...)}
 	add := func(name, value string) {
 		if value != "" {
 			job.Options = append(job.Options, fleet.Option{Name: name, Value: value})

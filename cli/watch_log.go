@@ -93,7 +93,8 @@ func (l *watchLog) clean(s string) string {
 func (l *watchLog) event(ev antenna.Event) {
 	switch ev := ev.(type) {
 	case antenna.Polled:
-		l.Debug("polled", "feed", ev.Feed, "status", ev.Status, "unchanged", ev.Unchanged, "bytes", ev.Bytes, "records", ev.Records,
+		l.Debug("polled", "feed", ev.Feed, "status", ev.Status, "unchanged", ev.Unchanged, "bytes", ev.Bytes,
+			"records", ev.Records,
 			"matched", ev.Matched, "skipped", ev.Skipped, "took", ev.Took, "next", stamp(ev.Next))
 	case antenna.PollFailed:
 		log := l.Logger
@@ -119,7 +120,8 @@ func (l *watchLog) event(ev antenna.Event) {
 				level = slog.LevelInfo
 			}
 		}
-		l.Log(context.Background(), level, "skipped", "feed", ev.Feed, "watch", ev.Watch, "why", string(ev.Why), "until", stamp(ev.Until))
+		l.Log(context.Background(), level, "skipped", "feed", ev.Feed, "watch", ev.Watch, "why", string(ev.Why),
+			"until", stamp(ev.Until))
 	case antenna.NoneFits:
 		l.Warn("no URL of the feed fits the watch", "feed", ev.Feed, "watch", ev.Watch, "urls", ev.URLs, "example", ev.Example)
 	case antenna.StoreLost:
@@ -159,7 +161,8 @@ func (l *watchLog) handled(ev *antenna.Handled) {
 
 // limitKeys are the keys of [feed.NAME.limits] that set the limits that feeds are rejected for.
 var limitKeys = map[string]string{
-	"too-large": "bytes (value for one value of SOIF)", "too-many-entries": "entries", "line-too-long": "line", "compressed-too-well": "ratio",
+	"too-large": "bytes (value for one value of SOIF)", "too-many-entries": "entries", "line-too-long": "line",
+	"compressed-too-well": "ratio",
 }
 
 // pollHint says what a user may do about a feed that is more than it may be.
@@ -216,7 +219,8 @@ func (l *watchLog) round(t *roundTally, s antenna.Status) {
 		case w.Reason == antenna.Unfit: // which is told where the feed is asked
 		case w.HaveCopy || w.Pending || !w.Last.At.IsZero(), unread && w.Reason == "":
 		case w.Reason == "" || w.Reason == feed.NotInFeed:
-			l.Info("no feed tells of it", "watch", w.Name, "url", w.URL, "hint", "check-every asks for the URL itself, and braid watch run NAME does so now")
+			l.Info("no feed tells of it", "watch", w.Name, "url", w.URL, "hint",
+				"check-every asks for the URL itself, and braid watch run NAME does so now")
 		default:
 			l.Info("what feeds tell of it is of no use", "watch", w.Name, "url", w.URL, "reason", string(w.Reason))
 		}
@@ -227,7 +231,8 @@ func (l *watchLog) round(t *roundTally, s antenna.Status) {
 			next = f.Next
 		}
 	}
-	l.Info("looked once", "polls", t.polls, "failed-polls", t.failedPolls, "updates", t.updates, "failed-updates", t.failedUpdates,
+	l.Info("looked once", "polls", t.polls, "failed-polls", t.failedPolls, "updates", t.updates, "failed-updates",
+		t.failedUpdates,
 		"new-versions", t.versions, "next", stamp(next))
 }
 

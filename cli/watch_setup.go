@@ -242,7 +242,8 @@ func refuseWatch(x *address.Exclusion, w *watch.Watch) error {
 
 func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, error) {
 	flags := anchorFlags{
-		Keyring: *cli.NewStringSlice(w.Keyrings...), Pin: *cli.NewStringSlice(w.Pins...), SMIMECA: *cli.NewStringSlice(w.Authorities...),
+		Keyring: *cli.NewStringSlice(w.Keyrings...), Pin: *cli.NewStringSlice(w.Pins...),
+		SMIMECA:   *cli.NewStringSlice(w.Authorities...),
 		Signature: *cli.NewStringSlice(w.Signatures...), AllowExpiredKey: w.AllowExpiredKey,
 	}
 	r := &watch.Rule{

@@ -168,7 +168,8 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 		if w.Last.Size > 0 {
 			size = sizeText(w.Last.Size)
 		}
-		rows = append(rows, []string{w.Name, ago(w.Last.At, now), ago(w.Last.ModTime, now), next, size, watchState(&w, urls[w.Name] > 1)})
+		rows = append(rows, []string{w.Name, ago(w.Last.At, now), ago(w.Last.ModTime, now), next, size,
+			watchState(&w, urls[w.Name] > 1)})
 	}
 	b.WriteByte('\n')
 	writeRows(&b, rows)
@@ -315,15 +316,19 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 	lines, now := &lineWriter{w: v.out}, time.Now()
 	for _, f := range s.Feeds {
 		lines.write(feedLine{
-			head: newHead(now, "feed"), PID: pid, Name: f.Name, URL: f.URL, Kind: f.Kind.String(), Polled: whenKnown(f.Polled), Changed: whenKnown(f.Changed),
-			Next: whenKnown(f.Next), Interval: f.Interval.Seconds(), Failures: f.Failures, Error: f.Err, Updates: f.Updates, Bytes: f.Bytes,
+			head: newHead(now, "feed"), PID: pid, Name: f.Name, URL: f.URL, Kind: f.Kind.String(),
+			Polled: whenKnown(f.Polled), Changed: whenKnown(f.Changed),
+			Next: whenKnown(f.Next), Interval: f.Interval.Seconds(), Failures: f.Failures, Error: f.Err,
+			Updates: f.Updates, Bytes: f.Bytes,
 		})
 	}
 	for _, w := range s.Watches {
 		o := &w.Last
 		line := watchLine{
-			head: newHead(now, "watch"), PID: pid, Name: w.Name, URL: w.URL, Reason: string(w.Reason), Words: w.Words, HaveCopy: w.HaveCopy,
-			Path: o.Path, Gone: isGone(&w), Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence, Asked: whenKnown(o.At), Downloaded: whenKnown(o.ModTime),
+			head: newHead(now, "watch"), PID: pid, Name: w.Name, URL: w.URL, Reason: string(w.Reason), Words: w.Words,
+			HaveCopy: w.HaveCopy,
+			Path:     o.Path, Gone: isGone(&w), Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence,
+			Asked: whenKnown(o.At), Downloaded: whenKnown(o.ModTime),
 			Pending: w.Pending, Try: w.Try, Error: w.Err, Queued: w.Queued, Declined: o.Declined,
 		}
 		if w.Pending && w.Queued == "" {

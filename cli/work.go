@@ -98,8 +98,10 @@ func (w *workCommand) checkFlags(words []string) error {
 	if err := firstMisuse([]wrongUse{
 		{len(words) > 0, "work", "takes no operand", "braid get --queue QUEUE URL puts a file into the queue"},
 		{w.Quiet && w.Verbose, "-q", "contradicts -v", ""},
-		{w.To == "", "work", "no folder for the files", "--to FOLDER, which all workers of the queue share, or --to s3://BUCKET/PREFIX/"},
-		{strings.HasPrefix(w.To, "s3:") && !objectstore.IsURL(w.To), "--to", "not a place in an object store", "--to s3://BUCKET/PREFIX/"},
+		{w.To == "", "work", "no folder for the files",
+			"--to FOLDER, which all workers of the queue share, or --to s3://BUCKET/PREFIX/"},
+		{strings.HasPrefix(w.To, "s3:") && !objectstore.IsURL(w.To), "--to", "not a place in an object store",
+			"--to s3://BUCKET/PREFIX/"},
 		{w.Peers.seeds(), "--seed-time", "a worker goes on with the next job", ""},
 	}); err != nil {
 		return err

@@ -88,7 +88,8 @@ var ErrEnded = errors.New("the daemon has ended")
 // empty.
 func Open(c Config) (*Daemon, error) {
 	d := &Daemon{
-		config: c, log: cmp.Or(c.Log, slog.Default()), calls: make(chan call), jobs: make(chan download.Job), spare: make(chan download.Job), resize: make(chan int),
+		config: c, log: cmp.Or(c.Log, slog.Default()), calls: make(chan call), jobs: make(chan download.Job),
+		spare: make(chan download.Job), resize: make(chan int),
 		ended: make(chan ended), news: make(chan queue.GID), changed: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	if c.Client != nil {
@@ -139,12 +140,13 @@ const leastAtOnce = 4
 // start. Run must be called only once. It closes the daemon.
 func (d *Daemon) Run(ctx context.Context) error {
 	l := newLoop(ctx, d)
-	batch := download.Batch{AtOnce: l.atOnce, AtLeast: leastAtOnce, Spare: d.spare, Resize: d.resize, Ended: func(n int, _ download.Request, res download.Result, err error) {
-		select {
-		case d.ended <- ended{number: n, res: res, err: err}:
-		case <-d.over:
-		}
-	}}
+	batch := download.Batch{AtOnce: l.atOnce, AtLeast: leastAtOnce, Spare: d.spare, Resize: d.resize,
+		Ended: func(n int, _ download.Request, res download.Result, err error) {
+			select {
+			case d.ended <- ended{number: n, res: res, err: err}:
+			case <-d.over:
+			}
+		}}
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)

@@ -106,7 +106,8 @@ func (r *run) now() queue.Live {
 	l.Have = r.have.Clone()
 	for _, m := range r.rec.Mirrors {
 		l.Sources = append(l.Sources, queue.Source{
-			URL: m.URL, Host: m.Host, State: r.rec.State(m), Working: m.AtWork(), Speed: int64(m.Speed.Now(at, m.Bytes)), Bytes: m.Bytes,
+			URL: m.URL, Host: m.Host, State: r.rec.State(m), Working: m.AtWork(),
+			Speed: int64(m.Speed.Now(at, m.Bytes)), Bytes: m.Bytes,
 		})
 	}
 	return l

@@ -43,7 +43,8 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 	if x.described != nil {                     // the neighbours' bytes are fetched, and proven
 		r.Described = x.described
 	}
-	r.base = &baseFile{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, asked: x.carried.asked, identity: x.identity(), file: x.file}
+	r.base = &baseFile{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, asked: x.carried.asked,
+		identity: x.identity(), file: x.file}
 	here := byterange.Range{End: min(v.Size, x.size)}
 	switch {
 	case !verify.Strong(x.claims) && !x.req.provenByPieces() || x.size < 0: // nothing would tell that the rest belongs to it

@@ -137,7 +137,8 @@ func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 // becomes the file, once it is proven: until then the damaged one stays as it is. The error is an *Error.
 func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
 	if v.repair == nil {
-		return Result{}, fail(Usage, "repair", source.Escape(v.Path), errors.New("nothing says what is wrong, or where the right bytes are"), HintFrom)
+		return Result{}, fail(Usage, "repair", source.Escape(v.Path),
+			errors.New("nothing says what is wrong, or where the right bytes are"), HintFrom)
 	}
 	req := *v.repair
 	req.Observe = observe
@@ -209,7 +210,8 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	}
 	req.Peers = c.Peers(req.Peers)
 	if len(m.Sources) == 0 && !req.Peers.asked() {
-		return nil, fail(Network, "read", magnetName, fmt.Errorf("it names no place where the .torrent is (xs), and %s", req.Peers.why()), "the .torrent itself will do")
+		return nil, fail(Network, "read", magnetName,
+			fmt.Errorf("it names no place where the .torrent is (xs), and %s", req.Peers.why()), "the .torrent itself will do")
 	}
 	hc, done := c.network(ctx)
 	defer done()

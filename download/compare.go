@@ -262,7 +262,8 @@ func (k *comparison) Answer(a source.Answer) error {
 		return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultProtocol, Err: errors.New("it has no ranges")}
 	}
 	if host := a.Host; host != "" && host != k.c.by.host && k.b.taken(k.c.by, host) { // RFC 6249, section 7
-		return &source.Error{URL: o.masked, Host: host, Fault: source.FaultRefused, Err: errors.New("it leads to a server that is asked already")}
+		return &source.Error{URL: o.masked, Host: host, Fault: source.FaultRefused,
+			Err: errors.New("it leads to a server that is asked already")}
 	}
 	k.timer.Reset(k.most)
 	return nil

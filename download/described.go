@@ -73,7 +73,8 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 
 // describedInPlace is the request for the file that the document describes with which the server of r answers; describe
 // is Document.Request or Document.Describe.
-func (r *Request) describedInPlace(ctx context.Context, hc network, describe func(*Document, metalink.File, Request) (Request, error)) (Request, error) {
+func (r *Request) describedInPlace(ctx context.Context, hc network,
+	describe func(*Document, metalink.File, Request) (Request, error)) (Request, error) {
 	d, err := documentOf(ctx, hc, r, func(hops []metalink.Hop) bool { return r.mayReplace(hops, asOrigin) })
 	if err != nil {
 		return *r, err
@@ -95,7 +96,8 @@ func documentOf(ctx context.Context, hc network, req *Request, may func([]metali
 	o := req.ownOptions(false)
 	d, hops, err := fetchDocument(ctx, hc, req.URL, o)
 	if err == nil && !may(hops) {
-		err = &source.Error{URL: source.Mask(req.URL), Host: source.HostPort(hops[len(hops)-1].URL), Fault: source.FaultMismatch, Err: errInPlace}
+		err = &source.Error{URL: source.Mask(req.URL), Host: source.HostPort(hops[len(hops)-1].URL),
+			Fault: source.FaultMismatch, Err: errInPlace}
 	}
 	if err != nil {
 		return nil, wrap(err, "read", req)
@@ -165,7 +167,8 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	r := base
 	r.Claims = join(join(base.Claims, claims), d.originDigests)
 	r.Described = &Described{
-		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: f.Size, Pieces: f.BestPieces(), Notes: d.notesOf(f, base),
+		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: f.Size, Pieces: f.BestPieces(),
+		Notes:   d.notesOf(f, base),
 		sharing: d.sharingOf(f.Name), malformed: f.Malformed,
 	}
 	r.Signatures = slices.Clip(base.Signatures)
@@ -278,7 +281,8 @@ func (r *Request) reportDescribed() {
 // spans reports whether the file shares pieces of a torrent with others, and there is no other evidence.
 func (r *Request) spans() bool {
 	d := r.Described
-	return d != nil && d.Torrent && d.Pieces.IsZero() && d.sharing != nil && !d.sharing.file.Span.IsZero() && !verify.Strong(r.Claims)
+	return d != nil && d.Torrent && d.Pieces.IsZero() && d.sharing != nil && !d.sharing.file.Span.IsZero() &&
+		!verify.Strong(r.Claims)
 }
 
 // bySwarm reports whether a document names no place but torrents, whose peers may be asked.

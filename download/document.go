@@ -40,7 +40,8 @@ func (p *carried) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
 }
 
 // readNext fetches the documents that were not read yet, one after the other, until one is of use. It reports false if none is.
-func (p *carried) readNext(ctx context.Context, hc network, r *Request, file metalink.File, claims []verify.Claim, trusted bool) (documentResult, bool) {
+func (p *carried) readNext(ctx context.Context, hc network, r *Request, file metalink.File, claims []verify.Claim,
+	trusted bool) (documentResult, bool) {
 	for {
 		doc, ok := p.nextDocument(file)
 		if !ok {
@@ -66,7 +67,8 @@ func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 }
 
 // describedBy fetches a document and merges it with what the header fields said.
-func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaURL, file metalink.File, claims []verify.Claim, trusted bool) documentResult {
+func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaURL, file metalink.File,
+	claims []verify.Claim, trusted bool) documentResult {
 	t := documentResult{doc: doc, from: source.Mask(doc.URL)}
 	data, a, err := fetchSmall(ctx, hc, doc.URL, r.optionsFor(doc.URL, r.namedBy(doc.URL, doc.By), trusted), metalink.MaxSize)
 	if err != nil {
@@ -214,7 +216,8 @@ func (d *Document) add(f metalink.File) {
 
 // torrentDocument is a torrent as a document that came over that channel, from there.
 func torrentDocument(t metainfo.Torrent, over verify.Channel, by address.Scope) *Document {
-	d := &Document{Refused: t.Refused, Warnings: t.Warnings, Torrent: true, Over: over, by: by, torrent: &t, shared: newSharedPieces()}
+	d := &Document{Refused: t.Refused, Warnings: t.Warnings, Torrent: true, Over: over, by: by, torrent: &t,
+		shared: newSharedPieces()}
 	t.Describe(d.add)
 	return d
 }

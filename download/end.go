@@ -69,7 +69,8 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		return
 	}
 	if s.c.Timeout > 0 && after > s.c.Timeout {
-		err = fmt.Errorf("%w (it would be back in %v, which is more than the timeout of %v)", err, after.Round(time.Second), s.c.Timeout)
+		err = fmt.Errorf("%w (it would be back in %v, which is more than the timeout of %v)", err,
+			after.Round(time.Second), s.c.Timeout)
 		fault = scheduler.FaultGone
 	}
 	s.brokeOff(err, fault)
@@ -159,12 +160,14 @@ func (s *session) short(f *flight) error {
 			Err: fmt.Errorf("body ends at byte %d of %d: %w", f.at, s.size, io.ErrUnexpectedEOF),
 		}
 	}
-	if s.size >= 0 || a.Size >= 0 || a.Host != before.Host || f.sink.cut || f.at >= before.Size || version.Compare(viewOf(before), viewOf(a)).Judgment == version.Other {
+	if s.size >= 0 || a.Size >= 0 || a.Host != before.Host || f.sink.cut || f.at >= before.Size ||
+		version.Compare(viewOf(before), viewOf(a)).Judgment == version.Other {
 		return nil
 	}
 	return &source.Error{
 		URL: f.from.masked, Host: f.from.host, Fault: source.FaultNetwork, Retry: true,
-		Err: fmt.Errorf("body ends at byte %d, and the server said that the file has %d: %w", f.at, before.Size, io.ErrUnexpectedEOF),
+		Err: fmt.Errorf("body ends at byte %d, and the server said that the file has %d: %w", f.at, before.Size,
+			io.ErrUnexpectedEOF),
 	}
 }
 

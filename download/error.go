@@ -47,8 +47,10 @@ func (k Kind) String() string {
 }
 
 var kinds = [...]string{
-	Other: "other", Usage: "usage", Local: "local", Network: "network", TLS: "tls", Auth: "auth", Protocol: "protocol", Refused: "refused",
-	Mismatch: "mismatch", NoEvidence: "no evidence", Budget: "retries used up", Limit: "limit", Interrupted: "interrupted", NoKey: "no key",
+	Other: "other", Usage: "usage", Local: "local", Network: "network", TLS: "tls", Auth: "auth",
+	Protocol: "protocol", Refused: "refused",
+	Mismatch: "mismatch", NoEvidence: "no evidence", Budget: "retries used up", Limit: "limit",
+	Interrupted: "interrupted", NoKey: "no key",
 	BadSignature: "bad signature",
 }
 
@@ -136,7 +138,8 @@ func kindOf(err error) Kind {
 	}
 	coded, isCoded := errors.AsType[*fault](err)
 	switch {
-	case is[*verify.DigestError](err), is[*verify.ConflictError](err), is[*metalink.Error](err), is[*metalink.OtherFileError](err),
+	case is[*verify.DigestError](err), is[*verify.ConflictError](err), is[*metalink.Error](err),
+		is[*metalink.OtherFileError](err),
 		is[*sums.Error](err), is[*metainfo.Error](err):
 		return Protocol
 	case is[*sums.LimitError](err):
@@ -147,7 +150,8 @@ func kindOf(err error) Kind {
 		return Interrupted
 	case isCoded:
 		return coded.kind
-	case is[*partfile.NameError](err), is[*partfile.InUseError](err), is[*partfile.TouchedError](err), is[*partfile.MovedError](err),
+	case is[*partfile.NameError](err), is[*partfile.InUseError](err), is[*partfile.TouchedError](err),
+		is[*partfile.MovedError](err),
 		is[*fs.PathError](err), is[syscall.Errno](err):
 		return Local
 	}

@@ -180,7 +180,8 @@ func (g *getter) there(ctx context.Context) (info fsys.Info, there bool, err err
 }
 
 // checkThere verifies the file that is there, by pieces only if there are any.
-func (g *getter) checkThere(ctx context.Context, claims []verify.Claim, pieces verify.PieceClaim, signatures ...verify.SignatureChecker) (verify.Proof, error) {
+func (g *getter) checkThere(ctx context.Context, claims []verify.Claim, pieces verify.PieceClaim,
+	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	if g.upload != nil {
 		return storing{g}.check(ctx, claims, pieces, signatures...)
 	}
@@ -196,7 +197,8 @@ func (e existsError) Error() string {
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
 // checkFile verifies a file that is on disk, by pieces only if there are any.
-func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.Claim, pieces verify.PieceClaim, signatures ...verify.SignatureChecker) (verify.Proof, error) {
+func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.Claim, pieces verify.PieceClaim,
+	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	f, err := files.Open(path)
 	if err != nil {
 		return verify.Proof{}, err
@@ -205,7 +207,8 @@ func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.
 	return checkBytes(ctx, fsys.Reader(f), claims, pieces, signatures...)
 }
 
-func checkBytes(ctx context.Context, from io.Reader, claims []verify.Claim, pieces verify.PieceClaim, signatures ...verify.SignatureChecker) (verify.Proof, error) {
+func checkBytes(ctx context.Context, from io.Reader, claims []verify.Claim, pieces verify.PieceClaim,
+	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	check := verify.NewChecker(-1, claims, signatures...)
 	if !pieces.Pieces.IsZero() {
 		check.ByPieces(pieces)
@@ -265,7 +268,8 @@ func (g *getter) confirmed(c *partfile.Committed, x inquiry) bool {
 		return true
 	}
 	t := tagOf(x.file, x.answer)
-	now := partfile.Identity{URLSum: id.URLSum, Size: x.file.Size, ETag: t.etag, ETagHost: t.host, LastModified: dateOf(x.file, x.answer)}
+	now := partfile.Identity{URLSum: id.URLSum, Size: x.file.Size, ETag: t.etag, ETagHost: t.host,
+		LastModified: dateOf(x.file, x.answer)}
 	return tagged(now) && goesOnFrom(now, id) == nil
 }
 

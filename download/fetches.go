@@ -24,7 +24,8 @@ type fetches struct {
 }
 
 func newFetches(req *Request) fetches {
-	return fetches{running: map[scheduler.FetchID]*flight{}, messages: make(chan message, 16), detail: req.Detail, observe: req.observe}
+	return fetches{running: map[scheduler.FetchID]*flight{}, messages: make(chan message, 16), detail: req.Detail,
+		observe: req.observe}
 }
 
 // begin runs a fetch. The loop always gets a message about its end, also after it was cancelled.

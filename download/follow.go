@@ -134,7 +134,8 @@ func (e *SelectError) Error() string {
 	if more := len(names) - len(near); more > 0 {
 		near = append(near, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("%s names no file of the document; it has %s", source.Escape(strings.Join(e.Patterns, ", ")), strings.Join(near, ", "))
+	return fmt.Sprintf("%s names no file of the document; it has %s", source.Escape(strings.Join(e.Patterns, ", ")),
+		strings.Join(near, ", "))
 }
 
 // likeness is how many triples of letters a name has in common with a pattern.
@@ -157,7 +158,8 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 	if !d.Dynamic || u == nil || !isWeb(u) || d.URL != nil && d.URL.String() == u.String() {
 		return
 	}
-	o := httpsource.Options{Mirror: true, Not: own.Not, Header: own.Header, HeaderTo: own.HeaderTo, Secure: d.URL != nil && d.URL.Scheme == "https"}
+	o := httpsource.Options{Mirror: true, Not: own.Not, Header: own.Header, HeaderTo: own.HeaderTo,
+		Secure: d.URL != nil && d.URL.Scheme == "https"}
 	if d.URL != nil && sameServer(u, d.URL) {
 		o = own
 	}
@@ -170,7 +172,8 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 		d.note("%s, where a newer one may be, is not used: %v", source.Mask(u), err)
 	case newer.Over >= d.Over:
 		newer.Name, newer.URL, newer.Notes = d.Name, d.URL, d.Notes
-		newer.redirectDigests, newer.originDigests = slices.Concat(d.redirectDigests, newer.redirectDigests), slices.Concat(d.originDigests, newer.originDigests)
+		newer.redirectDigests, newer.originDigests = slices.Concat(d.redirectDigests, newer.redirectDigests),
+			slices.Concat(d.originDigests, newer.originDigests)
 		*d = *newer
 		d.note("the newer one at %s is used", source.Mask(u))
 	default:

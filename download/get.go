@@ -359,7 +359,8 @@ func (g *getter) looseHint() Hint {
 // findName takes the name that the server gives the file, if the request wants that one: of its Content-Disposition
 // (RFC 6266), else the last segment of the URL that it leads to.
 func (g *getter) findName(ctx context.Context) error {
-	if !g.req.RemoteName || g.req.Name != "" || !g.req.hasName() || g.req.Described != nil || address.SchemeOf(g.req.URL).NoNames {
+	if !g.req.RemoteName || g.req.Name != "" || !g.req.hasName() || g.req.Described != nil ||
+		address.SchemeOf(g.req.URL).NoNames {
 		return nil
 	}
 	a, err := look(ctx, g.http, &g.req, condition{})

@@ -27,7 +27,8 @@ type hashing struct {
 }
 
 func newHashing(part *partfile.File, stream io.Writer, upload *uploading) hashing {
-	return hashing{part: part, stream: stream, upload: upload, advanced: make(chan int64, 1), failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
+	return hashing{part: part, stream: stream, upload: upload, advanced: make(chan int64, 1),
+		failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
 }
 
 // begin hashes what is here and what comes: the first size bytes. If size is not known (-1), the hasher's end sets it

@@ -79,7 +79,8 @@ func (x *inspection) checkAnswer(file metalink.File) error {
 		return fail(Mismatch, "verify", where, err, hintOtherFile)
 	}
 	if d := x.req.Described; d != nil && differs(d.Size, file.Size) {
-		return fail(Mismatch, "verify", where, fmt.Errorf("the file has %d bytes there, and %d in %s", file.Size, d.Size, d.By), "")
+		return fail(Mismatch, "verify", where,
+			fmt.Errorf("the file has %d bytes there, and %d in %s", file.Size, d.Size, d.By), "")
 	}
 	if x.req.Described == nil {
 		if err := x.c.checkPin(&x.req, pinOf(file)); err != nil {
@@ -133,7 +134,8 @@ func (x *inspection) read(ctx context.Context, f fsys.File, signatures []verify.
 	if x.size >= 0 {
 		most = min(most, x.size)
 	}
-	if err := newReading(x.req.observe, most, 0).copy(ctx, io.MultiWriter(check, pieces), io.NewSectionReader(f, 0, most)); err != nil {
+	if err := newReading(x.req.observe, most, 0).copy(ctx, io.MultiWriter(check, pieces),
+		io.NewSectionReader(f, 0, most)); err != nil {
 		return verify.Proof{}, err
 	}
 	v.Damaged, x.unchecked = x.beside.judge(v.Pieces, pieces.Wrong(), v.PiecesFrom)
@@ -277,5 +279,6 @@ type uncheckedError struct {
 
 func (e *uncheckedError) Error() string {
 	slices.Sort(e.with)
-	return fmt.Sprintf("bytes %v were not checked: it shares their pieces in %s with %s", e.ranges, e.from, strings.Join(slices.Compact(e.with), ", and with "))
+	return fmt.Sprintf("bytes %v were not checked: it shares their pieces in %s with %s", e.ranges, e.from,
+		strings.Join(slices.Compact(e.with), ", and with "))
 }

@@ -266,7 +266,8 @@ func without(a, b []verify.Claim) []verify.Claim {
 
 // stated is what an answer says of the file: file is the asked server's word, and by the rank of the party that sent the answer.
 func stated(file metalink.File, a source.Answer, by rank, at *url.URL) statement {
-	st := statement{by: by, file: file, size: a.Size, sizeBy: by, at: at, tag: tagOf(file, a), date: dateOf(file, a), host: a.Host}
+	st := statement{by: by, file: file, size: a.Size, sizeBy: by, at: at, tag: tagOf(file, a), date: dateOf(file, a),
+		host: a.Host}
 	if file.Server != nil {
 		st.host = source.HostPort(file.Server)
 	}
@@ -304,7 +305,8 @@ func (st statement) confirms(prior partfile.Identity) bool {
 
 // viewOf is what a mirror's answer shows of its own copy.
 func viewOf(a source.Answer) version.View {
-	return version.View{Size: a.Size, Digests: a.Claims, ETag: metalink.StrongETag(a.ETag), Host: a.Host, Modified: a.LastModified}
+	return version.View{Size: a.Size, Digests: a.Claims, ETag: metalink.StrongETag(a.ETag), Host: a.Host,
+		Modified: a.LastModified}
 }
 
 // identityView is what a journal shows of a version. Where a digest alone ties the bytes, its tag is that of some of them.

@@ -72,5 +72,6 @@ func (x *fetches) keepsUp(c *Client, req *Request, limit *Limiter, now time.Time
 	if !x.pulse.tooSlow(now, waits, x.lowest(c, least, limit), x.stats.arrived) {
 		return nil
 	}
-	return &fault{kind: Budget, what: fmt.Sprintf("slower than %d bytes a second for %v", least, lowestTime), cause: ErrTooSlow, final: true}
+	return &fault{kind: Budget, what: fmt.Sprintf("slower than %d bytes a second for %v", least, lowestTime),
+		cause: ErrTooSlow, final: true}
 }

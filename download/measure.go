@@ -34,7 +34,8 @@ func (g Measurement) Rate() float64 {
 // measureAll fetches from the server and the mirrors of f, one after the other.
 func measureAll(ctx context.Context, hc network, req *Request, f metalink.File, moment time.Duration) []Measurement {
 	claims := join(req.Claims, f.Claims)
-	all := []Measurement{measure(ctx, hc.Source(req.URL, req.lookOptions(condition{})), origin{url: req.URL}, f.Size, claims, moment)}
+	all := []Measurement{measure(ctx, hc.Source(req.URL, req.lookOptions(condition{})), origin{url: req.URL}, f.Size,
+		claims, moment)}
 	for _, m := range f.Mirrors {
 		if ctx.Err() != nil {
 			break
@@ -47,7 +48,8 @@ func measureAll(ctx context.Context, hc network, req *Request, f metalink.File, 
 }
 
 // measure fetches from one place.
-func measure(ctx context.Context, src source.Source, o origin, size int64, claims []verify.Claim, moment time.Duration) Measurement {
+func measure(ctx context.Context, src source.Source, o origin, size int64, claims []verify.Claim,
+	moment time.Duration) Measurement {
 	o.masked, o.host = source.Mask(o.url), source.HostPort(o.url)
 	r := byterange.Range{Start: 0, End: mostMeasured}
 	if size >= 0 && size <= mostMeasured {
@@ -55,7 +57,8 @@ func measure(ctx context.Context, src source.Source, o origin, size int64, claim
 	}
 	over, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &measureSink{of: &o, size: size, claims: claims, moment: moment, over: cancel, result: Measurement{URL: o.masked, Host: o.host}}
+	s := &measureSink{of: &o, size: size, claims: claims, moment: moment, over: cancel,
+		result: Measurement{URL: o.masked, Host: o.host}}
 	err := src.Fetch(over, r, s)
 	if s.answered.IsZero() || over.Err() == nil || ctx.Err() != nil { // else its time was up
 		s.result.Err = err

@@ -189,7 +189,8 @@ func (s *session) addSwarm() {
 // servers need long. It needs a strong digest, which shows whether it is about this file.
 func (s *session) askTorrent() {
 	doc, ok := torrentOf(s.file)
-	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.single || s.size < 0 || !verify.Strong(s.claims) {
+	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.single ||
+		s.size < 0 || !verify.Strong(s.claims) {
 		return
 	}
 	if s.req.Peers != PeersOnly && !s.req.seeds() && !s.slow() {

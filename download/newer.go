@@ -61,7 +61,8 @@ func (p *carried) remembered() bool { return p.here != nil && !p.here.Digest.IsZ
 // suffices reports whether nothing more must be proven than when the file was downloaded.
 func (g *getter) suffices() bool {
 	r := &g.req
-	return !g.carried.remembered() || !verify.Strong(r.Claims) && !r.Anchors.Any() && (r.Require == RequireNothing || g.carried.here.Over != 0)
+	return !g.carried.remembered() || !verify.Strong(r.Claims) && !r.Anchors.Any() &&
+		(r.Require == RequireNothing || g.carried.here.Over != 0)
 }
 
 // condition is that of the first request. A date alone does not distinguish an older file from the same one.
@@ -194,7 +195,8 @@ func unprovenNewer(r *Request) *Error { return r.fail(NoEvidence, errUnprovenNew
 // that curl -R or wget brought. That is no proof, so it counts only where none is demanded.
 func (g *getter) dated(a source.Answer, claims []verify.Claim) bool {
 	r := &g.req
-	if !r.IfNewer || !r.onDisk() || g.carried.here != nil || r.Require != RequireNothing || r.Anchors.Any() || verify.Strong(claims) {
+	if !r.IfNewer || !r.onDisk() || g.carried.here != nil || r.Require != RequireNothing || r.Anchors.Any() ||
+		verify.Strong(claims) {
 		return false
 	}
 	info, there, err := partfile.Target(g.http.files, r.Dir, r.Name)

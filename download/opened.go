@@ -41,7 +41,8 @@ type openedSink struct {
 }
 
 func (k *openedSink) fault(f source.Fault, err error) error {
-	return &source.Error{URL: source.Mask(k.url), Host: source.HostPort(k.url), Fault: f, Retry: f == source.FaultNetwork, Err: err}
+	return &source.Error{URL: source.Mask(k.url), Host: source.HostPort(k.url), Fault: f,
+		Retry: f == source.FaultNetwork, Err: err}
 }
 
 // Answer implements source.Sink.

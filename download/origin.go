@@ -178,7 +178,8 @@ func (s *session) readFirst(o *origin, a source.Answer) (x resolution, err error
 // headMatters reports whether an answer to HEAD may have the digest that this one lacks: some stores send it there only.
 func (s *session) headMatters(x resolution) bool {
 	needed := s.req.Require == RequireDigest && !s.strong() && !verify.Strong(x.file.Claims)
-	return x.nature != aDocument && s.roleOf(s.sources.first()) == asOrigin && !s.standIn() && (x.file.NoDigest || needed) && !s.req.NoMetalink
+	return x.nature != aDocument && s.roleOf(s.sources.first()) == asOrigin && !s.standIn() &&
+		(x.file.NoDigest || needed) && !s.req.NoMetalink
 }
 
 // wantsHead reports whether HEAD is to be asked now: it was not, or it spoke of another version than this answer does.
@@ -303,7 +304,8 @@ func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 		s.forgetRecalled()
 	}
 	v := version.Compare(s.view(), st.view())
-	if v.Judgment != version.Other || v.By != version.ByDigest && st.host != s.host || v.By == version.ByETag && s.carried.steady {
+	if v.Judgment != version.Other || v.By != version.ByDigest && st.host != s.host || v.By == version.ByETag &&
+		s.carried.steady {
 		return nil
 	}
 	if !s.mayAnnounce(a.Hops, st.file.Claims) {

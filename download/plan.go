@@ -234,7 +234,8 @@ func (h *planner) leftover(ctx context.Context) error {
 	case l.InUse:
 		return &partfile.InUseError{Path: l.Path, PID: l.PID}
 	}
-	h.plan.Left = &Left{Path: l.Path, Name: l.Name, URL: l.Identity.URL, Size: -1, Have: l.Have, Changed: l.Changed, Require: l.Identity.Require, Due: l.Due}
+	h.plan.Left = &Left{Path: l.Path, Name: l.Name, URL: l.Identity.URL, Size: -1, Have: l.Have, Changed: l.Changed,
+		Require: l.Identity.Require, Due: l.Due}
 	if l.Known {
 		h.plan.Left.Size = l.Identity.Size
 	}

@@ -199,7 +199,8 @@ func (s *session) usePieces() {
 		return
 	}
 	s.hashing.startPieces(list, s.carried.piecesFrom)
-	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(), list.Algorithm(), s.carried.piecesFrom)
+	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(),
+		list.Algorithm(), s.carried.piecesFrom)
 	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
 }
 
@@ -221,7 +222,8 @@ func (s *session) provenBySwarm(c scheduler.Check) bool {
 	if s.swarm.src == nil || x == nil {
 		return false
 	}
-	if own := x.file.BestPieces(); own.IsZero() || own.Length() != list.Length() || own.Digest(int(c.Piece)) != list.Digest(int(c.Piece)) {
+	if own := x.file.BestPieces(); own.IsZero() || own.Length() != list.Length() ||
+		own.Digest(int(c.Piece)) != list.Digest(int(c.Piece)) {
 		return false
 	}
 	for _, o := range s.sources.all {

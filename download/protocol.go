@@ -31,7 +31,8 @@ var protocols = map[string]protocol{
 		open: func(n network, c *Client) client {
 			return ftpClient{&ftpsource.Client{ // trust and dial guard are the same for each protocol
 				ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, TLSFor: n.TLSFor,
-				Proxy: proxyOf(n.Client), Outlet: n.Outlet, AllowHosts: n.AllowHosts, Resolver: n.Resolver, Credentials: c.Credentials,
+				Proxy: proxyOf(n.Client), Outlet: n.Outlet, AllowHosts: n.AllowHosts, Resolver: n.Resolver,
+				Credentials: c.Credentials,
 			}}
 		},
 		check: ftpsource.Check,

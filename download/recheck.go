@@ -33,7 +33,8 @@ type recheck struct {
 // newRecheck begins with which source brought what.
 func newRecheck(s *session) *recheck {
 	x := &recheck{board: board{
-		part: s.part, size: s.part.Front(), bound: s.bound(), claims: s.claims, asked: s.req.Described == nil && !s.standIn(), limit: s.limiter(),
+		part: s.part, size: s.part.Front(), bound: s.bound(), claims: s.claims,
+		asked: s.req.Described == nil && !s.standIn(), limit: s.limiter(),
 		silence: cmp.Or(s.c.Timeout, 30*time.Second), pause: cmp.Or(s.c.RetryWait, time.Second), wake: make(chan struct{}, 1),
 	}}
 	x.changed.L = &x.mu
@@ -43,7 +44,8 @@ func newRecheck(s *session) *recheck {
 		for r := range o.brought.All() {
 			earlier.Remove(r)
 		}
-		p := &party{from: o, host: o.host, brought: o.brought.Clone(), todo: o.brought.Clone(), agrees: o.brought.Clone(), err: o.err, out: o.banned || o.swarm}
+		p := &party{from: o, host: o.host, brought: o.brought.Clone(), todo: o.brought.Clone(),
+			agrees: o.brought.Clone(), err: o.err, out: o.banned || o.swarm}
 		if o.busy > 0 {
 			p.rate = float64(o.bytes) / o.busy.Seconds()
 		}
@@ -145,7 +147,8 @@ func (x *recheck) usual() float64 {
 
 // byTrust are the sources, the more trusted ones first.
 func (x *recheck) byTrust() []*party {
-	all := slices.DeleteFunc(slices.Clone(x.parties), func(p *party) bool { return p.from == nil || p.from.swarm || p.from.other })
+	all := slices.DeleteFunc(slices.Clone(x.parties),
+		func(p *party) bool { return p.from == nil || p.from.swarm || p.from.other })
 	rank := func(p *party) int {
 		switch {
 		case x.own(p): // it would have to have been an accident
@@ -228,7 +231,8 @@ func (x *recheck) unknown(p *party) int64 {
 
 // unanimous reports whether each byte was compared with another source's and none was different.
 func (x *recheck) unanimous() bool {
-	return x.compared > 0 && !slices.ContainsFunc(x.parties, func(p *party) bool { return p.todo.Count() > 0 || p.differs.Count() > 0 })
+	return x.compared > 0 && !slices.ContainsFunc(x.parties,
+		func(p *party) bool { return p.todo.Count() > 0 || p.differs.Count() > 0 })
 }
 
 // exchange puts what may mend the file into its place, and what was there into the overlay.

@@ -96,7 +96,8 @@ func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 		return noSamples, nil
 	case sameSize && r.link.ETag != "" && !r.prior.Mixed && r.link.ETag == r.prior.ETag && r.link.ETagHost == r.prior.ETagHost:
 		return fewSamples, nil
-	case r.req.Continue && sameSize && r.sealed && r.req.Require == RequireNothing && len(r.req.Mirrors) == 0 && !r.req.described():
+	case r.req.Continue && sameSize && r.sealed && r.req.Require == RequireNothing && len(r.req.Mirrors) == 0 &&
+		!r.req.described():
 		return manySamples, nil
 	}
 	return 0, notRefreshed(r.getter, errUntiedLink, HintRefresh)
@@ -201,7 +202,8 @@ func samplesOf(have byterange.Set, size int64) (parts []byterange.Range) {
 	for _, r := range runs[:min(len(runs), mostRuns)] {
 		if len(runs) > 1 {
 			unit := min(compareUnit, size)
-			parts = append(parts, byterange.Range{Start: r.Start, End: min(r.Start+unit, r.End)}, byterange.Range{Start: max(r.Start, r.End-unit), End: r.End})
+			parts = append(parts, byterange.Range{Start: r.Start, End: min(r.Start+unit, r.End)},
+				byterange.Range{Start: max(r.Start, r.End-unit), End: r.End})
 		}
 	}
 	return append(parts, byterange.Range{Start: max(last.Start, last.End-size), End: last.End})

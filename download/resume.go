@@ -213,7 +213,8 @@ func (g *getter) mayContinue(prior partfile.Identity) bool {
 
 // mayCompare reports whether samples may show that bytes are those of the server.
 func (g *getter) mayCompare(prior partfile.Identity) bool {
-	return g.req.Continue && g.req.Require == RequireNothing && !g.req.described() && prior.Host != "" && prior.URLSum == partfile.SumURL(g.req.URL)
+	return g.req.Continue && g.req.Require == RequireNothing && !g.req.described() && prior.Host != "" &&
+		prior.URLSum == partfile.SumURL(g.req.URL)
 }
 
 // continueBroken resumes, within one run, after the server broke off, as resumeUnproven does between two runs. It

@@ -195,7 +195,8 @@ func (s *session) launch(a scheduler.Fetch) {
 		k.unreported = &byterange.Set{}
 	}
 	s.carried.fetches++
-	f := &flight{number: s.carried.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
+	f := &flight{number: s.carried.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(),
+		at: a.Range.Start}
 	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
 	before := s.disk.last
 	to, end := s.throttled(ctx, o, k)
@@ -234,7 +235,8 @@ func (s *session) progress() {
 	}
 	s.fetches.reportBrought()
 	have := s.part.Have()
-	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active(), Twice: s.result.Duplicate + s.fetches.stats.twice()})
+	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active(),
+		Twice: s.result.Duplicate + s.fetches.stats.twice()})
 }
 
 // remember saves the measured speeds of the sources for the next download. Under a limit the speeds say nothing of the sources.

@@ -99,7 +99,8 @@ func (x sharedPieceFetcher) piece(ctx context.Context, i int) ([]byte, error) {
 		data, err = x.fetch(ctx, parts, want)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("piece %d of the torrent, which %s shares with other files: %w", i, source.Escape(x.file.Name), err)
+		return nil, fmt.Errorf("piece %d of the torrent, which %s shares with other files: %w", i,
+			source.Escape(x.file.Name), err)
 	}
 	x.shared.add(i, data)
 	return data, nil
@@ -231,7 +232,8 @@ func (x sharedPieceFetcher) seeds() (list []int) {
 
 // seedParts brings the parts of a piece from web seed k, which has so long for all of them together. Those that it does
 // not bring are nil.
-func (x sharedPieceFetcher) seedParts(ctx context.Context, within time.Duration, parts []metainfo.Part, k int) (all [][]byte, last error) {
+func (x sharedPieceFetcher) seedParts(ctx context.Context, within time.Duration, parts []metainfo.Part,
+	k int) (all [][]byte, last error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, errSlow)
 	defer cancel()
 	all = make([][]byte, len(parts))
@@ -243,7 +245,8 @@ func (x sharedPieceFetcher) seedParts(ctx context.Context, within time.Duration,
 		last = err
 		if slow := context.Cause(ctx) == errSlow; slow || source.IsTimeout(err) {
 			x.shared.late[k] = true
-			return all, &source.Error{URL: source.Mask(x.torrent.Mirrors(p.File)[k]), Fault: source.FaultNetwork, Retry: true, Err: errSlow}
+			return all, &source.Error{URL: source.Mask(x.torrent.Mirrors(p.File)[k]), Fault: source.FaultNetwork,
+				Retry: true, Err: errSlow}
 		}
 	}
 	return all, last

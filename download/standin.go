@@ -59,7 +59,8 @@ func (g *getter) answers(ctx context.Context) bool {
 	}
 	_, err := g.http.Head(ctx, g.carried.origin, g.req.originOptions(&g.carried, false))
 	var e *source.Error
-	if errors.As(err, &e) && (e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented || e.Status == http.StatusForbidden) {
+	if errors.As(err, &e) && (e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented ||
+		e.Status == http.StatusForbidden) {
 		return true // to GET it may answer
 	}
 	if err != nil {

@@ -111,7 +111,8 @@ func (g storing) there(ctx context.Context) (info fsys.Info, there bool, err err
 }
 
 // check verifies the file that is there, by pieces only if there are any.
-func (g storing) check(ctx context.Context, claims []verify.Claim, pieces verify.PieceClaim, signatures ...verify.SignatureChecker) (verify.Proof, error) {
+func (g storing) check(ctx context.Context, claims []verify.Claim, pieces verify.PieceClaim,
+	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	if _, there, err := g.there(ctx); err != nil || !there {
 		return verify.Proof{}, cmp.Or(err, fs.ErrNotExist)
 	}

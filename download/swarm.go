@@ -128,7 +128,8 @@ type swarm struct{ src source.Swarm }
 // join joins the swarm of a file, and offers what is here of it already.
 func (w *swarm) join(s *session) source.Source {
 	x := s.carried.sharing
-	w.src = s.http.swarms.Swarm(x.torrent, x.file, source.SwarmOptions{Part: s.part, Dir: s.req.Dir, Peers: x.peers, Named: x.named})
+	w.src = s.http.swarms.Swarm(x.torrent, x.file,
+		source.SwarmOptions{Part: s.part, Dir: s.req.Dir, Peers: x.peers, Named: x.named})
 	for r := range s.here.All() {
 		w.src.Here(r)
 	}
@@ -208,7 +209,8 @@ func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path st
 		return
 	}
 	defer file.Close()
-	src := hc.swarms.Swarm(x.torrent, x.file, source.SwarmOptions{Part: file, Seed: true, Dir: req.Dir, Peers: x.peers, Named: x.named})
+	src := hc.swarms.Swarm(x.torrent, x.file,
+		source.SwarmOptions{Part: file, Seed: true, Dir: req.Dir, Peers: x.peers, Named: x.named})
 	defer src.Close()
 	if err := src.Seed(); err != nil {
 		req.note("it is not given to peers: %v", err)

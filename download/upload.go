@@ -139,7 +139,8 @@ func (u *uploading) next() int64 {
 }
 
 // put uploads what is before pos and was not uploaded yet, if that is a part, or the last one.
-func (u *uploading) put(ctx context.Context, from io.ReaderAt, pos int64, check *verify.Checker, moved func(int64), last bool) error {
+func (u *uploading) put(ctx context.Context, from io.ReaderAt, pos int64, check *verify.Checker, moved func(int64),
+	last bool) error {
 	p, err := u.part(from, pos, check, last)
 	if p == nil || err != nil {
 		return err
@@ -158,7 +159,8 @@ func (u *uploading) part(from io.ReaderAt, pos int64, check *verify.Checker, las
 		return nil, nil
 	}
 	p := &UploadPart{
-		Start: u.front, Bytes: io.NewSectionReader(from, u.front, pos-u.front), Last: last, URL: u.identity.URL, Claims: u.identity.Claims,
+		Start: u.front, Bytes: io.NewSectionReader(from, u.front, pos-u.front), Last: last, URL: u.identity.URL,
+		Claims: u.identity.Claims,
 	}
 	var err error
 	if u.check, err = check.MarshalBinary(); err != nil {

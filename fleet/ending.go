@@ -74,7 +74,8 @@ func (e *Ending) bound() {
 	if len(e.Sources) <= mostSources {
 		return
 	}
-	hosts := slices.SortedFunc(maps.Keys(e.Sources), func(a, b string) int { return cmp.Or(cmp.Compare(e.Sources[b], e.Sources[a]), strings.Compare(a, b)) })
+	hosts := slices.SortedFunc(maps.Keys(e.Sources),
+		func(a, b string) int { return cmp.Or(cmp.Compare(e.Sources[b], e.Sources[a]), strings.Compare(a, b)) })
 	named := map[string]int64{}
 	for i, host := range hosts {
 		if i >= mostSources-1 {

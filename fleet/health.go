@@ -58,7 +58,8 @@ func (h *Health) Pause() (pause time.Duration, keys []string) {
 // Judge evaluates the records of the last failed jobs after a pause.
 func (h *Health) Judge(worker string, records []Record) {
 	is := func(k Kind) bool {
-		return slices.ContainsFunc(records, func(r Record) bool { return r.Last != nil && r.Last.Worker != worker && r.Last.Kind == k })
+		return slices.ContainsFunc(records,
+			func(r Record) bool { return r.Last != nil && r.Last.Worker != worker && r.Last.Kind == k })
 	}
 	switch h.looks++; {
 	case is(Right):

@@ -86,8 +86,10 @@ func pack(f File) packedFile {
 		p.text(i.Target)
 		p.text(i.Reason)
 	})
-	rest := &File{Claims: f.Claims[unsigned:], ETag: f.ETag, Pieces: f.Pieces, Signatures: f.Signatures, Malformed: f.Malformed, Server: f.Server}
-	if len(rest.Claims)+len(rest.Pieces)+len(rest.Signatures) == 0 && rest.ETag == "" && rest.Malformed == nil && rest.Server == nil {
+	rest := &File{Claims: f.Claims[unsigned:], ETag: f.ETag, Pieces: f.Pieces, Signatures: f.Signatures,
+		Malformed: f.Malformed, Server: f.Server}
+	if len(rest.Claims)+len(rest.Pieces)+len(rest.Signatures) == 0 && rest.ETag == "" && rest.Malformed == nil &&
+		rest.Server == nil {
 		rest = nil
 	}
 	return packedFile{string(p.out), rest}

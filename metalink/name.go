@@ -87,7 +87,8 @@ func CheckPath(name string) error {
 
 // deceptive reports whether r is a control character or changes the display of the text around it.
 func deceptive(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' ||
+		r == unicode.ReplacementChar
 }
 
 // device reports whether name is the name of a Windows device, with or without an extension.

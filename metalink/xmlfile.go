@@ -187,7 +187,8 @@ func (f *fileReader) hash(e xml.StartElement) error {
 	}
 	d, err := verify.ParseHex(alg, text)
 	if err != nil {
-		f.malformed = append(f.malformed, &Error{Line: f.line, Kind: Invalid, Why: "its hash " + quote(text) + ": " + err.Error(), Err: err})
+		f.malformed = append(f.malformed,
+			&Error{Line: f.line, Kind: Invalid, Why: "its hash " + quote(text) + ": " + err.Error(), Err: err})
 		return nil
 	}
 	for _, have := range f.file.Claims {

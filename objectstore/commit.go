@@ -96,7 +96,8 @@ func (u *upload) inTheWay(c condition) error {
 	if c.match == "" {
 		return fmt.Errorf("%s: %w", u.path(), fs.ErrExist)
 	}
-	return &download.Error{Kind: download.Local, What: "store", Where: u.path(), Err: errors.New("the object that was to be replaced was changed meanwhile"), Hint: hintAgain}
+	return &download.Error{Kind: download.Local, What: "store", Where: u.path(),
+		Err: errors.New("the object that was to be replaced was changed meanwhile"), Hint: hintAgain}
 }
 
 // commitSmall creates the object of a file of at most one part, and returns its token.

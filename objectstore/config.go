@@ -35,8 +35,10 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	}
 	c.region = cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), settings["region"])
 	c.bundle = cmp.Or(getenv("AWS_CA_BUNDLE"), settings["ca_bundle"])
-	word := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"), settings["s3.endpoint_url"], settings["endpoint_url"], "https://s3.amazonaws.com")
-	if c.endpoint, err = url.Parse(word); err != nil || c.endpoint.Host == "" || c.endpoint.User != nil || strings.Trim(c.endpoint.Path, "/") != "" || c.endpoint.Scheme != "http" && c.endpoint.Scheme != "https" {
+	word := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"), settings["s3.endpoint_url"],
+		settings["endpoint_url"], "https://s3.amazonaws.com")
+	if c.endpoint, err = url.Parse(word); err != nil || c.endpoint.Host == "" || c.endpoint.User != nil ||
+		strings.Trim(c.endpoint.Path, "/") != "" || c.endpoint.Scheme != "http" && c.endpoint.Scheme != "https" {
 		return c, errors.New("the endpoint (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, endpoint_url in ~/.aws/config) is no https://HOST")
 	}
 	switch style := settings["s3.addressing_style"]; style {
@@ -48,7 +50,8 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	default:
 		return c, fmt.Errorf("addressing_style = %.20q in ~/.aws/config: write path, virtual or auto", style)
 	}
-	c.credentials, err = readCredentials(getenv, cmp.Or(getenv("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(folder, "credentials")), profile)
+	c.credentials, err = readCredentials(getenv,
+		cmp.Or(getenv("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(folder, "credentials")), profile)
 	return c, err
 }
 
@@ -75,7 +78,8 @@ func readCredentials(getenv func(string) string, file, profile string) (*credent
 	if found["aws_access_key_id"] != "" || found["credential_process"] != "" {
 		return credentials.NewFileAWSCredentials(file, profile), nil
 	}
-	for _, name := range []string{"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
+	for _, name := range []string{"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
 		if getenv(name) != "" {
 			return credentials.NewIAM(""), nil
 		}

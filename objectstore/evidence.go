@@ -72,8 +72,10 @@ type Source struct {
 func newEvidence(object string, h heading, f download.UploadFinal) Evidence {
 	r, p := f.Result, f.Result.Proof
 	e := Evidence{
-		Object: object, Upload: h.Token, URL: f.URL, Size: p.Size(), Digests: map[string]string{}, Verified: p.Verified(), By: p.String(),
-		Host: r.Host, ETag: r.ETag, LastModified: r.LastModified.UTC(), Began: h.Began, Ended: time.Now().UTC().Truncate(time.Second),
+		Object: object, Upload: h.Token, URL: f.URL, Size: p.Size(), Digests: map[string]string{},
+		Verified: p.Verified(), By: p.String(),
+		Host: r.Host, ETag: r.ETag, LastModified: r.LastModified.UTC(), Began: h.Began,
+		Ended: time.Now().UTC().Truncate(time.Second),
 	}
 	for _, d := range p.Digests() {
 		e.Digests[d.Algorithm().String()] = d.Hex()
@@ -134,19 +136,22 @@ func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 		err = errors.New("other processes put theirs")
 	}
 	if l := u.store.lease; l == nil || l.Confirm(ctx) == nil {
-		u.store.options.Note(fmt.Sprintf("%s is in place, and its evidence could not be put beside it: %v", u.path(), beside.fault(ctx, err)))
+		u.store.options.Note(fmt.Sprintf("%s is in place, and its evidence could not be put beside it: %v", u.path(),
+			beside.fault(ctx, err)))
 	}
 }
 
 // tryEvidence replaces the existing evidence. It reads it before it looks at the object. Evidence of a newer object is
 // written after that object, so the condition fails if the object is replaced meanwhile. done is true if nothing is to
 // be written.
-func (u *upload) tryEvidence(ctx context.Context, beside *upload, e Evidence, data []byte, anew, first bool) (done bool, err error) {
+func (u *upload) tryEvidence(ctx context.Context, beside *upload, e Evidence, data []byte, anew,
+	first bool) (done bool, err error) {
 	obeys, _ := u.store.probed.hold(ctx, u.key)
 	var c condition
 	if !(first && obeys && anew && u.existing == nil) { // a new object rarely has earlier evidence
 		var there Evidence
-		if c, there, err = beside.evidenceOf(ctx, u.path()); err != nil || !anew && there.of(e.Upload, e.Digests[verify.SHA256.String()]) {
+		if c, there, err = beside.evidenceOf(ctx, u.path()); err != nil || !anew && there.of(e.Upload,
+			e.Digests[verify.SHA256.String()]) {
 			return err == nil, err
 		}
 	}
@@ -171,7 +176,8 @@ func (u *upload) putJSON(ctx context.Context, data []byte, c *condition) error {
 		c.options(&o)
 	}
 	sum := sha256.Sum256(data)
-	_, err := u.store.core.PutObject(ctx, u.store.bucket, u.key, bytes.NewReader(data), int64(len(data)), "", hex.EncodeToString(sum[:]), o)
+	_, err := u.store.core.PutObject(ctx, u.store.bucket, u.key, bytes.NewReader(data), int64(len(data)), "",
+		hex.EncodeToString(sum[:]), o)
 	return err
 }
 
@@ -191,7 +197,8 @@ func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, e 
 	}
 	defer body.Close()
 	if json.NewDecoder(io.LimitReader(body, mostEvidence)).Decode(&e) != nil || e.Object != object {
-		return c, Evidence{}, &download.Error{Kind: download.Local, What: "store", Where: u.path(), Err: errors.New("another object has its name")}
+		return c, Evidence{}, &download.Error{Kind: download.Local, What: "store", Where: u.path(),
+			Err: errors.New("another object has its name")}
 	}
 	return condition{info.ETag}, e, nil
 }

@@ -23,7 +23,8 @@ func (u *upload) Existing(ctx context.Context) (*download.Existing, error) {
 	}
 	u.existing = info
 	u.finish(ctx, *info)
-	return &download.Existing{Size: info.Size, ModTime: info.LastModified, Open: func(ctx context.Context) (io.ReadCloser, error) { return u.read(ctx, *info) }}, nil
+	return &download.Existing{Size: info.Size, ModTime: info.LastModified,
+		Open: func(ctx context.Context) (io.ReadCloser, error) { return u.read(ctx, *info) }}, nil
 }
 
 // makingTime is how long to wait for an object that the store is still assembling.

@@ -201,7 +201,8 @@ func inUse(f fsys.File) error {
 	if pid, _ := fsys.Holder(f); pid > 0 {
 		by = fmt.Sprintf("process %d", pid)
 	}
-	return &download.Error{Kind: download.Local, What: "upload", Where: "", Err: fmt.Errorf("is in use by %s", by), Hint: "that one ends in good order with Ctrl-C"}
+	return &download.Error{Kind: download.Local, What: "upload", Where: "", Err: fmt.Errorf("is in use by %s", by),
+		Hint: "that one ends in good order with Ctrl-C"}
 }
 
 // Read implements journal.

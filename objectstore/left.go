@@ -156,7 +156,8 @@ func journaled(dir fsys.Dir, name string) (l Left, err error) {
 		return l, nil
 	}
 	h := r.heading
-	l = Left{Endpoint: h.Endpoint, Bucket: h.Bucket, Key: h.Key, Upload: h.Upload, URL: h.URL, Began: h.Began, changed: info.ModTime}
+	l = Left{Endpoint: h.Endpoint, Bucket: h.Bucket, Key: h.Key, Upload: h.Upload, URL: h.URL, Began: h.Began,
+		changed: info.ModTime}
 	for n := 1; r.parts[n].Number == n; n++ {
 		l.Size += r.parts[n].Size
 	}

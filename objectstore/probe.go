@@ -114,7 +114,8 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 			s.core.AbortMultipartUpload(after, s.bucket, l.Key, l.Upload)
 		}
 	}()
-	part, err := s.core.PutObjectPart(ctx, s.bucket, key, upload, 1, strings.NewReader("?"), 1, minio.PutObjectPartOptions{DisableContentSha256: true})
+	part, err := s.core.PutObjectPart(ctx, s.bucket, key, upload, 1, strings.NewReader("?"), 1,
+		minio.PutObjectPartOptions{DisableContentSha256: true})
 	if err != nil {
 		return false, err
 	}

@@ -154,7 +154,8 @@ func (s *Store) connect(c config) error {
 	s.access = c.credentials
 	s.endpoint = c.endpoint.Scheme + "://" + c.endpoint.Host
 	s.core, err = minio.NewCore(c.endpoint.Host, &minio.Options{
-		Creds: c.credentials, Secure: c.endpoint.Scheme == "https", Transport: bounded{transport}, Region: c.region, BucketLookup: c.lookup, MaxRetries: tries,
+		Creds: c.credentials, Secure: c.endpoint.Scheme == "https", Transport: bounded{transport}, Region: c.region,
+		BucketLookup: c.lookup, MaxRetries: tries,
 	})
 	if err == nil && s.options.UserAgent != "" {
 		name, version, _ := strings.Cut(s.options.UserAgent, "/")

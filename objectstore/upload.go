@@ -141,7 +141,8 @@ func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err erro
 
 // is reports whether p, as listed by the store, is the part in the journal.
 func (e entry) is(p minio.ObjectPart) bool {
-	return e.Size == p.Size && e.ETag == strings.Trim(p.ETag, `"`) && (p.ChecksumSHA256 == "" || p.ChecksumSHA256 == inBase64(e.SHA256))
+	return e.Size == p.Size && e.ETag == strings.Trim(p.ETag, `"`) &&
+		(p.ChecksumSHA256 == "" || p.ChecksumSHA256 == inBase64(e.SHA256))
 }
 
 // parts lists the parts of an upload.
@@ -223,7 +224,8 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	if err := u.open(); err != nil {
 		return err
 	}
-	h := heading{Version: journalVersion, Endpoint: u.store.endpoint, Bucket: u.store.bucket, Key: u.key, Token: newToken(), URL: p.URL, Began: time.Now().UTC().Truncate(time.Second)}
+	h := heading{Version: journalVersion, Endpoint: u.store.endpoint, Bucket: u.store.bucket, Key: u.key,
+		Token: newToken(), URL: p.URL, Began: time.Now().UTC().Truncate(time.Second)}
 	o := minio.PutObjectOptions{UserMetadata: u.store.metadata(h, p.Claims)}
 	o.UserMetadata["x-amz-checksum-algorithm"], o.UserMetadata["x-amz-checksum-type"] = "SHA256", "COMPOSITE"
 	var err error
@@ -271,7 +273,8 @@ func (u *upload) send(ctx context.Context, number int, p download.UploadPart) er
 	if err != nil {
 		return u.fault(ctx, err)
 	}
-	e := entry{Number: number, Start: p.Start, Size: p.Bytes.Size(), SHA256: hex.EncodeToString(raw), ETag: sent.ETag, State: p.State}
+	e := entry{Number: number, Start: p.Start, Size: p.Bytes.Size(), SHA256: hex.EncodeToString(raw), ETag: sent.ETag,
+		State: p.State}
 	u.mu.Lock()
 	err = appendLine(u.journal, e)
 	e.State = nil
@@ -352,7 +355,8 @@ func (u *upload) abort(id string) {
 		case <-ctx.Done():
 		}
 	}
-	u.store.options.Note(fmt.Sprintf("%s: the upload could not be ended (%v); braid parts remove %s does", u.path(), u.fault(context.Background(), err), u.path()))
+	u.store.options.Note(fmt.Sprintf("%s: the upload could not be ended (%v); braid parts remove %s does", u.path(),
+		u.fault(context.Background(), err), u.path()))
 }
 
 // Close implements download.Upload.

@@ -90,7 +90,8 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 	}
 	start = w.pieces.next(start, gap.End)
 	r := byterange.Range{Start: start, End: w.pieces.next(min(start+want, gap.End), gap.End)}
-	if rest := gap.End - r.End; rest < min(minRange, max(minSteal, want/4)) || rest < want/2 && w.remaining() >= 2*windowTime || rest < w.cfg.MinSplit {
+	if rest := gap.End - r.End; rest < min(minRange, max(minSteal, want/4)) || rest < want/2 &&
+		w.remaining() >= 2*windowTime || rest < w.cfg.MinSplit {
 		r.End = gap.End // leave no short rest
 	}
 	if w.cfg.Window > 0 {

@@ -52,7 +52,8 @@ func (s *Scheduler) finished() bool {
 		s.next = time.Time{}
 		return true
 	}
-	if len(s.running) > 0 || len(s.mirrors) == 0 || s.pieces.open > 0 || slices.ContainsFunc(s.mirrors, func(m *mirror) bool { return !m.gone() }) {
+	if len(s.running) > 0 || len(s.mirrors) == 0 || s.pieces.open > 0 || slices.ContainsFunc(s.mirrors,
+		func(m *mirror) bool { return !m.gone() }) {
 		return false
 	}
 	s.over = true

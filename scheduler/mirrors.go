@@ -139,7 +139,8 @@ func (ms mirrors) weakest() mirrors {
 // ranged reports whether a mirror other than m serves ranges, now or later.
 func (ms mirrors) ranged(m *mirror) bool {
 	return slices.ContainsFunc(ms, func(o *mirror) bool {
-		return o != m && !o.gone() && !o.noRanges && !o.slowTail && (o.running != nil || o.fails == 0 && (!o.last || o.align.whole()))
+		return o != m && !o.gone() && !o.noRanges && !o.slowTail &&
+			(o.running != nil || o.fails == 0 && (!o.last || o.align.whole()))
 	})
 }
 

@@ -197,13 +197,15 @@ func (t *tail) splitAt(f *fetch, m *mirror, off int64) int64 {
 // then have much to do after the last byte.
 func (t *tail) hurry(m *mirror, why Reason) bool {
 	f := t.frontmost()
-	if f == nil || f.src == m || f.src.align.whole() || m.align.whole() || f.src.noRanges || f.exclusive || t.ranges.size-f.end < hashSlack {
+	if f == nil || f.src == m || f.src.align.whole() || m.align.whole() || f.src.noRanges || f.exclusive ||
+		t.ranges.size-f.end < hashSlack {
 		return false
 	}
 	due, pace := t.due(f), t.pace(f)
 	ours := m.speed
 	take := float64(f.left()) - pace*due
-	if due > hurryTime || take < max(minSteal, pace/10, float64(t.cfg.MinSplit)) || t.lag(m, ours, m.alive)+take/max(ours, 1) > due || t.tooDear(f) {
+	if due > hurryTime || take < max(minSteal, pace/10, float64(t.cfg.MinSplit)) || t.lag(m, ours,
+		m.alive)+take/max(ours, 1) > due || t.tooDear(f) {
 		return false
 	}
 	t.take(f, f.end-int64(take), m, why)

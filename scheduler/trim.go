@@ -52,7 +52,8 @@ func (t *trim) review() {
 	if t.running && !t.endTrial() {
 		return
 	}
-	if t.growth.measuring || t.now.Before(t.next) || t.remaining() < trimLeast || t.mirrors.count() <= fewest || !t.mirrors.settled(t.now) {
+	if t.growth.measuring || t.now.Before(t.next) || t.remaining() < trimLeast || t.mirrors.count() <= fewest ||
+		!t.mirrors.settled(t.now) {
 		return
 	}
 	sign := t.sure || t.crowded()
@@ -102,7 +103,8 @@ func (t *trim) endTrial() bool {
 	}
 	got := t.mirrors.mean(t.now, t.trial.look)
 	t.sure = got >= t.trial.least
-	if patience := 10 * t.mirrors.medianRTT(); !t.sure && (lasts < patience || got > t.trial.nothing && lasts < 1300*time.Millisecond) {
+	if patience := 10 * t.mirrors.medianRTT(); !t.sure &&
+		(lasts < patience || got > t.trial.nothing && lasts < 1300*time.Millisecond) {
 		return false
 	}
 	t.running, t.next = false, t.now

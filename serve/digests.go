@@ -144,7 +144,8 @@ func (d *digests) lookUp(name string, info fs.FileInfo, w wants) (facts, *job, e
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	k, ok := d.known.get(name)
-	if ok && k.stamp == key.stamp && !(k.early && d.isQuiet(k.stamp)) && k.has.cover(w) && (k.info == nil || os.SameFile(k.info, info)) {
+	if ok && k.stamp == key.stamp && !(k.early && d.isQuiet(k.stamp)) && k.has.cover(w) &&
+		(k.info == nil || os.SameFile(k.info, info)) {
 		k.info = info
 		d.known.put(name, k)
 		return k.facts, nil, nil

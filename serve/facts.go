@@ -85,7 +85,8 @@ func (d *digests) beginSignature(name string) *openpgp.Signing {
 // complain logs that a file is not signed, if err is not nil.
 func (d *digests) complain(name string, err error) {
 	if err != nil {
-		d.log.LogAttrs(d.ctx, slog.LevelWarn, "not signed", slog.String("file", printable(name)), slog.String("error", printable(err.Error())))
+		d.log.LogAttrs(d.ctx, slog.LevelWarn, "not signed", slog.String("file", printable(name)),
+			slog.String("error", printable(err.Error())))
 	}
 }
 

@@ -82,7 +82,8 @@ func isIgnored(r rune) bool {
 func isAlias(name string) bool {
 	base, ending, _ := strings.Cut(name, ".")
 	tilde := strings.LastIndexByte(base, '~')
-	return tilde > 0 && len(base) <= 8 && len(ending) <= 3 && tilde < len(base)-1 && strings.Trim(base[tilde+1:], "0123456789") == ""
+	return tilde > 0 && len(base) <= 8 && len(ending) <= 3 && tilde < len(base)-1 && strings.Trim(base[tilde+1:],
+		"0123456789") == ""
 }
 
 // spelled reports whether the path consists of the actual names of folders and files, without aliases.

@@ -64,8 +64,9 @@ var signatureCodes = [...]string{
 	SignatureUnknownKey: "unknown key", SignatureNotPinned: "key not pinned", SignatureNoCertificate: "no certificate",
 	SignatureNoChain: "no chain to a root", SignatureRevoked: "key revoked", SignatureKeyExpired: "key expired",
 	SignatureCertificateExpired: "certificate expired", SignatureCertificateNotYetValid: "certificate not yet valid",
-	SignatureKeyUnfit: "key may not sign files", SignatureExpired: "signature expired", SignatureFuture: "signature from the future",
-	SignatureWeak: "weak", SignatureBad: "bad", SignatureLocked: "key locked",
+	SignatureKeyUnfit: "key may not sign files", SignatureExpired: "signature expired",
+	SignatureFuture: "signature from the future",
+	SignatureWeak:   "weak", SignatureBad: "bad", SignatureLocked: "key locked",
 }
 
 // String is the verdict in a few words.

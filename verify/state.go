@@ -69,7 +69,8 @@ func (c *Checker) UnmarshalBinary(data []byte) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("%w: %w", errNoState, err)
 	}
-	if len(s.Signatures) != len(c.signatures) || (s.Pieces == nil) != (c.pieces == nil) || s.Written < 0 || c.size >= 0 && s.Written > c.size {
+	if len(s.Signatures) != len(c.signatures) || (s.Pieces == nil) != (c.pieces == nil) || s.Written < 0 ||
+		c.size >= 0 && s.Written > c.size {
 		return errNoState
 	}
 	for _, h := range c.hashes {

@@ -90,7 +90,8 @@ func number(s string) bool { return s != "" && strings.Trim(s, "0123456789") == 
 // amazonSHA256 reads base64. Of an object that was uploaded in parts the value may be a digest of digests, with the number of
 // the parts behind it.
 func amazonSHA256(value string, header map[string][]string) (Digest, error) {
-	if strings.Contains(value, "-") || len(header[amazonType]) > 0 && !strings.EqualFold(trimOWS(header[amazonType][0]), "FULL_OBJECT") {
+	if strings.Contains(value, "-") || len(header[amazonType]) > 0 &&
+		!strings.EqualFold(trimOWS(header[amazonType][0]), "FULL_OBJECT") {
 		return Digest{}, nil
 	}
 	raw, err := base64.StdEncoding.Strict().DecodeString(value)

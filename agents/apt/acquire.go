@@ -127,7 +127,8 @@ func (s *settings) parse(words []string) (all []*url.URL, err error) {
 			return nil, errors.New("it is no URL of http or https")
 		case u.Scheme == "https" && !is(s.get("Acquire::AllowTLS"), true):
 			return nil, errors.New("https is off (Acquire::AllowTLS)")
-		case strings.HasSuffix(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), ".onion") && is(s.get("Acquire::BlockDotOnion"), true):
+		case strings.HasSuffix(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), ".onion") &&
+			is(s.get("Acquire::BlockDotOnion"), true):
 			return nil, errors.New("the names of .onion are off (Acquire::BlockDotOnion)")
 		}
 		all = append(all, u)
@@ -139,7 +140,8 @@ func (s *settings) parse(words []string) (all []*url.URL, err error) {
 // otherwise only that server.
 func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 	r := download.Request{
-		URL: u, User: user, Dir: filepath.Dir(x.file), Name: filepath.Base(x.file), Overwrite: true, RemoteTime: true, Detail: true,
+		URL: u, User: user, Dir: filepath.Dir(x.file), Name: filepath.Base(x.file), Overwrite: true, RemoteTime: true,
+		Detail:     true,
 		NoMetalink: len(x.claims) == 0,
 	}
 	// Not with a digest: a response without a body has none to check, and apt would accept it.
@@ -196,7 +198,8 @@ func (m *Message) addHash(d verify.Digest) {
 }
 
 // hashName is what apt calls digests.
-var hashName = map[verify.Algorithm]string{verify.MD5: "MD5Sum-Hash", verify.SHA1: "SHA1-Hash", verify.SHA256: "SHA256-Hash", verify.SHA512: "SHA512-Hash"}
+var hashName = map[verify.Algorithm]string{verify.MD5: "MD5Sum-Hash", verify.SHA1: "SHA1-Hash",
+	verify.SHA256: "SHA256-Hash", verify.SHA512: "SHA512-Hash"}
 
 // addHashes adds the digests of a file to a message.
 func addHashes(m *Message, name string) error {
@@ -242,7 +245,8 @@ func (x *item) failed(err error) *Message {
 func reasonOf(err error) (reason string, transient bool) {
 	var src *source.Error
 	if errors.As(err, &src) && src.Status >= 400 {
-		return fmt.Sprintf("HttpError%d", src.Status), src.Status >= 500 || src.Status == http.StatusTooManyRequests || src.Status == http.StatusRequestTimeout
+		return fmt.Sprintf("HttpError%d", src.Status),
+			src.Status >= 500 || src.Status == http.StatusTooManyRequests || src.Status == http.StatusRequestTimeout
 	}
 	kind := download.Other
 	if e, ok := errors.AsType[*download.Error](err); ok {
@@ -269,7 +273,8 @@ func reasonOf(err error) (reason string, transient bool) {
 }
 
 // fetch downloads the file from the first configured server that succeeds.
-func (x *item) fetch(ctx context.Context, c *download.Client, h *hosts, logins []login, observe func(download.Event)) (result download.Result, err error) {
+func (x *item) fetch(ctx context.Context, c *download.Client, h *hosts, logins []login,
+	observe func(download.Event)) (result download.Result, err error) {
 	begun, err := x.plain()
 	if err == nil {
 		err = x.free()

@@ -43,8 +43,9 @@ func readSmall(name string, most int64) ([]byte, error) {
 func (s *settings) newClient(proxies *proxies) (*httpsource.Client, error) {
 	wait := s.timeout()
 	c := &httpsource.Client{
-		UserAgent: s.option(anyServer, "User-Agent"), ConnectTimeout: min(wait, 10*time.Second), HeaderTimeout: wait, IdlePerHost: atOnce,
-		Proxy: proxies.of, TLSFor: map[string]*tls.Config{},
+		UserAgent: s.option(anyServer, "User-Agent"), ConnectTimeout: min(wait, 10*time.Second), HeaderTimeout: wait,
+		IdlePerHost: atOnce,
+		Proxy:       proxies.of, TLSFor: map[string]*tls.Config{},
 	}
 	switch {
 	case is(s.get("Acquire::ForceIPv4"), false):

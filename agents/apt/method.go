@@ -52,7 +52,8 @@ func (m *Method) Run(ctx context.Context) error {
 	defer stop(context.Canceled)
 	m.room, m.warned, m.names = make(chan struct{}, atOnce), map[string]bool{}, map[string]bool{}
 	m.send(&Message{Code: 100, Text: "Capabilities", Fields: []Field{
-		{"Version", "1.2"}, {"Single-Instance", "true"}, {"Pipeline", "true"}, {"Send-Config", "true"}, {"Send-URI-Encoded", "true"},
+		{"Version", "1.2"}, {"Single-Instance", "true"}, {"Pipeline", "true"}, {"Send-Config", "true"},
+		{"Send-URI-Encoded", "true"},
 	}})
 	var waiting atomic.Int32
 	messages, ended := make(chan *Message), make(chan error, 1)

@@ -58,7 +58,8 @@ func (p *prefix) open(name string) bool {
 		return false
 	}
 	info, err := in.Stat()
-	if named, failed := os.Lstat(name + ".part"); err != nil || failed != nil || !os.SameFile(info, named) || info.Size() < leastPrefix {
+	if named, failed := os.Lstat(name + ".part"); err != nil || failed != nil || !os.SameFile(info, named) ||
+		info.Size() < leastPrefix {
 		in.Close() // a link, or replaced meanwhile
 		return false
 	}

@@ -18,7 +18,8 @@ const prSetNoNewPrivs = 38 // prctl(2)
 // enter changes the user of the whole process from root to the user of apt's sandbox, irrevocably. A process that is
 // not run by root keeps its user, as in apt.
 func enter(name string) error {
-	if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 && errno != syscall.ENOTSUP && errno != syscall.EINVAL {
+	if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 &&
+		errno != syscall.ENOTSUP && errno != syscall.EINVAL {
 		return fmt.Errorf("the sandbox: no new privileges: %w", errno) // cgo does not support it; EINVAL means an old kernel
 	}
 	if name == "" || name == "root" || os.Getuid() != 0 && os.Geteuid() != 0 {
@@ -48,7 +49,8 @@ func enter(name string) error {
 	if err := entered(uid, gid); err != nil {
 		return fmt.Errorf("the sandbox: %w", err)
 	}
-	for variable, value := range map[string]string{"HOME": u.HomeDir, "USER": name, "USERNAME": name, "LOGNAME": name, "SHELL": "/bin/sh"} {
+	for variable, value := range map[string]string{"HOME": u.HomeDir, "USER": name, "USERNAME": name, "LOGNAME": name,
+		"SHELL": "/bin/sh"} {
 		os.Setenv(variable, value)
 	}
 	return nil

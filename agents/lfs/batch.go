@@ -63,7 +63,8 @@ type batch struct {
 
 // ask asks the server for the URL of an object (docs/api/batch.md of git-lfs).
 func (s *server) ask(ctx context.Context, oid string, size int64) (*action, error) {
-	question, err := json.Marshal(batch{Operation: "download", Transfers: []string{"basic"}, Objects: []object{{OID: oid, Size: size}}, Hash: "sha256"})
+	question, err := json.Marshal(batch{Operation: "download", Transfers: []string{"basic"},
+		Objects: []object{{OID: oid, Size: size}}, Hash: "sha256"})
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,8 @@ func pause(r httpsource.Reply, err error, try int) (time.Duration, bool) {
 	if n, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16); err == nil {
 		wait = min(time.Duration(n)*time.Second, mostWait)
 	}
-	return wait, r.Status == http.StatusTooManyRequests || r.Status >= 500 && r.Status != http.StatusNotImplemented && r.Status != http.StatusInsufficientStorage
+	return wait, r.Status == http.StatusTooManyRequests || r.Status >= 500 && r.Status != http.StatusNotImplemented &&
+		r.Status != http.StatusInsufficientStorage
 }
 
 // explained returns the server's message in a response.

@@ -17,7 +17,8 @@ type credential struct {
 // fill asks git's helpers for the credential of a server (git-credential(1)).
 func (a *Agent) fill(ctx context.Context, u *url.URL) (c credential, err error) {
 	question := ""
-	for _, field := range [][2]string{{"protocol", u.Scheme}, {"host", u.Host}, {"path", strings.TrimPrefix(u.Path, "/")}, {"username", u.User.Username()}} {
+	for _, field := range [][2]string{{"protocol", u.Scheme}, {"host", u.Host},
+		{"path", strings.TrimPrefix(u.Path, "/")}, {"username", u.User.Username()}} {
 		if strings.ContainsAny(field[1], "\n\r\x00") { // a line end would add another field, such as another host
 			return c, fmt.Errorf("%s: not a URL to ask git credential about", u.Redacted())
 		}

@@ -46,7 +46,8 @@ func configured(environment []string, config [][2]string) []string {
 		}
 	}
 	for _, c := range config {
-		environment = append(environment, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, c[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, c[1]))
+		environment = append(environment, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, c[0]),
+			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, c[1]))
 		n++
 	}
 	if len(config) > 0 {

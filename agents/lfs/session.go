@@ -127,7 +127,8 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 	}
 	t := &told{agent: s.agent, oid: m.OID}
 	r := download.Request{
-		URL: u, Named: from.named, Dir: s.folder, MakeDir: true, Name: m.OID + "-braid", Rename: true, Header: from.fields(), Require: download.RequireDigest, MaxSize: max(m.Size, 1),
+		URL: u, Named: from.named, Dir: s.folder, MakeDir: true, Name: m.OID + "-braid", Rename: true,
+		Header: from.fields(), Require: download.RequireDigest, MaxSize: max(m.Size, 1),
 		Claims: []verify.Claim{{Digest: digest, Field: "the LFS pointer", Channel: verify.User}}, Observe: t.observe,
 	}
 	for _, folder := range s.agent.Mirrors {
@@ -282,12 +283,14 @@ func (s *session) upload(ctx context.Context, m message) error {
 	if slices.ContainsFunc(os.Environ(), func(variable string) bool { return strings.HasSuffix(variable, "="+handedBack) }) {
 		return errors.New("uploads are left to git-lfs, which asks for this one again; git 2.31 or newer is needed, or another agent for uploads")
 	}
-	config := append(slices.Clone(s.place.config), [2]string{"lfs" + agent}, [2]string{"lfs.customtransfer.braid.direction", "download"},
+	config := append(slices.Clone(s.place.config), [2]string{"lfs" + agent},
+		[2]string{"lfs.customtransfer.braid.direction", "download"},
 		[2]string{handedBack, "true"})
 	if name := settingName(s.place.endpoint); name != "" {
 		config = append(config, [2]string{"lfs." + name + agent})
 	}
-	_, err := s.agent.command(ctx, Command{Args: []string{"lfs", "push", "--object-id", "--", s.place.remote, m.OID}, Config: config})
+	_, err := s.agent.command(ctx, Command{Args: []string{"lfs", "push", "--object-id", "--", s.place.remote, m.OID},
+		Config: config})
 	if err != nil {
 		return fmt.Errorf("uploads are left to git-lfs, and it failed: %w", err)
 	}

@@ -115,5 +115,6 @@ func compare(a, b *Record, now Time) int {
 		}
 		return -1
 	}
-	return cmp.Or(cmp.Compare(ta, tb), cmp.Compare(b.Hops(), a.Hops()), cmp.Compare(believable(a.LastModified), believable(b.LastModified)))
+	return cmp.Or(cmp.Compare(ta, tb), cmp.Compare(b.Hops(), a.Hops()),
+		cmp.Compare(believable(a.LastModified), believable(b.LastModified)))
 }

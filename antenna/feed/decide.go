@@ -140,7 +140,8 @@ func (v *Verdict) hear(usable []Record, indexes []int, now Time) {
 			continue
 		}
 		v.Action, v.Reason, v.Chosen = Recheck, Modified, indexes[i]
-		v.Words = fmt.Sprintf("modified at %v, known was %v, and an agent that looked later says nothing of it", seen.LastModified, v.Next.Baselines[at].LastModified)
+		v.Words = fmt.Sprintf("modified at %v, known was %v, and an agent that looked later says nothing of it",
+			seen.LastModified, v.Next.Baselines[at].LastModified)
 		v.Next.Heard = seen.LastModified
 	}
 }
@@ -207,7 +208,8 @@ func (b Baseline) compare(seen Baseline) (Action, Reason, string) {
 	case times && seen.LastModified > b.LastModified:
 		return Download, Modified, fmt.Sprintf("modified at %v, known was %v", seen.LastModified, b.LastModified)
 	case times && seen.LastModified < b.LastModified && seen.Detected > b.Detected:
-		return Recheck, WentBackwards, fmt.Sprintf("modified at %v, which is older than %v but was seen later", seen.LastModified, b.LastModified)
+		return Recheck, WentBackwards, fmt.Sprintf("modified at %v, which is older than %v but was seen later",
+			seen.LastModified, b.LastModified)
 	case times && seen.LastModified < b.LastModified:
 		return None, olderThanKnown, fmt.Sprintf("modified at %v, known is %v", seen.LastModified, b.LastModified)
 	case sums && seen.MD5 != b.MD5:

@@ -7,10 +7,12 @@ import (
 
 // Codes for the feed.
 var (
-	codeForeign         = feedtext.Fatal("not-hina-di", "not a hina-di feed")
-	codeLargeHeader     = feedtext.Fatal("block-too-large", "the header block is too large")
-	codeUndeclared      = feedtext.Note("charset-undeclared", "the text is not in EUC-JP, and no charset is declared: read as {value} (section 8)")
-	codeMismatch        = feedtext.Note("charset-mismatch", "the text is not in the charset that is declared: read as {value} (section 8)")
+	codeForeign     = feedtext.Fatal("not-hina-di", "not a hina-di feed")
+	codeLargeHeader = feedtext.Fatal("block-too-large", "the header block is too large")
+	codeUndeclared  = feedtext.Note("charset-undeclared",
+		"the text is not in EUC-JP, and no charset is declared: read as {value} (section 8)")
+	codeMismatch = feedtext.Note("charset-mismatch",
+		"the text is not in the charset that is declared: read as {value} (section 8)")
 	codeUnknownCharset  = feedtext.Note("charset-unknown", "unknown charset {value}")
 	codeExtraBlank      = feedtext.Note("extra-blank-line", "a blank line where no block ends")
 	codeNoEntity        = feedtext.Note("no-entity-block", "there is no entity block (section 4)")
@@ -44,25 +46,36 @@ var (
 	codeUndecodable  = feedtext.Repair(feed.CodeUndecodable, "{field} has octets that are no text (section 8)")
 	codeNoFinalBlank = feedtext.Repair("no-final-blank-line", "no blank line follows the last block (section 4.3)")
 	codeVersionBeta  = feedtext.Repair("hina-version-beta", "{field} has more than numbers (section 5.4)").InStrict("bad-version")
-	codeMethodWord   = feedtext.Repair("method-word", "{field} has a word that the specification does not know: {value} (section 5.17)").InStrict("bad-method")
-	codeMethodResult = feedtext.Repair("method-result", "{field} has a result that is no HTTP status: {value} (section 5.17)").InStrict("bad-method")
-	codeNoResult     = feedtext.Repair("method-without-result", "{field} has no result: {value} (section 5.17)").InStrict("bad-method")
+	codeMethodWord   = feedtext.Repair("method-word",
+		"{field} has a word that the specification does not know: {value} (section 5.17)").InStrict("bad-method")
+	codeMethodResult = feedtext.Repair("method-result",
+		"{field} has a result that is no HTTP status: {value} (section 5.17)").InStrict("bad-method")
+	codeNoResult = feedtext.Repair("method-without-result",
+		"{field} has no result: {value} (section 5.17)").InStrict("bad-method")
 
 	codeVitural       = feedtext.Note("vitural-spelling", "Virtual is spelled as in the slip of section 5.5").Untagged()
 	codeNotWatchable  = feedtext.Note("url-not-watchable", "the URL has no host and cannot be watched").Untagged()
 	codeExpiresDiffer = feedtext.Note("expires-differ", "{field} differs: Expires and Expire say the same (section 5.11)")
-	codeNoImage       = feedtext.Note("image-size-of-no-image", "an image size, but {field} is no image (section 5.19)").StrictOnly()
+	codeNoImage       = feedtext.Note("image-size-of-no-image",
+		"an image size, but {field} is no image (section 5.19)").StrictOnly()
 )
 
 // Codes for deviations of a date from the grammar that can still be read (repairs H4 and H5).
 var (
-	dateOneDigit = feedtext.Repair("date-one-digit-day", "the day of {field} has one digit: {value} (section 5.7)").InStrict("date-format")
-	dateJST      = feedtext.Repair("date-zone-JST", "{field} has the zone JST and not GMT: {value} (section 5.7)").InStrict("date-format")
-	dateUTC      = feedtext.Repair("date-zone-UTC", "{field} has the zone UTC and not GMT: {value} (section 5.7)").InStrict("date-format")
-	dateNumeric  = feedtext.Repair("date-numeric-zone", "{field} has a numeric zone and not GMT: {value} (section 5.7)").InStrict("date-format")
-	dateNoZone   = feedtext.Repair("date-no-zone", "{field} has no zone, GMT is assumed: {value} (section 5.7)").InStrict("date-format")
-	dateRFC850   = feedtext.Repair("date-rfc850", "{field} is in the form of RFC 850: {value} (section 5.7)").InStrict("date-format")
-	dateAsctime  = feedtext.Repair("date-asctime", "{field} is in the form of asctime: {value} (section 5.7)").InStrict("date-format")
+	dateOneDigit = feedtext.Repair("date-one-digit-day",
+		"the day of {field} has one digit: {value} (section 5.7)").InStrict("date-format")
+	dateJST = feedtext.Repair("date-zone-JST",
+		"{field} has the zone JST and not GMT: {value} (section 5.7)").InStrict("date-format")
+	dateUTC = feedtext.Repair("date-zone-UTC",
+		"{field} has the zone UTC and not GMT: {value} (section 5.7)").InStrict("date-format")
+	dateNumeric = feedtext.Repair("date-numeric-zone",
+		"{field} has a numeric zone and not GMT: {value} (section 5.7)").InStrict("date-format")
+	dateNoZone = feedtext.Repair("date-no-zone",
+		"{field} has no zone, GMT is assumed: {value} (section 5.7)").InStrict("date-format")
+	dateRFC850 = feedtext.Repair("date-rfc850",
+		"{field} is in the form of RFC 850: {value} (section 5.7)").InStrict("date-format")
+	dateAsctime = feedtext.Repair("date-asctime",
+		"{field} is in the form of asctime: {value} (section 5.7)").InStrict("date-format")
 	dateWrongDay = feedtext.Repair("date-wrong-weekday", "the day of the week of {field} is wrong: {value}")
 	dateNoTime   = feedtext.Note("date-unknown", "{field} is a day that stands for an unknown one: {value}")
 )

@@ -14,7 +14,8 @@ var (
 
 // Codes for records.
 var (
-	codeNoHeader  = feedtext.Fatal("no-record-header", "the line is neither a comment nor a record: it does not begin with LIRS and a comma")
+	codeNoHeader = feedtext.Fatal("no-record-header",
+		"the line is neither a comment nor a record: it does not begin with LIRS and a comma")
 	codeTruncated = feedtext.Fatal("truncated", "the feed ends within the record")
 	codeTooFew    = feedtext.Fatal("too-few-fields", "the record has fewer than 8 fields: {value}")
 	codeBadNumber = feedtext.Fatal("bad-number", "{field} is no number: {value}")
@@ -28,7 +29,8 @@ var (
 	codeBadEscape   = feedtext.Repair("bad-escape", "a backslash before something that needs none: {value}")
 
 	codeNotWatchable = feedtext.Note("url-not-watchable", "the URL has no host and cannot be watched")
-	codeSuspect      = feedtext.Note("antenna-url-suspect", "the URL of the antenna is no URL, perhaps a comma before it is not escaped: {value}")
-	codeInverted     = feedtext.Note("modified-after-detected", "the site was modified after that was detected")
-	codeUnknownTime  = feedtext.Note("time-unknown", "{field} is 1980, which stands for an unknown time")
+	codeSuspect      = feedtext.Note("antenna-url-suspect",
+		"the URL of the antenna is no URL, perhaps a comma before it is not escaped: {value}")
+	codeInverted    = feedtext.Note("modified-after-detected", "the site was modified after that was detected")
+	codeUnknownTime = feedtext.Note("time-unknown", "{field} is 1980, which stands for an unknown time")
 )

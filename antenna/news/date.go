@@ -61,7 +61,8 @@ func read822(text string) (t feed.Time, day, ok bool) {
 	if named {
 		text = text[:i] + " +0000"
 	}
-	for _, form := range []string{"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04 -0700", "2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700"} {
+	for _, form := range []string{"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04 -0700", "2 Jan 06 15:04:05 -0700",
+		"2 Jan 06 15:04 -0700"} {
 		if at, err := time.Parse(form, text); err == nil {
 			day = !found || strings.EqualFold(weekday, at.Format("Mon"))
 			return feed.At(at.Add(-time.Duration(hours) * time.Hour)), day, true

@@ -44,7 +44,8 @@ type input struct {
 
 func newInput(r io.Reader, limits feed.Limits, stop func() error) *input {
 	compressed := feedtext.NewReader(r, limits)
-	return &input{compressed: compressed, head: bufio.NewReaderSize(compressed, headSize), line: 1, charset: "utf-8", known: true, stop: stop}
+	return &input{compressed: compressed, head: bufio.NewReaderSize(compressed, headSize), line: 1, charset: "utf-8",
+		known: true, stop: stop}
 }
 
 func (in *input) describe() feed.Input {

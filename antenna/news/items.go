@@ -31,7 +31,8 @@ const (
 
 // kept lists the elements of an item that are read. Others are its content.
 var kept = []string{
-	"title", "link", "guid", "id", "pubdate", "date", "creator", "author", "published", "issued", "updated", "modified", "enclosure",
+	"title", "link", "guid", "id", "pubdate", "date", "creator", "author", "published", "issued", "updated",
+	"modified", "enclosure",
 }
 
 // An xmlItems finds the items of RSS and Atom.

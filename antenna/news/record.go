@@ -92,7 +92,8 @@ const noPermalink = "guid isPermaLink"
 // link returns the link of an item. Without a link it is the guid, if that is a URL and not marked otherwise (RSS 2.0).
 func (d *Decoder) link(item *gofeed.Item) string {
 	guid := strings.TrimSpace(item.GUID)
-	if item.Link != "" || item.Custom[noPermalink] != "" || !strings.HasPrefix(guid, "http://") && !strings.HasPrefix(guid, "https://") {
+	if item.Link != "" || item.Custom[noPermalink] != "" || !strings.HasPrefix(guid, "http://") &&
+		!strings.HasPrefix(guid, "https://") {
 		return item.Link
 	}
 	d.find(codeGUID, "", "")

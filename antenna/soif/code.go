@@ -10,7 +10,8 @@ var (
 	codeTruncated    = feedtext.Fatal("truncated", "the stream ends inside an object")
 	codeNegativeSize = feedtext.Fatal("negative-size", "a negative size")
 	codeTooLarge     = feedtext.Fatal("too-large", "more than is allowed")
-	codeSizeMismatch = feedtext.Fatal("size-mismatch", "behind this value there is neither an attribute nor the end of the object: its size is wrong")
+	codeSizeMismatch = feedtext.Fatal("size-mismatch",
+		"behind this value there is neither an attribute nor the end of the object: its size is wrong")
 	codeBadAttribute = feedtext.Fatal("malformed-attribute", "neither an attribute nor the end of the object")
 	codeBadSize      = feedtext.Fatal("bad-size", "a size that is no number")
 	codeBadDelimiter = feedtext.Fatal("bad-delimiter", "a size without colon and tab behind it")
@@ -26,9 +27,10 @@ var (
 	codeBrackets     = feedtext.Repair("brackets-in-name", "< and > cannot stand in an identifier")                                     // repair S4
 	codeNotWatchable = feedtext.Note("url-not-watchable", "a URL without a host cannot be watched")                                     // repair S7
 	codeDuplicate    = feedtext.Note("duplicate-attribute", "an attribute for the second time: the first counts, not {value}")          // repair S8
-	codeConflict     = feedtext.Note("contradictory-values", "an attribute for the second time and with another value, {value}: neither counts")
-	codeBadNumber    = feedtext.Note("bad-number", "not a decimal number: {value}")
-	codeBadMD5       = feedtext.Note("bad-md5", "not 32 hexadecimal digits: {value}")
+	codeConflict     = feedtext.Note("contradictory-values",
+		"an attribute for the second time and with another value, {value}: neither counts")
+	codeBadNumber = feedtext.Note("bad-number", "not a decimal number: {value}")
+	codeBadMD5    = feedtext.Note("bad-md5", "not 32 hexadecimal digits: {value}")
 )
 
 // Irregularities between objects. The last one rejects the feed.

@@ -35,7 +35,8 @@ func NewDecoder(r io.Reader, o feed.Options) *Decoder { return newDecoder(r, o, 
 
 func newDecoder(r io.Reader, o feed.Options, l limits) *Decoder {
 	in := newInput(r, l.Limits)
-	p := &parser{Reading: feedtext.NewReading(o), s: newScanner(in), limits: l, names: map[string]string{}, seen: map[string]int{}}
+	p := &parser{Reading: feedtext.NewReading(o), s: newScanner(in), limits: l, names: map[string]string{},
+		seen: map[string]int{}}
 	return &Decoder{in: in, p: p}
 }
 

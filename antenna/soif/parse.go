@@ -59,7 +59,8 @@ func (p *parser) next() (object, error) {
 			continue
 		}
 		if p.entries++; p.entries > p.limits.Entries {
-			return object{}, &feed.RejectError{Line: o.line, Code: "too-many-entries", Why: octet(o.place, fmt.Sprintf("more than %d objects", p.limits.Entries))}
+			return object{}, &feed.RejectError{Line: o.line, Code: "too-many-entries",
+				Why: octet(o.place, fmt.Sprintf("more than %d objects", p.limits.Entries))}
 		}
 		if why == nil {
 			p.kept++

@@ -94,7 +94,8 @@ func (h *Handler) look(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The queue of the fleet does not answer.", http.StatusServiceUnavailable)
 		return
 	}
-	v := view{Jobs: s.Jobs, Speed: s.Speed, Drained: s.Drained, Workers: workersOf(&s.Status), Waiting: jobsOf(s.Waiting, s.Now), Dead: jobsOf(s.Dead, s.Now)}
+	v := view{Jobs: s.Jobs, Speed: s.Speed, Drained: s.Drained, Workers: workersOf(&s.Status),
+		Waiting: jobsOf(s.Waiting, s.Now), Dead: jobsOf(s.Dead, s.Now)}
 	v.Hosts, v.Unshown = hostsOf(&s)
 	if !s.Lost.IsZero() {
 		v.Lost = max(1, int64(s.Now.Sub(s.Lost).Seconds()))
@@ -134,7 +135,8 @@ func hostsOf(s *Standing) (list []host, unshown int) {
 	list = []host{}
 	for _, h := range s.Hosts {
 		list = append(list, host{
-			text(h.Name, mostName), h.Jobs[fleet.Running], h.Jobs[fleet.Queued], h.Jobs[fleet.Waiting], h.Jobs[fleet.Dead], speeds[h.Name],
+			text(h.Name, mostName), h.Jobs[fleet.Running], h.Jobs[fleet.Queued], h.Jobs[fleet.Waiting],
+			h.Jobs[fleet.Dead], speeds[h.Name],
 		})
 	}
 	slices.SortStableFunc(list, func(a, b host) int {
@@ -150,7 +152,8 @@ func jobsOf(records []fleet.Record, now time.Time) []job {
 		r := &records[i]
 		p := r.Progress
 		j := job{
-			Key: r.Job.Name, Name: text(r.Job.Name, mostName), Tries: r.Tries, Since: int64(now.Sub(r.Since).Seconds()), Worker: text(r.Lease.Holder, mostName),
+			Key: r.Job.Name, Name: text(r.Job.Name, mostName), Tries: r.Tries,
+			Since: int64(now.Sub(r.Since).Seconds()), Worker: text(r.Lease.Holder, mostName),
 			Done: p.Done, Size: p.Size, Speed: p.Speed, Sources: p.Sources,
 		}
 		if r.Last != nil && r.State != fleet.Running {

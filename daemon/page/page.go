@@ -84,7 +84,8 @@ func New(engine Engine, o Options) *Handler {
 		o.MostStreams = 64
 	}
 	o.Token = cmp.Or(o.Token, "braid daemon token")
-	h := &Handler{Options: o, engine: engine, mux: http.NewServeMux(), epoch: newEpoch(), streams: make(chan struct{}, o.MostStreams)}
+	h := &Handler{Options: o, engine: engine, mux: http.NewServeMux(), epoch: newEpoch(),
+		streams: make(chan struct{}, o.MostStreams)}
 	h.mux.HandleFunc("GET /events", h.events)
 	h.mux.HandleFunc("GET /picture/{gid}", h.picture)
 	if h.Fleet != nil {

@@ -50,10 +50,12 @@ func text(s string, runes int) string { return mask.Escape(option.Shorten(s, run
 // rowOf returns the row of an entry. folder is the folder of entries that name none.
 func rowOf(e *queue.Entry, folder string) row {
 	r := row{
-		GID: e.GID.String(), Path: text(e.Path, mostText), Folder: text(folderOf(e, folder), mostText), Status: e.Status.String(), Rank: e.Rank, Priority: e.Priority,
+		GID: e.GID.String(), Path: text(e.Path, mostText), Folder: text(folderOf(e, folder), mostText),
+		Status: e.Status.String(), Rank: e.Rank, Priority: e.Priority,
 		Size: e.Size, Done: e.Done, Added: seconds(e.Added), Began: seconds(e.Began), Ended: seconds(e.Ended),
 		Verified: text(e.Outcome.Verified, mostText), Kind: e.Outcome.Kind, Message: text(e.Outcome.Message, mostText),
-		Hint: text(e.Outcome.Hint, mostText), Attempts: e.Outcome.Attempts, Watch: text(e.Watch, mostName), Limit: text(e.Options["max-download-limit"], 40),
+		Hint: text(e.Outcome.Hint, mostText), Attempts: e.Outcome.Attempts, Watch: text(e.Watch, mostName),
+		Limit: text(e.Options["max-download-limit"], 40),
 	}
 	if e.Status == queue.Complete {
 		r.Done = max(r.Done, r.Size)

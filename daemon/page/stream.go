@@ -61,7 +61,8 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // without it nginx would buffer events
-	s := &stream{h: h, w: w, control: http.NewResponseController(w), version: h.version(r.Header.Get("Last-Event-ID")), first: true}
+	s := &stream{h: h, w: w, control: http.NewResponseController(w),
+		version: h.version(r.Header.Get("Last-Event-ID")), first: true}
 	tick := time.NewTicker(h.Every)
 	defer tick.Stop()
 	for s.step(r.Context()) == nil {

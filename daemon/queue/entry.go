@@ -51,7 +51,8 @@ const (
 	Removed // by the user
 )
 
-var statuses = [...]string{Waiting: "waiting", Active: "active", Paused: "paused", Complete: "complete", Failed: "error", Removed: "removed"}
+var statuses = [...]string{Waiting: "waiting", Active: "active", Paused: "paused", Complete: "complete",
+	Failed: "error", Removed: "removed"}
 
 // String returns aria2's word for s.
 func (s Status) String() string {

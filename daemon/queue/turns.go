@@ -101,7 +101,8 @@ func (q *Queue) turn() *item {
 // Fresh reports whether no active download uses the host of the entry that Next returns.
 func (q *Queue) Fresh() bool {
 	it := q.turn()
-	return it != nil && it.host() != "" && !slices.ContainsFunc(q.lists[runs].items, func(o *item) bool { return o.host() == it.host() })
+	return it != nil && it.host() != "" && !slices.ContainsFunc(q.lists[runs].items,
+		func(o *item) bool { return o.host() == it.host() })
 }
 
 // Why returns a function that describes what an entry waits for. The description is empty if the entry does not wait or

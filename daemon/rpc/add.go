@@ -99,7 +99,8 @@ func (p *params) document(i int, otherwise string) []byte {
 }
 
 func (v *visit) addTorrent(p *params) (any, error) {
-	data, uris, options, position := p.document(0, "Bencode decoding failed"), p.strings(1, false), p.options(2, false), p.position(3)
+	data, uris, options, position := p.document(0, "Bencode decoding failed"), p.strings(1, false),
+		p.options(2, false), p.position(3)
 	if p.err != nil {
 		return nil, p.err
 	}

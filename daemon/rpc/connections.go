@@ -60,7 +60,8 @@ func Limit(l net.Listener, web *http.Server, most int) net.Listener {
 		}
 		return context.WithValue(ctx, connectionKey{}, c)
 	}
-	return &connections{Listener: l, most: most, free: l.Addr().Network() == "unix", left: make(chan struct{}, 1), open: map[*connection]bool{}}
+	return &connections{Listener: l, most: most, free: l.Addr().Network() == "unix", left: make(chan struct{}, 1),
+		open: map[*connection]bool{}}
 }
 
 // Accept waits for a connection and accepts it, if the limit allows one more.

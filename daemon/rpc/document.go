@@ -85,7 +85,8 @@ func ofMagnet(link string, g queue.GID) *about {
 	for _, tracker := range m.Trackers {
 		tiers = append(tiers, []string{masked(tracker, g)})
 	}
-	return &about{hash: m.InfoHash.String(), name: cmp.Or(m.Name, m.InfoHash.String()), bittorrent: map[string]any{"announceList": tiers}}
+	return &about{hash: m.InfoHash.String(), name: cmp.Or(m.Name, m.InfoHash.String()),
+		bittorrent: map[string]any{"announceList": tiers}}
 }
 
 func ofTorrent(document []byte, g queue.GID) *about {

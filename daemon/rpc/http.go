@@ -115,7 +115,8 @@ func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
 	if h.Token == "" {
 		return slices.Contains(h.Origins, origin) || own && (scheme == "https") == (r.TLS != nil) && !crossSite(r)
 	}
-	return slices.Contains(h.Origins, origin) || own || slices.ContainsFunc(extensions, func(s string) bool { return strings.HasPrefix(origin, s) })
+	return slices.Contains(h.Origins, origin) || own || slices.ContainsFunc(extensions,
+		func(s string) bool { return strings.HasPrefix(origin, s) })
 }
 
 // crossSite reports whether the browser sent the request for a page of another origin.
@@ -149,7 +150,8 @@ func (h *Handler) allow(w http.ResponseWriter, r *http.Request, origin string) {
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(h.patience)) // fails for a test's recorder
-	body, leave, err := h.intake(r.Context()).read(http.MaxBytesReader(w, r.Body, h.MostBytes), func() { control.SetReadDeadline(time.Unix(1, 0)) })
+	body, leave, err := h.intake(r.Context()).read(http.MaxBytesReader(w, r.Body, h.MostBytes),
+		func() { control.SetReadDeadline(time.Unix(1, 0)) })
 	defer leave()
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		http.Error(w, "the request has more than "+strconv.FormatInt(h.MostBytes, 10)+" bytes", http.StatusRequestEntityTooLarge)

@@ -44,8 +44,9 @@ func init() { // in a function, because listMethods refers to methods
 		"aria2.remove": (*visit).remove, "aria2.forceRemove": (*visit).remove,
 		"aria2.removeDownloadResult": (*visit).forget, "aria2.purgeDownloadResult": (*visit).forgetAll,
 
-		"aria2.getVersion": (*visit).getVersion, "aria2.getSessionInfo": (*visit).getSessionInfo, "aria2.saveSession": (*visit).saveSession,
-		"aria2.shutdown": (*visit).shutdown, "aria2.forceShutdown": (*visit).shutdown,
+		"aria2.getVersion": (*visit).getVersion, "aria2.getSessionInfo": (*visit).getSessionInfo,
+		"aria2.saveSession": (*visit).saveSession,
+		"aria2.shutdown":    (*visit).shutdown, "aria2.forceShutdown": (*visit).shutdown,
 		"system.listMethods": (*visit).listMethods, "system.listNotifications": (*visit).listNotifications,
 	}
 }

@@ -22,7 +22,8 @@ var values = map[string]func() *regexp.Regexp{
 	"split": number, "max-connection-per-server": number, "max-concurrent-downloads": count,
 	"max-tries": count, "retry-wait": count, "timeout": number, "connect-timeout": number,
 	"min-split-size": size, "max-download-limit": size, "max-overall-download-limit": size, "lowest-speed-limit": size,
-	"continue": truth, "allow-overwrite": truth, "auto-file-renaming": truth, "remote-time": truth, "conditional-get": truth, "pause": truth,
+	"continue": truth, "allow-overwrite": truth, "auto-file-renaming": truth, "remote-time": truth,
+	"conditional-get": truth, "pause": truth,
 	"enable-dht": truth, "check-certificate": truth,
 	"follow-torrent": follow, "follow-metalink": follow,
 	"seed-ratio": fraction, "seed-time": fraction,
@@ -63,7 +64,8 @@ var mine = []string{"conf-path", "input-file", "load-cookies", "ca-certificate",
 // refused reports whether a client may not set an option to a value. Options that run programs, expose the daemon or
 // turn off the check of certificates are refused.
 func refused(name, value string) bool {
-	return slices.Contains(mine, name) || strings.HasPrefix(name, "on-") || strings.HasPrefix(name, "rpc-") || name == "check-certificate" && value != "true"
+	return slices.Contains(mine, name) || strings.HasPrefix(name, "on-") || strings.HasPrefix(name, "rpc-") ||
+		name == "check-certificate" && value != "true"
 }
 
 // proxies matches options that one download cannot have, because all downloads share the daemon's connections.
@@ -167,9 +169,12 @@ func (v *visit) all() map[string]string {
 
 // usual maps options to the default values that clients display.
 var usual = map[string]string{
-	"allow-overwrite": "false", "auto-file-renaming": "true", "check-certificate": "true", "conditional-get": "false", "continue": "false",
-	"enable-dht": "true", "follow-metalink": "true", "follow-torrent": "true", "max-connection-per-server": "1", "max-download-limit": "0",
-	"max-tries": "5", "min-split-size": "1048576", "remote-time": "false", "retry-wait": "0", "seed-ratio": "1.0", "split": "16",
+	"allow-overwrite": "false", "auto-file-renaming": "true", "check-certificate": "true", "conditional-get": "false",
+	"continue":   "false",
+	"enable-dht": "true", "follow-metalink": "true", "follow-torrent": "true", "max-connection-per-server": "1",
+	"max-download-limit": "0",
+	"max-tries":          "5", "min-split-size": "1048576", "remote-time": "false", "retry-wait": "0",
+	"seed-ratio": "1.0", "split": "16",
 }
 
 func (v *visit) getOption(p *params) (any, error) {

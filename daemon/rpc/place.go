@@ -58,7 +58,8 @@ func (h *Handler) sessionPlace(file string) (string, error) {
 		return "", refuse("save-session: %s is not in %s, where clients may have it written.", mask.Quote(file, 200), h.Root)
 	}
 	if h.hidden(file) {
-		return "", refuse("save-session: %s has a name that begins with a dot, which clients may not give.", mask.Quote(file, 200))
+		return "", refuse("save-session: %s has a name that begins with a dot, which clients may not give.",
+			mask.Quote(file, 200))
 	}
 	return filepath.Clean(file), nil
 }
@@ -76,5 +77,6 @@ func (h *Handler) hidden(path string) bool {
 
 // dotted reports whether an element of a clean path begins with a dot.
 func dotted(path string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == filepath.Separator }), metalink.Hidden)
+	return slices.ContainsFunc(strings.FieldsFunc(path,
+		func(r rune) bool { return r == '/' || r == filepath.Separator }), metalink.Hidden)
 }

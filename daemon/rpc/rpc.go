@@ -111,8 +111,10 @@ func New(engine Engine, o Options) *Handler {
 	rand.Read(id[:]) // never fails
 	return &Handler{
 		Options: o, engine: engine, session: hex.EncodeToString(id[:]),
-		busy:    make(chan struct{}, mostBusy),
-		intakes: [2]intake{{most: mostUnread, held: map[*reading]bool{}}, {most: 2 * mostUnread, held: map[*reading]bool{}}}, wrong: make(chan struct{}, 1), waiting: make(chan struct{}, mostWrong),
+		busy: make(chan struct{}, mostBusy),
+		intakes: [2]intake{{most: mostUnread, held: map[*reading]bool{}},
+			{most: 2 * mostUnread, held: map[*reading]bool{}}}, wrong: make(chan struct{}, 1),
+		waiting:  make(chan struct{}, mostWrong),
 		patience: 20 * time.Second,
 	}
 }

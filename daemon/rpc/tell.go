@@ -158,11 +158,13 @@ func (w *view) status(asked []string) map[string]any {
 func (w *view) braid() map[string]any {
 	sources := []any{}
 	for _, s := range w.now().Sources {
-		sources = append(sources, map[string]any{"url": s.URL, "host": s.Host, "state": s.State, "working": s.Working, "speed": s.Speed, "bytes": s.Bytes})
+		sources = append(sources, map[string]any{"url": s.URL, "host": s.Host, "state": s.State, "working": s.Working,
+			"speed": s.Speed, "bytes": s.Bytes})
 	}
 	return map[string]any{
 		"verified": w.Outcome.Verified, "kind": w.Outcome.Kind, "message": w.Outcome.Message, "hint": w.Outcome.Hint,
-		"waits": w.waits, "watch": w.Watch, "worker": w.now().Worker, "attempts": w.Outcome.Attempts, "added": w.Added, "began": w.Began, "ended": w.Ended, "priority": w.Priority, "sources": sources,
+		"waits": w.waits, "watch": w.Watch, "worker": w.now().Worker, "attempts": w.Outcome.Attempts,
+		"added": w.Added, "began": w.Began, "ended": w.Ended, "priority": w.Priority, "sources": sources,
 	}
 }
 
@@ -383,7 +385,8 @@ func (v *visit) getGlobalStat(*params) (any, error) {
 		}
 	}
 	return map[string]any{
-		"downloadSpeed": digits(speed), "uploadSpeed": "0", "numActive": strconv.Itoa(active), "numWaiting": strconv.Itoa(waiting),
+		"downloadSpeed": digits(speed), "uploadSpeed": "0", "numActive": strconv.Itoa(active),
+		"numWaiting": strconv.Itoa(waiting),
 		"numStopped": strconv.Itoa(stopped), "numStoppedTotal": strconv.Itoa(stopped),
 	}, nil
 }

@@ -186,7 +186,8 @@ func keepBoard(ctx context.Context, q *Queue) error {
 	if err != nil || s.CachedInfo().State.LastSeq < q.looked+lookAfter && s.CachedInfo().State.LastSeq >= q.looked {
 		return err
 	}
-	if _, err := change(ctx, q.leases, "look", func(l *fleet.Lease) error { return l.Take(q.name, q.now(), min(q.lease, 2*oneCall)) }); err != nil {
+	if _, err := change(ctx, q.leases, "look",
+		func(l *fleet.Lease) error { return l.Take(q.name, q.now(), min(q.lease, 2*oneCall)) }); err != nil {
 		return err
 	}
 	b, revision, err := readBoard(ctx, q)

@@ -26,7 +26,8 @@ func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err e
 			r.Lease.Fence = uint64(q.now().UnixMilli())
 		}
 		before := r.Job.Priority
-		if news, err = r.Report(j, q.now()); err == nil && (news == fleet.Duplicate || news == fleet.Again && r.Job.Priority == before) {
+		if news, err = r.Report(j, q.now()); err == nil &&
+			(news == fleet.Duplicate || news == fleet.Again && r.Job.Priority == before) {
 			err = errSame
 		}
 		return err

@@ -12,8 +12,10 @@ import (
 
 // Refused reports whether an error of Open is that the server wants credentials, or others.
 func Refused(err error) bool {
-	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrPermissionViolation) ||
-		err != nil && (strings.Contains(strings.ToLower(err.Error()), "authorization violation") || strings.Contains(err.Error(), "signing nonce"))
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err,
+		nats.ErrPermissionViolation) ||
+		err != nil && (strings.Contains(strings.ToLower(err.Error()), "authorization violation") ||
+			strings.Contains(err.Error(), "signing nonce"))
 }
 
 // Untrusted reports whether an error of Open is that of a certificate, or that the server has none.
@@ -23,7 +25,8 @@ func Untrusted(err error) bool {
 	var invalid x509.CertificateInvalidError
 	var wrong *tls.CertificateVerificationError
 	var alert tls.AlertError
-	return errors.As(err, &unknown) || errors.As(err, &name) || errors.As(err, &invalid) || errors.As(err, &wrong) || errors.As(err, &alert) ||
+	return errors.As(err, &unknown) || errors.As(err, &name) || errors.As(err, &invalid) || errors.As(err, &wrong) ||
+		errors.As(err, &alert) ||
 		errors.Is(err, nats.ErrSecureConnWanted) || errors.Is(err, nats.ErrSecureConnRequired)
 }
 

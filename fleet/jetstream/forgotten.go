@@ -68,10 +68,12 @@ func (q *Queue) forgotten(ctx context.Context, p fleet.Priority) (int64, error) 
 
 // deliverAnew makes the consumer of a priority anew. A lease keeps the other workers from the same.
 func (q *Queue) deliverAnew(ctx context.Context, p fleet.Priority) error {
-	if _, err := change(ctx, q.leases, "deliver", func(l *fleet.Lease) error { return l.Take(q.name, q.now(), min(q.lease, 10*time.Second)) }); err != nil {
+	if _, err := change(ctx, q.leases, "deliver",
+		func(l *fleet.Lease) error { return l.Take(q.name, q.now(), min(q.lease, 10*time.Second)) }); err != nil {
 		return err
 	}
-	if err := q.js.DeleteConsumer(ctx, streamName, nameFor(consumerName, "-", p)); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+	if err := q.js.DeleteConsumer(ctx, streamName, nameFor(consumerName, "-", p)); err != nil && !errors.Is(err,
+		jetstream.ErrConsumerNotFound) {
 		return err
 	}
 	return q.makeConsumers(ctx)

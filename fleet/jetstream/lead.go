@@ -144,7 +144,8 @@ func (l *Lead) begin(ctx context.Context, leader Leader) {
 // beat prolongs the lease, and ends what the leader does when another may lead. In the end it gives the lease back.
 func (l *Lead) beat(until time.Time) {
 	if err := l.q.keepLease(l.held, until, func(ctx context.Context) (time.Time, error) {
-		leader, err := change(ctx, l.q.leases, l.key, func(n *Leader) error { return n.Prolong(l.q.name, l.fence, l.q.now(), l.q.lease) })
+		leader, err := change(ctx, l.q.leases, l.key,
+			func(n *Leader) error { return n.Prolong(l.q.name, l.fence, l.q.now(), l.q.lease) })
 		return leader.Until, err
 	}); err != nil {
 		l.cancel(fmt.Errorf("another process may lead now: %w", err))

@@ -58,7 +58,8 @@ func newPulls(conn *nats.Conn, clustered bool) (*pulls, error) {
 		p.long = longClusterPull
 	}
 	for _, level := range fleet.Priorities {
-		p.of = append(p.of, pull{subject: nameFor(subject, ".", level), api: "$JS.API.CONSUMER.MSG.NEXT." + streamName + "." + nameFor(consumerName, "-", level)})
+		p.of = append(p.of, pull{subject: nameFor(subject, ".", level),
+			api: "$JS.API.CONSUMER.MSG.NEXT." + streamName + "." + nameFor(consumerName, "-", level)})
 	}
 	_, err := conn.Subscribe(p.inbox+".*", p.arrived)
 	return p, err

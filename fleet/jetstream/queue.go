@@ -197,7 +197,8 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 	var forbidden atomic.Bool // something is, and the log says so
 	options := []nats.Option{
-		nats.Name("braid " + q.name), nats.Timeout(oneCall), nats.MaxReconnects(-1), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.Name("braid " + q.name), nats.Timeout(oneCall), nats.MaxReconnects(-1),
+		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.CustomReconnectDelay(func(int) time.Duration { return 100*time.Millisecond + rand.N(200*time.Millisecond) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
@@ -288,7 +289,8 @@ func (q *Queue) make(ctx context.Context, replicas int) error {
 	if err != nil {
 		return err
 	}
-	for name, bucket := range map[string]*jetstream.KeyValue{"jobs": &q.jobs, "leases": &q.leases, "pace": &q.pace, "feeds": &q.feeds} {
+	for name, bucket := range map[string]*jetstream.KeyValue{"jobs": &q.jobs, "leases": &q.leases, "pace": &q.pace,
+		"feeds": &q.feeds} {
 		if *bucket, err = q.bucket(ctx, "braid_"+name, replicas); err != nil {
 			return err
 		}
@@ -310,7 +312,8 @@ func (q *Queue) makeStream(ctx context.Context, replicas int) error {
 		err = errMissing
 	} else if errors.Is(err, jetstream.ErrStreamNotFound) {
 		_, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
-			Name: streamName, Subjects: subjects, Retention: jetstream.WorkQueuePolicy, Duplicates: duplicates, Replicas: replicas,
+			Name: streamName, Subjects: subjects, Retention: jetstream.WorkQueuePolicy, Duplicates: duplicates,
+			Replicas: replicas,
 		})
 	} else if err == nil && len(stream.CachedInfo().Config.Subjects) < len(subjects) {
 		c := stream.CachedInfo().Config
@@ -324,7 +327,8 @@ func (q *Queue) makeStream(ctx context.Context, replicas int) error {
 func (q *Queue) makeConsumers(ctx context.Context) error {
 	for _, p := range []fleet.Priority{fleet.Normal, fleet.High, fleet.Low} { // the first was of all before
 		if _, err := q.js.CreateOrUpdateConsumer(ctx, streamName, jetstream.ConsumerConfig{
-			Durable: nameFor(consumerName, "-", p), FilterSubject: nameFor(subject, ".", p), AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
+			Durable: nameFor(consumerName, "-", p), FilterSubject: nameFor(subject, ".", p),
+			AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
 			MaxDeliver: -1, MaxAckPending: -1,
 		}); err != nil {
 			return err

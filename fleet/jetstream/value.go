@@ -25,7 +25,8 @@ func change[T any](ctx context.Context, bucket jetstream.KeyValue, key string, f
 }
 
 // changeFrom is change of a value that this process knows. If from is nil, or another process has changed it, it is read.
-func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key string, from *stored[T], f func(*T) error) (now stored[T], err error) {
+func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key string, from *stored[T],
+	f func(*T) error) (now stored[T], err error) {
 	for {
 		if from != nil {
 			now, from = *from, nil

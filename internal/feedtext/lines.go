@@ -76,7 +76,8 @@ func (s *Lines) Next() (Line, error) {
 			return s.take(raw, size, end), nil
 		}
 		if n := s.end - s.start; n > s.limit+2 || s.err == io.EOF && n > s.limit { // two octets may be CRs
-			return Line{}, &feed.RejectError{Line: s.number + 1, Code: "line-too-long", Why: fmt.Sprintf("more than %d octets", s.limit)}
+			return Line{}, &feed.RejectError{Line: s.number + 1, Code: "line-too-long",
+				Why: fmt.Sprintf("more than %d octets", s.limit)}
 		}
 		if s.err != nil {
 			return Line{}, s.located()

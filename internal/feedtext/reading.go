@@ -116,7 +116,8 @@ func (r *Reading) Stopped() error {
 // the format's word for entries.
 func (r *Reading) Count(line int, what string) error {
 	if r.entries++; r.entries > r.Limits.Entries {
-		return &feed.RejectError{Line: line, Code: "too-many-entries", Why: fmt.Sprintf("more than %d %s", r.Limits.Entries, what)}
+		return &feed.RejectError{Line: line, Code: "too-many-entries",
+			Why: fmt.Sprintf("more than %d %s", r.Limits.Entries, what)}
 	}
 	return nil
 }

@@ -199,7 +199,8 @@ func (f osFile) Free() (int64, error) {
 // processes.
 func (f osFile) TryLock() (bool, error) {
 	far := &windows.Overlapped{OffsetHigh: math.MaxInt32}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, far)
+	err := windows.LockFileEx(windows.Handle(f.Fd()),
+		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, far)
 	switch {
 	case errors.Is(err, windows.ERROR_LOCK_VIOLATION):
 		return false, nil

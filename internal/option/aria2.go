@@ -59,7 +59,8 @@ func Aria2Options() []Aria2Option { return aria2Table }
 func readAria2(text string) (list []Aria2Option) {
 	for line := range strings.Lines(text) {
 		words := append(strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5), "")
-		list = append(list, Aria2Option{Name: words[0], Letter: strings.Trim(words[1], "-"), value: words[2], Fate: words[3], Note: words[4]})
+		list = append(list, Aria2Option{Name: words[0], Letter: strings.Trim(words[1], "-"), value: words[2],
+			Fate: words[3], Note: words[4]})
 	}
 	return list
 }

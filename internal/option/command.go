@@ -54,7 +54,8 @@ func Braid() (p Program) {
 		case "":
 		case "braid":
 			p.Command = parseCommand(name, parts)
-			p.Options = []Option{{Names: "version V", Group: OutputGroup, Kind: Switch, Usage: "show the version, and what it was built from"}}
+			p.Options = []Option{{Names: "version V", Group: OutputGroup, Kind: Switch,
+				Usage: "show the version, and what it was built from"}}
 		case "ABOUT":
 			p.About = parts
 		case "EXIT STATUS":
@@ -241,7 +242,8 @@ func fitsOf(placeholder string) Fits {
 	switch {
 	case strings.Contains(placeholder, "FOLDER"):
 		return Folder
-	case strings.Contains(placeholder, "FILE"), strings.Contains(placeholder, "META"), strings.Contains(placeholder, "CONFIG"), placeholder == "LIST":
+	case strings.Contains(placeholder, "FILE"), strings.Contains(placeholder, "META"),
+		strings.Contains(placeholder, "CONFIG"), placeholder == "LIST":
 		return File
 	}
 	return Anything
@@ -250,7 +252,8 @@ func fitsOf(placeholder string) Fits {
 // wordsIn returns the literal words of a placeholder such as "none|digest|signature": those in lower case.
 func wordsIn(placeholder string) (words []string) {
 	for word := range strings.SplitSeq(placeholder, "|") {
-		if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLower(r) && !unicode.IsDigit(r) && r != '-' }) {
+		if word != "" && !strings.ContainsFunc(word,
+			func(r rune) bool { return !unicode.IsLower(r) && !unicode.IsDigit(r) && r != '-' }) {
 			words = append(words, word)
 		}
 	}

@@ -126,7 +126,8 @@ func (d pageData) Variable() string {
 	return fmt.Sprintf("%s is %s", Written(name), Variable(name))
 }
 
-var escapeMarkdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "&", `\&`, "#", `\#`)
+var escapeMarkdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`,
+	">", `\>`, "|", `\|`, "&", `\&`, "#", `\#`)
 
 // markdown escapes text for Markdown.
 func markdown(s string) string { return escapeMarkdown.Replace(s) }

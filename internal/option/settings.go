@@ -153,7 +153,8 @@ func (r *reader) value(v any, known map[string]Kind, tables []string, path ...st
 		case word == "":
 			return Value{}, r.wrong(path, emptyValue, leaveOut)
 		case kind.isAmount() && bareRate(word) != "":
-			return Value{}, r.wrong(path, "a few bytes may be meant in another unit", fmt.Sprintf(`write "%[1]sK", "%[1]sM" or "%[1]sB"`, bareRate(word)))
+			return Value{}, r.wrong(path, "a few bytes may be meant in another unit",
+				fmt.Sprintf(`write "%[1]sK", "%[1]sM" or "%[1]sB"`, bareRate(word)))
 		}
 		value.Words = append(value.Words, word)
 	}

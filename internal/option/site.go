@@ -42,7 +42,8 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 			}
 		}
 		if !s.parse() {
-			return nil, r.wrong(path, "not the beginning of a URL", `write a scheme, a host, and a path that may end in *, as in [site."https://example.org/pub/*"]`)
+			return nil, r.wrong(path, "not the beginning of a URL",
+				`write a scheme, a host, and a path that may end in *, as in [site."https://example.org/pub/*"]`)
 		}
 		if i := slices.IndexFunc(sites, s.equals); i >= 0 {
 			return nil, r.wrong(path, "is for the same URLs as "+sites[i].Pattern, "one of them would not count")

@@ -85,7 +85,8 @@ const (
 )
 
 // typed are the names of the commands, by bit.
-var typed = [...]string{"get", "parts resume", "probe", "verify", "meta", "serve", "feed find", "feed check", "feed show", "feed convert", "watch",
+var typed = [...]string{"get", "parts resume", "probe", "verify", "meta", "serve", "feed find", "feed check",
+	"feed show", "feed convert", "watch",
 	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove", "lfs", "work", "queue"}
 
 // Group is a heading in the help.

@@ -203,7 +203,8 @@ func (d folder) checkPath(name string) error {
 	if err == nil && at.ID == here.ID || err != nil && !notThere(err) {
 		return nil
 	}
-	moved := &MovedError{Path: d.join(name), What: "its folder was moved or removed meanwhile, and it is in it, wherever that is now"}
+	moved := &MovedError{Path: d.join(name),
+		What: "its folder was moved or removed meanwhile, and it is in it, wherever that is now"}
 	if where := d.dir.Where(); where != "" {
 		now := path.Join(where, name)
 		if at, err := d.files.Stat(now); err == nil && at.ID == here.ID {

@@ -120,7 +120,8 @@ func (id *Identity) UnmarshalJSON(p []byte) (err error) {
 func (id Identity) encode() ([]byte, error) {
 	rec := identityRecord{
 		URL: id.URL, URLSum: id.URLSum, Size: max(id.Size, -1), PieceSum: id.PieceSum,
-		ETag: []byte(id.ETag), ETagHost: id.ETagHost, LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors, Require: id.Require,
+		ETag: []byte(id.ETag), ETagHost: id.ETagHost, LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors,
+		Require: id.Require,
 	}
 	rec.Host, rec.Date, rec.Asides = id.Host, id.Date.UTC(), id.asides
 	rec.SizeBy, rec.Mixed = id.SizeBy, id.Mixed
@@ -140,7 +141,8 @@ func decodeIdentity(p []byte) (Identity, error) {
 	}
 	id := Identity{
 		URL: rec.URL, URLSum: rec.URLSum, Size: rec.Size, PieceSum: rec.PieceSum,
-		ETag: string(rec.ETag), ETagHost: rec.ETagHost, LastModified: rec.LastModified, Mirrors: rec.Mirrors, Require: rec.Require,
+		ETag: string(rec.ETag), ETagHost: rec.ETagHost, LastModified: rec.LastModified, Mirrors: rec.Mirrors,
+		Require: rec.Require,
 	}
 	if id.Size < -1 {
 		return Identity{}, fmt.Errorf("size %d", id.Size)

@@ -23,7 +23,8 @@ const maxEntry = 255
 func CheckName(name string) error {
 	const most = maxEntry - len(journalEnding)
 	if len(name) > most {
-		return fmt.Errorf("the name has %d bytes, and with those of its journal, NAME%s, no more than %d fit", len(name), journalEnding, most)
+		return fmt.Errorf("the name has %d bytes, and with those of its journal, NAME%s, no more than %d fit",
+			len(name), journalEnding, most)
 	}
 	return nil
 }
@@ -258,7 +259,8 @@ func (f *File) renameAside(from, ending string) (name string, err error) {
 			return name, err
 		}
 	}
-	return "", &NameError{f.folder.join(f.name + ending + asideEnding), "and 98 more such names are taken: remove what is not needed"}
+	return "", &NameError{f.folder.join(f.name + ending + asideEnding),
+		"and 98 more such names are taken: remove what is not needed"}
 }
 
 // oldAsides is the list of files set aside in the journal that Open found, with the sealed payload. The list is ignored

@@ -189,7 +189,8 @@ func (d *Facts) parts() (layers []layer, box string) {
 	paths := map[*Mirror][]byte{}
 	for _, b := range blocks {
 		m := d.Mirrors[b.owner]
-		paths[m] = fmt.Appendf(paths[m], "M%d %sh%dv%dh-%dz", b.column, number(max(rows-float64(b.row+b.high), 0)), b.wide, b.high, b.wide)
+		paths[m] = fmt.Appendf(paths[m], "M%d %sh%dv%dh-%dz", b.column, number(max(rows-float64(b.row+b.high), 0)),
+			b.wide, b.high, b.wide)
 	}
 	for _, m := range d.ranked {
 		if path := paths[m]; path != nil {
@@ -228,7 +229,8 @@ func percentText(x float64) string {
 
 // timeSteps are the intervals between the ticks of a time axis: round numbers.
 var timeSteps = []time.Duration{
-	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
+	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond,
+	50 * time.Millisecond,
 	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second,
 	10 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute,
 	15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,

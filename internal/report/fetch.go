@@ -221,7 +221,8 @@ func (l *fetches) add(f fetch) {
 		return
 	}
 	slices.SortFunc(*l, func(a, b fetch) int {
-		return cmp.Or(cmp.Compare(a.mirror.number, b.mirror.number), cmp.Compare(a.asked, b.asked), cmp.Compare(a.number, b.number))
+		return cmp.Or(cmp.Compare(a.mirror.number, b.mirror.number), cmp.Compare(a.asked, b.asked),
+			cmp.Compare(a.number, b.number))
 	})
 	near := max(f.ended/maxColumns, time.Millisecond)
 	l.merge(func(a, b *fetch) bool { return a.dull() && b.dull() && b.asked-a.ended <= near })
@@ -276,7 +277,8 @@ func (r *Recorder) lose(f *fetch, from int64, why scheduler.Reason) {
 		}
 	}
 	if from < f.to && len(r.losses) < maxLosses {
-		r.losses = append(r.losses, &loss{mirror: f.mirror, at: r.now, since: f.latest, from: from, to: min(f.to, from+farthest), bytes: f.bytes, why: why})
+		r.losses = append(r.losses, &loss{mirror: f.mirror, at: r.now, since: f.latest, from: from,
+			to: min(f.to, from+farthest), bytes: f.bytes, why: why})
 	}
 }
 

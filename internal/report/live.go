@@ -120,7 +120,8 @@ func (r *Recorder) limitNow() string {
 	case r.NoDigest && working == 1:
 		return "The server names mirrors and gives no digest, so that only the server itself is used."
 	case working < known:
-		return fmt.Sprintf("%d of %s are at work; more are tried as long as that makes it faster.", working, option.Count(known, "source"))
+		return fmt.Sprintf("%d of %s are at work; more are tried as long as that makes it faster.", working,
+			option.Count(known, "source"))
 	}
 	return "All known sources are at work: it is they, or the link, that limit the speed."
 }

@@ -71,7 +71,8 @@ func answered(err error) bool {
 		return false
 	}
 	switch e.Kind {
-	case download.Auth, download.Protocol, download.Refused, download.Mismatch, download.NoEvidence, download.Limit, download.NoKey, download.BadSignature:
+	case download.Auth, download.Protocol, download.Refused, download.Mismatch, download.NoEvidence, download.Limit,
+		download.NoKey, download.BadSignature:
 		return true
 	}
 	return false

@@ -86,7 +86,8 @@ type Facts struct {
 func NewRecorder(now time.Time) *Recorder {
 	return &Recorder{
 		Facts: Facts{
-			began: now, size: -1, width: firstColumn, Progress: download.Progress{Size: -1}, takeovers: map[takeover]int{}, reasons: tally{},
+			began: now, size: -1, width: firstColumn, Progress: download.Progress{Size: -1},
+			takeovers: map[takeover]int{}, reasons: tally{},
 			answer: never, first: never, last: never, complete: never, verified: never,
 		},
 		ByID: map[int]*Mirror{}, running: map[int]*fetch{},
@@ -189,7 +190,8 @@ func (r *Recorder) offer(ev download.Offered) {
 	if ev.File.Size >= 0 {
 		size = option.SizeText(ev.File.Size)
 	}
-	r.say(false, "the server offers %s, %s, %s", size, option.Count(len(ev.File.Claims), "digest"), option.Count(len(ev.File.Mirrors), "mirror"))
+	r.say(false, "the server offers %s, %s, %s", size, option.Count(len(ev.File.Claims), "digest"),
+		option.Count(len(ev.File.Mirrors), "mirror"))
 }
 
 // resize sets the size of the file, and fits the chart to it.

@@ -97,7 +97,8 @@ func (d *Facts) listed() listed {
 	if d.err != nil {
 		text = option.Shorten(d.failure(), 160)
 	}
-	return listed{d.number, d.name(), source.Escape(d.URL), class, outcome, text, d.size, d.end, MeanRate(d.Fetched, d.Fetched, d.end)}
+	return listed{d.number, d.name(), source.Escape(d.URL), class, outcome, text, d.size, d.end,
+		MeanRate(d.Fetched, d.Fetched, d.end)}
 }
 
 // HTML returns the page.

@@ -95,7 +95,10 @@ func kinds(rows []row) []mark {
 // returns those that sent the most bytes.
 func (d *Facts) rows() (out []row, unshown int) {
 	shown := slices.Clone(d.ranked[:min(len(d.ranked), maxRowsShown)])
-	slices.SortStableFunc(shown, func(a, b *Mirror) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.number, b.number)) })
+	slices.SortStableFunc(shown, func(a,
+		b *Mirror) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.number, b.number))
+	})
 	for _, m := range shown {
 		out = append(out, d.row(m))
 	}
@@ -167,7 +170,8 @@ func (d *Facts) draw(x *row, f fetch, y, h float64) {
 	if f.failure != "" {
 		end = reason{kind: "failed", weight: 7}
 	}
-	for _, m := range []mark{{Kind: begin.kind, at: f.asked, weight: begin.weight}, {Kind: end.kind, at: f.ended, weight: end.weight}} {
+	for _, m := range []mark{{Kind: begin.kind, at: f.asked, weight: begin.weight},
+		{Kind: end.kind, at: f.ended, weight: end.weight}} {
 		if m.Title = title; m.Kind != "" {
 			x.Marks = append(x.Marks, m)
 		}

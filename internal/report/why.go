@@ -104,7 +104,8 @@ func (d *Facts) sayTimes(w *words) {
 	case d.first == never:
 		w.say(true, "The first answer came after %s, and no byte of the file after it.", option.TimeText(d.answer))
 	default:
-		w.say(d.answer > time.Second || d.answer > 300*time.Millisecond && d.ofAll(d.answer) > 0.05, "%s went by until the first answer.", option.TimeText(d.answer))
+		w.say(d.answer > time.Second || d.answer > 300*time.Millisecond && d.ofAll(d.answer) > 0.05,
+			"%s went by until the first answer.", option.TimeText(d.answer))
 	}
 	var sum time.Duration
 	for _, g := range d.still {
@@ -112,7 +113,8 @@ func (d *Facts) sayTimes(w *words) {
 	}
 	if sum >= quietAfter {
 		long := slices.MaxFunc(d.still, byLength)
-		w.say(true, "For %s nothing came from any source, the longest time from %s to %s.", option.TimeText(sum), option.TimeText(long.from), option.TimeText(long.to))
+		w.say(true, "For %s nothing came from any source, the longest time from %s to %s.", option.TimeText(sum),
+			option.TimeText(long.from), option.TimeText(long.to))
 	}
 }
 
@@ -144,7 +146,8 @@ func (d *Facts) sayStretches(w *words) {
 		case s.atBegin:
 			w.say(true, "Until %s it was slow to begin with: %s, then %s.", option.TimeText(to), slow, fast)
 		case s.atEnd:
-			w.say(true, "From %s %s only %s came, before that it was %s%s.", option.TimeText(from), d.until(), slow, fast, because)
+			w.say(true, "From %s %s only %s came, before that it was %s%s.", option.TimeText(from), d.until(), slow,
+				fast, because)
 		default:
 			w.say(true, "From %s to %s only %s came, else %s%s.", option.TimeText(from), option.TimeText(to), slow, fast, because)
 		}
@@ -232,7 +235,8 @@ func (d *Facts) smooth(begin, end int) (out []float64) {
 // blame sets the source whose lower speed explains most of a stretch.
 func (d *Facts) blame(s *stretch, begin, end int) {
 	in := float64(s.to-s.from) * d.width.Seconds()
-	out := float64(end-begin)*d.width.Seconds() - in - d.checked(time.Duration(begin)*d.width, time.Duration(end)*d.width).Seconds()
+	out := float64(end-begin)*d.width.Seconds() - in - d.checked(time.Duration(begin)*d.width,
+		time.Duration(end)*d.width).Seconds()
 	speeds := func(x series) (slow, fast float64) {
 		had := x.sum(s.from, s.to)
 		return had / in, (x.sum(begin, end) - had) / max(out, d.width.Seconds())

@@ -38,8 +38,10 @@ func (w *words) say(bad bool, format string, args ...any) {
 func (d *Facts) section() map[string]any {
 	class, outcome := d.outcome()
 	s := map[string]any{
-		"Number": d.number, "Title": d.name(), "URL": source.Escape(d.URL), "Path": source.Escape(d.Path), "Class": class, "Outcome": outcome,
-		"Headline": d.headline(), "States": d.fates(), "Strip": (*strip)(nil), "Words": d.words(), "Begun": d.began.UTC().Format("2006-01-02 15:04:05 UTC"), "Log": d.log, "Fetched": d.Fetched,
+		"Number": d.number, "Title": d.name(), "URL": source.Escape(d.URL), "Path": source.Escape(d.Path),
+		"Class": class, "Outcome": outcome,
+		"Headline": d.headline(), "States": d.fates(), "Strip": (*strip)(nil), "Words": d.words(),
+		"Begun": d.began.UTC().Format("2006-01-02 15:04:05 UTC"), "Log": d.log, "Fetched": d.Fetched,
 	}
 	if d.end > 0 {
 		s["Table"] = d.ranked
@@ -153,7 +155,8 @@ func (d *Facts) words() (w words) {
 	d.sayStretches(&w)
 	if d.complete != never && d.verified != never {
 		check := d.verified - d.complete
-		w.say(d.ofAll(check) > 0.1 && check > 200*time.Millisecond, "The check of all bytes was done %s after the last byte, and %s later everything was in place.",
+		w.say(d.ofAll(check) > 0.1 && check > 200*time.Millisecond,
+			"The check of all bytes was done %s after the last byte, and %s later everything was in place.",
 			option.TimeText(check), option.TimeText(d.end-d.verified))
 	}
 	return w
@@ -309,7 +312,8 @@ func (d *Facts) sayTakeovers(w *words) {
 	sum := 0
 	for t, n := range d.takeovers {
 		sum += n
-		if c := cmp.Compare(n, d.takeovers[first]); c > 0 || c == 0 && (t.taker.number < first.taker.number || t.taker == first.taker && t.loser.number < first.loser.number) {
+		if c := cmp.Compare(n, d.takeovers[first]); c > 0 || c == 0 &&
+			(t.taker.number < first.taker.number || t.taker == first.taker && t.loser.number < first.loser.number) {
 			first = t
 		}
 	}

@@ -67,7 +67,8 @@ func (b *builder) build(f *file) (c *Config, err error) {
 		}
 	}
 	if len(c.Watches) == 0 && len(c.Feeds) == 0 {
-		return nil, &option.Error{Why: "there is nothing to watch", Hint: "[watch.NAME] says what, [feed.NAME] where news comes from"}
+		return nil, &option.Error{Why: "there is nothing to watch",
+			Hint: "[watch.NAME] says what, [feed.NAME] where news comes from"}
 	}
 	alone := b.config // a copy: a pointer into b would keep the builder and the parser's data in memory
 	return &alone, nil
@@ -134,7 +135,8 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 		when           bool
 		last, why, try string
 	}{
-		{f.Relay && len(f.Trust) == 0, "relay", "passes on the records of agents in trust, and there are none", "trust = names them by their URLs"},
+		{f.Relay && len(f.Trust) == 0, "relay", "passes on the records of agents in trust, and there are none",
+			"trust = names them by their URLs"},
 		{!f.Relay && len(f.Trust) > 0, "trust", "is for relay, and nothing is passed on", "relay = true"},
 		{f.Relay && !f.Kind.PassesOn(), "relay", "feeds of that kind do not say who obtained what", ""},
 		{f.HatenaTimes && f.Kind != antenna.Auto && f.Kind != antenna.Kind(feed.HinaDI), "hatena-times", "is for hina-di", ""},
@@ -176,7 +178,8 @@ func isGatherer(s string, kind antenna.Kind) bool {
 
 func (t limitsTable) limits() antenna.Limits {
 	return antenna.Limits{
-		Limits:  feed.Limits{Bytes: int64(t.Bytes), Entries: int(t.Entries), Line: int(t.Line), Value: int(t.Value), Ratio: int64(t.Ratio)},
+		Limits: feed.Limits{Bytes: int64(t.Bytes), Entries: int(t.Entries), Line: int(t.Line), Value: int(t.Value),
+			Ratio: int64(t.Ratio)},
 		Time:    time.Duration(t.Time),
 		Relayed: int(t.Relayed), Updates: int(t.Updates), DayBytes: int64(t.DayBytes),
 	}

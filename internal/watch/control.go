@@ -175,7 +175,8 @@ func (c Client) Forget(ctx context.Context, name string) (pid int, err error) {
 const mostAnswer = 256 << 20
 
 func (c Client) ask(ctx context.Context, method, path string) (r reply, err error) {
-	t := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return Dial(ctx, c.Dir) }}
+	t := &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return Dial(ctx, c.Dir) }}
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, "http://watcher"+path, nil)

@@ -36,7 +36,8 @@ func (b *builder) checkValue(v reflect.Value, path []string) error {
 		return b.checkEmpty(v, path...)
 	case reflect.Map:
 		for _, below := range b.names(path[len(path)-1]) {
-			if t := v.MapIndex(reflect.ValueOf(below)); len(path) == 1 && t.IsValid() && t.Kind() == reflect.Pointer && !t.IsNil() {
+			if t := v.MapIndex(reflect.ValueOf(below)); len(path) == 1 && t.IsValid() &&
+				t.Kind() == reflect.Pointer && !t.IsNil() {
 				if err := b.checkEmpty(t.Elem(), append(slices.Clip(path), below)...); err != nil {
 					return err
 				}

@@ -36,7 +36,8 @@ func FromFlags(f Flags, o ConfigOptions) (*Config, error) {
 	}
 	taken = map[string]bool{}
 	for _, at := range f.URLs {
-		t := &watchTable{URL: at, Dir: f.Dir, Require: f.Require, CheckEvery: span(f.CheckEvery), Keyring: f.Keyrings, SMIMECA: f.Authorities}
+		t := &watchTable{URL: at, Dir: f.Dir, Require: f.Require, CheckEvery: span(f.CheckEvery), Keyring: f.Keyrings,
+			SMIMECA: f.Authorities}
 		if strings.Contains(at, "*") {
 			t.URL, t.Glob, t.CheckEvery = "", at, 0
 		}

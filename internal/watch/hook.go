@@ -63,7 +63,8 @@ func (t *task) hook(args []string, event string) hook {
 	}
 	h.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(t.Hidden, name) || slices.Contains(managers, name) || strings.HasPrefix(name, "BRAID_WATCH_") || strings.HasPrefix(name, "BRAID_FILE_")
+		return slices.Contains(t.Hidden, name) || slices.Contains(managers, name) || strings.HasPrefix(name,
+			"BRAID_WATCH_") || strings.HasPrefix(name, "BRAID_FILE_")
 	})
 	h.Env = append(h.Env,
 		"BRAID_WATCH_EVENT="+event, "BRAID_WATCH_NAME="+t.update.Watch, "BRAID_WATCH_FEED="+t.update.Feed,
@@ -84,7 +85,8 @@ func (t *task) fileVariables(o *antenna.Outcome) []string {
 		modified = o.LastModified.UTC().Format(time.RFC3339)
 	}
 	return []string{
-		fmt.Sprintf("BRAID_FILE_SIZE=%d", o.Size), "BRAID_FILE_SHA256=" + o.Digest, fmt.Sprintf("BRAID_FILE_VERIFIED=%t", o.Evidence != ""),
+		fmt.Sprintf("BRAID_FILE_SIZE=%d", o.Size), "BRAID_FILE_SHA256=" + o.Digest,
+		fmt.Sprintf("BRAID_FILE_VERIFIED=%t", o.Evidence != ""),
 		"BRAID_FILE_EVIDENCE=" + o.Evidence, "BRAID_FILE_LAST_MODIFIED=" + modified, "BRAID_WATCH_OLD=" + t.old,
 	}
 }

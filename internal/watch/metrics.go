@@ -200,7 +200,8 @@ func (m *Metrics) writeFeeds(e *Exposition) {
 	each(func(f *feedCounts, label ...string) { e.Sample(float64(f.bytes), label...) })
 	e.Family("braid_feed_failures", "gauge", "Polls in a row that failed.")
 	each(func(f *feedCounts, label ...string) { e.Sample(float64(f.failures), label...) })
-	e.Family("braid_feed_last_success_timestamp_seconds", "gauge", "When a feed answered last; time() minus this is the age of that.")
+	e.Family("braid_feed_last_success_timestamp_seconds", "gauge",
+		"When a feed answered last; time() minus this is the age of that.")
 	each(func(f *feedCounts, label ...string) { e.moment(f.success, label...) })
 }
 
@@ -212,7 +213,8 @@ func (m *Metrics) writeWatches(e *Exposition) {
 	each(func(w *watchCounts, label ...string) { e.results(w.changed, w.unchanged, w.failed, label...) })
 	e.Family("braid_watch_bytes_total", "counter", "Bytes that downloads brought.")
 	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.bytes), label...) })
-	e.Family("braid_watch_last_success_timestamp_seconds", "gauge", "When an update was handled well last; time() minus this is the age of that.")
+	e.Family("braid_watch_last_success_timestamp_seconds", "gauge",
+		"When an update was handled well last; time() minus this is the age of that.")
 	each(func(w *watchCounts, label ...string) { e.moment(w.success, label...) })
 	e.Family("braid_watch_last_change_timestamp_seconds", "gauge", "When there was a new version last.")
 	each(func(w *watchCounts, label ...string) { e.moment(w.change, label...) })
@@ -241,7 +243,8 @@ func (e *Exposition) Family(name, kind, help string) {
 func (e *Exposition) Sample(value float64, labels ...string) {
 	e.WriteString(e.name)
 	for i := 0; i < len(labels); i += 2 {
-		e.WriteString(map[bool]string{true: "{", false: ","}[i == 0] + labels[i] + `="` + escape.Replace(strings.ToValidUTF8(labels[i+1], "\ufffd")) + `"`)
+		e.WriteString(map[bool]string{true: "{",
+			false: ","}[i == 0] + labels[i] + `="` + escape.Replace(strings.ToValidUTF8(labels[i+1], "\ufffd")) + `"`)
 	}
 	if len(labels) > 0 {
 		e.WriteByte('}')

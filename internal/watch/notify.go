@@ -21,7 +21,8 @@ func NotifierOf(getenv func(string) string) Notifier {
 	n := Notifier{socket: getenv("NOTIFY_SOCKET")}
 	usec, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64)
 	pid := getenv("WATCHDOG_PID")
-	if err == nil && usec > 0 && usec < int64(time.Hour*24*365/time.Microsecond) && (pid == "" || pid == strconv.Itoa(os.Getpid())) {
+	if err == nil && usec > 0 && usec < int64(time.Hour*24*365/time.Microsecond) &&
+		(pid == "" || pid == strconv.Itoa(os.Getpid())) {
 		n.watchdog = time.Duration(usec) * time.Microsecond
 	}
 	return n

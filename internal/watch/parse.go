@@ -68,7 +68,8 @@ func match(expression, message string) []string {
 
 // kinds maps the parser's names of types to those of our messages.
 var kinds = map[string]string{
-	"array": "list", "int64": "number", "integer": "number", "float64": "number", "float": "number", "bool": "boolean", "[]any": "list", "slice": "list", "[]interface {}": "list",
+	"array": "list", "int64": "number", "integer": "number", "float64": "number", "float": "number",
+	"bool": "boolean", "[]any": "list", "slice": "list", "[]interface {}": "list",
 	"map[string]any": "table", "map": "table", "primitive (string-like)": "string",
 }
 

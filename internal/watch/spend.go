@@ -17,13 +17,15 @@ var errSpent = errors.New("the feed has brought as many bytes as it may in a day
 // that attempt is interrupted, it calls prepare again. It passes prepare a function that ends the attempt early, with
 // an error that the Getter returns. The error ErrDeclined means that the user does not want this version, so the update
 // is done.
-type Getter func(ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error)) (download.Result, error)
+type Getter func(ctx context.Context, u antenna.Update,
+	prepare func(end func(error)) (download.Request, error)) (download.Result, error)
 
 // ErrDeclined is returned by a Getter for a version that the user does not want.
 var ErrDeclined = errors.New("the user does not want this version")
 
 // getNow is the default Getter. It downloads at once with w.Client.
-func (w *Updater) getNow(ctx context.Context, _ antenna.Update, prepare func(end func(error)) (download.Request, error)) (download.Result, error) {
+func (w *Updater) getNow(ctx context.Context, _ antenna.Update,
+	prepare func(end func(error)) (download.Request, error)) (download.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r, err := prepare(cancel)

@@ -186,7 +186,8 @@ func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, 
 	o.At, o.Bytes = t.began, res.Fetched
 	switch {
 	case res.Older:
-		t.log.Warn("the server has an older file than the one that is here, which stays", "here", t.known.LastModified, "server", res.LastModified)
+		t.log.Warn("the server has an older file than the one that is here, which stays", "here",
+			t.known.LastModified, "server", res.LastModified)
 		return o, false, nil
 	case res.NotModified:
 		if o.Evidence == "" && res.Proof.Verified() {
@@ -201,7 +202,8 @@ func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, 
 // outcome describes the file that is in place now.
 func (t *task) outcome(ctx context.Context, res download.Result) (antenna.Outcome, error) {
 	o := antenna.Outcome{
-		ETag: res.ETag, LastModified: res.LastModified, Host: res.Host, Size: res.Size, Path: t.path, Bytes: res.Fetched, At: t.began,
+		ETag: res.ETag, LastModified: res.LastModified, Host: res.Host, Size: res.Size, Path: t.path,
+		Bytes: res.Fetched, At: t.began,
 	}
 	if res.Proof.Verified() {
 		o.Evidence = res.Proof.String()
@@ -264,7 +266,8 @@ func (t *task) observe(ev download.Event) {
 		if ev.Banned {
 			level = t.log.Warn
 		}
-		level("source", "state", "down", "source", ev.URL, "host", ev.Host, "error", ev.Err, "banned", ev.Banned, "back", ev.Back.Round(time.Second))
+		level("source", "state", "down", "source", ev.URL, "host", ev.Host, "error", ev.Err, "banned", ev.Banned,
+			"back", ev.Back.Round(time.Second))
 	case download.Resumed:
 		t.log.Debug("resumed", "bytes", ev.Bytes)
 	case download.Comparing:

@@ -28,12 +28,15 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 	}
 	w := Watch{
 		Watch: antenna.Watch{
-			Name: name, URL: where, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery), AnyNews: t.AnyNews, Title: t.Title, Author: t.Author,
+			Name: name, URL: where, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery),
+			AnyNews: t.AnyNews, Title: t.Title, Author: t.Author,
 		},
-		Dir: b.path(t.Dir), To: t.To, Keep: t.Keep, Run: b.program(t.Run), OnFailure: b.program(t.OnFailure), HookTime: time.Duration(t.HookTime),
-		Size: int64(t.MaxSize), AllowOlder: t.AllowOlder,
+		Dir: b.path(t.Dir), To: t.To, Keep: t.Keep, Run: b.program(t.Run), OnFailure: b.program(t.OnFailure),
+		HookTime: time.Duration(t.HookTime),
+		Size:     int64(t.MaxSize), AllowOlder: t.AllowOlder,
 		Require: t.Require, Priority: t.Priority, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
-		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: t.LimitRate, AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
+		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: t.LimitRate,
+		AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
 	}
 	for _, s := range t.Signature { // endings such as .asc and URLs stay unchanged
 		if !strings.HasPrefix(s, ".") && !strings.Contains(s, "://") {
@@ -86,24 +89,33 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		when           bool
 		last, why, try string
 	}{
-		{(t.URL == "") == (t.Glob == ""), "url", "a watch has a url or a glob", "a glob has stars: https://example.org/pub/*.iso"},
-		{t.URL != "" && strings.Contains(t.URL, "*"), "url", "has a star, and would be asked for as it is", "glob = stands for several files"},
+		{(t.URL == "") == (t.Glob == ""), "url", "a watch has a url or a glob",
+			"a glob has stars: https://example.org/pub/*.iso"},
+		{t.URL != "" && strings.Contains(t.URL, "*"), "url", "has a star, and would be asked for as it is",
+			"glob = stands for several files"},
 		{t.Dir == "" && t.To == "", "dir", "the folder is missing", "dir = is where the file goes, or to = in an object store"},
 		{t.Dir != "" && t.To != "", "to", "a file goes into a folder or an object store, not both", "leave out dir = or to ="},
 		{t.To != "" && !strings.HasPrefix(t.To, "s3://"), "to", "not a place in an object store", "to = \"s3://BUCKET/PREFIX/\""},
-		{t.To != "" && t.Keep > 0, "keep", "old versions of objects are kept by the store, if its bucket has versions", "leave out keep ="},
+		{t.To != "" && t.Keep > 0, "keep",
+			"old versions of objects are kept by the store, if its bucket has versions", "leave out keep ="},
 		{t.Keep < 0 || t.Keep > mostKept, "keep", "write a number from 0 to 1000", ""},
 		{len(w.Pins) > 0 && len(w.Keyrings) == 0, "pin", "says which key counts, and there is none", "keyring = has the keys"},
-		{w.Require == RequireSignature && !signs, "require", "no key or certificate is trusted", "keyring = or smime-ca = names one"},
+		{w.Require == RequireSignature && !signs, "require", "no key or certificate is trusted",
+			"keyring = or smime-ca = names one"},
 		{t.CheckEvery > 0 && w.Glob, "check-every", "a glob is not asked for", ""},
-		{t.AnyNews && w.Glob, "any-news", "a glob is not asked for, as any news of a feed name no file of it", "url = is one file"},
+		{t.AnyNews && w.Glob, "any-news", "a glob is not asked for, as any news of a feed name no file of it",
+			"url = is one file"},
 		{t.AnyNews && len(t.Feeds) == 0, "any-news", "which feed's news are meant is missing", "feeds = [\"NAME\"]"},
 		{t.CheckEvery > 0 && w.CheckEvery < shortest, "check-every", "checks are at least a second apart", ""},
-		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }), "signature", "a signature of one file, for a glob", ".asc is beside each"},
-		{w.Glob && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "glob", "has a name or a password, of which feeds tell nothing", "user-env = or user-file = has them"},
+		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }),
+			"signature", "a signature of one file, for a glob", ".asc is beside each"},
+		{w.Glob && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "glob",
+			"has a name or a password, of which feeds tell nothing", "user-env = or user-file = has them"},
 		{w.Glob && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for a glob", ""},
-		{t.AllowExpiredKey && len(w.Keyrings) == 0, "allow-expired-key", "is about keys, and there are none", "keyring = has them"},
-		{t.HookTime > 0 && len(w.Run)+len(w.OnFailure) == 0, "hook-time", "is for programs, and there are none", "run = or on-failure = names one"},
+		{t.AllowExpiredKey && len(w.Keyrings) == 0, "allow-expired-key", "is about keys, and there are none",
+			"keyring = has them"},
+		{t.HookTime > 0 && len(w.Run)+len(w.OnFailure) == 0, "hook-time", "is for programs, and there are none",
+			"run = or on-failure = names one"},
 		{len(w.Run) > 0 && w.Run[0] == "", "run", "the program has no name", ""},
 		{len(w.OnFailure) > 0 && w.OnFailure[0] == "", "on-failure", "the program has no name", ""},
 	} {

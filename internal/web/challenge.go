@@ -132,7 +132,8 @@ func consumeQuoted(s string) (value, rest string, ok bool) {
 func skipToken68(s string) string {
 	word := strings.TrimLeft(s, " \t")
 	i := 0
-	for i < len(word) && (word[i] >= '0' && word[i] <= '9' || word[i]|0x20 >= 'a' && word[i]|0x20 <= 'z' || strings.IndexByte("-._~+/", word[i]) >= 0) {
+	for i < len(word) && (word[i] >= '0' && word[i] <= '9' || word[i]|0x20 >= 'a' && word[i]|0x20 <= 'z' ||
+		strings.IndexByte("-._~+/", word[i]) >= 0) {
 		i++
 	}
 	rest := strings.TrimLeft(word[i:], "=")

@@ -111,7 +111,8 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Exchange, error) {
 		r.Header.Set("User-Agent", cmp.Or(c.UserAgent, defaultUserAgent))
 	}
 	req := &http.Request{
-		Method: r.Method, URL: r.URL, Host: r.User.host(&r.Trail), Header: r.Header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: r.Method, URL: r.URL, Host: r.User.host(&r.Trail), Header: r.Header, Proto: "HTTP/1.1", ProtoMajor: 1,
+		ProtoMinor: 1,
 	}
 	if r.Body != nil {
 		req.ContentLength = int64(len(r.Body))

@@ -61,7 +61,8 @@ func parseCookie(line string) (u *url.URL, c *http.Cookie, why string) {
 		return nil, nil, "the first field is a domain"
 	case !strings.HasPrefix(path, "/"):
 		return nil, nil, "the third field is a path"
-	case name == "" || strings.ContainsAny(name, "=;, ") || strings.Contains(value, ";") || strings.ContainsFunc(name+value, isControl):
+	case name == "" || strings.ContainsAny(name, "=;, ") || strings.Contains(value, ";") ||
+		strings.ContainsFunc(name+value, isControl):
 		return nil, nil, "the sixth field is not a name, or the seventh not a value"
 	}
 	c = &http.Cookie{Name: name, Value: value, Path: path, Secure: strings.EqualFold(secure, "TRUE")}

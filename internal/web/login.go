@@ -61,7 +61,8 @@ func (c *Client) authorize(r *Request) *login {
 	switch {
 	case known != nil:
 		r.Header.Set("Authorization", known.challenge.answer(question{
-			User: user.Username(), Password: password, Method: r.Method, URI: r.URL.RequestURI(), Nonce: rand.Text(), Count: count,
+			User: user.Username(), Password: password, Method: r.Method, URI: r.URL.RequestURI(), Nonce: rand.Text(),
+			Count: count,
 		}))
 		return known
 	case c.Proven(r.URL):
@@ -79,7 +80,8 @@ func (r *Request) account() account {
 // case if it had none, used another scheme or had a stale nonce. before is the number of times that the request was
 // already repeated.
 func (c *Client) Challenged(r *Request, x *Exchange, before int) bool {
-	if _, own := r.User.field("Authorization"); x.StatusCode != http.StatusUnauthorized || r.Away || r.User.User == nil || own || before >= mostChallenges {
+	if _, own := r.User.field("Authorization"); x.StatusCode != http.StatusUnauthorized || r.Away ||
+		r.User.User == nil || own || before >= mostChallenges {
 		return false
 	}
 	best, ok := choose(x.Header.Values("WWW-Authenticate"))

@@ -87,7 +87,8 @@ func (t *Trail) location(h http.Header) (*url.URL, error) {
 // IsRedirect reports whether status is a redirect that a client may follow automatically (RFC 9110, section 15.4).
 func IsRedirect(status int) bool {
 	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
 		return true
 	}
 	return false

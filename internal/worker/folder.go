@@ -96,7 +96,8 @@ func (p *Folder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error)
 	if strings.HasPrefix(j.Name, stages) {
 		return nil, problem.Misuse("job "+j.Name, errStages.Error(), "")
 	}
-	s := &stage{name: path.Join(stages, fmt.Sprintf("%s-%d", j.Key(), fence)), base: path.Base(j.Name), placing: placing(j), file: j.Name}
+	s := &stage{name: path.Join(stages, fmt.Sprintf("%s-%d", j.Key(), fence)), base: path.Base(j.Name),
+		placing: placing(j), file: j.Name}
 	s.dir = filepath.Join(p.dir, s.name)
 	err := p.inherit(s, j.Key()+"-")
 	if err == nil {

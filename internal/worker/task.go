@@ -216,7 +216,8 @@ func (t *task) settle(ctx context.Context, r download.Request, res download.Resu
 	if unchanged && job.Behind(res.LastModified) {
 		return fleet.Ending{
 			Kind: fleet.Wrong, Code: t.worker.ExitCode(&problem.Problem{Kind: download.Refused}),
-			Why: fmt.Sprintf("the server has a file of %s, and one of %s is reported", stamp(res.LastModified), stamp(job.Modified)),
+			Why: fmt.Sprintf("the server has a file of %s, and one of %s is reported", stamp(res.LastModified),
+				stamp(job.Modified)),
 		}, nil
 	}
 	info, err := t.worker.place.place(ctx, t, &r, !unchanged)

@@ -150,7 +150,8 @@ func (t *Torrent) piecesOf(files []entry, sums string) (verify.Pieces, error) {
 		filling += next.size // an empty file is no padding
 	}
 	end := f.offset + f.size + filling
-	if f.size == 0 || f.offset%t.PieceLength != 0 || end%t.PieceLength != 0 && end != t.Size || f.size%t.PieceLength+filling > t.PieceLength {
+	if f.size == 0 || f.offset%t.PieceLength != 0 || end%t.PieceLength != 0 && end != t.Size ||
+		f.size%t.PieceLength+filling > t.PieceLength {
 		return verify.Pieces{}, nil
 	}
 	first := int(f.offset / t.PieceLength)

@@ -102,7 +102,8 @@ func hashOf(params url.Values) (h Hash, err error) {
 		return Hash(raw), nil
 	}
 	if v2 {
-		return h, &Error{What: "magnet link", Offset: -1, Why: "it is of version 2 only, which is not supported", Unsupported: true}
+		return h, &Error{What: "magnet link", Offset: -1, Why: "it is of version 2 only, which is not supported",
+			Unsupported: true}
 	}
 	return h, magnetFault("it names no torrent")
 }

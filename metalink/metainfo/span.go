@@ -44,7 +44,8 @@ func (t *Torrent) Piece(i int) (parts []Part, want verify.Digest, err error) {
 		if from >= to {
 			continue
 		}
-		p := Part{File: File{File: metalink.File{Size: e.size}, Offset: e.offset}, Start: from - e.offset, End: to - e.offset, Zeros: e.pad}
+		p := Part{File: File{File: metalink.File{Size: e.size}, Offset: e.offset}, Start: from - e.offset,
+			End: to - e.offset, Zeros: e.pad}
 		for _, f := range t.Files {
 			if f.Offset == e.offset && f.Size == e.size {
 				p.File = f

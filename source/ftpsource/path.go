@@ -52,7 +52,8 @@ func pathOf(u *url.URL) (string, error) {
 func CutType(escaped string) (path, kind string) {
 	const mark = ";type="
 	i := strings.LastIndexByte(escaped, ';')
-	if i < 0 || len(escaped) < i+len(mark) || !strings.EqualFold(escaped[i:i+len(mark)], mark) || strings.Contains(escaped[i:], "/") {
+	if i < 0 || len(escaped) < i+len(mark) || !strings.EqualFold(escaped[i:i+len(mark)], mark) ||
+		strings.Contains(escaped[i:], "/") {
 		return escaped, ""
 	}
 	return escaped[:i], escaped[i+len(mark):]

@@ -28,7 +28,8 @@ var errTunnel = errors.New("the proxy does not speak HTTP")
 // connect connects to addr on the host of a, through a proxy if there is one for it. The address that a proxy connects
 // to is unknown here, so for a proxied connection the host's literal addresses and names that are never public are
 // checked (rule 63).
-func (c *Client) connect(ctx context.Context, a account, addr string, p address.Policy) (conn *net.TCPConn, rtt time.Duration, proxied bool, err error) {
+func (c *Client) connect(ctx context.Context, a account, addr string, p address.Policy) (conn *net.TCPConn,
+	rtt time.Duration, proxied bool, err error) {
 	if err := p.Not.CheckHost(a.name); err != nil {
 		return nil, 0, false, err
 	}

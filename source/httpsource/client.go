@@ -90,7 +90,8 @@ type Client struct {
 func (c *Client) client() *web.Client {
 	c.once.Do(func() {
 		w := &c.web
-		w.UserAgent, w.ConnectTimeout, w.HeaderTimeout, w.IdlePerHost = c.UserAgent, c.ConnectTimeout, c.HeaderTimeout, c.IdlePerHost
+		w.UserAgent, w.ConnectTimeout, w.HeaderTimeout, w.IdlePerHost = c.UserAgent, c.ConnectTimeout,
+			c.HeaderTimeout, c.IdlePerHost
 		w.ReadBuffer = 32 << 10 // so that a small file is read together with its header
 		w.TLS, w.TLSFor, w.Proxy, w.Outlet, w.AllowHosts = c.TLS, c.TLSFor, c.Proxy, c.Outlet.Apply, c.AllowHosts
 		w.Resolver, w.Dial, w.Wrap, w.Transport = c.Resolver, c.Dial, c.Wrap, c.Transport

@@ -11,7 +11,8 @@ import (
 // kept until the download ends, and so is the last answer of each source that failed: what nothing reads is not kept
 // with it.
 var keptFields = append([]string{
-	"Digest", "Repr-Digest", "Content-Digest", "Want-Digest", "Want-Repr-Digest", "Content-Type", "Content-Encoding", "Content-Length",
+	"Digest", "Repr-Digest", "Content-Digest", "Want-Digest", "Want-Repr-Digest", "Content-Type", "Content-Encoding",
+	"Content-Length",
 	"Content-Range", "Content-Disposition", "Accept-Ranges", "Etag", "Last-Modified", "Date", "Link",
 }, verify.StoreFieldNames()...)
 

@@ -82,7 +82,8 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 		return []verify.SignatureResult{c.said}, nil
 	}
 	if c.over {
-		return nil, c.refuse(verify.SignatureUnsupported, "it is of the older form, whose files may have 16 MiB at most (minisign -S -H makes one of any file)")
+		return nil, c.refuse(verify.SignatureUnsupported,
+			"it is of the older form, whose files may have 16 MiB at most (minisign -S -H makes one of any file)")
 	}
 	message := c.whole
 	if c.digest != nil {

@@ -71,9 +71,11 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 		key, err := ParseKey(f.Data)
 		switch {
 		case err != nil:
-			return nil, &verify.KeyError{Option: option, File: f.Name, Why: err.Error(), Hint: "minisign -G writes it as minisign.pub"}
+			return nil, &verify.KeyError{Option: option, File: f.Name, Why: err.Error(),
+				Hint: "minisign -G writes it as minisign.pub"}
 		case len(k.Pins) > 0:
-			return nil, &verify.KeyError{Option: "pin", Why: "names the OpenPGP key that counts, and " + f.Name + " is a key of minisign"}
+			return nil, &verify.KeyError{Option: "pin",
+				Why: "names the OpenPGP key that counts, and " + f.Name + " is a key of minisign"}
 		}
 		t.Keys = append(t.Keys, key)
 	}

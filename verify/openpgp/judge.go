@@ -85,7 +85,8 @@ func judgeForm(w written, text bool) *verify.SignatureError {
 // judgeTimes looks at the key, and at the times of key and signature.
 func judgeTimes(sig *packet.Signature, s signer, policy Policy) *verify.SignatureError {
 	if sig.Version != s.public().Version {
-		return fail(verify.SignatureUnsupported, "a signature of version %d by a key of version %d", sig.Version, s.public().Version)
+		return fail(verify.SignatureUnsupported, "a signature of version %d by a key of version %d", sig.Version,
+			s.public().Version)
 	}
 	made, now := sig.CreationTime, policy.Now
 	if f := s.fault(made, now, policy.AllowExpiredKey); f != nil {
