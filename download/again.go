@@ -27,10 +27,19 @@ type carried struct {
 	fetches   int            // that were begun
 	heads     int            // how often HEAD was asked
 	touched   int            // how often another program changed the part file
+	aside     string         // files that were set aside, as Observe knows
 	noRoom    error          // the size that a source gave does not fit; nil: none was given up for that
 	replaces  bool           // a file is there, and only the server says whether another one is newer
 	here      *state.Version // what is known of the file that is there; nil: nothing
 	before    *state.Version // the same, where a document came in place of the file: its places are other servers than those of here
+}
+
+// tellAside tells Observe of the files that were set aside since it was last called.
+func (p *carried) tellAside(r *Request, part *partfile.File) {
+	if why := part.Aside(); why != p.aside {
+		p.aside = why
+		r.observe(Restarted{Reason: why})
+	}
 }
 
 func (p *carried) fallBack(u *url.URL) {

@@ -88,22 +88,17 @@ func (s *session) compareAnswer(o *origin, a source.Answer) error {
 			return err
 		}
 	}
-	if s.size < 0 && a.Size >= 0 {
+	learnt := s.size < 0 && a.Size >= 0
+	if learnt {
 		if err := s.refuseSize(o, a.Size); err != nil && s.strong() {
 			return err
 		}
 		s.learnSize(a.Size, s.sizeRank(o, a), o.url)
+	}
+	if learnt || s.part.Useless() {
 		return s.reserve()
 	}
 	return nil
-}
-
-// sizeRank is the rank of an answer's size.
-func (s *session) sizeRank(o *origin, a source.Answer) rank {
-	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as) == len(a.Hops) {
-		return byServer
-	}
-	return byOther
 }
 
 // checkOrigin compares another answer of the origin with what it said before. A change is another version of the file; an answer

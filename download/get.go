@@ -301,6 +301,9 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	if g.stepsDown(proof) {
 		return g.fail(NoEvidence, errLessProven, HintLessProof)
 	}
+	if err := g.checkUnsigned(proof); err != nil {
+		return err
+	}
 	switch {
 	case g.req.Stream != nil:
 		return g.part.Close()

@@ -142,7 +142,7 @@ func (s *session) begin() {
 // addFirst makes the server known that the user asked, or one that stands in for it, or those that a document names.
 func (s *session) addFirst() {
 	if s.begun {
-		if s.reserve() != nil {
+		if !s.part.Useless() && s.reserve() != nil { // what is there makes way only for bytes that come
 			return
 		}
 		s.askSignatures()

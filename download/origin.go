@@ -207,6 +207,14 @@ func (s *session) roleOf(o *origin) role {
 	return asMirror
 }
 
+// sizeRank is the rank of an answer's size.
+func (s *session) sizeRank(o *origin, a source.Answer) rank {
+	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as) == len(a.Hops) {
+		return byServer
+	}
+	return byOther
+}
+
 // applyRefusal reads the redirects before a mirror's refusal: what the asked server said there counts all the same, and
 // it may have named other places.
 func (s *session) applyRefusal(o *origin, err error) {

@@ -76,7 +76,8 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		want.PieceSum = partfile.SumPieces(g.req.Described.Pieces)
 	}
 	if g.req.described() { // no server will be asked what the file is
-		return takenOver(want, prior, sealed), goesOnFrom(want, prior)
+		prior, err := decidedBy(g.req.Claims, want, prior)
+		return takenOver(want, prior, sealed), err
 	}
 	if sealed && verify.Strong(g.req.Claims) { // the digest that the user gave before may have been mistyped
 		prior.Claims = without(prior.Claims, slices.DeleteFunc(yieldingOf(prior), func(c verify.Claim) bool {
@@ -141,8 +142,8 @@ func goesOnFrom(want, prior partfile.Identity) error {
 	return errors.New("nothing says that the file has not changed since")
 }
 
-// decidedBy is goesOnFrom, but for bytes of the same URL that nothing contradicts: a strong digest that the server
-// states now decides about these. It returns what is known of them then.
+// decidedBy is goesOnFrom, but for bytes of the same URL that nothing contradicts: a strong digest that the server or a
+// document states now decides about these. It returns what is known of them then.
 func decidedBy(stated []verify.Claim, want, prior partfile.Identity) (partfile.Identity, error) {
 	err := goesOnFrom(want, prior)
 	if err == nil || want.URLSum != prior.URLSum || !verify.Strong(stated) ||
@@ -373,9 +374,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 	if err = g.recover(ctx); err != nil || g.document {
 		return errors.Join(err, g.part.Close())
 	}
-	if why := g.part.Aside(); why != "" {
-		g.observe(Restarted{Reason: why})
-	}
+	g.carried.tellAside(&g.req, g.part)
 	return nil
 }
 

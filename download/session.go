@@ -215,7 +215,7 @@ func (s *session) beat() {
 	if err := s.fetches.keepsUp(s.c, s.req, s.limiter(), time.Now()); err != nil {
 		s.stop(err)
 	}
-	if !s.begun {
+	if !s.begun || s.part.Useless() {
 		return
 	}
 	s.disk.record(s.fetches.stats.beats%syncBeats == 0)
@@ -304,9 +304,21 @@ func (s *session) identity() partfile.Identity {
 
 // describe records in the journal what file it is.
 func (s *session) describe() {
+	if s.makeWay() != nil {
+		return
+	}
 	id := s.identity()
 	s.hashing.upload.describe(id)
 	s.disk.do(func() error { return s.part.Begin(id) })
+}
+
+// makeWay sets aside what an earlier run has left, if that is of no use, now that other bytes come.
+func (s *session) makeWay() error {
+	if err := s.part.MakeWay(); err != nil {
+		return s.stop(err)
+	}
+	s.carried.tellAside(s.req, s.part)
+	return nil
 }
 
 // reserve checks that there is room for the file, and records in the journal what file it is.
@@ -315,6 +327,9 @@ func (s *session) reserve() error {
 	if most := s.c.MaxSize; most > 0 && s.size > most {
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", s.size, most)
 		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, HintLimit))
+	}
+	if err := s.makeWay(); err != nil {
+		return err
 	}
 	id, size, how := s.identity(), s.size, s.c.Allocation
 	s.hashing.upload.describe(id)

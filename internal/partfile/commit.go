@@ -218,12 +218,13 @@ func (f *File) leaveAsides() error {
 	return errors.Join(err, f.release())
 }
 
-// Discard removes the part file and the journal. After Commit, Discard or Close it does nothing.
+// Discard removes the part file and the journal, but leaves bytes that Reset declared to be useless and that no other
+// bytes replaced. After Commit, Discard or Close it does nothing.
 func (f *File) Discard() error {
 	if f.ledger.now() == closed {
 		return nil
 	}
-	if f.temporary() {
+	if f.temporary() || f.useless != "" {
 		return f.release()
 	}
 	err := f.folder.remove(f.partName())

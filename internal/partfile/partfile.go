@@ -55,6 +55,7 @@ type File struct {
 	key     *Key
 	urlSum  string // URLSum given to Begin
 	aside   string
+	useless string // why the bytes of an earlier run are to be set aside; given to Reset
 	before  oldAsides
 	asides  []ownAside // set aside by this run
 	freed   int64      // Release gave back the blocks below this offset
@@ -91,6 +92,9 @@ func (f *File) Aside() string { return f.aside }
 // Begin records the identity of the file and allows writes. It may be called again when more is known about the same
 // file.
 func (f *File) Begin(id Identity) error {
+	if err := f.MakeWay(); err != nil {
+		return err
+	}
 	switch f.ledger.now() {
 	case inherited:
 		return f.undecided()

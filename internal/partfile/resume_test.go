@@ -105,6 +105,26 @@ func TestRecoverCanBeInterrupted(t *testing.T) {
 	wantHave(t, recovered(t, dir), span(0, 3))
 }
 
+// Bytes that are of no use for one run stay for the next one if no others come.
+func TestResetOfNoUse(t *testing.T) {
+	for name, end := range map[string]func(*File) error{
+		"closed":    (*File).Close,
+		"discarded": (*File).Discard,
+		"restarted": func(f *File) error { return errors.Join(f.Restart(), f.Discard()) },
+		"killed":    func(f *File) error { crash(f); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			must(t, begun(t, dir, []byte("right bytes"), 0).Close())
+			f := open(t, dir)
+			must(t, f.Reset("another digest was given"))
+			must(t, end(f))
+			wantFiles(t, dir, "x.part", "x.part.journal")
+			wantHave(t, recovered(t, dir), span(0, 11))
+		})
+	}
+}
+
 // A changed byte makes its run missing, and no other bytes.
 func TestFlippedByte_Rule8(t *testing.T) {
 	dir := t.TempDir()
@@ -231,6 +251,10 @@ func TestReset_Rule8(t *testing.T) {
 	must(t, begun(t, dir, []byte("old bytes"), 0).Close())
 	f := open(t, dir)
 	must(t, f.Reset("the size was 9 and is 3"))
+	if _, ok := f.Prior(); ok || !f.Useless() {
+		t.Error("the bytes of the other file are still of use")
+	}
+	must(t, f.MakeWay())
 	if want := in(dir, "x.part.bad") + ": the size was 9 and is 3"; f.Aside() != want {
 		t.Errorf("aside is %q, want %q", f.Aside(), want)
 	}

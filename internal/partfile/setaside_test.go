@@ -107,6 +107,7 @@ func TestAsideOfNothingElse_Rule8(t *testing.T) {
 		f = open(t, dir)
 		f.SealWith(key)
 		must(t, f.Reset("it is another one"))
+		must(t, f.MakeWay())
 		return f
 	}
 	finish := func(t *testing.T, dir string) {

@@ -7,20 +7,6 @@ import (
 	"time"
 )
 
-// statement is a digest that an authority stated.
-type statement struct {
-	digest string
-	rank   int
-	about  string // the content that the server had at that time
-	by     Answer // the answer that contained it
-}
-
-// revoked reports whether a, a later answer without a digest, shows that its server has another version by now.
-func (s statement) revoked(a Answer) bool {
-	other := a.Tag != "" && s.by.Tag != "" && a.Tag != s.by.Tag || a.Date != "" && s.by.Date != "" && a.Date != s.by.Date
-	return a.Size > 0 && s.by.Size > 0 && a.Size != s.by.Size || other && a.Party == s.by.Party
-}
-
 // judge processes the commands of a story in order, with the state that a downloader must keep between them.
 type judge struct {
 	Story
@@ -31,6 +17,7 @@ type judge struct {
 	users  []string           // digests that the user gave so far
 	said   []statement        // by authorities, in all commands
 	now    []statement        // in this command
+	listed []statement        // of the list that the user named, in this command
 	speaks map[string]int     // servers that are authorities for the file in this command, with their ranks
 	last   statement          // the newest statement of the asked server
 	sealed bool               // last is in the journal
@@ -87,66 +74,6 @@ func Judge(s Story) []Violation {
 
 func (j *judge) violated(p int, what string) {
 	j.found = append(j.found, Violation{p, what, j.k})
-}
-
-// begin processes the statements of authorities in this command.
-func (j *judge) begin() {
-	c := j.c
-	switch c.Damage {
-	case "remove", "final": // damages the file, not the work
-		j.stored, j.proven = false, statement{}
-	case "state": // destroys the key, too
-		j.stored, j.pin, j.proven = false, None, statement{}
-		fallthrough
-	case "key", "journal":
-		j.sealed, j.named, j.broken = false, false, true
-	default:
-		j.broken = j.broken || c.Damage != ""
-	}
-	if c.User != "" {
-		j.users = append(j.users, c.User)
-	}
-	j.now = nil
-	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
-	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
-	j.speaks = speaks
-	led := map[string]int{} // redirects to a server that was not requested since
-	for _, a := range c.Answers {
-		itself := a.Party != c.Asked && led[a.Party] == 0 // requested as a mirror, it is no authority
-		led[a.Party] = max(0, led[a.Party]-1)
-		if a.To != "" {
-			led[a.To]++
-		}
-		rank, ok := speaks[a.Party]
-		if !ok || itself || a.Status >= 400 { // the fields of an error describe the error's own text
-			continue
-		}
-		word := a.Digest != "" || a.Links || a.Garbled
-		if word && a.To != "" && a.To != c.Asked { // an earlier answer may have redirected there without a statement
-			delete(speaks, a.To)
-		}
-		vouched := c.User != "" || j.named && c.Before.Journal // needed to follow a redirect from https to http
-		if a.To != "" && !word && speaks[a.To] == None && (vouched || j.channel(a.Party) <= j.channel(a.To)) {
-			speaks[a.To] = min(rank, j.channel(a.To))
-		}
-		if a.Digest == "" && a.Status < 300 {
-			j.now = slices.DeleteFunc(j.now, func(s statement) bool { return s.revoked(a) })
-		}
-		if a.Digest != "" {
-			j.said = append(j.said, statement{a.Digest, rank, a.Content, a})
-			j.now = append(j.now, statement{a.Digest, rank, a.Content, a})
-		}
-		if a.Content != "" && a.Content != j.last.about && a.Digest == "" {
-			j.last, j.sealed, j.stored = statement{}, false, false // the server has another version, without a digest
-		}
-	}
-}
-
-func (j *judge) channel(party string) int {
-	if j.HTTPS[party] {
-		return HTTPS
-	}
-	return HTTP
 }
 
 // end updates the state for the next command.
@@ -213,10 +140,13 @@ func (j *judge) right() {
 	}
 	sum := j.sum(j.made())
 	switch {
-	case c.Rank > None && c.Digest != sum && !c.Unchanged:
+	case c.Rank > None && c.Rank != Signed && c.Digest != sum && !c.Unchanged:
 		j.violated(1, "the bytes do not have the digest")
 	case c.User != "" && c.User != sum && !(c.Newer && c.Unchanged):
 		j.violated(1, "the bytes are not what the user named")
+	case c.Rank == Signed && !(c.Key && j.Signed[sum]), c.Require == "signature" && !(c.Key && j.Signed[sum]):
+		j.violated(1, "no trusted key has signed the bytes")
+	case c.Rank == Signed:
 	case c.Rank > None && !j.vouches(c.Digest, c.Rank):
 		j.violated(1, "the digest is that of a stranger"+j.known())
 	case c.Require == "digest" && !j.vouches(sum, None):
@@ -256,8 +186,8 @@ func (j *judge) contradicted(sum string, rank int) bool {
 	if j.c.User == sum || rank == User {
 		return false
 	}
-	if len(j.now) > 0 {
-		return !slices.ContainsFunc(j.now, func(s statement) bool {
+	if now := slices.Concat(j.now, j.listed); len(now) > 0 {
+		return !slices.ContainsFunc(now, func(s statement) bool {
 			return s.digest == sum || s.rank < rank || j.older(s) && j.c.Unchanged
 		})
 	}

@@ -20,19 +20,31 @@ const (
 	None  = 0
 	HTTP  = 1
 	HTTPS = 2
-	User  = 4
+	// Signed is a signature by a key that the user trusts.
+	Signed = 3
+	User   = 4
+)
+
+// Kinds of answers other than the file itself.
+const (
+	Document  = "document"
+	List      = "list"
+	Signature = "signature"
 )
 
 // Story is a sequence of commands, with the true contents.
 type Story struct {
 	Contents map[string][]byte // everything that servers can send, by name
 	HTTPS    map[string]bool   // servers that use https
+	Signed   map[string]bool   // digests of the contents that the trusted key has signed
 	Commands []Command
 }
 
 // Command is one run of the downloader: its arguments, events and result.
 type Command struct {
 	Do, Asked, Require, User                string // get, resume, verify or repair; server; digest; from the user
+	Document, List                          string // "url" if the document at the asked server was asked for, else a document on disk; server of the list
+	Key                                     bool   // the user trusts a key
 	Mirrors                                 []string
 	Overwrite, Newer, Rename, Refresh, Pipe bool             // replace a file, or an older one; write into a pipe
 	Continue, LessProof                     bool             // accept samples; accept less proof than before
@@ -60,6 +72,7 @@ type Place struct {
 
 // Answer is the header section of an answer, and the number of bytes received from its body.
 type Answer struct {
+	Kind                 string // "" for the file
 	Party, Method, To    string // the server, and the server that it redirects to
 	Status               int
 	From, Sent           int64  // offset of the first requested byte, and number of bytes read

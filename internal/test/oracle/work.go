@@ -145,7 +145,13 @@ func (j *judge) arrives() {
 		return
 	}
 	asked := c.Places[c.Asked]
+	if c.Key || c.List != "" && len(j.listed) == 0 || c.Document == "url" && len(j.now) == 0 {
+		return // a signature, a list or the document may be missing or wrong
+	}
 	want := c.User
+	if want == "" && len(j.listed) > 0 {
+		want = j.listed[0].digest
+	}
 	if want == "" && len(j.now) > 0 {
 		want = j.now[len(j.now)-1].digest
 	}
@@ -159,7 +165,7 @@ func (j *judge) arrives() {
 			return
 		}
 	}
-	if want == "" || other(stated) || slices.ContainsFunc(j.now, other) {
+	if want == "" || other(stated) || slices.ContainsFunc(j.now, other) || slices.ContainsFunc(j.listed, other) {
 		return // the authorities contradict each other, or have stated nothing
 	}
 	if c.Do == "resume" && !j.resumable(want) {

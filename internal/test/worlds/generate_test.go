@@ -16,7 +16,10 @@ type maker struct {
 // generate is the world of a seed.
 func generate(seed uint64) *World {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 0x776f726c6473)), w: &World{}}
-	return m.world()
+	w := m.world()
+	proofs := &maker{Rand: rand.New(rand.NewPCG(seed, 0x70726f6f6673)), w: w, names: m.names}
+	proofs.proofs()
+	return w
 }
 
 // one reports true once in n times.

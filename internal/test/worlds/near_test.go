@@ -64,7 +64,7 @@ func (m *maker) changeParty() {
 func (m *maker) changeCommand() {
 	w := m.w
 	c := &w.Commands[m.IntN(len(w.Commands))]
-	switch m.IntN(7) {
+	switch m.IntN(10) {
 	case 0:
 		c.Sha = pick(m, "", "0", "1", "x")
 	case 1:
@@ -81,9 +81,32 @@ func (m *maker) changeCommand() {
 		if len(w.Commands) < 5 {
 			w.Commands = append(w.Commands, *c)
 		}
+	case 7:
+		m.sayAndSign()
+		if c.Do == "get" {
+			c.List = pick(m, append([]string{"", "a"}, m.names...)...)
+		}
+	case 8:
+		m.sayAndSign()
+		if c.Do == "get" {
+			c.Doc = pick(m, "", "0", "1")
+		}
+	case 9:
+		m.sayAndSign()
+		if c.Do == "get" {
+			c.Key = !c.Key
+		}
 	case 6:
 		how := pick(m, "interrupt", "kill")
 		c.End = pick(m, "", fmt.Sprintf("%s:bytes:%d", how, 1+m.IntN(w.Sizes[0])), fmt.Sprintf("%s:asked:%d", how, 1+m.IntN(8)),
 			fmt.Sprintf("%s:write:%d", how, 1+m.IntN(6)))
 	}
+}
+
+// sayAndSign puts a document, a list and a signature beside the file of a server.
+func (m *maker) sayAndSign() {
+	p := &m.w.Parties[m.IntN(len(m.w.Parties))]
+	f := &p.Faces[m.IntN(len(p.Faces))]
+	f.Says = pick(m, f.has(), "0", "1", "")
+	f.Signs = pick(m, f.has(), "0", "1", "x0", "")
 }

@@ -1,10 +1,12 @@
 package worlds
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -74,6 +76,7 @@ func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
 	n.mu.Lock()
 	f, _ := p.face(n.k, n.asked[name])
 	n.asked[name]++
+	file, known := kindOf(req.URL.Path)
 	a := &oracle.Answer{Party: name, Method: req.Method, At: time.Since(n.began), Secret: req.Header.Get("Authorization") != ""}
 	if gone := n.gone; gone {
 		n.mu.Unlock()
@@ -95,8 +98,15 @@ func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := n.connect(req.Context(), &f); err != nil {
 		return nil, err
 	}
-	resp := (&answer{network: n, req: req, f: &f, log: a, number: number, name: name}).make()
-	return resp, nil
+	made := &answer{network: n, req: req, f: &f, log: a, number: number, name: name}
+	switch {
+	case file == fileName:
+		return made.make(), nil
+	case !known:
+		made.header = http.Header{}
+		return made.response(http.StatusNotFound, 0, 0), nil
+	}
+	return made.beside(file), nil
 }
 
 // connect takes its time, and fails if the face is dead.
@@ -148,11 +158,14 @@ type answer struct {
 	header http.Header
 	data   []byte
 	size   int64 // that it gives
+	small  bool  // it is a file beside the file
 }
+
+func (a *answer) now() string { return time.Now().UTC().Format(http.TimeFormat) }
 
 func (a *answer) make() *http.Response {
 	f := a.f
-	a.header = http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}}
+	a.header = http.Header{"Date": {a.now()}}
 	head := a.req.Method == "HEAD"
 	status := http.StatusOK
 	switch {
@@ -327,7 +340,7 @@ func (a *answer) ranged() *http.Response {
 // response has the bytes from start to end of the file.
 func (a *answer) response(status int, start, end int64) *http.Response {
 	a.log.Status = status
-	if status == http.StatusOK || status == http.StatusPartialContent {
+	if !a.small && (status == http.StatusOK || status == http.StatusPartialContent) {
 		a.log.Content = a.f.has()
 	}
 	resp := &http.Response{
@@ -338,12 +351,14 @@ func (a *answer) response(status int, start, end int64) *http.Response {
 	if status == http.StatusNotModified {
 		return resp
 	}
-	if a.f.Length == "none" && status < 300 {
+	if a.f.Length == "none" && status < 300 && !a.small {
 		resp.ContentLength, resp.TransferEncoding = -1, []string{"chunked"}
 	} else {
 		a.header.Set("Content-Length", strconv.FormatInt(end-start, 10))
 	}
-	if end > start && a.req.Method != "HEAD" {
+	if a.small && a.req.Method != "HEAD" {
+		resp.Body = io.NopCloser(bytes.NewReader(a.data))
+	} else if end > start && a.req.Method != "HEAD" {
 		resp.Body = a.body(start, end)
 	}
 	return resp

@@ -51,7 +51,7 @@ func tell(t *testing.T, w *World) oracle.Story {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dirs)
-	story := oracle.Story{Contents: map[string][]byte{}, HTTPS: map[string]bool{}}
+	story := oracle.Story{Contents: map[string][]byte{}, HTTPS: map[string]bool{}, Signed: w.signed()}
 	for _, p := range w.Parties {
 		story.HTTPS[p.Name] = p.HTTPS
 		for _, f := range p.Faces {
@@ -206,11 +206,14 @@ func (r *run) command(k int) oracle.Command {
 	c := oracle.Command{
 		Do: cmd.Do, Asked: "a", Require: cmd.Require, User: r.w.digest(cmd.Sha, ""), Mirrors: list(cmd.Mirrors),
 		Overwrite: cmd.Overwrite, Newer: cmd.Newer, Continue: cmd.Continue, LessProof: cmd.LessProof, Refresh: cmd.Refresh,
-		Rename: cmd.Rename, Pipe: cmd.Pipe, Damage: cmd.Damage,
+		Rename: cmd.Rename, Pipe: cmd.Pipe, Damage: cmd.Damage, Document: cmd.Doc, List: cmd.List, Key: cmd.Key,
 		Places: map[string]oracle.Place{}, Before: r.files(),
 	}
 	for i := range r.w.Parties {
 		c.Places[r.w.Parties[i].Name] = r.w.place(&r.w.Parties[i], k)
+	}
+	if cmd.Doc != "" && cmd.Doc != "url" {
+		c.User = r.w.digest(cmd.Doc, "")
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -284,7 +287,12 @@ func (u *user) do(ctx context.Context) {
 	defer u.client.State.Save()
 	switch u.cmd.Do {
 	case "get":
-		u.get(ctx, u.request())
+		q := u.request()
+		if err := u.trust(ctx, &q); err != nil {
+			u.ended(err)
+			return
+		}
+		u.get(ctx, q)
 	case "resume":
 		u.resume(ctx)
 	case "verify", "repair":
@@ -314,10 +322,10 @@ func (u *user) request() download.Request {
 }
 
 func (u *user) claims() []verify.Claim {
-	if u.c.User == "" {
+	if u.cmd.Sha == "" {
 		return nil
 	}
-	claim, err := verify.Hex(u.c.User)
+	claim, err := verify.Hex(u.w.digest(u.cmd.Sha, ""))
 	if err != nil {
 		panic(err)
 	}
@@ -325,7 +333,7 @@ func (u *user) claims() []verify.Claim {
 	return []verify.Claim{claim}
 }
 
-var requirements = map[string]download.Require{"": download.RequireNothing, "digest": download.RequireDigest}
+var requirements = map[string]download.Require{"": download.RequireNothing, "digest": download.RequireDigest, "signature": download.RequireSignature}
 
 func parse(s string) *url.URL {
 	u, err := url.Parse(s)
@@ -349,15 +357,6 @@ func (u *user) get(ctx context.Context, q download.Request) {
 	u.c.Unchanged = result.AlreadyComplete || result.NotModified
 	u.c.Continued, u.c.Compared = result.Continued, result.Compared > 0
 	u.proof(result.Proof)
-}
-
-func (u *user) proof(p verify.Proof) {
-	for _, e := range p.Evidence() {
-		if e.Digest.Algorithm().Strong() {
-			u.c.Rank, u.c.Digest = int(e.Channel), e.Digest.Hex()
-			return
-		}
-	}
 }
 
 func (u *user) verify(ctx context.Context) {

@@ -133,6 +133,7 @@ func (w *World) dropParty(i int) {
 	}
 	for k := range w.Commands {
 		w.Commands[k].Mirrors = without(w.Commands[k].Mirrors)
+		w.Commands[k].List = without(w.Commands[k].List)
 	}
 	for i := range w.Parties {
 		for n := range w.Parties[i].Faces {
@@ -205,6 +206,8 @@ func (f Face) kind() string {
 	add(f.Digest != "", "digest")
 	add(f.On != "" && f.Digest != "", "on "+f.On)
 	add(f.Links != "", "links")
+	add(f.Says != "", "says")
+	add(f.Signs != "", "signs")
 	add(f.Tag != "", "tag "+f.Tag)
 	add(f.Date != "", "date "+f.Date)
 	add(f.Length != "", "length "+f.Length)

@@ -40,6 +40,8 @@ type Face struct {
 	On     string // where digest is: everywhere, or get, head, 302
 	Links  string // mirrors, with commas
 	LinkOn string // where those are
+	Says   string // the content whose digest a document and a list beside the file give; x is none's; "": they are missing
+	Signs  string // the content of which a signature is beside the file, with x before it that of an unknown key; "": none
 
 	Length   string // right, none, huge (2^62), more
 	Head     string // the same as of GET, size, tag, date, 405
@@ -53,6 +55,9 @@ type Face struct {
 type Command struct {
 	Do        string // get, resume, verify
 	Require   string
+	Doc       string // url: the document beside the file is asked for; or the content whose digest a document on disk gives
+	List      string // the server from which the user has a list of digests
+	Key       bool   // that may sign
 	Sha       string // content whose digest is given, with resume in a list; x is of none
 	Mirrors   string // with commas
 	Newer     bool

@@ -1,0 +1,106 @@
+package oracle
+
+import "slices"
+
+// statement is a digest that an authority stated.
+type statement struct {
+	digest string
+	rank   int
+	about  string // the content that the server had at that time
+	by     Answer // the answer that contained it
+}
+
+// revoked reports whether a, a later answer without a digest, shows that its server has another version by now.
+func (s statement) revoked(a Answer) bool {
+	other := a.Tag != "" && s.by.Tag != "" && a.Tag != s.by.Tag || a.Date != "" && s.by.Date != "" && a.Date != s.by.Date
+	return a.Size > 0 && s.by.Size > 0 && a.Size != s.by.Size || other && a.Party == s.by.Party
+}
+
+// begin processes the statements of authorities in this command.
+func (j *judge) begin() {
+	c := j.c
+	switch c.Damage {
+	case "remove", "final": // damages the file, not the work
+		j.stored, j.proven = false, statement{}
+	case "state": // destroys the key, too
+		j.stored, j.pin, j.proven = false, None, statement{}
+		fallthrough
+	case "key", "journal":
+		j.sealed, j.named, j.broken = false, false, true
+	default:
+		j.broken = j.broken || c.Damage != ""
+	}
+	if c.User != "" {
+		j.users = append(j.users, c.User)
+	}
+	j.now, j.listed = nil, nil
+	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
+	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
+	j.speaks = speaks
+	led := map[string]int{} // redirects to a server that was not requested since
+	j.list()
+	for _, a := range c.Answers {
+		if a.Kind != j.asks() {
+			continue
+		}
+		itself := a.Party != c.Asked && led[a.Party] == 0 // requested as a mirror, it is no authority
+		led[a.Party] = max(0, led[a.Party]-1)
+		if a.To != "" {
+			led[a.To]++
+		}
+		rank, ok := speaks[a.Party]
+		if !ok || itself || a.Status >= 400 { // the fields of an error describe the error's own text
+			continue
+		}
+		word := a.Digest != "" || a.Links || a.Garbled
+		if word && a.To != "" && a.To != c.Asked { // an earlier answer may have redirected there without a statement
+			delete(speaks, a.To)
+		}
+		vouched := c.User != "" || j.named && c.Before.Journal // needed to follow a redirect from https to http
+		if a.To != "" && !word && speaks[a.To] == None && (vouched || j.channel(a.Party) <= j.channel(a.To)) {
+			speaks[a.To] = min(rank, j.channel(a.To))
+		}
+		if a.Digest == "" && a.Status < 300 {
+			j.now = slices.DeleteFunc(j.now, func(s statement) bool { return s.revoked(a) })
+		}
+		if a.Digest != "" {
+			j.said = append(j.said, statement{a.Digest, rank, a.Content, a})
+			j.now = append(j.now, statement{a.Digest, rank, a.Content, a})
+		}
+		if a.Content != "" && a.Content != j.last.about && a.Digest == "" {
+			j.last, j.sealed, j.stored = statement{}, false, false // the server has another version, without a digest
+		}
+	}
+}
+
+// asks returns the kind of the answers that state what the file is. With a document on disk, no answer does.
+func (j *judge) asks() string {
+	switch j.c.Document {
+	case "":
+		return ""
+	case "url":
+		return Document
+	}
+	return "none"
+}
+
+// list processes the list that the user named. It counts as much as the weakest answer on the way to it.
+func (j *judge) list() {
+	rank := HTTPS
+	for _, a := range j.c.Answers {
+		if a.Kind != List {
+			continue
+		}
+		if rank = min(rank, j.channel(a.Party)); a.Digest != "" {
+			j.listed = append(j.listed, statement{a.Digest, rank, "", a})
+			j.said = append(j.said, j.listed...)
+		}
+	}
+}
+
+func (j *judge) channel(party string) int {
+	if j.HTTPS[party] {
+		return HTTPS
+	}
+	return HTTP
+}
