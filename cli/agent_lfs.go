@@ -26,7 +26,7 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 	}
 	l.sites = newSites(configurationOf(ctx))
 	defer l.sites.limits.follow()()
-	mirrors, err := readAll(l.Mirror.Value(), webURL)
+	mirrors, err := readAll(l.Mirror, webURL)
 	if err != nil {
 		return err
 	}

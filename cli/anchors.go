@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/source"
 	"braid/verify"
@@ -19,15 +18,15 @@ import (
 
 // anchorFlags say who may sign files, and where signatures are.
 type anchorFlags struct {
-	Keyring, Pin    cli.StringSlice
-	SMIMECA         cli.StringSlice
-	Signature       cli.StringSlice
+	Keyring, Pin    option.WordsValue
+	SMIMECA         option.WordsValue
+	Signature       option.WordsValue
 	AllowExpiredKey bool
 }
 
 // names reports whether a signature is named that can be of one file only.
 func (a *anchorFlags) names() bool {
-	return slices.ContainsFunc(a.Signature.Value(), func(word string) bool { return !isSuffix(word) })
+	return slices.ContainsFunc(a.Signature, func(word string) bool { return !isSuffix(word) })
 }
 
 // isSuffix tells ".asc" from a path.
@@ -35,7 +34,7 @@ func isSuffix(word string) bool { return strings.HasPrefix(word, ".") && !string
 
 // given reports whether the user trusts a key or certificate.
 func (a *anchorFlags) given() bool {
-	return len(a.Keyring.Value())+len(a.Pin.Value())+len(a.SMIMECA.Value()) > 0
+	return len(a.Keyring)+len(a.Pin)+len(a.SMIMECA) > 0
 }
 
 // requireKeys refuses at once what could not succeed: a signature is demanded, and no key or certificate is trusted (rule 51).
@@ -54,9 +53,9 @@ func requireKeys(r *download.Request) error {
 func (a *anchorFlags) of(option string) []string {
 	switch option {
 	case "keyring":
-		return a.Keyring.Value()
+		return a.Keyring
 	case "smime-ca":
-		return a.SMIMECA.Value()
+		return a.SMIMECA
 	}
 	return nil
 }
@@ -72,7 +71,7 @@ func (a *anchorFlags) anchors() (out download.Anchors, err error) {
 			if kind.Option != option {
 				continue
 			}
-			t, err := kind.NewTrust(verify.Keys{Files: files[kind], Pins: a.Pin.Value(), AllowExpired: a.AllowExpiredKey})
+			t, err := kind.NewTrust(verify.Keys{Files: files[kind], Pins: a.Pin, AllowExpired: a.AllowExpiredKey})
 			if err != nil {
 				return nil, wrongKeys(err)
 			}
@@ -121,7 +120,7 @@ func (a *anchorFlags) signaturesFor(u *url.URL) ([]download.Signature, error) {
 // beside it, with one of the endings.
 func (a *anchorFlags) signaturesBeside(path string, endings []string) ([]download.Signature, error) {
 	beside := func(ending string) (download.Signature, error) { return signatureAt(path + ending) }
-	if len(a.Signature.Value()) > 0 {
+	if len(a.Signature) > 0 {
 		return a.named(beside)
 	}
 	for _, ending := range endings {
@@ -135,7 +134,7 @@ func (a *anchorFlags) signaturesBeside(path string, endings []string) ([]downloa
 
 // named are the signatures that the user names; beside finds those that are named by what is behind the name of the file.
 func (a *anchorFlags) named(beside func(ending string) (download.Signature, error)) (out []download.Signature, err error) {
-	for _, word := range a.Signature.Value() {
+	for _, word := range a.Signature {
 		find := signatureAt
 		if isSuffix(word) {
 			find = beside

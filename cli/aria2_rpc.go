@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/daemon"
 	"braid/daemon/queue"
 	"braid/daemon/rpc"
@@ -72,7 +70,7 @@ func (a *aria2c) daemon() (*daemonCommand, error) {
 		}
 	}
 	if a.is("rpc-allow-origin-all") {
-		d.RPCAllowOrigin = *cli.NewStringSlice("*")
+		d.RPCAllowOrigin = option.WordsValue{"*"}
 	}
 	if a.is("rpc-secure") {
 		d.serverTLS = serverTLS{TLSCert: a.value("rpc-certificate"), TLSKey: a.value("rpc-private-key")}

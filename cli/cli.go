@@ -16,6 +16,7 @@ import (
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -116,7 +117,7 @@ func (l *line) parse(ctx context.Context, s streams, targets targets, run action
 		Reader: s.in, Writer: s.out, ErrWriter: s.err,
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return l.refuse(err) },
-		Flags:          flags(l.command.Options, targets),
+		Flags:          l.flags(targets),
 		Action:         func(c *cli.Context) error { return run(c.Context, c.Args().Slice()) },
 	}
 	return app.RunContext(ctx, append([]string{"braid"}, l.args...))
@@ -150,29 +151,33 @@ func (t targets) add(command reflect.Value) {
 // isTarget reports whether the flag parser can write a value there.
 func isTarget(field any) bool {
 	switch field.(type) {
-	case *string, *bool, *cli.StringSlice, cli.Generic:
+	case *string, *bool, cli.Generic:
 		return true
 	}
 	return false
 }
 
-// flags makes the flags of a command from its options. A target without an option is one of other commands.
-func flags(options []option.Option, targets targets) (list []cli.Flag) {
-	for _, o := range options {
-		names := strings.Fields(o.Names)
-		name, aliases, variables := names[0], names[1:], []string{option.Variable(names[0])}
+// flags makes the flags of a command from its options, under the names that arrange gives them. A target without an
+// option is one of other commands.
+func (l *line) flags(targets targets) (list []cli.Flag) {
+	given := arranged{flags: l.args[:max(0, slices.Index(l.args, "--"))]}
+	for _, o := range l.command.Options {
+		name, variables := o.Name(), []string{option.Variable(o.Name())}
 		switch to := targets.of(name).(type) {
 		case *string:
-			list = append(list, &cli.StringFlag{Name: name, Aliases: aliases, EnvVars: variables, Destination: to, Value: *to})
+			list = append(list, &cli.StringFlag{Name: name, EnvVars: variables, Destination: to, Value: *to})
 		case *bool:
-			list = append(list, &cli.BoolFlag{Name: name, Aliases: aliases, EnvVars: variables, Destination: to})
-		case *cli.StringSlice:
-			list = append(list, &cli.StringSliceFlag{Name: name, Aliases: aliases, EnvVars: variables, Destination: to})
+			list = append(list, &cli.BoolFlag{Name: name, EnvVars: variables, Destination: to})
 		case cli.Generic:
-			if choice, ok := to.(*choice); ok {
-				choice.Words = o.Choices()
+			switch to := to.(type) {
+			case *choice:
+				to.Words = o.Choices()
+			case *option.WordsValue:
+				if given.has(name) { // the words of the command line are in place of those of the environment
+					variables = nil
+				}
 			}
-			list = append(list, &cli.GenericFlag{Name: name, Aliases: aliases, EnvVars: variables, Value: to})
+			list = append(list, &cli.GenericFlag{Name: name, EnvVars: variables, Value: to})
 		default:
 			panic("--" + name + " has no target")
 		}

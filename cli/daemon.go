@@ -18,13 +18,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/daemon"
 	"braid/daemon/page"
 	"braid/daemon/rpc"
 	"braid/download"
 	"braid/internal/database"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
 )
@@ -38,7 +37,7 @@ type daemonCommand struct {
 	RPCListenPort             port
 	LowestSpeedLimit          rate
 	RPCListenAll, RPCInsecure bool
-	RPCAllowOrigin, RPCHost   cli.StringSlice
+	RPCAllowOrigin, RPCHost   option.WordsValue
 	LogFormat                 choice
 	Watch                     string
 
@@ -292,7 +291,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	defer wg.Wait()
 	defer stop()
 	control := rpc.New(engine, rpc.Options{
-		Root: d.Root, Token: token, Hosts: d.RPCHost.Value(), Origins: d.RPCAllowOrigin.Value(),
+		Root: d.Root, Token: token, Hosts: d.RPCHost, Origins: d.RPCAllowOrigin,
 		Version: thisBuild().version, Given: d.given(), Shutdown: stop, SaveSession: d.saveSession,
 		Listed: inSession, Limit: d.rate.byTime,
 	})

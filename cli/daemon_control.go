@@ -13,10 +13,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/daemon"
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/metalink/metainfo"
@@ -34,8 +33,8 @@ type controlCommand struct {
 	Dir, Out      string
 	SHA256        string
 	Checksum      string
-	Signature     cli.StringSlice
-	Mirror        cli.StringSlice
+	Signature     option.WordsValue
+	Mirror        option.WordsValue
 	Paused, First bool
 	token         string
 	http          http.Client
@@ -72,8 +71,8 @@ func (c *controlCommand) check(words []string) error {
 			"braid status lists them; braid " + c.verb + " GID, or its first digits"},
 		{several && c.Out != "", "-o", "one name for several files", "-d FOLDER takes them all"},
 		{several && c.SHA256+c.Checksum != "", "--sha256", "one digest for several files", "braid add each with its own"},
-		{len(words)*len(c.Signature.Value()) > 1, "--signature", "one signature of one file", "braid add each with its own"},
-		{several && len(c.Mirror.Value()) > 0, "--mirror", "a mirror of one file, and there are several", ""},
+		{len(words)*len(c.Signature) > 1, "--signature", "one signature of one file", "braid add each with its own"},
+		{several && len(c.Mirror) > 0, "--mirror", "a mirror of one file, and there are several", ""},
 		{c.SHA256 != "" && c.Checksum != "", "--sha256", "contradicts --checksum", ""},
 	})
 }
@@ -204,7 +203,7 @@ func (c *controlCommand) addition(word string) (method string, params []any, err
 			return "", nil, err
 		}
 	}
-	return "aria2.addUri", []any{append([]string{word}, c.Mirror.Value()...)}, nil
+	return "aria2.addUri", []any{append([]string{word}, c.Mirror...)}, nil
 }
 
 func (c *controlCommand) options() (map[string]string, error) {
@@ -229,7 +228,7 @@ func (c *controlCommand) options() (map[string]string, error) {
 			o[name] = value
 		}
 	}
-	for _, path := range c.Signature.Value() {
+	for _, path := range c.Signature {
 		data, err := readSmall("--signature", path, verify.MaxSignature)
 		if err != nil {
 			return nil, err

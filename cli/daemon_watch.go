@@ -14,12 +14,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/antenna"
 	"braid/daemon"
 	"braid/daemon/queue"
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
 )
@@ -74,7 +73,7 @@ func (d *daemonCommand) readWatch() error {
 	if d.Watch == "" {
 		return nil
 	}
-	v := &watchCommand{streams: d.streams, inDaemon: true, Quiet: d.Quiet, Verbose: d.Verbose, NotHost: *cli.NewStringSlice(d.Location.NotHost...), GeoIPDB: d.Location.GeoIPDB}
+	v := &watchCommand{streams: d.streams, inDaemon: true, Quiet: d.Quiet, Verbose: d.Verbose, NotHost: option.WordsValue(d.Location.NotHost), GeoIPDB: d.Location.GeoIPDB}
 	c, err := v.load([]string{d.Watch}, toWatch)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"braid/internal/option"
 	"bufio"
 	"context"
 	"errors"
@@ -10,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/antenna/feed"
 	"braid/antenna/formats"
 	"braid/source"
@@ -20,7 +19,7 @@ import (
 type feedShow struct {
 	feedFlags
 	JSON  bool
-	Match cli.StringSlice
+	Match option.WordsValue
 	globs []*regexp.Regexp
 }
 
@@ -90,7 +89,7 @@ func instant(t feed.Time) string {
 }
 
 func (v *feedShow) run(ctx context.Context, words []string) error {
-	for _, pattern := range v.Match.Value() {
+	for _, pattern := range v.Match {
 		v.globs = append(v.globs, compileGlob(pattern))
 	}
 	o, err := v.open(ctx, "show", words)

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/address"
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/objectstore"
 	"braid/source/torrentsource"
@@ -29,7 +28,7 @@ type getCommand struct {
 	Out, Dir, To           string
 	Input                  inputList
 	MaxConcurrentDownloads parallel
-	Mirror, Select         cli.StringSlice
+	Mirror, Select         option.WordsValue
 	outputFlags
 	Require, Priority             choice
 	MaxConnectionPerServer, Split number
@@ -81,7 +80,7 @@ func newGet(s streams) (action, targets) {
 func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
 		Overwrite: g.Overwrite, Rename: g.Rename, Due: len(g.OnComplete.args) > 0, Continue: g.Continue,
-		Refresh: g.Refresh, NoMetalink: g.NoMetalink, NoFTP: g.NoFTP, Select: g.Select.Value(), LessProof: g.AllowLessProof,
+		Refresh: g.Refresh, NoMetalink: g.NoMetalink, NoFTP: g.NoFTP, Select: g.Select, LessProof: g.AllowLessProof,
 		Require: g.demand().require,
 		IfNewer: g.Newer.IfNewer, AllowOlder: g.Newer.AllowOlder, RemoteTime: g.Newer.RemoteTime, RemoteName: g.RemoteName,
 	}
@@ -92,7 +91,7 @@ func (g *getCommand) prepare() (err error) {
 	if err := g.addEvidence(&g.common, &g.anchorFlags); err != nil {
 		return err
 	}
-	if g.common.Mirrors, err = readAll(g.Mirror.Value(), g.mirrorURL); err != nil {
+	if g.common.Mirrors, err = readAll(g.Mirror, g.mirrorURL); err != nil {
 		return err
 	}
 	return g.objects.open(g)
@@ -104,14 +103,14 @@ func (g *getCommand) check(words []string) error {
 	return firstMisuse(append(g.objects.misuses(g), []wrongUse{
 		{len(words) == 0 && g.Input.InputFile == "", "get", "no URL", "braid get --help"},
 		{g.Priority.Word != "" && g.Fleet.Queue == "", "--priority", "is that of jobs in a queue", "--queue embedded"},
-		{g.NoMetalink && len(g.Select.Value()) > 0, "--select", "contradicts --no-metalink", ""},
+		{g.NoMetalink && len(g.Select) > 0, "--select", "contradicts --no-metalink", ""},
 		{several && g.Out != "", "-o", "one name for several files",
 			"-d FOLDER takes them all; out=NAME in a list (-i) names one"},
 		{several && g.digested() != "", g.digested(), "one digest for several files",
 			"--checksums LIST has one for each, or checksum=sha-256=HEX in a list (-i)"},
 		{several && g.Checksums == "" && g.names(), "--signature", "a signature of one file, and there are several",
 			"--signature .asc is beside each"},
-		{several && len(g.Mirror.Value()) > 0, "--mirror", "a mirror of one file, and there are several",
+		{several && len(g.Mirror) > 0, "--mirror", "a mirror of one file, and there are several",
 			"in a list (-i) mirrors follow the URL, with tabs between"},
 		{g.RemoteName && g.Out != "", "--remote-name", "contradicts -o", ""},
 		{g.Overwrite && g.NoClobber, "--overwrite", "contradicts --no-clobber", ""},
@@ -172,7 +171,7 @@ func (g *getCommand) named() string {
 }
 
 func (g *getCommand) client(words []string) (*download.Client, error) {
-	hc, err := g.httpFlags.client(slices.Concat(words, g.Mirror.Value(), g.Signature.Value(), []string{g.Checksums})...)
+	hc, err := g.httpFlags.client(slices.Concat(words, g.Mirror, g.Signature, []string{g.Checksums})...)
 	hc.HeaderTimeout = time.Duration(g.Timeout)
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.MaxConnectionPerServer), Split: int(g.Split), MinSplit: int64(g.MinSplitSize),

@@ -72,7 +72,7 @@ func (g *getCommand) allChosen(words []string) error {
 	if len(g.documents) < len(words) {
 		return nil
 	}
-	for _, pattern := range g.Select.Value() {
+	for _, pattern := range g.Select {
 		var missed error
 		for _, d := range g.documents {
 			if _, missed = d.Choose([]string{pattern}); missed == nil {
@@ -246,7 +246,7 @@ func (g *getCommand) checkSeveral(d *download.Document, n int) error {
 		return problem.Misuse(g.digested(), "one digest"+what, hint)
 	case g.Checksums == "" && g.names():
 		return problem.Misuse("--signature", "a signature of one file"+what, hint+"; --signature .asc is beside each")
-	case len(g.Mirror.Value()) > 0:
+	case len(g.Mirror) > 0:
 		return problem.Misuse("--mirror", "a mirror of one file"+what, hint)
 	}
 	return nil

@@ -12,10 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/metalink"
 	"braid/metalink/metainfo"
@@ -32,7 +31,7 @@ type metaCommand struct {
 	torrentFlags
 	Out              string
 	Overwrite, Quiet bool
-	Hash             cli.StringSlice
+	Hash             option.WordsValue
 	PieceLength      size
 
 	algorithms         []verify.Algorithm
@@ -91,7 +90,7 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 		return problem.Misuse("meta", "no file", "braid meta --help")
 	}
 	v.algorithms = []verify.Algorithm{verify.SHA256}
-	for _, word := range v.Hash.Value() {
+	for _, word := range v.Hash {
 		a, ok := verify.ParseAlgorithm(word)
 		if !ok {
 			return problem.Misuse("--hash "+word, "no such algorithm", "there are "+algorithmNames())
@@ -109,7 +108,7 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 	for i, m := range v.named {
 		has := func(path string) bool { _, ok := m.At(filepath.Base(path)); return ok }
 		if !slices.ContainsFunc(paths, has) {
-			return problem.Misuse("--mirror "+maskWord(v.Mirror.Value()[i]), "has none of the files",
+			return problem.Misuse("--mirror "+maskWord(v.Mirror[i]), "has none of the files",
 				"a folder ends with a slash, a file with its name")
 		}
 	}

@@ -12,9 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/internal/fsys"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/metalink"
 	"braid/metalink/metainfo"
@@ -188,13 +187,13 @@ func contents(f metalink.File) string {
 // torrentFlags say whether there is to be a torrent beside each file, and which trackers know of it.
 type torrentFlags struct {
 	Torrent bool
-	Tracker cli.StringSlice
+	Tracker option.WordsValue
 }
 
 const torrentSuffix = ".torrent"
 
 func (f *torrentFlags) check() error {
-	trackers := f.Tracker.Value()
+	trackers := f.Tracker
 	if len(trackers) > 0 && !f.Torrent {
 		return problem.Misuse("--tracker", "is named in a torrent, and none is written", "--torrent writes one")
 	}
@@ -208,7 +207,7 @@ func (f *torrentFlags) check() error {
 
 // tiers are the trackers in order: each is asked when those before it do not answer (BEP 12).
 func (f *torrentFlags) tiers() (tiers [][]string) {
-	for t := range slices.Chunk(f.Tracker.Value(), 1) {
+	for t := range slices.Chunk(f.Tracker, 1) {
 		tiers = append(tiers, t)
 	}
 	return tiers

@@ -11,9 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/address"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/web"
 	"braid/source"
@@ -70,8 +69,8 @@ func (f *proxyFlags) rules() (web.ProxyRules, error) {
 
 // trustFlags say what TLS has to prove, and to whom we do.
 type trustFlags struct {
-	CACert                cli.StringSlice
-	Insecure              cli.StringSlice
+	CACert                option.WordsValue
+	Insecure              option.WordsValue
 	ClientCert, ClientKey string
 }
 
@@ -89,7 +88,7 @@ func (f *trustFlags) apply(c *httpsource.Client) (err error) {
 	}
 	unchecked := config.Clone()
 	unchecked.InsecureSkipVerify = true
-	for _, words := range f.Insecure.Value() {
+	for _, words := range f.Insecure {
 		for word := range strings.SplitSeq(words, ",") {
 			host, err := serverName(strings.TrimSpace(word))
 			if err != nil {
@@ -127,14 +126,14 @@ func serverName(word string) (string, error) {
 
 // roots are the authorities; nil are those of the system.
 func (f *trustFlags) roots() (*x509.CertPool, error) {
-	if len(f.CACert.Value()) == 0 {
+	if len(f.CACert) == 0 {
 		return nil, nil
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	for _, path := range f.CACert.Value() {
+	for _, path := range f.CACert {
 		data, err := readSmall("--cacert", path, mostKeyring)
 		if err != nil {
 			return nil, err

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/internal/option"
 	"braid/internal/watch"
 )
@@ -172,7 +170,7 @@ func watchKey(o option.Option) error {
 // TestTargetsFitTheTable: each value goes where its kind belongs, and nothing is left that no option fills.
 func TestTargetsFitTheTable(t *testing.T) {
 	kinds := map[option.Kind][]any{
-		option.Switch: {new(bool)}, option.Words: {new(cli.StringSlice), new(hosts), new(excluded)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
+		option.Switch: {new(bool)}, option.Words: {new(option.WordsValue), new(hosts), new(excluded)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
 		option.Time: {new(duration), new(seedTime)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)}, option.Rates: {new(rates)},
 		option.Word: {new(string), new(parallel), new(countries), new(ratio), new(listenAddress), new(hook), new(port)},
 	}

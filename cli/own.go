@@ -60,7 +60,7 @@ func (a *anchorFlags) files() (paths []string) {
 
 // files are those that say which servers are trusted, and who we are.
 func (f *trustFlags) files() []string {
-	return append(f.CACert.Value(), f.ClientCert, f.ClientKey)
+	return append(f.CACert, f.ClientCert, f.ClientKey)
 }
 
 // files are those that the settings of sites name.

@@ -6,8 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/urfave/cli/v2"
-
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/serve"
 	"braid/verify"
@@ -15,7 +14,7 @@ import (
 
 // mirrorFlags say where copies lie.
 type mirrorFlags struct {
-	Mirror  cli.StringSlice
+	Mirror  option.WordsValue
 	Mirrors string
 }
 
@@ -33,7 +32,7 @@ func (m *mirrorFlags) read() (named, listed []serve.Mirror, err error) {
 			return nil, nil, problem.Misuse("--mirrors "+m.Mirrors, err.Error(), "")
 		}
 	}
-	for _, word := range m.Mirror.Value() {
+	for _, word := range m.Mirror {
 		at, err := serve.ParseMirror(word)
 		if err != nil {
 			return nil, nil, problem.Misuse("--mirror "+maskWord(word), err.Error(), "")

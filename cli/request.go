@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/address"
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/web"
 	"braid/source/httpsource"
@@ -20,8 +19,8 @@ import (
 )
 
 type httpFlags struct {
-	Header         cli.StringSlice
-	HeaderTo       cli.StringSlice
+	Header         option.WordsValue
+	HeaderTo       option.WordsValue
 	UserAgent      string
 	ConnectTimeout duration
 	AllowDowngrade bool
@@ -30,7 +29,7 @@ type httpFlags struct {
 	HostRate       number
 	HostLimitRate  rate
 	SHA256         string
-	Checksum       cli.StringSlice
+	Checksum       option.WordsValue
 	Checksums      string
 	Proxies        proxyFlags
 	sites          *sites
@@ -72,7 +71,7 @@ func (w *httpFlags) claims() (claims []verify.Claim, err error) {
 		}
 		claims = append(claims, verify.Claim{Digest: d, Field: "--sha256", Channel: verify.User})
 	}
-	for _, word := range w.Checksum.Value() {
+	for _, word := range w.Checksum {
 		d, err := parseChecksum(word)
 		more := []verify.Claim{{Digest: d, Field: "--checksum", Channel: verify.User}}
 		if err == nil {
@@ -91,7 +90,7 @@ func (w *httpFlags) digested() string {
 	switch {
 	case w.SHA256 != "":
 		return "--sha256"
-	case len(w.Checksum.Value()) > 0:
+	case len(w.Checksum) > 0:
 		return "--checksum"
 	}
 	return ""
@@ -153,7 +152,7 @@ func (w *httpFlags) headers() (map[string][]string, error) {
 	if w.Referer != "" {
 		h.Set("Referer", w.Referer)
 	}
-	for _, line := range w.Header.Value() {
+	for _, line := range w.Header {
 		if err := addField(h, line); err != nil {
 			f := problem.Of(err)
 			return nil, problem.Misuse(strings.TrimSpace("-H "+f.Where), f.Why, f.Hint)
@@ -163,7 +162,7 @@ func (w *httpFlags) headers() (map[string][]string, error) {
 }
 
 func (w *httpFlags) headersTo() (servers []string, err error) {
-	for _, words := range w.HeaderTo.Value() {
+	for _, words := range w.HeaderTo {
 		for word := range strings.SplitSeq(words, ",") {
 			server, err := serverName(strings.TrimSpace(word))
 			if err != nil {

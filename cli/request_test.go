@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"braid/internal/option"
 	"maps"
 	"net/url"
 	"slices"
@@ -13,7 +14,7 @@ import (
 )
 
 func TestHeaders(t *testing.T) {
-	w := &httpFlags{Header: *cli.NewStringSlice("accept: a, b", "X-Empty:", "Authorization: Bearer x:y", "Accept: c")}
+	w := &httpFlags{Header: option.WordsValue{"accept: a, b", "X-Empty:", "Authorization: Bearer x:y", "Accept: c"}}
 	h, err := w.headers()
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +27,7 @@ func TestHeaders(t *testing.T) {
 		"", "x", ": x", "a b: c", "a\r\nb: c", "a: b\r\nc: d", "a: \x00", "ä: x", "Range: bytes=0-1", "if-none-match: x", "expect: 100-continue", "accept-encoding: gzip",
 		"content-length: 0", "TE: trailers", "If-Match: *",
 	} {
-		w := &httpFlags{Header: *cli.NewStringSlice(line)}
+		w := &httpFlags{Header: option.WordsValue{line}}
 		if _, err := w.headers(); err == nil || problemOf(t.Context(), err).Kind != download.Usage {
 			t.Errorf("-H %q: %v", line, err)
 		}
@@ -36,7 +37,7 @@ func TestHeaders(t *testing.T) {
 // Proves rule 62: what is refused is not repeated.
 func TestHeaderIsNotRepeated_Rule62(t *testing.T) {
 	for _, line := range []string{"Authorization: s3cret\x01", "s3cret"} {
-		w := &httpFlags{Header: *cli.NewStringSlice(line)}
+		w := &httpFlags{Header: option.WordsValue{line}}
 		if _, err := w.headers(); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("-H %q: %v", line, err)
 		}

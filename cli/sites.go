@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/download"
 	"braid/internal/option"
 	"braid/internal/problem"
@@ -70,12 +68,12 @@ func (s *sites) of(u *url.URL) (*siteRules, error) {
 }
 
 func (s *sites) read(site *option.Site) (*siteRules, error) {
-	words := func(name string) cli.StringSlice {
+	words := func(name string) option.WordsValue {
 		var list []string
 		for _, word := range site.Values[name] {
 			list = append(list, fromHome(word))
 		}
-		return *cli.NewStringSlice(list...)
+		return option.WordsValue(list)
 	}
 	flags := anchorFlags{
 		Keyring: words("keyring"), Pin: words("pin"), SMIMECA: words("smime-ca"),

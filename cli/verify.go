@@ -86,7 +86,7 @@ func (v *verifyCommand) leave(codes []int) error {
 }
 
 func (v *verifyCommand) client() (*download.Client, error) {
-	hc, err := v.httpFlags.client(append(v.Signature.Value(), v.From, v.Checksums)...)
+	hc, err := v.httpFlags.client(append(v.Signature, v.From, v.Checksums)...)
 	hc.HeaderTimeout = time.Duration(v.Timeout)
 	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.Timeout),
 		State: &state.Store{Dir: stateFolder(), PinsOnly: true}, JournalKey: journalKey()}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/fleet/jetstream"
 	"braid/internal/option"
 	"braid/internal/problem"
@@ -24,14 +22,14 @@ type watchCommand struct {
 	streams
 	Config         string
 	Once           bool
-	Feed, URL      cli.StringSlice
+	Feed, URL      option.WordsValue
 	Dir            string
 	Require        choice
-	Keyring        cli.StringSlice
-	SMIMECA        cli.StringSlice
+	Keyring        option.WordsValue
+	SMIMECA        option.WordsValue
 	CheckEvery     interval
-	AllowHost      cli.StringSlice
-	NotHost        cli.StringSlice
+	AllowHost      option.WordsValue
+	NotHost        option.WordsValue
 	GeoIPDB        string
 	State          string
 	Publish        string
@@ -143,7 +141,7 @@ func (v *watchCommand) load(words []string, how reading) (*loaded, error) {
 		return nil, problem.Misuse(file, "a configuration, and --feed or --url",
 			"[feed.NAME] and [watch.NAME] in the configuration say it")
 	}
-	if byFlags || file == "" && len(v.Feed.Value())+len(v.URL.Value()) > 0 {
+	if byFlags || file == "" && len(v.Feed)+len(v.URL) > 0 {
 		return v.fromFlags(how)
 	}
 	for _, name := range []string{"dir", "require", "check-every", "keyring", "smime-ca"} {
@@ -205,14 +203,14 @@ func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 }
 
 func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
-	switch watched := len(v.URL.Value()) > 0; {
+	switch watched := len(v.URL) > 0; {
 	case watched && v.Dir == "":
 		return nil, problem.Misuse("watch", "no folder for the files", "--dir FOLDER")
 	case !watched && v.Publish == "":
 		return nil, problem.Misuse("--feed", "nothing is kept up to date by it",
 			"--url URL says what, and --publish FOLDER publishes it")
 	}
-	for _, u := range v.URL.Value() {
+	for _, u := range v.URL {
 		if strings.Contains(u, "*") {
 			continue
 		}
@@ -225,21 +223,21 @@ func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 		return nil, err
 	}
 	c, err := watch.FromFlags(watch.Flags{
-		Feeds: v.Feed.Value(), URLs: v.URL.Value(), Dir: v.Dir, Require: watch.Require(v.Require.Word),
+		Feeds: v.Feed, URLs: v.URL, Dir: v.Dir, Require: watch.Require(v.Require.Word),
 		CheckEvery: time.Duration(v.CheckEvery),
-		Keyrings:   v.Keyring.Value(), Authorities: v.SMIMECA.Value(),
+		Keyrings:   v.Keyring, Authorities: v.SMIMECA,
 	}, how(here))
 	if err != nil {
 		return nil, configFailure("", err)
 	}
 	return v.finish(&loaded{Config: c, said: v.said}, "flags",
-		strings.Join(slices.Concat(v.Feed.Value(), v.URL.Value(), []string{filepath.Join(here, v.Dir)}), "\x00"))
+		strings.Join(slices.Concat(v.Feed, v.URL, []string{filepath.Join(here, v.Dir)}), "\x00"))
 }
 
 // finish adds what flags say beside a configuration, and where its state is.
 func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error) {
-	c.Hosts = append(c.Hosts, v.AllowHost.Value()...)
-	c.NotHosts = append(c.NotHosts, v.NotHost.Value()...)
+	c.Hosts = append(c.Hosts, v.AllowHost...)
+	c.NotHosts = append(c.NotHosts, v.NotHost...)
 	c.GeoIPDB = cmp.Or(v.GeoIPDB, c.GeoIPDB)
 	if v.Publish != "" {
 		c.Publish.Dir = v.Publish

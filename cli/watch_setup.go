@@ -12,13 +12,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/address"
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/internal/web"
@@ -242,9 +241,9 @@ func refuseWatch(x *address.Exclusion, w *watch.Watch) error {
 
 func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, error) {
 	flags := anchorFlags{
-		Keyring: *cli.NewStringSlice(w.Keyrings...), Pin: *cli.NewStringSlice(w.Pins...),
-		SMIMECA:   *cli.NewStringSlice(w.Authorities...),
-		Signature: *cli.NewStringSlice(w.Signatures...), AllowExpiredKey: w.AllowExpiredKey,
+		Keyring: option.WordsValue(w.Keyrings), Pin: option.WordsValue(w.Pins),
+		SMIMECA:   option.WordsValue(w.Authorities),
+		Signature: option.WordsValue(w.Signatures), AllowExpiredKey: w.AllowExpiredKey,
 	}
 	r := &watch.Rule{
 		Watch:   w,

@@ -139,6 +139,17 @@ func (v *ChoiceValue) Set(s string) error {
 
 func (v *ChoiceValue) String() string { return v.Word }
 
+// WordsValue is a list of words. Each Set adds one.
+type WordsValue []string
+
+// Set implements flag.Value.
+func (v *WordsValue) Set(s string) error {
+	*v = append(*v, strings.TrimSpace(s))
+	return nil
+}
+
+func (v *WordsValue) String() string { return strings.Join(*v, ",") }
+
 // ErrSize describes the format of sizes.
 var ErrSize = errors.New("write a number of bytes, with K, M, G or T for powers of 1024")
 
