@@ -127,6 +127,12 @@ var houses = map[string]house{
 		"download", "fleet", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo", "source",
 	}, but: []string{"net", "syscall"}},
 
+	"internal/job": {imports: []string{
+		"address", "download", "download/state", "fleet", "internal/fsys", "internal/geoip", "internal/option",
+		"internal/partfile", "internal/problem", "internal/web", "internal/worker", "metalink", "metalink/metainfo",
+		"objectstore", "source", "source/httpsource", "source/torrentsource", "verify", "verify/signatures",
+	}},
+
 	"internal/watch": {imports: []string{
 		"antenna", "antenna/feed", "download", "download/state", "internal/partfile", "internal/fsys", "internal/web", "address",
 		"internal/mask", "internal/option", "internal/program", "metalink", "verify",
@@ -138,13 +144,13 @@ var houses = map[string]house{
 	}},
 
 	"cli": {imports: []string{
-		"agents/apt",
-		"agents/lfs", "antenna", "antenna/feed", "antenna/formats", "byterange", "download", "internal/partfile", "download/state",
-		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "fleet", "fleet/jetstream", "internal/database",
-		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
-		"address", "metalink", "metalink/metainfo", "internal/problem", "internal/report", "objectstore",
-		"serve", "source", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/signatures", "internal/watch", "internal/worker",
-		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
+		"address", "agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "byterange", "daemon",
+		"daemon/page", "daemon/queue", "daemon/rpc", "download", "download/state", "fleet", "fleet/jetstream",
+		"internal/database", "internal/feedtext", "internal/fsys", "internal/job", "internal/mask", "internal/option",
+		"internal/partfile", "internal/problem", "internal/program", "internal/report", "internal/watch", "internal/web",
+		"internal/worker", "metalink", "metalink/metainfo", "objectstore", "serve", "source", "source/httpsource",
+		"verify", "verify/openpgp", "github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2",
+		"golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 

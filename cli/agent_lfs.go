@@ -9,14 +9,18 @@ import (
 
 	"braid/agents/lfs"
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 )
 
-// A lfsCommand is one run of braid lfs. What it has of getCommand counts for all objects.
-type lfsCommand struct{ *getCommand }
+// A lfsCommand is one run of braid lfs. Its Defaults count for all objects.
+type lfsCommand struct {
+	*job.Defaults
+	streams
+}
 
 func newLFS(s streams) (action, targets) {
-	l := &lfsCommand{newGetCommand(s)}
+	l := &lfsCommand{newDefaults(s), s}
 	return l.run, targetsOf(l)
 }
 
@@ -24,9 +28,9 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 	if len(words) > 0 {
 		return problem.Misuse("lfs", "takes no operand", "git-lfs starts it; braid lfs --help")
 	}
-	l.sites = newSites(configurationOf(ctx))
-	defer l.sites.limits.follow()()
-	mirrors, err := readAll(l.Mirror, webURL)
+	l.HTTP.Sites = job.NewSites(configurationOf(ctx))
+	defer l.HTTP.Sites.Limits.Follow()()
+	mirrors, err := job.ParseURLs(l.Mirror, job.ParseWebURL)
 	if err != nil {
 		return err
 	}
@@ -39,7 +43,7 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 	agent := lfs.Agent{
 		In: l.in, Out: l.out, Mirrors: mirrors,
 		Client:  func(s lfs.Settings) (_ *download.Client, err error) { client, err = l.open(s); return client, err },
-		Prepare: func(r *download.Request) error { return l.sites.apply(r, r.URL, true, l.limit) },
+		Prepare: func(r *download.Request) error { return l.ForSite(r) },
 		Failure: func(err error) (int, string) {
 			f := *downloadProblem(ctx, err)
 			if _, alone := err.(*download.Error); !alone { // there is more to it than that
@@ -62,25 +66,25 @@ func tellGitLFS(args []string, s streams, f *problem.Problem) {
 
 // open makes the client. What git says counts where braid's own flags and settings say nothing.
 func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
-	if l.Proxies.Proxy == "" && s.Proxy != "" {
-		if l.Proxies.Proxy = s.Proxy; !strings.Contains(s.Proxy, "://") { // as git-config(1) has it
-			l.Proxies.Proxy = "http://" + s.Proxy
+	if l.HTTP.Proxies.Proxy == "" && s.Proxy != "" {
+		if l.HTTP.Proxies.Proxy = s.Proxy; !strings.Contains(s.Proxy, "://") { // as git-config(1) has it
+			l.HTTP.Proxies.Proxy = "http://" + s.Proxy
 		}
 	}
-	if l.Trust.ClientCert == "" {
-		l.Trust.ClientCert, l.Trust.ClientKey = s.Cert, s.Key
+	if l.HTTP.Trust.ClientCert == "" {
+		l.HTTP.Trust.ClientCert, l.HTTP.Trust.ClientKey = s.Cert, s.Key
 	}
 	if s.CAInfo != "" {
-		if err := l.Trust.CACert.Set(s.CAInfo); err != nil {
+		if err := l.HTTP.Trust.CACert.Set(s.CAInfo); err != nil {
 			return nil, err
 		}
 	}
 	if s.Insecure {
-		if err := l.Trust.Insecure.Set(s.Endpoint.Host); err != nil {
+		if err := l.HTTP.Trust.Insecure.Set(s.Endpoint.Host); err != nil {
 			return nil, err
 		}
 	}
-	client, err := l.client(nil)
+	client, err := l.Client()
 	client.State = nil // several processes begin and end together
 	return client, err
 }

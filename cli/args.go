@@ -1,9 +1,10 @@
 package cli
 
 import (
-	"braid/internal/option"
 	"fmt"
 	"strings"
+
+	"braid/internal/option"
 )
 
 // A shape is what the argument pass knows of a flag.

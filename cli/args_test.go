@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"braid/internal/option"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"braid/internal/option"
 )
 
 func getShapes() shapes { return shapesOf(option.Of(option.Get), ignoredByGet...) }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 )
@@ -139,7 +140,7 @@ func (a *aria2c) readConf() error {
 	if _, err := os.Stat(path); err != nil && !named {
 		return nil
 	}
-	data, err := readSmall("configuration", path, mostConfiguration)
+	data, err := job.ReadFile("configuration", path, job.MostSettings)
 	if err != nil {
 		return err
 	}

@@ -1,19 +1,21 @@
 package cli
 
 import (
-	"braid/download"
-	"braid/internal/option"
-	"braid/internal/problem"
-	"braid/metalink/metainfo"
 	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"braid/download"
+	"braid/internal/job"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/metalink/metainfo"
 )
 
 // list is what is to be downloaded: a list, and documents on disk or magnet links.
-func (a *aria2c) list() (list inputList, documents []string, err error) {
+func (a *aria2c) list() (list job.Input, documents []string, err error) {
 	for _, name := range []string{"torrent-file", "metalink-file"} {
 		if path := a.value(name); path != "" {
 			documents = append(documents, path)
@@ -23,8 +25,8 @@ func (a *aria2c) list() (list inputList, documents []string, err error) {
 		if len(a.line.Operands) > 0 {
 			a.warning("-i %s: URIs of the command line do not count then", name)
 		}
-		list = inputList{InputFile: name, in: a.in}
-		text, err := list.read(maxList)
+		list = job.Input{InputFile: name, Stdin: a.in}
+		text, err := list.Read(job.MaxList)
 		if err != nil {
 			return list, nil, err
 		}
@@ -36,12 +38,12 @@ func (a *aria2c) list() (list inputList, documents []string, err error) {
 		if len(ignored) > 0 {
 			a.warning("%s: %s: ignored in a list", list, strings.Join(ignored, ", "))
 		}
-		list.text = own + "\n"
+		list.Text = own + "\n"
 		return list, documents, nil
 	}
 	var uris []string
 	for _, word := range a.line.Operands {
-		if a.get.isLocalDocument(word) || metainfo.IsMagnet(word) {
+		if job.IsLocalDocument(word) || metainfo.IsMagnet(word) {
 			documents = append(documents, word)
 		} else {
 			uris = append(uris, word)
@@ -51,9 +53,9 @@ func (a *aria2c) list() (list inputList, documents []string, err error) {
 		return list, nil, &problem.Problem{Kind: download.Other, What: "usage", Why: "no URI", Hint: "aria2c --help"}
 	}
 	if len(uris) > 0 {
-		list = inputList{InputFile: "the command line"}
-		list.text, err = a.entries(uris)
-		a.results.list = list.text
+		list = job.Input{InputFile: "the command line"}
+		list.Text, err = a.entries(uris)
+		a.results.list = list.Text
 	}
 	return list, documents, err
 }
@@ -68,7 +70,7 @@ func (a *aria2c) entries(uris []string) (string, error) {
 	}
 	for _, uri := range uris {
 		if strings.ContainsAny(uri, "\t\r\n") || uri == "" || strings.ContainsAny(uri[:1], "# {") {
-			return "", problem.Misuse(maskWord(uri), "not a URI", "")
+			return "", problem.Misuse(job.MaskWord(uri), "not a URI", "")
 		}
 	}
 	var b strings.Builder

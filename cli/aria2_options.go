@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"braid/internal/option"
-	"braid/internal/problem"
 	"cmp"
 	"io"
 	"net/url"
@@ -10,6 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"braid/internal/job"
+	"braid/internal/option"
+	"braid/internal/problem"
 
 	"github.com/urfave/cli/v2"
 )
@@ -76,14 +78,14 @@ func (a *aria2c) own(given *arranged) error {
 	g.RemoteName = true
 	g.Rename = !a.has("auto-file-renaming") || g.Rename
 	g.Newer.IfNewer = g.Overwrite && a.is("conditional-get")
-	g.each, g.integrity = a.value("max-download-limit"), a.is("check-integrity")
+	g.Limit, g.Integrity = a.value("max-download-limit"), a.is("check-integrity")
 	for _, s := range a.line.Settings {
 		if s.Name == "header" {
 			a.header(s.Value, flag)
 		}
 	}
 	if v := a.value("checksum"); v != "" {
-		if _, err := parseChecksum(v); err != nil {
+		if _, err := job.ParseChecksum(v); err != nil {
 			return problem.Misuse("--checksum", err.Error(), "")
 		}
 	}
@@ -123,7 +125,7 @@ func (a *aria2c) own(given *arranged) error {
 
 // header adds a field, if it is not one that braid sets itself.
 func (a *aria2c) header(field string, flag func(name, value string)) {
-	if err := addField(map[string][]string{}, field); err != nil {
+	if err := job.AddField(map[string][]string{}, field); err != nil {
 		f := problem.Of(err)
 		a.warning("--header %s: %s; left out", f.Where, f.Why)
 		return
@@ -140,7 +142,7 @@ func (a *aria2c) allocation() error {
 	if err := c.Set(v); err != nil {
 		return problem.Misuse("--file-allocation", err.Error(), "")
 	}
-	a.get.FileAllocation = c
+	a.get.Transfer.FileAllocation = c
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/source"
@@ -138,7 +139,7 @@ func aria2Path(where string) string {
 	if strings.Contains(where, "://") || where == "" || filepath.IsAbs(where) {
 		return where
 	}
-	return filepath.Join(workingFolder(), where)
+	return filepath.Join(job.WorkingFolder(), where)
 }
 
 func newGID() string {
@@ -179,7 +180,7 @@ func (a *aria2c) saveSession() *problem.Problem {
 		if err != nil {
 			break
 		}
-		u, err := placeURL(e.URIs[0])
+		u, err := job.ParseURL(e.URIs[0])
 		if err == nil {
 			u.User = nil
 		}

@@ -14,6 +14,7 @@ import (
 	"braid/daemon/queue"
 	"braid/daemon/rpc"
 	"braid/internal/fsys"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/metalink/metainfo"
@@ -50,14 +51,15 @@ func (a *aria2c) serve(ctx context.Context, documents []string) error {
 	d.begun = func(ctx context.Context, engine *daemon.Daemon) error {
 		return engine.Do(ctx, func(q *queue.Queue) error { return enqueue(q, entries) })
 	}
-	ctx, stop := within(ctx, time.Duration(d.MaxTime))
+	ctx, stop := within(ctx, time.Duration(a.get.MaxTime))
 	defer stop()
 	return d.operate(ctx, a.value("rpc-secret"))
 }
 
 // daemon is the daemon that the options describe. Each port has a queue of its own.
 func (a *aria2c) daemon() (*daemonCommand, error) {
-	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"),
+	d := &daemonCommand{Defaults: a.get.Defaults, streams: a.get.streams, outputFlags: a.get.outputFlags,
+		MaxConcurrentDownloads: a.get.MaxConcurrentDownloads, Fleet: a.get.Fleet, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"),
 		tokenFrom: "--rpc-secret", empty: true}
 	if v := a.value("rpc-listen-port"); v != "" {
 		if err := d.RPCListenPort.Set(v); err != nil {
@@ -75,7 +77,7 @@ func (a *aria2c) daemon() (*daemonCommand, error) {
 	if a.is("rpc-secure") {
 		d.serverTLS = serverTLS{TLSCert: a.value("rpc-certificate"), TLSKey: a.value("rpc-private-key")}
 	}
-	if own := stateFolder(); own != "" {
+	if own := job.StateFolder(); own != "" {
 		d.State = filepath.Join(own, "aria2c-"+d.RPCListenPort.String())
 	}
 	if err := d.place(); err != nil {
@@ -183,7 +185,7 @@ func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queu
 		e := queue.Entry{Options: map[string]string{"dir": d.Dir}}
 		if metainfo.IsMagnet(word) {
 			e.URIs = []string{word}
-		} else if e.Document, err = readSmall("document", word, 8<<20); err != nil {
+		} else if e.Document, err = job.ReadFile("document", word, 8<<20); err != nil {
 			return nil, err
 		}
 		entries = append(entries, e)

@@ -13,6 +13,7 @@ import (
 
 	"braid/daemon/queue"
 	"braid/daemon/rpc"
+	"braid/internal/job"
 	"braid/internal/option"
 )
 
@@ -85,7 +86,7 @@ func TestAria2Session(t *testing.T) {
 				t.Errorf("%s=%s: %v, ignored %q", name, value, err, ignored)
 			}
 			a := &aria2c{results: aria2Results{list: text}}
-			if _, err := a.entriesOf(&daemonCommand{getCommand: newGetCommand(streams{}), Root: "/"}, nil); err != nil {
+			if _, err := a.entriesOf(&daemonCommand{Defaults: newDefaults(streams{}), Root: "/"}, nil); err != nil {
 				t.Errorf("%s=%s: %v", name, value, err)
 			}
 			if sensible := value == "true" || !option.IsAria2(name); inLists && sensible && !strings.Contains(own, "="+value) {
@@ -112,7 +113,7 @@ func TestAria2LowestSpeed(t *testing.T) {
 		}
 		a := &aria2c{line: line, get: newGetCommand(streams{out: io.Discard, err: io.Discard})}
 		a.get.Dir = a.value("dir")
-		a.get.sites = newSites(&configuration{})
+		a.get.HTTP.Sites = job.NewSites(&job.Settings{})
 		d, err := a.daemon()
 		if err != nil {
 			t.Fatal(err)

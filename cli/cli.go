@@ -129,7 +129,7 @@ type targets map[string]any
 func (t targets) of(option string) any { return t[strings.ReplaceAll(option, "-", "")] }
 
 // targetsOf returns the exported fields of a command, each of which is for the option of its name: MaxSize is for
-// --max-size. Those that several commands have are in structs within it.
+// --max-size. Those that several commands have are in structs within it. One with the tag option:"-" is for none.
 func targetsOf(command any) targets {
 	t := targets{}
 	t.add(reflect.ValueOf(command).Elem())
@@ -138,8 +138,12 @@ func targetsOf(command any) targets {
 
 func (t targets) add(command reflect.Value) {
 	for i := range command.NumField() {
-		field, is := reflect.Indirect(command.Field(i)), command.Type().Field(i)
+		field, is := command.Field(i), command.Type().Field(i)
+		if is.Anonymous {
+			field = reflect.Indirect(field)
+		}
 		switch {
+		case is.Tag.Get("option") == "-":
 		case is.IsExported() && isTarget(field.Addr().Interface()):
 			t[strings.ToLower(is.Name)] = field.Addr().Interface()
 		case field.Kind() == reflect.Struct && (is.IsExported() || is.Anonymous):

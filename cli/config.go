@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 )
@@ -35,11 +36,11 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 		return unknownCommand(program.Command, name)
 	}
 	conf := configurationOf(ctx)
-	lines := []string{"file: " + conf.path}
+	lines := []string{"file: " + conf.Path}
 	switch {
-	case conf.path == "":
+	case conf.Path == "":
 		lines[0] += "none, as the environment names no folder for it"
-	case conf.file == nil:
+	case conf.File == nil:
 		lines[0] += " (not there)"
 	}
 	var rows [][]string
@@ -57,13 +58,13 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 }
 
 // rows are what is known of a flag: each of its values and where it comes from.
-func (k *configCommand) rows(c *configuration, command, flag string) (rows [][]string) {
+func (k *configCommand) rows(c *job.Settings, command, flag string) (rows [][]string) {
 	if value := os.Getenv(option.Variable(flag)); value != "" {
 		return [][]string{{flag, "= " + maskSetting(flag, value), option.Variable(flag)}}
 	}
-	v, ok := c.file.Value(command, flag)
+	v, ok := c.File.Value(command, flag)
 	for _, word := range v.Words {
-		rows = append(rows, []string{flag, "= " + maskSetting(flag, word), c.place(v.Line)})
+		rows = append(rows, []string{flag, "= " + maskSetting(flag, word), c.Place(v.Line)})
 	}
 	if !ok && k.All {
 		rows = append(rows, []string{flag, "", "default"})
@@ -81,17 +82,17 @@ func maskSetting(flag, word string) string {
 		return "***"
 	}
 	if strings.Contains(word, "://") || strings.Contains(word, "@") {
-		return maskWord(word)
+		return job.MaskWord(word)
 	}
 	return word
 }
 
-func sitesText(c *configuration) (lines []string) {
-	if c.file == nil || len(c.file.Sites) == 0 {
+func sitesText(c *job.Settings) (lines []string) {
+	if c.File == nil || len(c.File.Sites) == 0 {
 		return nil
 	}
-	for _, s := range c.file.Sites {
-		lines = append(lines, "", "site "+s.Pattern+"  "+c.place(s.Line))
+	for _, s := range c.File.Sites {
+		lines = append(lines, "", "site "+s.Pattern+"  "+c.Place(s.Line))
 		lines = append(lines, columns(siteRows(&s))...)
 	}
 	return lines

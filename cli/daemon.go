@@ -23,14 +23,19 @@ import (
 	"braid/daemon/rpc"
 	"braid/download"
 	"braid/internal/database"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
 )
 
-// A daemonCommand is one run of braid daemon. What it has of getCommand counts for all downloads.
+// A daemonCommand is one run of braid daemon. Its Defaults count for all downloads.
 type daemonCommand struct {
-	*getCommand
+	*job.Defaults
+	streams
+	outputFlags
+	MaxConcurrentDownloads parallel
+	Fleet                  fleetFlags
 	serverTLS
 	Root, State               string
 	rootNamed                 bool // by --root
@@ -44,7 +49,7 @@ type daemonCommand struct {
 	log      *watchLog
 	notify   watch.Notifier
 	watching *delegate    // of Watch; nil: nothing is watched
-	mu       sync.RWMutex // for sites of getCommand, which a reload replaces
+	mu       sync.RWMutex // for the sites of Defaults, which a reload replaces
 	timed    rates
 	rate     allowed
 	unfollow func()
@@ -61,7 +66,7 @@ type daemonCommand struct {
 const mostClients = 256
 
 func newDaemon(s streams) (action, targets) {
-	d := &daemonCommand{getCommand: newGetCommand(s), RPCListenPort: 6800}
+	d := &daemonCommand{Defaults: newDefaults(s), streams: s, outputFlags: newOutputFlags(s), RPCListenPort: 6800}
 	d.Rename, d.LowestSpeedLimit = true, 1<<10
 	return d.run, targetsOf(d)
 }
@@ -124,7 +129,7 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	defer spareMemory()()
 	d.log = commandLog(d.streams.err, d.LogFormat.Word, d.Quiet, d.Verbose)
 	d.notify = watch.NotifierOf(os.Getenv)
-	d.sites = newSites(configurationOf(ctx))
+	d.HTTP.Sites = job.NewSites(configurationOf(ctx))
 	if err := d.openFleet(ctx); err != nil {
 		return err
 	}
@@ -193,12 +198,12 @@ func (d *daemonCommand) place() (err error) {
 
 // holdsHome reports whether a folder is the user's home, or one that it is in. The root of the file system is one.
 func holdsHome(folder string) bool {
-	folder = resolved(folder)
+	folder = job.Resolved(folder)
 	home, err := os.UserHomeDir()
 	if err != nil || !filepath.IsAbs(home) {
 		return folder == filepath.Dir(folder)
 	}
-	below, err := filepath.Rel(folder, resolved(home))
+	below, err := filepath.Rel(folder, job.Resolved(home))
 	return err == nil && filepath.IsLocal(below)
 }
 
@@ -207,8 +212,8 @@ func daemonState(named string) (string, error) {
 	if named == "" {
 		named, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":") // systemd.exec(5)
 	}
-	if named == "" && stateFolder() != "" {
-		named = filepath.Join(stateFolder(), "daemon")
+	if named == "" && job.StateFolder() != "" {
+		named = filepath.Join(job.StateFolder(), "daemon")
 	}
 	if named == "" {
 		return "", problem.Misuse("daemon", "there is no folder for the queue", "--state FOLDER")
@@ -218,8 +223,8 @@ func daemonState(named string) (string, error) {
 
 // open makes the engine, and the client that all downloads have.
 func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Client, error) {
-	d.timed, d.LimitRate = d.LimitRate, rates{} // of the limit below
-	client, err := d.client(d.watching.typed())
+	d.timed, d.Transfer.LimitRate = d.Transfer.LimitRate, rates{} // of the limit below
+	client, err := d.Client(d.watching.typed()...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -228,15 +233,16 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 	}
 	client.HTTP.IdlePerHost = max(int(d.MaxConcurrentDownloads), download.MostAtOnce)
 	client.Limit, client.LowestSpeed = &download.Limiter{}, int64(d.LowestSpeedLimit)
-	d.limit, d.rate.set = client.Limit, client.Limit.Set
+	d.Within(client.Limit)
+	d.rate.set = client.Limit.Set
 	d.follow()
-	if own := stateFolder(); own == "" || filepath.Dir(d.State) != own { // a service may have no other folder
+	if own := job.StateFolder(); own == "" || filepath.Dir(d.State) != own { // a service may have no other folder
 		client.JournalKey, client.State.Dir = filepath.Join(d.State, "journal-key"), d.State
 	}
-	if err := d.prepareFor(client); err != nil {
+	if err := d.Prepare(client); err != nil {
 		return nil, nil, err
 	}
-	if err := d.readSums(ctx, client, nil); err != nil {
+	if err := d.ReadSums(ctx, client, nil); err != nil {
 		return nil, nil, err
 	}
 	d.documents = client
@@ -263,8 +269,8 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 
 // follow has limits go by the time of day.
 func (d *daemonCommand) follow() {
-	d.sites.limits.add(timedLimit{d.timed, d.rate.schedule})
-	d.unfollow = d.sites.limits.follow()
+	d.HTTP.Sites.Limits.Add(d.timed, d.rate.schedule)
+	d.unfollow = d.HTTP.Sites.Limits.Follow()
 }
 
 // serve downloads and answers clients until ctx ends.
@@ -361,7 +367,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 func (d *daemonCommand) given() map[string]string {
 	options := map[string]string{
 		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)),
-		"split":           strconv.Itoa(cmp.Or(int(d.Split), 16)),
+		"split":           strconv.Itoa(cmp.Or(int(d.Transfer.Split), 16)),
 		"allow-overwrite": strconv.FormatBool(d.Overwrite), "auto-file-renaming": strconv.FormatBool(d.Rename),
 		"continue": strconv.FormatBool(d.Continue),
 	}

@@ -15,6 +15,7 @@ import (
 
 	"braid/daemon"
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
@@ -164,7 +165,7 @@ func (c *controlCommand) add(ctx context.Context, words []string) error {
 			params = append(params, i)
 		}
 		var added any
-		if err := c.call(ctx, maskWord(word), &added, method, params...); err != nil {
+		if err := c.call(ctx, job.MaskWord(word), &added, method, params...); err != nil {
 			return err
 		}
 		gids, several := added.([]any)
@@ -172,7 +173,7 @@ func (c *controlCommand) add(ctx context.Context, words []string) error {
 			gids = []any{added}
 		}
 		for _, gid := range gids {
-			if err := c.tell(gid, map[string]any{"gid": gid, "url": maskWord(word)}); err != nil {
+			if err := c.tell(gid, map[string]any{"gid": gid, "url": job.MaskWord(word)}); err != nil {
 				return err
 			}
 		}
@@ -182,13 +183,12 @@ func (c *controlCommand) add(ctx context.Context, words []string) error {
 
 // addition is the method that adds what a word stands for.
 func (c *controlCommand) addition(word string) (method string, params []any, err error) {
-	get := getCommand{}
-	if !metainfo.IsMagnet(word) && get.isLocalDocument(word) {
-		doc, err := openDocument(word)
+	if !metainfo.IsMagnet(word) && job.IsLocalDocument(word) {
+		doc, err := job.OpenDocument(word)
 		if err != nil {
 			return "", nil, downloadProblem(context.Background(), err)
 		}
-		data, err := readSmall("document", word, 8<<20)
+		data, err := job.ReadFile("document", word, 8<<20)
 		if err != nil {
 			return "", nil, err
 		}
@@ -199,7 +199,7 @@ func (c *controlCommand) addition(word string) (method string, params []any, err
 		return "aria2.addMetalink", []any{text}, nil
 	}
 	if !metainfo.IsMagnet(word) {
-		if _, err := placeURL(word); err != nil {
+		if _, err := job.ParseURL(word); err != nil {
 			return "", nil, err
 		}
 	}
@@ -210,7 +210,7 @@ func (c *controlCommand) options() (map[string]string, error) {
 	o := map[string]string{}
 	sum := c.Checksum
 	if c.SHA256 != "" {
-		d, err := parseSHA256(c.SHA256)
+		d, err := job.ParseSHA256(c.SHA256)
 		if err != nil {
 			return nil, problem.Misuse("--sha256", err.Error(), "")
 		}
@@ -229,7 +229,7 @@ func (c *controlCommand) options() (map[string]string, error) {
 		}
 	}
 	for _, path := range c.Signature {
-		data, err := readSmall("--signature", path, verify.MaxSignature)
+		data, err := job.ReadFile("--signature", path, verify.MaxSignature)
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 	"braid/download"
 	"braid/fleet"
 	"braid/fleet/jetstream"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 )
@@ -330,7 +331,7 @@ func (d *daemonCommand) jobOf(e queue.Entry) (fleet.Job, error) {
 		return fleet.Job{}, problem.Misuse("magnet link", "its name is not known before it is here",
 			"braid daemon without --queue takes it")
 	case e.Options[daemon.OptionSignature] != "" || e.Options[daemon.OptionSelect] != "":
-		return fleet.Job{}, problem.Misuse(maskWord(e.URIs[0]),
+		return fleet.Job{}, problem.Misuse(job.MaskWord(e.URIs[0]),
 			"signatures and numbers of files are for downloads of the daemon's own",
 			"keys are those of workers: braid work --keyring FILE")
 	}
@@ -346,5 +347,5 @@ func (d *daemonCommand) jobOf(e queue.Entry) (fleet.Job, error) {
 		return fleet.Job{}, outside(r.Dir, d.Root)
 	}
 	r.Dir = below
-	return jobOfEntry(listed, &r)
+	return job.FleetJob(listed, &r)
 }

@@ -10,6 +10,7 @@ import (
 	"braid/daemon"
 	"braid/daemon/queue"
 	"braid/download"
+	"braid/internal/job"
 	"braid/source"
 )
 
@@ -86,14 +87,14 @@ func (d *daemonCommand) attend(ctx context.Context, engine *daemon.Daemon, clien
 // reload reads what the settings say of sites. Settings that are wrong are told of, and change nothing.
 func (d *daemonCommand) reload() {
 	d.notified(d.notify.Reloading())
-	conf, err := readConfiguration()
+	conf, err := job.ReadSettings()
 	if err != nil {
 		d.log.Error("the settings stay as they were", "error", err)
 	} else {
 		d.mu.Lock()
 		d.unfollow()
-		conf.said, conf.line = d.sites.conf.said, d.sites.conf.line
-		d.sites = newSites(conf)
+		conf.Said, conf.Line = d.HTTP.Sites.Settings.Said, d.HTTP.Sites.Settings.Line
+		d.HTTP.Sites = job.NewSites(conf)
 		d.follow()
 		d.mu.Unlock()
 		d.log.Info("the settings were read anew")

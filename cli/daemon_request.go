@@ -13,13 +13,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"braid/daemon"
 	"braid/daemon/queue"
 	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/partfile"
 	"braid/internal/problem"
@@ -86,15 +86,7 @@ func (d *daemonCommand) notReserved(r *download.Request) error {
 
 // isReserved reports whether a path leads to what the daemon goes by, or the watcher in it.
 func (d *daemonCommand) isReserved(path string) bool {
-	return leadsTo(path, ownOfDaemon(d)) || d.watching != nil && leadsTo(path, d.watching.own())
-}
-
-// resolved is a path without symbolic links, as far as it is there.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil || filepath.Dir(path) == path {
-		return cmp.Or(real, path)
-	}
-	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
+	return job.LeadsTo(path, ownOfDaemon(d)) || d.watching != nil && job.LeadsTo(path, d.watching.own())
 }
 
 // begunBefore reports whether an entry was begun under the name that it is to have, and no file has that name: what
@@ -127,16 +119,11 @@ func newLink(e *queue.Entry, r *download.Request) bool {
 func (d *daemonCommand) listed(e option.Entry, rename bool) (download.Request, error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	r, wrong := (&worklist{get: d.getCommand}).read(e)
-	if wrong == nil {
+	r, err := d.Request(e)
+	if err == nil {
 		r.Rename = rename && !r.Overwrite
-		return r, nil
 	}
-	f := problem.Of(wrong.err)
-	if wrong.Name != "" {
-		f.Where = strings.TrimSuffix(wrong.Name+": "+f.Where, ": ")
-	}
-	return r, f
+	return r, err
 }
 
 // demandMore adds what a client demands of the proof, which is never less than what the daemon does.
@@ -148,8 +135,8 @@ func demandMore(r *download.Request, word string) error {
 	if err := c.Set(word); err != nil {
 		return problem.Misuse("require", err.Error(), "")
 	}
-	r.Require = max(r.Require, requirement(word, false))
-	return requireKeys(r)
+	r.Require = max(r.Require, job.Requirement(word, false))
+	return job.RequireKeys(r)
 }
 
 // seeding reads the options of peers, which are aria2's: the time is in minutes.
@@ -246,7 +233,7 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 	n, err := strconv.Atoi(word)
 	switch {
 	case doc.Files.Len() == 0 && len(doc.Refused) > 0: // none is left
-		return r, refusedName(source.Escape(doc.Name), doc.Refused[0])
+		return r, job.RefusedName(source.Escape(doc.Name), doc.Refused[0])
 	case word == "" && doc.Files.Len() == 1:
 		n = 1
 	case err != nil:
@@ -256,4 +243,11 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 			"the document has "+option.Count(doc.Files.Len(), "file"), "")
 	}
 	return doc.Request(doc.Files.At(n-1), r)
+}
+
+// ownOfDaemon is what a daemon goes by.
+func ownOfDaemon(d *daemonCommand) []string {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return slices.Concat(job.OwnFolders(), d.Files(), []string{d.State, d.TLSCert, d.TLSKey, d.session})
 }

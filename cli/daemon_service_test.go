@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"braid/internal/job"
 )
 
 // TestDaemonService: the service manager is told how the daemon is, and SIGHUP reads the settings anew, also wrong ones.
@@ -34,7 +36,7 @@ func TestDaemonService(t *testing.T) {
 	d.start()
 	hears("READY=1")
 	for _, settings := range []string{"limit-rate = '1M'", "no-such-key = 1"} {
-		file := configurationFile("config.toml")
+		file := job.SettingsFile("config.toml")
 		err := os.MkdirAll(filepath.Dir(file), 0o700)
 		if err == nil {
 			err = os.WriteFile(file, []byte(settings), 0o600)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/source"
 )
@@ -127,7 +128,7 @@ func (s *listedStatus) row(digits int) []string {
 			name = below
 		}
 		if name == "" && len(s.Files[0].URIs) > 0 {
-			name = maskWord(s.Files[0].URIs[0].URI)
+			name = job.MaskWord(s.Files[0].URIs[0].URI)
 		}
 	}
 	switch {

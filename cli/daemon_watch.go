@@ -18,6 +18,7 @@ import (
 	"braid/daemon"
 	"braid/daemon/queue"
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
@@ -100,13 +101,13 @@ func (d *daemonCommand) readWatch() error {
 		return err
 	}
 	for _, word := range c.Hosts { // newSetup has read them
-		if err := d.AllowHost.Set(word); err != nil {
+		if err := d.HTTP.AllowHost.Set(word); err != nil {
 			return problem.Misuse("allow-hosts "+word, err.Error(), "")
 		}
 	}
-	w.isReserved = func(path string) bool { return leadsTo(path, ownOfDaemon(d)) }
+	w.isReserved = func(path string) bool { return job.LeadsTo(path, ownOfDaemon(d)) }
 	w.pace = func(c *loaded) {
-		d.pace.set(cmp.Or(d.HostRate, number(c.HostRate)), cmp.Or(int64(d.HostLimitRate), c.HostLimit))
+		d.HTTP.Pace.Set(cmp.Or(d.HTTP.HostRate, number(c.HostRate)), cmp.Or(int64(d.HTTP.HostLimitRate), c.HostLimit))
 	}
 	d.watching = w
 	return nil
@@ -121,9 +122,9 @@ func (w *delegate) typed() []string {
 }
 
 // share is the client of the daemon, with the limits of the configuration.
-func (w *delegate) share(c *loaded, at *sites) *download.Client {
+func (w *delegate) share(c *loaded, at *job.Sites) *download.Client {
 	client := *w.client
-	if own := at.limits.of(c.Rate); own != nil {
+	if own := at.Limits.Of(c.Rate); own != nil {
 		client.Limit = own.Within(client.Limit)
 	}
 	if c.Size > 0 && (client.MaxSize == 0 || c.Size < client.MaxSize) {
@@ -231,7 +232,7 @@ func fileOf(e *queue.Entry) string {
 // get has an update wait for its entry. It is a watch.Getter.
 func (w *delegate) get(ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error)) (res download.Result, err error) {
 	c := &handover{prepare: prepare, idle: make(chan struct{}, 1), stopped: make(chan stopped, 1)}
-	e := queue.Entry{GID: gidOf(&u), URIs: []string{maskWord(u.URL)}, Watch: u.Watch}
+	e := queue.Entry{GID: gidOf(&u), URIs: []string{job.MaskWord(u.URL)}, Watch: u.Watch}
 	if r := w.current.Load().updater.Rules[u.Watch]; r != nil {
 		e.Priority = map[watch.Priority]int{"high": 1, "low": -1}[r.Watch.Priority]
 		if x, err := r.Report(u); err == nil {
@@ -382,7 +383,7 @@ func (w *delegate) request(ctx context.Context, e queue.Entry) (download.Request
 			return c.prepare(func(err error) { daemon.Fail(ctx, err) })
 		}
 		w.mu.Unlock()
-		if r := w.current.Load().updater.Rules[e.Watch]; r == nil || !r.Glob && maskWord(r.URL) != e.URIs[0] { // as before the last reload, or start
+		if r := w.current.Load().updater.Rules[e.Watch]; r == nil || !r.Glob && job.MaskWord(r.URL) != e.URIs[0] { // as before the last reload, or start
 			return download.Request{}, unknown
 		}
 		select {

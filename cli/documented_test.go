@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"braid/internal/option"
 	"context"
 	"io"
 	"os"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"braid/internal/option"
 )
 
 // TestDocumentedCommands: each line of the documentation that begins with braid is one that the flag parser takes. The

@@ -13,13 +13,14 @@ import (
 	"braid/antenna/feed"
 	"braid/antenna/formats"
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/source"
 )
 
 type feedFlags struct {
 	streams
-	httpFlags
+	job.HTTP
 	From       choice
 	MaxSize    size
 	MaxEntries plenty
@@ -77,7 +78,7 @@ func (f *feedFlags) openOperand(ctx context.Context, word string) (*opened, erro
 	if !strings.Contains(word, "://") {
 		return openFile(ctx, word)
 	}
-	u, err := webURL(word)
+	u, err := job.ParseWebURL(word)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +102,8 @@ func openFile(ctx context.Context, name string) (*opened, error) {
 	}
 	if err != nil {
 		hint := ""
-		if errors.Is(err, os.ErrNotExist) && looksLikeHost(name) {
-			hint = "https://" + maskWord(name) + "?"
+		if errors.Is(err, os.ErrNotExist) && job.LooksLikeHost(name) {
+			hint = "https://" + job.MaskWord(name) + "?"
 		}
 		return nil, problem.Local("feed", name, err).WithHint(hint)
 	}

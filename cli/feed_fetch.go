@@ -12,6 +12,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/source"
 	"braid/source/httpsource"
@@ -28,19 +29,19 @@ type pipe struct {
 
 // fetch asks for u. Redirects are followed.
 func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
-	user, err := f.credentials(u)
+	user, err := f.UserFor(u)
 	if err != nil {
 		return nil, err
 	}
 	var fields download.Request
-	if err := f.addFields(&fields); err != nil {
+	if err := f.AddFields(&fields); err != nil {
 		return nil, err
 	}
-	f.sites = newSites(configurationOf(ctx))
-	if fields.Header, err = f.sites.fields(fields.Header, u); err != nil {
+	f.Sites = job.NewSites(configurationOf(ctx))
+	if fields.Header, err = f.Sites.Fields(fields.Header, u); err != nil {
 		return nil, err
 	}
-	client, err := f.client(u.String())
+	client, err := f.Client(u.String())
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"braid/antenna/formats"
 	"braid/download"
 	"braid/internal/feedtext"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/source"
 )
@@ -41,7 +42,7 @@ func (v *feedFind) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
 		return problem.Misuse("feed find", "one URL is needed", "braid feed find --help")
 	}
-	u, err := webURL(words[0])
+	u, err := job.ParseWebURL(words[0])
 	if err != nil {
 		return err
 	}

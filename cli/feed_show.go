@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"braid/internal/option"
 	"bufio"
 	"context"
 	"errors"
@@ -10,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"braid/internal/option"
 
 	"braid/antenna/feed"
 	"braid/antenna/formats"

@@ -19,6 +19,7 @@ import (
 	"braid/download"
 	"braid/fleet"
 	"braid/fleet/jetstream"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/internal/watch"
 )
@@ -40,9 +41,9 @@ func (f *fleetFlags) text() string {
 	var places []string
 	for word := range strings.SplitSeq(f.Queue, ",") {
 		if _, err := url.Parse(word); err != nil { // a comma may be one of a password
-			return maskWord(f.Queue[strings.LastIndexByte(f.Queue, '@')+1:])
+			return job.MaskWord(f.Queue[strings.LastIndexByte(f.Queue, '@')+1:])
 		}
-		places = append(places, maskWord(word))
+		places = append(places, job.MaskWord(word))
 	}
 	return strings.Join(places, ",")
 }
@@ -78,7 +79,7 @@ func (f *fleetFlags) check(command string) error {
 
 // refuseOthers refuses flags of the command line that say how to download: with --queue other processes do that.
 func refuseOthers(ctx context.Context, allowed []string, hint string) error {
-	line := configurationOf(ctx).line
+	line := configurationOf(ctx).Line
 	for _, name := range slices.Sorted(maps.Keys(line)) {
 		if line[name] && !slices.Contains(allowed, name) {
 			return problem.Misuse("--"+name, "is for those that download, which others do with --queue", hint)
@@ -100,7 +101,7 @@ func (f *fleetFlags) files() []string {
 	if !named {
 		folder = ""
 	}
-	return append(ownNames(folder, "lock", "jetstream", "control"), f.QueueCreds, f.QueueCA, f.QueueCert, f.QueueKey)
+	return append(job.OwnNames(folder, "lock", "jetstream", "control"), f.QueueCreds, f.QueueCA, f.QueueCert, f.QueueKey)
 }
 
 // open connects.
@@ -187,11 +188,11 @@ func processName() string {
 // hostIn is the server of a folder, or of that of the user. A command that only shows or changes what is there makes no queue.
 func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	if dir == "" {
-		if stateFolder() == "" {
+		if job.StateFolder() == "" {
 			return nil, problem.Misuse("--queue embedded", "there is no folder for the queue",
 				"--queue embedded:FOLDER")
 		}
-		dir = filepath.Join(stateFolder(), "queue")
+		dir = filepath.Join(job.StateFolder(), "queue")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -2,11 +2,17 @@ package cli
 
 import (
 	"context"
+	"log/slog"
 	"maps"
+	"net"
+	"net/http"
 	"slices"
 	"sync"
+	"time"
 
+	"braid/download"
 	"braid/fleet"
+	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/internal/worker"
 )
@@ -77,4 +83,30 @@ func (v *watchCommand) expose(e *watch.Exposition) {
 	for _, news := range slices.Sorted(maps.Keys(now)) {
 		e.Sample(float64(now[news]), "news", news)
 	}
+}
+
+// serveMetrics answers Prometheus until ctx ends or end is called, if there is an address.
+func serveMetrics(ctx context.Context, address string, m *watch.Metrics, log *slog.Logger) (end func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, &problem.Problem{
+			Kind: download.Other, What: "listen", Where: address, Why: listenReason(err),
+			Hint: "--metrics ADDRESS names another",
+		}
+	}
+	log.Info("metrics", "url", localURL("http", l.Addr())+"metrics")
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", m)
+	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	ctx, stop := context.WithCancel(ctx)
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := serveUntil(ctx, server, l, log); err != nil {
+			log.Error("metrics", "error", err)
+		}
+	})
+	return func() { stop(); serving.Wait() }, nil
 }

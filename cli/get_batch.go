@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/internal/report"
 	"braid/source"
@@ -49,25 +50,25 @@ type ending struct {
 }
 
 // several downloads the files of a list, some at a time, and returns the exit code.
-func (g *getCommand) several(ctx context.Context, client *download.Client, list *worklist) int {
+func (g *getCommand) several(ctx context.Context, client *download.Client, list *job.List) int {
 	client.HTTP.IdlePerHost = max(int(g.MaxConcurrentDownloads), download.MostAtOnce)
-	b := newBatch(ctx, g, list.files)
+	b := newBatch(ctx, g, list.Files)
 	begun := 0
 	show(g.streams.asked, b.apply, func(put func(int, any)) {
 		b.put = put
 		var hooks sync.WaitGroup
 		hooks.Go(b.runHooks)
-		begun = client.GetAll(ctx, b.observed(g.folders.noted(list.all())),
+		begun = client.GetAll(ctx, b.observed(g.folders.noted(list.All())),
 			download.Batch{AtOnce: int(g.MaxConcurrentDownloads), Ended: b.ended})
 		b.hooks.close()
 		hooks.Wait()
 	})
-	b.count.NotBegun = list.files - begun
+	b.count.NotBegun = list.Files - begun
 	if g.reporter != nil {
 		g.reporter.page.NotBegun = b.count.NotBegun
 	}
-	if list.err != nil {
-		b.count.add(g.told(ctx, list.err))
+	if list.Err != nil {
+		b.count.add(g.told(ctx, list.Err))
 	}
 	return b.close()
 }

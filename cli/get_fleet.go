@@ -2,20 +2,13 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"log/slog"
-	"net/url"
-	"path/filepath"
-	"strings"
 	"time"
 
-	"braid/download"
 	"braid/fleet"
-	"braid/internal/option"
+	"braid/internal/job"
 	"braid/internal/problem"
-	"braid/internal/web"
-	"braid/internal/worker"
 )
 
 // enqueueing are the flags that make sense where others download.
@@ -35,14 +28,17 @@ func (g enqueuing) run(ctx context.Context, words []string) error {
 		return err
 	}
 	g.screen = g.outputFlags.screen(g.streams)
-	g.sites = newSites(configurationOf(ctx))
+	g.HTTP.Sites, g.Queued = job.NewSites(configurationOf(ctx)), true
 	g.Dir, g.Out = "", ""
-	client, err := g.client(words)
+	client, err := g.Client(words...)
 	if err != nil {
 		return err
 	}
 	defer client.HTTP.CloseIdle()
-	jobs, err := g.jobs(ctx, client, words)
+	if err := g.check(words); err != nil {
+		return err
+	}
+	jobs, err := job.Jobs(ctx, g.Defaults, client, words, g.Priority.Word)
 	if err != nil {
 		return err
 	}
@@ -91,109 +87,4 @@ func (g enqueuing) tell(j *fleet.Job, news fleet.News) error {
 	}
 	g.screen.detail("%s: %s", j.Name, news)
 	return nil
-}
-
-// jobs makes jobs of operands and list. What makes no sense is an error before the first is in the queue.
-func (g enqueuing) jobs(ctx context.Context, client *download.Client, words []string) (jobs []fleet.Job, err error) {
-	if err := g.check(words); err != nil {
-		return nil, err
-	}
-	if err := g.prepareFor(client); err != nil {
-		return nil, err
-	}
-	if err := g.readSums(ctx, client, nil); err != nil {
-		return nil, err
-	}
-	l := &worklist{get: g.getCommand}
-	names := namesakes{}
-	add := func(e option.Entry, place string, line int) error {
-		r, wrong := l.read(e)
-		if wrong != nil {
-			return g.Input.at(max(wrong.Line, e.Line), wrong.Name, wrong.err)
-		}
-		if err := names.add(&r, place, line); err != nil {
-			return err
-		}
-		if g.Priority.Word != "" { // that of a line is the last word
-			e.Options = append([]option.Setting{{Name: "priority", Value: g.Priority.Word}}, e.Options...)
-		}
-		j, err := jobOfEntry(e, &r)
-		if err == nil {
-			jobs = append(jobs, j)
-		}
-		return err
-	}
-	for i, word := range words {
-		if _, err := placeURL(word); err != nil {
-			return nil, err
-		}
-		if err := add(option.Entry{URIs: []string{word}}, fmt.Sprintf("operand %d", i+1), i-len(words)); err != nil {
-			return nil, err
-		}
-	}
-	if g.Input.InputFile == "" {
-		return jobs, nil
-	}
-	text, err := g.Input.read(maxList)
-	if err != nil {
-		return nil, err
-	}
-	for e, err := range option.Entries(text) {
-		if err != nil {
-			return nil, problem.Misuse(g.Input.String(), err.Error(), "")
-		}
-		if err := add(e, g.Input.place(e.Line), e.Line); err != nil {
-			return nil, err
-		}
-	}
-	return jobs, nil
-}
-
-// jobOfEntry is the job of an entry, whose request is r. Its name is below the folder of the workers, and no secret is in it.
-func jobOfEntry(e option.Entry, r *download.Request) (fleet.Job, error) {
-	place := maskWord(e.URIs[0])
-	name, err := r.Path()
-	if err != nil {
-		return fleet.Job{}, problem.Misuse(place, err.Error(), "out=NAME in a list names the file")
-	}
-	j := fleet.Job{Name: filepath.ToSlash(name), URIs: e.URIs}
-	sum := sha256.New()
-	for _, o := range e.Options {
-		option, _ := option.InList(o.Name)
-		field, _, _ := strings.Cut(o.Value, ":")
-		if option == "user" || option == "header" && !web.ForAnyServer(strings.TrimSpace(field)) || hasUser(o.Value) {
-			return j, problem.Misuse(place+": "+o.Name, "passwords do not go into the queue",
-				"[site] in the settings of the workers")
-		}
-		switch option {
-		case "out", "dir":
-		case "priority":
-			j.Priority = fleet.ParsePriority(o.Value)
-		default:
-			j.Options = append(j.Options, fleet.Option{Name: o.Name, Value: o.Value})
-			fmt.Fprintf(sum, "%q %q\n", o.Name, o.Value)
-		}
-	}
-	for _, word := range e.URIs {
-		if hasUser(word) {
-			return j, problem.Misuse(place, "passwords do not go into the queue",
-				"[site] in the settings of the workers")
-		}
-		fmt.Fprintf(sum, "%q\n", word)
-	}
-	j.Version = fmt.Sprintf("%.8x", sum.Sum(nil))
-	if !filepath.IsLocal(name) || r.RemoteName && r.Name == "" || r.Rename {
-		return j, problem.Misuse(place, "its name below the folder of the workers is not known",
-			"out=NAME, and dir=FOLDER without a / before it")
-	}
-	if err := worker.CheckName(j.Name); err != nil {
-		return j, problem.Misuse(place, err.Error(), "out=NAME in a list names the file")
-	}
-	return j, nil
-}
-
-// hasUser reports whether a word is a URL with a name, or with a password, too.
-func hasUser(word string) bool {
-	u, err := url.Parse(word)
-	return err == nil && u.User != nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"braid/download"
+	"braid/internal/job"
 )
 
 // readAs reads a list from standard input, after the words of a command line.
@@ -21,14 +20,14 @@ func readAs(t *testing.T, list string, words ...string) ([]download.Request, err
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Input.in = strings.NewReader(list)
-	l, err := newWorklist(t.Context(), g, clientOf(t, g), nil)
+	g.Input.Stdin = strings.NewReader(list)
+	l, err := job.NewList(t.Context(), g.Defaults, clientOf(t, g), nil)
 	if err != nil {
 		return nil, err
 	}
-	requests := slices.Collect(l.all())
-	if len(requests) != l.files {
-		t.Errorf("%d requests of %d files", len(requests), l.files)
+	requests := slices.Collect(l.All())
+	if len(requests) != l.Files {
+		t.Errorf("%d requests of %d files", len(requests), l.Files)
 	}
 	return requests, nil
 }
@@ -104,24 +103,13 @@ func TestListAndOperands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Input.in = strings.NewReader("http://h/b")
-	l, err := newWorklist(t.Context(), g, clientOf(t, g), []string{"http://h/a"})
-	if err != nil || l.files != 2 {
+	g.Input.Stdin = strings.NewReader("http://h/b")
+	l, err := job.NewList(t.Context(), g.Defaults, clientOf(t, g), []string{"http://h/a"})
+	if err != nil || l.Files != 2 {
 		t.Fatal(err)
 	}
-	g.Input.in = strings.NewReader("http://h/x/a")
-	if _, err = newWorklist(t.Context(), g, clientOf(t, g), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: two URLs would be saved as a: the other is an operand") {
-		t.Error(err)
-	}
-}
-
-func TestListCannotBeRead(t *testing.T) {
-	list := inputList{InputFile: "-", in: strings.NewReader("http://h/a\n")}
-	if _, err := list.read(10); err == nil || err.Error() != "usage standard input: longer than 10 B (take it apart)" {
-		t.Error(err)
-	}
-	list.in = iotest.ErrReader(errors.New("broken"))
-	if _, err := list.read(10); err == nil || problemOf(t.Context(), err).Kind != download.Local {
+	g.Input.Stdin = strings.NewReader("http://h/x/a")
+	if _, err = job.NewList(t.Context(), g.Defaults, clientOf(t, g), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: two URLs would be saved as a: the other is an operand") {
 		t.Error(err)
 	}
 }
@@ -135,18 +123,5 @@ func TestLongListIsReadTwice(t *testing.T) {
 	requests, err := readAs(t, b.String())
 	if err != nil || len(requests) != 50_000 || requests[49_999].URL.Path != "/d/49999" {
 		t.Fatal(len(requests), err)
-	}
-}
-
-// TestManualNamesListOptions: all of them, as only the manual can tell before the first mistake.
-func TestManualNamesListOptions(t *testing.T) {
-	manual, err := os.ReadFile("../doc/manual.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range entryOptions {
-		if !strings.Contains(string(manual), "`"+name+"`") {
-			t.Errorf("no %s", name)
-		}
 	}
 }

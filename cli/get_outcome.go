@@ -267,15 +267,6 @@ func (c *tally) unfinishedFailure(ctx context.Context) *problem.Problem {
 // files counts files, as in "2,000 files".
 func files(n int) string { return strings.Replace(count(n, "file"), strconv.Itoa(n), grouped(n), 1) }
 
-// grouped writes a number with a comma after each three digits: 2,000.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // progress is how far a batch is whose running files are done by a share: two that are half through are one. The size
 // is not known; the number of files is, and the bar counts in thousandths of one.
 func (c *tally) progress(running int, share, rate float64, elapsed time.Duration) progress {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/job"
 	"braid/source"
 )
 
@@ -46,15 +47,15 @@ type placeLine struct {
 }
 
 // planAll says what would become of each file on the list, and returns the exit code that is known so far.
-func (g *getCommand) planAll(ctx context.Context, client *download.Client, list *worklist) int {
-	codes := []int{g.showNotes()}
-	for r := range list.all() {
-		if codes = append(codes, g.plan(ctx, client, r, list.files > 1)); ctx.Err() != nil {
+func (g *getCommand) planAll(ctx context.Context, client *download.Client, list *job.List) int {
+	codes := []int{g.showNotes(ctx, list)}
+	for r := range list.All() {
+		if codes = append(codes, g.plan(ctx, client, r, list.Files > 1)); ctx.Err() != nil {
 			break
 		}
 	}
-	if list.err != nil {
-		codes = append(codes, g.told(ctx, list.err))
+	if list.Err != nil {
+		codes = append(codes, g.told(ctx, list.Err))
 	}
 	return batchCode(append(codes, g.written(ctx)))
 }
@@ -67,9 +68,9 @@ func (g *getCommand) plan(ctx context.Context, client *download.Client, r downlo
 	}
 	h, err := client.Plan(ctx, r)
 	if e, ok := errors.AsType[*download.SeveralError](err); ok {
-		o, err := g.described(ctx, e.Document, r)
+		list, err := job.NewListOf(g.Defaults, e.Document, r)
 		if err == nil {
-			return g.planAll(ctx, client, worklistOf(g, o))
+			return g.planAll(ctx, client, list)
 		}
 		return g.wouldFail(ctx, err)
 	}
@@ -103,7 +104,7 @@ func (g *getCommand) tellPlan(h download.Plan, fails, several bool) error {
 		g.lines.write(newPlanEvent(time.Now(), h, fails))
 		return nil
 	}
-	lines := planLines(h, cmp.Or(int(g.Split), 16))
+	lines := planLines(h, cmp.Or(int(g.Transfer.Split), 16))
 	if several {
 		lines = append(lines, "")
 	}

@@ -13,38 +13,42 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 )
 
 // run downloads the file that the operand names, or several.
 func (g *getCommand) run(ctx context.Context, words []string) error {
 	g.yield(configurationOf(ctx))
-	if configurationOf(ctx).line["queue"] { // what the environment says of it is for watchers and workers
+	if configurationOf(ctx).Line["queue"] { // what the environment says of it is for watchers and workers
 		return enqueuing{g}.run(ctx, words)
 	}
-	return g.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*worklist, error) {
-		return newWorklist(ctx, g, client, words)
+	return g.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*job.List, error) {
+		if err := g.check(words); err != nil {
+			return nil, err
+		}
+		return job.NewList(ctx, g.Defaults, client, words)
 	})
 }
 
 // carryOut downloads what is on a list. The user typed words.
 func (g *getCommand) carryOut(ctx context.Context, words []string,
-	make func(context.Context, *download.Client) (*worklist, error)) error {
+	make func(context.Context, *download.Client) (*job.List, error)) error {
 	g.screen = g.outputFlags.screen(g.streams)
 	if g.JSON {
 		g.lines = &lineWriter{w: g.streams.out}
 	}
-	g.sites = newSites(configurationOf(ctx))
-	client, err := g.client(words)
+	g.HTTP.Sites, g.Due = job.NewSites(configurationOf(ctx)), len(g.OnComplete.args) > 0
+	client, err := g.Client(words...)
 	if err != nil {
 		return g.report(problemOf(ctx, err))
 	}
-	if err := adoptState(client.State, cacheFolder()); err != nil {
+	if err := job.AdoptState(client.State, job.CacheFolder()); err != nil {
 		g.screen.detail("%v", err)
 	}
 	ctx, stop := within(ctx, time.Duration(g.MaxTime))
 	defer stop()
-	defer g.sites.limits.follow()()
+	defer g.HTTP.Sites.Limits.Follow()()
 	defer client.HTTP.CloseIdle()
 	list, err := make(ctx, client)
 	if err == nil && g.DryRun {
@@ -55,7 +59,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 		err = g.makeFolder()
 	}
 	if err == nil {
-		g.reporter, err = newReporter(g.Report, g.LimitRate)
+		g.reporter, err = newReporter(g.Report, g.Transfer.LimitRate)
 	}
 	if err != nil {
 		if g.ended != nil {
@@ -64,20 +68,24 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 		return g.report(downloadProblem(ctx, err))
 	}
 	defer g.remember(client)
-	defer func() { g.objects.tell(g.screen) }()
+	defer func() {
+		for _, text := range g.Notes.Take() {
+			g.screen.warn("%s", text)
+		}
+	}()
 	return g.finish(ctx, g.all(ctx, client, list))
 }
 
 // all downloads what is on the list and returns the exit code.
-func (g *getCommand) all(ctx context.Context, client *download.Client, list *worklist) int {
-	code := g.showNotes()
-	if list.files == 1 {
-		for r := range g.folders.noted(list.all()) {
+func (g *getCommand) all(ctx context.Context, client *download.Client, list *job.List) int {
+	code := g.showNotes(ctx, list)
+	if list.Files == 1 {
+		for r := range g.folders.noted(list.All()) {
 			return batchCode([]int{code, g.one(ctx, client, r)})
 		}
-		return batchCode([]int{code, g.told(ctx, list.err)})
+		return batchCode([]int{code, g.told(ctx, list.Err)})
 	}
-	if list.files == 0 {
+	if list.Files == 0 {
 		return code
 	}
 	return batchCode([]int{code, g.several(ctx, client, list)})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/internal/test/mirrortest"
 )
@@ -30,8 +31,16 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 	}
 	g = newGetCommand(streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 	err = l.parse(t.Context(), g.streams, targetsOf(g), func(ctx context.Context, operands []string) (err error) {
-		named, err := g.operands(ctx, clientOf(t, g), operands)
-		requests = slices.Collect(worklistOf(g, named...).all())
+		if err := g.check(operands); err != nil {
+			return err
+		}
+		file := g.Input.InputFile
+		g.Input.InputFile = "" // what it has is for the caller
+		list, err := job.NewList(ctx, g.Defaults, clientOf(t, g), operands)
+		if err == nil {
+			requests = slices.Collect(list.All())
+		}
+		g.Input.InputFile = file
 		return err
 	})
 	return g, requests, err
@@ -40,8 +49,8 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 // clientOf is the client that the flags make.
 func clientOf(t *testing.T, g *getCommand) *download.Client {
 	t.Helper()
-	g.sites = newSites(&configuration{})
-	c, err := g.client(nil)
+	g.HTTP.Sites = job.NewSites(&job.Settings{})
+	c, err := g.Client()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,17 +103,6 @@ func TestGetZeroFlagsLeaveDefaults(t *testing.T) {
 	}
 }
 
-func TestGetTarget(t *testing.T) {
-	for _, tt := range []struct{ dir, out, wantDir, wantName string }{
-		{"", "", "", ""}, {"d", "", "d", ""}, {"", "n", ".", "n"}, {"", "a/n", "a", "n"}, {"d", "a/n", "d/a", "n"}, {"d", "/a/n", "/a", "n"}, {"", "../n", "..", "n"},
-	} {
-		g := &getCommand{Dir: tt.dir, Out: tt.out}
-		if dir, name, stream := g.target(); dir != tt.wantDir || name != tt.wantName || stream != nil {
-			t.Errorf("-d %q -o %q: %q, %q, %v", tt.dir, tt.out, dir, name, stream)
-		}
-	}
-}
-
 // TestEnvironment: what the command line does not say, the environment does.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("BRAID_SPLIT", "7")
@@ -117,7 +115,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Split != 7 || g.Tries != 4 || g.MaxConnectionPerServer != 2 || !requests[0].NoMetalink || requests[0].Dir != "from-environment" || requests[0].Header["A"][0] != "b, c" {
+	if g.Transfer.Split != 7 || g.Transfer.Tries != 4 || g.Transfer.MaxConnectionPerServer != 2 || !requests[0].NoMetalink || requests[0].Dir != "from-environment" || requests[0].Header["A"][0] != "b, c" {
 		t.Errorf("%+v, %+v", g, requests[0])
 	}
 	t.Setenv("BRAID_SPLIT", "many")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/metalink/metainfo"
@@ -19,7 +20,7 @@ type line struct {
 	args    []string // for the flag parser
 	shows   string   // instead: help, or the version
 
-	configuration *configuration
+	configuration *job.Settings
 	places        map[string]string // where flags come from that the configuration has
 }
 
@@ -70,7 +71,7 @@ func readLine(words []string) (*line, error) {
 
 // configure adds what the configuration says to what the command line does.
 func (l *line) configure(a *arranged) (err error) {
-	if l.configuration, err = readConfiguration(); err != nil {
+	if l.configuration, err = job.ReadSettings(); err != nil {
 		return err
 	}
 	top, _, _ := strings.Cut(l.command.Name, " ")
@@ -80,7 +81,7 @@ func (l *line) configure(a *arranged) (err error) {
 	case "parts resume": // it goes on with what get began
 		top = "get"
 	}
-	l.places = l.configuration.fill(top, l.command.Options, a)
+	l.places = fill(l.configuration, top, l.command.Options, a)
 	return nil
 }
 
@@ -164,7 +165,7 @@ func descend(c option.Command, words []string) (option.Command, []string, error)
 // isDownload reports whether a word names something that get downloads, and cannot be anything else: a URL, a magnet
 // link, a document on disk.
 func isDownload(word string) bool {
-	if isWebAddress(word) || metainfo.IsMagnet(word) {
+	if job.IsURL(word) || metainfo.IsMagnet(word) {
 		return true
 	}
 	info, err := os.Stat(word)
@@ -173,7 +174,7 @@ func isDownload(word string) bool {
 
 func unknownCommand(c option.Command, word string) *problem.Problem {
 	isTop := c.Name == "braid"
-	where := maskWord(word)
+	where := job.MaskWord(word)
 	if !isTop {
 		where = c.Name + " " + where
 	}
@@ -181,8 +182,8 @@ func unknownCommand(c option.Command, word string) *problem.Problem {
 	if isTop && download.IsDocument(word) {
 		return problem.Misuse(where, "no such command, and no such file", hint)
 	}
-	if isTop && looksLikeHost(word) {
-		hint = "braid https://" + maskWord(word) + "?"
+	if isTop && job.LooksLikeHost(word) {
+		hint = "braid https://" + job.MaskWord(word) + "?"
 	} else if name := nearestWord(word, c.Names()); name != "" {
 		hint = "did you mean " + name + "?"
 	}

@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"braid/internal/option"
 	"bytes"
 	"os"
 	"testing"
+
+	"braid/internal/option"
 )
 
 // asCommand makes the test binary the command itself, for tests that need a process.

@@ -14,6 +14,7 @@ import (
 
 	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/metalink"
@@ -108,7 +109,7 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 	for i, m := range v.named {
 		has := func(path string) bool { _, ok := m.At(filepath.Base(path)); return ok }
 		if !slices.ContainsFunc(paths, has) {
-			return problem.Misuse("--mirror "+maskWord(v.Mirror[i]), "has none of the files",
+			return problem.Misuse("--mirror "+job.MaskWord(v.Mirror[i]), "has none of the files",
 				"a folder ends with a slash, a file with its name")
 		}
 	}

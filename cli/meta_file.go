@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"braid/internal/fsys"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/metalink"
@@ -199,7 +200,7 @@ func (f *torrentFlags) check() error {
 	}
 	for _, t := range trackers {
 		if !metainfo.IsTracker(t) {
-			return problem.Misuse("--tracker "+maskWord(t), "not an http, https or udp URL", "")
+			return problem.Misuse("--tracker "+job.MaskWord(t), "not an http, https or udp URL", "")
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/watch"
 )
@@ -74,7 +75,7 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 			if name != "" {
 				list := g
 				if name == "priority" { // of jobs
-					list = queueing
+					queueing.Queued, list = true, queueing
 				}
 				at(t, o, "a list, as "+name, mayStand(o, option.InLine), listLine(list, name, sampleOf(o)), "no such option")
 			}
@@ -147,7 +148,7 @@ func siteValue(o option.Option) string {
 
 // listLine reads an entry of a list with one option.
 func listLine(g *getCommand, name, value string) error {
-	_, err := (&worklist{get: g}).entry(option.Entry{Line: 1, URIs: []string{"https://example.org/a"}, Options: []option.Setting{{Line: 2, Name: name, Value: value}}})
+	_, err := g.Request(option.Entry{Line: 1, URIs: []string{"https://example.org/a"}, Options: []option.Setting{{Line: 2, Name: name, Value: value}}})
 	if name == "require" && err != nil && strings.Contains(err.Error(), "no key or certificate is trusted") {
 		return nil
 	}
@@ -170,9 +171,9 @@ func watchKey(o option.Option) error {
 // TestTargetsFitTheTable: each value goes where its kind belongs, and nothing is left that no option fills.
 func TestTargetsFitTheTable(t *testing.T) {
 	kinds := map[option.Kind][]any{
-		option.Switch: {new(bool)}, option.Words: {new(option.WordsValue), new(hosts), new(excluded)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
-		option.Time: {new(duration), new(seedTime)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)}, option.Rates: {new(rates)},
-		option.Word: {new(string), new(parallel), new(countries), new(ratio), new(listenAddress), new(hook), new(port)},
+		option.Switch: {new(bool)}, option.Words: {new(option.WordsValue), new(job.Hosts), new(job.Excluded)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
+		option.Time: {new(duration), new(job.SeedTime)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)}, option.Rates: {new(rates)},
+		option.Word: {new(string), new(parallel), new(job.Countries), new(job.Ratio), new(job.ListenAddress), new(hook), new(port)},
 	}
 	for _, c := range allCommands() {
 		if len(c.Options) == 0 {
@@ -190,11 +191,6 @@ func TestTargetsFitTheTable(t *testing.T) {
 	for name := range targetsOf(newGetCommand(streams{})) {
 		if !slices.Contains(strings.Fields(squashed), name) {
 			t.Errorf("no option fills the target %s", name)
-		}
-	}
-	for name := range entryOptions {
-		if _, ok := option.InList(name); !ok {
-			t.Errorf("lists cannot have %s", name)
 		}
 	}
 }
@@ -215,5 +211,38 @@ func TestMostUsed(t *testing.T) {
 	}
 	if before, _, _ := strings.Cut(out, "\n"+option.MostUsed+":\n"); strings.Contains(before, "\nFile:\n") {
 		t.Error("another group comes before")
+	}
+}
+
+// TestValues: what a flag's value prints as is read as the same.
+func TestValues(t *testing.T) {
+	for _, tt := range []struct {
+		v interface {
+			Set(string) error
+			String() string
+		}
+		good []string
+		bad  []string
+	}{
+		{new(size), []string{"1", "2M", "64G"}, []string{"0", "-1", "", "x"}},
+		{new(duration), []string{"1", "1m30s", "2ms"}, []string{"0", "-1s", "", "x"}},
+		{new(number), []string{"1", "16"}, []string{"0", "-1", "", "x", "1.5", "1000001"}},
+		{&choice{Words: []string{"a", "b"}}, []string{"a", "b"}, []string{"", "c", "A"}},
+	} {
+		for _, s := range tt.good {
+			if err := tt.v.Set(s); err != nil {
+				t.Errorf("%T: %q: %v", tt.v, s, err)
+			}
+			before := tt.v.String()
+			if err := tt.v.Set(before); err != nil || tt.v.String() != before {
+				t.Errorf("%T: %q becomes %q, and that %q: %v", tt.v, s, before, tt.v.String(), err)
+			}
+		}
+		before := tt.v.String()
+		for _, s := range tt.bad {
+			if err := tt.v.Set(s); err == nil || tt.v.String() != before {
+				t.Errorf("%T: %q: %v, now %q", tt.v, s, err, tt.v.String())
+			}
+		}
 	}
 }

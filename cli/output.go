@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"braid/source"
 	"fmt"
 	"io"
 	"os"
+
+	"braid/source"
 )
 
 // outputFlags say what a person sees of a command that takes its time.

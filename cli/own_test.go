@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"braid/internal/job"
 	"braid/internal/test/mirrortest"
 )
 
@@ -25,7 +26,7 @@ func writeSite(t *testing.T, dir string) {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	at := configurationFile("config.toml")
+	at := job.SettingsFile("config.toml")
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -115,14 +116,14 @@ dir = "other"
 func TestWorkOwnFiles(t *testing.T) {
 	dir := t.TempDir()
 	writeSite(t, dir)
-	conf, err := readConfiguration()
+	conf, err := job.ReadSettings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &workCommand{getCommand: newGetCommand(streams{}), To: dir}
-	w.sites, w.Trust.ClientKey = newSites(conf), filepath.Join(dir, "key.pem")
+	w := &workCommand{Defaults: newDefaults(streams{}), To: dir}
+	w.HTTP.Sites, w.HTTP.Trust.ClientKey = job.NewSites(conf), filepath.Join(dir, "key.pem")
 	w.Fleet.Queue = "embedded:" + filepath.Join(w.To, "q")
-	if err := w.Keyring.Set(filepath.Join(w.To, "keys.asc")); err != nil {
+	if err := w.Anchors.Keyring.Set(filepath.Join(w.To, "keys.asc")); err != nil {
 		t.Fatal(err)
 	}
 	for name, free := range map[string]bool{"keys.asc": false, "key.pem": false, "site-keyring": false, "site-smime-ca": false, "site-cacert": false, "q/lock": false, "q/jetstream/y": false, "q/a.iso": true, "q2/lock": true, "x/keys.asc": true, "a.iso": true} {

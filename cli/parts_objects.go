@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/objectstore"
 	"braid/source"
@@ -30,13 +31,13 @@ type uploadEvent struct {
 // uploads are the unfinished uploads that were begun from here or, if word is a place in a store, those below it.
 func (v *partsList) uploads(ctx context.Context, word string) ([]objectstore.Left, error) {
 	if word == "" {
-		folder := stateFolder()
+		folder := job.StateFolder()
 		if folder == "" {
 			return nil, nil
 		}
 		return objectstore.Journaled(filepath.Join(folder, "uploads"))
 	}
-	s, err := objectstore.Open(word, objectOptions(0, func(string) {}))
+	s, err := objectstore.Open(word, job.StoreOptions(agent(), 0, func(string) {}))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func uploadRows(left []objectstore.Left) (rows [][]string) {
 // removeUploads ends the uploads of an object, or of all below a place that ends with a slash.
 func removeUploads(ctx context.Context, word string, told io.Writer, lines *lineWriter) error {
 	cut := strings.LastIndexByte(word, '/') + 1
-	s, err := objectstore.Open(word[:cut], objectOptions(0, func(string) {}))
+	s, err := objectstore.Open(word[:cut], job.StoreOptions(agent(), 0, func(string) {}))
 	if err != nil {
 		return err
 	}

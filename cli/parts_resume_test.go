@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"braid/internal/fsys"
+	"braid/internal/job"
 	"braid/internal/partfile"
 	"braid/internal/test/fsystest"
 	"braid/verify"
@@ -97,7 +98,7 @@ func leaveJournal(t *testing.T, from string, id partfile.Identity, sealed string
 		t.Fatal(err)
 	}
 	if sealed != "nothing" {
-		key := partfile.OpenKey(fsys.OS, journalKey())
+		key := partfile.OpenKey(fsys.OS, job.JournalKey())
 		if err := key.Make(); err != nil {
 			t.Fatal(err)
 		}

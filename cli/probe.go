@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/metalink"
 	"braid/source"
@@ -18,7 +19,7 @@ import (
 )
 
 type probeCommand struct {
-	httpFlags
+	job.HTTP
 	streams
 	JSON    bool
 	Speed   bool
@@ -37,12 +38,12 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
 		return problem.Misuse("probe", "one URL is needed", "braid probe --help")
 	}
-	p.sites = newSites(configurationOf(ctx))
+	p.Sites = job.NewSites(configurationOf(ctx))
 	req, err := p.request(words[0])
 	if err != nil {
 		return err
 	}
-	hc, err := p.client()
+	hc, err := p.Client()
 	if err != nil {
 		return err
 	}
@@ -91,20 +92,20 @@ func contradiction(r download.Request, err error) error {
 }
 
 func (p *probeCommand) request(word string) (r download.Request, err error) {
-	u, err := placeURL(word)
+	u, err := job.ParseURL(word)
 	if f, ok := err.(*problem.Problem); ok && download.IsDocument(word) {
 		f.Hint = "braid get --dry-run tells of a document and its places"
 	}
 	if err != nil {
 		return r, err
 	}
-	if r.User, err = p.credentials(u); err != nil {
+	if r.User, err = p.UserFor(u); err != nil {
 		return r, err
 	}
-	err = p.addEvidence(&r, &anchorFlags{})
+	err = p.AddEvidence(&r, &job.Anchors{})
 	u.User = nil
 	if r.URL = u; err == nil {
-		err = p.sites.apply(&r, u, true, nil)
+		err = p.Sites.Apply(&r, u, true, nil)
 	}
 	return r, err
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/serve"
@@ -35,7 +36,7 @@ func (m *mirrorFlags) read() (named, listed []serve.Mirror, err error) {
 	for _, word := range m.Mirror {
 		at, err := serve.ParseMirror(word)
 		if err != nil {
-			return nil, nil, problem.Misuse("--mirror "+maskWord(word), err.Error(), "")
+			return nil, nil, problem.Misuse("--mirror "+job.MaskWord(word), err.Error(), "")
 		}
 		named = append(named, at)
 	}
@@ -62,12 +63,12 @@ func (f *signFlags) read() (secret, passphrase []byte, err error) {
 	if f.SignWith == "" {
 		return nil, nil, nil
 	}
-	if secret, err = readSmall("--sign-with", f.SignWith, mostKey); err != nil {
+	if secret, err = job.ReadFile("--sign-with", f.SignWith, mostKey); err != nil {
 		return nil, nil, err
 	}
 	passphrase = []byte(os.Getenv(passphraseVariable))
 	if f.PassphraseFile != "" {
-		if passphrase, err = readSmall("--passphrase-file", f.PassphraseFile, mostPassphrase); err != nil {
+		if passphrase, err = job.ReadFile("--passphrase-file", f.PassphraseFile, mostPassphrase); err != nil {
 			return nil, nil, err
 		}
 		passphrase, _, _ = bytes.Cut(passphrase, []byte("\n"))

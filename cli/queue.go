@@ -12,6 +12,7 @@ import (
 
 	"braid/download"
 	"braid/fleet"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 )
@@ -69,12 +70,12 @@ func (c *queueCommand) check(verb string, rest []string) error {
 		if near := nearestWord(verb, queueVerbs); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return problem.Misuse("queue "+maskWord(verb), "no such command", hint)
+		return problem.Misuse("queue "+job.MaskWord(verb), "no such command", hint)
 	}
 	named := verb == "retry" || verb == "drop"
 	for _, word := range rest {
 		if (verb == "list" || verb == "drop" && c.All) && !slices.Contains(queueStates, fleet.State(word)) {
-			return problem.Misuse("queue "+verb+" "+maskWord(word), "no state of jobs",
+			return problem.Misuse("queue "+verb+" "+job.MaskWord(word), "no state of jobs",
 				"there are queued, running, waiting, done and dead")
 		}
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"braid/internal/option"
 	"bytes"
 	"compress/gzip"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"braid/internal/option"
 )
 
 // TestManPagesShowEveryFlag of every command that users type, with each of its names.

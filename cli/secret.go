@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -10,24 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 	"unsafe"
-
-	"braid/source"
 )
-
-// maskWord shows a word of the command line that should be a URL, without its secrets (rule 62), also when it
-// cannot be parsed.
-func maskWord(word string) string {
-	if u, err := url.Parse(word); err == nil && *u != (url.URL{Scheme: u.Scheme}) { // of http:// Mask leaves http:
-		return source.Mask(u)
-	}
-	if i := strings.LastIndexByte(word, '@'); i >= 0 { // first, as a password may have a ? or #
-		word = "***" + word[i:]
-	}
-	if i := strings.IndexAny(word, "?#"); i >= 0 {
-		word = word[:i] + "?***"
-	}
-	return source.Escape(shorten(word, 200))
-}
 
 // forgetArguments copies the command line and then overwrites the secrets in the original, which is what
 // others on the machine see as the title of the process (rule 62). It touches nothing but the arguments that

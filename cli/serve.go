@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/serve"
 	"braid/verify"
@@ -136,12 +137,12 @@ func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, e
 	}
 	if v.URL != "" {
 		if o.URL, err = url.Parse(v.URL); err != nil {
-			return o, problem.Misuse("--url "+maskWord(v.URL), "not a URL", "")
+			return o, problem.Misuse("--url "+job.MaskWord(v.URL), "not a URL", "")
 		}
 	}
 	if v.MirrorOf != "" {
 		if o.MirrorOf, err = url.Parse(v.MirrorOf); err != nil {
-			return o, problem.Misuse("--mirror-of "+maskWord(v.MirrorOf), "not a URL", "")
+			return o, problem.Misuse("--mirror-of "+job.MaskWord(v.MirrorOf), "not a URL", "")
 		}
 	}
 	o.CacheFile, err = cacheFile(dir)
@@ -157,7 +158,7 @@ func cacheFile(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	own := cacheFolder()
+	own := job.CacheFolder()
 	if own == "" {
 		return "", errNoCache
 	}
@@ -211,7 +212,7 @@ func (f *serverTLS) config() (*tls.Config, error) {
 	case f.TLSCert == "":
 		return nil, problem.Misuse("--tls-key", "is of a certificate, and there is none", "--tls-cert FILE")
 	}
-	pair, err := readKeyPair("--tls-cert", f.TLSCert, "--tls-key", f.TLSKey)
+	pair, err := job.ReadKeyPair("--tls-cert", f.TLSCert, "--tls-key", f.TLSKey)
 	if err != nil {
 		return nil, err
 	}

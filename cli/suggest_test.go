@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"braid/internal/option"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"braid/internal/option"
 )
 
 var flagWord = regexp.MustCompile(`(?:^|[ :;])(--?[A-Za-z][A-Za-z-]*[0-9]*)`)

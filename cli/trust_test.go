@@ -65,15 +65,3 @@ func TestClientCert_Rule27(t *testing.T) {
 		}
 	}
 }
-
-func TestServerName(t *testing.T) {
-	for word, want := range map[string]string{
-		"H.Example.": "h.example", "h:443": "h:443", "[::1]:8": "[::1]:8", "::1": "::1", "[::1]": "::1", "10.0.0.1:1": "10.0.0.1:1",
-		"*": "", "*.example": "", "10.0.0.0/8": "", "http://h": "", "": "", ":443": "",
-	} {
-		got, err := serverName(word)
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %q, %v", word, got, err)
-		}
-	}
-}

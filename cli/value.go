@@ -2,11 +2,8 @@ package cli
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
-	"strings"
 
-	"braid/address"
 	"braid/internal/option"
 )
 
@@ -50,6 +47,7 @@ var (
 	percent  = option.Percent
 	count    = option.Count
 	shorten  = option.Shorten
+	grouped  = option.Grouped
 
 	errSize = option.ErrSize
 	errTime = option.ErrTime
@@ -57,38 +55,3 @@ var (
 
 // nearestWord finds the word that was probably meant, or "".
 var nearestWord = option.Nearest
-
-// hosts is the value of a flag that names hosts to connect to whoever names them (rule 63).
-type hosts struct {
-	address.Hosts
-	words []string
-}
-
-// Set adds what a user writes: one, or several with commas between, as the environment has them.
-func (v *hosts) Set(s string) error {
-	for word := range strings.SplitSeq(s, ",") {
-		if err := v.Add(strings.TrimSpace(word)); err != nil {
-			return err
-		}
-		v.words = append(v.words, word)
-	}
-	return nil
-}
-
-func (v *hosts) String() string { return strings.Join(v.words, ",") }
-
-// typed are these hosts and those of the URLs among words that are addresses: the user typed them. A name that the user
-// typed is not the same as an address: DNS says what it means.
-func (v *hosts) typed(words ...string) address.Hosts {
-	all := v.Clone()
-	for _, word := range words {
-		u, err := url.Parse(word)
-		if err != nil { // not one to be asked
-			continue
-		}
-		if _, ok := address.ParseHost(u.Hostname()); ok {
-			all.Add(u.Hostname())
-		}
-	}
-	return all
-}

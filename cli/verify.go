@@ -13,14 +13,15 @@ import (
 
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/objectstore"
 	"braid/source"
 )
 
 type verifyCommand struct {
-	httpFlags
-	anchorFlags
+	job.HTTP
+	job.Anchors
 	streams
 	From string
 	outputFlags
@@ -35,8 +36,8 @@ type verifyCommand struct {
 	several  bool
 	common   download.Request // what all files have
 	document *download.Document
-	sums     sumsReader
-	objects  objectPlace
+	sums     *job.Sums
+	notes    job.StoreNotes
 }
 
 func newVerify(s streams) (action, targets) {
@@ -50,12 +51,12 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	if v.JSON {
 		v.lines = &lineWriter{w: v.streams.out}
 	}
-	v.sites = newSites(configurationOf(ctx))
+	v.Sites = job.NewSites(configurationOf(ctx))
 	client, err := v.client()
 	if err != nil {
 		return v.leave([]int{v.fail("", problemOf(ctx, err))})
 	}
-	defer v.sites.limits.follow()()
+	defer v.Sites.Limits.Follow()()
 	defer client.HTTP.CloseIdle()
 	if err := v.prepare(ctx, client, paths); err != nil {
 		return v.leave([]int{v.fail("", verifyFailure(ctx, err))})
@@ -71,7 +72,9 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 			break
 		}
 	}
-	v.objects.tell(v.screen)
+	for _, text := range v.notes.Take() {
+		v.screen.warn("%s", text)
+	}
 	return v.leave(codes)
 }
 
@@ -86,12 +89,12 @@ func (v *verifyCommand) leave(codes []int) error {
 }
 
 func (v *verifyCommand) client() (*download.Client, error) {
-	hc, err := v.httpFlags.client(append(v.Signature, v.From, v.Checksums)...)
+	hc, err := v.HTTP.Client(append(v.Signature, v.From, v.Checksums)...)
 	hc.HeaderTimeout = time.Duration(v.Timeout)
 	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.Timeout),
-		State: &state.Store{Dir: stateFolder(), PinsOnly: true}, JournalKey: journalKey()}
-	adoptState(c.State, c.State.Dir) // what is not taken over is not known
-	c.Limit = v.sites.limits.of(v.LimitRate)
+		State: &state.Store{Dir: job.StateFolder(), PinsOnly: true}, JournalKey: job.JournalKey()}
+	job.AdoptState(c.State, c.State.Dir) // what is not taken over is not known
+	c.Limit = v.Sites.Limits.Of(v.LimitRate)
 	return c, err
 }
 
@@ -163,8 +166,8 @@ func (v *verifyCommand) check(paths []string) error {
 	several := len(paths) != 1
 	return firstMisuse([]wrongUse{
 		{len(paths) == 0 && v.Checksums == "", "verify", "no file", "braid verify --help; --checksums LIST may name files, too"},
-		{several && v.digested() != "", v.digested(), "one digest for several files", "--checksums LIST has one for each"},
-		{several && v.Checksums == "" && v.names(), "--signature", "a signature of one file, and there are several",
+		{several && v.DigestOption() != "", v.DigestOption(), "one digest for several files", "--checksums LIST has one for each"},
+		{several && v.Checksums == "" && v.NamesOne(), "--signature", "a signature of one file, and there are several",
 			"--signature .asc is beside each"},
 		{several && v.isOneFile(), "--from", "the URL of one file, and there are several",
 			"that of their folder ends with a slash; a Metalink document may have many files"},
@@ -172,7 +175,7 @@ func (v *verifyCommand) check(paths []string) error {
 		{v.Quiet && v.Verbose, "-q", "contradicts -v", ""},
 		{v.Repair && slices.ContainsFunc(paths, objectstore.IsURL), "--repair", "an object cannot be changed in part",
 			"braid get --overwrite --to s3://BUCKET/PREFIX/ URL replaces it"},
-		{slices.ContainsFunc(paths, func(p string) bool { return isWebAddress(p) && !objectstore.IsURL(p) }),
+		{slices.ContainsFunc(paths, func(p string) bool { return job.IsURL(p) && !objectstore.IsURL(p) }),
 			"verify", "checks files on disk, and objects",
 			"braid get URL checks what it fetches; --from URL FILE says what a file should be"},
 	})
@@ -180,7 +183,7 @@ func (v *verifyCommand) check(paths []string) error {
 
 // isOneFile reports whether --from is the URL of a file, and of no folder or document.
 func (v *verifyCommand) isOneFile() bool {
-	u, err := webURL(v.From)
+	u, err := job.ParseWebURL(v.From)
 	return v.From != "" && err == nil && !strings.HasSuffix(u.Path, "/") && !download.IsDocument(u.Path)
 }
 
@@ -190,18 +193,17 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 		return err
 	}
 	v.several = len(paths) != 1
-	v.common = download.Request{Require: v.sites.demand(v.Require.Word, &v.anchorFlags).require, LessProof: v.AllowLessProof}
-	if v.Require.Word == "" && !v.anchorFlags.given() {
+	v.common = download.Request{Require: v.Sites.Demand(v.Require.Word, &v.Anchors).Require, LessProof: v.AllowLessProof}
+	if v.Require.Word == "" && !v.Anchors.Given() {
 		v.common.Require = download.RequireDigest
 	}
-	if err := v.addEvidence(&v.common, &v.anchorFlags); err != nil {
+	if err := v.AddEvidence(&v.common, &v.Anchors); err != nil {
 		return err
 	}
-	if err := requireKeys(&v.common); err != nil {
+	if err := job.RequireKeys(&v.common); err != nil {
 		return err
 	}
-	v.sums = sumsReader{http: &v.httpFlags, anchors: &v.anchorFlags, client: client, common: v.common, operands: []string{v.From}}
-	if err := v.sums.read(ctx); err != nil {
+	if v.sums, err = job.ReadSums(ctx, client, &v.HTTP, &v.Anchors, v.common, []string{v.From}); err != nil {
 		return err
 	}
 	if err := v.readDocument(ctx, client); err != nil {
@@ -216,12 +218,12 @@ func (v *verifyCommand) readDocument(ctx context.Context, client *download.Clien
 	if v.From == "" {
 		return nil
 	}
-	if !isWebAddress(v.From) {
-		if _, err := os.Stat(v.From); err != nil && looksLikeHost(v.From) && !download.IsDocument(v.From) {
-			_, err := webURL(v.From) // it lacks https://
+	if !job.IsURL(v.From) {
+		if _, err := os.Stat(v.From); err != nil && job.LooksLikeHost(v.From) && !download.IsDocument(v.From) {
+			_, err := job.ParseWebURL(v.From) // it lacks https://
 			return err
 		}
-		if v.document, err = openDocument(v.From); err == nil {
+		if v.document, err = job.OpenDocument(v.From); err == nil {
 			client.Renew(ctx, v.document, nil)
 		}
 		return err
@@ -236,10 +238,10 @@ func (v *verifyCommand) readDocument(ctx context.Context, client *download.Clien
 
 // tell says what is to be said of list and document.
 func (v *verifyCommand) tell() {
-	for _, text := range v.sums.warnings {
+	for _, text := range v.sums.Warnings {
 		v.screen.say("%s", text)
 	}
-	notes := v.sums.notes
+	notes := v.sums.Notes
 	if d := v.document; d != nil {
 		for _, note := range slices.Concat(d.Warnings, d.Notes) {
 			notes = append(notes, d.Name+": "+note)
@@ -252,11 +254,11 @@ func (v *verifyCommand) tell() {
 
 // asking is a request to the URL of --from. If that is a folder, it is for the file of that name in it.
 func (v *verifyCommand) asking(r download.Request, name string) (download.Request, error) {
-	u, err := webURL(v.From)
+	u, err := job.ParseWebURL(v.From)
 	if err != nil {
 		return r, err
 	}
-	if r.User, err = v.credentials(u); err != nil {
+	if r.User, err = v.UserFor(u); err != nil {
 		return r, err
 	}
 	u.User = nil
@@ -271,7 +273,7 @@ func (v *verifyCommand) asking(r download.Request, name string) (download.Reques
 func (v *verifyCommand) request(file string) (r download.Request, err error) {
 	r = v.common
 	if r.Dir, r.Name = filepath.Dir(file), filepath.Base(file); objectstore.IsURL(file) {
-		if r.Store, r.Name, err = objectAt(file, time.Duration(v.Timeout), v.objects.note); err != nil {
+		if r.Store, r.Name, err = job.ObjectAt(file, job.StoreOptions(agent(), time.Duration(v.Timeout), v.notes.Add)); err != nil {
 			return r, err
 		}
 	}
@@ -289,7 +291,7 @@ func (v *verifyCommand) request(file string) (r download.Request, err error) {
 			return r, err
 		}
 	}
-	if err := v.sums.vouch(&r); err != nil {
+	if err := v.sums.Vouch(&r); err != nil {
 		return r, err
 	}
 	named, err := v.signaturesOf(&r, file)
@@ -301,32 +303,32 @@ func (v *verifyCommand) request(file string) (r download.Request, err error) {
 // given, the signature lies beside the file.
 func (v *verifyCommand) signaturesOf(r *download.Request, file string) ([]download.Signature, error) {
 	switch {
-	case v.sums.list != nil || v.From != "" && v.document == nil:
-		return v.sums.ofFile(r.URL)
+	case v.sums.List != nil || v.From != "" && v.document == nil:
+		return v.sums.OfFile(r.URL)
 	case r.Store != nil:
-		return v.signaturesBeside(r.Name, nil)
+		return v.SignaturesBeside(r.Name, nil)
 	case v.From != "":
-		return v.signaturesBeside(file, nil)
+		return v.SignaturesBeside(file, nil)
 	}
-	return v.signaturesBeside(file, r.Anchors.Besides())
+	return v.SignaturesBeside(file, r.Anchors.Besides())
 }
 
 // listed are the files that the list names, as sha256sum -c takes them: below this folder, in the order of the list, each once.
 func (v *verifyCommand) listed() (paths []string, err error) {
 	missing, seen := 0, map[string]bool{}
-	for e, wrong := range v.sums.list.Lines() {
+	for e, wrong := range v.sums.List.Lines() {
 		path := filepath.Clean(filepath.FromSlash(e.Name))
 		switch {
 		case e.Name == "" && wrong != nil:
 			return nil, &problem.Problem{
-				Kind: download.Protocol, What: "verify", Where: v.sums.list.Name, Why: wrong.Error(),
+				Kind: download.Protocol, What: "verify", Where: v.sums.List.Name, Why: wrong.Error(),
 				Hint: "name the files to check",
 			}
 		case e.Name == "" || e.Name == "-":
 			continue
 		case !filepath.IsLocal(path):
 			return nil, &problem.Problem{
-				Kind: download.Protocol, What: "verify", Where: v.sums.list.Name,
+				Kind: download.Protocol, What: "verify", Where: v.sums.List.Name,
 				Why:  fmt.Sprintf("line %d names %s, which is not below this folder", e.Line, source.Escape(e.Name)),
 				Hint: "name the files to check",
 			}
@@ -348,7 +350,7 @@ func (v *verifyCommand) listed() (paths []string, err error) {
 		why = fmt.Sprintf("none of its %d files is here", missing)
 	}
 	return nil, &problem.Problem{
-		Kind: download.NoEvidence, What: "verify", Where: v.sums.list.Name, Why: why,
+		Kind: download.NoEvidence, What: "verify", Where: v.sums.List.Name, Why: why,
 		Hint: "name the files to check",
 	}
 }

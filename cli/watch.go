@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"braid/fleet/jetstream"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
@@ -54,7 +55,7 @@ func newWatch(s streams) (action, targets) {
 }
 
 func (v *watchCommand) run(ctx context.Context, words []string) error {
-	v.line, v.said = configurationOf(ctx).line, configurationOf(ctx).said
+	v.line, v.said = configurationOf(ctx).Line, configurationOf(ctx).Said
 	if v.Quiet && v.Verbose {
 		return problem.Misuse("-q", "contradicts -v", "")
 	}
@@ -105,7 +106,7 @@ func misspelt(word string) error {
 	if _, err := os.Lstat(word); near == "" || err == nil {
 		return nil
 	}
-	return problem.Misuse("watch "+maskWord(word), "neither a configuration nor a command", "did you mean "+near+"?")
+	return problem.Misuse("watch "+job.MaskWord(word), "neither a configuration nor a command", "did you mean "+near+"?")
 }
 
 // A loaded configuration, and where it came from.
@@ -161,7 +162,7 @@ func (v *watchCommand) load(words []string, how reading) (*loaded, error) {
 
 // defaultConfig is braid/watch.toml in the user's configuration folder, if it is there.
 func defaultConfig() string {
-	file := configurationFile("watch.toml")
+	file := job.SettingsFile("watch.toml")
 	if _, err := os.Stat(file); err != nil {
 		return ""
 	}
@@ -187,7 +188,7 @@ func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 	if v.inDaemon {
 		flag = "daemon --watch"
 	}
-	data, err := readSmall(flag, file, mostConfig)
+	data, err := job.ReadFile(flag, file, mostConfig)
 	if f, ok := errors.AsType[*problem.Problem](err); ok && v.inDaemon {
 		f.Hint = cmp.Or(f.Hint, "check the name; braid watch --help tells of an example")
 	}
@@ -214,7 +215,7 @@ func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 		if strings.Contains(u, "*") {
 			continue
 		}
-		if _, err := webURL(u); err != nil {
+		if _, err := job.ParseWebURL(u); err != nil {
 			return nil, err
 		}
 	}
@@ -262,7 +263,7 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 	case os.Getenv("STATE_DIRECTORY") != "" && !v.inDaemon: // systemd.exec(5); the first one, which is that of a daemon's queue
 		c.state, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
 	default:
-		dir := stateFolder()
+		dir := job.StateFolder()
 		if dir == "" {
 			return nil, problem.Misuse("watch", "there is no folder for what is remembered",
 				"state = in the configuration, or braid watch --state FOLDER")

@@ -13,6 +13,7 @@ import (
 
 	"braid/antenna"
 	"braid/antenna/feed"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/internal/web"
 	"braid/metalink"
@@ -122,7 +123,7 @@ func (c *loaded) checkServing() error {
 			_, err = net.LookupPort("tcp", port) // a number that is no port fails without a look at the system's table
 		}
 		if err != nil {
-			return problem.Misuse(c.file, "metrics: "+maskWord(c.Metrics)+" is no address",
+			return problem.Misuse(c.file, "metrics: "+job.MaskWord(c.Metrics)+" is no address",
 				"HOST:PORT, as 127.0.0.1:9110")
 		}
 	}

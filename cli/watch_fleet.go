@@ -20,6 +20,7 @@ import (
 	"braid/antenna/feed"
 	"braid/fleet"
 	"braid/fleet/jetstream"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/internal/watch"
 )
@@ -138,7 +139,7 @@ func (c *loaded) checkForFleet() error {
 			{len(w.Keyrings)+len(w.Pins)+len(w.Authorities)+len(w.Signatures) > 0, key + "keyring",
 				"who is trusted is what each worker says", "braid work --keyring FILE, or [site] in its settings"},
 			{len(w.Run)+len(w.OnFailure) > 0, key + "run", "programs run where the file is", ""},
-			{len(w.Header) > 0 || hasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, hasUser),
+			{len(w.Header) > 0 || job.HasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, job.HasUser),
 				key + "header", "passwords do not go into the queue", "[site] in the settings of the workers"},
 			{w.Keep > 0, key + "keep", "workers keep no old versions", ""},
 			{w.Rate.Any(), key + "limit-rate", "limits are those of workers", "braid work --limit-rate"},

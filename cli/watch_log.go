@@ -13,6 +13,7 @@ import (
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/mask"
 )
 
@@ -104,7 +105,7 @@ func (l *watchLog) event(ev antenna.Event) {
 		log.Warn("poll failed", "feed", ev.Feed, "error", ev.Err, "failures", ev.Failures, "next", stamp(ev.Next))
 	case antenna.Updated:
 		u := &ev.Update
-		l.Info("update", "watch", u.Watch, "url", maskWord(u.URL), "feed", u.Feed, "reason", string(u.Reason), "words", u.Words)
+		l.Info("update", "watch", u.Watch, "url", job.MaskWord(u.URL), "feed", u.Feed, "reason", string(u.Reason), "words", u.Words)
 	case antenna.Handled:
 		if !l.jobs || ev.Err != nil {
 			l.handled(&ev)
@@ -135,7 +136,7 @@ func (l *watchLog) event(ev antenna.Event) {
 
 func (l *watchLog) handled(ev *antenna.Handled) {
 	u, o := &ev.Update, &ev.Outcome
-	log := l.With("watch", u.Watch, "url", maskWord(u.URL), "try", u.Try, "took", ev.Took)
+	log := l.With("watch", u.Watch, "url", job.MaskWord(u.URL), "try", u.Try, "took", ev.Took)
 	if e, ok := errors.AsType[*download.Error](ev.Err); ok {
 		if e.Kind == download.Interrupted {
 			log.Info("interrupted", "kept", e.Kept)

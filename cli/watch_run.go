@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -20,6 +17,7 @@ import (
 
 	"braid/antenna"
 	"braid/download"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/source"
@@ -132,7 +130,7 @@ func (s *service) use(c *loaded) error {
 		}
 	}
 	s.log.configure(c)
-	if err := adoptState(next.client.State, c.state); err != nil {
+	if err := job.AdoptState(next.client.State, c.state); err != nil {
 		s.log.Warn("state", "error", err)
 	}
 	for _, text := range c.warnings() {
@@ -146,7 +144,7 @@ func (s *service) use(c *loaded) error {
 	for _, w := range c.Watches {
 		s.metrics.Add(w.Name)
 	}
-	next.stop = next.sites.limits.follow()
+	next.stop = next.sites.Limits.Follow()
 	s.current.Store(next)
 	return nil
 }
@@ -346,32 +344,6 @@ func (s *service) pulse(ctx context.Context) {
 		}
 		cancel()
 	}
-}
-
-// serveMetrics answers Prometheus until ctx ends or end is called, if there is an address.
-func serveMetrics(ctx context.Context, address string, m *watch.Metrics, log *slog.Logger) (end func(), err error) {
-	if address == "" {
-		return func() {}, nil
-	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, &problem.Problem{
-			Kind: download.Other, What: "listen", Where: address, Why: listenReason(err),
-			Hint: "--metrics ADDRESS names another",
-		}
-	}
-	log.Info("metrics", "url", localURL("http", l.Addr())+"metrics")
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", m)
-	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	ctx, stop := context.WithCancel(ctx)
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := serveUntil(ctx, server, l, log); err != nil {
-			log.Error("metrics", "error", err)
-		}
-	})
-	return func() { stop(); serving.Wait() }, nil
 }
 
 // Status says how feeds and watches stand.

@@ -17,6 +17,7 @@ import (
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
@@ -32,7 +33,7 @@ type setup struct {
 	updater *watch.Updater
 	memory  *watch.Memory
 	client  *download.Client
-	sites   *sites
+	sites   *job.Sites
 	stop    func() // of the limits, if they are followed
 }
 
@@ -45,12 +46,12 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err != nil {
 		return nil, err
 	}
-	conf, err := readConfiguration() // anew at each SIGHUP, too
+	conf, err := job.ReadSettings() // anew at each SIGHUP, too
 	if err != nil {
 		return nil, err
 	}
-	conf.said = c.said
-	at := newSites(conf)
+	conf.Said = c.said
+	at := job.NewSites(conf)
 	s := &setup{of: c, sites: at, stop: func() {}}
 	if s.client, err = watchClient(c, hosts, at); err != nil {
 		return nil, err
@@ -107,17 +108,17 @@ func (c *loaded) typed() (urls []string) {
 }
 
 // identify gives requests for feeds and checks the header fields of their sites.
-func (s *setup) identify(at *sites) error {
+func (s *setup) identify(at *job.Sites) error {
 	for i := range s.antenna.Feeds {
 		if f := &s.antenna.Feeds[i]; !f.Local {
-			if err := at.addTo(&f.Header, f.URL); err != nil {
+			if err := at.AddTo(&f.Header, f.URL); err != nil {
 				return err
 			}
 		}
 	}
 	for i := range s.antenna.Watches {
 		if w := &s.antenna.Watches[i]; !w.Glob {
-			if err := at.addTo(&w.Header, w.URL); err != nil {
+			if err := at.AddTo(&w.Header, w.URL); err != nil {
 				return err
 			}
 		}
@@ -126,7 +127,7 @@ func (s *setup) identify(at *sites) error {
 }
 
 // learnSecrets has what the header fields of sites say hidden, as if the configuration said it.
-func (c *loaded) learnSecrets(at *sites) error {
+func (c *loaded) learnSecrets(at *job.Sites) error {
 	var urls []string
 	for _, f := range c.Feeds {
 		if !f.Local {
@@ -138,7 +139,7 @@ func (c *loaded) learnSecrets(at *sites) error {
 	}
 	for _, s := range urls {
 		var header http.Header
-		if err := at.addTo(&header, s); err != nil {
+		if err := at.AddTo(&header, s); err != nil {
 			return err
 		}
 		for name, values := range header {
@@ -171,43 +172,43 @@ func (s *setup) close() {
 
 // hostsOf are the hosts that the user named.
 func hostsOf(words, typed []string) (address.Hosts, error) {
-	var h hosts
+	var h job.Hosts
 	for _, word := range words {
 		if err := h.Set(word); err != nil {
 			return h.Hosts, problem.Misuse("allow-hosts "+word, err.Error(), "")
 		}
 	}
-	return h.typed(typed...), nil
+	return h.Typed(typed...), nil
 }
 
 // watchClient is what downloads. What it remembers is in the folder of the state: a service has no other.
-func watchClient(c *loaded, hosts address.Hosts, at *sites) (client *download.Client, err error) {
+func watchClient(c *loaded, hosts address.Hosts, at *job.Sites) (client *download.Client, err error) {
 	if c.by != nil && c.by.client != nil {
 		return c.by.share(c, at), nil
 	}
 	client = &download.Client{
 		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size, LowestSpeed: c.Lowest,
 		State:      &state.Store{Dir: c.state},
-		JournalKey: filepath.Join(c.state, "journal-key"), Limit: at.limits.of(c.Rate),
+		JournalKey: filepath.Join(c.state, "journal-key"), Limit: at.Limits.Of(c.Rate),
 	}
-	if err := new(proxyFlags).apply(client.HTTP); err != nil {
+	if err := new(job.Proxies).Apply(client.HTTP); err != nil {
 		return nil, err
 	}
-	pace := &hostPace{}
-	pace.set(number(c.HostRate), c.HostLimit)
-	if err := at.paceHosts(client.HTTP, pace); err != nil {
+	pace := &job.HostPace{}
+	pace.Set(number(c.HostRate), c.HostLimit)
+	if err := at.PaceHosts(client.HTTP, pace); err != nil {
 		return nil, err
 	}
-	if client.HostLimits, err = at.limitHosts(pace); err != nil {
+	if client.HostLimits, err = at.LimitHosts(pace); err != nil {
 		return nil, err
 	}
-	return client, at.configureClient(client.HTTP)
+	return client, at.ConfigureClient(client.HTTP)
 }
 
 // rulesOf makes the rules of watches.
-func rulesOf(c *loaded, limit *download.Limiter, at *sites) (map[string]*watch.Rule, error) {
+func rulesOf(c *loaded, limit *download.Limiter, at *job.Sites) (map[string]*watch.Rule, error) {
 	rules := map[string]*watch.Rule{}
-	not, err := (&locationFlags{GeoIPDB: c.GeoIPDB}).exclusion("not-hosts", c.NotHosts)
+	not, err := (&job.Location{GeoIPDB: c.GeoIPDB}).Exclusion("not-hosts", c.NotHosts)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +232,7 @@ func rulesOf(c *loaded, limit *download.Limiter, at *sites) (map[string]*watch.R
 func refuseWatch(x *address.Exclusion, w *watch.Watch) error {
 	for _, word := range append(slices.Clone(w.Mirrors), w.URL) {
 		if u, err := url.Parse(word); err == nil && (!w.Glob || word != w.URL) {
-			if err := refuseExcluded(x, u); err != nil {
+			if err := job.CheckExcluded(x, u); err != nil {
 				return err
 			}
 		}
@@ -239,8 +240,8 @@ func refuseWatch(x *address.Exclusion, w *watch.Watch) error {
 	return nil
 }
 
-func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, error) {
-	flags := anchorFlags{
+func ruleOf(w *watch.Watch, limit *download.Limiter, at *job.Sites) (*watch.Rule, error) {
+	flags := job.Anchors{
 		Keyring: option.WordsValue(w.Keyrings), Pin: option.WordsValue(w.Pins),
 		SMIMECA:   option.WordsValue(w.Authorities),
 		Signature: option.WordsValue(w.Signatures), AllowExpiredKey: w.AllowExpiredKey,
@@ -249,28 +250,28 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		Watch:   w,
 		Request: download.Request{Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof},
 	}
-	demanded := at.demand(string(w.Require), &flags)
-	r.Request.Require = demanded.require
-	if w.Require == "" && !flags.given() {
+	demanded := at.Demand(string(w.Require), &flags)
+	r.Request.Require = demanded.Require
+	if w.Require == "" && !flags.Given() {
 		r.Request.Require = download.RequireDigest
 	}
 	var err error
 	if w.To != "" {
-		store, err := objectstore.Open(w.To, objectOptions(0, func(text string) { slog.Warn(text) }))
+		store, err := objectstore.Open(w.To, job.StoreOptions(agent(), 0, func(text string) { slog.Warn(text) }))
 		if err != nil {
 			return nil, downloadProblem(context.Background(), err)
 		}
 		r.Request.Store = store
 	}
-	if r.Request.Anchors, err = flags.anchors(); err != nil {
+	if r.Request.Anchors, err = flags.Load(); err != nil {
 		return nil, err
 	}
-	if r.Request.Mirrors, err = readAll(w.Mirrors, webURL); err != nil {
+	if r.Request.Mirrors, err = job.ParseURLs(w.Mirrors, job.ParseWebURL); err != nil {
 		return nil, err
 	}
 	if len(w.Signatures) > 0 {
-		r.SignaturesOf = flags.signaturesFor
-		if _, err := flags.signaturesFor(&url.URL{Scheme: "https", Host: "example.org", Path: "/"}); err != nil { // files are read anew for each
+		r.SignaturesOf = flags.SignaturesFor
+		if _, err := flags.SignaturesFor(&url.URL{Scheme: "https", Host: "example.org", Path: "/"}); err != nil { // files are read anew for each
 			return nil, err
 		}
 	}
@@ -279,13 +280,13 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		return nil, err
 	}
 	common := r.Request
-	if err := at.apply(&r.Request, u, demanded.said, limit); err != nil {
+	if err := at.Apply(&r.Request, u, demanded.Said, limit); err != nil {
 		return nil, err
 	}
-	if w.Glob && at.any() { // each of its URLs has a site of its own
+	if w.Glob && at.Any() { // each of its URLs has a site of its own
 		r.Site = func(q *download.Request) error {
 			q.Anchors, q.Require, q.Header, q.Limit = common.Anchors, common.Require, common.Header, nil
-			err := at.apply(q, q.URL, demanded.said, limit)
+			err := at.Apply(q, q.URL, demanded.Said, limit)
 			if r.Limit != nil {
 				q.Limit = nil
 			}
@@ -296,7 +297,7 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		return nil, problem.Misuse("signature", "no key or certificate is trusted, so that it would not be looked at",
 			"keyring = or smime-ca = names one")
 	}
-	if r.Limit = at.limits.of(w.Rate); r.Limit != nil {
+	if r.Limit = at.Limits.Of(w.Rate); r.Limit != nil {
 		r.Request.Limit = nil
 		if limit != nil {
 			r.Limit.Within(limit)
@@ -320,7 +321,7 @@ func publisher(p watch.Publish, log *slog.Logger) func(context.Context, feed.Sna
 // watchPrint tells what a watch is configured to do from what it was configured to do before, with what is in the files
 // that it names. Of secrets there is just enough to see that they are others (rule 62): the print is stored, and a
 // program that reads it must not be able to try words.
-func watchPrint(w *watch.Watch, conf *configuration) string {
+func watchPrint(w *watch.Watch, conf *job.Settings) string {
 	plain, secret := sha256.New(), sha256.New()
 	a := w.Watch
 	u := *w
@@ -330,15 +331,31 @@ func watchPrint(w *watch.Watch, conf *configuration) string {
 	fmt.Fprintf(plain, "%+v %q\n", u, w.File.String())
 	files := slices.Concat(w.Keyrings, w.Authorities, w.Signatures)
 	fmt.Fprintf(secret, "%q %v %v\n", w.URL, w.Header, a.Header)
-	if at, err := url.Parse(w.URL); err == nil && conf != nil && conf.file != nil {
-		if site := conf.file.Site(at); site != nil {
+	if at, err := url.Parse(w.URL); err == nil && conf != nil && conf.File != nil {
+		if site := conf.File.Site(at); site != nil {
 			fmt.Fprintf(secret, "%+v\n", *site)
 			files = slices.Concat(files, site.Values["keyring"], site.Values["smime-ca"])
 		}
 	}
 	for _, path := range files {
-		data, err := os.ReadFile(fromHome(path)) // .asc and URLs are no files
+		data, err := os.ReadFile(job.FromHome(path)) // .asc and URLs are no files
 		fmt.Fprintf(plain, "%x %t\n", sha256.Sum256(data), err == nil)
 	}
 	return fmt.Sprintf("%.16x-%.2x", plain.Sum(nil), secret.Sum(nil))
+}
+
+// ownOfWatcher is what a watcher goes by.
+func ownOfWatcher(c *loaded, at *job.Sites) []string {
+	places := slices.Concat(
+		job.OwnFolders(), job.OwnNames(c.state, storeFile, memoryFile, "control", "journal-key"), at.Files(), []string{c.file, c.GeoIPDB},
+	)
+	for i := range c.Watches {
+		places = slices.Concat(places, c.Watches[i].Keyrings, c.Watches[i].Authorities)
+	}
+	return places
+}
+
+// watcherGoesBy reports whether a path leads to what a watcher goes by, or the daemon that it is in.
+func watcherGoesBy(c *loaded, at *job.Sites, path string) bool {
+	return job.LeadsTo(path, ownOfWatcher(c, at)) || c.by != nil && c.by.isReserved(path)
 }

@@ -4,26 +4,33 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"braid/download"
 	"braid/fleet"
+	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/internal/worker"
 	"braid/metalink"
 	"braid/objectstore"
+	"braid/source"
 )
 
-// A workCommand is one run of braid work. The flags of its getCommand count for all downloads.
+// A workCommand is one run of braid work. Its Defaults count for all downloads.
 type workCommand struct {
-	*getCommand
-	To        string
-	Lease     duration
-	Metrics   string
-	LogFormat choice
+	*job.Defaults
+	streams
+	outputFlags
+	MaxConcurrentDownloads parallel
+	Fleet                  fleetFlags
+	To                     string
+	Lease                  duration
+	Metrics                string
+	LogFormat              choice
 	// LowestSpeedLimit is that of each download.
 	LowestSpeedLimit rate
 
@@ -38,7 +45,7 @@ type workCommand struct {
 const usualWork = 4
 
 func newWork(s streams) (action, targets) {
-	w := &workCommand{getCommand: newGetCommand(s), LowestSpeedLimit: watch.DefaultLowest}
+	w := &workCommand{Defaults: newDefaults(s), streams: s, outputFlags: newOutputFlags(s), LowestSpeedLimit: watch.DefaultLowest}
 	return w.run, targetsOf(w)
 }
 
@@ -49,14 +56,14 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	defer spareMemory()()
 	w.log = commandLog(w.streams.err, w.LogFormat.Word, w.Quiet, w.Verbose)
 	w.notify = watch.NotifierOf(os.Getenv)
-	w.sites = newSites(configurationOf(ctx))
+	w.HTTP.Sites = job.NewSites(configurationOf(ctx))
 	client, err := w.prepareClient(ctx)
 	if err != nil {
 		return err
 	}
 	defer client.HTTP.CloseIdle()
 	defer client.State.Save()
-	defer w.sites.limits.follow()()
+	defer w.HTTP.Sites.Limits.Follow()()
 	if w.queue, err = w.Fleet.open(ctx, "work", w.log.Logger); err != nil {
 		return err
 	}
@@ -102,7 +109,7 @@ func (w *workCommand) checkFlags(words []string) error {
 			"--to FOLDER, which all workers of the queue share, or --to s3://BUCKET/PREFIX/"},
 		{strings.HasPrefix(w.To, "s3:") && !objectstore.IsURL(w.To), "--to", "not a place in an object store",
 			"--to s3://BUCKET/PREFIX/"},
-		{w.Peers.seeds(), "--seed-time", "a worker goes on with the next job", ""},
+		{w.Peers.Seeds(), "--seed-time", "a worker goes on with the next job", ""},
 	}); err != nil {
 		return err
 	}
@@ -115,7 +122,7 @@ func (w *workCommand) openPlace() (worker.Place, error) {
 		return worker.OpenFolder(w.To)
 	}
 	note := func(text string) { w.log.Warn(text) }
-	store, err := objectstore.Open(w.To, objectOptions(time.Duration(w.Timeout), note))
+	store, err := objectstore.Open(w.To, job.StoreOptions(w.Agent, time.Duration(w.Transfer.Timeout), note))
 	if err != nil {
 		return nil, err
 	}
@@ -124,17 +131,17 @@ func (w *workCommand) openPlace() (worker.Place, error) {
 
 // prepareClient makes the client that all downloads have, and reads the flags that count for all.
 func (w *workCommand) prepareClient(ctx context.Context) (client *download.Client, err error) {
-	if client, err = w.client(nil); err != nil {
+	if client, err = w.Client(); err != nil {
 		return nil, err
 	}
 	client.HTTP.IdlePerHost, client.LowestSpeed = int(w.MaxConcurrentDownloads), int64(w.LowestSpeedLimit)
 	if own, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); own != "" { // a service may have no other folder
 		client.JournalKey, client.State.Dir = filepath.Join(own, "journal-key"), own
 	}
-	if err := w.prepareFor(client); err != nil {
+	if err := w.Prepare(client); err != nil {
 		return nil, err
 	}
-	return client, w.readSums(ctx, client, nil)
+	return client, w.ReadSums(ctx, client, nil)
 }
 
 // request makes the request of a job, by the flags and settings of the worker.
@@ -143,17 +150,29 @@ func (w *workCommand) request(job *fleet.Job) (download.Request, error) {
 	for _, o := range job.Options {
 		listed.Options = append(listed.Options, option.Setting{Name: o.Name, Value: o.Value})
 	}
-	r, wrong := (&worklist{get: w.getCommand}).read(listed)
-	if wrong != nil {
-		p := problem.Of(wrong.err)
-		p.Where = strings.Trim(wrong.Name+": "+p.Where, ": ")
-		return r, p
+	r, err := w.Request(listed)
+	if err != nil {
+		return r, err
 	}
-	if err := w.sums.vouch(&r); err != nil {
+	if err := w.Vouch(&r); err != nil {
 		return r, err
 	}
 	if err := metalink.CheckPath(job.Name); err != nil { // in the words of worker.CheckName
 		return r, problem.Misuse("job "+job.Name, err.Error(), "")
 	}
 	return r, w.notOwn(job.Name)
+}
+
+// own is what a worker goes by.
+func (w *workCommand) own() []string {
+	return slices.Concat(job.OwnFolders(), w.Files(), w.Fleet.files())
+}
+
+// notOwn is an error if the file of a job would replace what the worker goes by. No later try is better.
+func (w *workCommand) notOwn(name string) error {
+	if objectstore.IsURL(w.To) || !job.LeadsTo(filepath.Join(w.To, filepath.FromSlash(name)), w.own()) {
+		return nil
+	}
+	return problem.Misuse("job "+source.Escape(name), "a worker goes by what is there",
+		"--to FOLDER without settings, keys and queue in it")
 }

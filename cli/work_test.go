@@ -5,6 +5,7 @@ import (
 
 	"braid/download"
 	"braid/fleet"
+	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/internal/watch"
 )
@@ -23,8 +24,8 @@ func TestWorkLowest(t *testing.T) {
 			t.Errorf("%q: %d", word, *w)
 		}
 	}
-	w := &workCommand{getCommand: newGetCommand(streams{}), LowestSpeedLimit: 7, To: "x"}
-	w.sites = newSites(&configuration{})
+	w := &workCommand{Defaults: newDefaults(streams{}), LowestSpeedLimit: 7, To: "x"}
+	w.HTTP.Sites = job.NewSites(&job.Settings{})
 	client, err := w.prepareClient(t.Context())
 	if err != nil || client.LowestSpeed != 7 {
 		t.Errorf("the client has %v, %v", client, err)

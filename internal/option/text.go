@@ -119,3 +119,12 @@ func distance(a, b string) int {
 	}
 	return old[len(b)]
 }
+
+// Grouped writes a number with a comma after each three digits: 2,000.
+func Grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

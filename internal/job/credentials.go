@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ import (
 	"braid/internal/web"
 )
 
-// credentialFlags say who the user is at servers. What they say is for the exact origin of a URL that the user typed (rule 27).
-type credentialFlags struct {
+// Credentials say who the user is at servers. What they say is for the exact origin of a URL that the user typed.
+type Credentials struct {
 	User        string
 	NetrcFile   string
 	NoNetrc     bool
@@ -27,8 +27,8 @@ type credentialFlags struct {
 	err   error
 }
 
-// credentials are those of the flag, else those of the URL, else those of the netrc file.
-func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
+// UserFor are those of the flag, else those of the URL, else those of the netrc file.
+func (f *Credentials) UserFor(u *url.URL) (*url.Userinfo, error) {
 	if f.User != "" {
 		user, err := userinfo(f.User)
 		if err != nil {
@@ -41,15 +41,15 @@ func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
 
 // resumed are those of the flag, else those of the netrc file if u cannot be read on the way: it is from a journal, and the user
 // did not type it (rule 27).
-func (f *credentialFlags) resumed(u *url.URL) (*url.Userinfo, error) {
+func (f *Credentials) resumed(u *url.URL) (*url.Userinfo, error) {
 	if f.User == "" && !address.SchemeOf(u).Encrypted {
 		return nil, nil
 	}
-	return f.credentials(u)
+	return f.UserFor(u)
 }
 
 // atHost are those of the URL, else those of the netrc file. It may be called by several goroutines.
-func (f *credentialFlags) atHost(u *url.URL) (*url.Userinfo, error) {
+func (f *Credentials) atHost(u *url.URL) (*url.Userinfo, error) {
 	if _, known := u.User.Password(); known || f.NoNetrc {
 		return u.User, nil
 	}
@@ -63,13 +63,13 @@ func (f *credentialFlags) atHost(u *url.URL) (*url.Userinfo, error) {
 }
 
 // login is what an FTP server is told that the user named as a mirror: -u is for the URL's own server only (rule 27).
-func (f *credentialFlags) login(u *url.URL) *url.Userinfo {
+func (f *Credentials) login(u *url.URL) *url.Userinfo {
 	user, _ := f.atHost(u) // checkLogin has told of an error
 	return user
 }
 
 // checkLogin finds what is wrong with the netrc file, if a mirror is one that login will be asked about.
-func (f *credentialFlags) checkLogin(u *url.URL) error {
+func (f *Credentials) checkLogin(u *url.URL) error {
 	if !address.SchemeOf(u).Logins {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (f *credentialFlags) checkLogin(u *url.URL) error {
 }
 
 // readNetrc reads the file. One that the user did not name need not be there.
-func (f *credentialFlags) readNetrc() error {
+func (f *Credentials) readNetrc() error {
 	name, named := f.NetrcFile, true
 	if name == "" {
 		name = os.Getenv("NETRC")
@@ -90,7 +90,7 @@ func (f *credentialFlags) readNetrc() error {
 		}
 		name, named = filepath.Join(home, ".netrc"), false
 	}
-	data, err := readSmall("netrc", name, mostNetrc)
+	data, err := ReadFile("netrc", name, mostNetrc)
 	if _, statErr := os.Stat(name); err != nil && !named && errors.Is(statErr, fs.ErrNotExist) {
 		return nil
 	}
@@ -104,11 +104,11 @@ func (f *credentialFlags) readNetrc() error {
 }
 
 // jar has the cookies; nil is none.
-func (f *credentialFlags) jar() (http.CookieJar, error) {
+func (f *Credentials) jar() (http.CookieJar, error) {
 	if f.LoadCookies == "" {
 		return nil, nil
 	}
-	data, err := readSmall("--load-cookies", f.LoadCookies, mostCookies)
+	data, err := ReadFile("--load-cookies", f.LoadCookies, mostCookies)
 	if err != nil {
 		return nil, err
 	}

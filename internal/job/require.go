@@ -1,4 +1,4 @@
-package cli
+package job
 
 import "braid/download"
 
@@ -7,26 +7,23 @@ import "braid/download"
 // watch call), else by those of everything. What a journal says raises it. Package download enforces it
 // (download.Require).
 type demand struct {
-	require download.Require
-	said    bool // by this run: what the settings say of a site is less
+	Require download.Require
+	Said    bool // by this run: what the settings say of a site is less
 }
 
-// demand is that of a command with these flags. Keys that this run trusts are more than what the settings demand of everything.
-func (s *sites) demand(word string, flags *anchorFlags) demand {
+// Demand is that of a command with these flags. Keys that this run trusts are more than what the settings demand of everything.
+func (s *Sites) Demand(word string, flags *Anchors) demand {
 	said := word != "" && !s.general("require")
-	trusts := flags.given() && !s.general("keyring", "pin", "smime-ca")
+	trusts := flags.Given() && !s.general("keyring", "pin", "smime-ca")
 	if trusts && !said {
 		word = ""
 	}
-	return demand{requirement(word, flags.given()), said || trusts}
+	return demand{Requirement(word, flags.Given()), said || trusts}
 }
 
-// demand is what the line, the environment and the settings of everything demand.
-func (g *getCommand) demand() demand { return g.sites.demand(g.Require.Word, &g.anchorFlags) }
-
-// requirement is what a word of --require demands. Without one, trusted keys or certificates demand a signature (rule
+// Requirement is what a word of --require demands. Without one, trusted keys or certificates demand a signature (rule
 // 47). What is demanded without both is for the command to say: nothing for get, a digest for verify and watch.
-func requirement(word string, trusts bool) download.Require {
+func Requirement(word string, trusts bool) download.Require {
 	switch {
 	case word == "digest":
 		return download.RequireDigest

@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"net/url"
@@ -10,19 +10,20 @@ import (
 	"braid/source/httpsource"
 )
 
-// A hostPace is how many requests and bytes a second each host gets that no site names; 0 is no limit. It may change
+// A HostPace is how many requests and bytes a second each host gets that no site names; 0 is no limit. It may change
 // while downloads run.
-type hostPace struct{ requests, bytes atomic.Int64 }
+type HostPace struct{ requests, bytes atomic.Int64 }
 
-func (p *hostPace) set(requests number, bytes int64) {
+// Set changes both numbers.
+func (p *HostPace) Set(requests option.NumberValue, bytes int64) {
 	p.requests.Store(int64(requests))
 	p.bytes.Store(bytes)
 }
 
-// paceHosts makes a client keep to the requests a second of a pace, and to those of sites.
-func (s *sites) paceHosts(c *httpsource.Client, p *hostPace) error {
+// PaceHosts makes a client keep to the requests a second of a pace, and to those of sites.
+func (s *Sites) PaceHosts(c *httpsource.Client, p *HostPace) error {
 	paces, err := s.ofHosts("host-rate", &p.requests, func(word string) (int64, error) {
-		var n number
+		var n option.NumberValue
 		err := n.Set(word)
 		return int64(n), err
 	})
@@ -30,10 +31,10 @@ func (s *sites) paceHosts(c *httpsource.Client, p *hostPace) error {
 	return err
 }
 
-// limitHosts returns the limits of what hosts send: the bytes a second of a pace, and those of sites.
-func (s *sites) limitHosts(p *hostPace) (*download.HostLimits, error) {
+// LimitHosts returns the limits of what hosts send: the bytes a second of a pace, and those of sites.
+func (s *Sites) LimitHosts(p *HostPace) (*download.HostLimits, error) {
 	limits, err := s.ofHosts("host-limit-rate", &p.bytes, func(word string) (int64, error) {
-		var n rate
+		var n option.RateValue
 		err := n.Set(word)
 		return int64(n), err
 	})
@@ -41,11 +42,11 @@ func (s *sites) limitHosts(p *hostPace) (*download.HostLimits, error) {
 }
 
 // ofHosts returns what counts for the host of a URL: what its site says of a key, else what all others get.
-func (s *sites) ofHosts(key string, others *atomic.Int64, read func(word string) (int64, error)) (func(*url.URL) int64, error) {
+func (s *Sites) ofHosts(key string, others *atomic.Int64, read func(word string) (int64, error)) (func(*url.URL) int64, error) {
 	own := map[*option.Site]int64{}
-	if s.any() && !s.conf.said[key] {
-		for i := range s.conf.file.Sites {
-			site := &s.conf.file.Sites[i]
+	if s.Any() && !s.Settings.Said[key] {
+		for i := range s.Settings.File.Sites {
+			site := &s.Settings.File.Sites[i]
 			word := site.Word(key)
 			if word == "" {
 				continue
@@ -59,7 +60,7 @@ func (s *sites) ofHosts(key string, others *atomic.Int64, read func(word string)
 	}
 	return func(u *url.URL) int64 {
 		if len(own) > 0 {
-			if n, named := own[s.conf.file.Site(u)]; named {
+			if n, named := own[s.Settings.File.Site(u)]; named {
 				return n
 			}
 		}

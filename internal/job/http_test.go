@@ -1,20 +1,20 @@
-package cli
+package job
 
 import (
-	"braid/internal/option"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	"braid/internal/option"
+	"braid/internal/problem"
 
 	"braid/download"
 )
 
 func TestHeaders(t *testing.T) {
-	w := &httpFlags{Header: option.WordsValue{"accept: a, b", "X-Empty:", "Authorization: Bearer x:y", "Accept: c"}}
+	w := &HTTP{Header: option.WordsValue{"accept: a, b", "X-Empty:", "Authorization: Bearer x:y", "Accept: c"}}
 	h, err := w.headers()
 	if err != nil {
 		t.Fatal(err)
@@ -27,8 +27,8 @@ func TestHeaders(t *testing.T) {
 		"", "x", ": x", "a b: c", "a\r\nb: c", "a: b\r\nc: d", "a: \x00", "ä: x", "Range: bytes=0-1", "if-none-match: x", "expect: 100-continue", "accept-encoding: gzip",
 		"content-length: 0", "TE: trailers", "If-Match: *",
 	} {
-		w := &httpFlags{Header: option.WordsValue{line}}
-		if _, err := w.headers(); err == nil || problemOf(t.Context(), err).Kind != download.Usage {
+		w := &HTTP{Header: option.WordsValue{line}}
+		if _, err := w.headers(); err == nil || problem.Of(err).Kind != download.Usage {
 			t.Errorf("-H %q: %v", line, err)
 		}
 	}
@@ -37,7 +37,7 @@ func TestHeaders(t *testing.T) {
 // Proves rule 62: what is refused is not repeated.
 func TestHeaderIsNotRepeated_Rule62(t *testing.T) {
 	for _, line := range []string{"Authorization: s3cret\x01", "s3cret"} {
-		w := &httpFlags{Header: option.WordsValue{line}}
+		w := &HTTP{Header: option.WordsValue{line}}
 		if _, err := w.headers(); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("-H %q: %v", line, err)
 		}
@@ -47,13 +47,13 @@ func TestHeaderIsNotRepeated_Rule62(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	u := &url.URL{User: url.UserPassword("a", "b")}
 	for flag, want := range map[string]string{"": "a:b", "c:d": "c:d", "c:d:e": "c:d%3Ae", "c:": "c:"} {
-		got, err := (&credentialFlags{NoNetrc: true, User: flag}).credentials(u)
+		got, err := (&Credentials{NoNetrc: true, User: flag}).UserFor(u)
 		if err != nil || got.String() != want {
 			t.Errorf("-u %q: %v, %v", flag, got, err)
 		}
 	}
 	for _, flag := range []string{"s3cret", ":s3cret"} {
-		if _, err := (&credentialFlags{NoNetrc: true, User: flag}).credentials(u); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if _, err := (&Credentials{NoNetrc: true, User: flag}).UserFor(u); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("-u %q: %v", flag, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestWebURL(t *testing.T) {
 	for word, want := range map[string]string{
 		"http://h/a": "http://h/a", "HTTPS://h/a?b#c": "https://h/a?b", "http://[::1]:80/ä": "http://[::1]:80/%C3%A4",
 	} {
-		if u, err := webURL(word); err != nil || u.String() != want {
+		if u, err := ParseWebURL(word); err != nil || u.String() != want {
 			t.Errorf("%q: %v, %v", word, u, err)
 		}
 	}
@@ -74,7 +74,7 @@ func TestWebURL(t *testing.T) {
 		"http://h/\x7f": `http://h/\x7f: invalid control character`, "//h/a": "not an http", "http://": "http://: a URL without a host",
 		" http://h/a": "a space at its beginning or end", "http://h/a ": "a space at", "http://h/a https://h/b": "two URLs", "h/a\n": "a space at", "1:2": "not an http", ":": "not an http",
 	} {
-		if u, err := webURL(word); err == nil || !strings.Contains(err.Error(), want) || problemOf(t.Context(), err).Kind != download.Usage {
+		if u, err := ParseWebURL(word); err == nil || !strings.Contains(err.Error(), want) || problem.Of(err).Kind != download.Usage {
 			t.Errorf("%q: %v, %v, want %q", word, u, err, want)
 		}
 	}
@@ -83,38 +83,8 @@ func TestWebURL(t *testing.T) {
 // TestWebURLKeepsPasswords_Rule62: also when a character in a password makes a part of it a port.
 func TestWebURLKeepsPasswords_Rule62(t *testing.T) {
 	for _, word := range []string{"http://me:s3cret/x@h/a", "http://me:s3cret?x@h/a", "http://me:s3cret#x@h/a", "http://me:s3cret@h:y/a", " http://me:s3cret@h/a", "http://me:s3cret%zz@h/a"} {
-		if _, err := webURL(word); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if _, err := ParseWebURL(word); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v", word, err)
-		}
-	}
-}
-
-// TestValues: what a flag's value prints as is read as the same, which the flag parser relies on for aliases.
-func TestValues(t *testing.T) {
-	for _, tt := range []struct {
-		v    cli.Generic
-		good []string
-		bad  []string
-	}{
-		{new(size), []string{"1", "2M", "64G"}, []string{"0", "-1", "", "x"}},
-		{new(duration), []string{"1", "1m30s", "2ms"}, []string{"0", "-1s", "", "x"}},
-		{new(number), []string{"1", "16"}, []string{"0", "-1", "", "x", "1.5", "1000001"}},
-		{&choice{Words: []string{"a", "b"}}, []string{"a", "b"}, []string{"", "c", "A"}},
-	} {
-		for _, s := range tt.good {
-			if err := tt.v.Set(s); err != nil {
-				t.Errorf("%T: %q: %v", tt.v, s, err)
-			}
-			before := tt.v.String()
-			if err := tt.v.Set(before); err != nil || tt.v.String() != before {
-				t.Errorf("%T: %q becomes %q, and that %q: %v", tt.v, s, before, tt.v.String(), err)
-			}
-		}
-		before := tt.v.String()
-		for _, s := range tt.bad {
-			if err := tt.v.Set(s); err == nil || tt.v.String() != before {
-				t.Errorf("%T: %q: %v, now %q", tt.v, s, err, tt.v.String())
-			}
 		}
 	}
 }
@@ -122,16 +92,28 @@ func TestValues(t *testing.T) {
 // No time for peers is none at all, as scripts say it to aria2c, also beside a ratio.
 func TestNoSeedTime(t *testing.T) {
 	for _, word := range []string{"0", "0s", "0.0", "0m"} {
-		p := peerFlags{SeedRatio: 1.5}
-		if err := p.SeedTime.Set(word); err != nil || p.seeds() || p.address() != "" {
-			t.Errorf("%s: %v, seeds %t", word, err, p.seeds())
+		p := Peers{SeedRatio: 1.5}
+		if err := p.SeedTime.Set(word); err != nil || p.Seeds() || p.address() != "" {
+			t.Errorf("%s: %v, seeds %t", word, err, p.Seeds())
 		}
 	}
-	var p peerFlags
+	var p Peers
 	if err := p.SeedTime.Set("-1m"); err == nil {
 		t.Error("a time below zero is none")
 	}
-	if err := p.SeedTime.Set("30m"); err != nil || !p.seeds() {
+	if err := p.SeedTime.Set("30m"); err != nil || !p.Seeds() {
 		t.Errorf("30m: %v", err)
+	}
+}
+
+func TestServerName(t *testing.T) {
+	for word, want := range map[string]string{
+		"H.Example.": "h.example", "h:443": "h:443", "[::1]:8": "[::1]:8", "::1": "::1", "[::1]": "::1", "10.0.0.1:1": "10.0.0.1:1",
+		"*": "", "*.example": "", "10.0.0.0/8": "", "http://h": "", "": "", ":443": "",
+	} {
+		got, err := serverName(word)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", word, got, err)
+		}
 	}
 }

@@ -1,16 +1,12 @@
-package cli
+package job
 
 import (
-	"context"
-	"crypto/sha256"
 	"errors"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"braid/download"
 	"braid/internal/option"
@@ -21,11 +17,11 @@ import (
 // An entry is one of a list while its options are read.
 type entry struct {
 	download.Request
-	get      *getCommand
+	of       *Defaults
 	dir, out string
-	own      bool // Header is no longer that of the command
+	own      bool // Header is no longer that of the defaults
 	required bool // it says what must be proven
-	excluded excluded
+	excluded Excluded
 }
 
 // entryOptions read the options that the table allows in lists (option.InLine).
@@ -52,44 +48,35 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"no-metalink": func(e *entry, v string) error { return choose(&e.NoMetalink, v) },
 }
 
-// entry makes a request of an entry of the list. What it does not say is as the flags say.
-func (l *worklist) entry(listed option.Entry) (download.Request, error) {
-	g := l.get
-	r, wrong := l.read(listed)
-	if wrong != nil && wrong.Line == 0 {
-		return r, wrong.err
+// Request makes a request of an entry that is in no list, as one of a queue, where it may have no URI but a document.
+// It may be called by several goroutines. The error is a *problem.Problem, whose Where begins with the option.
+func (d *Defaults) Request(listed option.Entry) (download.Request, error) {
+	r, wrong := d.request(listed)
+	if wrong == nil {
+		return r, nil
 	}
-	if wrong == nil && len(listed.URIs) > 0 { // the list is the user's word; a job or an update of a feed may have its URL from others
-		claims, err := claimsOfURL(listed.URIs[0], r.Claims, !r.NoMetalink)
-		if r.Claims = claims; err != nil {
-			wrong = &wrongEntry{Line: listed.Line, err: err}
-		}
+	p := problem.Of(wrong.err)
+	if wrong.option != "" {
+		p.Where = strings.TrimSuffix(wrong.option+": "+p.Where, ": ")
 	}
-	if wrong != nil {
-		return r, g.Input.at(wrong.Line, wrong.Name, wrong.err)
-	}
-	if err := g.sums.vouch(&r); err != nil {
-		f := downloadProblem(context.Background(), err)
-		f.Where = g.Input.place(listed.Line) + ", " + f.Where
-		return r, f
-	}
-	return r, nil
+	return r, p
 }
+
+// Vouch adds to a request what the list of --checksums says of its file.
+func (d *Defaults) Vouch(r *download.Request) error { return d.sums.Vouch(r) }
 
 // A wrongEntry is what is wrong with an entry, in which line of a list (0: not there), and with which of its options.
 type wrongEntry struct {
-	Line int
-	Name string
-	err  error
+	line   int
+	option string
+	err    error
 }
 
-// read makes a request of an entry, of a list or of a queue, where it may have no URI but a document. It may be called
-// by several goroutines.
-func (l *worklist) read(listed option.Entry) (download.Request, *wrongEntry) {
-	g := l.get
-	e := &entry{Request: g.common, get: g, dir: g.Dir, excluded: g.Location.NotHost}
-	if g.each != "" {
-		if err := e.limit(g.each); err != nil {
+// request makes a request of an entry. What it does not say is as the options say.
+func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) {
+	e := &entry{Request: d.common, of: d, dir: d.Dir, excluded: d.Location.NotHost}
+	if d.Limit != "" {
+		if err := e.limit(d.Limit); err != nil {
 			return e.Request, &wrongEntry{0, "", problem.Misuse("--max-download-limit", err.Error(), "")}
 		}
 	}
@@ -100,13 +87,13 @@ func (l *worklist) read(listed option.Entry) (download.Request, *wrongEntry) {
 		name, ok := option.InList(o.Name)
 		set := entryOptions[name]
 		if !ok {
-			return e.Request, &wrongEntry{o.Line, shorten(o.Name, 40), unknownOption(o.Name)}
+			return e.Request, &wrongEntry{o.Line, option.Shorten(o.Name, 40), unknownOption(o.Name)}
 		}
 		if err := set(e, o.Value); err != nil {
 			return e.Request, &wrongEntry{o.Line, o.Name, err}
 		}
 	}
-	if g.integrity && len(e.Claims) > 0 {
+	if d.Integrity && len(e.Claims) > 0 {
 		e.Overwrite, e.Rename = true, false
 	}
 	if strings.HasSuffix(e.out, "/") || e.out == "-" {
@@ -116,10 +103,10 @@ func (l *worklist) read(listed option.Entry) (download.Request, *wrongEntry) {
 	if name, err := e.place(); err != nil {
 		return e.Request, &wrongEntry{listed.Line, name, err}
 	}
-	if err := g.sites.apply(&e.Request, e.URL, g.demand().said || e.required, g.limit); err != nil {
+	if err := d.HTTP.Sites.Apply(&e.Request, e.URL, d.demand().Said || e.required, d.limit); err != nil {
 		return e.Request, &wrongEntry{0, "", err}
 	}
-	if err := requireKeys(&e.Request); err != nil {
+	if err := RequireKeys(&e.Request); err != nil {
 		return e.Request, &wrongEntry{listed.Line, "", err}
 	}
 	return e.Request, nil
@@ -128,7 +115,7 @@ func (l *worklist) read(listed option.Entry) (download.Request, *wrongEntry) {
 func unknownOption(name string) error {
 	names := option.ListNames()
 	hint := "there are " + strings.Join(names, ", ")
-	if near := nearestWord(name, names); near != "" {
+	if near := option.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return problem.Misuse("", "no such option", hint)
@@ -139,32 +126,32 @@ func (e *entry) places(uris []string) error {
 	if len(uris) == 0 {
 		return nil
 	}
-	u, err := e.get.placeURL(uris[0])
+	u, err := e.of.placeURL(uris[0])
 	if err == nil {
 		err = e.address(u)
 	}
 	if err == nil {
-		e.Mirrors, err = readAll(uris[1:], e.get.mirrorURL)
+		e.Mirrors, err = ParseURLs(uris[1:], e.of.mirrorURL)
 	}
 	return err
 }
 
 // address takes the URL, without the credentials in it.
 func (e *entry) address(u *url.URL) error {
-	user, err := e.get.credentials(u)
+	user, err := e.of.HTTP.UserFor(u)
 	if err != nil {
 		return err
 	}
 	u.User = nil
 	e.URL, e.User = u, user
-	e.Signatures, err = e.get.sums.ofFile(u)
+	e.Signatures, err = e.of.sums.OfFile(u)
 	return err
 }
 
 // name takes the name of the file. It stays in the folder: the list may come from another person.
 func (e *entry) name(v string) error {
 	if v != "" && !filepath.IsLocal(filepath.FromSlash(v)) {
-		return problem.Misuse("", shorten(v, 80)+" is not below the folder of the download",
+		return problem.Misuse("", option.Shorten(v, 80)+" is not below the folder of the download",
 			"dir=FOLDER, and out=NAME for the name in it")
 	}
 	e.out = v
@@ -173,13 +160,13 @@ func (e *entry) name(v string) error {
 
 // limit holds this download to a rate, within that of all.
 func (e *entry) limit(v string) error {
-	var most rates
+	var most option.RatesValue
 	if err := most.Set(v); err != nil {
 		return err
 	}
-	e.Limit = e.get.sites.limitOf(most)
-	if e.Limit != nil && e.get.limit != nil {
-		e.Limit.Within(e.get.limit)
+	e.Limit = e.of.HTTP.Sites.limitOf(most)
+	if e.Limit != nil && e.of.limit != nil {
+		e.Limit.Within(e.of.limit)
 	}
 	return nil
 }
@@ -193,7 +180,7 @@ func (e *entry) user(v string) error {
 }
 
 func (e *entry) checksum(v string) error {
-	d, err := parseChecksum(v)
+	d, err := ParseChecksum(v)
 	if err != nil {
 		return err
 	}
@@ -201,7 +188,7 @@ func (e *entry) checksum(v string) error {
 }
 
 func (e *entry) sha256(v string) error {
-	d, err := parseSHA256(v)
+	d, err := ParseSHA256(v)
 	if err != nil {
 		return err
 	}
@@ -210,7 +197,7 @@ func (e *entry) sha256(v string) error {
 
 // claim adds a digest that the list vouches for, as --sha256 does.
 func (e *entry) claim(d verify.Digest) error {
-	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.get.Input.String(), Channel: verify.User}}
+	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.of.Input.String(), Channel: verify.User}}
 	if err := verify.Agree(e.Claims, more); err != nil {
 		return err
 	}
@@ -219,7 +206,7 @@ func (e *entry) claim(d verify.Digest) error {
 }
 
 func (e *entry) mirror(v string) error {
-	u, err := e.get.mirrorURL(v)
+	u, err := e.of.mirrorURL(v)
 	if err == nil {
 		e.Mirrors = append(e.Mirrors, u)
 	}
@@ -232,7 +219,7 @@ func (e *entry) exclude(v string) error {
 	if err := words.Set(v); err != nil {
 		return err
 	}
-	x, err := e.get.Location.exclusion("", words)
+	x, err := e.of.Location.Exclusion("", words)
 	if err == nil {
 		e.excluded, e.Not = words, x
 	}
@@ -247,22 +234,22 @@ func (e *entry) field(v string) error {
 	if e.Header == nil {
 		e.Header = http.Header{}
 	}
-	return addField(e.Header, v)
+	return AddField(e.Header, v)
 }
 
 func (e *entry) require(v string) error {
-	c := choice{Words: option.WordsOf("require")}
+	c := option.ChoiceValue{Words: option.WordsOf("require")}
 	err := c.Set(v)
-	e.Require, e.required = requirement(v, false), true
+	e.Require, e.required = Requirement(v, false), true
 	return err
 }
 
 // prioritize refuses what would be passed over. The job has the word itself.
 func (e *entry) prioritize(v string) error {
-	if e.get.Fleet.Queue == "" {
+	if !e.of.Queued {
 		return problem.Misuse("", "is that of jobs in a queue", "braid get --queue embedded")
 	}
-	c := choice{Words: option.WordsOf("priority")}
+	c := option.ChoiceValue{Words: option.WordsOf("priority")}
 	return c.Set(v)
 }
 
@@ -279,18 +266,3 @@ func choose(to *bool, v string) error {
 	}
 	return nil
 }
-
-// shortSum stands for a path.
-func shortSum(path string) [16]byte {
-	sum := sha256.Sum256([]byte(path))
-	return [16]byte(sum[:])
-}
-
-// workingFolder is where relative paths begin. If it is not known, they are compared as they are.
-var workingFolder = sync.OnceValue(func() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	return dir
-})

@@ -1,10 +1,11 @@
-package cli
+package job
 
 import (
 	"sync"
 	"time"
 
 	"braid/download"
+	"braid/internal/option"
 )
 
 // limits keeps what holds downloads to a number of bytes a second to what their rates say by the time of day. The zero
@@ -17,15 +18,15 @@ type limits struct {
 
 // A timedLimit is told its rate.
 type timedLimit struct {
-	rates rates
+	rates option.RatesValue
 	set   func(bytes int64)
 }
 
 // mostAsleep bounds how late a change is after the clock was set, or the machine slept.
 const mostAsleep = time.Minute
 
-// of returns a limit that goes by rates, or nil if they never limit anything.
-func (p *limits) of(v rates) *download.Limiter {
+// Of returns a limit that goes by rates, or nil if they never limit anything.
+func (p *limits) Of(v option.RatesValue) *download.Limiter {
 	if !v.Any() {
 		return nil
 	}
@@ -33,24 +34,27 @@ func (p *limits) of(v rates) *download.Limiter {
 	if rate, until := v.At(time.Now()); until.IsZero() { // for all day: a long list may have many of these
 		l.Set(rate)
 	} else {
-		p.add(timedLimit{v, l.Set})
+		p.Add(v, l.Set)
 	}
 	return l
 }
 
-func (p *limits) add(l timedLimit) {
-	if rate, until := l.rates.At(time.Now()); until.IsZero() {
-		l.set(rate)
+// Add has set called with the rate of now, and with each that the time of day brings later.
+func (p *limits) Add(v option.RatesValue, set func(bytes int64)) {
+	rate, until := v.At(time.Now())
+	if until.IsZero() {
+		set(rate)
 		return
 	}
+	l := timedLimit{v, set}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.timed = append(p.timed, l)
 	p.turn()
 }
 
-// follow changes the limits with the time of day until stop is called.
-func (p *limits) follow() (stop func()) {
+// Follow changes the limits with the time of day until stop is called.
+func (p *limits) Follow() (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.timer = time.AfterFunc(mostAsleep, func() {
@@ -84,40 +88,4 @@ func (p *limits) turn() {
 	default:
 		p.timer.Reset(min(next.Sub(now), mostAsleep))
 	}
-}
-
-// allowed is the limit of all downloads: what a client set, else what the time of day says.
-type allowed struct {
-	mu             sync.Mutex
-	set            func(int64)
-	timed, clients int64
-	overridden     bool
-}
-
-func (a *allowed) schedule(n int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.timed = n
-	a.apply()
-}
-
-func (a *allowed) byTime() int64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.timed
-}
-
-func (a *allowed) override(n int64, said bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.clients, a.overridden = n, said
-	a.apply()
-}
-
-func (a *allowed) apply() {
-	n := a.timed
-	if a.overridden {
-		n = a.clients
-	}
-	a.set(n)
 }

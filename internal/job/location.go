@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"errors"
@@ -13,20 +13,20 @@ import (
 	"braid/internal/problem"
 )
 
-// locationFlags say in which countries mirrors are tried first, and where none is used.
-type locationFlags struct {
-	Location countries
+// Location say in which countries mirrors are tried first, and where none is used.
+type Location struct {
+	Location Countries
 	GeoIPDB  string
-	NotHost  excluded
+	NotHost  Excluded
 
 	database *geoip.Database // of GeoIPDB, once it is read
 }
 
 // apply makes a request prefer the mirrors there, and leave out others. Proxies say which hosts are asked for through
 // one, so that their names are not looked up.
-func (f *locationFlags) apply(r *download.Request, proxies *proxyFlags) (err error) {
+func (f *Location) apply(r *download.Request, proxies *Proxies) (err error) {
 	r.Locations = f.Location
-	if r.Not, err = f.exclusion("--not-host", f.NotHost); err != nil || f.GeoIPDB == "" || len(f.Location) == 0 {
+	if r.Not, err = f.Exclusion("--not-host", f.NotHost); err != nil || f.GeoIPDB == "" || len(f.Location) == 0 {
 		return err
 	}
 	rules, err := proxies.rules()
@@ -43,7 +43,7 @@ func (f *locationFlags) apply(r *download.Request, proxies *proxyFlags) (err err
 }
 
 // countries reads the database.
-func (f *locationFlags) countries() (*geoip.Database, error) {
+func (f *Location) countries() (*geoip.Database, error) {
 	if f.database != nil {
 		return f.database, nil
 	}
@@ -58,8 +58,8 @@ func (f *locationFlags) countries() (*geoip.Database, error) {
 	return db, nil
 }
 
-// exclusion are the hosts that words exclude; nil if there are none. What names the option.
-func (f *locationFlags) exclusion(what string, words []string) (*address.Exclusion, error) {
+// Exclusion are the hosts that words exclude; nil if there are none. What names the option.
+func (f *Location) Exclusion(what string, words []string) (*address.Exclusion, error) {
 	if len(words) == 0 {
 		return nil, nil
 	}
@@ -83,21 +83,21 @@ func (f *locationFlags) exclusion(what string, words []string) (*address.Exclusi
 	return x, nil
 }
 
-// refuseExcluded is an error if the user named a URL at a host that is never to be used.
-func refuseExcluded(x *address.Exclusion, u *url.URL) error {
+// CheckExcluded is an error if the user named a URL at a host that is never to be used.
+func CheckExcluded(x *address.Exclusion, u *url.URL) error {
 	near, _ := errors.AsType[*address.Error](x.CheckHost(u.Hostname()))
 	if near == nil {
 		return nil
 	}
-	return problem.Misuse(maskWord(u.String()), "at a host that is excluded, and named",
+	return problem.Misuse(MaskWord(u.String()), "at a host that is excluded, and named",
 		"leave out --not-host "+near.Excluded)
 }
 
-// excluded is the value of an option that names hosts that are never connected to.
-type excluded []string
+// Excluded is the value of an option that names hosts that are never connected to.
+type Excluded []string
 
 // Set adds what a user writes: one, or several with commas between, as the environment has them.
-func (v *excluded) Set(s string) error {
+func (v *Excluded) Set(s string) error {
 	var check address.Exclusion
 	for word := range strings.SplitSeq(s, ",") {
 		word = strings.TrimSpace(word)
@@ -109,13 +109,13 @@ func (v *excluded) Set(s string) error {
 	return nil
 }
 
-func (v *excluded) String() string { return strings.Join(*v, ",") }
+func (v *Excluded) String() string { return strings.Join(*v, ",") }
 
-// countries is the value of a flag that names countries, as two capital letters each.
-type countries []string
+// Countries is the value of a flag that names countries, as two capital letters each.
+type Countries []string
 
 // Set reads what a user writes: one, or several with commas between.
-func (v *countries) Set(s string) error {
+func (v *Countries) Set(s string) error {
 	var list []string
 	for word := range strings.SplitSeq(s, ",") {
 		word = strings.ToUpper(strings.TrimSpace(word))
@@ -128,4 +128,4 @@ func (v *countries) Set(s string) error {
 	return nil
 }
 
-func (v *countries) String() string { return strings.Join(*v, ",") }
+func (v *Countries) String() string { return strings.Join(*v, ",") }

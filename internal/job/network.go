@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"crypto/tls"
@@ -19,14 +19,14 @@ import (
 	"braid/source/httpsource"
 )
 
-// proxyFlags say how requests get to servers.
-type proxyFlags struct {
+// Proxies say how requests get to servers.
+type Proxies struct {
 	Proxy, NoProxy string
 	Interface      string
 }
 
-// apply makes the client go where the flags say.
-func (f *proxyFlags) apply(c *httpsource.Client) error {
+// Apply makes the client go where the flags say.
+func (f *Proxies) Apply(c *httpsource.Client) error {
 	rules, err := f.rules()
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (f *proxyFlags) apply(c *httpsource.Client) error {
 }
 
 // rules are what flags and environment say of proxies.
-func (f *proxyFlags) rules() (web.ProxyRules, error) {
+func (f *Proxies) rules() (web.ProxyRules, error) {
 	if f.Proxy != "" {
 		proxy, err := web.ParseProxy(f.Proxy)
 		if err != nil {
@@ -67,15 +67,15 @@ func (f *proxyFlags) rules() (web.ProxyRules, error) {
 	return rules, err
 }
 
-// trustFlags say what TLS has to prove, and to whom we do.
-type trustFlags struct {
+// Trust say what TLS has to prove, and to whom we do.
+type Trust struct {
 	CACert                option.WordsValue
 	Insecure              option.WordsValue
 	ClientCert, ClientKey string
 }
 
 // apply makes the client trust whom the flags say.
-func (f *trustFlags) apply(c *httpsource.Client) (err error) {
+func (f *Trust) apply(c *httpsource.Client) (err error) {
 	config := &tls.Config{}
 	if config.RootCAs, err = f.roots(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func serverName(word string) (string, error) {
 }
 
 // roots are the authorities; nil are those of the system.
-func (f *trustFlags) roots() (*x509.CertPool, error) {
+func (f *Trust) roots() (*x509.CertPool, error) {
 	if len(f.CACert) == 0 {
 		return nil, nil
 	}
@@ -134,7 +134,7 @@ func (f *trustFlags) roots() (*x509.CertPool, error) {
 		pool = x509.NewCertPool()
 	}
 	for _, path := range f.CACert {
-		data, err := readSmall("--cacert", path, mostKeyring)
+		data, err := ReadFile("--cacert", path, mostKeyring)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func (f *trustFlags) roots() (*x509.CertPool, error) {
 }
 
 // certificates are what the client shows.
-func (f *trustFlags) certificates() ([]tls.Certificate, error) {
+func (f *Trust) certificates() ([]tls.Certificate, error) {
 	if f.ClientCert == "" {
 		if f.ClientKey != "" {
 			return nil, problem.Misuse("--client-key", "a key without a certificate", "--client-cert FILE has it")
@@ -157,17 +157,17 @@ func (f *trustFlags) certificates() ([]tls.Certificate, error) {
 	if key == "" {
 		keyFlag, key = "--client-cert", f.ClientCert
 	}
-	pair, err := readKeyPair("--client-cert", f.ClientCert, keyFlag, key)
+	pair, err := ReadKeyPair("--client-cert", f.ClientCert, keyFlag, key)
 	return []tls.Certificate{pair}, err
 }
 
-// readKeyPair reads the files of two flags: a certificate and its key.
-func readKeyPair(certFlag, certFile, keyFlag, keyFile string) (pair tls.Certificate, err error) {
-	cert, err := readSmall(certFlag, certFile, mostKeyring)
+// ReadKeyPair reads the files of two flags: a certificate and its key.
+func ReadKeyPair(certFlag, certFile, keyFlag, keyFile string) (pair tls.Certificate, err error) {
+	cert, err := ReadFile(certFlag, certFile, mostKeyring)
 	if err != nil {
 		return pair, err
 	}
-	key, err := readSmall(keyFlag, keyFile, mostKeyring)
+	key, err := ReadFile(keyFlag, keyFile, mostKeyring)
 	if err != nil {
 		return pair, err
 	}

@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"errors"
@@ -16,29 +16,29 @@ import (
 	"braid/verify/signatures"
 )
 
-// anchorFlags say who may sign files, and where signatures are.
-type anchorFlags struct {
+// Anchors say who may sign files, and where signatures are.
+type Anchors struct {
 	Keyring, Pin    option.WordsValue
 	SMIMECA         option.WordsValue
 	Signature       option.WordsValue
 	AllowExpiredKey bool
 }
 
-// names reports whether a signature is named that can be of one file only.
-func (a *anchorFlags) names() bool {
+// NamesOne reports whether a signature is named that can be of one file only.
+func (a *Anchors) NamesOne() bool {
 	return slices.ContainsFunc(a.Signature, func(word string) bool { return !isSuffix(word) })
 }
 
 // isSuffix tells ".asc" from a path.
 func isSuffix(word string) bool { return strings.HasPrefix(word, ".") && !strings.Contains(word, "/") }
 
-// given reports whether the user trusts a key or certificate.
-func (a *anchorFlags) given() bool {
+// Given reports whether the user trusts a key or certificate.
+func (a *Anchors) Given() bool {
 	return len(a.Keyring)+len(a.Pin)+len(a.SMIMECA) > 0
 }
 
-// requireKeys refuses at once what could not succeed: a signature is demanded, and no key or certificate is trusted (rule 51).
-func requireKeys(r *download.Request) error {
+// RequireKeys refuses at once what could not succeed: a signature is demanded, and no key or certificate is trusted.
+func RequireKeys(r *download.Request) error {
 	if r.Require != download.RequireSignature || r.Anchors.Any() {
 		return nil
 	}
@@ -50,7 +50,7 @@ func requireKeys(r *download.Request) error {
 }
 
 // of returns the files with keys that an option names.
-func (a *anchorFlags) of(option string) []string {
+func (a *Anchors) of(option string) []string {
 	switch option {
 	case "keyring":
 		return a.Keyring
@@ -60,8 +60,8 @@ func (a *anchorFlags) of(option string) []string {
 	return nil
 }
 
-// anchors reads the files with keys, and makes of them what the user trusts.
-func (a *anchorFlags) anchors() (out download.Anchors, err error) {
+// Load reads the files with keys, and makes of them what the user trusts.
+func (a *Anchors) Load() (out download.Anchors, err error) {
 	for _, option := range signatures.Options() {
 		files, err := a.keys(option)
 		if err != nil {
@@ -84,10 +84,10 @@ func (a *anchorFlags) anchors() (out download.Anchors, err error) {
 }
 
 // keys reads the files that an option names.
-func (a *anchorFlags) keys(option string) (map[*verify.SignatureKind][]verify.KeyFile, error) {
+func (a *Anchors) keys(option string) (map[*verify.SignatureKind][]verify.KeyFile, error) {
 	files := map[*verify.SignatureKind][]verify.KeyFile{}
 	for _, path := range a.of(option) {
-		data, err := readSmall("--"+option, path, mostKeyring)
+		data, err := ReadFile("--"+option, path, mostKeyring)
 		if err != nil {
 			return nil, err
 		}
@@ -111,14 +111,14 @@ func wrongKeys(err error) error {
 
 const mostKeyring = 64 << 20
 
-// signaturesFor are the signatures of the file at u that the user names.
-func (a *anchorFlags) signaturesFor(u *url.URL) ([]download.Signature, error) {
+// SignaturesFor are the signatures of the file at u that the user names.
+func (a *Anchors) SignaturesFor(u *url.URL) ([]download.Signature, error) {
 	return a.named(func(ending string) (download.Signature, error) { return download.Beside(u, ending), nil })
 }
 
-// signaturesBeside are the signatures of a file on disk that the user names or, if that is none, the first one that lies
+// SignaturesBeside are the signatures of a file on disk that the user names or, if that is none, the first one that lies
 // beside it, with one of the endings.
-func (a *anchorFlags) signaturesBeside(path string, endings []string) ([]download.Signature, error) {
+func (a *Anchors) SignaturesBeside(path string, endings []string) ([]download.Signature, error) {
 	beside := func(ending string) (download.Signature, error) { return signatureAt(path + ending) }
 	if len(a.Signature) > 0 {
 		return a.named(beside)
@@ -133,7 +133,7 @@ func (a *anchorFlags) signaturesBeside(path string, endings []string) ([]downloa
 }
 
 // named are the signatures that the user names; beside finds those that are named by what is behind the name of the file.
-func (a *anchorFlags) named(beside func(ending string) (download.Signature, error)) (out []download.Signature, err error) {
+func (a *Anchors) named(beside func(ending string) (download.Signature, error)) (out []download.Signature, err error) {
 	for _, word := range a.Signature {
 		find := signatureAt
 		if isSuffix(word) {
@@ -150,16 +150,16 @@ func (a *anchorFlags) named(beside func(ending string) (download.Signature, erro
 
 // signatureAt is the signature that a word names: a URL or a path.
 func signatureAt(word string) (download.Signature, error) {
-	if isWebAddress(word) {
-		u, err := placeURL(word)
+	if IsURL(word) {
+		u, err := ParseURL(word)
 		return download.Signature{From: source.Mask(u), URL: u}, err
 	}
-	data, err := readSmall("--signature", word, verify.MaxSignature)
+	data, err := ReadFile("--signature", word, verify.MaxSignature)
 	return download.Signature{From: word, Data: data}, err
 }
 
-// readSmall reads a file that a flag names.
-func readSmall(flag, path string, most int64) ([]byte, error) {
+// ReadFile reads a file that a flag names.
+func ReadFile(flag, path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, &problem.Problem{
@@ -174,7 +174,7 @@ func readSmall(flag, path string, most int64) ([]byte, error) {
 			Kind: download.Usage, What: "usage", Where: flag + " " + path, Why: problem.Reason(err),
 		}
 	case int64(len(data)) > most:
-		return nil, problem.Misuse(flag+" "+path, "has more than "+sizeText(most), "")
+		return nil, problem.Misuse(flag+" "+path, "has more than "+option.SizeText(most), "")
 	}
 	return data, nil
 }

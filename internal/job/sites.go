@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"crypto/tls"
@@ -14,11 +14,11 @@ import (
 	"braid/source/httpsource"
 )
 
-// sites are what counts at sites that the configuration names. What flags and variables say beats it, and it beats what the
+// Sites are what counts at sites that the configuration names. What flags and variables say beats it, and it beats what the
 // configuration says of everything.
-type sites struct {
-	conf   *configuration
-	limits limits // of them and of everything
+type Sites struct {
+	Settings *Settings
+	Limits   limits // of them and of everything
 
 	mu    sync.Mutex // for rules, and linked in them: watches ask when there is an update
 	rules map[*option.Site]*siteRules
@@ -34,24 +34,28 @@ type siteRules struct {
 	linked  bool // limit is within that of everything
 }
 
-func newSites(c *configuration) *sites {
-	return &sites{conf: c, rules: map[*option.Site]*siteRules{}}
+// NewSites returns the rules of the sites in c.
+func NewSites(c *Settings) *Sites {
+	return &Sites{Settings: c, rules: map[*option.Site]*siteRules{}}
 }
 
-func (s *sites) any() bool { return s != nil && s.conf.file != nil && len(s.conf.file.Sites) > 0 }
+// Any reports whether there is a site.
+func (s *Sites) Any() bool {
+	return s != nil && s.Settings.File != nil && len(s.Settings.File.Sites) > 0
+}
 
 // general reports whether neither the command line nor the environment has any of these flags: what they are set to,
 // the settings of everything say.
-func (s *sites) general(flags ...string) bool {
-	return s != nil && s.conf.said != nil && !slices.ContainsFunc(flags, func(name string) bool { return s.conf.said[name] })
+func (s *Sites) general(flags ...string) bool {
+	return s != nil && s.Settings.Said != nil && !slices.ContainsFunc(flags, func(name string) bool { return s.Settings.Said[name] })
 }
 
 // of are the rules of the site of u; nil if there is none.
-func (s *sites) of(u *url.URL) (*siteRules, error) {
+func (s *Sites) of(u *url.URL) (*siteRules, error) {
 	if s == nil || u == nil {
 		return nil, nil
 	}
-	site := s.conf.file.Site(u)
+	site := s.Settings.File.Site(u)
 	if site == nil {
 		return nil, nil
 	}
@@ -67,55 +71,55 @@ func (s *sites) of(u *url.URL) (*siteRules, error) {
 	return r, err
 }
 
-func (s *sites) read(site *option.Site) (*siteRules, error) {
+func (s *Sites) read(site *option.Site) (*siteRules, error) {
 	words := func(name string) option.WordsValue {
 		var list []string
 		for _, word := range site.Values[name] {
-			list = append(list, fromHome(word))
+			list = append(list, FromHome(word))
 		}
 		return option.WordsValue(list)
 	}
-	flags := anchorFlags{
+	flags := Anchors{
 		Keyring: words("keyring"), Pin: words("pin"), SMIMECA: words("smime-ca"),
 		AllowExpiredKey: site.Word("allow-expired-key") == "true",
 	}
-	r := &siteRules{trusts: flags.given(), require: site.Word("require"), header: http.Header{}}
+	r := &siteRules{trusts: flags.Given(), require: site.Word("require"), header: http.Header{}}
 	var err error
-	if r.anchors, err = flags.anchors(); err != nil {
+	if r.anchors, err = flags.Load(); err != nil {
 		return nil, s.at(site, err)
 	}
-	require := choice{Words: option.WordsOf("require")}
+	require := option.ChoiceValue{Words: option.WordsOf("require")}
 	if site.Word("require") != "" {
 		if err := require.Set(site.Word("require")); err != nil {
 			return nil, s.at(site, problem.Misuse("require", err.Error(), ""))
 		}
 	}
 	for _, line := range site.Values["header"] {
-		if err := addField(r.header, line); err != nil {
+		if err := AddField(r.header, line); err != nil {
 			return nil, s.at(site, err)
 		}
 	}
-	var most rates
+	var most option.RatesValue
 	if site.Word("limit-rate") != "" {
 		if err := most.Set(site.Word("limit-rate")); err != nil {
 			return nil, s.at(site, problem.Misuse("limit-rate", err.Error(), ""))
 		}
-		r.limit = s.limits.of(most)
+		r.limit = s.Limits.Of(most)
 	}
 	return r, nil
 }
 
-func (s *sites) at(site *option.Site, err error) error {
+func (s *Sites) at(site *option.Site, err error) error {
 	f, ok := err.(*problem.Problem)
 	if !ok {
 		return err
 	}
-	return problem.Misuse(s.conf.place(site.Line)+": "+f.Where, f.Why, f.Hint)
+	return problem.Misuse(s.Settings.Place(site.Line)+": "+f.Where, f.Why, f.Hint)
 }
 
-// apply makes a request to u one that goes by its site. What the command line or the environment says stays; said
+// Apply makes a request to u one that goes by its site. What the command line or the environment says stays; said
 // reports whether they say what must be proven (demand).
-func (s *sites) apply(r *download.Request, u *url.URL, said bool, limit *download.Limiter) error {
+func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, limit *download.Limiter) error {
 	rules, err := s.of(u)
 	if rules == nil || err != nil {
 		return err
@@ -124,10 +128,10 @@ func (s *sites) apply(r *download.Request, u *url.URL, said bool, limit *downloa
 		r.Anchors = rules.anchors
 	}
 	if !said && (rules.require != "" || rules.trusts) { // rule 47
-		r.Require = requirement(rules.require, rules.trusts)
+		r.Require = Requirement(rules.require, rules.trusts)
 	}
 	r.Header = rules.fields(r.Header)
-	if rules.limit != nil && (limit != nil || !s.conf.said["limit-rate"]) { // else the user lifted it
+	if rules.limit != nil && (limit != nil || !s.Settings.Said["limit-rate"]) { // else the user lifted it
 		if most := s.within(rules, limit); r.Limit == nil {
 			r.Limit = most
 		} else {
@@ -138,15 +142,15 @@ func (s *sites) apply(r *download.Request, u *url.URL, said bool, limit *downloa
 }
 
 // limitOf returns the limit of one download, or nil if its rates never limit anything.
-func (s *sites) limitOf(v rates) *download.Limiter {
+func (s *Sites) limitOf(v option.RatesValue) *download.Limiter {
 	if s == nil {
-		s = &sites{}
+		s = &Sites{}
 	}
-	return s.limits.of(v)
+	return s.Limits.Of(v)
 }
 
 // within is the limit of a site, within that of everything.
-func (s *sites) within(r *siteRules, all *download.Limiter) *download.Limiter {
+func (s *Sites) within(r *siteRules, all *download.Limiter) *download.Limiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if all != nil && !r.linked {
@@ -173,30 +177,30 @@ func (r *siteRules) fields(own http.Header) http.Header {
 	return header
 }
 
-// fields are the header fields of a request to u that is no download: of a feed, or of a check.
-func (s *sites) fields(own http.Header, u *url.URL) (http.Header, error) {
+// Fields are the header fields of a request to u that is no download: of a feed, or of a check.
+func (s *Sites) Fields(own http.Header, u *url.URL) (http.Header, error) {
 	rules, err := s.of(u)
 	return rules.fields(own), err
 }
 
-// addTo adds to header fields those of the site of a URL.
-func (s *sites) addTo(header *http.Header, to string) error {
+// AddTo adds to header fields those of the site of a URL.
+func (s *Sites) AddTo(header *http.Header, to string) error {
 	u, err := url.Parse(to)
 	if err == nil {
-		*header, err = s.fields(*header, u)
+		*header, err = s.Fields(*header, u)
 	}
 	return err
 }
 
-// configureClient sets the proxies and authorities of sites.
-func (s *sites) configureClient(c *httpsource.Client) error {
-	if !s.any() {
+// ConfigureClient sets the proxies and authorities of sites.
+func (s *Sites) ConfigureClient(c *httpsource.Client) error {
+	if !s.Any() {
 		return nil
 	}
 	through := map[*option.Site]*url.URL{}
-	for i := range s.conf.file.Sites {
-		site := &s.conf.file.Sites[i]
-		if site.Word("proxy") != "" && !s.conf.said["proxy"] && !s.conf.said["no-proxy"] {
+	for i := range s.Settings.File.Sites {
+		site := &s.Settings.File.Sites[i]
+		if site.Word("proxy") != "" && !s.Settings.Said["proxy"] && !s.Settings.Said["no-proxy"] {
 			proxy, err := web.ParseProxy(site.Word("proxy"))
 			if err != nil {
 				return s.at(site, problem.Misuse("proxy", err.Error(), ""))
@@ -215,7 +219,7 @@ func (s *sites) configureClient(c *httpsource.Client) error {
 		others = web.Environment()
 	}
 	c.Proxy = func(u *url.URL) (*url.URL, error) {
-		if proxy := through[s.conf.file.Site(u)]; proxy != nil {
+		if proxy := through[s.Settings.File.Site(u)]; proxy != nil {
 			return proxy, nil
 		}
 		return others(u)
@@ -224,14 +228,14 @@ func (s *sites) configureClient(c *httpsource.Client) error {
 }
 
 // trust makes a client believe the server of a site as this says. The command line beats it.
-func (s *sites) trust(c *httpsource.Client, site *option.Site) error {
+func (s *Sites) trust(c *httpsource.Client, site *option.Site) error {
 	server := site.HostPort()
 	if _, said := c.TLSFor[server]; said || len(site.Values["cacert"]) == 0 && site.Word("insecure") != "true" {
 		return nil
 	}
-	var flags trustFlags
+	var flags Trust
 	for _, path := range site.Values["cacert"] {
-		if err := flags.CACert.Set(fromHome(path)); err != nil {
+		if err := flags.CACert.Set(FromHome(path)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,213 @@
+package job
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"braid/address"
+	"braid/download"
+	"braid/download/state"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/source/torrentsource"
+)
+
+// Options are what the command line, the environment and the settings say of all downloads of a run. The name of each
+// field is that of its option.
+type Options struct {
+	HTTP                         HTTP
+	Anchors                      Anchors
+	Location                     Location
+	Newer                        Newer
+	Peers                        Peers
+	Transfer                     Transfer
+	Input                        Input
+	Out, Dir, To                 string
+	Mirror, Select               option.WordsValue
+	Require                      option.ChoiceValue
+	RemoteName, Rename           bool
+	Overwrite, Continue, Refresh bool
+	NoMetalink, NoFTP            bool
+	AllowLessProof               bool
+}
+
+// Transfer are the options of how the bytes of files come.
+type Transfer struct {
+	MaxConnectionPerServer, Split option.NumberValue
+	MinSplitSize, MaxSize         option.SizeValue
+	FileAllocation                option.ChoiceValue
+	LimitRate                     option.RatesValue
+	Timeout, RetryWait            option.TimeValue
+	Tries                         option.NumberValue
+	NoRemember                    bool
+}
+
+// Newer say what becomes of a file that is there.
+type Newer struct{ IfNewer, AllowOlder, RemoteTime bool }
+
+// Defaults are the options that count for all downloads of a run, and what is made of them. The fields below Options
+// are set before Prepare.
+type Defaults struct {
+	Options
+	Stdout io.Writer // where the file of "-o -" goes
+	Agent  string    `option:"-"` // the name of the program and its version, for object stores
+	Due    bool      `option:"-"` // a program is run for each file (download.Request.Due)
+	Queued bool      `option:"-"` // other processes download
+	Limit  string    `option:"-"` // that of each download, as an entry of a list has it
+	// Integrity replaces a file that is there and has not the digest that is given, as aria2c -V does.
+	Integrity bool `option:"-"`
+	Notes     StoreNotes
+
+	common download.Request  // what all requests have
+	limit  *download.Limiter // of all files together
+	sums   *Sums
+	object string // the name of the one object that -o names
+}
+
+// Prepare reads the options that are for all files that a client downloads.
+func (d *Defaults) Prepare(client *download.Client) error {
+	if err := d.read(); err != nil {
+		return err
+	}
+	if d.common.Peers = client.Peers(d.common.Peers); d.common.Peers == download.PeersHidden && d.Peers.Seeds() {
+		return problem.Misuse("--seed-time", "peers would see the address that the proxy hides",
+			"--bittorrent only says that they may")
+	}
+	if d.HTTP.Sites.Any() {
+		return nil
+	}
+	return RequireKeys(&d.common)
+}
+
+func (d *Defaults) read() (err error) {
+	d.common = download.Request{
+		Overwrite: d.Overwrite, Rename: d.Rename, Due: d.Due, Continue: d.Continue,
+		Refresh: d.Refresh, NoMetalink: d.NoMetalink, NoFTP: d.NoFTP, Select: d.Select, LessProof: d.AllowLessProof,
+		Require: d.demand().Require,
+		IfNewer: d.Newer.IfNewer, AllowOlder: d.Newer.AllowOlder, RemoteTime: d.Newer.RemoteTime, RemoteName: d.RemoteName,
+	}
+	d.Peers.apply(&d.common)
+	if err := d.Location.apply(&d.common, &d.HTTP.Proxies); err != nil {
+		return err
+	}
+	if err := d.HTTP.AddEvidence(&d.common, &d.Anchors); err != nil {
+		return err
+	}
+	if d.common.Mirrors, err = ParseURLs(d.Mirror, d.mirrorURL); err != nil {
+		return err
+	}
+	return openStore(d)
+}
+
+var allocations = map[string]download.Allocation{"prealloc": download.AllocateMust, "falloc": download.AllocateTry}
+
+// Client returns the client that all downloads have. The user typed the URLs of words.
+func (d *Defaults) Client(words ...string) (*download.Client, error) {
+	t := &d.Transfer
+	hc, err := d.HTTP.Client(slices.Concat(words, d.Mirror, d.Anchors.Signature, []string{d.HTTP.Checksums})...)
+	hc.HeaderTimeout = time.Duration(t.Timeout)
+	c := &download.Client{
+		HTTP: hc, PerHost: int(t.MaxConnectionPerServer), Split: int(t.Split), MinSplit: int64(t.MinSplitSize),
+		Allocation: allocations[t.FileAllocation.Word], Tries: int(t.Tries),
+		Timeout: time.Duration(t.Timeout), RetryWait: time.Duration(t.RetryWait), MaxSize: int64(t.MaxSize),
+		Swarms: torrentsource.Plug(d.Peers.address(), d.Peers.NoDHT), Credentials: d.HTTP.login,
+		State: &state.Store{Dir: StateFolder(), PinsOnly: t.NoRemember}, JournalKey: JournalKey(),
+	}
+	d.limit = d.HTTP.Sites.Limits.Of(t.LimitRate)
+	c.Limit = d.limit
+	if err == nil {
+		c.HostLimits, err = d.HTTP.Sites.LimitHosts(&d.HTTP.Pace)
+	}
+	return c, err
+}
+
+// Within holds all downloads together to a limit.
+func (d *Defaults) Within(l *download.Limiter) { d.limit = l }
+
+// ReadSums reads the list of --checksums and checks its signature. Operands are the URLs that the user typed.
+func (d *Defaults) ReadSums(ctx context.Context, client *download.Client, operands []string) (err error) {
+	d.sums, err = ReadSums(ctx, client, &d.HTTP, &d.Anchors, d.common, operands)
+	return err
+}
+
+// demand is what the line, the environment and the settings of everything demand.
+func (d *Defaults) demand() demand { return d.HTTP.Sites.Demand(d.Require.Word, &d.Anchors) }
+
+// Files returns the files that the options name and a run goes by.
+func (d *Defaults) Files() []string {
+	return slices.Concat(d.Anchors.files(), d.HTTP.Trust.files(), d.HTTP.Sites.Files(),
+		[]string{d.HTTP.Checksums, d.Location.GeoIPDB, d.HTTP.NetrcFile, d.HTTP.LoadCookies})
+}
+
+// ForSite makes a request one that goes by its site. What must be proven stays.
+func (d *Defaults) ForSite(r *download.Request) error {
+	return d.HTTP.Sites.Apply(r, r.URL, true, d.limit)
+}
+
+// target is where the file of an operand goes.
+func (d *Defaults) target() (dir, name string, stream io.Writer) {
+	if d.Out == "-" {
+		return "", "", d.Stdout
+	}
+	if d.common.Store != nil {
+		return "", d.object, nil
+	}
+	dir, name = placed(d.Dir, d.Out)
+	return dir, name, nil
+}
+
+// placed is where a file goes. The user's own folders are in dir, so that they may be symbolic links (rule 5).
+func placed(dir, out string) (string, string) {
+	switch {
+	case out == "":
+		return dir, ""
+	case dir == "" || filepath.IsAbs(out):
+		return filepath.Dir(out), filepath.Base(out)
+	}
+	path := filepath.Join(dir, out)
+	return filepath.Dir(path), filepath.Base(path)
+}
+
+// Named returns the path of the file, if the user says it.
+func (d *Defaults) Named() string {
+	if d.Out == "" || d.Out == "-" {
+		return ""
+	}
+	dir, name := placed(d.Dir, d.Out)
+	return filepath.Join(dir, name)
+}
+
+func (d *Defaults) placeURL(word string) (*url.URL, error) {
+	u, err := ParseURL(word)
+	if err == nil && d.NoFTP && address.SchemeOf(u).Family == "ftp" {
+		return nil, problem.Misuse(MaskWord(word), "FTP is off", "leave out --no-ftp")
+	}
+	if err == nil {
+		err = CheckExcluded(d.common.Not, u)
+	}
+	return u, err
+}
+
+func (d *Defaults) mirrorURL(word string) (*url.URL, error) {
+	u, err := d.placeURL(word)
+	if err == nil {
+		err = d.HTTP.checkLogin(u)
+	}
+	return u, err
+}
+
+// ParseURLs parses each word with read.
+func ParseURLs(words []string, read func(word string) (*url.URL, error)) (urls []*url.URL, err error) {
+	for _, word := range words {
+		u, err := read(word)
+		if err != nil {
+			return nil, err
+		}
+		urls = append(urls, u)
+	}
+	return urls, nil
+}

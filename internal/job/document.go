@@ -1,0 +1,227 @@
+package job
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"braid/download"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/metalink"
+	"braid/metalink/metainfo"
+	"braid/source"
+)
+
+// An operand is what a word of the command line names: a file, or files of a document. Requests of the latter are made
+// when their turn comes, and the document is all that is kept of those that wait.
+type operand struct {
+	request  download.Request   // of a document what its files have in common
+	document *download.Document // nil: the request is that of the only file
+	files    []int              // which of the document
+}
+
+// len returns how many files the operand names.
+func (o *operand) len() int {
+	if o.document == nil {
+		return 1
+	}
+	return len(o.files)
+}
+
+// allChosen wants each pattern of --select to name a file: a user who asks for two and gets one is told, unless
+// something that comes in place of a file may have the other.
+func (l *List) allChosen(words []string) error {
+	if len(l.documents) < len(words) {
+		return nil
+	}
+	for _, pattern := range l.of.Select {
+		var missed error
+		for _, d := range l.documents {
+			if _, missed = d.Choose([]string{pattern}); missed == nil {
+				break
+			}
+		}
+		if missed != nil {
+			return missed
+		}
+	}
+	return nil
+}
+
+func (l *List) operand(ctx context.Context, client *download.Client, word string) (o operand, err error) {
+	d := l.of
+	if metainfo.IsMagnet(word) {
+		doc, err := client.Magnet(ctx, d.common, word)
+		if err != nil {
+			return o, err
+		}
+		return l.described(doc, d.common)
+	}
+	if IsLocalDocument(word) {
+		doc, err := d.readDocument(word)
+		if err != nil {
+			return o, err
+		}
+		client.Renew(ctx, doc, d.common.Not)
+		return l.described(doc, d.common)
+	}
+	u, err := d.placeURL(word)
+	if err != nil {
+		return o, orList(word, err)
+	}
+	r := d.common
+	if r.User, err = d.HTTP.UserFor(u); err != nil {
+		return o, err
+	}
+	if r.Claims, err = claimsOfURL(word, r.Claims, !d.NoMetalink); err != nil {
+		return o, err
+	}
+	u.User = nil
+	r.URL = u
+	if err := d.HTTP.Sites.Apply(&r, u, d.demand().Said, d.limit); err != nil {
+		return o, err
+	}
+	if err := RequireKeys(&r); err != nil {
+		return o, err
+	}
+	if !d.NoMetalink && download.IsDocument(u.Path) {
+		doc, err := client.Document(ctx, r)
+		if err != nil {
+			return o, err
+		}
+		return l.described(doc, r)
+	}
+	r.Dir, r.Name, r.Stream = d.target()
+	if r.Signatures, err = d.sums.OfFile(u); err != nil {
+		return o, err
+	}
+	err = d.sums.Vouch(&r)
+	return operand{request: r}, err
+}
+
+// orList is err, with a hint if what should be a URL is a file: a list of URLs, as it seems.
+func orList(word string, err error) error {
+	f, ok := err.(*problem.Problem)
+	if info, wrong := os.Stat(word); ok && wrong == nil && info.Mode().IsRegular() {
+		f.Hint = "a list of URLs is read with -i"
+	}
+	return err
+}
+
+// IsLocalDocument reports whether a word is the name of a document, or a torrent, and no URL.
+func IsLocalDocument(word string) bool {
+	return download.IsDocument(word) && !strings.Contains(word, "://")
+}
+
+func (d *Defaults) readDocument(name string) (*download.Document, error) {
+	if d.NoMetalink {
+		return nil, problem.Misuse(name, "a document on disk, which --no-metalink would leave unread", "")
+	}
+	return OpenDocument(name)
+}
+
+// OpenDocument reads a document, or a torrent, on disk.
+func OpenDocument(name string) (*download.Document, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, problem.Local("document", name, err)
+	}
+	defer f.Close()
+	return download.ReadDocument(f, name)
+}
+
+// described chooses files of a document. Those that cannot be downloaded, as their names are not safe or no place is known, are
+// told of, and the others go on (rule 10).
+func (l *List) described(d *download.Document, base download.Request) (o operand, err error) {
+	if err := RequireKeys(&base); err != nil { // a document on disk is of no site
+		return o, err
+	}
+	chosen, err := d.Choose(base.Select)
+	if err != nil {
+		return o, err
+	}
+	l.documents = append(l.documents, d)
+	refused := d.RefusedOf(base.Select)
+	if n := len(chosen) + len(refused); n > 1 {
+		if err := l.of.checkSeveral(d, n); err != nil {
+			return o, err
+		}
+	}
+	for _, note := range slices.Concat(d.Warnings, d.Notes) {
+		l.Notes = append(l.Notes, d.Name+": "+note)
+	}
+	for _, r := range refused {
+		l.Lost = append(l.Lost, RefusedName(d.Name, r))
+	}
+	o = operand{request: base, document: d}
+	for _, i := range chosen {
+		r, err := l.of.place(&o, i)
+		if err != nil {
+			l.Lost = append(l.Lost, err)
+			continue
+		}
+		if err := l.of.vouch(&r); err != nil {
+			return o, err
+		}
+		o.files = append(o.files, i)
+	}
+	return o, nil
+}
+
+// place makes the request of a file of a document, without what --checksums and --signature say of it.
+func (d *Defaults) place(o *operand, i int) (r download.Request, err error) {
+	f := o.document.Files.At(i)
+	r = o.request
+	r.Dir, r.Name, r.Stream = d.target()
+	if r, err = o.document.Request(f, r); err != nil {
+		return r, err
+	}
+	if d.Integrity && len(f.Claims)+len(f.Pieces) > 0 {
+		r.Overwrite, r.Rename = true, false
+	}
+	return r, nil
+}
+
+// vouch adds to the request of a file of a document what --checksums and --signature say of it.
+func (d *Defaults) vouch(r *download.Request) error {
+	named, err := d.sums.OfFile(r.URL)
+	if err != nil {
+		return err
+	}
+	r.Signatures = append(named, r.Signatures...)
+	return d.sums.Vouch(r)
+}
+
+// vouched is place, with what --checksums and --signature say.
+func (d *Defaults) vouched(o *operand, i int) (r download.Request, err error) {
+	if r, err = d.place(o, i); err == nil {
+		err = d.vouch(&r)
+	}
+	return r, err
+}
+
+// RefusedName is the failure of a file of a document whose name is not safe.
+func RefusedName(document string, r metalink.Refused) *problem.Problem {
+	return &problem.Problem{
+		Kind: download.Local, What: "document", Where: document + ", file " + source.Escape(r.Name),
+		Why: r.Reason, Kept: "not downloaded",
+	}
+}
+
+// checkSeveral refuses flags that are for one file.
+func (d *Defaults) checkSeveral(doc *download.Document, n int) error {
+	hint := "--select NAME chooses one"
+	switch what := " for " + option.Grouped(n) + " files" + " of " + doc.Name; {
+	case d.Out != "":
+		return problem.Misuse("-o", "one name"+what, hint+"; -d FOLDER takes them all")
+	case d.HTTP.DigestOption() != "":
+		return problem.Misuse(d.HTTP.DigestOption(), "one digest"+what, hint)
+	case d.HTTP.Checksums == "" && d.Anchors.NamesOne():
+		return problem.Misuse("--signature", "a signature of one file"+what, hint+"; --signature .asc is beside each")
+	case len(d.Mirror) > 0:
+		return problem.Misuse("--mirror", "a mirror of one file"+what, hint)
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package job
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/address"
+	"braid/download"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/internal/web"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// HTTP are the options of requests to servers, and the digests that the user gives.
+type HTTP struct {
+	Header         option.WordsValue
+	HeaderTo       option.WordsValue
+	UserAgent      string
+	ConnectTimeout option.TimeValue
+	AllowDowngrade bool
+	NoReferer      bool
+	AllowHost      Hosts
+	HostRate       option.NumberValue
+	HostLimitRate  option.RateValue
+	SHA256         string
+	Checksum       option.WordsValue
+	Checksums      string
+	Proxies        Proxies
+	Sites          *Sites
+	Pace           HostPace // of HostRate and HostLimitRate
+	Trust          Trust
+	Referer        string
+	Credentials
+}
+
+// Client is what makes the requests. The user typed these URLs.
+func (w *HTTP) Client(urls ...string) (*httpsource.Client, error) {
+	c := &httpsource.Client{
+		UserAgent: w.UserAgent, ConnectTimeout: time.Duration(w.ConnectTimeout),
+		AllowDowngrade: w.AllowDowngrade, NoReferer: w.NoReferer, AllowHosts: w.AllowHost.Typed(urls...),
+	}
+	w.Pace.Set(w.HostRate, int64(w.HostLimitRate))
+	err := w.Sites.PaceHosts(c, &w.Pace)
+	if err != nil {
+		return c, err
+	}
+	if c.Cookies, err = w.jar(); err != nil {
+		return c, err
+	}
+	if err := w.Trust.apply(c); err != nil {
+		return c, err
+	}
+	if err := w.Proxies.Apply(c); err != nil {
+		return c, err
+	}
+	return c, w.Sites.ConfigureClient(c)
+}
+
+// claims is what the user says that the file is.
+func (w *HTTP) claims() (claims []verify.Claim, err error) {
+	if w.SHA256 != "" {
+		d, err := ParseSHA256(w.SHA256)
+		if err != nil {
+			return nil, problem.Misuse("--sha256", err.Error(), "")
+		}
+		claims = append(claims, verify.Claim{Digest: d, Field: "--sha256", Channel: verify.User})
+	}
+	for _, word := range w.Checksum {
+		d, err := ParseChecksum(word)
+		more := []verify.Claim{{Digest: d, Field: "--checksum", Channel: verify.User}}
+		if err == nil {
+			err = verify.Agree(claims, more)
+		}
+		if err != nil {
+			return nil, problem.Misuse("--checksum", err.Error(), "")
+		}
+		claims = append(claims, more...)
+	}
+	return claims, nil
+}
+
+// DigestOption returns the flag that names a digest, which is that of one file.
+func (w *HTTP) DigestOption() string {
+	switch {
+	case w.SHA256 != "":
+		return "--sha256"
+	case len(w.Checksum) > 0:
+		return "--checksum"
+	}
+	return ""
+}
+
+// claimsOfURL adds to claims the digests that a URL names which the user typed. Where documents are followed, that of a
+// document is not the file's.
+func claimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim, error) {
+	u, err := url.Parse(verify.WellKnownURL(word))
+	if err != nil { // whoever reads it says so
+		return has, nil
+	}
+	digests, err := verify.OfURL(u)
+	var more []verify.Claim
+	for _, d := range digests {
+		more = append(more, verify.Claim{Digest: d, Field: "the URL", Channel: verify.User})
+	}
+	if err == nil {
+		err = verify.Agree(has, more)
+	}
+	switch {
+	case err != nil:
+		return has, problem.Misuse(MaskWord(word), err.Error(), "")
+	case len(more) > 0 && follows && download.IsDocument(u.Path):
+		return has, problem.Misuse(MaskWord(word), "a digest of a document",
+			"--sha256 gives that of the file which the document describes")
+	}
+	return append(slices.Clip(has), more...), nil
+}
+
+var errChecksum = errors.New("write ALGORITHM=HEX, as in sha-256=9f86d0... with all 64 digits")
+
+// ParseChecksum reads "sha-256=HEX", also as "sha256:HEX", or "sha256-BASE64" as Subresource Integrity has it.
+func ParseChecksum(word string) (verify.Digest, error) {
+	if d, ok, err := verify.ParseIntegrity(strings.TrimSpace(word)); ok {
+		return d, err
+	}
+	i := strings.IndexAny(word, "=:")
+	if i < 0 {
+		return verify.Digest{}, errChecksum
+	}
+	algorithm, known := verify.ParseAlgorithm(strings.TrimSpace(word[:i]))
+	if !known {
+		return verify.Digest{}, errChecksum
+	}
+	return verify.ParseHex(algorithm, strings.TrimSpace(word[i+1:]))
+}
+
+// ParseSHA256 reads HEX, also with the name of the algorithm before it.
+func ParseSHA256(word string) (verify.Digest, error) {
+	if d, err := ParseChecksum(word); err == nil && d.Algorithm() == verify.SHA256 {
+		return d, nil
+	}
+	return verify.ParseHex(verify.SHA256, strings.TrimSpace(word))
+}
+
+func (w *HTTP) headers() (map[string][]string, error) {
+	h := http.Header{}
+	if w.Referer != "" {
+		h.Set("Referer", w.Referer)
+	}
+	for _, line := range w.Header {
+		if err := AddField(h, line); err != nil {
+			f := problem.Of(err)
+			return nil, problem.Misuse(strings.TrimSpace("-H "+f.Where), f.Why, f.Hint)
+		}
+	}
+	return h, nil
+}
+
+func (w *HTTP) headersTo() (servers []string, err error) {
+	for _, words := range w.HeaderTo {
+		for word := range strings.SplitSeq(words, ",") {
+			server, err := serverName(strings.TrimSpace(word))
+			if err != nil {
+				return nil, problem.Misuse("--header-to "+word, err.Error(), "")
+			}
+			servers = append(servers, address.URL(&url.URL{Host: server}).Host)
+		}
+	}
+	return servers, nil
+}
+
+// AddFields adds the header fields that the user gives, and the servers that get them.
+func (w *HTTP) AddFields(r *download.Request) (err error) {
+	if r.Header, err = w.headers(); err != nil {
+		return err
+	}
+	r.HeaderTo, err = w.headersTo()
+	return err
+}
+
+// AddEvidence adds to a request what the user says of the file: digests, keys and certificates, and the header fields.
+func (w *HTTP) AddEvidence(r *download.Request, trusted *Anchors) (err error) {
+	if r.Claims, err = w.claims(); err != nil {
+		return err
+	}
+	if err = w.AddFields(r); err != nil {
+		return err
+	}
+	r.Anchors, err = trusted.Load()
+	return err
+}
+
+// AddField adds the field of a line "Name: value" to h.
+func AddField(h http.Header, line string) error {
+	name, value, ok := strings.Cut(line, ":")
+	name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)
+	switch {
+	case !ok || !isToken(name):
+		return problem.Misuse("", "not a header field", "write 'NAME: VALUE'")
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+		return problem.Misuse(name, "control character in the value", "")
+	case web.Reserved(name):
+		return problem.Misuse(name, "braid sets this field itself", "")
+	}
+	h.Add(name, value)
+	return nil
+}
+
+// isToken follows RFC 9110, section 5.6.2.
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+var errNoPassword = errors.New("no password")
+
+func userinfo(v string) (*url.Userinfo, error) {
+	name, password, ok := strings.Cut(v, ":")
+	if !ok || name == "" {
+		return nil, errNoPassword
+	}
+	return url.UserPassword(name, password), nil
+}

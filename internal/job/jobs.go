@@ -1,0 +1,120 @@
+package job
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"braid/download"
+	"braid/fleet"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/internal/web"
+	"braid/internal/worker"
+)
+
+// Jobs returns the jobs of a fleet that URLs and the list (-i) ask for. A job whose entry says no priority has that of
+// the word priority. What makes no sense is an error before the first is in the queue.
+func Jobs(ctx context.Context, d *Defaults, client *download.Client, words []string,
+	priority string) (jobs []fleet.Job, err error) {
+	if err := d.Prepare(client); err != nil {
+		return nil, err
+	}
+	if err := d.ReadSums(ctx, client, nil); err != nil {
+		return nil, err
+	}
+	names := namesakes{}
+	add := func(e option.Entry, place string, line int) error {
+		r, wrong := d.request(e)
+		if wrong != nil {
+			return d.Input.at(max(wrong.line, e.Line), wrong.option, wrong.err)
+		}
+		if err := names.add(&r, place, line); err != nil {
+			return err
+		}
+		if priority != "" { // that of a line is the last word
+			e.Options = append([]option.Setting{{Name: "priority", Value: priority}}, e.Options...)
+		}
+		j, err := FleetJob(e, &r)
+		if err == nil {
+			jobs = append(jobs, j)
+		}
+		return err
+	}
+	for i, word := range words {
+		if _, err := ParseURL(word); err != nil {
+			return nil, err
+		}
+		if err := add(option.Entry{URIs: []string{word}}, fmt.Sprintf("operand %d", i+1), i-len(words)); err != nil {
+			return nil, err
+		}
+	}
+	if d.Input.InputFile == "" {
+		return jobs, nil
+	}
+	text, err := d.Input.Read(MaxList)
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range option.Entries(text) {
+		if err != nil {
+			return nil, problem.Misuse(d.Input.String(), err.Error(), "")
+		}
+		if err := add(e, d.Input.place(e.Line), e.Line); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
+}
+
+// FleetJob is the job of an entry, whose request is r. Its name is below the folder of the workers, and no secret is in it.
+func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
+	place := MaskWord(e.URIs[0])
+	name, err := r.Path()
+	if err != nil {
+		return fleet.Job{}, problem.Misuse(place, err.Error(), "out=NAME in a list names the file")
+	}
+	j := fleet.Job{Name: filepath.ToSlash(name), URIs: e.URIs}
+	sum := sha256.New()
+	for _, o := range e.Options {
+		option, _ := option.InList(o.Name)
+		field, _, _ := strings.Cut(o.Value, ":")
+		if option == "user" || option == "header" && !web.ForAnyServer(strings.TrimSpace(field)) || HasUser(o.Value) {
+			return j, problem.Misuse(place+": "+o.Name, "passwords do not go into the queue",
+				"[site] in the settings of the workers")
+		}
+		switch option {
+		case "out", "dir":
+		case "priority":
+			j.Priority = fleet.ParsePriority(o.Value)
+		default:
+			j.Options = append(j.Options, fleet.Option{Name: o.Name, Value: o.Value})
+			fmt.Fprintf(sum, "%q %q\n", o.Name, o.Value)
+		}
+	}
+	for _, word := range e.URIs {
+		if HasUser(word) {
+			return j, problem.Misuse(place, "passwords do not go into the queue",
+				"[site] in the settings of the workers")
+		}
+		fmt.Fprintf(sum, "%q\n", word)
+	}
+	j.Version = fmt.Sprintf("%.8x", sum.Sum(nil))
+	if !filepath.IsLocal(name) || r.RemoteName && r.Name == "" || r.Rename {
+		return j, problem.Misuse(place, "its name below the folder of the workers is not known",
+			"out=NAME, and dir=FOLDER without a / before it")
+	}
+	if err := worker.CheckName(j.Name); err != nil {
+		return j, problem.Misuse(place, err.Error(), "out=NAME in a list names the file")
+	}
+	return j, nil
+}
+
+// HasUser reports whether a word is a URL with a name, or with a password, too.
+func HasUser(word string) bool {
+	u, err := url.Parse(word)
+	return err == nil && u.User != nil
+}

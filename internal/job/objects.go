@@ -1,0 +1,90 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"braid/download"
+	"braid/internal/problem"
+	"braid/objectstore"
+)
+
+// openStore opens the object store that the options name (--to, -o s3://...).
+func openStore(d *Defaults) (err error) {
+	o := StoreOptions(d.Agent, time.Duration(d.Transfer.Timeout), d.Notes.Add)
+	switch {
+	case objectstore.IsURL(d.Out):
+		d.common.Store, d.object, err = ObjectAt(d.Out, o)
+	case d.To != "":
+		var store *objectstore.Store
+		if store, err = objectstore.Open(d.To, o); err == nil {
+			d.common.Store, d.object = store, d.Out
+		}
+	}
+	return err
+}
+
+// ObjectAt returns the store of an object, and its name there.
+func ObjectAt(word string, o objectstore.Options) (download.Store, string, error) {
+	cut := strings.LastIndexByte(word, '/') + 1
+	if cut <= len("s3://") || cut == len(word) {
+		return nil, "", problem.Misuse(word, "names no object", "s3://BUCKET/NAME")
+	}
+	store, err := objectstore.Open(word[:cut], o)
+	if err != nil {
+		return nil, "", err
+	}
+	return store, word[cut:], nil
+}
+
+// StoreOptions returns the options of a store for a program. Note is called with what the user should know.
+func StoreOptions(agent string, timeout time.Duration, note func(string)) objectstore.Options {
+	o := objectstore.Options{Timeout: timeout, UserAgent: agent, Note: note}
+	if state := StateFolder(); state != "" {
+		o.Folder = filepath.Join(state, "uploads")
+	}
+	return o
+}
+
+// StoreNotes are what a store says while downloads run.
+type StoreNotes struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+// Add keeps a text for Take. It may be called by several goroutines.
+func (n *StoreNotes) Add(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.texts = append(n.texts, text)
+}
+
+// Take returns the texts that were added since it was called last.
+func (n *StoreNotes) Take() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	texts := n.texts
+	n.texts = nil
+	return texts
+}
+
+// place is where a file of a list goes. It is an error if its line says a folder of its own, or what no object has;
+// option is the one that does.
+func (e *entry) place() (option string, err error) {
+	switch {
+	case e.Store == nil:
+		e.Dir, e.Name = placed(e.dir, e.out)
+		e.MakeDir = true
+		return "", nil
+	case e.dir != "":
+		return "dir", fmt.Errorf("a folder, and the files go to %s", e.Store.Path(""))
+	case e.RemoteTime:
+		return "remote-time", errors.New("an object has no date of its own")
+	}
+	e.Name = e.out
+	return "", nil
+}

@@ -1,0 +1,152 @@
+package job
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"slices"
+
+	"braid/download"
+	"braid/internal/fsys"
+	"braid/internal/partfile"
+	"braid/internal/problem"
+	"braid/verify"
+)
+
+// A Resumable is an unfinished download that says what it is a part of.
+type Resumable struct {
+	dir  string
+	left partfile.Left
+	url  *url.URL
+}
+
+// URL returns the URL that the download was begun with.
+func (r *Resumable) URL() string { return r.url.String() }
+
+// NewResumedList returns the list of unfinished downloads. Those of lost are not among them.
+func NewResumedList(ctx context.Context, d *Defaults, client *download.Client, found []Resumable, lost []error) (*List, error) {
+	if err := d.read(); err != nil {
+		return nil, err
+	}
+	var urls []string
+	for _, r := range found {
+		urls = append(urls, r.URL())
+	}
+	if err := d.ReadSums(ctx, client, urls); err != nil {
+		return nil, err
+	}
+	l := &List{of: d, Lost: lost, Notes: d.sums.Notes, Warnings: d.sums.Warnings}
+	for _, r := range found {
+		q, err := r.request(d)
+		if err != nil {
+			return nil, err
+		}
+		l.add(operand{request: q})
+	}
+	return l, l.check()
+}
+
+// Settle reports whether the file is in place, with nothing due, and the run that put it there was stopped before it
+// removed the journal. It is removed. Where proof is demanded, a digest is given, or nothing shows that it was this
+// user's, it is for a download to say whether the file is complete. A dry run leaves the journal.
+func Settle(d *Defaults, dir, name string, dry bool) (done bool, err error) {
+	l, ok, err := partfile.Look(fsys.OS, dir, name)
+	if err != nil || !ok || !l.Committed || l.Due || !l.SealedBy(partfile.OpenKey(fsys.OS, JournalKey())) {
+		return false, err
+	}
+	// The size and date that Left compares prove no byte. Where proof is demanded, a download reads the file.
+	if len(d.common.Claims) > 0 || d.HTTP.Checksums != "" {
+		return false, nil
+	}
+	if required, err := requiredOf(d, l); err != nil || max(required,
+		Requirement(l.Identity.Require, false)) > download.RequireNothing {
+		return false, err
+	}
+	if dry {
+		return true, nil
+	}
+	c, err := partfile.OpenCommitted(fsys.OS, dir, name)
+	if c == nil || err != nil {
+		return false, err
+	}
+	defer c.Close()
+	return true, c.Clear()
+}
+
+// requiredOf is what this run demands of a file.
+func requiredOf(d *Defaults, l partfile.Left) (download.Require, error) {
+	demand := d.demand()
+	q := download.Request{Require: demand.Require}
+	u, err := ParseURL(l.Identity.URL)
+	if err != nil { // it is masked
+		return q.Require, nil
+	}
+	err = d.HTTP.Sites.Apply(&q, u, demand.Said, nil)
+	return q.Require, err
+}
+
+// ResumableAt reads what is there of a file. Its URL is of use only if nothing in it was a secret, which the journal
+// does not keep.
+func ResumableAt(dir, name string) (Resumable, error) {
+	l, ok, err := partfile.Look(fsys.OS, dir, name)
+	cannot := func(why, hint string) (Resumable, error) {
+		return Resumable{}, &problem.Problem{Kind: download.Local, What: "resume", Why: why, Hint: hint}
+	}
+	switch {
+	case err != nil:
+		return Resumable{}, err
+	case !ok:
+		return cannot("nothing unfinished of that name is there", "braid parts shows what there is")
+	case l.InUse:
+		return Resumable{}, &partfile.InUseError{Path: l.Path, PID: l.PID}
+	case l.Due:
+		hint := "the same braid get as before runs it; braid parts remove " + name + " gives it up"
+		return cannot("it is in place, and what --on-complete was to run is not in its journal", hint)
+	case !l.Known:
+		return cannot("nothing says what it is a part of", "braid parts remove "+name)
+	case !l.SealedBy(partfile.OpenKey(fsys.OS, JournalKey())):
+		return cannot("nothing shows that its journal is of a download of yours", "the same braid get as before goes on")
+	case l.Identity.PieceSum != "":
+		return cannot("it is proven by the pieces of a torrent, which are not in its journal",
+			"the same braid get as before goes on")
+	}
+	u, err := ParseURL(l.Identity.URL)
+	if err != nil || partfile.SumURL(u) != l.Identity.URLSum {
+		return cannot("its URL had something in it that is not kept, as it may be a secret",
+			"the same braid get as before goes on")
+	}
+	u.User = nil // stars, if there was a name; netrc or -u say it again
+	return Resumable{dir, l, u}, nil
+}
+
+// request is what was asked for, as far as the journal says.
+func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
+	q = d.common
+	id := r.left.Identity
+	q.URL, q.Dir, q.Name = r.url, r.dir, r.left.Name
+	if q.User, err = d.HTTP.resumed(r.url); err != nil {
+		return q, err
+	}
+	for _, c := range id.Claims {
+		if c.Channel == verify.User && !verify.Strong(d.common.Claims) { // else the user corrects it
+			q.Claims = append(slices.Clip(q.Claims), c)
+		}
+	}
+	said := d.demand().Said
+	if err := d.HTTP.Sites.Apply(&q, r.url, said, d.limit); err != nil {
+		return q, err
+	}
+	if !said { // no less than the run that began it, whatever the settings say of the site by now
+		q.Require = max(q.Require, Requirement(id.Require, false))
+	}
+	if err := RequireKeys(&q); err != nil {
+		f := problem.Of(err)
+		f.Where = filepath.Join(r.dir, r.left.Name)
+		f.Why = "a signature was demanded when it was begun, and no key or certificate is trusted"
+		return q, f
+	}
+	if q.Signatures, err = d.sums.OfFile(r.url); err != nil {
+		return q, err
+	}
+	return q, d.sums.Vouch(&q)
+}

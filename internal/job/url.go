@@ -1,0 +1,117 @@
+package job
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"braid/address"
+	"braid/download"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/source"
+	"braid/verify"
+)
+
+var (
+	errScheme = errors.New("not an " + address.ListSchemes() + " URL")
+	errWeb    = errors.New("not an http or https URL")
+	errNoHost = errors.New("a URL without a host")
+	errPort   = errors.New("there is no such port; they end at 65535")
+	errNoPort = errors.New("what follows the last : is no port; in a password / ? # : @ are written %2F %3F %23 %3A %40")
+	errEmpty  = errors.New("the URL is empty")
+	errTwo    = errors.New("two URLs with a space between them; in a list (-i) it is a tab before a mirror, and a line for each file")
+	errSpaces = errors.New("a space at its beginning or end")
+)
+
+// ParseWebURL reads the URL of a web server that the user typed.
+func ParseWebURL(word string) (*url.URL, error) {
+	return readURL(word, errWeb, func(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" })
+}
+
+// ParseURL reads the URL of a file that the user typed, at a web or an FTP server.
+func ParseURL(word string) (*url.URL, error) {
+	word = verify.WellKnownURL(word)
+	u, err := readURL(word, errScheme, address.HasScheme)
+	if err == nil {
+		if wrong := download.CheckURL(u); wrong != nil { // rule 58
+			return nil, problem.Misuse(MaskWord(word), wrong.Error(), "")
+		}
+	}
+	return u, err
+}
+
+// readURL reads a URL that the user typed; wrong is what to say of schemes that are none of those meant.
+func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, error) {
+	if LooksLikeHost(word) { // before url.Parse, which takes the host of host:port/path for a scheme
+		return nil, problem.Misuse(MaskWord(word), wrong.Error(), "https://"+MaskWord(word)+"?")
+	}
+	u, err := url.Parse(word)
+	switch {
+	case word == "":
+		err = errEmpty
+	case strings.TrimSpace(word) != word:
+		err = errSpaces
+	case strings.Contains(word, " http://") || strings.Contains(word, " https://") || strings.Contains(word, " ftp://"):
+		err = errTwo
+	case err != nil:
+		err = plainly(err, wrong)
+	case !meant(u):
+		err = wrong
+	case u.Hostname() == "":
+		err = errNoHost
+	case u.Port() != "":
+		if _, e := strconv.ParseUint(u.Port(), 10, 16); e != nil {
+			err = errPort
+		}
+	}
+	if err == errNoHost {
+		return nil, problem.Misuse(MaskWord(word), err.Error(), u.Scheme+"://HOST/FILE")
+	}
+	if err != nil {
+		return nil, problem.Misuse(MaskWord(word), err.Error(), "")
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return address.URL(u), nil
+}
+
+// plainly is what package url does not like about a URL; wrong is for what has no scheme. It is without the URL and its
+// port, which may be part of a password.
+func plainly(err, wrong error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	switch why := err.Error(); {
+	case strings.HasPrefix(why, "invalid port"):
+		return errNoPort
+	case strings.HasPrefix(why, "first path segment"), strings.HasPrefix(why, "missing protocol scheme"):
+		return wrong
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "net/url: "))
+}
+
+// LooksLikeHost tells an address without its scheme, as browsers take it.
+func LooksLikeHost(word string) bool {
+	host, _, _ := strings.Cut(word, "/")
+	return strings.Contains(host, ".") && !strings.HasPrefix(host, ".") && !strings.ContainsAny(host, " @?#\\") &&
+		!strings.Contains(word, "://")
+}
+
+// IsURL tells a URL from a path.
+func IsURL(word string) bool { return strings.Contains(word, "://") }
+
+// MaskWord shows a word of the command line that should be a URL, without its secrets, also when it
+// cannot be parsed.
+func MaskWord(word string) string {
+	if u, err := url.Parse(word); err == nil && *u != (url.URL{Scheme: u.Scheme}) { // of http:// Mask leaves http:
+		return source.Mask(u)
+	}
+	if i := strings.LastIndexByte(word, '@'); i >= 0 { // first, as a password may have a ? or #
+		word = "***" + word[i:]
+	}
+	if i := strings.IndexAny(word, "?#"); i >= 0 {
+		word = word[:i] + "?***"
+	}
+	return source.Escape(option.Shorten(word, 200))
+}
