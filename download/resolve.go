@@ -22,9 +22,9 @@ import (
 // This file decides what the file is, from the request and the chain of answers to it. The order of trust is the user, the asked
 // server, what that one names. A mirror's own claims are compared with these and are never evidence.
 //
-// The asked server is the host of the URL that the user typed, where http may become https, or the Metalink server (RFC
-// 6249, section 2) if no redirect before it carried a Link or a Digest. A host that a Link, a document or a redirect
-// with a digest names is a mirror.
+// The asked server is the host of the URL that the user typed, where http may become https on the default ports, or the
+// Metalink server (RFC 6249, section 2) if no redirect before it carried a Link or a Digest. A host that a Link, a
+// document or a redirect with a digest names is a mirror.
 
 // A role is how the server counts that a chain of answers begins with.
 type role uint8

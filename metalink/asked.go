@@ -24,8 +24,8 @@ func Own(hops []Hop) int {
 }
 
 // AskedAt reports whether answer at of a chain comes from the asked server. This is the host of the first URL, where
-// http may become https. If no answer before that of the Metalink server describes the file, it is also the Metalink
-// server.
+// http may become https on the default ports. If no answer before that of the Metalink server describes the file, it is
+// also the Metalink server.
 func AskedAt(hops []Hop, at int) bool {
 	if sameHost(hops[0].URL, hops[at].URL) {
 		return true
@@ -64,13 +64,16 @@ func (h Hop) links() bool {
 	})
 }
 
-// sameHost reports whether a and b are on the same server. From a to b, http may become https.
+// sameHost reports whether a and b are on the same server. From a to b, http may become https, both on the default port.
+// On another port another server may listen.
 func sameHost(a, b *url.URL) bool {
-	switch {
-	case a == nil || b == nil:
+	if a == nil || b == nil {
 		return a == b
-	case a.Scheme == "http" && b.Scheme == "https":
-		return strings.EqualFold(address.URL(a).Hostname(), address.URL(b).Hostname())
 	}
-	return a.Scheme == b.Scheme && address.HostPort(a) == address.HostPort(b)
+	here, there := address.HostPort(a), address.HostPort(b)
+	if a.Scheme == "http" && b.Scheme == "https" {
+		host, plain := strings.CutSuffix(here, ":80")
+		return plain && there == host+":443"
+	}
+	return a.Scheme == b.Scheme && here == there
 }
