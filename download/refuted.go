@@ -141,7 +141,10 @@ func (g *getter) keepRefuted(ctx context.Context, prior partfile.Identity, wrong
 		g.kept = have.Len()
 		return err
 	}
-	then := version.View{Host: a.Host, Size: have.Len(), Modified: prior.Date}
+	then := version.View{Host: a.Host, Size: -1}
+	if prior.Host == a.Host { // else the size and date are of another server's copy
+		then.Size, then.Modified = have.Len(), prior.Date
+	}
 	if prior.ETagHost == a.Host {
 		then.ETag = prior.ETag
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,6 +90,22 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 		})))
 		if res, err := r.get(); err != nil || !res.Proof.Verified() {
 			t.Errorf("%+v, %v", res, err)
+		}
+	})
+	t.Run("another, and the server leads to an older copy", func(t *testing.T) {
+		older := sized(t, size-5)
+		var to atomic.Pointer[mirrortest.Server]
+		to.Store(s)
+		origin := sized(t, size, mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			http.Redirect(w, q, to.Load().URL, http.StatusFound)
+		})))
+		r := newRun(t, origin.URL)
+		r.req.Claims = userClaim(other())
+		r.wrong(download.Mismatch)
+		to.Store(older)
+		r.req.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
+		if e := r.wrong(download.Mismatch); e.Kept != size || older.Sent() > 0 {
+			t.Errorf("%d bytes are kept, and %d were fetched", e.Kept, older.Sent())
 		}
 	})
 	t.Run("none", func(t *testing.T) {
