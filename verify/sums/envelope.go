@@ -2,7 +2,7 @@ package sums
 
 import "strings"
 
-// The lines that divide a message in the cleartext signature framework (RFC 9580, section 7).
+// The lines that delimit a message in the cleartext signature framework (RFC 9580, section 7).
 const (
 	beginAny       = "-----BEGIN PGP "
 	beginSigned    = "-----BEGIN PGP SIGNED MESSAGE-----"
@@ -10,29 +10,29 @@ const (
 	endSignature   = "-----END PGP SIGNATURE-----"
 )
 
-// A place is how far an envelope is open.
+// A place is the part of an envelope that the next line belongs to.
 type place uint8
 
 const (
 	atBeginning place = iota
-	inPlain           // there is no envelope
+	inPlain           // the list has no envelope
 	inHeaders
 	inText
 	inSignature
 	atEnd
 )
 
-// An envelope takes the text of a list out of the cleartext signature around it, if there is one.
+// An envelope removes the cleartext signature around a list, if the list has one, and collects its text.
 type envelope struct {
 	at        place
-	lines     []string // of the text, as they are read
+	lines     []string // of the text, with dash escapes removed
 	signature strings.Builder
 }
 
 func (e *envelope) wrapped() bool { return e.at > inPlain }
 
-// open gives the part of a line that belongs to the list, or says why the message cannot be read. It is strict: where
-// readers of such messages are generous, each reads another text.
+// open returns the part of a line that belongs to the list, or why the message cannot be read. It is strict, because
+// lenient readers of such messages disagree about the text.
 func (e *envelope) open(line string) (text, why string) {
 	trimmed := strings.TrimRight(line, " \t")
 	switch e.at {
@@ -70,7 +70,8 @@ func (e *envelope) outside(line, trimmed string) (text, why string) {
 	return line, ""
 }
 
-// header reads a line before the text. RFC 9580, section 7.1: there are "Hash" headers, and "exactly one empty line".
+// header reads a line before the text. RFC 9580, section 7.1: the headers are "Hash" headers, followed by "exactly one
+// empty line".
 func (e *envelope) header(line string) (why string) {
 	switch {
 	case line == "":
@@ -81,8 +82,8 @@ func (e *envelope) header(line string) (why string) {
 	return ""
 }
 
-// text reads a line of the message. Section 7.2: a line that begins with a dash is prefixed by a dash and a space, others
-// may be. Space at its end is not signed.
+// text reads a line of the message. RFC 9580, section 7.2: a line that begins with a dash is prefixed by a dash and a
+// space; other lines may be. The signature does not cover white space at the end of a line.
 func (e *envelope) text(trimmed string) (text, why string) {
 	if trimmed == beginSignature {
 		e.at = inSignature
@@ -97,8 +98,8 @@ func (e *envelope) text(trimmed string) (text, why string) {
 	return text, ""
 }
 
-// message is the text as its signature speaks of it (RFC 9580, section 7.1): the lines that were read, ended by CR and LF
-// but for the last one.
+// message returns the signed text and its signature (RFC 9580, section 7.1). The lines of the text are separated by CR
+// and LF; the last line has no line ending.
 func (e *envelope) message() Message {
 	if !e.wrapped() {
 		return Message{}
@@ -106,7 +107,7 @@ func (e *envelope) message() Message {
 	return Message{Text: []byte(strings.Join(e.lines, "\r\n")), Signature: []byte(e.signature.String())}
 }
 
-// unfinished says that the message has no end.
+// unfinished returns why the message is incomplete, or "" if it is complete.
 func (e *envelope) unfinished() (why string) {
 	if e.wrapped() && e.at != atEnd {
 		return "the signed message is cut off"

@@ -9,21 +9,20 @@ import (
 	"braid/verify"
 )
 
-// maxNear is how many names an error tells.
+// maxNear is the number of names that an error lists at most.
 const maxNear = 5
 
-// Find gives what the list claims about a file, which may have several names: the first one counts that is in the list,
-// and if none is, the error is about the last. There is at most one claim per algorithm, strongest first, which says
-// that it is from that line of list, which came over a channel. Malformed are the lines that cannot be read and are
-// about the file, or may be; unless one of the claims is strong, or the caller knows more of the file, they are an
-// error.
+// Find returns the claims of the list about a file that may have several names. The first name that the list has
+// counts; if the list has none of them, the error is about the last. The claims have at most one of each algorithm, the
+// strongest first. Each records the line, the name of the list and the channel. Malformed are the unreadable lines that
+// are or may be about the file. They are an error unless a claim is strong or the caller has other evidence.
 //
-// An entry is meant if its name is name, whether ./ is before it or not; if there is none, then the only path that
-// ends in /name. A name with folders may be asked for, too. A list of nothing but a digest speaks of the file that the
-// list is named after or, if that is not to be told, of any that is asked for.
+// An entry matches if its name, without a leading ./, equals name. If no entry does, the only path that ends in /name
+// matches. The name may have folders. A list that is only a digest is about the file that the list is named after, or
+// about any file if the list's name does not say.
 //
-// The error is a *verify.ConflictError if one algorithm has two values, an *AmbiguousError if several paths
-// end in /name, or a *NotFoundError.
+// The error is a *verify.ConflictError if one algorithm has two values, an *AmbiguousError if several paths end in
+// /name, or a *NotFoundError.
 func (l List) Find(names []string, list string, over verify.Channel) (claims []verify.Claim, malformed []*Error, err error) {
 	none := &NotFoundError{}
 	for _, name := range names {
@@ -45,7 +44,7 @@ func (l List) Find(names []string, list string, over verify.Channel) (claims []v
 	return nil, nil, none
 }
 
-// claimsOf are what the lines about the file name claim.
+// claimsOf returns the claims of rows, which are about the file name.
 func claimsOf(name string, rows []row, list string, over verify.Channel) (claims []verify.Claim, err error) {
 	var only []string
 	wrong := false
@@ -73,7 +72,7 @@ func claimsOf(name string, rows []row, list string, over verify.Channel) (claims
 	return claims, nil
 }
 
-// rowsOf are the lines about one file.
+// rowsOf returns the lines about one file.
 func (l List) rowsOf(name string) (rows []row, err error) {
 	if len(l.rows) > 0 && !slices.ContainsFunc(l.rows, func(r row) bool { return !r.nameless() }) {
 		if l.speaksOf(base(name)) {
@@ -102,13 +101,13 @@ func (l List) rowsOf(name string) (rows []row, err error) {
 	return deeper, nil
 }
 
-// speaksOf tells whether a list without names is about the file name. A list that is called disk.sha256 may be about
+// speaksOf reports whether a list without names is about the file name. A list called disk.sha256 may be about
 // disk.iso.
 func (l List) speaksOf(name string) bool {
 	return l.about == "" || name == l.about || strings.HasPrefix(name, l.about+".")
 }
 
-// near are names of the list that are like name, the best first.
+// near returns names of the list that resemble name, the most similar first.
 func (l List) near(name string) (names []string) {
 	likeness := map[string]float64{}
 	if l.about != "" {
@@ -128,7 +127,7 @@ func (l List) near(name string) (names []string) {
 	return firstFew(names)
 }
 
-// alike is how much of two names is the same at their beginnings and ends: 1 if they differ in case only.
+// alike returns the share of two names that agrees at their beginnings and ends: 1 if they differ only in case.
 func alike(a, b string) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -154,11 +153,11 @@ func lower(c byte) byte {
 	return c
 }
 
-// A NotFoundError says that a list has no digest of a file: there is nothing to verify with (exit code 12).
+// A NotFoundError reports that a list has no usable digest of a file (exit code 12).
 type NotFoundError struct {
-	Name string   // that was asked for
-	Near []string // at most 5 names of the list that are like it, as the list has them: a stranger's words
-	Only []string // the algorithms, not ours, whose digests of the file the list has
+	Name string   // the last name that was looked up
+	Near []string // at most 5 similar names, as the list spells them; not trusted
+	Only []string // the unsupported algorithms of the list's digests of the file
 }
 
 func (e *NotFoundError) Error() string {
@@ -171,11 +170,11 @@ func (e *NotFoundError) Error() string {
 	return quote(e.Name) + " is not in it"
 }
 
-// An AmbiguousError says that several files of a list have the name that was asked for (exit code 12): a name with its
-// folders would tell them apart.
+// An AmbiguousError reports that several paths of a list end in the name that was looked up (exit code 12). A name with
+// folders would select one.
 type AmbiguousError struct {
 	Name  string
-	Paths []string // at most 5, as the list has them: a stranger's words
+	Paths []string // at most 5, as the list spells them; not trusted
 }
 
 func (e *AmbiguousError) Error() string {
@@ -190,7 +189,7 @@ func quoteAll(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// paths are the different names of rows, the first few.
+// paths returns the first few distinct names of rows.
 func paths(rows []row) (names []string) {
 	for _, r := range rows {
 		names = append(names, r.Name)
@@ -199,13 +198,13 @@ func paths(rows []row) (names []string) {
 	return firstFew(names)
 }
 
-// firstFew are at most maxNear of names, without what is there twice in a row.
+// firstFew returns at most maxNear of names, which are sorted or ranked, without adjacent duplicates.
 func firstFew(names []string) []string {
 	names = slices.Compact(names)
 	return names[:min(len(names), maxNear)]
 }
 
-// clean is a name without the ./ that find and tar put before it.
+// clean returns a name without the ./ that find and tar prepend.
 func clean(name string) string {
 	for strings.HasPrefix(name, "./") {
 		name = name[2:]
@@ -213,5 +212,5 @@ func clean(name string) string {
 	return name
 }
 
-// base is the last segment of a name.
+// base returns the last segment of a name.
 func base(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }

@@ -7,8 +7,8 @@ import (
 	"braid/verify"
 )
 
-// ours returns the algorithm that lists and their names call name, in lower case; 0 if verify does not know it. OpenSSL
-// has sha2-256 for sha-256, and "sha" is none: with OpenSSL it was SHA-0.
+// ours returns the algorithm that lists and their file names call name, in lower case, or 0 if package verify does not
+// support it. OpenSSL writes sha2-256 for sha-256. The name "sha" is not accepted: in OpenSSL it was SHA-0.
 func ours(name string) verify.Algorithm {
 	if name == "sha" {
 		return 0
@@ -23,7 +23,7 @@ func ours(name string) verify.Algorithm {
 	return a
 }
 
-// others are names of other algorithms, of which many have digests of the same length.
+// others are names of unsupported algorithms. Many have digests as long as those of a supported one.
 var others = map[string]string{
 	"b2sum": "BLAKE2", "b2sums": "BLAKE2", "blake2": "BLAKE2", "blake2b": "BLAKE2", "blake2s": "BLAKE2",
 	"b3sum": "BLAKE3", "b3sums": "BLAKE3", "blake3": "BLAKE3",
@@ -34,17 +34,18 @@ var others = map[string]string{
 	"xxh128": "XXH128", "xxh128sum": "XXH128", "crc32": "CRC-32",
 }
 
-// lastOnly are names of other algorithms that mean something else where they are not the end of a name: jdk-17-b3.
+// lastOnly are names of unsupported algorithms that count only at the end of a list's name: in jdk-17-b3 they mean
+// something else.
 var lastOnly = map[string]string{"b2": "BLAKE2", "b3": "BLAKE3"}
 
-// A hint is what the name of a list says about lines that do not say which algorithm they are of.
+// A hint is the algorithm that the name of a list implies for lines that do not name one.
 type hint struct {
-	alg     verify.Algorithm // 0: nothing, or several
-	foreign string           // an algorithm that is not ours, or ""
+	alg     verify.Algorithm // 0 if the name implies none, or several
+	foreign string           // an unsupported algorithm, or ""
 }
 
-// hintOf reads the name of a list: SHA256SUMS, sha512sum.txt, disk.iso.sha256, CHECKSUM.SHA256-disk. The word that
-// comes last counts, as what is before it may be of the name of a file: sha3-1.0.tar.gz.sha256.
+// hintOf parses the name of a list: SHA256SUMS, sha512sum.txt, disk.iso.sha256, CHECKSUM.SHA256-disk. The last
+// algorithm in it counts, because an earlier one may belong to the name of a file: sha3-1.0.tar.gz.sha256.
 func hintOf(name string) (h hint) {
 	words := strings.FieldsFunc(normal(name), func(c rune) bool { return c > 0x7f || !alphanumeric(byte(c)) })
 	several := false
@@ -56,12 +57,12 @@ func hintOf(name string) (h hint) {
 		}
 	}
 	if several {
-		h.alg = 0 // the length tells
+		h.alg = 0 // the length of a digest decides
 	}
 	return h
 }
 
-// consumeWords looks for an algorithm at the beginning of words, of which n belong to it or to nothing.
+// consumeWords parses an algorithm at the beginning of words and returns the number of words to skip.
 func consumeWords(words []string) (alg verify.Algorithm, foreign string, n int) {
 	for n = min(2, len(words)); n > 0; n-- {
 		word := strings.Join(words[:n], "-")
@@ -82,7 +83,7 @@ func consumeWords(words []string) (alg verify.Algorithm, foreign string, n int) 
 	return 0, "", 1
 }
 
-// algorithm tells of what a digest of so many hexadecimal digits is.
+// algorithm returns the algorithm of a digest with the given number of hexadecimal digits, or why it is unknown.
 func (h hint) algorithm(digits int) (alg verify.Algorithm, foreign, why string) {
 	if h.foreign != "" {
 		return 0, "", fmt.Sprintf("the name of the list says that this is %s, which is not known here", h.foreign)
@@ -107,8 +108,8 @@ func (h hint) algorithm(digits int) (alg verify.Algorithm, foreign, why string) 
 	return 0, "", fmt.Sprintf("%d hexadecimal digits are no digest", digits)
 }
 
-// about is the file that a list is named after: disk.iso for disk.iso.sha256 or disk.iso.sha256sum.txt. It is empty if
-// the name does not say.
+// about returns the name of the file that a list is named after: disk.iso for disk.iso.sha256 or
+// disk.iso.sha256sum.txt. It returns "" if the list is not named after one.
 func about(list string) string {
 	for _, ext := range []string{".asc", ".txt"} {
 		list = strings.TrimSuffix(list, ext)
@@ -119,10 +120,10 @@ func about(list string) string {
 	return ""
 }
 
-// singular is a word without the "sum" or "sums" of a program's or list's name.
+// singular returns word without the "sum" or "sums" of a program's or list's name.
 func singular(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(word, "s"), "sum")
 }
 
-// normal is a name of an algorithm as the tables have it.
+// normal returns a name of an algorithm as the tables spell it.
 func normal(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }

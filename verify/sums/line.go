@@ -9,11 +9,11 @@ import (
 	"braid/verify"
 )
 
-// stdin is what OpenSSL calls a file without a name.
+// stdin is OpenSSL's name for standard input.
 const stdin = "stdin"
 
-// row reads a line that is not empty. It is "" or says what is wrong with the line, whose name is given back as far as
-// it has one.
+// row parses a line that is not empty. If the line is malformed, why says so, and r has the file name as far as it
+// could be read.
 func (h hint) row(text string) (r row, why string) {
 	rest, escaped := strings.CutPrefix(text, `\`)
 	if digits, after := consumeDigits(rest); digits != "" {
@@ -33,8 +33,8 @@ func (h hint) row(text string) (r row, why string) {
 	return r, why
 }
 
-// consumeDigits splits s after the digits of a digest, which end at a blank or with the line. There are none if s
-// does not begin with at least as many as CRC-32 has.
+// consumeDigits splits s after the digits of a digest, which end at a blank or at the end of the line. It returns no
+// digits if s begins with fewer than CRC-32 has.
 func consumeDigits(s string) (digits, rest string) {
 	const fewest = 8
 	n := strings.IndexFunc(s, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", c) })
@@ -47,7 +47,7 @@ func consumeDigits(s string) (digits, rest string) {
 	return s[:n], s[n:]
 }
 
-// untagged reads what follows digits: nothing, or a name.
+// untagged parses a line that begins with digits. A file name may follow them.
 func (h hint) untagged(digits, after string) (r row, why string) {
 	alg, foreign, why := h.algorithm(len(digits))
 	r.foreign = foreign
@@ -60,8 +60,8 @@ func (h hint) untagged(digits, after string) (r row, why string) {
 	return r, why
 }
 
-// cutMode is s without what is before the name: a space, or a star for a file that was read as binary; some programs
-// leave it out.
+// cutMode returns s without the mode that precedes a name: a space, or a star for a file read in binary mode. Some
+// programs write no mode.
 func cutMode(s string) string {
 	if len(s) == 1 || s[0] != ' ' && s[0] != '*' {
 		return s
@@ -85,7 +85,7 @@ func splitTagged(s string) (tag, name, value string, ok bool) {
 	return tag, name, strings.Trim(value, " \t"), ok
 }
 
-// isTag tells whether s can be the name of an algorithm.
+// isTag reports whether s can be the name of an algorithm.
 func isTag(s string) bool {
 	const longest = 32
 	for _, c := range []byte(s) {
@@ -96,8 +96,8 @@ func isTag(s string) bool {
 	return s != "" && len(s) <= longest
 }
 
-// tagged makes a row of a line that names its algorithm. Unknown ones are skipped (rule 31), and remembered: "SIZE
-// (disk.iso) = 5" is one of them.
+// tagged parses a line that names its algorithm. Lines of unknown algorithms are skipped (rule 31) but remembered;
+// "SIZE (disk.iso) = 5" is such a line.
 func tagged(tag, name, value string) (r row, why string) {
 	if blank(name) {
 		return row{}, "no file name"
@@ -116,7 +116,7 @@ func tagged(tag, name, value string) (r row, why string) {
 	return r, ""
 }
 
-// unescape takes the escapes out of a name whose line begins with a backslash.
+// unescape decodes the escapes of a name in a line that begins with a backslash.
 func unescape(name string) (plain, why string) {
 	var b strings.Builder
 	for rest := name; rest != ""; {
@@ -138,7 +138,7 @@ func unescape(name string) (plain, why string) {
 	return b.String(), ""
 }
 
-// strange says why a line cannot be read.
+// strange returns why a line cannot be read.
 func strange(text string) string {
 	if text[0] == '<' {
 		return "this is a web page or XML, not a list of digests"
@@ -146,7 +146,7 @@ func strange(text string) string {
 	return fmt.Sprintf("not a line of a checksum file: %s", quote(text))
 }
 
-// quote is a name or line in an error.
+// quote formats a name or line for an error.
 func quote(s string) string { return mask.Quote(s, 80) }
 
 func blank(s string) bool { return strings.Trim(s, " \t") == "" }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Read reads a list. The name is what the list is called, without folders, or empty if that is not known: it says which
-// algorithm the lines are of that do not say it themselves (B2SUMS is no list of SHA-512), and which file a digest
-// alone is of (disk.iso.sha256). A line that cannot be read is no error as long as it could be one of a list, and ends
-// what is said of its file only: see Find and Lines. The error is an *Error or a *LimitError.
+// Read parses a list. The name is the file name of the list without folders, or empty if unknown. It implies the
+// algorithm of lines that do not name one (B2SUMS is not a list of SHA-512), and the file that a lone digest is of
+// (disk.iso.sha256). An unreadable line is not an error of the whole list if it could belong to a list; it affects only
+// the file that it is about, see [List.Find] and [List.Lines]. The error is an *Error or a *LimitError.
 func Read(name string, data []byte) (List, error) {
 	if len(data) > MaxSize {
 		return List{}, &LimitError{0, MaxSize, "bytes"}
@@ -30,21 +30,21 @@ func Read(name string, data []byte) (List, error) {
 	return List{p.rows, index(p.rows), p.lost, about(name), p.envelope.wrapped(), p.envelope.message()}, nil
 }
 
-// A parser is one call of Read.
+// A parser holds the state of one call of Read.
 type parser struct {
 	hint     hint
 	envelope envelope
 	rows     []row
-	lost     []*Error // lines that cannot be read, and that may be about any file
+	lost     []*Error // unreadable lines that may be about any file
 }
 
-// A line is one of a list, without its end.
+// A line is one line of a list, without its line ending.
 type line struct {
 	number int
 	text   string
 }
 
-// lines takes a list apart. A byte order mark, and a carriage return at the end of a line, are left out.
+// lines splits a list into lines. It removes a byte order mark, and carriage returns at the ends of lines.
 func lines(list string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		rest := strings.TrimPrefix(list, "\ufeff")
@@ -88,12 +88,12 @@ func (p *parser) take(l line) error {
 	return nil
 }
 
-// end looks at the list as a whole.
+// end checks the list as a whole.
 func (p *parser) end() error {
 	if why := p.envelope.unfinished(); why != "" {
 		return &Error{0, why}
 	}
-	if !slices.ContainsFunc(p.rows, func(r row) bool { return r.wrong == "" }) { // then what the lines are about is a guess
+	if !slices.ContainsFunc(p.rows, func(r row) bool { return r.wrong == "" }) { // then the names in the lines are guesses
 		p.lost, p.rows = List{rows: p.rows, lost: p.lost}.malformed(), nil
 	}
 	if len(p.rows)+len(p.lost) == 0 {
@@ -107,7 +107,7 @@ func (p *parser) end() error {
 	return nil
 }
 
-// index finds rows by the last segment of their names.
+// index maps the last segments of names to rows.
 func index(rows []row) map[string][]int {
 	byBase := map[string][]int{}
 	for i, r := range rows {

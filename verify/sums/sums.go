@@ -1,18 +1,18 @@
-// Package sums reads checksum files: SHA256SUMS, CHECKSUM, NAME.sha256 and their like, in the forms that
-// coreutils, the BSDs and OpenSSL write.
+// Package sums parses checksum files, such as SHA256SUMS, CHECKSUM and NAME.sha256, in the forms that coreutils, the
+// BSDs and OpenSSL write.
 //
 //	9f86d081...0f00a08  disk.iso              sha256sum; with * before the name: read as binary
 //	\9f86d081...0f00a08  a\nb                  the same with \n, \r and \\ in the name
 //	SHA256 (disk.iso) = 9f86d081...0f00a08     sha256sum --tag, BSD; SHA2-256(disk.iso)= is OpenSSL's
-//	9f86d081...0f00a08                         nothing else: the file that the list is named after
+//	9f86d081...0f00a08                         only a digest: of the file that the list is named after
 //
-// It refuses to guess. A line that is none of these is an error, not as if it were not there, unless another one has a
-// strong digest of the same file. Two digests of one file are an error and never a choice. Digests of algorithms that
-// verify does not know are no evidence, also where their length is that of one that it knows. Names are compared and
-// nothing else: whatever they hold, they never become paths.
+// The package does not guess. A line of another form is an error, not skipped, unless another line has a strong digest
+// of the same file. Two different digests of one file are an error. Digests of algorithms that package verify does not
+// support are not evidence, even if they are as long as those of a supported one. Names are only compared; they never
+// become paths.
 //
-// A list is as good as the way it came: the caller says over which [verify.Channel]. A PGP cleartext signature
-// around it is not checked here; [List.Message] is what it speaks of.
+// A list is as trustworthy as the [verify.Channel] it came over, which the caller passes. The package does not check a
+// PGP cleartext signature around a list; [List.Message] returns the signed text.
 //
 //	list, err := sums.Read("SHA256SUMS", data)
 //	claims, malformed, err := list.Find([]string{"disk.iso"}, "SHA256SUMS", verify.HTTPS)
@@ -28,7 +28,7 @@ import (
 	"braid/verify"
 )
 
-// Limits of a list. Whoever fetches one need not read more than MaxSize+1 bytes.
+// Limits of a list. A caller that fetches a list need not read more than MaxSize+1 bytes.
 const (
 	MaxSize    = 8 << 20 // bytes
 	maxEntries = 100_000
@@ -37,40 +37,41 @@ const (
 
 // An Entry is the digest of one file.
 type Entry struct {
-	Name   string // without its escapes, any bytes but NUL; "" if the line is a digest alone, "-" for standard input
+	Name   string // unescaped, any bytes but NUL; "" if the line is only a digest, "-" for standard input
 	Digest verify.Digest
 	Line   int // counted from 1
 }
 
-// nameless entries say nothing about which file they are of.
+// nameless reports whether the entry does not name its file.
 func (e Entry) nameless() bool { return e.Name == "" || e.Name == "-" }
 
-// A List is a checksum file. The zero value is empty. It is not changed after Read, and may be used by many at once.
+// A List is a parsed checksum file. The zero value is empty. A List does not change after Read and is safe for
+// concurrent use.
 type List struct {
 	rows    []row
-	byBase  map[string][]int // the rows of a base name, in order; not the nameless ones
-	lost    []*Error         // lines that cannot be read, and that may be about any file
-	about   string           // the file that the list is named after, "" if that cannot be told
+	byBase  map[string][]int // base name to rows, in order, without the nameless ones
+	lost    []*Error         // unreadable lines that may be about any file
+	about   string           // the file that the list is named after, or ""
 	wrapped bool
 	message Message
 }
 
-// A Message is a list that stands in a PGP cleartext signature (RFC 9580, section 7).
+// A Message is a list inside a PGP cleartext signature (RFC 9580, section 7).
 type Message struct {
-	// Text is what the signature speaks of: the lines that the list was read from, and nothing else.
+	// Text is the signed text. It consists of exactly the lines that the list was read from.
 	Text []byte
 	// Signature is the armored signature of Text.
 	Signature []byte
 }
 
-// A row is a line with a digest, or with something else about a file, such as the digest of another algorithm.
+// A row is a line with a digest, or with another fact about a file, such as the digest of an unsupported algorithm.
 type row struct {
 	Entry
-	foreign string // what the line calls the algorithm that is not ours; then there is no digest
-	wrong   string // why the line cannot be read; then there is none either
+	foreign string // the line's name of an unsupported algorithm; Digest is then zero
+	wrong   string // why the line cannot be read; Digest is then zero
 }
 
-// malformed are the lines that cannot be read, in order.
+// malformed returns the lines that cannot be read, in order.
 func (l List) malformed() []*Error {
 	wrong := slices.Clone(l.lost)
 	for _, r := range l.rows {
@@ -82,7 +83,8 @@ func (l List) malformed() []*Error {
 	return wrong
 }
 
-// Lines gives the entries in order, each with a nil error, and lines that cannot be read, with what is known of them and why.
+// Lines returns an iterator over the lines that cannot be attributed to a file, then the entries in order. The error of
+// a readable entry is nil; that of another says why its line cannot be read. Lines of unsupported algorithms are left out.
 func (l List) Lines() iter.Seq2[Entry, *Error] {
 	return func(yield func(Entry, *Error) bool) {
 		for _, e := range l.lost {
@@ -105,11 +107,12 @@ func (l List) Lines() iter.Seq2[Entry, *Error] {
 // Wrapped reports whether the list stands in a PGP cleartext signature, which was not checked.
 func (l List) Wrapped() bool { return l.wrapped }
 
-// Message is the cleartext signature around the list; it is empty if there is none. The text that is to be verified is
-// put together from the lines that were read, so the two cannot differ, and anything around it is an error.
+// Message returns the cleartext signature around the list, or the zero value if the list has none. The text to be
+// verified is assembled from the lines that were parsed, so the two cannot differ. Text outside of the signature is an
+// error of Read.
 func (l List) Message() Message { return l.message }
 
-// An Error says that a list cannot be used (exit code 7), and why.
+// An Error reports why a list cannot be used (exit code 7).
 type Error struct {
 	Line int // counted from 1; 0 is the list as a whole
 	Why  string
@@ -122,7 +125,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Why)
 }
 
-// A LimitError says that a list is larger than what is read (exit code 14).
+// A LimitError reports that a list exceeds a limit (exit code 14).
 type LimitError struct {
 	Line int // counted from 1; 0 is the list as a whole
 	Most int
