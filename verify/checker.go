@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A Checker hashes a file in order and compares it with what was claimed. It belongs to one goroutine.
+// A Checker hashes a file in order and compares it with claims. It is not safe for concurrent use.
 type Checker struct {
 	size       int64 // negative: unknown
 	claims     []Claim
 	hashes     []sum // strongest first
 	signatures []SignatureChecker
 	claimed    PieceClaim
-	pieces     *PieceComparer // nil: none are claimed
+	pieces     *PieceComparer // nil if no pieces are claimed
 	written    int64
 }
 
@@ -21,8 +21,8 @@ type sum struct {
 	hash.Hash
 }
 
-// NewChecker starts to check a file of size bytes, negative if that is not known. Every claim will have to hold, the weak ones
-// too, and no signature may be bad. SHA-256 is always computed, so that a result can name it.
+// NewChecker returns a Checker of a file of size bytes; a negative size is unknown. Every claim must hold, the weak
+// ones too, and no signature may be bad. The Checker always computes SHA-256, so that a result can name it.
 func NewChecker(size int64, claims []Claim, signatures ...SignatureChecker) *Checker {
 	c := &Checker{size: size, claims: slices.SortedStableFunc(slices.Values(claims), byStrength), signatures: signatures}
 	for _, a := range slices.Backward(Algorithms()) {
@@ -34,12 +34,12 @@ func NewChecker(size int64, claims []Claim, signatures ...SignatureChecker) *Che
 	return c
 }
 
-// ByPieces makes the file have to be these pieces, and that evidence. It is for files of which no strong digest is known. It
-// must be called before the first Write.
+// ByPieces requires the file to have these pieces. It is for files without a known strong digest. It must be called
+// before the first Write.
 func (c *Checker) ByPieces(p PieceClaim) { c.claimed, c.pieces = p, NewPieceComparer(p.Pieces) }
 
-// Claim adds claims, which will have to hold as well. Of what was written they can only be of algorithms that are computed:
-// SHA-256, and those of the claims that were known before.
+// Claim adds claims that must hold as well. After the first Write, their algorithms must be among those being computed:
+// SHA-256, and those of the earlier claims.
 func (c *Checker) Claim(more []Claim) {
 	c.claims = slices.SortedStableFunc(slices.Values(slices.Concat(c.claims, more)), byStrength)
 }
@@ -59,11 +59,11 @@ func (c *Checker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Written is the number of bytes taken so far.
+// Written returns the number of bytes written so far.
 func (c *Checker) Written() int64 { return c.written }
 
-// Proof judges the bytes taken so far as the whole file. The error is a *SizeError, a *MismatchError, the one of the strongest
-// claim that does not hold, a *PieceError, or that of a SignatureChecker.
+// Proof checks the bytes written so far as the whole file. The error is a *SizeError, a *MismatchError of the strongest
+// claim that does not hold, a *PieceError, or the error of a SignatureChecker.
 func (c *Checker) Proof() (Proof, error) {
 	if c.size >= 0 && c.written != c.size {
 		return Proof{}, &SizeError{Got: c.written, Want: c.size}

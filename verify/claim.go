@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// A Channel is how a claim reached us. A greater one is more trusted.
+// A Channel is the way a claim arrived. A greater one is more trusted.
 type Channel uint8
 
 const (
-	// HTTP can be changed by an attacker on the way: it guards against accidents only.
+	// HTTP can be modified by an attacker on the network. It protects only against accidents.
 	HTTP Channel = iota + 1
-	// HTTPS is the word of the server.
+	// HTTPS is authenticated: the claim is the server's.
 	HTTPS
-	// Signed is for claims whose signature was checked: of a list of digests, say, that is signed as a whole.
+	// Signed is a claim with a verified signature, for example a digest in a signed list.
 	Signed
-	// User is the word of whoever started the download.
+	// User is a claim of the user who started the download.
 	User
 )
 
@@ -37,16 +37,16 @@ func (c Channel) String() string {
 	return "unknown channel"
 }
 
-// A Claim says that the whole file has a digest, and where that is from.
+// A Claim states a digest of the whole file and its origin.
 type Claim struct {
 	Digest  Digest
-	Field   string          // where it was written: "Digest", "Repr-Digest", "X-Checksum-Sha256", "--sha256"
-	Channel Channel         // if zero, it is not known, and less trusted than any other
-	By      SignatureResult // who signed what it is from, if Channel is Signed
+	Field   string          // header field, file or option: "Digest", "Repr-Digest", "X-Checksum-Sha256", "--sha256"
+	Channel Channel         // zero if unknown, which is trusted less than any other
+	By      SignatureResult // the signature, if Channel is Signed
 }
 
-// Hex is the user's claim that the whole file has the digest of these hexadecimal digits, in either case: 32 digits are
-// of MD5, 40 of SHA-1, 64 of SHA-256 and 128 of SHA-512. Any other text is an error.
+// Hex returns the user's claim that the whole file has the digest with these hexadecimal digits, in either case: 32
+// digits are MD5, 40 SHA-1, 64 SHA-256 and 128 SHA-512. Any other text is an error.
 func Hex(digits string) (Claim, error) {
 	var lengths []string
 	for _, a := range Algorithms() {
@@ -61,7 +61,7 @@ func Hex(digits string) (Claim, error) {
 		len(digits), strings.Join(lengths[:last], ", "), lengths[last])
 }
 
-// String says what is claimed and where the claim is from: "sha-256 from Digest over https", "sha-256 from --sha256".
+// String returns the algorithm and the origin of the claim: "sha-256 from Digest over https", "sha-256 from --sha256".
 func (c Claim) String() string { return c.Digest.Algorithm().String() + " " + c.from() }
 
 func (c Claim) from() string {
@@ -81,19 +81,19 @@ func (c Claim) from() string {
 	return from
 }
 
-// Strong says that one of the claims is SHA-256 or better. Only then are a server's mirrors of use.
+// Strong reports whether one of the claims is SHA-256 or better. A server's mirrors are used only then.
 func Strong(claims []Claim) bool {
 	return slices.ContainsFunc(claims, func(c Claim) bool { return c.Digest.Algorithm().Strong() })
 }
 
-// Agree compares claims about what should be one file. If one algorithm has two values, anywhere in a and
-// b, the error is a *ConflictError. RFC 6249, section 7: "Metalink clients MUST reject individual downloads
-// from mirrors that support Instance Digests if the Instance Digest from the mirror does not match".
+// Agree returns a *ConflictError if the claims in a and b, which are about the same file, have two values for one
+// algorithm. RFC 6249, section 7: "Metalink clients MUST reject individual downloads from mirrors that support Instance
+// Digests if the Instance Digest from the mirror does not match".
 func Agree(a, b []Claim) error {
 	var first [len(algorithms)]Claim
 	for _, c := range slices.Concat(a, b) {
 		alg := c.Digest.Algorithm()
-		switch known := first[alg]; { // no digest is first[0], which agrees with itself
+		switch known := first[alg]; { // a zero Digest is compared with first[0], which is zero too
 		case known.Digest.IsZero():
 			first[alg] = c
 		case known.Digest != c.Digest:
@@ -103,15 +103,16 @@ func Agree(a, b []Claim) error {
 	return nil
 }
 
-// SortClaims puts the strongest algorithm first and, of one algorithm, the most trusted claim; of equals the order stays.
+// SortClaims sorts claims by algorithm, the strongest first, then by channel, the most trusted first. The sort is
+// stable.
 func SortClaims(claims []Claim) { slices.SortStableFunc(claims, byStrength) }
 
-// byStrength puts the strongest algorithm first and, of one algorithm, the most trusted claim.
+// byStrength compares by algorithm, the strongest first, then by channel, the most trusted first.
 func byStrength(a, b Claim) int {
 	return cmp.Or(cmp.Compare(b.Digest.alg, a.Digest.alg), cmp.Compare(b.Channel, a.Channel))
 }
 
-// byTrust puts the most trusted claim first and, of one channel, the strongest algorithm.
+// byTrust compares by channel, the most trusted first, then by algorithm, the strongest first.
 func byTrust(a, b Claim) int {
 	return cmp.Or(cmp.Compare(b.Channel, a.Channel), cmp.Compare(b.Digest.alg, a.Digest.alg))
 }

@@ -1,10 +1,10 @@
-// Package verify decides whether bytes are the right bytes. It knows the digests that servers and users
-// name (RFC 3230, RFC 9530, RFC 6249 section 6), hashes a file in order and gives a [Proof], the only
-// thing that entitles a file to its final name.
+// Package verify decides whether bytes are the right bytes. It parses the digests that servers and users give (RFC
+// 3230, RFC 9530, RFC 6249 section 6), hashes a file in order and returns a [Proof]. Without a Proof a file does not
+// get its final name.
 //
-// It refuses to be an opinion: a digest that cannot be read is an error and never the same as none, two
-// digests that contradict each other are an error and never a choice, and an MD5 or SHA-1 that holds is
-// said to prove nothing. It does no input or output of its own and knows nothing of mirrors or ranges.
+// The package does not guess. A malformed digest is an error and is never treated as absent. Two digests that
+// contradict each other are an error. A matching MD5 or SHA-1 is reported, but proves nothing. The package does no
+// input or output and does not know mirrors or ranges.
 //
 //	claims, err := verify.FromHeader(resp.Header, verify.HTTPS)
 //	...
@@ -28,12 +28,11 @@ import (
 	"strings"
 )
 
-// An Algorithm is a hash function that digests are made with. A greater one is stronger. The zero value
-// is no algorithm.
+// An Algorithm is a hash function for digests. A greater one is stronger. The zero value is not an algorithm.
 type Algorithm uint8
 
-// The algorithms of the registries of RFC 3230 and RFC 9530 that are cryptographic hashes. Another one takes its place
-// by strength here and in the table below, and nowhere else.
+// The cryptographic hashes in the registries of RFC 3230 and RFC 9530. To add one, insert it by strength here and in
+// the table below.
 const (
 	MD5 Algorithm = iota + 1
 	SHA1
@@ -41,14 +40,14 @@ const (
 	SHA512
 )
 
-// algorithms has what there is to know of each Algorithm.
+// algorithms describes each Algorithm.
 var algorithms = [...]struct {
 	name     string // in messages
-	other    string // names that are the same algorithm in header fields, documents and words of the user
+	other    string // other names in header fields, documents and options
 	instance string // in Digest, RFC 3230 section 4.1.1 and RFC 5843
 	repr     string // in Repr-Digest, RFC 9530 section 7.2
 	strong   bool
-	want     int // preference in Want-Repr-Digest, RFC 9530 section 4; 0 if servers are not asked for it
+	want     int // preference in Want-Repr-Digest, RFC 9530 section 4; 0 if not requested
 	size     int // bytes
 	new      func() hash.Hash
 }{
@@ -67,8 +66,8 @@ func Algorithms() []Algorithm {
 	return all
 }
 
-// ParseAlgorithm finds the algorithm that header fields, Metalink documents or users call name, in any
-// case: sha, sha1 and sha-1 are one algorithm.
+// ParseAlgorithm returns the algorithm that header fields, Metalink documents or users call name. Case is ignored, and
+// sha, sha1 and sha-1 are one algorithm.
 func ParseAlgorithm(name string) (Algorithm, bool) {
 	name = strings.ToLower(name)
 	for a := MD5; a.known(); a++ {
@@ -81,7 +80,7 @@ func ParseAlgorithm(name string) (Algorithm, bool) {
 
 func (a Algorithm) known() bool { return a > 0 && int(a) < len(algorithms) }
 
-// String is the name as in messages: md5, sha-1, sha-256, sha-512.
+// String returns the name for messages: md5, sha-1, sha-256, sha-512.
 func (a Algorithm) String() string {
 	if !a.known() {
 		return "no algorithm"
@@ -89,7 +88,7 @@ func (a Algorithm) String() string {
 	return algorithms[a].name
 }
 
-// Size is the length of a digest in bytes.
+// Size returns the length of a digest in bytes.
 func (a Algorithm) Size() int {
 	if !a.known() {
 		return 0
@@ -97,21 +96,20 @@ func (a Algorithm) Size() int {
 	return algorithms[a].size
 }
 
-// Strong says that nobody can make two files with one digest: SHA-256 and better. The others do not
-// satisfy RFC 6249, section 6.
+// Strong reports whether a resists collisions: SHA-256 and better. The others do not satisfy RFC 6249, section 6.
 func (a Algorithm) Strong() bool { return a.known() && algorithms[a].strong }
 
-// New starts a hash. It panics if a is no algorithm.
+// New returns a new hash. It panics if a is not an algorithm.
 func (a Algorithm) New() hash.Hash { return algorithms[a].new() }
 
-// A Digest is what an algorithm makes of a whole file. Digests can be compared with ==. The zero value is
-// no digest; others come from the functions of this package only and have the right length.
+// A Digest is a digest of a whole file. Digests can be compared with ==. The zero value is no digest. Other values come
+// only from the functions of this package and have the right length.
 type Digest struct {
 	alg Algorithm
 	raw string
 }
 
-// NewDigest makes a digest of raw bytes.
+// NewDigest returns the digest with the given raw bytes.
 func NewDigest(a Algorithm, raw []byte) (Digest, error) {
 	if !a.known() {
 		return Digest{}, fmt.Errorf("digest of an unknown algorithm")
@@ -122,7 +120,7 @@ func NewDigest(a Algorithm, raw []byte) (Digest, error) {
 	return Digest{a, string(raw)}, nil
 }
 
-// ParseHex makes a digest of hexadecimal text in either case.
+// ParseHex parses hexadecimal digits in either case.
 func ParseHex(a Algorithm, s string) (Digest, error) {
 	if want := 2 * a.Size(); a.known() && len(s) != want {
 		return Digest{}, fmt.Errorf("%v has %d characters, want %d hexadecimal digits", a, len(s), want)
@@ -134,22 +132,22 @@ func ParseHex(a Algorithm, s string) (Digest, error) {
 	return NewDigest(a, raw)
 }
 
-// Algorithm is how d was made.
+// Algorithm returns the algorithm of d.
 func (d Digest) Algorithm() Algorithm { return d.alg }
 
-// Bytes is the raw digest.
+// Bytes returns the raw digest.
 func (d Digest) Bytes() []byte { return []byte(d.raw) }
 
-// Hex is the digest in lower-case hexadecimal digits.
+// Hex returns the digest in lower-case hexadecimal digits.
 func (d Digest) Hex() string { return hex.EncodeToString([]byte(d.raw)) }
 
-// Base64 is the raw digest in base64 with padding (RFC 4648, section 4).
+// Base64 returns the raw digest in base64 with padding (RFC 4648, section 4).
 func (d Digest) Base64() string { return base64.StdEncoding.EncodeToString([]byte(d.raw)) }
 
-// IsZero says that there is no digest.
+// IsZero reports whether d is the zero value.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
-// String is the algorithm and the hexadecimal digits: sha-256=e3b0c442...
+// String returns the algorithm and the hexadecimal digits: sha-256=e3b0c442...
 func (d Digest) String() string {
 	if d.IsZero() {
 		return "no digest"

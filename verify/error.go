@@ -5,25 +5,25 @@ import (
 	"fmt"
 )
 
-// A DigestError says that a digest field cannot be used: it is malformed or contradicts another
-// of the same answer (it then wraps a *ConflictError). That is never the same as no digest.
+// A DigestError reports a digest field that cannot be used, because it is malformed or contradicts another of the same
+// response (it then wraps a *ConflictError). Such a field is never treated as absent.
 type DigestError struct {
 	Field string // "Digest", "Repr-Digest" or the name of a store's field
-	Value string // the part that is wrong, as received
-	Why   string // what is wrong with it
-	Err   error  // nil, or what is behind it
+	Value string // the malformed part, as received
+	Why   string // the fault
+	Err   error  // the cause, or nil
 	Note  bool   // the field is a store's own: a malformed value is ignored, not an error
 }
 
-// Error shows the value escaped and at no more than 200 bytes.
+// Error quotes the value, at most 200 bytes of it.
 func (e *DigestError) Error() string {
 	return fmt.Sprintf("%s %s: %s", e.Field, mask.Quote(e.Value, 200), e.Why)
 }
 
-// Unwrap gives what is behind the error.
+// Unwrap returns the cause.
 func (e *DigestError) Unwrap() error { return e.Err }
 
-// A ConflictError says that two claims give one algorithm two values.
+// A ConflictError reports two claims with different values for one algorithm.
 type ConflictError struct{ A, B Claim }
 
 func (e *ConflictError) Error() string {
@@ -31,7 +31,7 @@ func (e *ConflictError) Error() string {
 		e.A.Digest.Hex(), e.A.from(), e.B.Digest.Hex(), e.B.from())
 }
 
-// A MismatchError says that a file does not have the digest that was claimed.
+// A MismatchError reports a file that does not have a claimed digest.
 type MismatchError struct {
 	Claim Claim
 	Got   Digest
@@ -42,8 +42,7 @@ func (e *MismatchError) Error() string {
 		e.Got.Hex(), e.Claim.Digest.Hex(), e.Claim.from())
 }
 
-// A SizeError says that a file does not have the size that it should. If there is more than Want, Got may
-// be less than all there is.
+// A SizeError reports a file of the wrong size. If Got exceeds Want, the file may be longer than Got.
 type SizeError struct{ Got, Want int64 }
 
 func (e *SizeError) Error() string {

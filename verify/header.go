@@ -11,19 +11,20 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// The fields that speak of the whole representation, and the one that speaks of what was sent: on a 206 that is a part.
+// Digest and Repr-Digest are digests of the whole representation. Content-Digest is the digest of the content sent,
+// which in a 206 response is a part.
 const (
 	digestField        = "Digest"
 	reprDigestField    = "Repr-Digest"
 	contentDigestField = "Content-Digest"
 )
 
-// FromHeader reads the digests of one answer: Digest (RFC 3230, section 4.3.2), Repr-Digest (RFC 9530,
-// section 3) and the fields of stores ([StoreFieldNames]). The keys of header are in canonical form, as net/http makes
-// them. The claims are at most one per algorithm, strongest first; algorithms that are not ours are skipped.
+// FromHeader parses the digests of one response: Digest (RFC 3230, section 4.3.2), Repr-Digest (RFC 9530, section 3)
+// and the fields of stores ([StoreFieldNames]). The keys of header are in canonical form, as in net/http. It returns at
+// most one claim of each algorithm, the strongest first. Unsupported algorithms are skipped.
 //
-// The error is a *DigestError if one value contradicts another, or if one of Digest or Repr-Digest is malformed and no
-// strong one is left.
+// The error is a *DigestError. It reports two values that contradict each other, or a malformed Digest or Repr-Digest
+// in a response without a strong digest.
 func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
 	claims, malformed, err := ReadHeader(header, over)
 	if err == nil && !Strong(claims) {
@@ -36,8 +37,8 @@ func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
 	return claims, err
 }
 
-// ReadHeader reads the digests of one answer as FromHeader does, for those who know more of the file: values that are
-// malformed are no error, and are given back.
+// ReadHeader parses the digests of one response like FromHeader, for callers that have other evidence: it returns
+// malformed values instead of an error.
 func ReadHeader(header map[string][]string, over Channel) (claims []Claim, malformed []*DigestError, err error) {
 	a := answer{over: over}
 	for _, line := range header[digestField] {
@@ -57,9 +58,9 @@ func ReadHeader(header map[string][]string, over Channel) (claims []Claim, malfo
 	return a.claims, a.malformed, nil
 }
 
-// OfContent reads Content-Digest (RFC 9530, section 2): what the content of an answer has to be, as it is sent. Where the answer
-// is a part of the file, that is the part. The claims are of strong algorithms, strongest first. A field that is malformed is
-// ignored as a whole, as RFC 9651, section 4.2, has it: it is no word on the file.
+// OfContent parses Content-Digest (RFC 9530, section 2), the digest of the content as sent. If the response is a part
+// of the file, so is the content. It returns claims of strong algorithms, the strongest first. A malformed field is
+// ignored as a whole, as RFC 9651, section 4.2, demands, because it is not a claim about the file.
 func OfContent(header map[string][]string, over Channel) []Claim {
 	a := answer{over: over}
 	lines := header[contentDigestField]
@@ -70,7 +71,7 @@ func OfContent(header map[string][]string, over Channel) []Claim {
 	return slices.DeleteFunc(a.claims, func(c Claim) bool { return !c.Digest.Algorithm().Strong() })
 }
 
-// An answer collects the claims of one answer.
+// An answer collects the claims of one response.
 type answer struct {
 	over      Channel
 	claims    []Claim
@@ -78,11 +79,11 @@ type answer struct {
 }
 
 const (
-	maxMalformed = 20      // values of an answer that are told as malformed
-	maxValue     = 1 << 10 // bytes of a value that an error has
+	maxMalformed = 20      // malformed values of one response that are reported
+	maxValue     = 1 << 10 // bytes of a value in an error
 )
 
-// spoil notes a value that is malformed. Errors are kept as long as a download runs, so what they hold of an answer is bounded.
+// spoil records a malformed value. The errors are kept for the whole download, so their size is limited.
 func (a *answer) spoil(field, value, why string, err error) {
 	if len(a.malformed) < maxMalformed {
 		note := Claim{Field: field}.FromStore()
@@ -90,10 +91,10 @@ func (a *answer) spoil(field, value, why string, err error) {
 	}
 }
 
-// excerpt returns the beginning of value. The rest of the field that value is a part of is not kept in memory.
+// excerpt returns a copy of the beginning of value, so that the rest of the field can be freed.
 func excerpt(value string) string { return strings.Clone(value[:min(len(value), maxValue)]) }
 
-// add notes one claim. A second one that says the same is dropped.
+// add records a claim. A second claim with the same digest is dropped.
 func (a *answer) add(field, value string, d Digest) error {
 	c := Claim{Digest: d, Field: field, Channel: a.over}
 	if err := Agree(a.claims, []Claim{c}); err != nil {
@@ -106,7 +107,7 @@ func (a *answer) add(field, value string, d Digest) error {
 	return nil
 }
 
-// digest reads a line of Digest: #(algorithm "=" encoded output). None of the encodings has a comma.
+// digest parses a line of Digest: #(algorithm "=" encoded output). No encoding contains a comma.
 func (a *answer) digest(line string) error {
 	for element := range strings.SplitSeq(line, ",") {
 		element = trimOWS(element)
@@ -134,9 +135,9 @@ func (a *answer) digest(line string) error {
 	return nil
 }
 
-// parseInstance reads the value of an instance digest, which servers write in three ways (rule 33): base64
-// of the raw digest as RFC 3230 wants, base64 of its hexadecimal digits as the examples of RFC 6249 have it,
-// and the hexadecimal digits alone. Padding may be missing. The length tells them apart; no algorithm has two of the same.
+// parseInstance parses the value of an instance digest, which servers write in three forms (rule 33): base64 of the raw
+// digest, as in RFC 3230; base64 of its hexadecimal digits, as in the examples of RFC 6249; and the hexadecimal digits
+// themselves. Padding may be missing. The forms differ in length for every algorithm.
 func parseInstance(a Algorithm, v string) (Digest, error) {
 	raw, digits := base64.StdEncoding.EncodedLen(a.Size()), 2*a.Size()
 	if len(v) == digits {
@@ -159,15 +160,15 @@ func parseInstance(a Algorithm, v string) (Digest, error) {
 	return ParseHex(a, string(b))
 }
 
-// dictionary reads the field called name, a dictionary of byte sequences (RFC 9530, sections 2 and 3).
+// dictionary parses the field called name, a dictionary of byte sequences (RFC 9530, sections 2 and 3).
 func (a *answer) dictionary(name, field string) error {
 	field = padSequences(field)
 	if _, err := httpsfv.UnmarshalDictionary([]string{field}); err != nil {
 		a.spoil(name, field, "not a dictionary: "+err.Error(), err)
 		return nil
 	}
-	// In a dictionary the last of several members with one key wins (RFC 9651, section 4.2.2). Two digests
-	// are not a choice (rule 32), so each member is looked at by itself.
+	// In a dictionary the last of several members with one key wins (RFC 9651, section 4.2.2). Here two different
+	// digests are an error (rule 32), so each member is parsed on its own.
 	for rest := field; rest != ""; {
 		var member string
 		member, rest = consumeMember(rest)
@@ -208,8 +209,9 @@ func (a *answer) member(name, member string) error {
 	return nil
 }
 
-// padSequences adds the padding that byte sequences in s lack: RFC 9651, section 4.2.7: "parsers SHOULD NOT fail when a Byte
-// Sequence does not have padding". One begins with a colon where a value does, and ends with the next.
+// padSequences adds missing padding to the byte sequences in s. RFC 9651, section 4.2.7: "parsers SHOULD NOT fail when
+// a Byte Sequence does not have padding". A sequence begins with a colon at the position of a value and ends at the
+// next colon.
 func padSequences(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -233,7 +235,7 @@ func padSequences(s string) string {
 	return b.String()
 }
 
-// pad is base64 with its padding.
+// pad returns base64 with its padding.
 func pad(v string) string { return v + strings.Repeat("=", -len(v)&3) }
 
 // consumeMember splits s, a valid dictionary, after its first member (RFC 9651, section 4.2.2). A comma
@@ -251,7 +253,7 @@ func consumeMember(s string) (member, rest string) {
 	return s, ""
 }
 
-// closingQuote is the index of the quote that ends the string which begins at s[open].
+// closingQuote returns the index of the quote that ends the string that begins at s[open], or len(s).
 func closingQuote(s string, open int, escapes bool) int {
 	for i := open + 1; i < len(s); i++ {
 		switch {
@@ -267,8 +269,8 @@ func closingQuote(s string, open int, escapes bool) int {
 // trimOWS removes optional white space (RFC 9110, section 5.6.3).
 func trimOWS(s string) string { return strings.Trim(s, " \t") }
 
-// Want returns the values of Want-Digest (RFC 3230, section 4.3.1) and Want-Repr-Digest (RFC 9530, section 4) that ask
-// for the digests that are of use.
+// Want returns the values of Want-Digest (RFC 3230, section 4.3.1) and Want-Repr-Digest (RFC 9530, section 4) that
+// request the digests worth having.
 func Want() (digest, repr string) {
 	asked := slices.DeleteFunc(Algorithms(), func(a Algorithm) bool { return algorithms[a].want == 0 })
 	slices.SortStableFunc(asked, func(a, b Algorithm) int { return cmp.Compare(algorithms[b].want, algorithms[a].want) })
@@ -281,7 +283,7 @@ func Want() (digest, repr string) {
 	return strings.Join(old, ", "), strings.Join(new, ", ")
 }
 
-// Field is the value of Digest (RFC 3230) that says ds.
+// Field returns the value of Digest (RFC 3230) for ds.
 func Field(ds ...Digest) string {
 	var members []string
 	for _, d := range ds {
@@ -292,7 +294,7 @@ func Field(ds ...Digest) string {
 	return strings.Join(members, ",")
 }
 
-// ReprField is the value of Repr-Digest (RFC 9530) that says ds.
+// ReprField returns the value of Repr-Digest (RFC 9530) for ds.
 func ReprField(ds ...Digest) string {
 	dict := httpsfv.NewDictionary()
 	for _, d := range ds {

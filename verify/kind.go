@@ -2,45 +2,46 @@ package verify
 
 import "time"
 
-// MaxSignature is how many bytes a file with signatures may have.
+// MaxSignature is the maximum size of a file with signatures in bytes.
 const MaxSignature = 1 << 20
 
-// A SignatureKind is a format of signatures, and of the keys or certificates that check them. Each is a variable of a
-// package of its own and a row of the table in package signatures. Other packages name none.
+// A SignatureKind is a format of signatures, and of the keys or certificates that check them. Each is a variable of its
+// own package and a row of the table in package signatures. No other package names a kind.
 type SignatureKind struct {
-	// Name is what messages call it, "OpenPGP", and Article the word before that.
+	// Name is the name in messages, "OpenPGP". Article is its indefinite article.
 	Name, Article string
 	// Types are the media types of its signatures, in lower case. The first one is the usual one.
 	Types []string
-	// Beside is what is put behind the name of a file for that of its signature, in the order in which that is looked for.
+	// Beside are the suffixes that turn the name of a file into that of its signature, in the order in which they are
+	// tried.
 	Beside []string
-	// Served are the files that a server announces as signatures.
+	// Served are the kinds of files that a server announces as signatures.
 	Served []SignatureFile
-	// Option is the option that names files with keys: "keyring". Several kinds may have the same one.
+	// Option is the name of the option for files with keys: "keyring". Several kinds may share one.
 	Option string
 
-	// Sniff reports whether data begins as a signature of this kind does, and as one of no other kind.
+	// Sniff reports whether data begins like a signature of this kind and of no other kind.
 	Sniff func(data []byte) bool
-	// SniffKeys reports whether data, which Option names, has keys of this kind. It is nil for the kind that takes all data
-	// that is of no other kind.
+	// SniffKeys reports whether data, a file given with Option, has keys of this kind. It is nil for the kind that
+	// accepts all other data.
 	SniffKeys func(data []byte) bool
 	// NewTrust parses keys. The error is a *KeyError.
 	NewTrust func(Keys) (Trust, error)
-	// Read returns what the signatures in data say. None is checked.
+	// Read parses the signatures in data without checking them.
 	Read func(data []byte, now time.Time) ([]SignatureResult, error)
-	// Describe returns who made a signature that was read, in a line.
+	// Describe returns a line about the signer of a signature that was read.
 	Describe func(SignatureResult) string
 }
 
-// A SignatureFile is what the name of a file ends with that holds a signature, and its media type.
+// A SignatureFile is a file name ending of signatures and its media type.
 type SignatureFile struct{ Ending, Type string }
 
 // Keys are keys or certificates as the user gives them.
 type Keys struct {
 	Files []KeyFile
-	// Pins are the fingerprints of the keys that count. Without any, all keys do.
+	// Pins are the fingerprints of the keys that count. If empty, all keys count.
 	Pins []string
-	// AllowExpired takes signatures by keys that have expired since.
+	// AllowExpired accepts signatures by keys that have expired since.
 	AllowExpired bool
 }
 
@@ -50,38 +51,39 @@ type KeyFile struct {
 	Data []byte
 }
 
-// A Trust is the keys or certificates of one kind that the user trusts to sign files. It is not changed once it is in use.
+// A Trust is the set of keys or certificates of one kind that the user trusts to sign files. It does not change while
+// in use.
 type Trust interface {
-	// Kind returns the kind of the signatures that it checks.
+	// Kind returns the kind of the signatures that the Trust checks.
 	Kind() *SignatureKind
 
-	// Any reports whether there is a key or certificate at all.
+	// Any reports whether the set has a key or certificate.
 	Any() bool
 
-	// Pinned reports whether the user named the very keys that count.
+	// Pinned reports whether the user named the keys that count.
 	Pinned() bool
 
-	// Check begins to check a file by its signatures. The error is a *SignatureError if no file could pass.
+	// Check returns a checker of a file's signatures. The error is a *SignatureError if no file could pass.
 	Check(Detached) (SignatureChecker, error)
 }
 
-// A Detached is a file's signatures in data of their own.
+// A Detached holds the detached signatures of a file.
 type Detached struct {
 	Data []byte
-	// Text: they are those of a text, and what is written is that text in canonical form.
+	// Text means that the signatures are of a text. The caller then writes the text in canonical form.
 	Text bool
-	// Names are those that the file has, for signatures that say of which file they are. Empty: none is known.
+	// Names are the names of the file, for signatures that name their file. If empty, the names are unknown.
 	Names []string
-	// Now is when keys and signatures must be valid.
+	// Now is the time at which keys and signatures must be valid.
 	Now time.Time
 }
 
-// A KeyError says why keys or certificates cannot be used.
+// A KeyError reports why keys or certificates cannot be used.
 type KeyError struct {
-	Option string // that gave them
-	File   string // the file that is wrong; "" if all together are, or if Why has its name
+	Option string // the option that named them
+	File   string // the faulty file; "" if no single file is at fault, or if Why names it
 	Why    string
-	Hint   string // what to do; "" if that is clear
+	Hint   string // the remedy; "" if it is obvious
 }
 
 func (e *KeyError) Error() string { return e.Where() + ": " + e.Why }

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// A PieceClaim names pieces and no digest of the whole, as a torrent does. That all pieces hold is
-// evidence of its own kind, weaker than a digest by SHA-256 (see Proof.ByPieces).
+// A PieceClaim states the digests of pieces without a digest of the whole file, as a torrent does. A match of all
+// pieces is evidence of its own kind, weaker than a SHA-256 digest (see Proof.ByPieces).
 type PieceClaim struct {
 	Pieces  Pieces
-	Field   string // where they are written: "disk.torrent"
+	Field   string // the document: "disk.torrent"
 	Channel Channel
 }
 
-// String says what is claimed by whom: "bittorrent v1 piece hashes from disk.torrent".
+// String returns the kind and origin of the claim: "bittorrent v1 piece hashes from disk.torrent".
 func (c PieceClaim) String() string {
 	return "bittorrent v1 piece hashes " + Claim{Field: c.Field, Channel: c.Channel}.from()
 }
 
-// A PieceError says that a file does not have a piece that was claimed.
+// A PieceError reports a piece of a file that does not match a claim.
 type PieceError struct {
 	Claim PieceClaim
 	Piece int
@@ -29,23 +29,23 @@ func (e *PieceError) Error() string {
 	return fmt.Sprintf("the bytes from %d to %d are not the piece that %s says", start, end-1, e.Claim.Field)
 }
 
-// A PieceComparer compares a file with pieces as it is read, in order. It belongs to one goroutine.
+// A PieceComparer compares a file with pieces as it is read, in order. It is not safe for concurrent use.
 type PieceComparer struct {
 	pieces Pieces
-	next   int           // the piece after that of check
-	left   int64         // bytes that check lacks
-	check  *PieceChecker // nil: behind the last
+	next   int           // number of the piece after check
+	left   int64         // bytes that check still needs
+	check  *PieceChecker // nil after the last piece
 	wrong  []int
 }
 
-// NewPieceComparer compares what is written to it with p.
+// NewPieceComparer returns a PieceComparer for p.
 func NewPieceComparer(p Pieces) *PieceComparer {
 	c := &PieceComparer{pieces: p}
 	c.begin()
 	return c
 }
 
-// begin takes the next piece, if there is one.
+// begin starts the next piece, if any.
 func (c *PieceComparer) begin() {
 	start, end := c.pieces.At(c.next)
 	c.left, c.check = end-start, nil
@@ -55,7 +55,7 @@ func (c *PieceComparer) begin() {
 	}
 }
 
-// Write takes the next bytes of the file. It never fails; what is behind the last piece is not compared.
+// Write compares the next bytes of the file. It never fails. Bytes after the last piece are not compared.
 func (c *PieceComparer) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 && c.check != nil {
@@ -73,7 +73,7 @@ func (c *PieceComparer) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Wrong are the numbers of the pieces that what was written does not have, in order; also those of which a byte did not come.
+// Wrong returns the numbers of the pieces that do not match, in order. Incomplete pieces do not match.
 func (c *PieceComparer) Wrong() []int {
 	wrong := slices.Clone(c.wrong)
 	for i := c.next - 1; c.check != nil && i < c.pieces.Count(); i++ {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// The length of pieces if the caller gives none. Shorter ones tell better where a file is damaged; each costs a
-// line of a document, which is fetched before the file.
+// The limits of PieceLength. Shorter pieces locate damage better, but each piece costs a line of a document that is
+// fetched before the file.
 const (
 	minPieceLength = 256 << 10
 	manyPieces     = 2000
 )
 
-// PieceLength is the length that fits a file of size bytes: a power of two, at least 256 KiB, so that there are at
-// most 2,000 pieces.
+// PieceLength returns a piece length for a file of size bytes: the smallest power of two of at least 256 KiB that gives
+// at most 2,000 pieces.
 func PieceLength(size int64) int64 {
 	length := int64(minPieceLength)
 	for (size-1)/length >= manyPieces {
@@ -23,17 +23,17 @@ func PieceLength(size int64) int64 {
 	return length
 }
 
-// A PieceMaker makes Pieces of a file as it is read, in order. It belongs to one goroutine.
+// A PieceMaker computes the Pieces of a file as it is read, in order. It is not safe for concurrent use.
 type PieceMaker struct {
 	alg    Algorithm
 	length int64
-	left   int64 // bytes that the present piece lacks
+	left   int64 // bytes that the current piece still needs
 	size   int64
 	hash   hash.Hash
 	sums   strings.Builder
 }
 
-// NewPieceMaker starts on a file of which nothing is read yet. It panics unless a is an algorithm and length positive.
+// NewPieceMaker returns a PieceMaker. It panics if a is not an algorithm or length is not positive.
 func NewPieceMaker(a Algorithm, length int64) *PieceMaker {
 	if length <= 0 {
 		panic(fmt.Sprintf("verify: pieces of %d bytes", length))
@@ -63,7 +63,7 @@ func (m *PieceMaker) endPiece() {
 	m.left = m.length
 }
 
-// Pieces are those of what was written; zero if that was nothing. Nothing may be written afterwards.
+// Pieces returns the pieces of the bytes written; it is zero if none were written. Write must not be called afterwards.
 func (m *PieceMaker) Pieces() Pieces {
 	if m.left < m.length {
 		m.endPiece()

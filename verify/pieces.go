@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// Pieces are the digests of the parts of a file: all are of one length, but for the last one, which may be
-// shorter (RFC 5854, section 4.1.3). They tell where a file is damaged. That it is the right file tells the
-// digest of the whole alone, and no Proof comes of pieces, but for those of a torrent, where there is no such digest
-// (PieceClaim).
+// Pieces are the digests of the parts of a file. All parts have the same length, except the last one, which may be
+// shorter (RFC 5854, section 4.1.3). Pieces locate damage in a file. Only the digest of the whole file proves that it
+// is the right file: pieces give no Proof, except those of a torrent, which has no such digest (PieceClaim).
 //
-// Pieces can be compared with ==. The zero value is none; others come from NewPieces and are complete.
+// Pieces can be compared with ==. The zero value has no pieces. Other values come from NewPieces or NewSpan and are
+// complete.
 type Pieces struct {
 	alg    Algorithm
 	length int64
 	size   int64
-	pad    int64  // zeros that the digest of the last piece counts after it
-	lead   int64  // bytes of the first piece that are before the file; see NewSpan
-	before string // these, once they are known
-	after  string // bytes of the last piece that are after the file
-	sums   string // the raw digests, one after the other
+	pad    int64  // zeros hashed after the last piece
+	lead   int64  // bytes of the first piece before the file; see NewSpan
+	before string // the lead bytes, once known
+	after  string // bytes of the last piece after the file
+	sums   string // the raw digests, concatenated
 }
 
-// NewPieces takes the digests of the pieces of a file of size bytes, in order. They must be of one algorithm
-// and as many as there are pieces; an empty file has none.
+// NewPieces returns the Pieces of a file of size bytes. The digests are in order, of one algorithm, and as many as the
+// file has pieces. An empty file has none.
 func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 	switch {
 	case length <= 0:
@@ -37,9 +37,9 @@ func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 	return newPieces(size, length, 0, digests)
 }
 
-// NewSpan takes the digests of all pieces that have bytes of a file of size bytes, of which the first begins lead bytes
-// before the file does: those of one of several files in a torrent. The first and the last cannot be checked before
-// Beside.
+// NewSpan returns the Pieces of one of several files in a torrent. The digests are those of all pieces that have bytes
+// of the file, and the first piece begins lead bytes before it. The first and the last piece cannot be checked before
+// Beside is called.
 func NewSpan(size, length, lead int64, digests []Digest) (Pieces, error) {
 	if lead < 0 || lead >= length || size <= 0 || size > math.MaxInt64-lead {
 		return Pieces{}, fmt.Errorf("%d bytes before a file of %d in a piece of %d", lead, size, length)
@@ -64,8 +64,8 @@ func newPieces(size, length, lead int64, digests []Digest) (Pieces, error) {
 	return p, nil
 }
 
-// Padded is p where the digest of the last piece is of its bytes and so many zeros after them, no more than make it as long
-// as the others: files in a torrent can be filled up like that (BEP 47, "padding files").
+// Padded returns p with a last piece whose digest covers the given number of zeros after its bytes. The zeros make it
+// at most as long as the other pieces. A torrent may fill up files like that (BEP 47, "padding files").
 func (p Pieces) Padded(zeros int64) (Pieces, error) {
 	start, end := p.At(p.Count() - 1)
 	if zeros < 0 || p.IsZero() || zeros > p.length-(end-start) {
@@ -75,7 +75,7 @@ func (p Pieces) Padded(zeros int64) (Pieces, error) {
 	return p, nil
 }
 
-// Beside is p with the bytes that the first piece has before the file, and the last one after it.
+// Beside returns p with the bytes of the first piece before the file, and of the last piece after it.
 func (p Pieces) Beside(before, after []byte) (Pieces, error) {
 	start, end := p.At(p.Count() - 1)
 	left := p.length - (end - start)
@@ -89,22 +89,22 @@ func (p Pieces) Beside(before, after []byte) (Pieces, error) {
 	return p, nil
 }
 
-// Lead is how many bytes of the first piece are before the file.
+// Lead returns the number of bytes of the first piece before the file.
 func (p Pieces) Lead() int64 { return p.lead }
 
-// IsZero says that there are no pieces.
+// IsZero reports whether p has no pieces.
 func (p Pieces) IsZero() bool { return p == Pieces{} }
 
-// Algorithm is how the digests were made.
+// Algorithm returns the algorithm of the digests.
 func (p Pieces) Algorithm() Algorithm { return p.alg }
 
-// Length is the number of bytes of a piece; the last one may have fewer, and so may the first if there is a Lead.
+// Length returns the number of bytes of a piece. The last piece may be shorter, and with a Lead the first one too.
 func (p Pieces) Length() int64 { return p.length }
 
-// Size is the number of bytes of the file.
+// Size returns the number of bytes of the file.
 func (p Pieces) Size() int64 { return p.size }
 
-// Count is the number of pieces. Those of the other methods are numbered from 0.
+// Count returns the number of pieces. The other methods number them from 0.
 func (p Pieces) Count() int {
 	if p.IsZero() {
 		return 0
@@ -112,8 +112,7 @@ func (p Pieces) Count() int {
 	return len(p.sums) / p.alg.Size()
 }
 
-// At is where piece i lies in the file: from start up to, but not including, end. There is no piece i if both
-// are 0.
+// At returns the range [start, end) of piece i in the file. Both are 0 if piece i does not exist.
 func (p Pieces) At(i int) (start, end int64) {
 	if i < 0 || i >= p.Count() {
 		return 0, 0
@@ -122,7 +121,7 @@ func (p Pieces) At(i int) (start, end int64) {
 	return max(0, start), start + min(p.length, p.size-start)
 }
 
-// Digest is the digest that piece i should have, and no digest if there is no such piece.
+// Digest returns the expected digest of piece i, or no digest if piece i does not exist.
 func (p Pieces) Digest(i int) Digest {
 	if i < 0 || i >= p.Count() {
 		return Digest{}
@@ -131,14 +130,14 @@ func (p Pieces) Digest(i int) Digest {
 	return Digest{p.alg, p.sums[i*n : (i+1)*n]}
 }
 
-// Check says that b is piece i: all of it, and right.
+// Check reports whether b is the whole piece i.
 func (p Pieces) Check(i int, b []byte) bool {
 	c := p.Checker(i)
 	c.Write(b)
 	return c.Right()
 }
 
-// Checker starts to check piece i.
+// Checker returns a checker of piece i.
 func (p Pieces) Checker(i int) *PieceChecker {
 	start, end := p.At(i)
 	c := &PieceChecker{want: p.Digest(i), left: end - start}
@@ -154,14 +153,14 @@ func (p Pieces) Checker(i int) *PieceChecker {
 	return c
 }
 
-// A PieceChecker hashes a piece as it is read, in order. It belongs to one goroutine.
+// A PieceChecker hashes a piece as it is read, in order. It is not safe for concurrent use.
 type PieceChecker struct {
 	want Digest
-	left int64     // bytes of the piece that have not come; negative: too many came
-	pad  int64     // zeros after it that are hashed, too
-	hash hash.Hash // nil: there is no such piece
+	left int64     // bytes still missing; negative after too many
+	pad  int64     // zeros hashed after the piece
+	hash hash.Hash // nil if the piece does not exist
 
-	after string // bytes behind the file that are hashed, too
+	after string // bytes after the file that are part of the piece
 }
 
 // Write takes the next bytes of the piece. It never fails.
@@ -184,7 +183,7 @@ func (c *PieceChecker) Write(b []byte) (int, error) {
 
 var zeros [4 << 10]byte
 
-// Right says that the bytes taken so far are the piece: as many as it has, with its digest.
+// Right reports whether the bytes written so far are the piece.
 func (c *PieceChecker) Right() bool {
 	return c.hash != nil && c.left == 0 && string(c.hash.Sum(nil)) == c.want.raw
 }

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A Proof says that a file is complete, and what speaks for its content. Only this package makes one, so a
-// function that takes a Proof cannot be called for a file that was not read. The zero value is none.
+// A Proof states that a file is complete, and the evidence for its content. Only this package makes one, so a function
+// that takes a Proof cannot be called for a file that was not read. The zero value is not a proof.
 type Proof struct {
 	valid      bool
 	size       int64
 	digests    []Digest          // strongest first
 	evidence   []Claim           // most trusted first
 	signatures []SignatureResult // good ones, in the order of the checkers
-	pieces     *PieceClaim       // that held; nil if none was made
+	pieces     *PieceClaim       // the claim that held, or nil
 }
 
-// Unchecked is the proof of a file of size bytes of which nothing was claimed: it is valid, and neither Verified nor
-// Signed. A negative size gives no proof.
+// Unchecked returns the proof of a file of size bytes without any claims. It is Valid, but neither Verified nor Signed.
+// If size is negative, it returns no proof.
 func Unchecked(size int64) Proof {
 	if size < 0 {
 		return Proof{}
@@ -25,20 +25,21 @@ func Unchecked(size int64) Proof {
 	return Proof{valid: true, size: size}
 }
 
-// Valid says that p is a proof. Verified says how good a one.
+// Valid reports whether p is a proof. Verified reports whether it is a good one.
 func (p Proof) Valid() bool { return p.valid }
 
-// Size is the number of bytes of the file.
+// Size returns the number of bytes of the file.
 func (p Proof) Size() int64 { return p.size }
 
-// Verified says that a digest of SHA-256 or better was claimed and holds, or that the file is signed.
+// Verified reports whether a claimed digest of SHA-256 or better holds, or the file is signed.
 func (p Proof) Verified() bool { return Strong(p.evidence) || p.Signed() }
 
-// ByPieces says that all pieces of a torrent hold. That excludes accidents and strangers: it is not possible to make
-// another file with the SHA-1 of one that is given. An author of both files can, so it is less than Verified.
+// ByPieces reports whether all pieces of a torrent hold. That rules out accidents and third parties, because no second
+// preimage of SHA-1 is known. The author of the torrent could have made two files with the same pieces, so it is weaker
+// than Verified.
 func (p Proof) ByPieces() bool { return p.pieces != nil }
 
-// Pieces is the claim about pieces that held; zero if there was none.
+// Pieces returns the claim about pieces that held, or the zero value.
 func (p Proof) Pieces() PieceClaim {
 	if p.pieces == nil {
 		return PieceClaim{}
@@ -46,15 +47,15 @@ func (p Proof) Pieces() PieceClaim {
 	return *p.pieces
 }
 
-// Signed reports whether a good signature by a key or certificate that the user trusts covers the file: by a signature
-// of it, or of the list that its digest is from.
+// Signed reports whether the user trusts the key or certificate of a good signature of the file, or of the list that
+// its digest is from.
 func (p Proof) Signed() bool {
 	return len(p.signatures) > 0 || slices.ContainsFunc(p.evidence, func(c Claim) bool {
 		return c.Channel == Signed && c.Digest.Algorithm().Strong()
 	})
 }
 
-// Signatures are the good ones: of the file, and of what its digests are from.
+// Signatures returns the good signatures of the file and of the lists that its digests are from.
 func (p Proof) Signatures() []SignatureResult {
 	all := slices.Clone(p.signatures)
 	for _, c := range p.evidence {
@@ -65,14 +66,14 @@ func (p Proof) Signatures() []SignatureResult {
 	return all
 }
 
-// Digests are those that were computed, strongest first.
+// Digests returns the computed digests, the strongest first.
 func (p Proof) Digests() []Digest { return slices.Clone(p.digests) }
 
-// Evidence is the claims that held, most trusted first.
+// Evidence returns the claims that held, the most trusted first.
 func (p Proof) Evidence() []Claim { return slices.Clone(p.evidence) }
 
-// String names the best evidence, or says that there is none worth the name. Signatures stand beside a digest, as
-// they say more: before it unless it is the user's own word.
+// String returns the best evidence, or "unverified". Signatures come before a digest, unless the digest is the user's
+// own.
 func (p Proof) String() string {
 	if !p.valid {
 		return "no proof"
@@ -103,7 +104,8 @@ func (p Proof) String() string {
 	return "unverified (" + p.evidence[0].String() + " matches, which proves nothing against an attacker)"
 }
 
-// weakOfUser are the weak digests that the user gave: the user wants to know that they fit, though they prove nothing.
+// weakOfUser returns the weak digests that the user gave and that match. The user asked for the comparison, although it
+// proves nothing.
 func (p Proof) weakOfUser() (fit []string) {
 	for _, c := range p.evidence {
 		if c.Channel == User && !c.Digest.Algorithm().Strong() {
@@ -113,7 +115,7 @@ func (p Proof) weakOfUser() (fit []string) {
 	return fit
 }
 
-// digest is the one of p that a made.
+// digest returns the digest of algorithm a.
 func (p Proof) digest(a Algorithm) Digest {
 	for _, d := range p.digests {
 		if d.alg == a {

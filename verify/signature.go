@@ -13,48 +13,49 @@ import (
 type SignatureCode uint8
 
 const (
-	// SignatureUnchecked: no key is trusted that it could be checked with, or the file was not complete yet.
+	// SignatureUnchecked means that no trusted key could check the signature, or that the file was not complete.
 	SignatureUnchecked SignatureCode = iota
 	// SignatureGood is the only verdict that proves anything.
 	SignatureGood
-	// SignatureMissing: the data is empty.
+	// SignatureMissing means that the data is empty.
 	SignatureMissing
-	// SignatureTooLarge: the data has more than 1 MiB, or more parts than could be honest.
+	// SignatureTooLarge means that the data exceeds 1 MiB, or has an unreasonable number of parts.
 	SignatureTooLarge
-	// SignatureMalformed: the data is garbage, cut off, or has something behind it.
+	// SignatureMalformed means that the data is garbage or truncated, or that other data follows it.
 	SignatureMalformed
-	// SignatureNotOfFile: a message, a key, or a signature of something else than the bytes of a file.
+	// SignatureNotOfFile means a message, a key, or a signature of something other than the bytes of a file.
 	SignatureNotOfFile
-	// SignatureUnsupported: it has a version, an algorithm or a critical part that is not known here.
+	// SignatureUnsupported means an unsupported version, algorithm or critical part.
 	SignatureUnsupported
-	// SignatureUnknownKey: the keyring does not have the key.
+	// SignatureUnknownKey means that the keyring lacks the key.
 	SignatureUnknownKey
-	// SignatureNotPinned: the keyring has the key, but it is not one of the pins.
+	// SignatureNotPinned means that the keyring has the key, but the pins do not include it.
 	SignatureNotPinned
-	// SignatureNoCertificate: the signer's certificate is neither in the message nor among the roots.
+	// SignatureNoCertificate means that the signer's certificate is neither in the message nor among the roots.
 	SignatureNoCertificate
-	// SignatureNoChain: the signer's certificate leads to none of the roots.
+	// SignatureNoChain means that the signer's certificate does not chain to a root.
 	SignatureNoChain
-	// SignatureRevoked: the key, or the primary key it hangs on, was revoked.
+	// SignatureRevoked means that the key or its primary key was revoked.
 	SignatureRevoked
-	// SignatureKeyExpired: the key has expired, now or already when it signed.
+	// SignatureKeyExpired means that the key has expired, or had expired when it signed.
 	SignatureKeyExpired
-	// SignatureCertificateExpired: a certificate is no longer valid.
+	// SignatureCertificateExpired means that a certificate has expired.
 	SignatureCertificateExpired
-	// SignatureCertificateNotYetValid: a certificate is not valid yet.
+	// SignatureCertificateNotYetValid means that a certificate is not valid yet.
 	SignatureCertificateNotYetValid
-	// SignatureKeyUnfit: the key is not made for signing files, has no valid back-signature, or is younger than the signature.
+	// SignatureKeyUnfit means that the key may not sign files, has no valid back-signature, or is younger than the
+	// signature.
 	SignatureKeyUnfit
-	// SignatureExpired: the signature says that it no longer holds.
+	// SignatureExpired means that the signature has expired.
 	SignatureExpired
-	// SignatureFuture: the signature is from more than 10 minutes ahead.
+	// SignatureFuture means that the signature's time is more than 10 minutes ahead.
 	SignatureFuture
-	// SignatureWeak: a digest under SHA-256, RSA under 2048 bits, DSA, or a curve other than P-256, P-384 and P-521 in
-	// a certificate.
+	// SignatureWeak means a digest weaker than SHA-256, RSA under 2048 bits, DSA, or a certificate with a curve other
+	// than P-256, P-384 and P-521.
 	SignatureWeak
-	// SignatureBad: the key did not sign these bytes.
+	// SignatureBad means that the key did not sign these bytes.
 	SignatureBad
-	// SignatureLocked: the secret key needs a passphrase, or another one.
+	// SignatureLocked means that the secret key needs a passphrase, or that the passphrase is wrong.
 	SignatureLocked
 )
 
@@ -69,7 +70,7 @@ var signatureCodes = [...]string{
 	SignatureWeak:   "weak", SignatureBad: "bad", SignatureLocked: "key locked",
 }
 
-// String is the verdict in a few words.
+// String returns the verdict in a few words.
 func (c SignatureCode) String() string {
 	if int(c) >= len(signatureCodes) {
 		return "unknown verdict"
@@ -77,22 +78,23 @@ func (c SignatureCode) String() string {
 	return signatureCodes[c]
 }
 
-// A SignatureResult is the verdict on one signature, and what the signature and its key say. Nothing of that is proven
-// unless Code is SignatureGood, and Time never is. All of its text is fit for a line. Results can be compared with ==.
+// A SignatureResult is the verdict on one signature, with the contents of the signature and its key. The contents are
+// proven only if Code is SignatureGood; Time never is. All strings are printable and fit on a line. Results can be
+// compared with ==.
 type SignatureResult struct {
 	Kind   string // Name of its SignatureKind
 	Code   SignatureCode
-	Reason string    // says more than Code
-	Key    string    // fingerprint in hexadecimal digits: of the primary key, or the SHA-256 of the certificate; "" if there is none at hand
-	Subkey string    // fingerprint of the OpenPGP subkey that made it; "" if the primary key did
-	Signer string    // whom the key names, quoted; if there is no key at hand, how the signature refers to it; "" if neither says anything
-	Time   time.Time // when it was made, by its own word; zero if it does not say
-	Hash   string    // "SHA-512", "RSA-PSS 3072 with SHA-256"; "" if it is not known
-	From   string    // where the signature is: a masked URL, a path; "" if that is not known
-	Pinned bool      // the user named the very key
+	Reason string    // details
+	Key    string    // fingerprint of the primary key, or SHA-256 of the certificate, in hexadecimal digits; "" if unavailable
+	Subkey string    // fingerprint of the OpenPGP subkey that signed; "" if the primary key did
+	Signer string    // the key's user or subject, quoted; without a key, the signature's reference to it; may be ""
+	Time   time.Time // the signature's own creation time; zero if it has none
+	Hash   string    // "SHA-512", "RSA-PSS 3072 with SHA-256"; "" if unknown
+	From   string    // the signature's masked URL or path; "" if unknown
+	Pinned bool      // the user named this key
 }
 
-// String says who signed: `OpenPGP signature by 0123..., "Alice <alice@example.org>"`.
+// String names the signer: `OpenPGP signature by 0123..., "Alice <alice@example.org>"`.
 func (r SignatureResult) String() string {
 	s := r.Kind + " signature by " + r.Key
 	if r.Signer != "" {
@@ -101,7 +103,7 @@ func (r SignatureResult) String() string {
 	return s
 }
 
-// GoodSignature is the first good one.
+// GoodSignature returns the first good signature.
 func GoodSignature(all []SignatureResult) (good SignatureResult, ok bool) {
 	i := slices.IndexFunc(all, func(r SignatureResult) bool { return r.Code == SignatureGood })
 	if i < 0 {
@@ -110,27 +112,28 @@ func GoodSignature(all []SignatureResult) (good SignatureResult, ok bool) {
 	return all[i], true
 }
 
-// A SignatureChecker reads a file and says at the end which signatures of it are good. Those of packages openpgp and
-// smime check one message each. A SignatureChecker belongs to one goroutine.
+// A SignatureChecker reads a file and then returns the verdicts on its signatures. Those of packages openpgp and smime
+// check one message each. A SignatureChecker is not safe for concurrent use.
 type SignatureChecker interface {
 	// Write takes the next bytes of the file. It never fails.
 	io.Writer
 
-	// Signatures judges the bytes taken so far as the whole file. An error means that the file must not be used, whatever
-	// digests say. Without an error and without a good signature nothing was validated: there was no key to check with.
+	// Signatures checks the bytes written so far as the whole file. If it returns an error, the file must not be used,
+	// even if digests match. If it returns neither an error nor a good signature, nothing was validated because no key
+	// was given.
 	Signatures() ([]SignatureResult, error)
 }
 
-// A SignatureError says why a signature does not count, a keyring cannot be used or nothing could be signed.
+// A SignatureError reports why a signature does not count, a keyring cannot be used, or signing failed.
 type SignatureError struct {
 	Code       SignatureCode
-	Of         string            // "keyring", "secret key"; "" is a signature
-	By         string            // fingerprint of the key, or the quoted name of the signer; "" if that is not known
-	Reason     string            // says more than Code; what others wrote is fit for a line
-	Signatures []SignatureResult // the verdict on each signature, if they could be read
+	Of         string            // "keyring", "secret key"; "" for a signature
+	By         string            // fingerprint of the key, or the quoted name of the signer; "" if unknown
+	Reason     string            // details; printable, on one line
+	Signatures []SignatureResult // the verdicts, if the signatures could be read
 }
 
-// Error is one line: "signature by 0123...: key revoked: on 2026-01-11, no longer used".
+// Error returns one line: "signature by 0123...: key revoked: on 2026-01-11, no longer used".
 func (e *SignatureError) Error() string {
 	var s strings.Builder
 	s.WriteString(cmp.Or(e.Of, "signature"))
@@ -148,10 +151,10 @@ func (e *SignatureError) Error() string {
 	return s.String()
 }
 
-// JudgeSignatures accepts a file by its signatures: one is good, and none by a key that counts is bad. Otherwise the
-// error is a *SignatureError of the verdict that says most of why: a bad signature, then another fault with a trusted
-// key, then keys that are not trusted, unknown ones after them, and last what could not be read and names no key. By
-// returns how the error names the signer.
+// JudgeSignatures returns nil if one signature is good and none by a key that counts is bad. Otherwise it returns a
+// *SignatureError with the most informative verdict: a bad signature, then another fault with a trusted key, then an
+// untrusted key, then an unknown key, then a signature that could not be read and names no key. By returns the name of
+// the signer for the error.
 func JudgeSignatures(all []SignatureResult, by func(SignatureResult) string) error {
 	rank := func(r SignatureResult) int {
 		switch r.Code {

@@ -8,16 +8,17 @@ import (
 	"hash"
 )
 
-// A Checker whose file cannot be read again, as its bytes have been given away, goes on in another process from its state.
+// A Checker of a file that cannot be read again, such as one written to a pipe, continues in another process from its
+// state.
 
-// A resumable is what a Checker is made of. The hashes of the standard library are, and so are the checkers of packages
-// openpgp and smime.
+// A resumable part of a Checker can save and restore its state. The hashes of the standard library and the checkers of
+// packages openpgp and smime are resumable.
 type resumable interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
 }
 
-// checkerState is the state of a Checker after so many bytes.
+// checkerState is the encoded state of a Checker.
 type checkerState struct {
 	Written    int64             `json:"written"`
 	Hashes     map[string][]byte `json:"hashes"` // by name
@@ -32,8 +33,8 @@ type piecesState struct {
 	Check []byte `json:"check,omitempty"`
 }
 
-// MarshalBinary returns the state of c, for UnmarshalBinary of a Checker that was made with the same claims, signatures
-// and pieces. It fails if a SignatureChecker has no state of its own.
+// MarshalBinary returns the state of c, for UnmarshalBinary of a Checker with the same claims, signatures and pieces.
+// It fails if a SignatureChecker is not resumable.
 func (c *Checker) MarshalBinary() (data []byte, err error) {
 	s := checkerState{Written: c.written, Hashes: map[string][]byte{}}
 	for _, h := range c.hashes {
@@ -62,8 +63,8 @@ func (c *Checker) MarshalBinary() (data []byte, err error) {
 
 var errNoState = errors.New("a check cannot be gone on with")
 
-// UnmarshalBinary makes c, which has taken no bytes yet, go on from the state of another Checker. It fails if c
-// computes what that one did not; then c is of no use any more.
+// UnmarshalBinary restores a state into c, to which nothing was written. It fails if c computes something that the
+// state lacks; c must not be used then.
 func (c *Checker) UnmarshalBinary(data []byte) error {
 	var s checkerState
 	if err := json.Unmarshal(data, &s); err != nil {

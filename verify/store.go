@@ -9,12 +9,12 @@ import (
 // A storeField is a header field of a store or forge that carries a digest of the whole stored file.
 type storeField struct {
 	name string // in canonical form
-	// parse returns the digest in value. It returns no digest and no error where the field does not speak of the whole
-	// file, or carries something else than a strong digest.
+	// parse returns the digest in value. It returns no digest and no error if the field is not about the whole file, or
+	// does not hold a strong digest.
 	parse func(value string, header map[string][]string) (Digest, error)
 }
 
-// storeFields are the fields of stores that ReadHeader reads beside those of RFC 3230 and RFC 9530.
+// storeFields are the fields of stores that ReadHeader parses, besides those of RFC 3230 and RFC 9530.
 var storeFields = [...]storeField{
 	{"X-Checksum-Sha512", hexField(SHA512)}, // Artifactory, GitLab's package registry
 	{"X-Checksum-Sha256", hexField(SHA256)},
@@ -23,7 +23,7 @@ var storeFields = [...]storeField{
 	{"Docker-Content-Digest", ociDigest},    // OCI Distribution Specification 1.1, "Pulling blobs"
 }
 
-// StoreFieldNames returns the names of these fields in canonical form, with those that say what their values are of.
+// StoreFieldNames returns the names of these fields, and of the fields that qualify them, in canonical form.
 func StoreFieldNames() []string {
 	names := []string{linkedSize, amazonType}
 	for _, f := range storeFields {
@@ -32,14 +32,14 @@ func StoreFieldNames() []string {
 	return names
 }
 
-// The fields that say what the value of another one is of.
+// The fields that qualify the value of another field.
 const (
 	linkedSize = "X-Linked-Size"
 	amazonType = "X-Amz-Checksum-Type"
 )
 
-// FromStore reports whether c was read from a store's own field. It proves a file as Digest does, but it is not an Instance
-// Digest: Links beside it are ignored (RFC 6249, section 6).
+// FromStore reports whether c is from a store's own field. Such a claim proves a file as Digest does, but it is not an
+// Instance Digest, so Links in the same response are ignored (RFC 6249, section 6).
 func (c Claim) FromStore() bool {
 	for _, f := range storeFields {
 		if c.Field == f.name {
@@ -49,7 +49,7 @@ func (c Claim) FromStore() bool {
 	return false
 }
 
-// stored reads the fields of stores. A value that is malformed is no error: no specification says what the field holds.
+// stored parses the fields of stores. A malformed value is not an error, because no specification defines the fields.
 func (a *answer) stored(header map[string][]string) error {
 	for _, f := range storeFields {
 		for _, line := range header[f.name] {
@@ -74,8 +74,8 @@ func hexField(alg Algorithm) func(string, map[string][]string) (Digest, error) {
 	return func(value string, _ map[string][]string) (Digest, error) { return ParseHex(alg, value) }
 }
 
-// linkedTag reads an entity tag that is the SHA-256 of a file in large-file storage, whose size stands beside it. That of
-// another file is a SHA-1 of something else.
+// linkedTag parses an entity tag that is the SHA-256 of a file in large-file storage. The response then has the size
+// too. The tag of another file is a SHA-1 of something else.
 func linkedTag(value string, header map[string][]string) (Digest, error) {
 	d, err := ParseHex(SHA256, strings.Trim(value, `"`))
 	if err != nil || len(header[linkedSize]) != 1 || !number(header[linkedSize][0]) {
@@ -84,11 +84,11 @@ func linkedTag(value string, header map[string][]string) (Digest, error) {
 	return d, nil
 }
 
-// number reports whether s is decimal digits.
+// number reports whether s consists of decimal digits.
 func number(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// amazonSHA256 reads base64. Of an object that was uploaded in parts the value may be a digest of digests, with the number of
-// the parts behind it.
+// amazonSHA256 parses base64. The value of an object that was uploaded in parts may be a digest of digests, followed by
+// the number of parts; it is skipped.
 func amazonSHA256(value string, header map[string][]string) (Digest, error) {
 	if strings.Contains(value, "-") || len(header[amazonType]) > 0 &&
 		!strings.EqualFold(trimOWS(header[amazonType][0]), "FULL_OBJECT") {
@@ -101,7 +101,7 @@ func amazonSHA256(value string, header map[string][]string) (Digest, error) {
 	return NewDigest(SHA256, raw)
 }
 
-// ociDigest reads Docker-Content-Digest, ALGORITHM:HEX. Algorithms that are not ours, and weak ones, are skipped.
+// ociDigest parses Docker-Content-Digest, ALGORITHM:HEX. It skips unsupported and weak algorithms.
 func ociDigest(value string, _ map[string][]string) (Digest, error) { return parseOCI(value) }
 
 func parseOCI(value string) (Digest, error) {

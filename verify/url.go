@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// OfURL returns the digests of the file that u names in its own text: in its fragment, as #sha256=HEX or as #sha256-BASE64 of
-// Subresource Integrity, or at the end of its path, where a store names files by their content: /v2/NAME/blobs/sha256:HEX
-// (OCI Distribution Specification), /by-hash/SHA256/HEX (Debian's repositories), /.well-known/ni/sha-256/BASE64URL (RFC 6920,
-// section 4). They are the word of whoever wrote the URL. An error is a fragment that names an algorithm and has no digest
-// of it.
+// OfURL returns the digests that the text of u has of its file. They are in the fragment, as #sha256=HEX or as
+// #sha256-BASE64 (Subresource Integrity), or at the end of the path, in stores that name files by their content:
+// /v2/NAME/blobs/sha256:HEX (OCI Distribution Specification), /by-hash/SHA256/HEX (Debian's repositories),
+// /.well-known/ni/sha-256/BASE64URL (RFC 6920, section 4). They are claims of the author of the URL. A fragment that
+// names an algorithm without a valid digest is an error.
 func OfURL(u *url.URL) (digests []Digest, err error) {
 	for part := range strings.SplitSeq(u.Fragment, "&") {
 		d, ok, err := ParseIntegrity(part)
@@ -35,8 +35,8 @@ func OfURL(u *url.URL) (digests []Digest, err error) {
 	return digests, nil
 }
 
-// ParseIntegrity parses sha256-BASE64 or sha512-BASE64 (W3C Subresource Integrity, section 3.5). It reports whether s has
-// that form; the error is a value that is not base64 of the right length.
+// ParseIntegrity parses sha256-BASE64 or sha512-BASE64 (W3C Subresource Integrity, section 3.5). It reports whether s
+// has that form. It returns an error if the value is not base64 of the right length.
 func ParseIntegrity(s string) (d Digest, ok bool, err error) {
 	name, value, ok := strings.Cut(s, "-")
 	if !ok || name != "sha256" && name != "sha512" {
@@ -51,7 +51,7 @@ func ParseIntegrity(s string) (d Digest, ok bool, err error) {
 	return d, true, err
 }
 
-// ofPath reads a digest at the end of a path. Names that only look like one are no digest.
+// ofPath parses a digest at the end of a path. It ignores names that only resemble one.
 func ofPath(p string) (d Digest, ok bool) {
 	dir, last := path.Split(p)
 	before, kind := path.Dir(path.Clean(dir)), path.Base(dir)
@@ -74,8 +74,8 @@ func ofPath(p string) (d Digest, ok bool) {
 	return d, err == nil && !d.IsZero()
 }
 
-// WellKnownURL returns the https URL of the file that a named information URI with an authority stands for, ni://HOST/ALGORITHM;VALUE
-// (RFC 6920, section 4). Any other text comes back as it is.
+// WellKnownURL returns the https URL for a named information URI with an authority, ni://HOST/ALGORITHM;VALUE (RFC
+// 6920, section 4). It returns any other text unchanged.
 func WellKnownURL(s string) string {
 	rest, ok := strings.CutPrefix(s, "ni://")
 	host, named, slash := strings.Cut(rest, "/")
