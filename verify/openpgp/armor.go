@@ -9,15 +9,15 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
 )
 
-// A block is one stretch of armor (RFC 9580, section 6).
+// A block is a block of armor (RFC 9580, section 6).
 type block struct {
 	kind string // "PGP SIGNATURE"
-	line int    // where it begins, from 1
+	line int    // first line, from 1
 	data []byte
-	err  error // why data is not there
+	err  error // why data is missing
 }
 
-// The kinds of block that matter.
+// The kinds of block that are recognized.
 const (
 	signatureBlock = "PGP SIGNATURE"
 	publicBlock    = "PGP PUBLIC KEY BLOCK"
@@ -28,10 +28,11 @@ const (
 
 var errEndless = errors.New("cut off: the armor has no end")
 
-// dearmor finds all blocks of armor in text. Stray is the first line with anything outside of them, zero if there is none.
+// dearmor returns all blocks of armor in text. Stray is the number of the first non-empty line outside of them, or
+// zero.
 //
-// The library's own decoder stops after the first block, takes one that has no end for whole, and may try the next block
-// when one is wrong; so it is not used.
+// The library's decoder is not used: it stops after the first block, accepts a block without an end, and may skip a
+// malformed block.
 func dearmor(text []byte) (blocks []block, stray int) {
 	l := lines{rest: text}
 	for l.next() {
@@ -50,7 +51,7 @@ func dearmor(text []byte) (blocks []block, stray int) {
 	return blocks, stray
 }
 
-// consumeBlock reads what follows the BEGIN line, up to and with the END line.
+// consumeBlock reads the rest of a block after its BEGIN line, including the END line.
 func consumeBlock(l *lines, kind string) ([]byte, error) {
 	if err := consumeHeaders(l); err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func consumeBlock(l *lines, kind string) ([]byte, error) {
 	checksum := false
 	for before := *l; l.next(); before = *l {
 		if _, ok := armorLine(l.line, "-----BEGIN "); ok {
-			*l = before // it may be whole
+			*l = before // the next block may be complete
 			break
 		}
 		if end, ok := armorLine(l.line, "-----END "); ok {
@@ -102,7 +103,7 @@ func decode64(digits []byte) ([]byte, error) {
 	return data[:n], nil
 }
 
-// armorLine takes the kind from a line such as "-----BEGIN PGP SIGNATURE-----".
+// armorLine returns the kind in a line such as "-----BEGIN PGP SIGNATURE-----".
 func armorLine(line []byte, prefix string) (kind string, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(prefix+"PGP "))
 	if !ok {
@@ -112,10 +113,10 @@ func armorLine(line []byte, prefix string) (kind string, ok bool) {
 	return "PGP " + string(name), ok
 }
 
-// lines goes through text line by line.
+// lines iterates over the lines of text.
 type lines struct {
 	rest   []byte
-	line   []byte // without its end and white space before it
+	line   []byte // without its line ending and trailing white space
 	number int    // of line, from 1
 }
 
@@ -129,7 +130,7 @@ func (l *lines) next() bool {
 	return true
 }
 
-// armored is a signature with its checksum, which RFC 9580 makes optional and GnuPG 2.2 needs.
+// armored returns a signature in armor with a checksum, which is optional in RFC 9580 but required by GnuPG 2.2.
 func armored(sig []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := armor.EncodeWithChecksumOption(&out, signatureBlock, nil, true)

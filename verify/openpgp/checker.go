@@ -18,27 +18,27 @@ import (
 // section 5.2.4).
 const maxSalted = 16
 
-// A Policy says which signatures count. The zero value takes none, because all are from its future.
+// A Policy decides which signatures count. The zero value accepts none, because all are later than its Now.
 type Policy struct {
 	// Now is the present time.
 	Now time.Time
-	// Pins are the keys that count, primary keys with all their subkeys or subkeys alone. If empty, every key of the
-	// keyring does.
+	// Pins are the keys that count: a primary key with all its subkeys, or a single subkey. If empty, every key of the
+	// keyring counts.
 	Pins []Fingerprint
-	// AllowExpiredKey takes a key that has expired since it signed, for archives. The time of a signature is its own word: who
-	// gets hold of an old key can sign with it.
+	// AllowExpiredKey accepts a key that has expired since it signed, for archives. The time of a signature is not
+	// proven: anyone who obtains an old key can sign with an old time.
 	AllowExpiredKey bool
-	// Text takes signatures of a text (type 0x01), and no others. What is written to the Checker is then that text in
-	// its canonical form, lines ended by CR and LF (RFC 9580, section 5.2.4).
+	// Text accepts only signatures of a text (type 0x01). The bytes written to the Checker must then be that text in
+	// canonical form, with CR and LF at the end of each line (RFC 9580, section 5.2.4).
 	Text bool
 }
 
-// pinned says whether s counts.
+// pinned reports whether s counts.
 func (p Policy) pinned(s signer) bool {
 	return len(p.Pins) == 0 || slices.Contains(p.Pins, s.key()) || slices.Contains(p.Pins, s.primary())
 }
 
-// A Checker takes a file in order and judges signatures of it. It belongs to one goroutine.
+// A Checker reads a file in order and judges signatures of it. It is not safe for concurrent use.
 type Checker struct {
 	anchored   bool
 	signatures []verify.SignatureResult
@@ -47,7 +47,7 @@ type Checker struct {
 	salted     []hash.Hash
 }
 
-// A pending is a signature by pinned keys that only the file can decide about.
+// A pending is a signature by pinned keys whose verdict depends on the file.
 type pending struct {
 	index   int // in Checker.signatures
 	sig     *packet.Signature
@@ -55,9 +55,9 @@ type pending struct {
 	signers []signer // more than one only if their key IDs collide
 }
 
-// New starts to check a file against its detached signatures: binary packets or armor, one or many. It fails, with an *Error,
-// if no file could pass: no signature there, or none that would count. With neither keys nor pins there is no anchor
-// and nothing will be validated.
+// New returns a Checker of a file's detached signatures: binary packets or armor, one or many. It fails, with a
+// *verify.SignatureError, if no file could pass, because the data holds no signature or none that counts. Without keys
+// and pins, signatures are parsed but not validated.
 func New(signatures []byte, keys Keyring, policy Policy) (*Checker, error) {
 	list, err := readSignatures(signatures)
 	if err != nil {
@@ -79,7 +79,7 @@ func New(signatures []byte, keys Keyring, policy Policy) (*Checker, error) {
 	return c, nil
 }
 
-// add judges w as far as that is possible without the file.
+// add judges w as far as possible without the file.
 func (c *Checker) add(w written, keys shelf, policy Policy) error {
 	said := verify.SignatureResult{Kind: kindName, Signer: w.issuer.String(), Hash: digests[w.hash].name}
 	if w.sig != nil {
@@ -101,7 +101,7 @@ func (c *Checker) add(w written, keys shelf, policy Policy) error {
 	return nil
 }
 
-// hashFor gives the hash that w needs of the file.
+// hashFor returns the hash of the file that w needs.
 func (c *Checker) hashFor(w written) (hash.Hash, error) {
 	salt := w.sig.Salt()
 	if h := c.hashes[w.hash]; h != nil && salt == nil {
@@ -131,7 +131,8 @@ func (c *Checker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// MarshalBinary returns how far the hashes are, for UnmarshalBinary of a Checker of the same signatures, keys and policy.
+// MarshalBinary returns the state of the hashes, for UnmarshalBinary of a Checker of the same signatures, keys and
+// policy.
 func (c *Checker) MarshalBinary() ([]byte, error) {
 	var s state
 	for _, id := range slices.Sorted(maps.Keys(c.hashes)) {
@@ -143,7 +144,7 @@ func (c *Checker) MarshalBinary() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalBinary makes c, which has taken no bytes yet, go on where another Checker was.
+// UnmarshalBinary restores a state into c, to which nothing was written.
 func (c *Checker) UnmarshalBinary(data []byte) error {
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -169,7 +170,8 @@ func (c *Checker) UnmarshalBinary(data []byte) error {
 
 var errState = errors.New("the state is of other signatures")
 
-// A state is that of a Checker: its hashes by identifier, and those with a salt, which have none, after them.
+// A state is the encoded state of a Checker: first the hashes with an identifier, by identifier, then the salted ones,
+// which have none.
 type state struct {
 	Hashes []hashState `json:"hashes"`
 }
@@ -179,8 +181,8 @@ type hashState struct {
 	State []byte `json:"state"`
 }
 
-// Signatures implements [verify.SignatureChecker]. With keys or pins one signature is good if there is no error;
-// without them none is checked. The error is a *verify.SignatureError.
+// Signatures implements [verify.SignatureChecker]. With keys or pins, a nil error means that one signature is good.
+// Without them no signature is checked. The error is a *verify.SignatureError.
 func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	all := slices.Clone(c.signatures)
 	if !c.anchored {
@@ -195,7 +197,7 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	return all, nil
 }
 
-// decide completes r with the file that was hashed.
+// decide completes r after the whole file was hashed.
 func (p pending) decide(r *verify.SignatureResult) {
 	by := p.signers[0]
 	r.Code, r.Reason = verify.SignatureBad, "it is not of this file"

@@ -8,14 +8,14 @@ import (
 	"hash"
 )
 
-// A digest is what there is to know of a hash algorithm (RFC 9580, section 9.5).
+// A digest describes a hash algorithm (RFC 9580, section 9.5).
 type digest struct {
 	name string
 	new  func() hash.Hash // nil: weak
 }
 
-// digests are the algorithms by their identifiers. Those of the standard library can be copied while they run ([hash.Cloner]), so
-// that many signatures share one; others of the same algorithms, which the library may pick, cannot.
+// digests maps the identifiers of hash algorithms. The hashes of the standard library implement [hash.Cloner], so many
+// signatures can share one. The library may use other implementations, which cannot be cloned.
 var digests = map[byte]digest{
 	1:  {"MD5", nil},
 	2:  {"SHA-1", nil},

@@ -1,22 +1,22 @@
-// Package openpgp checks detached OpenPGP signatures of files (RFC 9580, section 10.4) against keys that the user trusts,
-// while the file's bytes arrive, and makes such signatures. The mathematics are ProtonMail/go-crypto's; what a signature must
-// be like to count is decided here.
+// Package openpgp checks detached OpenPGP signatures of files (RFC 9580, section 10.4) against keys that the user
+// trusts, while the file is read, and makes such signatures. ProtonMail/go-crypto does the cryptography. This package
+// decides which signatures count.
 //
-// A signature counts if it is a detached binary one (type 0x00) with SHA-256 or better, by a key that may sign files,
-// is neither weak, revoked nor expired, and is pinned. Several signatures: one by a pinned key must be good, a bad one
-// by a pinned key is an error, those by unknown keys are named and ignored. Every refusal is an
-// [*verify.SignatureError] that says which key and why.
+// A signature counts if it is a detached binary signature (type 0x00) with SHA-256 or better, by a pinned key that may
+// sign files and is not weak, revoked or expired. Of several signatures, one by a pinned key must be good, and none by
+// a pinned key may be bad; those by unknown keys are reported and ignored. Every refusal is an [*verify.SignatureError]
+// with the key and the reason.
 //
-// It refuses to be a mail program: no signed messages, no encryption, no web of trust and no key servers. A cleartext
-// signature is checked if a parser has taken the text out of it ([Policy.Text]). The clock is an argument; files are
-// bytes. Nothing is trusted because it is in a message or because a server sent it: only the [Keyring] is an anchor,
-// and without one the answer is that nothing was validated, never that it is good.
+// The package does not handle mail: it has no signed messages, encryption, web of trust or key servers. It checks a
+// cleartext signature if a parser has extracted the text ([Policy.Text]). The clock is an argument, and files are
+// bytes. A key in a message or from a server is not trusted: only the [Keyring] is an anchor. Without a keyring nothing
+// is validated, and no signature is reported as good.
 //
 //	keys, err := openpgp.ParseKeyring(export)
 //	...
 //	c, err := openpgp.New(signatures, keys, openpgp.Policy{Now: time.Now()}) // fails at once if no file could pass
 //	...
 //	_, err = io.Copy(c, file)
-//	all, err := c.Signatures()              // no error: a key that counts signed these bytes, if there are keys at all
+//	all, err := c.Signatures()              // no error: a key that counts signed these bytes, unless keys is empty
 //	by, ok := verify.GoodSignature(all)
 package openpgp

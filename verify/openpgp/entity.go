@@ -7,13 +7,13 @@ import (
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 )
 
-// A shelf has the keys of a keyring that one check looks at, each parsed once.
+// A shelf caches the parsed keys of a keyring during one check.
 type shelf struct {
 	keys   Keyring
 	parsed map[Fingerprint]*pgp.Entity // by primary key
 }
 
-// find gives the keys that a signature names, each with the primary key that it belongs to.
+// find returns the keys that a signature names, each with its primary key.
 func (s shelf) find(i issuer) (signers []signer) {
 	var done []Fingerprint
 	for _, c := range s.keys.certs {
@@ -30,7 +30,7 @@ func (s shelf) find(i issuer) (signers []signer) {
 	return signers
 }
 
-// parse reads all that the keyring has of one of its primary keys.
+// parse merges all exports of one primary key of the keyring.
 func (k Keyring) parse(primary Fingerprint) (all *pgp.Entity) {
 	for _, c := range k.certs {
 		if c.keys[0] != primary {
@@ -49,7 +49,8 @@ func (k Keyring) parse(primary Fingerprint) (all *pgp.Entity) {
 	return all
 }
 
-// merge adds what b says of the key that a is of. A revocation counts whichever of several exports has it.
+// merge adds the signatures, identities and subkeys of b to a, another export of the same key. A revocation in any
+// export counts.
 func merge(a, b *pgp.Entity) {
 	a.Revocations = append(a.Revocations, b.Revocations...)
 	a.DirectSignatures = append(a.DirectSignatures, b.DirectSignatures...)
@@ -81,7 +82,7 @@ func mergeSubkey(a *pgp.Entity, sub pgp.Subkey) {
 	a.Subkeys = append(a.Subkeys, sub)
 }
 
-// signersOf gives the keys of e that i names.
+// signersOf returns the keys of e that i names.
 func signersOf(e *pgp.Entity, i issuer) (signers []signer) {
 	if i.names(fingerprint(e.PrimaryKey.Fingerprint)) {
 		signers = append(signers, signer{entity: e})

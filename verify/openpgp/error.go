@@ -13,7 +13,7 @@ func fail(c verify.SignatureCode, format string, args ...any) *verify.SignatureE
 	return &verify.SignatureError{Code: c, Reason: fmt.Sprintf(format, args...)}
 }
 
-// about is err, which may be nil, about something else than a signature.
+// about sets the subject of err, which may be nil, to something other than a signature.
 func about(subject string, err error) error {
 	if e, ok := errors.AsType[*verify.SignatureError](err); ok {
 		e.Of = subject
@@ -21,7 +21,7 @@ func about(subject string, err error) error {
 	return err
 }
 
-// quote makes s, which others wrote, fit for a line, at its first 200 bytes.
+// quote quotes the first 200 bytes of untrusted text for a message.
 func quote(s string) string {
 	const most = 200
 	return strconv.Quote(strings.ToValidUTF8(s[:min(len(s), most)], "\uFFFD"))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Fingerprint names a key (RFC 9580, section 5.5.4): the 20 bytes of a version 4 key or the 32 of a version 6 key. Fingerprints
-// can be compared with ==. The zero value names none.
+// A Fingerprint identifies a key (RFC 9580, section 5.5.4). It is 20 bytes of a version 4 key or 32 bytes of a version
+// 6 key. Fingerprints can be compared with ==. The zero value identifies none.
 type Fingerprint struct{ raw string }
 
 const (
@@ -16,8 +16,8 @@ const (
 	sizeV6 = 32
 )
 
-// ParseFingerprint reads 40 or 64 hexadecimal digits in either case, with spaces between them and 0x before them if
-// they are there. Key IDs are refused: they are short enough that others make keys which have the same.
+// ParseFingerprint parses 40 or 64 hexadecimal digits in either case. Spaces and a leading 0x are allowed. Key IDs are
+// refused, because they are short enough for an attacker to make a key with the same one.
 func ParseFingerprint(s string) (Fingerprint, error) {
 	digits := strings.Join(strings.Fields(s), "")
 	if rest, ok := strings.CutPrefix(strings.ToLower(digits), "0x"); ok {
@@ -35,7 +35,7 @@ func ParseFingerprint(s string) (Fingerprint, error) {
 	return Fingerprint{}, fmt.Errorf("fingerprint %s is not hexadecimal", quote(s))
 }
 
-// fingerprint makes a Fingerprint of what the library has; the zero value if that has another length.
+// fingerprint converts a fingerprint of the library. It returns the zero value if raw has the wrong length.
 func fingerprint(raw []byte) Fingerprint {
 	if len(raw) != sizeV4 && len(raw) != sizeV6 {
 		return Fingerprint{}
@@ -43,7 +43,7 @@ func fingerprint(raw []byte) Fingerprint {
 	return Fingerprint{string(raw)}
 }
 
-// String is the fingerprint in capital hexadecimal digits.
+// String returns the fingerprint in capital hexadecimal digits.
 func (f Fingerprint) String() string {
 	if f.IsZero() {
 		return "no key"
@@ -51,10 +51,10 @@ func (f Fingerprint) String() string {
 	return strings.ToUpper(hex.EncodeToString([]byte(f.raw)))
 }
 
-// IsZero says that f names no key.
+// IsZero reports whether f is the zero value.
 func (f Fingerprint) IsZero() bool { return f.raw == "" }
 
-// keyID is the short name that signatures without a fingerprint have (RFC 9580, section 5.5.4).
+// keyID returns the key ID, which signatures without a fingerprint have (RFC 9580, section 5.5.4).
 func (f Fingerprint) keyID() uint64 {
 	switch len(f.raw) {
 	case sizeV4:

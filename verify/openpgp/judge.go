@@ -7,7 +7,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
-// judge gives the pinned keys that may have made w. If there are none, the fault says why, and r names the key whose fault it is.
+// judge returns the pinned keys that may have made w. If it finds none, it returns why, and r names the key at fault.
 func judge(w written, keys shelf, policy Policy, r *verify.SignatureResult) ([]signer, *verify.SignatureError) {
 	found := keys.find(w.issuer)
 	if len(found) == 0 {
@@ -32,7 +32,8 @@ func judge(w written, keys shelf, policy Policy, r *verify.SignatureResult) ([]s
 	return nil, fault
 }
 
-// unknownKey says what is missing, and whether it is the key or, before that, a way to read the signature.
+// unknownKey returns why no key is known for w: its version is unsupported, it names no key, or the keyring lacks the
+// key.
 func unknownKey(w written, policy Policy) *verify.SignatureError {
 	if w.version != 4 && w.version != 6 {
 		return fail(verify.SignatureUnsupported, "a signature of version %d", w.version)
@@ -48,7 +49,7 @@ func unknownKey(w written, policy Policy) *verify.SignatureError {
 	return fail(verify.SignatureUnknownKey, "%v is not in the keyring", w.issuer)
 }
 
-// judgeSigner says why w does not count if s made it, nil if only the file can tell.
+// judgeSigner returns why w does not count if s made it, or nil if that depends on the file.
 func judgeSigner(w written, s signer, policy Policy) *verify.SignatureError {
 	if !policy.pinned(s) {
 		return fail(verify.SignatureNotPinned, "")
@@ -59,13 +60,13 @@ func judgeSigner(w written, s signer, policy Policy) *verify.SignatureError {
 	return judgeTimes(w.sig, s, policy)
 }
 
-// judgeForm looks at what the signature says of itself but when it was made.
+// judgeForm checks the contents of the signature except its times.
 func judgeForm(w written, text bool) *verify.SignatureError {
 	switch d, known := digests[w.hash]; {
 	case text && w.kind != packet.SigTypeText:
 		return fail(verify.SignatureNotOfFile, "of type 0x%02x, and not of a text", uint8(w.kind))
 	case w.kind == packet.SigTypeText && !text:
-		// Its hash is of the text with other line ends, so that more than one file has it.
+		// The hash of a text ignores its line endings, so more than one file has it.
 		return fail(verify.SignatureNotOfFile, "of a text (type 0x01), not of bytes")
 	case w.kind != packet.SigTypeBinary && !text:
 		return fail(verify.SignatureNotOfFile, "of type 0x%02x", uint8(w.kind))
@@ -82,7 +83,7 @@ func judgeForm(w written, text bool) *verify.SignatureError {
 	return nil
 }
 
-// judgeTimes looks at the key, and at the times of key and signature.
+// judgeTimes checks the key, and the times of key and signature.
 func judgeTimes(sig *packet.Signature, s signer, policy Policy) *verify.SignatureError {
 	if sig.Version != s.public().Version {
 		return fail(verify.SignatureUnsupported, "a signature of version %d by a key of version %d", sig.Version,
@@ -101,7 +102,7 @@ func judgeTimes(sig *packet.Signature, s signer, policy Policy) *verify.Signatur
 	return nil
 }
 
-// lifetimeEnd is when sig ends by its own word, the zero time if never.
+// lifetimeEnd returns when sig expires, or the zero time if it does not.
 func lifetimeEnd(sig *packet.Signature) time.Time {
 	if sig.SigLifetimeSecs == nil || *sig.SigLifetimeSecs == 0 {
 		return time.Time{}

@@ -15,22 +15,23 @@ const (
 	maxKeys    = 10_000
 )
 
-// A Keyring is the keys that the user trusts. It is never changed, so that many may use it at once. The zero value is empty.
+// A Keyring is a set of keys that the user trusts. It is immutable and safe for concurrent use. The zero value is
+// empty.
 type Keyring struct {
 	certs  []certificate
 	unread []error // why parts of the exports could not be used, and where
 }
 
-// A certificate is a primary key and what belongs to it, as in the export. It is parsed again for each check, because the
-// library keeps what it found out in the parsed form.
+// A certificate is an exported primary key with its subkeys and signatures. Each check parses it again, because the
+// library caches results in the parsed form.
 type certificate struct {
 	raw  []byte
-	keys []Fingerprint // of the primary key, then of its subkeys
+	keys []Fingerprint // the primary key, then its subkeys
 }
 
-// ParseKeyring reads exports of public keys, each binary or armored, with any number of keys and blocks; text between
-// blocks is skipped, and so is what cannot be read, as long as there is a key that can. The error is a
-// *verify.SignatureError: there are exports and no key in them that can be read, over 64 MiB, or over 10,000 keys.
+// ParseKeyring parses exports of public keys. Each is binary or armored and has any number of keys and blocks. Text
+// between blocks is skipped. Unreadable parts are skipped if at least one key can be read. The error is a
+// *verify.SignatureError: no key could be read, or the exports exceed 64 MiB or 10,000 keys.
 func ParseKeyring(exports ...[]byte) (Keyring, error) {
 	var k Keyring
 	total := 0
@@ -49,7 +50,7 @@ func ParseKeyring(exports ...[]byte) (Keyring, error) {
 	return k, nil
 }
 
-// Len is the number of primary keys; a key that was given twice counts twice.
+// Len returns the number of primary keys, including duplicates.
 func (k Keyring) Len() int { return len(k.certs) }
 
 func (k *Keyring) readExport(export []byte) {
@@ -79,11 +80,11 @@ func (k *Keyring) readExport(export []byte) {
 
 var errSecret = errors.New("a secret key: give the public one (gpg --export)")
 
-// isKeybox knows the file that GnuPG keeps its keys in, which is no OpenPGP.
+// isKeybox reports whether export is GnuPG's internal key file, which is not in OpenPGP format.
 func isKeybox(export []byte) bool { return len(export) >= 12 && string(export[8:12]) == "KBXf" }
 
-// leaveOut notes a part that could not be used: the line where its armor begins and the number of the key in it, from
-// 1; 0 if there is none.
+// leaveOut records an unusable part: the line where its armor begins, and the number of the key in it, both from 1.
+// Each is 0 if unknown.
 func (k *Keyring) leaveOut(line, key int, err error) {
 	if key > 0 {
 		err = fmt.Errorf("key %d: %w", key, err)
@@ -117,8 +118,8 @@ func (k *Keyring) readBlock(b block) {
 	}
 }
 
-// splitKeys cuts a sequence of packets before each primary key. With an error come the keys that are whole for certain:
-// what the last one lacks may be its revocation.
+// splitKeys splits a sequence of packets before each primary key. With an error it returns only the keys before the
+// last one, because the last one may lack a revocation.
 func splitKeys(data []byte) (keys [][]byte, err error) {
 	var key *bytes.Buffer
 	err = eachPacket(data, func(p *packet.OpaquePacket) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
-// The packet types that are told apart here (RFC 9580, section 5).
+// The packet types that are distinguished (RFC 9580, section 5).
 const (
 	tagSignature    = 2
 	tagSecretKey    = 5
@@ -22,10 +22,8 @@ const (
 	firstIgnorable  = 40 // RFC 9580, section 4.3: "Packet Type IDs from 40 to 63 are non-critical."
 )
 
-// eachPacket calls f with the packets of data, in order and unparsed, until f fails.
-//
-// The library's reader of parsed packets is not used for this: it skips what it does not understand, and takes what
-// follows the fields inside of a packet for the next packet.
+// The library's reader of parsed packets is not used: it skips packets that it does not understand, and it treats
+// trailing bytes inside a packet as the next packet.
 func eachPacket(data []byte, f func(*packet.OpaquePacket) error) error {
 	r := packet.NewOpaqueReader(bytes.NewReader(data))
 	for {
@@ -44,7 +42,7 @@ func eachPacket(data []byte, f func(*packet.OpaquePacket) error) error {
 	}
 }
 
-// parsePacket lets the library read one packet. All of it has to be used up.
+// parsePacket parses one packet with the library. Bytes left over are an error.
 func parsePacket(p *packet.OpaquePacket) (packet.Packet, error) {
 	var buf bytes.Buffer
 	if err := p.Serialize(&buf); err != nil {
@@ -61,7 +59,7 @@ func parsePacket(p *packet.OpaquePacket) (packet.Packet, error) {
 	return parsed, nil
 }
 
-// isUnsupported tells what the library does not know from what is wrong.
+// isUnsupported reports whether err is about an unsupported packet, as opposed to a malformed one.
 func isUnsupported(err error) bool {
 	var unsupported pgperrors.UnsupportedError
 	return errors.As(err, &unsupported)

@@ -13,7 +13,7 @@ import (
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 )
 
-// Sign makes an armored detached signature (type 0x00) of all that r has, as a Signing does.
+// Sign returns an armored detached signature (type 0x00) of the contents of r. See [NewSigning].
 func Sign(r io.Reader, secretKey, passphrase []byte, now time.Time) ([]byte, error) {
 	s, err := NewSigning(secretKey, passphrase, now)
 	if err != nil {
@@ -25,19 +25,20 @@ func Sign(r io.Reader, secretKey, passphrase []byte, now time.Time) ([]byte, err
 	return s.Signature()
 }
 
-// A Signing signs a file as it is read, in order, so that its digests can be made in the same pass. It belongs to one goroutine.
+// A Signing signs a file as it is read, in order, so that digests can be computed in the same pass. It is not safe for
+// concurrent use.
 type Signing struct {
 	key  Fingerprint
 	sig  bytes.Buffer
 	hash io.WriteCloser // its Close writes the signature into sig
 }
 
-// NewSigning begins a signature of the time now. The secret key is an export (gpg --export-secret-keys), armored or
-// binary, of one primary key; its newest signing subkey that is good and present signs, else the primary key itself.
-// The digest is SHA-512, or what the key prefers of SHA-256 and better.
+// NewSigning returns a Signing with the time now. The secret key is an export (gpg --export-secret-keys), armored or
+// binary, of one primary key. Its newest valid signing subkey signs if the export has its secret part, otherwise the
+// primary key. The digest is SHA-512, or the key's preference if that is SHA-256 or better.
 //
-// The error is an *Error if the key is locked, revoked, expired, weak or not there. Like any signer it draws chance, by
-// the library.
+// The error is a *verify.SignatureError if the key is locked, revoked, expired, weak or missing. The library uses
+// randomness for some algorithms.
 func NewSigning(secretKey, passphrase []byte, now time.Time) (*Signing, error) {
 	by, err := openSigner(secretKey, passphrase, now)
 	if err != nil {
@@ -47,10 +48,10 @@ func NewSigning(secretKey, passphrase []byte, now time.Time) (*Signing, error) {
 		Time:         func() time.Time { return now },
 		DefaultHash:  crypto.SHA512,
 		SigningKeyId: by.public().KeyId,
-		// The library would add a random notation against faults of the processor while it signs. They can tell the key
-		// only if the very same bytes are signed twice, and the time is among them.
+		// By default the library adds a random notation as a defence against processor faults during signing. Such
+		// faults reveal the key only if the same bytes are signed twice, and the time is among them.
 		NonDeterministicSignaturesViaNotation: packet.BoolPointer(false),
-		// chooseSigner has looked at the flags: a primary key without any may sign.
+		// chooseSigner has checked the flags: a primary key without flags may sign.
 		InsecureAllowAllKeyFlagsWhenMissing: true,
 	}
 	s := &Signing{key: by.key()}
@@ -61,13 +62,13 @@ func NewSigning(secretKey, passphrase []byte, now time.Time) (*Signing, error) {
 	return s, nil
 }
 
-// Key is the key that signs: a subkey, or the primary key.
+// Key returns the signing key: a subkey or the primary key.
 func (s *Signing) Key() Fingerprint { return s.key }
 
 // Write takes the next bytes of the file.
 func (s *Signing) Write(b []byte) (int, error) { return s.hash.Write(b) }
 
-// Signature is the armored detached signature (type 0x00) of what was written. It is called once, at the end.
+// Signature returns the armored detached signature (type 0x00) of the bytes written. It must be called only once.
 func (s *Signing) Signature() ([]byte, error) {
 	if err := s.hash.Close(); err != nil {
 		return nil, fmt.Errorf("signing with %v: %w", s.key, err)
@@ -75,7 +76,7 @@ func (s *Signing) Signature() ([]byte, error) {
 	return armored(s.sig.Bytes())
 }
 
-// openSigner gives a key that can sign.
+// openSigner returns an unlocked key that can sign.
 func openSigner(secretKey, passphrase []byte, now time.Time) (signer, error) {
 	e, err := readSecret(secretKey)
 	if err != nil {
@@ -88,7 +89,7 @@ func openSigner(secretKey, passphrase []byte, now time.Time) (signer, error) {
 	return s, s.unlock(passphrase)
 }
 
-// readSecret reads the one secret key of an export.
+// readSecret parses an export of one secret key.
 func readSecret(export []byte) (*pgp.Entity, error) {
 	if len(export) > verify.MaxSignature {
 		return nil, fail(verify.SignatureTooLarge, "over %d bytes", verify.MaxSignature)
@@ -124,8 +125,8 @@ func readSecret(export []byte) (*pgp.Entity, error) {
 	return e, nil
 }
 
-// chooseSigner takes the newest subkey that may sign now and is there, else the primary key. If there is none the error says what
-// is wrong with the newest.
+// chooseSigner returns the newest subkey that may sign now and whose secret part is present, otherwise the primary key.
+// If no key qualifies, the error is the most relevant fault.
 func chooseSigner(e *pgp.Entity, now time.Time) (signer, error) {
 	var all []signer
 	for i := range e.Subkeys {
@@ -145,7 +146,7 @@ func chooseSigner(e *pgp.Entity, now time.Time) (signer, error) {
 			return s, nil
 		}
 		f.By = s.key().String()
-		// That a subkey is for encryption is no news.
+		// An encryption subkey is a normal part of a key, so its fault is replaced by any other.
 		if first == nil || first.Code == verify.SignatureKeyUnfit {
 			first = f
 		}
@@ -153,7 +154,7 @@ func chooseSigner(e *pgp.Entity, now time.Time) (signer, error) {
 	return signer{}, first
 }
 
-// private is the secret part of s, nil if it is not there.
+// private returns the secret part of s, or nil.
 func (s signer) private() *packet.PrivateKey {
 	if s.sub != nil {
 		return s.sub.PrivateKey
@@ -161,7 +162,7 @@ func (s signer) private() *packet.PrivateKey {
 	return s.entity.PrivateKey
 }
 
-// present says that the secret part is there, not a mark that it is elsewhere.
+// present reports whether the export has the secret part, not only a placeholder for it.
 func (s signer) present() bool { return s.private() != nil && !s.private().Dummy() }
 
 func (s signer) unlock(passphrase []byte) error {

@@ -11,24 +11,25 @@ import (
 
 const maxSignatures = 100
 
-// A written is a signature as its packet says.
+// A written is a parsed signature packet.
 type written struct {
 	version byte
 	kind    packet.SignatureType
 	hash    byte
 	issuer  issuer
-	sig     *packet.Signature // nil if the library does not know how to check it
-	err     error             // then the reason
+	sig     *packet.Signature // nil if the library does not support it
+	err     error             // why sig is nil
 }
 
-// An issuer is what a signature says of who made it: a hint, which may be empty or wrong.
+// An issuer identifies the maker of a signature. It is a hint, which may be empty or wrong.
 type issuer struct {
 	key   Fingerprint
 	id    uint64
 	hasID bool
 }
 
-// names says whether i means the key. The full fingerprint decides if it is there: others can have the same key ID.
+// names reports whether i identifies key. If i has a fingerprint, the key ID is not compared, because several keys can
+// have the same one.
 func (i issuer) names(key Fingerprint) bool {
 	if !i.key.IsZero() {
 		return i.key == key
@@ -36,7 +37,7 @@ func (i issuer) names(key Fingerprint) bool {
 	return i.hasID && i.id == key.keyID()
 }
 
-// String is the fingerprint, or the key ID if there is no more.
+// String returns the fingerprint, or else the key ID.
 func (i issuer) String() string {
 	switch {
 	case !i.key.IsZero():
@@ -47,8 +48,8 @@ func (i issuer) String() string {
 	return "an unnamed key"
 }
 
-// readSignatures takes a file of detached signatures apart: binary, or one or more blocks of armor. Anything else in it
-// is an *Error: what holds no signature, or a message beside one, proves nothing of a file.
+// readSignatures parses a file of detached signatures: binary, or one or more blocks of armor. Anything else in the
+// file is a *verify.SignatureError, because a message without a signature, or beside one, proves nothing about a file.
 func readSignatures(file []byte) ([]written, error) {
 	if len(file) > verify.MaxSignature {
 		return nil, fail(verify.SignatureTooLarge, "%d bytes, at most %d are read", len(file), verify.MaxSignature)
@@ -76,10 +77,11 @@ func readSignatures(file []byte) ([]written, error) {
 	return list, nil
 }
 
-// isBinary tells packets from armor: the first bit of each packet is set (RFC 9580, section 4.2).
+// isBinary reports whether file consists of packets instead of armor: the first bit of each packet is set (RFC 9580,
+// section 4.2).
 func isBinary(file []byte) bool { return len(file) > 0 && file[0]&0x80 != 0 }
 
-// asError makes an *Error of what is none yet.
+// asError wraps err in a *verify.SignatureError unless it is one.
 func asError(err error) error {
 	if _, ok := err.(*verify.SignatureError); ok {
 		return err
@@ -87,7 +89,7 @@ func asError(err error) error {
 	return fail(verify.SignatureMalformed, "%v", err)
 }
 
-// signatureBlocks is the armored signatures in file. No other text may be beside them.
+// signatureBlocks returns the armored signatures in file. Any other text is an error.
 func signatureBlocks(file []byte) (parts [][]byte, err error) {
 	blocks, stray := dearmor(file)
 	for _, b := range blocks {
@@ -119,7 +121,7 @@ func describeBlock(kind string) string {
 	return quote(kind)
 }
 
-// appendSignature adds the signature in p to list. What must be ignored is ignored, anything else is an error.
+// appendSignature adds the signature in p to list. It skips packets that must be ignored; any other packet is an error.
 func appendSignature(list *[]written, p *packet.OpaquePacket) error {
 	switch {
 	case p.Tag == tagMarker || p.Tag == tagPadding || p.Tag >= firstIgnorable:
@@ -149,8 +151,8 @@ func describePacket(tag uint8) string {
 	return fmt.Sprintf("a packet of type %d", tag)
 }
 
-// readSignature reads a signature packet (RFC 9580, section 5.2). One of an unknown version or with unknown parts is
-// not an error: it is none of ours.
+// readSignature parses a signature packet (RFC 9580, section 5.2). An unknown version or unknown parts are not an
+// error; such a signature does not count.
 func readSignature(p *packet.OpaquePacket) (written, error) {
 	body := p.Contents
 	if len(body) < 4 {
@@ -179,7 +181,7 @@ const (
 	subpacketFingerprint = 33
 )
 
-// issuerOf looks for the issuer in the hashed subpackets, then in those that are not signed.
+// issuerOf returns the issuer in the hashed subpackets, or else in the unhashed ones, which are not signed.
 func issuerOf(version byte, body []byte) (i issuer) {
 	hashed, rest := consumeArea(version, body[4:])
 	unhashed, _ := consumeArea(version, rest)
@@ -200,7 +202,7 @@ func issuerOf(version byte, body []byte) (i issuer) {
 	return i
 }
 
-// consumeArea splits body after the subpackets at its beginning: a length of 2 bytes, in version 6 of 4, and as many bytes.
+// consumeArea splits body after its subpackets: a length of 2 bytes, or 4 in version 6, and that many bytes.
 func consumeArea(version byte, body []byte) (area, rest []byte) {
 	width := 2
 	if version == 6 {

@@ -9,7 +9,7 @@ import (
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 )
 
-// tolerance is how far clocks may be apart (rule 47).
+// tolerance is the allowed difference between clocks (rule 47).
 const tolerance = 10 * time.Minute
 
 const minRSABits = 2048
@@ -17,8 +17,8 @@ const minRSABits = 2048
 // A signer is a key that may have made a signature.
 type signer struct {
 	entity *pgp.Entity
-	sub    *pgp.Subkey // nil: the primary key of entity
-	userID string      // of entity, quoted, once s is found to be without fault
+	sub    *pgp.Subkey // nil for the primary key of entity
+	userID string      // of entity, quoted; set after s was found valid
 }
 
 func (s signer) public() *packet.PublicKey {
@@ -31,7 +31,7 @@ func (s signer) public() *packet.PublicKey {
 func (s signer) key() Fingerprint     { return fingerprint(s.public().Fingerprint) }
 func (s signer) primary() Fingerprint { return fingerprint(s.entity.PrimaryKey.Fingerprint) }
 
-// name makes r a signature by s.
+// name sets the key in r to s.
 func (s signer) name(r *verify.SignatureResult) {
 	r.Key, r.Subkey = s.primary().String(), ""
 	if s.sub != nil {
@@ -39,11 +39,11 @@ func (s signer) name(r *verify.SignatureResult) {
 	}
 }
 
-// fault says why s cannot make signatures of files that count at now, for a signature of the time made. It is nil if nothing
-// is wrong.
+// fault returns why a file signature by s from the time made does not count at now, or nil.
 //
-// What the key says of itself is judged as of now, not as of the signature's own time as the library does: whoever has stolen
-// a key can choose that time, and exports often hold the latest self-signature only, which is younger than older signatures.
+// The key's self-signatures are judged as of now, not as of the time of the signature as in the library. A thief of the
+// key can choose that time, and exports often hold only the latest self-signature, which is younger than older
+// signatures.
 func (s signer) fault(made, now time.Time, allowExpired bool) *verify.SignatureError {
 	if f := weakKey(s.entity.PrimaryKey); f != nil {
 		return f
@@ -76,7 +76,7 @@ func (s signer) fault(made, now time.Time, allowExpired bool) *verify.SignatureE
 	return expired(ends, made, now, allowExpired)
 }
 
-// weakKey refuses keys that others may be able to sign with.
+// weakKey returns a fault if others may be able to forge signatures by k.
 func weakKey(k *packet.PublicKey) *verify.SignatureError {
 	switch pub := k.PublicKey.(type) {
 	case *rsa.PublicKey:
@@ -91,7 +91,7 @@ func weakKey(k *packet.PublicKey) *verify.SignatureError {
 	return nil
 }
 
-// selfSignature is the newest word of e about itself at the time at, if it is not revoked.
+// selfSignature returns the newest self-signature of e at the time at, or a fault if the key is revoked.
 func selfSignature(e *pgp.Entity, at time.Time) (*packet.Signature, *verify.SignatureError) {
 	if e.Revoked(at) {
 		return nil, fail(verify.SignatureRevoked, "%s", revocationReason(e.Revocations))
@@ -103,7 +103,7 @@ func selfSignature(e *pgp.Entity, at time.Time) (*packet.Signature, *verify.Sign
 	return self, nil
 }
 
-// binding is the newest word of e about its subkey at the time at, if it is not revoked.
+// binding returns the newest binding signature of the subkey at the time at, or a fault if the subkey is revoked.
 func binding(e *pgp.Entity, sub *pgp.Subkey, at time.Time) (*packet.Signature, *verify.SignatureError) {
 	b, err := sub.LatestValidBindingSignature(at, nil)
 	if sub.Revoked(b, at) {
@@ -115,8 +115,8 @@ func binding(e *pgp.Entity, sub *pgp.Subkey, at time.Time) (*packet.Signature, *
 	return b, nil
 }
 
-// bindingFault finds words for what the library knows no words for. A signing subkey signs its primary key in return (type 0x19),
-// or anybody could say that the subkey of another was theirs.
+// bindingFault returns why no binding of sub is valid. A signing subkey signs its primary key in return (type 0x19).
+// Otherwise anyone could claim the subkey of another key.
 func bindingFault(e *pgp.Entity, sub *pgp.Subkey) string {
 	for _, b := range sub.Bindings {
 		if b.Packet.FlagSign && e.PrimaryKey.VerifyKeySignature(sub.PublicKey, b.Packet) != nil {
@@ -126,7 +126,7 @@ func bindingFault(e *pgp.Entity, sub *pgp.Subkey) string {
 	return "a subkey that its primary key does not vouch for"
 }
 
-// userID is the name that e prefers, quoted.
+// userID returns the primary user ID of e, quoted.
 func userID(e *pgp.Entity, at time.Time) string {
 	_, id := e.PrimaryIdentity(at, nil)
 	if id == nil {
@@ -135,8 +135,8 @@ func userID(e *pgp.Entity, at time.Time) string {
 	return quote(id.Name)
 }
 
-// maySign reads the key flags. A primary key without any may do everything, as in GnuPG; a subkey without any
-// has made no back-signature that the library checks.
+// maySign reports whether the key flags allow signing. As in GnuPG, a primary key without flags may do everything. A
+// subkey without flags has no back-signature that the library checks.
 func maySign(flags *packet.Signature, isSubkey bool) bool {
 	if !flags.FlagsValid {
 		return !isSubkey
@@ -144,7 +144,7 @@ func maySign(flags *packet.Signature, isSubkey bool) bool {
 	return flags.FlagSign
 }
 
-// expiry is when a key ends by its self-signature, the zero time if never.
+// expiry returns when a key expires by its self-signature, or the zero time if it does not.
 func expiry(k *packet.PublicKey, self *packet.Signature) time.Time {
 	if self.KeyLifetimeSecs == nil || *self.KeyLifetimeSecs == 0 {
 		return time.Time{}
@@ -152,7 +152,7 @@ func expiry(k *packet.PublicKey, self *packet.Signature) time.Time {
 	return k.CreationTime.Add(time.Duration(*self.KeyLifetimeSecs) * time.Second)
 }
 
-// expired compares the ends of all that a signature hangs on with when it was made and with now.
+// expired compares the expiry times of the keys behind a signature with the time it was made and with now.
 func expired(ends []time.Time, made, now time.Time, allowExpired bool) *verify.SignatureError {
 	for _, end := range ends {
 		switch {
@@ -169,7 +169,7 @@ func expired(ends []time.Time, made, now time.Time, allowExpired bool) *verify.S
 // day is a time in words.
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// revocationReason is why and when, by the first revocation that holds (RFC 9580, section 5.2.3.31).
+// revocationReason returns the reason and time of the first valid revocation (RFC 9580, section 5.2.3.31).
 func revocationReason(revocations []*packet.VerifiableSignature) string {
 	for _, r := range revocations {
 		if r.Valid == nil || !*r.Valid {
