@@ -15,21 +15,22 @@ import (
 	"braid/verify"
 )
 
-// mostWhole is how many bytes a file may have whose signature is of the older form: all of it is kept in memory.
+// mostWhole is the maximum size in bytes of a file with a signature of the older form, which is kept in memory.
 const mostWhole = 16 << 20
 
-// A Checker takes a file in order and judges a signature about it. It belongs to one goroutine.
+// A Checker reads a file in order and judges a signature of it. It is not safe for concurrent use.
 type Checker struct {
 	signature signature
 	said      verify.SignatureResult
-	keys      []Key     // those that may have made it
+	keys      []Key     // keys with the signature's id
 	digest    hash.Hash // of the file; nil for the older form
 	whole     []byte    // the file, for the older form
 	over      bool      // the file has more than mostWhole bytes
 }
 
-// New begins to check a file that has one of names by a signature. Without names any file name in the signature is taken. It
-// fails, with a *verify.SignatureError, if no file could pass. Without keys there is no anchor, and nothing is validated.
+// New returns a Checker of a file with the given names. The file name in the signature, if any, must be among the
+// names; without names any is accepted. New fails, with a *verify.SignatureError, if no file could pass. Without keys
+// the signature is parsed but not validated.
 func New(data []byte, keys []Key, names []string) (*Checker, error) {
 	s, wrong := parse(data)
 	if wrong != nil {
@@ -51,12 +52,12 @@ func New(data []byte, keys []Key, names []string) (*Checker, error) {
 		return nil, c.refuse(verify.SignatureBad, "it is of the file "+mask.Quote(name, 100))
 	}
 	if s.algorithm == prehashed {
-		c.digest, _ = blake2b.New512(nil) // an error is about a key, and there is none
+		c.digest, _ = blake2b.New512(nil) // without a key it never fails
 	}
 	return c, nil
 }
 
-// refuse returns the error of a signature with which no file could pass.
+// refuse returns an error that rejects the signature for every file.
 func (c *Checker) refuse(code verify.SignatureCode, reason string) error {
 	c.said.Code, c.said.Reason = code, reason
 	return &verify.SignatureError{Code: code, By: c.said.Key, Reason: reason, Signatures: []verify.SignatureResult{c.said}}
@@ -96,7 +97,7 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	return []verify.SignatureResult{c.said}, nil
 }
 
-// A state is how far a Checker is.
+// A state is the encoded state of a Checker.
 type state struct {
 	Digest []byte `json:"digest,omitempty"`
 	Whole  []byte `json:"whole,omitempty"`
@@ -105,7 +106,7 @@ type state struct {
 
 var errState = errors.New("minisign: the state of another check")
 
-// MarshalBinary returns how far c is, for UnmarshalBinary of a Checker of the same signature and keys.
+// MarshalBinary returns the state of c, for UnmarshalBinary of a Checker of the same signature and keys.
 func (c *Checker) MarshalBinary() (data []byte, err error) {
 	s := state{Whole: c.whole, Over: c.over}
 	if c.digest != nil {
@@ -116,7 +117,7 @@ func (c *Checker) MarshalBinary() (data []byte, err error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalBinary makes c go on where another one was.
+// UnmarshalBinary restores a state into c.
 func (c *Checker) UnmarshalBinary(data []byte) error {
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil || (c.digest != nil) != (s.Digest != nil) || len(s.Whole) > mostWhole {

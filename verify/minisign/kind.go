@@ -41,13 +41,13 @@ var Kind = &verify.SignatureKind{
 
 func begins(data []byte) bool { return bytes.HasPrefix(data, []byte(untrusted)) }
 
-// sniffKeys is Kind.SniffKeys: a file with minisign's comment, or the base64 of a key alone.
+// sniffKeys is Kind.SniffKeys. It accepts a file with minisign's comment, or a key in base64 without one.
 func sniffKeys(data []byte) bool {
 	text := bytes.TrimSpace(data)
 	return begins(text) || len(text) == (keySize+2)/3*4 && !bytes.ContainsAny(text, " \n")
 }
 
-// A Trust is the keys that may sign, each of which the user named.
+// A Trust is a set of keys that may sign. The user named each of them.
 type Trust struct{ Keys []Key }
 
 // Kind implements [verify.Trust].
@@ -59,7 +59,7 @@ func (t Trust) Any() bool { return len(t.Keys) > 0 }
 // Pinned implements [verify.Trust].
 func (t Trust) Pinned() bool { return len(t.Keys) > 0 }
 
-// Check implements [verify.Trust]. There are no signatures of a text alone.
+// Check implements [verify.Trust]. Minisign has no signatures of a text, so d.Text is ignored.
 func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) {
 	return New(d.Data, t.Keys, d.Names)
 }

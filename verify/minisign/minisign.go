@@ -1,8 +1,8 @@
-// Package minisign checks signatures that minisign makes: Ed25519 over the BLAKE2b-512 of a file, and of the older form over
-// the file itself (https://jedisct1.github.io/minisign/, "Signature format").
+// Package minisign checks signatures made by minisign: Ed25519 over the BLAKE2b-512 of a file, or, in the older form,
+// over the file itself (https://jedisct1.github.io/minisign/, "Signature format").
 //
-// It refuses to guess: the trusted comment must be signed, too, and if it names a file, the signature is of that one alone.
-// Otherwise a server could give an older file, with its signature, under the name of the newest.
+// The package does not guess. The trusted comment must be signed, and if it names a file, the signature is of that file
+// only. Otherwise a server could serve an older file, with its signature, under the name of the newest.
 //
 //	key, err := minisign.ParseKey(data)
 //	checker, err := minisign.New(signature, []minisign.Key{key}, names)
@@ -24,13 +24,13 @@ import (
 	"braid/verify"
 )
 
-// The lengths in bytes of what stands in base64.
+// The lengths in bytes of the decoded base64.
 const (
 	keySize       = 2 + 8 + ed25519.PublicKeySize
 	signatureSize = 2 + 8 + ed25519.SignatureSize
 )
 
-// The algorithms, as the first two bytes of a signature name them. A key has the first one.
+// The algorithms: the first two bytes of a signature. Those of a key are always the first.
 const (
 	wholeFile = "Ed"
 	prehashed = "ED"
@@ -41,19 +41,19 @@ const (
 	trusted   = "trusted comment: "
 )
 
-// A Key is a public key. Its id only says which key to try: anybody can make a key with the id of another.
+// A Key is a public key. Its id only selects the key to try: anyone can make a key with a given id.
 type Key struct {
 	id     [8]byte
 	public [ed25519.PublicKeySize]byte
 }
 
-// ID returns the 16 hexadecimal digits by which minisign calls the key.
+// ID returns minisign's name for the key, 16 hexadecimal digits.
 func (k Key) ID() string { return idText(k.id) }
 
-// idText writes an id as minisign does, as a little-endian number.
+// idText formats an id like minisign, as a little-endian number.
 func idText(id [8]byte) string { return fmt.Sprintf("%016X", binary.LittleEndian.Uint64(id[:])) }
 
-// ParseKey parses a file that minisign -G wrote, or the second line of it alone.
+// ParseKey parses a file that minisign -G wrote, or only its second line.
 func ParseKey(data []byte) (Key, error) {
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	comment := strings.TrimSpace(lines[0])
@@ -73,7 +73,7 @@ func ParseKey(data []byte) (Key, error) {
 	return k, nil
 }
 
-// A signature is a parsed one.
+// A signature is a parsed signature file.
 type signature struct {
 	algorithm string
 	id        [8]byte
@@ -82,7 +82,7 @@ type signature struct {
 	global    [ed25519.SignatureSize]byte // of the signature and the comment
 }
 
-// parse parses a file with a signature. Each of its four lines must be there, and nothing behind them.
+// parse parses a signature file. It must have exactly four lines.
 func parse(data []byte) (signature, *verify.SignatureError) {
 	var s signature
 	lines := strings.Split(strings.TrimRight(string(data), "\r\n"), "\n")
@@ -115,7 +115,7 @@ func parse(data []byte) (signature, *verify.SignatureError) {
 	return s, nil
 }
 
-// describe returns what the signature says of itself.
+// describe returns a result with the contents of the signature, without a verdict.
 func (s signature) describe() verify.SignatureResult {
 	r := verify.SignatureResult{Kind: kindName, Key: idText(s.id), Hash: "BLAKE2b-512"}
 	if s.algorithm == wholeFile {
@@ -129,7 +129,7 @@ func (s signature) describe() verify.SignatureResult {
 	return r
 }
 
-// field returns what the trusted comment says after a name and a colon. Fields are separated by tabs.
+// field returns the value of a field, NAME:VALUE, in the trusted comment. Fields are separated by tabs.
 func (s signature) field(name string) (value string, ok bool) {
 	for part := range strings.SplitSeq(s.comment, "\t") {
 		if value, ok = strings.CutPrefix(strings.TrimSpace(part), name+":"); ok {

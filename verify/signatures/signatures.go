@@ -1,10 +1,8 @@
-// Package signatures has the table of the kinds of signatures. A new kind is a package with a [verify.SignatureKind], and
-// a row here.
-//
-// It refuses to know what makes one kind different from another: that is in the row.
+// Package signatures has the table of the kinds of signatures. A new kind is a package with a [verify.SignatureKind]
+// and a row here. The package does not distinguish kinds otherwise.
 //
 //	kind := signatures.Of(data)
-//	said, err := kind.Read(data, time.Now()) // who signed, by the signatures' own account
+//	said, err := kind.Read(data, time.Now()) // the signers as the signatures name them; not validated
 package signatures
 
 import (
@@ -16,7 +14,7 @@ import (
 	"braid/verify/smime"
 )
 
-// kinds is the table. The first row takes data that is of no kind: its checker says what is wrong with it.
+// kinds is the table. Its first row takes data of no kind, and its checker then reports the fault.
 var kinds = []*verify.SignatureKind{
 	openpgp.Kind,
 	smime.Kind,
@@ -26,20 +24,21 @@ var kinds = []*verify.SignatureKind{
 // All returns the kinds in the order of the table.
 func All() []*verify.SignatureKind { return slices.Clone(kinds) }
 
-// Of returns the kind of the signatures in data. If data is of no kind, it is the first one.
+// Of returns the kind of the signatures in data, or the first kind if data is of none.
 func Of(data []byte) *verify.SignatureKind {
 	return either(slices.IndexFunc(kinds, func(k *verify.SignatureKind) bool { return k.Sniff(data) }))
 }
 
 func either(i int) *verify.SignatureKind { return kinds[max(i, 0)] }
 
-// OfType returns the kind of a media type in lower case and without parameters. It reports false if that is none of signatures.
+// OfType returns the kind of a media type in lower case and without parameters. It reports false if the type is not one
+// of signatures.
 func OfType(media string) (kind *verify.SignatureKind, ok bool) {
 	i := slices.IndexFunc(kinds, func(k *verify.SignatureKind) bool { return slices.Contains(k.Types, media) })
 	return either(i), i >= 0
 }
 
-// OfKeys returns the kind of the keys in data, which an option names.
+// OfKeys returns the kind of the keys in data, a file that an option named.
 func OfKeys(option string, data []byte) *verify.SignatureKind {
 	var rest *verify.SignatureKind
 	for _, k := range kinds {
@@ -54,7 +53,7 @@ func OfKeys(option string, data []byte) *verify.SignatureKind {
 	return rest
 }
 
-// Options returns the options that name files with keys.
+// Options returns the options for files with keys.
 func Options() (names []string) {
 	for _, k := range kinds {
 		if !slices.Contains(names, k.Option) {

@@ -12,14 +12,14 @@ import (
 	"fmt"
 )
 
-// The lengths of RSA keys that count. Each verification with one of the longest takes a millisecond or so; one with a key
-// that fills a message would take a minute.
+// The lengths of RSA keys that count. A verification with the longest takes about a millisecond; one with a key that
+// fills a message would take a minute.
 const (
 	minRSA = 2048
 	maxRSA = 8192
 )
 
-// A digest is a hash function, or the name of one that is not strong enough.
+// A digest is a hash function, or the name of a weak one.
 type digest struct {
 	name string
 	hash crypto.Hash // 0 if weak
@@ -34,7 +34,7 @@ var digests = map[oid]digest{
 	"\x2a\x86\x48\x86\xf7\x0d\x02\x05":     {"MD5", 0},
 }
 
-// A scheme is how a key signs.
+// A scheme is a signature scheme.
 type scheme uint8
 
 const (
@@ -51,8 +51,8 @@ const (
 	mgf1   oid = "\x2a\x86\x48\x86\xf7\x0d\x01\x01\x08"
 )
 
-// signatureAlgorithms are those that count. hash is the one that the name of the algorithm says, which must be that of the
-// signer's digest; 0 is any.
+// signatureAlgorithms are the signature algorithms that count. hash is the hash in the algorithm's name, which must be
+// the signer's digest; 0 allows any.
 var signatureAlgorithms = map[oid]struct {
 	scheme scheme
 	hash   crypto.Hash
@@ -68,14 +68,14 @@ var signatureAlgorithms = map[oid]struct {
 	"\x2b\x65\x70":                         {ed25519Scheme, crypto.SHA512}, // RFC 8419, section 3.1: with SHA-512
 }
 
-// A method is how a signer signed.
+// A method is a signature scheme with its hash and parameters.
 type method struct {
 	digest
 	scheme scheme
-	salt   int // of pss
+	salt   int // length for pss
 }
 
-// method finds out how s was signed, if that counts.
+// method returns the method of s, or a fault if it does not count.
 func (s signerInfo) method() (method, *verify.SignatureError) {
 	d, known := digests[s.digest.id]
 	switch {
@@ -100,8 +100,8 @@ func (s signerInfo) method() (method, *verify.SignatureError) {
 	return m, nil
 }
 
-// readPSS reads RSASSA-PSS-params (RFC 4055, section 3.1). What is not there is SHA-1, so hash and mask must be there.
-// Their hashes must be that of the signer's digest (RFC 4056, section 3), and the salt must be as long as is said.
+// readPSS parses RSASSA-PSS-params (RFC 4055, section 3.1). Missing hashes default to SHA-1, so hash and mask must be
+// present. Their hashes must be the signer's digest (RFC 4056, section 3). The salt must have the stated length.
 func (m *method) readPSS(parameters []byte) *verify.SignatureError {
 	r := newReader(parameters).into(tagSequence, "PSS parameters")
 	hash, hashThere := r.optional(tagContext0, "hash of PSS")
@@ -133,7 +133,7 @@ func (m *method) readPSS(parameters []byte) *verify.SignatureError {
 	return r.err()
 }
 
-// strength says whether signatures by a key count.
+// strength returns a fault if signatures by a key do not count.
 func strength(key crypto.PublicKey) *verify.SignatureError {
 	switch k := key.(type) {
 	case *rsa.PublicKey:
@@ -156,7 +156,7 @@ func strength(key crypto.PublicKey) *verify.SignatureError {
 	return nil
 }
 
-// verify says whether key made value of what was signed.
+// verify reports whether value is key's signature of the bytes signed.
 func (m method) verify(key crypto.PublicKey, signed, value []byte) bool {
 	h := m.hash.New()
 	h.Write(signed)
@@ -175,7 +175,7 @@ func (m method) verify(key crypto.PublicKey, signed, value []byte) bool {
 	return false
 }
 
-// describe says how a key signed: "RSA-PSS 3072 with SHA-256".
+// describe returns the scheme, key and hash: "RSA-PSS 3072 with SHA-256".
 func (m method) describe(key crypto.PublicKey) string {
 	name := schemeNames[m.scheme]
 	switch k := key.(type) {

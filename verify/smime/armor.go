@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// dearmor finds the bytes of the CMS message: they are data (DER or BER), PEM (RFC 7468, section 9), or the base64 body of a mail
-// (RFC 8551, section 3.2).
+// dearmor returns the bytes of the CMS message. data is the message itself (DER or BER), PEM (RFC 7468, section 9), or
+// a mail with a base64 body (RFC 8551, section 3.2).
 func dearmor(data []byte) ([]byte, *verify.SignatureError) {
 	if len(data) > verify.MaxSignature {
 		return nil, fail(verify.SignatureTooLarge, "%d bytes, more than %d", len(data), verify.MaxSignature)
@@ -39,7 +39,7 @@ func fromPEM(text []byte) ([]byte, *verify.SignatureError) {
 	return block.Bytes, nil
 }
 
-// fromMail reads a mail whose only part is the message. What of its header is not needed is not judged.
+// fromMail parses a mail whose only part is the message. It ignores header fields that it does not need.
 func fromMail(text []byte) ([]byte, *verify.SignatureError) {
 	head, body, found := strings.Cut(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n")
 	kind, _, _ := strings.Cut(field(head, "content-type"), ";")
@@ -66,7 +66,7 @@ func fromMail(text []byte) ([]byte, *verify.SignatureError) {
 // unfold joins the lines of a field (RFC 5322, section 2.2.3).
 var unfold = strings.NewReplacer("\n ", " ", "\n\t", " ")
 
-// field is the first value of a field in the header of a mail.
+// field returns the first value of a field in the header of a mail.
 func field(head, name string) string {
 	for line := range strings.Lines(unfold.Replace(head)) {
 		key, value, _ := strings.Cut(line, ":")

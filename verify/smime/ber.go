@@ -15,20 +15,19 @@ const (
 	tagSequence    = 0x30
 	tagSet         = 0x31
 	tagContext0    = 0xa0 // [0], constructed; the next ones are [1], [2] and so on
-	tagImplicit0   = 0x80 // [0] in place of the tag of something primitive
+	tagImplicit0   = 0x80 // [0], primitive
 
 	constructed = 0x20
 	highNumber  = 0x1f
 	indefinite  = 0x80 // in place of a length
 )
 
-// maxDepth is more than twice what a message with a time stamp (a message in a message) needs.
+// maxDepth is more than twice the depth of a message with a time stamp, which is a message in a message.
 const maxDepth = 40
 
-// toDER rewrites BER, which streaming signers make, as DER: lengths are definite and as short as they can be, and
-// strings are in one piece (X.690, section 10). What is DER stays as it is: the signed attributes "MUST be DER encoded,
-// even if the rest of the structure is BER encoded" (RFC 5652, section 5.3). The work is linear in the length of b
-// times maxDepth.
+// toDER converts BER, which streaming signers write, to DER: lengths become definite and minimal, and strings become
+// primitive (X.690, section 10). DER is unchanged: the signed attributes "MUST be DER encoded, even if the rest of the
+// structure is BER encoded" (RFC 5652, section 5.3). It takes time linear in the length of b times maxDepth.
 func toDER(b []byte) ([]byte, *verify.SignatureError) {
 	der, rest, err := appendDER(make([]byte, 0, len(b)), b, 0)
 	if err != nil {
@@ -40,7 +39,7 @@ func toDER(b []byte) ([]byte, *verify.SignatureError) {
 	return der, nil
 }
 
-// appendDER rewrites the element that b begins with.
+// appendDER converts the first element of b.
 func appendDER(out, b []byte, depth int) (der, rest []byte, err *verify.SignatureError) {
 	if depth == maxDepth {
 		return nil, nil, fail(verify.SignatureTooLarge, "more than %d levels deep", maxDepth)
@@ -71,7 +70,7 @@ func appendDER(out, b []byte, depth int) (der, rest []byte, err *verify.Signatur
 	return slices.Insert(out, start, header(tag, len(out)-start)...), rest, nil
 }
 
-// appendAll rewrites the elements in body.
+// appendAll converts the elements in body.
 func appendAll(out, body []byte, depth int) (der []byte, err *verify.SignatureError) {
 	for len(body) > 0 && err == nil {
 		out, body, err = appendDER(out, body, depth+1)
@@ -79,7 +78,7 @@ func appendAll(out, body []byte, depth int) (der []byte, err *verify.SignatureEr
 	return out, err
 }
 
-// appendUntilEnd rewrites elements up to the two zero bytes that end an indefinite length (X.690, section 8.1.5).
+// appendUntilEnd converts elements up to the two zero bytes that end an indefinite length (X.690, section 8.1.5).
 func appendUntilEnd(out, b []byte, depth int) (der, rest []byte, err *verify.SignatureError) {
 	for err == nil {
 		if after, ended := bytes.CutPrefix(b, []byte{0, 0}); ended {
@@ -90,7 +89,7 @@ func appendUntilEnd(out, b []byte, depth int) (der, rest []byte, err *verify.Sig
 	return nil, nil, err
 }
 
-// joinStrings makes the pieces of a string in out[start:] its content, in place (X.690, section 8.7.3).
+// joinStrings joins the segments of a string in out[start:], in place (X.690, section 8.7.3).
 func joinStrings(out []byte, start int) ([]byte, *verify.SignatureError) {
 	joined := out[:start]
 	for pieces := out[start:]; len(pieces) > 0; {
@@ -98,19 +97,20 @@ func joinStrings(out []byte, start int) ([]byte, *verify.SignatureError) {
 		if err != nil || tag != tagOctetString {
 			return nil, fail(verify.SignatureMalformed, "a string with a piece that is no string")
 		}
-		joined = append(joined, body[:length]...) // to the left of where it was
+		joined = append(joined, body[:length]...) // moves to the left
 		pieces = body[length:]
 	}
 	return joined, nil
 }
 
-// maxLength is beyond what there can be, and far from what header or an int of 32 bits could not hold.
+// maxLength exceeds the length of any valid element, and fits header and an int of 32 bits.
 const maxLength = 4 * verify.MaxSignature
 
-// indefiniteLength is what consumeHeader says for one.
+// indefiniteLength is consumeHeader's result for an indefinite length.
 const indefiniteLength = -1
 
-// consumeHeader splits b after tag and length; body has at least length bytes. Lengths need not be minimal.
+// consumeHeader splits b after the tag and length of an element. body has at least length bytes. Lengths need not be
+// minimal.
 func consumeHeader(b []byte) (tag byte, length int, body []byte, err *verify.SignatureError) {
 	if len(b) < 2 {
 		return 0, 0, nil, fail(verify.SignatureMalformed, "cut off, or no CMS message")
@@ -144,7 +144,7 @@ func consumeHeader(b []byte) (tag byte, length int, body []byte, err *verify.Sig
 	return tag, length, body, nil
 }
 
-// header is tag and length as DER has them.
+// header returns a tag and length in DER.
 func header(tag byte, length int) []byte {
 	switch {
 	case length < 0x80:

@@ -13,27 +13,27 @@ import (
 	"time"
 )
 
-// A Checker takes a file in order and judges a message about it. It belongs to one goroutine.
+// A Checker reads a file in order and judges the signatures of a message about it. It is not safe for concurrent use.
 type Checker struct {
 	anchored   bool
 	signatures []verify.SignatureResult
 	pending    []pending
-	hashes     map[crypto.Hash]hash.Hash // those that pending signatures need
+	hashes     map[crypto.Hash]hash.Hash // needed by pending signatures
 	opaque     bool
-	differs    bool   // from the content of an opaque message
-	content    []byte // what is left of it
+	differs    bool   // the file differs from the content of an opaque message
+	content    []byte // the content not yet compared
 }
 
-// A pending is a signature that only the file can decide about.
+// A pending is a signature whose verdict depends on the file.
 type pending struct {
 	index  int // in Checker.signatures
 	hash   crypto.Hash
 	digest []byte
 }
 
-// New starts to check a file against a CMS message: DER, BER, PEM or a mail. Certificates must be valid now; at the
-// zero time none is. It fails, with an *Error, if no file could pass: no message there, no signature in it that would
-// count, or a bad one by a signer who does. Without roots there is no anchor and nothing will be validated.
+// New returns a Checker of a file for a CMS message: DER, BER, PEM or a mail. Certificates must be valid at now. It
+// fails, with a *verify.SignatureError, if no file could pass: the message cannot be read, no signature in it counts,
+// or a trusted signer's signature is bad. Without roots, signatures are parsed but not validated.
 func New(signature []byte, roots []*x509.Certificate, now time.Time) (*Checker, error) {
 	data, err := dearmor(signature)
 	if err != nil {
@@ -59,7 +59,7 @@ func New(signature []byte, roots []*x509.Certificate, now time.Time) (*Checker, 
 	return c, nil
 }
 
-// add judges s as far as that is possible without the file.
+// add judges s as far as possible without the file.
 func (c *Checker) add(s signerInfo, m message, a anchors) {
 	cert := s.find(m.certificates, a.roots)
 	said := s.describe(cert)
@@ -77,7 +77,7 @@ func (c *Checker) add(s signerInfo, m message, a anchors) {
 	c.signatures = append(c.signatures, said)
 }
 
-// noCertificate says that a signer has none.
+// noCertificate returns the fault of a signer without a certificate.
 func (m message) noCertificate() *verify.SignatureError {
 	if m.unreadable != nil {
 		return fail(verify.SignatureNoCertificate, "one in the message cannot be read: %s", printable(m.unreadable.Error()))
@@ -85,7 +85,7 @@ func (m message) noCertificate() *verify.SignatureError {
 	return fail(verify.SignatureNoCertificate, "it is neither in the message nor among the roots")
 }
 
-// wait hashes the file for the signature that is next in c.signatures.
+// wait hashes the file for the signature that is appended to c.signatures next.
 func (c *Checker) wait(h crypto.Hash, digest []byte) {
 	if c.hashes[h] == nil {
 		c.hashes[h] = h.New()
@@ -108,7 +108,7 @@ func (c *Checker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// MarshalBinary returns how far c is, for UnmarshalBinary of a Checker of the same message and roots.
+// MarshalBinary returns the state of c, for UnmarshalBinary of a Checker of the same message and roots.
 func (c *Checker) MarshalBinary() ([]byte, error) {
 	s := state{Hashes: map[crypto.Hash][]byte{}, Differs: c.differs, Left: len(c.content)}
 	for id, h := range c.hashes {
@@ -124,7 +124,7 @@ func (c *Checker) MarshalBinary() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalBinary makes c, which has taken no bytes yet, go on where another Checker was.
+// UnmarshalBinary restores a state into c, to which nothing was written.
 func (c *Checker) UnmarshalBinary(data []byte) error {
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -148,15 +148,15 @@ func (c *Checker) UnmarshalBinary(data []byte) error {
 
 var errState = errors.New("the state is of another message")
 
-// A state is that of a Checker after some bytes.
+// A state is the encoded state of a Checker.
 type state struct {
 	Hashes  map[crypto.Hash][]byte `json:"hashes"`
 	Differs bool                   `json:"differs,omitempty"`
-	Left    int                    `json:"left,omitempty"` // of content
+	Left    int                    `json:"left,omitempty"` // bytes of content
 }
 
-// Signatures implements [verify.SignatureChecker]. With roots one signature is good if there is no error; without them none is
-// checked. The error is a *verify.SignatureError.
+// Signatures implements [verify.SignatureChecker]. With roots, a nil error means that one signature is good. Without
+// them no signature is checked. The error is a *verify.SignatureError.
 func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	all := slices.Clone(c.signatures)
 	if !c.anchored {

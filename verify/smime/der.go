@@ -5,21 +5,21 @@ import (
 	"encoding/asn1"
 )
 
-// A reader takes DER apart. Its first fault sticks, and it and all readers made of it are empty from then on; so a function reads
-// what should be there and looks at the fault at the end.
+// A reader parses DER. Its first fault is kept, and it and all readers made from it are empty from then on, so a
+// function reads the expected elements and checks the fault at the end.
 type reader struct {
 	rest  []byte
 	fault **verify.SignatureError
 }
 
-// An element is one element of DER; it is empty if there was none.
+// An element is an element of DER. It is empty after a fault.
 type element struct {
 	tag     byte
 	full    []byte
 	content []byte
 }
 
-// newReader reads der, which toDER made.
+// newReader returns a reader of der, a result of toDER.
 func newReader(der []byte) *reader { return &reader{rest: der, fault: new(*verify.SignatureError)} }
 
 func (r *reader) fail(k verify.SignatureCode, format string, args ...any) {
@@ -28,15 +28,15 @@ func (r *reader) fail(k verify.SignatureCode, format string, args ...any) {
 	}
 }
 
-// err is the first fault.
+// err returns the first fault.
 func (r *reader) err() *verify.SignatureError { return *r.fault }
 
 func (r *reader) empty() bool { return len(r.rest) == 0 || *r.fault != nil }
 
-// next is whether there is an element with a tag.
+// next reports whether the next element has the tag.
 func (r *reader) next(tag byte) bool { return !r.empty() && r.rest[0] == tag }
 
-// any takes the next element. There must be one; what names it.
+// any reads the next element. A missing one is a fault; what names it.
 func (r *reader) any(what string) element {
 	if *r.fault != nil {
 		return element{}
@@ -52,7 +52,7 @@ func (r *reader) any(what string) element {
 	return e
 }
 
-// take takes the next element, which must have the tag.
+// take reads the next element, which must have the tag.
 func (r *reader) take(tag byte, what string) element {
 	if !r.next(tag) {
 		r.fail(verify.SignatureMalformed, "no %s", what)
@@ -61,7 +61,7 @@ func (r *reader) take(tag byte, what string) element {
 	return r.any(what)
 }
 
-// optional takes the next element if it has the tag.
+// optional reads the next element if it has the tag.
 func (r *reader) optional(tag byte, what string) (element, bool) {
 	if !r.next(tag) {
 		return element{}, false
@@ -69,25 +69,25 @@ func (r *reader) optional(tag byte, what string) (element, bool) {
 	return r.any(what), true
 }
 
-// open reads what is inside of e.
+// open returns a reader of the content of e.
 func (r *reader) open(e element) *reader { return &reader{rest: e.content, fault: r.fault} }
 
-// into takes the next element, which must have the tag, and reads what is inside.
+// into reads the next element, which must have the tag, and returns a reader of its content.
 func (r *reader) into(tag byte, what string) *reader { return r.open(r.take(tag, what)) }
 
-// end says that there must be nothing more.
+// end records a fault if r has elements left.
 func (r *reader) end(what string) {
 	if !r.empty() {
 		r.fail(verify.SignatureMalformed, "%s has too much in it", what)
 	}
 }
 
-// An oid is the content of an OBJECT IDENTIFIER. It can be compared.
+// An oid is the content of an OBJECT IDENTIFIER. Values can be compared with ==.
 type oid string
 
 func (r *reader) oid(what string) oid { return oid(r.take(tagOID, what).content) }
 
-// String has the numbers and dots.
+// String returns the numbers separated by dots.
 func (o oid) String() string {
 	var id asn1.ObjectIdentifier
 	if _, err := asn1.Unmarshal(appendElement(nil, tagOID, []byte(o)), &id); err != nil {
@@ -96,7 +96,7 @@ func (o oid) String() string {
 	return id.String()
 }
 
-// small reads an INTEGER from 0 to 65535; others are a fault.
+// small reads an INTEGER from 0 to 65535. Any other number is a fault.
 func (r *reader) small(what string) int {
 	e := r.take(tagInteger, what)
 	n := 0

@@ -12,8 +12,8 @@ func fail(c verify.SignatureCode, format string, args ...any) *verify.SignatureE
 	return &verify.SignatureError{Code: c, Reason: fmt.Sprintf(format, args...)}
 }
 
-// printable makes s, which others wrote, fit for a line and a terminal, at its first 200 bytes. What is no printable character,
-// direction marks among them, becomes U+FFFD.
+// printable returns the first 200 bytes of untrusted text for a message. Unprintable characters, including direction
+// marks, become U+FFFD.
 func printable(s string) string {
 	const most = 200
 	if len(s) > most {

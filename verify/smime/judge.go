@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// usages are the purposes (RFC 5280, section 4.2.1.12) of which each certificate of a chain must have one. It is never
-// ExtKeyUsageAny, which takes TLS servers' certificates and switched policy checks off (CVE-2025-22874).
+// usages are the purposes (RFC 5280, section 4.2.1.12) of which each certificate of a chain must have one. They never
+// include ExtKeyUsageAny, which accepts certificates of TLS servers and disabled policy checks (CVE-2025-22874).
 var usages = []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection}
 
-// anchors are the roots, and what leads to them.
+// anchors are the roots and the intermediate certificates.
 type anchors struct {
 	roots         []*x509.Certificate
 	pool          *x509.CertPool
@@ -29,7 +29,7 @@ func newAnchors(roots, intermediates []*x509.Certificate, now time.Time) anchors
 	return anchors{roots: roots, pool: pool(roots), intermediates: pool(intermediates), now: now}
 }
 
-// pool has the certificates whose keys are neither weak nor so long that using them takes long.
+// pool returns a pool of the certificates whose keys are neither weak nor so long that verification is slow.
 func pool(certificates []*x509.Certificate) *x509.CertPool {
 	p := x509.NewCertPool()
 	for _, c := range certificates {
@@ -40,8 +40,8 @@ func pool(certificates []*x509.Certificate) *x509.CertPool {
 	return p
 }
 
-// find finds the signer's certificate: in the message, or among the roots (RFC 5652, section 5.3, sid). If the message
-// has several that fit, which only a forger or a broken authority makes, it is the first.
+// find returns the signer's certificate from the message or the roots (RFC 5652, section 5.3, sid). If the message has
+// several matching ones, which only a forger or a broken authority makes, it returns the first.
 func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
 	fits := func(c *x509.Certificate) bool {
 		if s.issuer != nil {
@@ -56,8 +56,8 @@ func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
 	return nil
 }
 
-// judge says whether the signature of s counts, but for the file's digest, and by which hash that is. The chain is
-// looked at before the signature: a bad one matters only if its signer does (rule 48).
+// judge returns the hash of the signature of s if it counts, except for the file's digest, which is compared later. It
+// checks the chain before the signature: a bad signature matters only if its signer is trusted (rule 48).
 func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *verify.SignatureError) {
 	if err := a.chain(cert); err != nil {
 		return 0, err
@@ -79,7 +79,7 @@ func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *veri
 	return m.hash, nil
 }
 
-// chain says whether a certificate leads to a root, as of now, and is for signing (C11; RFC 5280, section 6).
+// chain returns a fault unless a certificate is for signing and chains to a root at a.now (C11; RFC 5280, section 6).
 func (a anchors) chain(cert *x509.Certificate) *verify.SignatureError {
 	now := a.now
 	switch {
@@ -97,14 +97,14 @@ func (a anchors) chain(cert *x509.Certificate) *verify.SignatureError {
 	if err != nil {
 		return chainFault(err, cert)
 	}
-	// RFC 8550, section 4.4.2, presumes both bits where there is no such extension; here it must be there (rule 49).
+	// RFC 8550, section 4.4.2, assumes both bits if the extension is missing; here the extension is required (rule 49).
 	if cert.KeyUsage&(x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment) == 0 {
 		return fail(verify.SignatureKeyUnfit, "its key usage is not digitalSignature")
 	}
 	return nil
 }
 
-// chainFault says what is wrong with a chain.
+// chainFault describes why a chain is invalid.
 func chainFault(err error, cert *x509.Certificate) *verify.SignatureError {
 	var invalid x509.CertificateInvalidError
 	switch {
@@ -116,7 +116,7 @@ func chainFault(err error, cert *x509.Certificate) *verify.SignatureError {
 	return fail(verify.SignatureNoChain, "issued by %q: %s", distinguishedName(cert.RawIssuer), printable(err.Error()))
 }
 
-// describe is what s and its certificate say of the signer.
+// describe returns a result with the contents of s and of its certificate, without a verdict.
 func (s signerInfo) describe(cert *x509.Certificate) verify.SignatureResult {
 	r := verify.SignatureResult{Kind: kindName, Signer: strconv.Quote(s.name()), Time: s.signingTime}
 	if cert == nil {

@@ -31,7 +31,7 @@ var Kind = &verify.SignatureKind{
 	Describe: func(r verify.SignatureResult) string { return r.Signer },
 }
 
-// sniff is Kind.Sniff: a message has a label that is not OpenPGP's, is a mail, or begins as a SEQUENCE does.
+// sniff is Kind.Sniff: a message has a PEM label other than OpenPGP's, is a mail, or begins like a SEQUENCE.
 func sniff(data []byte) bool {
 	text := bytes.TrimSpace(data)
 	lower := bytes.ToLower(text[:min(len(text), len("content-type:"))])
@@ -45,7 +45,7 @@ func sniff(data []byte) bool {
 	return len(data) > 0 && data[0] == tagSequence
 }
 
-// A Trust is root certificates, or those of signers.
+// A Trust is a set of certificates of roots or of signers.
 type Trust struct{ Roots []*x509.Certificate }
 
 // Kind implements [verify.Trust].
@@ -54,10 +54,10 @@ func (t Trust) Kind() *verify.SignatureKind { return Kind }
 // Any implements [verify.Trust].
 func (t Trust) Any() bool { return len(t.Roots) > 0 }
 
-// Pinned implements [verify.Trust]. A root vouches for others than itself.
+// Pinned implements [verify.Trust]. It reports false, because a root may certify many signers.
 func (t Trust) Pinned() bool { return false }
 
-// Check implements [verify.Trust]. There are no signatures of a text alone.
+// Check implements [verify.Trust]. S/MIME has no signatures of a text, so d.Text is ignored.
 func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) {
 	return New(d.Data, t.Roots, d.Now)
 }
@@ -71,7 +71,7 @@ func read(data []byte, now time.Time) ([]verify.SignatureResult, error) {
 	return c.Signatures()
 }
 
-// named returns how an error names who made a signature.
+// named returns the name of a signer for an error.
 func named(r verify.SignatureResult) string { return r.Signer }
 
 // newTrust is Kind.NewTrust.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What of one kind there may be in a message. Honest ones have one signer and two or three certificates; each signer
-// can cost a hundred verifications of certificates, which is as far as package x509 goes.
+// The limits of a message. Usually it has one signer and two or three certificates. Each signer can cost a hundred
+// verifications of certificates, the limit of package x509.
 const (
 	maxSigners      = 8
 	maxCertificates = 32
@@ -27,39 +27,39 @@ const (
 
 // A message is SignedData (RFC 5652, section 5.1) about a file.
 type message struct {
-	opaque       bool   // it has the content that it signs
+	opaque       bool   // the message has the content that it signs
 	content      []byte // if opaque
 	certificates []*x509.Certificate
-	unreadable   error // of the first certificate that could not be read
+	unreadable   error // of the first unreadable certificate
 	signers      []signerInfo
 }
 
-// A signerInfo is what one signer signed (RFC 5652, section 5.3).
+// A signerInfo is the signature of one signer (RFC 5652, section 5.3).
 type signerInfo struct {
 	issuer    []byte   // in DER; nil if the signer is named by keyID
-	serial    *big.Int // with issuer
+	serial    *big.Int // set with issuer
 	keyID     []byte
 	digest    algorithm
 	signature algorithm
 	value     []byte
 	attributes
-	fault *verify.SignatureError // with the attributes
+	fault *verify.SignatureError // in the attributes
 }
 
-// attributes are what is signed beside the digest of the file (RFC 5652, section 11).
+// attributes are the signed attributes (RFC 5652, section 11).
 type attributes struct {
-	signed        []byte // the SET OF in DER, which the signature is about
+	signed        []byte // the SET OF in DER, which the signature covers
 	messageDigest []byte
-	signingTime   time.Time // zero if there is none or it cannot be read
+	signingTime   time.Time // zero if missing or unreadable
 }
 
-// An algorithm is an AlgorithmIdentifier; parameters are nil if there are none, or NULL.
+// An algorithm is an AlgorithmIdentifier. Parameters are nil if missing or NULL.
 type algorithm struct {
 	id         oid
 	parameters []byte
 }
 
-// parseMessage reads a ContentInfo with SignedData (RFC 5652, sections 3 and 5.1).
+// parseMessage parses a ContentInfo with SignedData (RFC 5652, sections 3 and 5.1).
 func parseMessage(data []byte) (message, *verify.SignatureError) {
 	der, err := toDER(data)
 	if err != nil {
@@ -82,7 +82,7 @@ func (r *reader) signedData() (m message) {
 	r.version("SignedData", 5)
 	r.take(tagSet, "set of digest algorithms") // each signer names its own
 	encap := r.into(tagSequence, "EncapsulatedContentInfo")
-	// RFC 8551, section 2.4.1: S/MIME's inner content is id-data. Time stamps and the like are signatures of something else.
+	// RFC 8551, section 2.4.1: S/MIME's inner content is id-data. Time stamps, for example, sign something else.
 	if kind := encap.oid("type of the content"); r.err() == nil && kind != idData {
 		r.fail(verify.SignatureNotOfFile, "its content is of type %v", kind)
 	}
@@ -95,7 +95,7 @@ func (r *reader) signedData() (m message) {
 	if set, ok := r.optional(tagContext0, "certificates"); ok {
 		m.addCertificates(r.open(set))
 	}
-	r.optional(tagContext0+1, "revocation lists") // nobody vouches for their being complete or new
+	r.optional(tagContext0+1, "revocation lists") // not used: they may be incomplete or old
 	for infos := r.into(tagSet, "set of signers"); !infos.empty(); {
 		if len(m.signers) == maxSigners {
 			infos.fail(verify.SignatureTooLarge, "more than %d signers", maxSigners)
@@ -109,14 +109,14 @@ func (r *reader) signedData() (m message) {
 	return m
 }
 
-// version reads a version. A later one than is known may mean anything.
+// version reads a version. A later version than supported is a fault.
 func (r *reader) version(what string, latest int) {
 	if v := r.small("version of " + what); v > latest {
 		r.fail(verify.SignatureUnsupported, "version %d of %s", v, what)
 	}
 }
 
-// addCertificates takes the X.509 certificates and no others (RFC 5652, section 10.2.3).
+// addCertificates adds the X.509 certificates and skips other kinds (RFC 5652, section 10.2.3).
 func (m *message) addCertificates(set *reader) {
 	for n := 0; !set.empty(); n++ {
 		if n == maxCertificates {
@@ -150,8 +150,8 @@ func (r *reader) signerInfo() (s signerInfo) {
 	if set, ok := r.optional(tagContext0, "signed attributes"); ok {
 		s.attributes, s.fault = readAttributes(set)
 	} else {
-		// A signature without attributes is about the file itself, and then bytes that were once signed as attributes
-		// would be a file.
+		// A signature without attributes is about the file itself. Bytes that were once signed as attributes would then
+		// pass as a file.
 		s.fault = fail(verify.SignatureNotOfFile, "it has no signed attributes (openssl's -noattr)")
 	}
 	s.signature = r.algorithm("signature algorithm")
@@ -171,9 +171,9 @@ func (r *reader) algorithm(what string) algorithm {
 	return a
 }
 
-// readAttributes reads signed attributes. "A separate encoding of the signedAttrs field is performed for message digest
-// calculation. The IMPLICIT [0] tag in the signedAttrs is not used for the DER encoding, rather an EXPLICIT SET OF tag is used"
-// (RFC 5652, section 5.4).
+// readAttributes parses signed attributes. "A separate encoding of the signedAttrs field is performed for message
+// digest calculation. The IMPLICIT [0] tag in the signedAttrs is not used for the DER encoding, rather an EXPLICIT SET
+// OF tag is used" (RFC 5652, section 5.4).
 func readAttributes(set element) (attributes, *verify.SignatureError) {
 	a := attributes{signed: appendElement(nil, tagSet, set.content)}
 	seen := map[oid]bool{}
@@ -203,7 +203,7 @@ func readAttributes(set element) (attributes, *verify.SignatureError) {
 	return a, r.err()
 }
 
-// read reads the value of an attribute.
+// read parses the value of an attribute.
 func (a *attributes) read(kind oid, values *reader) {
 	switch kind {
 	case idContentType: // MUST match that of SignedData (RFC 5652, section 11.1), which is id-data here
@@ -217,7 +217,7 @@ func (a *attributes) read(kind oid, values *reader) {
 	}
 }
 
-// name is how the message refers to the signer.
+// name returns the message's reference to the signer.
 func (s signerInfo) name() string {
 	if s.issuer == nil {
 		return "key identifier " + printable(hex.EncodeToString(s.keyID))

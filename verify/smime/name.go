@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// distinguishedName writes a name as RFC 4514 does.
+// distinguishedName formats a name as in RFC 4514.
 func distinguishedName(der []byte) string {
 	var rdn pkix.RDNSequence
 	if _, err := asn1.Unmarshal(der, &rdn); err != nil {
@@ -24,8 +24,8 @@ func distinguishedName(der []byte) string {
 	return printable(strings.Join(parts, ","))
 }
 
-// attributeNames are the names of those that package pkix does not know (RFC 2985, section 5.2.1; RFC 4514, section 3;
-// RFC 4519, section 2), and that are text.
+// attributeNames are the names of text attributes that package pkix does not know (RFC 2985, section 5.2.1; RFC 4514,
+// section 3; RFC 4519, section 2).
 var attributeNames = map[string]string{
 	"1.2.840.113549.1.9.1":       "emailAddress",
 	"0.9.2342.19200300.100.1.1":  "UID",
@@ -36,8 +36,8 @@ var attributeNames = map[string]string{
 	"2.5.4.97":                   "organizationIdentifier",
 }
 
-// namePart writes one part of a name. The text of those that package pkix would write in hexadecimal digits takes the way of a
-// common name, for its escapes.
+// namePart formats one part of a name. The attributes that pkix would write in hexadecimal digits are formatted as a
+// common name, to escape their text.
 func namePart(v pkix.AttributeTypeAndValue) string {
 	name, known := attributeNames[v.Type.String()]
 	if _, isText := v.Value.(string); !known || !isText {

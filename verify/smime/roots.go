@@ -8,14 +8,14 @@ import (
 	"fmt"
 )
 
-// What a file of roots may be: several times the public authorities of the world.
+// The limits of a file of roots: several times all public authorities.
 const (
 	maxRootsSize = 4 << 20
 	maxRoots     = 2000
 )
 
-// ParseRoots reads certificates in PEM: authorities, or signers that are trusted themselves. Text around them is ignored;
-// anything else is an error that says what and where, so that no root is missing without a word.
+// ParseRoots parses certificates in PEM, of authorities or of trusted signers. Text around them is ignored. Anything
+// else is an error with its position, so that no root is dropped silently.
 func ParseRoots(data []byte) ([]*x509.Certificate, error) {
 	if len(data) > maxRootsSize {
 		return nil, fmt.Errorf("%d bytes of roots, more than %d", len(data), maxRootsSize)
@@ -37,7 +37,7 @@ func ParseRoots(data []byte) ([]*x509.Certificate, error) {
 		roots, rest = append(roots, root), after
 	}
 	switch {
-	case len(roots) < begun: // pem.Decode passes over what it cannot read
+	case len(roots) < begun: // pem.Decode skips unreadable blocks
 		return nil, fmt.Errorf("%d certificates begin, and only %d can be read as PEM", begun, len(roots))
 	case len(roots) == 0:
 		return nil, errors.New("no certificate in PEM (-----BEGIN CERTIFICATE-----)")
