@@ -13,39 +13,39 @@ import (
 
 const (
 	keyBoard = "board"
-	// boardAfter is how many records may be read until what they say is stored, and lookAfter how many changes of
-	// records there may be until a worker does.
+	// boardAfter is the number of records that may be read before the board is stored again. lookAfter is the number of
+	// changes after which a worker stores it.
 	boardAfter, lookAfter = 500, 2000
-	// goneFor is for how long the queue says that a record was removed, to those that follow.
+	// goneFor is how long followers can learn that a record was removed.
 	goneFor = 10 * time.Minute
 )
 
-// A board is how the queue stands up to a revision of its records. From there on only what has changed is read, so that
-// a status costs the same however many records of what is done there are: those are counted by the server.
+// A board is a summary of the records up to a revision. Only later changes are read, so the cost of a status does not
+// depend on the number of done records, which the server counts.
 type board struct {
 	Upto    uint64    `json:"upto"`
-	Created time.Time `json:"created"` // of the bucket: another one has other revisions
-	// Open are the records that are not done. Gone is when the others were removed, in seconds; 0: another program has
-	// stored what is there.
+	Created time.Time `json:"created"` // of the bucket: a new one has new revisions
+	// Open are the records that are not done. Gone is when other records were removed, in Unix seconds; 0 marks a value
+	// of another program.
 	Open map[string]brief `json:"open,omitempty"`
 	Gone map[string]int64 `json:"gone,omitempty"`
-	// Highest is the highest format of a newer braid.
+	// Highest is the highest value format of a newer braid.
 	Highest int `json:"highest,omitempty"`
 
-	read int                     // records, since it was stored
-	told map[string]int64        // Gone as it was stored: whoever reads that board needs nothing else that says so
-	full map[string]fleet.Record // of those that run
+	read int                     // records read since the board was stored
+	told map[string]int64        // Gone as stored: readers of the stored board know these removals
+	full map[string]fleet.Record // the running records
 	done int
 }
 
-// A brief is what a status needs of a record that no worker has.
+// A brief is the part of a record without a worker that a status needs.
 type brief struct {
 	State    fleet.State    `json:"s"`
 	Since    time.Time      `json:"t,omitzero"`
 	Priority fleet.Priority `json:"p,omitempty"`
 }
 
-// readBoard reads the board and what has changed since it was stored.
+// readBoard reads the stored board and the later changes.
 func readBoard(ctx context.Context, q *Queue) (b board, revision uint64, err error) {
 	if b, revision, err = read[board](ctx, q.leases, keyBoard); err != nil {
 		if _, newer := errors.AsType[*NewerError](err); !newer && !errors.Is(err, errUnreadable) {
@@ -73,7 +73,7 @@ func readBoard(ctx context.Context, q *Queue) (b board, revision uint64, err err
 			b.full = map[string]fleet.Record{}
 		}
 		b.done = max(0, int(now.State.NumSubjects)-len(b.Open)-len(b.Gone))
-		if b.Upto >= now.State.LastSeq || looks == 2 { // in a busy queue it is a little late
+		if b.Upto >= now.State.LastSeq || looks == 2 { // in a busy queue the board lags a little
 			return b, revision, nil
 		}
 		if err := changed(ctx, q, &b); err != nil {
@@ -83,7 +83,7 @@ func readBoard(ctx context.Context, q *Queue) (b board, revision uint64, err err
 	}
 }
 
-// changed reads what has changed since a board.
+// changed applies the changes after b to it.
 func changed(ctx context.Context, q *Queue, b *board) error {
 	var since []jetstream.WatchOpt
 	if b.Upto > 0 {
@@ -110,7 +110,7 @@ func changed(ctx context.Context, q *Queue, b *board) error {
 	}
 }
 
-// take takes an entry that is new.
+// take applies a changed entry.
 func (b *board) take(e jetstream.KeyValueEntry) {
 	key := e.Key()
 	b.Upto = max(b.Upto, e.Revision())
@@ -140,11 +140,10 @@ func (b *board) take(e jetstream.KeyValueEntry) {
 	}
 }
 
-// storeBoard stores a board for those that look later, in place of the one of a revision. That may fail: then more is
-// read the next time.
+// storeBoard stores a board in place of the given revision. It may fail: the next reader then reads more records.
 func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	data, err := encode(b)
-	if err == nil && int64(len(data)) > q.conn.MaxPayload()/2 { // so many are open that they are what a status costs
+	if err == nil && int64(len(data)) > q.conn.MaxPayload()/2 { // too many open records: the board would save little
 		return
 	}
 	if s, err := q.js.Stream(ctx, "KV_"+q.jobs.Bucket()); err == nil {
@@ -163,8 +162,8 @@ func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	}
 }
 
-// forget removes what says that records were removed long ago, if the board that is stored says so, too. Else whoever
-// reads that one would take them for open for ever, should this process be killed before it stores another one.
+// forget purges the deletion markers of records that were removed long ago, if the stored board lists them. Otherwise a
+// reader of the stored board would count them as open, if this process were killed before it stores the next one.
 func forget(ctx context.Context, q *Queue, s jetstream.Stream, b *board) {
 	before := q.now().Add(-goneFor).Unix()
 	for key, at := range b.Gone {
@@ -172,15 +171,14 @@ func forget(ctx context.Context, q *Queue, s jetstream.Stream, b *board) {
 			continue
 		}
 		about := "$KV." + q.jobs.Bucket() + "." + key
-		if s.Purge(ctx, jetstream.WithPurgeSubject(about), jetstream.WithPurgeSequence(b.Upto+1)) != nil { // but for one that was made since
+		if s.Purge(ctx, jetstream.WithPurgeSubject(about), jetstream.WithPurgeSequence(b.Upto+1)) != nil { // keep a record stored since
 			return
 		}
 		delete(b.Gone, key)
 	}
 }
 
-// keepBoard stores how the queue stands after many changes, so that whoever looks has few records to read. One of all
-// workers does it.
+// keepBoard stores the board after many changes, so that a status reads few records. One of all workers does it.
 func keepBoard(ctx context.Context, q *Queue) error {
 	s, err := q.js.Stream(ctx, "KV_"+q.jobs.Bucket())
 	if err != nil || s.CachedInfo().State.LastSeq < q.looked+lookAfter && s.CachedInfo().State.LastSeq >= q.looked {

@@ -16,13 +16,14 @@ import (
 	"braid/fleet"
 )
 
-// Report puts a job into the queue, if it is news. When it returns without an error the job is stored. The error is a *LargeError if it is too large.
+// Report adds a job to the queue, unless it is known. If the error is nil, the job is stored. The error is a
+// *LargeError if the job is too large.
 func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err error) {
 	if err := q.Fits(&j); err != nil {
 		return news, err
 	}
 	r, err := change(ctx, q.jobs, j.Key(), func(r *fleet.Record) (err error) {
-		if r.State == "" { // what was dropped may have left a worker with an earlier fence
+		if r.State == "" { // a worker may still hold a dropped record with an earlier fence
 			r.Lease.Fence = uint64(q.now().UnixMilli())
 		}
 		before := r.Job.Priority
@@ -41,7 +42,7 @@ func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err e
 	return news, err
 }
 
-// Fits returns a *LargeError if the queue does not take a job. One that it takes stays within what its server takes, whatever becomes of it.
+// Fits returns a *LargeError if the job is too large. The records of a job that fits stay within the server's limit.
 func (q *Queue) Fits(j *fleet.Job) error {
 	data, err := encode(j)
 	if most := q.conn.MaxPayload() / jobsOfValue; err == nil && int64(len(data)) > most {
@@ -52,37 +53,37 @@ func (q *Queue) Fits(j *fleet.Job) error {
 
 var errSame = errors.New("nothing changes")
 
-// wake publishes the message of a record that is queued, once.
+// wake publishes the message of a queued record, once.
 func (q *Queue) wake(ctx context.Context, r *fleet.Record) error {
 	id := fmt.Sprintf("%s-%d%s", r.Job.ID(), r.Since.UnixNano(), r.Job.Priority)
 	_, err := q.js.Publish(ctx, nameFor(subject, ".", r.Job.Priority), []byte(r.Job.Key()), jetstream.WithMsgID(id))
 	return err
 }
 
-// A Claim is a job that this process has, until Finish or Release.
+// A Claim is a job that this process holds until Finish or Release.
 type Claim struct {
-	Record fleet.Record // as it was taken
-	// Context ends when the job is this process's no more, and with that of Next.
+	Record fleet.Record // when the job was taken
+	// Context ends when this process loses the job, or with the context of Next.
 	Context context.Context
-	// TakenOver: another worker had the job, and its lease had run out.
+	// TakenOver means that another worker held the job and its lease expired.
 	TakenOver bool
 
 	q        *Queue
-	host     string // that it waited for, or might have to
+	host     string // whose limits apply
 	msg      *nats.Msg
 	cancel   context.CancelCauseFunc
 	beating  sync.WaitGroup
 	mu       sync.Mutex
 	progress fleet.Progress
-	last     stored[fleet.Record] // as this process has seen it last
-	seen     bool                 // by idle, with so much of it
+	last     stored[fleet.Record] // last known value
+	seen     bool                 // by idle, which then saw seenDone
 	seenDone int64
-	gets     bool // somewhere
+	gets     bool // data has arrived
 
 	confirmed atomic.Bool
 }
 
-// Next waits for a job, and takes it. The error is that of ctx. The queue was opened with Works.
+// Next waits for a job and takes it. The error is that of ctx. The queue must have been opened with Works.
 func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -111,17 +112,17 @@ func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 	}
 }
 
-// claim takes the job of a message. Without a claim and an error there is nothing to do for now.
+// claim takes the job of a message. It returns neither a claim nor an error if the job cannot be taken now.
 func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 	key := string(msg.Data)
-	if q.paused.Load() { // since the request for it
+	if q.paused.Load() { // after the message was requested
 		return nil, msg.Nak()
 	}
 	if ctx.Err() != nil || !q.reserve(key) {
 		return nil, msg.NakWithDelay(q.lease / 3)
 	}
 	c := &Claim{q: q, msg: msg}
-	var wait time.Duration // for its host
+	var wait time.Duration // for the host
 	r, err := changeFrom(ctx, q.jobs, key, nil, func(r *fleet.Record) error {
 		if r.State == "" || r.Job.Key() != key {
 			return &fleet.OverError{State: "forgotten"}
@@ -135,7 +136,7 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 			return nil
 		}
 		err := r.Take(q.name, q.now(), q.lease)
-		if held, ok := errors.AsType[*fleet.HeldError](err); ok && held.Lease.Holder == q.name { // the answer to an earlier try was lost
+		if held, ok := errors.AsType[*fleet.HeldError](err); ok && held.Lease.Holder == q.name { // the response to an earlier attempt was lost
 			return r.Prolong(q.name, held.Lease.Fence, r.Progress, q.now(), q.lease)
 		}
 		return err
@@ -158,7 +159,7 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 	return nil, q.notTaken(ctx, msg, key, err)
 }
 
-// notTaken does with a message what the error calls for with which its job was not taken.
+// notTaken settles a message whose job could not be taken because of err.
 func (q *Queue) notTaken(ctx context.Context, msg *nats.Msg, key string, err error) error {
 	if early, ok := errors.AsType[*fleet.EarlyError](err); ok {
 		return q.later(msg, early.Next)
@@ -173,26 +174,26 @@ func (q *Queue) notTaken(ctx context.Context, msg *nats.Msg, key string, err err
 		tellNewer(q, newer)
 		return msg.NakWithDelay(q.lease)
 	}
-	if errors.Is(err, nats.ErrMaxPayload) { // whatever is tried, nothing can be added to it
+	if errors.Is(err, nats.ErrMaxPayload) { // the record cannot grow any more
 		why := tooLarge(q, key)
 		_, err = change(ctx, q.jobs, key, func(r *fleet.Record) error { return r.GiveUp(why, q.now()) })
 		if err == nil {
 			return msg.Ack()
 		}
 	}
-	if errors.Is(err, errUnreadable) || errors.Is(err, jetstream.ErrInvalidKey) { // is of another program: what is the queue's own must not wait for it
+	if errors.Is(err, errUnreadable) || errors.Is(err, jetstream.ErrInvalidKey) { // another program's: it must not hold up others
 		q.log.Warn("queue", "message", key, "error", err)
 		return msg.NakWithDelay(q.lease)
 	}
 	return errors.Join(err, msg.NakWithDelay(time.Second))
 }
 
-// later gives a message back until a time, and a little more.
+// later gives a message back until shortly after a time.
 func (q *Queue) later(msg *nats.Msg, at time.Time) error {
 	return msg.NakWithDelay(max(0, at.Sub(q.now())) + 50*time.Millisecond)
 }
 
-// reserve reports whether this process did not have the job already.
+// reserve records that this process takes a job. It reports whether the process did not have it already.
 func (q *Queue) reserve(key string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -209,11 +210,11 @@ func (q *Queue) free(key string) {
 	delete(q.mine, key)
 }
 
-// Fence is the fence that the job is held under.
+// Fence returns the fence of the lease.
 func (c *Claim) Fence() uint64 { return c.Record.Lease.Fence }
 
-// Tell takes down how far the job is, and how many bytes this try has brought: answers to Workers have it at once, and
-// the record when the lease is prolonged.
+// Tell records the progress of the job and the bytes received by this attempt. Answers to Workers have them at once,
+// and the record has them when the lease is renewed.
 func (c *Claim) Tell(p fleet.Progress, brought int64) {
 	c.mu.Lock()
 	gets := !c.gets && brought >= introduces
@@ -231,19 +232,20 @@ func (c *Claim) progressNow() fleet.Progress {
 	return c.progress
 }
 
-// beat prolongs the lease until the claim ends. When that has failed for as long as the lease lasts, another worker may have the job.
+// beat renews the lease until the claim ends. After failing for the length of the lease it ends the claim, as another
+// worker may have the job.
 func (c *Claim) beat() {
 	if err := c.q.keepLease(c.Context, c.Record.Lease.Until, c.prolong); err != nil {
 		c.cancel(fmt.Errorf("the job is given up: %w", err))
 	}
 }
 
-// prolong prolongs the lease, and returns until when.
+// prolong renews the lease and returns its end.
 func (c *Claim) prolong(ctx context.Context) (until time.Time, err error) {
 	r, err := c.change(ctx, func(r *fleet.Record) error {
 		return r.Prolong(c.q.name, c.Fence(), c.progressNow(), c.q.now(), c.q.lease)
 	})
-	c.msg.InProgress() // should it be lost, another worker finds the lease
+	c.msg.InProgress() // if lost, another worker gets the message and finds the lease
 	return r.Lease.Until, err
 }
 
@@ -263,14 +265,14 @@ func (c *Claim) change(ctx context.Context, f func(*fleet.Record) error) (fleet.
 	return now.value, err
 }
 
-// Confirm makes sure that the job is this process's still; else the error is a *fleet.LostError. It is for the moment before what cannot be undone.
-// While the queue does not answer it asks again, as long as ctx allows.
+// Confirm checks that this process still has the job, before an action that cannot be undone. If not, the error is a
+// *fleet.LostError. While the queue does not answer, it retries until ctx ends.
 func (c *Claim) Confirm(ctx context.Context) error {
 	c.confirmed.Store(true)
 	return c.sure(ctx, c.confirm)
 }
 
-// sure asks the queue until it answers, or ctx ends.
+// sure retries ask until the queue answers or ctx ends.
 func (c *Claim) sure(ctx context.Context, ask func(context.Context) error) error {
 	for {
 		once, stop := context.WithTimeout(ctx, oneCall)
@@ -282,8 +284,8 @@ func (c *Claim) sure(ctx context.Context, ask func(context.Context) error) error
 	}
 }
 
-// confirm asks whether the job is this process's, and prolongs the lease if it ends soon. One of several servers may not know of the last change
-// when it is asked, but cannot store another one.
+// confirm checks that this process has the job, and renews the lease if it ends soon. In a cluster, a server may answer
+// without the last change, but it cannot store a conflicting one.
 func (c *Claim) confirm(once context.Context) error {
 	if !c.q.clustered() {
 		r, _, err := read[fleet.Record](once, c.q.jobs, c.Record.Job.Key())
@@ -298,8 +300,8 @@ func (c *Claim) confirm(once context.Context) error {
 	return err
 }
 
-// Opened stores the id of the upload that the file goes into, before a part of it is sent. The error is a *fleet.LostError if another worker has
-// the job.
+// Opened stores the id of the upload before a part of the file is sent. The error is a *fleet.LostError if another
+// worker has the job.
 func (c *Claim) Opened(ctx context.Context, upload string) error {
 	return c.sure(ctx, func(once context.Context) error {
 		_, err := c.change(once, func(r *fleet.Record) error { return r.Opened(c.q.name, c.Fence(), upload) })
@@ -307,20 +309,20 @@ func (c *Claim) Opened(ctx context.Context, upload string) error {
 	})
 }
 
-// Abandon ends the claim of a job that is another process's, or was dropped: nothing is stored.
+// Abandon ends the claim of a job that another process has or that was dropped. It stores nothing.
 func (c *Claim) Abandon() {
 	c.cancel(nil)
 	c.beating.Wait()
 	c.q.free(c.Record.Job.Key())
 }
 
-// Finish stores how the job ended, and returns its record. It tries until that is stored, or ctx ends. In both cases the claim is over. The error is
-// a *fleet.LostError if another worker has the job.
+// Finish stores how the job ended and returns its record. It retries until the record is stored or ctx ends. The claim
+// is over in both cases. The error is a *fleet.LostError if another worker has the job.
 func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error) {
 	c.q.pacer.over(c.host, e.Kind)
 	gone := goneLackers(ctx, c, e.Kind)
 	return c.end(ctx, func(r *fleet.Record) error {
-		if r.Last != nil && r.Last.Worker == c.q.name && r.Last.Fence == c.Fence() { // the answer to an earlier try was lost
+		if r.Last != nil && r.Last.Worker == c.q.name && r.Last.Fence == c.Fence() { // the response to an earlier attempt was lost
 			return errSame
 		}
 		r.Lackers = slices.DeleteFunc(r.Lackers, func(name string) bool { return slices.Contains(gone, name) })
@@ -328,7 +330,8 @@ func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error
 	})
 }
 
-// Release gives the job back, for this or another worker to take. It is no try, unless the claim was confirmed: then the file may be in place.
+// Release gives the job back. It does not count as an attempt, unless the claim was confirmed: the file may then be in
+// place.
 func (c *Claim) Release(ctx context.Context) error {
 	_, err := c.end(ctx, func(r *fleet.Record) error {
 		tries := r.Tries
@@ -344,7 +347,7 @@ func (c *Claim) Release(ctx context.Context) error {
 func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Record, error) {
 	defer c.q.free(c.Record.Job.Key())
 	level, gaveUp := slog.LevelWarn, false
-	c.cancel(nil) // else what prolongs the lease meanwhile finds that the job is over, and takes it for lost
+	c.cancel(nil) // otherwise beat would find the job over and report it as lost
 	c.beating.Wait()
 	for {
 		once, stop := context.WithTimeout(ctx, oneCall)
@@ -357,7 +360,7 @@ func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Rec
 			return r, c.settle(ctx, &r)
 		}
 		c.q.log.Log(ctx, level, "queue", "job", c.Record.Job.Name, "error", err)
-		level = slog.LevelDebug // it is told once
+		level = slog.LevelDebug // warn only once
 		if errors.Is(err, nats.ErrMaxPayload) {
 			if gaveUp {
 				return r, err
@@ -377,15 +380,15 @@ func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Rec
 	}
 }
 
-// settle does with the message what the record calls for.
+// settle acknowledges or returns the message, depending on the record.
 func (c *Claim) settle(ctx context.Context, r *fleet.Record) error {
 	switch r.State {
 	case fleet.Done, fleet.Dead:
-		return c.msg.Ack() // should it be lost, the record says that nothing is left to do
+		return c.msg.Ack() // if lost, the record is done when the message comes again
 	case fleet.Waiting:
 		return c.q.later(c.msg, r.Again())
 	case fleet.Queued:
-		if c.msg.Subject != nameFor(subject, ".", r.Job.Priority) { // what was reported meanwhile has another one
+		if c.msg.Subject != nameFor(subject, ".", r.Job.Priority) { // reported again with another priority
 			if err := c.q.wake(ctx, r); err != nil {
 				return errors.Join(err, c.msg.Nak())
 			}

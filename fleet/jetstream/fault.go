@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Refused reports whether an error of Open is that the server wants credentials, or others.
+// Refused reports whether an error of Open is that the server requires credentials or rejected them.
 func Refused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err,
 		nats.ErrPermissionViolation) ||
@@ -18,7 +18,7 @@ func Refused(err error) bool {
 			strings.Contains(err.Error(), "signing nonce"))
 }
 
-// Untrusted reports whether an error of Open is that of a certificate, or that the server has none.
+// Untrusted reports whether an error of Open is about the server's certificate, or about a server without TLS.
 func Untrusted(err error) bool {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
@@ -30,7 +30,7 @@ func Untrusted(err error) bool {
 		errors.Is(err, nats.ErrSecureConnWanted) || errors.Is(err, nats.ErrSecureConnRequired)
 }
 
-// Lacking reports whether an error of Open is that the server has no JetStream.
+// Lacking reports whether an error of Open is that the server does not have JetStream.
 func Lacking(err error) bool {
 	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 }

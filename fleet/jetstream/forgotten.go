@@ -11,14 +11,14 @@ import (
 	"braid/fleet"
 )
 
-// A server that is killed may forget messages that it has delivered and whose end it was not told: they stay in the
-// stream, and come to no worker any more. A new consumer delivers all that are there. The message of a job that a
-// worker has comes to another one, too, which finds the lease.
+// A killed server may forget messages that it has delivered and that were not acknowledged: they stay in the stream but
+// are never delivered again. A new consumer delivers all messages in the stream. If the job of a message is running,
+// the worker that gets the message finds the lease.
 
-// seenForgotten is how many looks in a row must find such messages: between the questions of one look some come and go.
+// seenForgotten is the number of looks in a row that must find such messages, as the counts of one look are not atomic.
 const seenForgotten = 3
 
-// keepDelivered looks for forgotten messages, about once a lease.
+// keepDelivered looks for forgotten messages about once per lease.
 func (q *Queue) keepDelivered(ctx context.Context) {
 	seen := map[fleet.Priority]int{}
 	for rest(ctx, q.lease/2+rand.N(q.lease)) == nil {
@@ -42,8 +42,7 @@ func (q *Queue) keepDelivered(ctx context.Context) {
 	}
 }
 
-// forgotten returns how many messages of a priority are in the stream that its consumer neither has to deliver nor
-// waits for the end of.
+// forgotten returns the number of messages of a priority in the stream that are neither undelivered nor unacknowledged.
 func (q *Queue) forgotten(ctx context.Context, p fleet.Priority) (int64, error) {
 	stream, err := q.js.Stream(ctx, streamName)
 	if err != nil {
@@ -66,7 +65,7 @@ func (q *Queue) forgotten(ctx context.Context, p fleet.Priority) (int64, error) 
 	return int64(there) - int64(c.CachedInfo().NumPending) - int64(c.CachedInfo().NumAckPending), nil
 }
 
-// deliverAnew makes the consumer of a priority anew. A lease keeps the other workers from the same.
+// deliverAnew recreates the consumer of a priority. A lease ensures that only one worker does it.
 func (q *Queue) deliverAnew(ctx context.Context, p fleet.Priority) error {
 	if _, err := change(ctx, q.leases, "deliver",
 		func(l *fleet.Lease) error { return l.Take(q.name, q.now(), min(q.lease, 10*time.Second)) }); err != nil {

@@ -9,14 +9,14 @@ import (
 	"braid/fleet"
 )
 
-// format is the version of the values that this program stores. One without a version is of version 1, as those were
-// that had none. A program reads all versions up to its own, and stores what it changes in its own. What is of a later
-// one is left alone: to store it anew would lose what this program does not know of.
+// format is the version of the values that this program stores. Values without a version have version 1. A program
+// reads all versions up to its own and stores changed values in its own. It leaves later versions alone, because
+// storing them would lose fields that it does not know.
 const format = 1
 
-// A NewerError says that values are of a newer braid. They are neither changed nor removed.
+// A NewerError reports values of a newer braid. They are neither changed nor removed.
 type NewerError struct {
-	Format int // the highest of theirs
+	Format int // highest format
 	Values int
 }
 
@@ -32,7 +32,7 @@ func (e *NewerError) with(other *NewerError) *NewerError {
 	return &NewerError{max(e.Format, other.Format), e.Values + other.Values}
 }
 
-// encode makes a value to be stored, with the version of its format.
+// encode encodes a value with the version of its format.
 func encode(value any) ([]byte, error) {
 	data, err := json.Marshal(value)
 	if err != nil || len(data) == 0 || data[0] != '{' {
@@ -45,8 +45,7 @@ func encode(value any) ([]byte, error) {
 	return append(head, data[1:]...), nil
 }
 
-// decode reads what encode made, here or in another version of braid. The error is a *NewerError if this one does not
-// know the format.
+// decode decodes a value stored by this or another version of braid. The error is a *NewerError if the format is newer.
 func decode(data []byte, value any) error {
 	var head struct {
 		Format int `json:"format"`
@@ -57,14 +56,14 @@ func decode(data []byte, value any) error {
 	return json.Unmarshal(data, value)
 }
 
-// tellNewer says once that there are values of a newer braid.
+// tellNewer logs once that the queue has values of a newer braid.
 func tellNewer(q *Queue, err *NewerError) {
 	if !q.toldNewer.Swap(true) {
 		q.log.Warn("queue", "error", err, "hint", "have all processes of the queue be of the newer version")
 	}
 }
 
-// A LargeError says that a job is larger than the queue takes.
+// A LargeError reports a job that is too large for the queue.
 type LargeError struct {
 	Job         string
 	Bytes, Most int64
@@ -74,19 +73,19 @@ func (e *LargeError) Error() string {
 	return fmt.Sprintf("the job is too large for the queue: %d bytes with its places and options, and %d may be", e.Bytes, e.Most)
 }
 
-// jobsOfValue is how many jobs have room in a value of the queue. A record has the newer one beside that at work, and
-// what became of the tries.
+// jobsOfValue is the number of jobs that fit into a value of the queue. A record may have a newer job beside the
+// running one, and the results of attempts.
 const jobsOfValue = 4
 
-// tooLarge is why a job is dead whose record has no room for what becomes of it, as it was stored by a program that did
-// not look, or the server takes less now.
+// tooLarge returns why a job is dead whose record is full: an older program stored it without checking, or the limit of
+// the server was lowered.
 func tooLarge(q *Queue, key string) string {
 	why := fmt.Sprintf("its record is too large for the queue, whose server takes %d bytes", q.conn.MaxPayload())
 	q.log.Warn("queue", "job", key, "error", why)
 	return why
 }
 
-// entryOf reads the record of an entry. ok is false if it is of another program, or of a newer braid.
+// entryOf decodes the record of an entry. It reports false for a value of another program or of a newer braid.
 func entryOf(q *Queue, e jetstream.KeyValueEntry) (r fleet.Record, ok bool) {
 	err := decode(e.Value(), &r)
 	if newer, is := err.(*NewerError); is {

@@ -21,9 +21,9 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Host is a server for the processes of one machine. All of them have one: the first runs it, and when that process
-// ends another does, with what is stored in the folder. It has no port: a user that may enter the folder may use the
-// socket in it.
+// A Host is a server for the processes of one machine. Each process has a Host; the first one runs the server. When
+// that process ends, another one runs it with the data in the folder. The server has no port: users that may enter the
+// folder may use the socket in it.
 type Host struct {
 	dir    string
 	socket Socket
@@ -31,13 +31,13 @@ type Host struct {
 	stop   context.CancelFunc
 	ending sync.WaitGroup
 
-	server atomic.Pointer[server.Server] // while it runs here
-	lines  atomic.Int32                  // to the server, which may be elsewhere
-	lost   chan struct{}                 // one of them ended
+	server atomic.Pointer[server.Server] // nil unless it runs here
+	lines  atomic.Int32                  // connections to the server, which may be in another process
+	lost   chan struct{}                 // receives when a connection ended
 }
 
-// A Socket is how the processes of a machine find each other by a folder. Listen is called by one process at a time: a
-// socket that it finds there is of a process that has ended.
+// A Socket lets the processes of a machine connect through a folder. Listen is called by one process at a time, and
+// replaces the socket of a process that has ended.
 type Socket struct {
 	Listen func(dir string) (net.Listener, error)
 	Dial   func(ctx context.Context, dir string) (net.Conn, error)
@@ -45,26 +45,26 @@ type Socket struct {
 
 const (
 	lockFile = "lock"
-	// lookEvery is how often a process looks whether there is no server any more, and lookRarely while it has a
-	// connection to one: that ends with the server.
+	// lookEvery is the interval at which a process checks whether the server is gone. With a connection, whose end
+	// shows that, it is lookRarely.
 	lookEvery, lookRarely = 200 * time.Millisecond, 10 * time.Second
 	startTime             = 20 * time.Second
-	// lookHealthy is how often the process with the server looks whether that can store anything, and beginAgain how
-	// long it waits where it cannot.
+	// lookHealthy is the interval at which the server's process checks that the server can store values. beginAgain is
+	// the delay before a restart.
 	lookHealthy, beginAgain = time.Second, 2 * time.Second
-	// mostUnknown is in how many looks a stream may be on disk and not known.
+	// mostUnknown is the number of checks during which a stream may be on disk but not loaded.
 	mostUnknown = 30
-	// mostPayload is how many bytes a stored value may have.
+	// mostPayload is the maximum size of a stored value in bytes.
 	mostPayload = 8 << 20
 )
 
-// HasQueue reports whether a process has made a queue in a folder.
+// HasQueue reports whether a folder has a queue.
 func HasQueue(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, lockFile))
 	return err == nil
 }
 
-// NewHost has this process run the server of a folder, whenever no other does, until Close.
+// NewHost makes this process run the server of a folder when no other process does, until Close.
 func NewHost(dir string, socket Socket, log *slog.Logger) (*Host, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func NewHost(dir string, socket Socket, log *slog.Logger) (*Host, error) {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	lock, err := h.openLock() // what keeps it from that is told at once
+	lock, err := h.openLock() // report a faulty folder at once
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +166,8 @@ func (h *Host) serve(ctx context.Context) error {
 	}
 }
 
-// whileHealthy returns when a server does not store anything any more, with the reason: after one write that failed, as
-// on a full disk, it takes none until it begins again. The error is nil if ctx ended.
+// whileHealthy returns when the server can no longer store values, with the reason: after a failed write, for example
+// on a full disk, it refuses writes until it is restarted. The error is nil if ctx ended.
 func whileHealthy(ctx context.Context, s *server.Server) error {
 	ticker := time.NewTicker(lookHealthy)
 	defer ticker.Stop()
@@ -184,17 +184,17 @@ func whileHealthy(ctx context.Context, s *server.Server) error {
 	}
 }
 
-// illness is why a server stores nothing any more, or "" if that is not shown. That it does not answer within a
-// millisecond, as it asks of itself, shows nothing, as the machine may be busy. Nor does what another program has put
-// into its folder. Nor does a stream that has a folder and is not known: it is being made, unless that goes on. Of
-// those unknown has in how many looks, one after the other, they were not known.
+// illness returns why a server cannot store values, or "". Some reports are not evidence of that. The server's internal
+// deadline of a millisecond may expire on a busy machine. Other programs may put files into its folder. A stream with a
+// folder that is not loaded may be being created, unless that lasts. unknown counts consecutive checks that found a
+// stream not loaded.
 func illness(now *server.HealthStatus, unknown map[string]int) string {
 	seen := map[string]int{}
 	for _, e := range now.Errors {
 		switch {
-		case e.Type == server.HealthzErrorConn: // nothing else was looked at
+		case e.Type == server.HealthzErrorConn: // the server checked nothing else
 			return ""
-		case e.Type == server.HealthzErrorAccount: // a name in its folder is none of its own, and will not be after a new beginning
+		case e.Type == server.HealthzErrorAccount: // a foreign name in its folder, which a restart would not change
 		case e.Type == server.HealthzErrorStream && strings.HasSuffix(e.Error, "could not be recovered"):
 			if seen[e.Stream] = unknown[e.Stream] + 1; seen[e.Stream] >= mostUnknown {
 				return e.Error
@@ -208,7 +208,7 @@ func illness(now *server.HealthStatus, unknown map[string]int) string {
 	return ""
 }
 
-// connect is the line of a client to the server in this process.
+// connect connects a client to the server in this process.
 func connect(ctx context.Context, s *server.Server, c net.Conn) {
 	defer c.Close()
 	inside, err := s.InProcessConn()
@@ -227,7 +227,7 @@ func connect(ctx context.Context, s *server.Server, c net.Conn) {
 	io.Copy(inside, c)
 }
 
-// ready waits until there is a server.
+// ready waits for a running server.
 func (h *Host) ready(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, startTime)
 	defer stop()
@@ -243,7 +243,7 @@ func (h *Host) ready(ctx context.Context) error {
 	}
 }
 
-// Dial connects to the server of the folder, whichever process runs it now.
+// Dial connects to the server of the folder, in whichever process it runs.
 func (h *Host) Dial(_, _ string) (net.Conn, error) {
 	ctx, stop := context.WithTimeout(context.Background(), oneCall)
 	defer stop()
@@ -255,7 +255,7 @@ func (h *Host) Dial(_, _ string) (net.Conn, error) {
 	return &line{Conn: c, host: h}, nil
 }
 
-// A line is a connection to the server, whose end is noticed.
+// A line is a connection to the server. h learns when it ends.
 type line struct {
 	net.Conn
 	host  *Host
@@ -276,7 +276,7 @@ func (l *line) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the server, if this process runs it; then another process does.
+// Close stops the server if it runs in this process. Another process then runs it.
 func (h *Host) Close() {
 	h.stop()
 	h.ending.Wait()

@@ -7,8 +7,8 @@ import (
 	"braid/fleet"
 )
 
-// goneLackers are those of the workers which lacked something for the job that do not answer any more: one that was
-// begun again has another name, and is no second witness.
+// goneLackers returns the workers that lacked something for the job and no longer answer. A restarted worker has
+// another name, and does not count as a second witness.
 func goneLackers(ctx context.Context, c *Claim, k fleet.Kind) []string {
 	if k != fleet.Lacks || len(c.Record.Lackers) == 0 {
 		return nil

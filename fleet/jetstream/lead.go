@@ -17,12 +17,12 @@ import (
 	"braid/fleet"
 )
 
-// A Leader is what one process of several does for all: poll the feeds of a configuration, say.
+// A Leader is the process of a group that does a task for all, for example poll the feeds of a configuration.
 type Leader struct {
 	fleet.Lease
-	// Print tells configurations of one name apart.
+	// Print is a fingerprint that distinguishes configurations of one name.
 	Print string `json:"print,omitempty"`
-	// Whole: the leader has given the lead back, and all that it kept is stored.
+	// Whole means that the leader has resigned and stored everything it kept.
 	Whole bool `json:"whole,omitempty"`
 }
 
@@ -30,13 +30,14 @@ type Leader struct {
 type Lead struct {
 	// Context ends with that of Queue.Lead, when another process may lead, and after Yield.
 	Context context.Context
-	// Whole: what Kept returns is all that the leader before had kept. Otherwise values are of different moments, or missing.
+	// Whole means that Kept returns everything the previous leader kept. Otherwise values may be missing or of
+	// different times.
 	Whole bool
 
 	q        *Queue
 	key      string // of the lease
 	group    string
-	last     string // the bucket that is stored after the others
+	last     string // the bucket that is stored last
 	fence    uint64
 	end      context.CancelCauseFunc // of Context
 	held     context.Context         // until the lead is given back or lost
@@ -44,13 +45,12 @@ type Lead struct {
 	ending   sync.WaitGroup
 	mu       sync.Mutex
 	pending  map[string]kept
-	partial  bool // something is not stored
+	partial  bool // a value could not be stored
 	flushing sync.Mutex
 }
 
-// Lead waits until this process is the one of a group that leads, under a fingerprint of its configuration. It calls
-// found with each other leader that it finds meanwhile. Values of the bucket last are stored after all others that are
-// kept.
+// Lead waits until this process leads a group, under a fingerprint of its configuration. It calls found with each other
+// leader that it meets while waiting. Values of the bucket last are stored after all other values.
 func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found func(Leader)) (*Lead, error) {
 	l := &Lead{q: q, group: hex.EncodeToString([]byte(group)), last: last, pending: map[string]kept{}}
 	l.key = "watch." + l.group
@@ -80,7 +80,7 @@ func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case unknown: // it stands by
+		case unknown: // stand by
 			tellNewer(q, newer)
 		case !ok:
 			q.log.Debug("queue", "lead", err)
@@ -94,7 +94,7 @@ func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found
 	}
 }
 
-// awaitKey waits until a lease may be free: it ran out, or was given back, perhaps before the wait began.
+// awaitKey waits until a lease may be free, because it expired or was given back, perhaps before the wait began.
 func (q *Queue) awaitKey(ctx context.Context, key string, held *fleet.HeldError) error {
 	wait, options := time.Second, []jetstream.WatchOpt{jetstream.UpdatesOnly()}
 	if held != nil {
@@ -123,7 +123,7 @@ func (q *Queue) awaitKey(ctx context.Context, key string, held *fleet.HeldError)
 	}
 }
 
-// outer returns err, but nil for the end of a wait.
+// outer returns err, or nil if err is the end of a wait.
 func outer(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
@@ -131,7 +131,7 @@ func outer(err error) error {
 	return err
 }
 
-// begin has the lead of a leader.
+// begin starts leading as leader.
 func (l *Lead) begin(ctx context.Context, leader Leader) {
 	l.fence = leader.Fence
 	l.held, l.cancel = context.WithCancelCause(l.q.open)
@@ -141,7 +141,7 @@ func (l *Lead) begin(ctx context.Context, leader Leader) {
 	l.ending.Go(l.write)
 }
 
-// beat prolongs the lease, and ends what the leader does when another may lead. In the end it gives the lease back.
+// beat renews the lease. It cancels Context when another process may lead, and finally gives the lease back.
 func (l *Lead) beat(until time.Time) {
 	if err := l.q.keepLease(l.held, until, func(ctx context.Context) (time.Time, error) {
 		leader, err := change(ctx, l.q.leases, l.key,
@@ -153,8 +153,8 @@ func (l *Lead) beat(until time.Time) {
 	l.giveBack()
 }
 
-// keepLease prolongs a lease that lasts until a time, three times in its length, until ctx ends. An error says that
-// another process may have it.
+// keepLease renews a lease, three times per lease, until ctx ends. It returns an error if another process may have the
+// lease.
 func (q *Queue) keepLease(ctx context.Context, until time.Time, prolong func(context.Context) (time.Time, error)) error {
 	ticker := time.NewTicker(q.lease / 3)
 	defer ticker.Stop()
@@ -189,7 +189,7 @@ func (l *Lead) giveBack() {
 	})
 }
 
-// Resign stores what is kept, and lets another process lead at once.
+// Resign stores the kept values and lets another process lead at once.
 func (l *Lead) Resign(ctx context.Context) error {
 	err := l.flush(ctx)
 	l.cancel(errors.New("resigned"))
@@ -197,15 +197,15 @@ func (l *Lead) Resign(ctx context.Context) error {
 	return err
 }
 
-// A kept value is one of the leader, for the next one. Without a Value it was removed.
+// A kept value is stored for the next leader. Without a Value it is removed.
 type kept struct {
 	Bucket string `json:"b"`
 	Key    string `json:"k"`
 	Value  []byte `json:"v"`
 }
 
-// Keep stores a value of this leader for the next one, within a second or so; an empty one is removed. What was not
-// stored when this process dies is for the next leader to find out again.
+// Keep stores a value for the next leader, within about a second. An empty value is removed. If this process dies
+// before, the next leader has to determine the value again.
 func (l *Lead) Keep(bucket, key string, value []byte) {
 	name := l.group + "." + fleet.KeyOf(bucket+"\x00"+key)
 	l.mu.Lock()
@@ -213,7 +213,7 @@ func (l *Lead) Keep(bucket, key string, value []byte) {
 	l.pending[name] = kept{bucket, key, value}
 }
 
-// write stores what is kept, until the process leads no more.
+// write stores the kept values, until the process no longer leads.
 func (l *Lead) write() {
 	for rest(l.held, time.Second) == nil {
 		if err := l.flush(l.held); err != nil && l.held.Err() == nil {
@@ -222,7 +222,7 @@ func (l *Lead) write() {
 	}
 }
 
-// flush stores what waits for it, as long as this process leads.
+// flush stores the pending values while this process leads.
 func (l *Lead) flush(ctx context.Context) error {
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
@@ -237,7 +237,7 @@ func (l *Lead) flush(ctx context.Context) error {
 		}
 		if err != nil {
 			l.mu.Lock()
-			maps.Copy(values, l.pending) // what is newer counts
+			maps.Copy(values, l.pending) // newer values replace older ones
 			l.pending = values
 			l.mu.Unlock()
 			return err
@@ -247,7 +247,7 @@ func (l *Lead) flush(ctx context.Context) error {
 	return nil
 }
 
-// inOrder returns the names of values, those of the last bucket at the end.
+// inOrder returns the names of values, those of the bucket last at the end.
 func (l *Lead) inOrder(values map[string]kept) []string {
 	return slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		lastA, lastB := values[a].Bucket == l.last, values[b].Bucket == l.last
@@ -261,7 +261,7 @@ func (l *Lead) inOrder(values map[string]kept) []string {
 	})
 }
 
-// store stores a value. One that is larger than the server takes stays what it was before.
+// store stores a value. A value that exceeds the server's limit is not stored, and its previous version stays.
 func (l *Lead) store(ctx context.Context, name string, k kept) error {
 	if len(k.Value) == 0 {
 		return l.q.feeds.Delete(ctx, name)
@@ -281,16 +281,16 @@ func (l *Lead) store(ctx context.Context, name string, k kept) error {
 }
 
 // Kept calls f with each value that leaders of the group have stored. The error is a *NewerError if a newer braid has
-// stored some: what they say of the feeds is more than this one knows.
+// stored some, as this braid then does not know the whole state of the feeds.
 func (l *Lead) Kept(ctx context.Context, f func(bucket, key string, value []byte)) error {
 	return each(ctx, l.q.feeds, l.group+".>", func(k kept) { f(k.Bucket, k.Key, k.Value) })
 }
 
 const (
-	// subjectStandby and the group is what processes that stand by answer to.
+	// subjectStandby followed by the group is the subject that standby processes answer on.
 	subjectStandby = "braid.standby."
-	// yieldTime is how long a process that has yielded leaves the lead to others, and yieldAgain how long it does not
-	// answer to a leader that would yield: of two that both cannot lead, neither would lead long.
+	// yieldTime is how long a process that yielded does not try to lead. yieldAgain is how long it does not answer a
+	// leader that would yield: of two that both cannot lead, neither would lead for long.
 	yieldTime  = 2 * time.Second
 	yieldAgain = 30 * time.Minute
 )
@@ -310,7 +310,7 @@ func (q *Queue) standsBy(group string) (end func(), err error) {
 	return func() { s.Unsubscribe() }, nil
 }
 
-// sinceYield returns how long ago this process has yielded the lead of a group.
+// sinceYield returns the time since this process yielded the lead of a group.
 func (q *Queue) sinceYield(group string) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -320,7 +320,7 @@ func (q *Queue) sinceYield(group string) time.Duration {
 	return 1 << 62
 }
 
-// Yield ends Context if another process stands by, which leads after Resign. It reports whether there is one.
+// Yield ends Context if another process stands by; it leads after Resign. Yield reports whether it ended Context.
 func (l *Lead) Yield(ctx context.Context) bool {
 	ctx, stop := context.WithTimeout(ctx, answerTime)
 	defer stop()

@@ -13,11 +13,11 @@ import (
 	"braid/fleet"
 )
 
-// oneLook is the shortest time until the next look whether the turn of a job has come, unless the turn is sooner.
+// oneLook is the minimum time until a waiting job is checked again, unless its turn is sooner.
 const oneLook = 2 * time.Second
 
-// admit decides whether a job may be taken. It may not as long as none of its hosts has room for it: then it keeps its
-// place in the line of one, and is given back for a time, so that it waits in the queue and not in a worker.
+// admit decides whether a job may be taken. If none of its hosts has room, the job keeps its place in the line of one
+// host and is given back for a time, so that it waits in the queue and not in a worker.
 func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place fleet.Place, wait time.Duration) {
 	if place = r.Place; p == nil || !r.Due(p.q.now()) {
 		return "", place, 0
@@ -25,7 +25,7 @@ func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place 
 	host, l, wait := p.nearest(r)
 	if l != (fleet.Limit{}) && place.Host != host {
 		number, longer, err := p.enter(ctx, host, l)
-		if err != nil { // its requests keep to the pace
+		if err != nil { // take it; its requests are still paced
 			return host, place, 0
 		}
 		place, wait = fleet.Place{Host: host, Number: number}, longer
@@ -41,7 +41,7 @@ func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place 
 	return host, place, 0
 }
 
-// pass returns for how long a job of a host without a limit is left to the queue, so that those of other hosts have room.
+// pass returns how long a job of a host without a limit stays in the queue, so that jobs of other hosts have room.
 func (p *Pacer) pass(host, key string) time.Duration {
 	there := p.jobsAt(host)
 	p.mu.Lock()
@@ -49,7 +49,7 @@ func (p *Pacer) pass(host, key string) time.Duration {
 	return p.strangers.wait(host, key, there)
 }
 
-// jobsAt is how many jobs of a host this process has.
+// jobsAt returns the number of jobs of a host in this process.
 func (p *Pacer) jobsAt(host string) (n int) {
 	p.q.mu.Lock()
 	defer p.q.mu.Unlock()
@@ -61,7 +61,7 @@ func (p *Pacer) jobsAt(host string) (n int) {
 	return n
 }
 
-// nearest is the host of a job at which it may begin first.
+// nearest returns the host of a job where it can begin first.
 func (p *Pacer) nearest(r *fleet.Record) (host string, l fleet.Limit, wait time.Duration) {
 	wait = math.MaxInt64
 	for _, word := range r.Job.URIs {
@@ -70,7 +70,7 @@ func (p *Pacer) nearest(r *fleet.Record) (host string, l fleet.Limit, wait time.
 			continue
 		}
 		name := address.HostPort(u)
-		pace, limit, number := p.of(name), p.limit(u), uint64(math.MaxUint64) // which is the next one
+		pace, limit, number := p.of(name), p.limit(u), uint64(math.MaxUint64) // the next number of the line
 		if r.Place.Host == name {
 			number = r.Place.Number
 		}
@@ -88,7 +88,7 @@ func (p *Pacer) nearest(r *fleet.Record) (host string, l fleet.Limit, wait time.
 	return host, l, wait
 }
 
-// enter has a job stand in the line of a host.
+// enter adds a job to the line of a host.
 func (p *Pacer) enter(ctx context.Context, host string, l fleet.Limit) (number uint64, wait time.Duration, err error) {
 	ctx, stop := context.WithTimeout(ctx, oneTurn)
 	defer stop()
@@ -101,7 +101,7 @@ func (p *Pacer) enter(ctx context.Context, host string, l fleet.Limit) (number u
 	return number, wait, err
 }
 
-// crowded reports whether this process has as many jobs of a host as it may have while others wait for it.
+// crowded reports whether this process has its maximum of jobs of a host for which others wait.
 func (p *Pacer) crowded(host string) bool {
 	if pace := p.of(host); pace.Wait(math.MaxUint64, p.q.now()) <= fleet.Soon {
 		return false
@@ -109,7 +109,7 @@ func (p *Pacer) crowded(host string) bool {
 	return p.jobsAt(host) >= p.most
 }
 
-// began takes down that a job has begun at a host.
+// began records that a job has begun at a host.
 func (p *Pacer) began(host, key string) {
 	if p == nil || host == "" {
 		return
@@ -120,7 +120,7 @@ func (p *Pacer) began(host, key string) {
 	p.strangers.took(key)
 }
 
-// over takes down how a job of a host has ended, or that it gets somewhere, which is Right.
+// over records how a job of a host has ended, or, as Right, that it makes progress.
 func (p *Pacer) over(host string, k fleet.Kind) {
 	if p == nil || host == "" {
 		return
@@ -130,7 +130,8 @@ func (p *Pacer) over(host string, k fleet.Kind) {
 	p.strangers.ended(host, k)
 }
 
-// Ended stores how many bytes a job has brought from the host of a URL, if that has a limit. It takes a second at most.
+// Ended stores the number of bytes that a job received from the host of a URL, if the host has a limit. It takes a
+// second at most.
 func (p *Pacer) Ended(ctx context.Context, u *url.URL, bytes int64) {
 	if p.limit(u).Bytes == 0 {
 		return
@@ -145,7 +146,7 @@ func (p *Pacer) Ended(ctx context.Context, u *url.URL, bytes int64) {
 	}
 }
 
-// HostsHeld reports whether all hosts of the job are to be left alone for a while.
+// HostsHeld reports whether all hosts of the job asked for a pause.
 func (c *Claim) HostsHeld() bool {
 	hosts := 0
 	for _, word := range c.Record.Job.URIs {
@@ -161,8 +162,8 @@ func (c *Claim) HostsHeld() bool {
 	return hosts > 0
 }
 
-// yield ends the contexts of jobs that only wait for hosts which are to be left alone, so that they are given back and
-// make room for others.
+// yield ends the contexts of jobs that only wait for paused hosts, so that the jobs are given back and make room for
+// others.
 func (p *Pacer) yield() {
 	for rest(p.q.open, fleet.Soon) == nil {
 		p.q.mu.Lock()
@@ -178,7 +179,7 @@ func (p *Pacer) yield() {
 
 var errHeld = errors.New("its hosts are to be left alone")
 
-// idle reports whether no byte came since it was asked the last time, and some are missing.
+// idle reports whether the job is incomplete and has received no byte since the last call.
 func (c *Claim) idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

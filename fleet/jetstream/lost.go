@@ -8,40 +8,40 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A server whose store was lost comes back empty. What it had is lost with it, and nobody would know: all that are
-// connected find nothing to do. They say so, and make a new queue for what is reported from then on.
+// A server whose store was lost comes back empty. Connected processes would only find nothing to do. So they log the
+// loss and create a new queue for later jobs.
 
 const keyLost = "lost"
 
-// A Loss says that the queue was made anew, as its server had lost the one before.
+// A Loss records that the queue was created again because its server had lost the previous one.
 type Loss struct {
 	At time.Time `json:"at"`
 	By string    `json:"by"`
 }
 
-// lossTold is for how long a loss is told of.
+// lossTold is how long a loss is reported.
 const lossTold = 7 * 24 * time.Hour
 
-// errMissing says that there is no queue.
+// errMissing reports that the queue does not exist.
 var errMissing = errors.New("no queue is there")
 
-// Missing reports whether an error of Open is that there is no queue, and none was to be made.
+// Missing reports whether an error of Open is that the queue does not exist and was not to be created.
 func Missing(err error) bool { return errors.Is(err, errMissing) }
 
-// keepQueue looks on each new connection whether the queue is still there. Back is closed when there is the first one.
+// keepQueue checks on each new connection whether the queue still exists. Back is closed on the first new connection.
 func keepQueue(ctx context.Context, q *Queue, back <-chan struct{}) {
 	onEach(ctx, back, func() <-chan struct{} { return another(q) }, func() error { return look(ctx, q) })
 }
 
-// another returns what is closed when there is another connection.
+// another returns a channel that is closed on a new connection.
 func another(q *Queue) <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.back
 }
 
-// onEach does something when back is closed, and again when what another returns is, which it asks for before: what
-// comes meanwhile is not missed. What fails is done again after a second.
+// onEach calls do when back is closed, and again when the next channel of another is closed. It calls another before
+// do, so that no event is missed. If do fails, it is retried after a second.
 func onEach(ctx context.Context, back <-chan struct{}, another func() <-chan struct{}, do func() error) {
 	for {
 		select {
@@ -55,7 +55,7 @@ func onEach(ctx context.Context, back <-chan struct{}, another func() <-chan str
 	}
 }
 
-// look finds out whether the queue is the one that this process has opened. Where there is none it makes one.
+// look checks whether the queue is the one that this process has opened. If it is missing, look creates one.
 func look(ctx context.Context, q *Queue) error {
 	ctx, stop := context.WithTimeout(ctx, openTime)
 	defer stop()
@@ -98,12 +98,12 @@ func look(ctx context.Context, q *Queue) error {
 	defer q.mu.Unlock()
 	q.made, q.toldLost = made, false
 	q.lives++
-	close(q.back) // what follows values begins anew
+	close(q.back) // watchers of values restart
 	q.back = make(chan struct{})
 	return nil
 }
 
-// madeAt is when the records were begun.
+// madeAt returns when the bucket of records was created.
 func madeAt(ctx context.Context, q *Queue) (time.Time, error) {
 	s, err := q.js.Stream(ctx, "KV_braid_jobs")
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"braid/fleet"
 )
 
-// All returns all records. The error is a *NewerError if some are of a newer braid, and the others are returned with it.
+// All returns all records. The error is a *NewerError if some are of a newer braid; the others are returned with it.
 func (q *Queue) All(ctx context.Context) (all []fleet.Record, err error) {
 	err = each(ctx, q.jobs, jetstream.AllKeys, func(r fleet.Record) { all = append(all, r) })
 	return all, err
 }
 
-// Board returns how the queue stands. It has the records of what runs, and of all others their states. The error is a
-// *NewerError if some are of a newer braid, and the board is right but for them.
+// Board returns a summary of the queue. It has the running records, and the states of all others. The error is a
+// *NewerError if some are of a newer braid; the board is then complete except for them.
 func (q *Queue) Board(ctx context.Context) (*fleet.Board, error) {
 	b, revision, err := readBoard(ctx, q)
 	if err != nil {
@@ -38,7 +38,7 @@ func (q *Queue) Board(ctx context.Context) (*fleet.Board, error) {
 			if r, there, err = read[fleet.Record](ctx, q.jobs, key); err != nil {
 				return nil, err
 			}
-			if there == 0 || r.State == fleet.Done { // since then
+			if there == 0 || r.State == fleet.Done { // finished since the board was read
 				continue
 			}
 		} else if !full {
@@ -55,7 +55,7 @@ func (q *Queue) Board(ctx context.Context) (*fleet.Board, error) {
 	return &all, nil
 }
 
-// Running returns the records of what workers have, by name. The error is as that of Board.
+// Running returns the running records by name. The error is as that of Board.
 func (q *Queue) Running(ctx context.Context) ([]fleet.Record, error) {
 	b, err := q.Board(ctx)
 	if b == nil {
@@ -64,7 +64,7 @@ func (q *Queue) Running(ctx context.Context) ([]fleet.Record, error) {
 	return b.In(fleet.Running, math.MaxInt), err
 }
 
-// Records returns the records of some keys that there are.
+// Records returns the existing records of some keys.
 func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record, err error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
@@ -83,9 +83,9 @@ func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record,
 // Name returns the name of this process.
 func (q *Queue) Name() string { return q.name }
 
-// Follow calls f, from one goroutine, with each record and its key, and with each that changes, until the queue is
-// closed. A record that was dropped is nil, and so are all of a queue that was lost. An empty key says that all records
-// have come that there were.
+// Follow calls f, from one goroutine, with each record and its key, and again with each changed record, until the queue
+// is closed. A dropped record is nil, and so are all records of a lost queue. An empty key means that f has been called
+// with all existing records.
 func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 	known := map[string]bool{}
 	lost := func() {
@@ -113,14 +113,14 @@ func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 }
 
 const (
-	// answerTime is how long workers may take to answer, lastAnswer how long after one answer another may come, and
+	// answerTime is how long workers may take to answer, lastAnswer how long after one answer the next may come, and
 	// allAnswers how long all may take.
 	answerTime = 500 * time.Millisecond
 	lastAnswer = 100 * time.Millisecond
 	allAnswers = 2 * time.Second
 )
 
-// Workers asks all workers what they do. Those that do not answer at once are not among them.
+// Workers asks all workers for their state. Workers that do not answer in time are left out.
 func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
 	inbox := q.conn.NewInbox()
 	answers, err := q.conn.SubscribeSync(inbox)
@@ -134,7 +134,7 @@ func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
 	began := time.Now()
 	for wait := answerTime; wait > 0; wait = min(lastAnswer, allAnswers-time.Since(began)) {
 		msg, err := answers.NextMsg(wait)
-		if err != nil || msg.Header.Get("Status") != "" { // none listens
+		if err != nil || msg.Header.Get("Status") != "" { // no worker listens
 			break
 		}
 		var w fleet.Worker
@@ -145,7 +145,7 @@ func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
 	return all, ctx.Err()
 }
 
-// answer says what this worker does.
+// answer answers with the state of this worker.
 func (q *Queue) answer(msg *nats.Msg) {
 	w := fleet.Worker{Name: q.name}
 	q.mu.Lock()
@@ -160,7 +160,7 @@ func (q *Queue) answer(msg *nats.Msg) {
 	}
 }
 
-// Unfinished asks the server how many jobs are neither done nor dead.
+// Unfinished returns the server's number of jobs that are neither done nor dead.
 func (q *Queue) Unfinished(ctx context.Context) (uint64, error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
@@ -171,8 +171,8 @@ func (q *Queue) Unfinished(ctx context.Context) (uint64, error) {
 	return s.CachedInfo().State.Msgs, nil
 }
 
-// Retry queues a job again that is dead or waits, and reports whether it was one. A queued one may lack its message: it
-// is sent again.
+// Retry queues a dead or waiting job again, and reports whether it did. The message of a queued job may be missing, so
+// it is sent again.
 func (q *Queue) Retry(ctx context.Context, key string) (bool, error) {
 	r, err := change(ctx, q.jobs, key, func(r *fleet.Record) error {
 		if !r.Retry(q.now()) {
@@ -190,26 +190,26 @@ func (q *Queue) Retry(ctx context.Context, key string) (bool, error) {
 	return err == nil && !same, err
 }
 
-// Drop forgets a job that no worker has. Its evidence goes with it. It reports whether there was one.
+// Drop removes a job that no worker has, and its evidence. It reports whether the job existed.
 func (q *Queue) Drop(ctx context.Context, key string) (bool, error) {
 	return q.remove(ctx, key, func(r *fleet.Record) bool { return r.State != fleet.Running })
 }
 
-// DropAs is Drop of a job that is in the state in which it was read: one that was reported again since stays.
+// DropAs is Drop of a job in the state in which it was read. A job that was reported again since is kept.
 func (q *Queue) DropAs(ctx context.Context, was *fleet.Record) (bool, error) {
 	return q.remove(ctx, was.Job.Key(), func(r *fleet.Record) bool {
 		return r.State == was.State && r.State != fleet.Running && r.Since.Equal(was.Since)
 	})
 }
 
-// Withdraw forgets the job that a watch has asked for, unless it is done. A worker that has it finds out when it
-// prolongs its lease, and ends nothing.
+// Withdraw removes the job that a watch has added, unless it is done. A worker that has it learns of that when it
+// renews its lease, and stores no ending.
 func (q *Queue) Withdraw(ctx context.Context, key, watch string) error {
 	_, err := q.remove(ctx, key, func(r *fleet.Record) bool { return r.Job.Watch == watch && r.State != fleet.Done })
 	return err
 }
 
-// remove removes a record if it may be removed, and reports whether it did.
+// remove removes a record if may allows it, and reports whether it did.
 func (q *Queue) remove(ctx context.Context, key string, may func(*fleet.Record) bool) (bool, error) {
 	for {
 		r, revision, err := read[fleet.Record](ctx, q.jobs, key)
@@ -223,7 +223,7 @@ func (q *Queue) remove(ctx context.Context, key string, may func(*fleet.Record) 
 	}
 }
 
-// Lost returns when the server came back empty in the last days, or the zero time.
+// Lost returns when the server last came back empty, if in recent days, or the zero time.
 func (q *Queue) Lost(ctx context.Context) (time.Time, error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
@@ -234,7 +234,7 @@ func (q *Queue) Lost(ctx context.Context) (time.Time, error) {
 	return l.At, err
 }
 
-// Pause has workers take no more jobs, or take them again.
+// Pause makes workers take no more jobs, or take jobs again.
 func (q *Queue) Pause(ctx context.Context, paused bool) error {
 	if !paused {
 		return q.leases.Delete(ctx, keyPaused)
@@ -243,7 +243,7 @@ func (q *Queue) Pause(ctx context.Context, paused bool) error {
 	return err
 }
 
-// readPaused finds out whether workers take no jobs, before this process takes one.
+// readPaused reads whether the queue is paused, before this process takes a job.
 func (q *Queue) readPaused(ctx context.Context) error {
 	_, err := q.leases.Get(ctx, keyPaused)
 	q.paused.Store(err == nil)
@@ -253,7 +253,7 @@ func (q *Queue) readPaused(ctx context.Context) error {
 	return err
 }
 
-// keepPaused follows whether workers take no jobs. A queue that was made anew has them take some.
+// keepPaused follows whether the queue is paused. A queue that was created again is not.
 func keepPaused(q *Queue) {
 	q.watchingAll(q.leases, keyPaused, func() { q.paused.Store(false) }, func(e jetstream.KeyValueEntry) {
 		if e != nil {
@@ -262,10 +262,10 @@ func keepPaused(q *Queue) {
 	})
 }
 
-// Paused reports whether workers take no more jobs.
+// Paused reports whether the queue is paused.
 func (q *Queue) Paused() bool { return q.paused.Load() }
 
-// watching calls f for each value of keys, now and when it changes, until the queue is closed.
+// watching calls f for each value of keys, now and on each change, until the queue is closed.
 func (q *Queue) watching(bucket jetstream.KeyValue, keys string, f func(jetstream.KeyValueEntry)) {
 	q.watchingAll(bucket, keys, func() {}, func(e jetstream.KeyValueEntry) {
 		if e != nil {
@@ -274,9 +274,9 @@ func (q *Queue) watching(bucket jetstream.KeyValue, keys string, f func(jetstrea
 	})
 }
 
-// watchingAll is watching, with nil when all values have come that there were. On another connection it begins again
-// where it was: the library finds out after ten seconds and more that a server is another one. When the values were
-// lost it calls lost, and begins anew.
+// watchingAll is like watching, and calls f with nil after all existing values. On a new connection it resumes, because
+// the library notices another server only after ten seconds or more. When the values were lost it calls lost and starts
+// over.
 func (q *Queue) watchingAll(bucket jetstream.KeyValue, keys string, lost func(), f func(jetstream.KeyValueEntry)) {
 	last, life := uint64(0), 0
 	for q.open.Err() == nil {
@@ -297,13 +297,13 @@ func (q *Queue) watchingAll(bucket jetstream.KeyValue, keys string, lost func(),
 	}
 }
 
-// watchingBy calls f with what comes, and takes down the last revision. It reports whether it ended as there is another
+// watchingBy calls f with the updates of w and records the last revision. It reports whether it ended because of a new
 // connection.
 func (q *Queue) watchingBy(w jetstream.KeyWatcher, back <-chan struct{}, last *uint64, f func(jetstream.KeyValueEntry)) bool {
 	defer w.Stop()
 	for {
 		select {
-		case <-q.open.Done(): // which does not always end the updates
+		case <-q.open.Done(): // the updates do not always end then
 			return false
 		case <-back:
 			return true
@@ -319,5 +319,5 @@ func (q *Queue) watchingBy(w jetstream.KeyWatcher, back <-chan struct{}, last *u
 	}
 }
 
-// Offset is how far the clock of the queue is from that of this machine.
+// Offset returns the difference between the clock of the queue and that of this machine.
 func (q *Queue) Offset() time.Duration { return time.Duration(q.offset.Load()) }

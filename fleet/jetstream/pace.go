@@ -12,20 +12,20 @@ import (
 	"braid/fleet"
 )
 
-// A Pacer keeps to what hosts want of the whole fleet: a host that asked one worker to be left alone is left alone by
-// all, requests take turns that the fleet has together, and the bytes a second that a host may send are divided. While
-// the queue does not answer, this process keeps the pace for itself, and to its share of the bytes. Hosts are
-// host:port. Methods may be called by several goroutines.
+// A Pacer applies the limits of hosts to the whole fleet. If a host asked one worker to wait, all workers wait.
+// Requests take turns across the fleet, and the bytes per second of a host are divided. While the queue does not
+// answer, this process keeps the pace by itself and stays at its share of the bytes. Hosts are host:port. A Pacer is
+// safe for concurrent use.
 type Pacer struct {
 	q     *Queue
 	limit func(*url.URL) fleet.Limit
-	most  int // jobs of a host with a line, in this process
+	most  int // maximum of jobs of a host with a line, in this process
 
 	patience time.Duration // oneTurn
 
 	mu      sync.Mutex
-	known   map[string]fleet.Pace // by host, as the queue or this process knows it
-	begun   map[string]int        // jobs that the queue has not been told of
+	known   map[string]fleet.Pace // by host, from the queue or this process
+	begun   map[string]int        // jobs not yet recorded in the queue
 	sharing map[string]*sharer
 
 	strangers strangers
@@ -34,16 +34,16 @@ type Pacer struct {
 	taken  map[string]turns
 }
 
-// turns were taken from those of the fleet, and have not been used.
+// turns are turns taken from the fleet's and not yet used.
 type turns struct {
 	next time.Time
 	gap  time.Duration
 	left int
-	took int // with them
+	took int // number taken
 }
 
-// following is how many turns are taken after these: twice as many if they did not last until now, as long as they are
-// not too far ahead, else one, as those that go by are lost to all workers.
+// following returns the number of turns to take next: twice as many if these were used up early and do not reach too
+// far ahead, otherwise one, as unused turns are lost to all workers.
 func (t *turns) following(perSecond float64, now time.Time) int {
 	if t.left > 0 || t.took == 0 || !now.Before(t.next) {
 		return 1
@@ -52,15 +52,15 @@ func (t *turns) following(perSecond float64, now time.Time) int {
 }
 
 const (
-	// ahead is how far ahead turns are taken at most, so that a fast worker does not ask the queue for each.
+	// ahead is how far ahead turns are taken at most, so that a fast worker does not ask the queue for each turn.
 	ahead = 200 * time.Millisecond
-	// oneTurn is how long the queue may take for turns.
+	// oneTurn is how long the queue may take to answer a request for turns.
 	oneTurn = time.Second
 )
 
-// Pacer begins to follow what hosts want, until the queue is closed. It is called before Next. Limit returns the limit
-// that this process knows for the host of a URL. Of the jobs that this process has, atOnce at most, no more than half
-// are at a host for which others wait.
+// Pacer returns a Pacer that follows the limits of hosts until the queue is closed. It is called before Next. Limit
+// returns the limit that this process knows for the host of a URL. This process has atOnce jobs at most, and at most
+// half of them at a host for which others wait.
 func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 	p := &Pacer{
 		q: q, limit: limit, most: max(1, atOnce/2), patience: oneTurn,
@@ -72,7 +72,7 @@ func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 	return p
 }
 
-// learn takes the pace of a host that has changed in the queue.
+// learn applies the changed pace of a host in the queue.
 func (p *Pacer) learn(e jetstream.KeyValueEntry) {
 	host, err := hex.DecodeString(e.Key())
 	var pace fleet.Pace
@@ -87,20 +87,20 @@ func (p *Pacer) learn(e jetstream.KeyValueEntry) {
 	p.known[string(host)] = pace
 }
 
-// Held returns how long a host is not to be asked, and the status with which it said so.
+// Held returns how long a host is not to be asked, and the HTTP status that asked for the pause.
 func (p *Pacer) Held(host string, now time.Time) (time.Duration, int) {
 	pace := p.of(host)
 	return pace.Held(p.q.at(now))
 }
 
-// of is what is known of a host.
+// of returns the known pace of a host.
 func (p *Pacer) of(host string) fleet.Pace {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.known[host]
 }
 
-// Hold keeps the requests of all from a host for a time.
+// Hold pauses the requests of the whole fleet to a host.
 func (p *Pacer) Hold(host string, status int, wait time.Duration, now time.Time) {
 	p.mu.Lock()
 	pace := p.known[host]
@@ -125,20 +125,20 @@ func (p *Pacer) Hold(host string, status int, wait time.Duration, now time.Time)
 	})
 }
 
-// change changes what the queue knows of a host.
+// change changes the pace of a host in the queue.
 func (p *Pacer) change(ctx context.Context, host string, f func(*fleet.Pace) error) error {
 	_, err := change(ctx, p.q.pace, hex.EncodeToString([]byte(host)), f)
 	return err
 }
 
-// Turn takes the next free turn of the fleet at a host that gets perSecond requests a second, and returns how far off
-// it is. It may ask the queue, for a second at most.
+// Turn takes the next free turn of the fleet at a host that allows perSecond requests per second, and returns the time
+// until then. It may ask the queue, for a second at most.
 func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now time.Time) time.Duration {
 	p.taking.Lock()
 	defer p.taking.Unlock()
 	at := p.q.at(now)
 	t := p.taken[host]
-	if t.left == 0 || t.next.Before(at.Add(-t.gap)) { // those that went by are lost, else they would be used at once
+	if t.left == 0 || t.next.Before(at.Add(-t.gap)) { // past turns are lost; otherwise they would all be used at once
 		t = p.take(ctx, host, t.following(perSecond, at), perSecond, at)
 	}
 	wait := max(0, t.next.Sub(at))

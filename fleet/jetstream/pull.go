@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	// firstPull is how long a request for a message is open on a new connection: a server that has just begun may pass
-	// over it. Those after it are open for twice as long each, up to longPull. Where there are several servers the one
-	// that knew of it may be lost while the connection stays.
+	// firstPull is how long a request for a message is open on a new connection, because a server that has just started
+	// may drop it. Later requests are open twice as long each, up to longPull. In a cluster the server with the request
+	// may be lost while the connection stays.
 	firstPull, longPull, longClusterPull = time.Second, time.Minute, 5 * time.Second
-	// skipEmpty is for how long a priority that had no message is passed over for those below it.
+	// skipEmpty is how long a priority without a message is skipped in favor of lower ones.
 	skipEmpty = 100 * time.Millisecond
 )
 
-// pulls are the requests of a process for messages. Those that wait for one stay open when a message of another
-// priority comes: to end them could lose a message on its way. What they bring while the process wants no job goes back
+// pulls are the requests of a process for messages. A request stays open when a message of another priority comes,
+// because ending it could lose a message in transit. Messages that arrive while the process wants no job are given back
 // at once.
 type pulls struct {
 	conn  *nats.Conn
 	inbox string
 	long  time.Duration
 
-	turn   sync.Mutex    // held by the one that wants a message
-	mu     sync.Mutex    // for the following
-	open   time.Duration // how long the next request is
+	turn   sync.Mutex    // held while a message is wanted
+	mu     sync.Mutex    // guards the following
+	open   time.Duration // length of the next request
 	of     []pull        // by priority, the highest first
 	asked  int
 	wanted chan pulled
@@ -40,13 +40,13 @@ type pulls struct {
 // A pull is the request for a message of one priority.
 type pull struct {
 	subject string    // of the messages
-	api     string    // that requests go to
+	api     string    // subject of requests
 	reply   string    // of the last request
-	until   time.Time // when it is over; zero if it was answered
-	empty   time.Time // when there was no message
+	until   time.Time // end of the request; zero if it was answered
+	empty   time.Time // time of the last "no message"
 }
 
-// pulled is what came of a request: a message, an error, or that there is nothing.
+// pulled is the result of a request: a message, an error, or neither if none came.
 type pulled struct {
 	msg *nats.Msg
 	err error
@@ -65,7 +65,7 @@ func newPulls(conn *nats.Conn, clustered bool) (*pulls, error) {
 	return p, err
 }
 
-// nameFor is a name of what belongs to a priority. Before there were priorities there was one.
+// nameFor returns a name for a priority. Normal has the plain name, as in queues from before priorities.
 func nameFor(name, separator string, p fleet.Priority) string {
 	if p == fleet.Normal {
 		return name
@@ -73,7 +73,8 @@ func nameFor(name, separator string, p fleet.Priority) string {
 	return name + separator + string(p)
 }
 
-// arrived takes an answer to a request. A message has the subject that it was published with, all else that of the request.
+// arrived handles an answer to a request. A message has the subject it was published with; any other answer has the
+// request's.
 func (p *pulls) arrived(msg *nats.Msg) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +87,7 @@ func (p *pulls) arrived(msg *nats.Msg) {
 		}
 	}
 	switch status := msg.Header.Get("Status"); status {
-	case "404", "408": // there is none, or none came
+	case "404", "408": // no message now, or none came in time
 		p.give(pulled{})
 	case "":
 		p.give(pulled{msg: msg})
@@ -95,7 +96,7 @@ func (p *pulls) arrived(msg *nats.Msg) {
 	}
 }
 
-// give hands over what came. The mutex is held.
+// give passes x to the waiting receiver. The mutex is held.
 func (p *pulls) give(x pulled) {
 	select {
 	case p.wanted <- x:
@@ -106,7 +107,7 @@ func (p *pulls) give(x pulled) {
 	}
 }
 
-// renew begins anew with another connection: the server does not know of the requests.
+// renew forgets the requests, because the server of a new connection does not know them.
 func (p *pulls) renew() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +118,7 @@ func (p *pulls) renew() {
 	p.give(pulled{})
 }
 
-// next returns a message, the one of the highest priority if there are several.
+// next returns a message, of the highest priority if several have one.
 func (p *pulls) next(ctx context.Context) (*nats.Msg, error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
@@ -172,7 +173,7 @@ func (p *pulls) want(came chan pulled) {
 	p.wanted = came
 }
 
-// unwant gives back what came after the message that was wanted.
+// unwant gives back messages that came after the wanted one.
 func (p *pulls) unwant(came chan pulled) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,7 +185,7 @@ func (p *pulls) unwant(came chan pulled) {
 	}
 }
 
-// await waits for an answer, and reports whether there was one.
+// await waits for an answer, and reports whether one came.
 func await(ctx context.Context, came <-chan pulled, most time.Duration) (pulled, bool) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -198,8 +199,8 @@ func await(ctx context.Context, came <-chan pulled, most time.Duration) (pulled,
 	}
 }
 
-// ask requests a message: one that is there, or for as long as the request is to be open one that comes. It reports
-// whether an answer is to come. For a priority whose request is open there is no message.
+// ask requests a message: an existing one, or one that comes while the request is open. It reports whether to expect an
+// answer. A priority with an open request has no message.
 func (p *pulls) ask(level int, open time.Duration) (bool, error) {
 	p.mu.Lock()
 	l := &p.of[level]

@@ -1,16 +1,16 @@
-// Package jetstream keeps the records of a fleet in NATS JetStream: a stream that wakes workers, and values that are
-// changed only by those that have seen the last change. What a record may become is decided by package fleet.
+// Package jetstream stores the records of a fleet in NATS JetStream: a stream that wakes workers, and values that are
+// changed by compare-and-set. Package fleet decides which changes of a record are valid.
 //
 //	q, err := jetstream.Open(ctx, jetstream.Options{URL: "nats://127.0.0.1:4222", Name: "worker 1"})
 //	news, err := q.Report(ctx, fleet.Job{Name: "disk.iso", URIs: []string{"https://example.org/disk.iso"}})
 //	claim, err := q.Next(ctx)            // waits for a job, and has it
 //	err = claim.Finish(ctx, fleet.Ending{Kind: fleet.Right})
 //
-// A message has the key of a record and nothing else: one that comes twice, late or too early does no harm. One of each
-// record that is queued, running or waiting is there until its end is stored.
+// A message is only the key of a record: a duplicate, late or early message does no harm. Each queued, running or
+// waiting record has a message until its end is stored.
 //
-// [Host] runs a server in this process, for the processes of one machine. It refuses to serve others: for them there is
-// nats-server.
+// [Host] runs a server in this process, for the processes of one machine. It does not serve other machines; use
+// nats-server for that.
 package jetstream
 
 import (
@@ -34,39 +34,39 @@ import (
 	"braid/fleet"
 )
 
-// Options say where a queue is.
+// Options select a queue.
 type Options struct {
 	// URL is nats://HOST:PORT, which must be on this machine, or tls://HOST:PORT; several are separated by commas.
 	URL string
-	// Name tells this process from all others of the queue.
+	// Name identifies this process; no other process of the queue has it.
 	Name string
-	// Credentials is the path of a file with credentials of NATS. If empty, there are none.
+	// Credentials is the path of a NATS credentials file, or empty.
 	Credentials string
-	// TLS is for tls:// URLs. If nil, the roots of the system count.
+	// TLS is the configuration for tls:// URLs. If nil, the system's roots are used.
 	TLS *tls.Config
-	// Lease is how long a job, or the lead, stays with this process after it was heard of last. If zero, it is fleet.UsualLease.
+	// Lease is how long this process keeps a job, or the lead, without renewal. If zero, it is fleet.UsualLease.
 	Lease time.Duration
-	// Works: the process takes jobs. The stream delivers a message again after its Lease; of several processes the last
-	// one's counts.
+	// Works means that the process takes jobs. The stream delivers a message again after its Lease; of several
+	// processes the last one's counts.
 	Works bool
-	// There: the queue is to be there already, and none is made.
+	// There means that the queue must exist: Open does not create it.
 	There bool
-	// Host, if not nil, has the server; then URL, Credentials and TLS are not used.
+	// Host, if not nil, is the server. URL, Credentials and TLS are not used then.
 	Host *Host
-	// Log gets what goes wrong meanwhile. If nil, it is discarded.
+	// Log receives faults. If nil, they are discarded.
 	Log *slog.Logger
 
-	clock func() time.Time // of this machine; nil: time.Now
+	clock func() time.Time // clock of this machine; nil means time.Now
 }
 
-// A Queue is a connection to a queue. Its methods may be called by several goroutines.
+// A Queue is a connection to a queue. It is safe for concurrent use.
 type Queue struct {
 	name   string
 	clock  func() time.Time
 	lease  time.Duration
 	works  bool
-	there  bool // or an error
-	here   bool // on this machine, with its clock
+	there  bool // the queue must exist
+	here   bool // the server is on this machine and has its clock
 	log    *slog.Logger
 	conn   *nats.Conn
 	js     jetstream.JetStream
@@ -74,53 +74,54 @@ type Queue struct {
 	leases jetstream.KeyValue
 	pace   jetstream.KeyValue
 	feeds  jetstream.KeyValue
-	pulls  *pulls       // of one that takes jobs
-	offset atomic.Int64 // of the server's clock to ours
+	pulls  *pulls       // nil if it takes no jobs
+	offset atomic.Int64 // server's clock minus this machine's
 	paused atomic.Bool
-	// toldNewer: the log says that there are values of a newer braid.
+	// toldNewer means that the log has a warning about values of a newer braid.
 	toldNewer atomic.Bool
-	looked    uint64          // up to where a board was stored; of keepDelivered
-	pacer     *Pacer          // nil: it takes no jobs
-	open      context.Context // until it is closed
+	looked    uint64          // revision of the last board; used by the goroutine of keepDelivered
+	pacer     *Pacer          // nil if it takes no jobs
+	open      context.Context // ends with Close
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 
 	mu   sync.Mutex
-	mine map[string]*Claim // by key, the jobs that this process has, or is about to take (nil)
-	back chan struct{}     // closed when there is another connection, or another queue
-	// made is when the queue was made, lives how often it was made anew since Open, and toldLost says that the log has it.
+	mine map[string]*Claim // by key; nil for a job about to be taken
+	back chan struct{}     // closed on a new connection or a new queue
+	// made is when the queue was created, lives how often it was created again since Open, and toldLost whether that
+	// was logged.
 	made     time.Time
 	lives    int
 	toldLost bool
-	// yielded is when this process has yielded the lead of a group.
+	// yielded is when this process yielded the lead of each group.
 	yielded map[string]time.Time
 }
 
 const (
 	streamName   = "BRAID_JOBS"
 	subject      = "braid.jobs"
-	subjectAsk   = "braid.ask" // what workers answer to with a fleet.Worker
+	subjectAsk   = "braid.ask" // workers answer with a fleet.Worker
 	consumerName = "workers"
 	keyPaused    = "paused"
 	keyClock     = "clock"
-	// duplicates is how long an id is remembered by the stream. The records remember it for ever.
+	// duplicates is how long the stream remembers an id. The records remember it forever.
 	duplicates = 2 * time.Minute
-	// paceTime is how long it is remembered what a host wants, which is an hour at most.
+	// paceTime is how long the pace of a host is stored. A pause is an hour at most.
 	paceTime = 2 * time.Hour
-	// oneCall is how long one question may take.
+	// oneCall is how long one request may take.
 	oneCall = 5 * time.Second
-	// openTime is how long servers may take to agree on what is there.
+	// openTime is how long servers may take to agree on the existing state.
 	openTime = 30 * time.Second
 )
 
-// An InsecureError says that a URL would send everything over the network for all to read.
+// An InsecureError reports a URL that would send data over the network unencrypted.
 type InsecureError struct{ Host string }
 
 func (e *InsecureError) Error() string {
 	return e.Host + " is another machine, and all would go over the network for all to read"
 }
 
-// CheckURL refuses what is no URL of a queue, and nats:// to other machines.
+// CheckURL returns an error for a malformed URL of a queue, and for nats:// to another machine.
 func CheckURL(list string) error {
 	for word := range strings.SplitSeq(list, ",") {
 		u, err := url.Parse(word)
@@ -139,8 +140,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Open connects to a queue, and makes what is missing there. Refused, Untrusted and Lacking sort its errors. The queue
-// outlives ctx, until Close.
+// Open connects to a queue and creates missing parts. Refused, Untrusted and Lacking classify its errors. The queue is
+// open until Close, also after ctx ends.
 func Open(ctx context.Context, o Options) (*Queue, error) {
 	q := &Queue{
 		name: o.Name, lease: o.Lease, works: o.Works, there: o.There, here: o.Host != nil && o.clock == nil, log: o.Log,
@@ -163,7 +164,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	first, end := context.WithTimeout(ctx, openTime)
 	defer end()
 	err := q.prepare(first)
-	q.there = false // if it is lost from now on, it is made
+	q.there = false // if lost from now on, it is created again
 	if err == nil {
 		q.made, err = madeAt(first, q)
 	}
@@ -195,7 +196,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 }
 
 func (q *Queue) connect(ctx context.Context, o Options) (err error) {
-	var forbidden atomic.Bool // something is, and the log says so
+	var forbidden atomic.Bool // a permission violation was logged
 	options := []nats.Option{
 		nats.Name("braid " + q.name), nats.Timeout(oneCall), nats.MaxReconnects(-1),
 		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
@@ -216,7 +217,7 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 			}
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if errors.Is(err, nats.ErrPermissionViolation) && !forbidden.Swap(true) { // it would be told of each message
+			if errors.Is(err, nats.ErrPermissionViolation) && !forbidden.Swap(true) { // it comes with each message
 				q.log.Warn("queue", "error", err)
 			}
 			q.log.Debug("queue", "error", err)
@@ -227,14 +228,14 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 		if err := o.Host.ready(ctx); err != nil {
 			return err
 		}
-		at = nats.DefaultURL // which is only a name
+		at = nats.DefaultURL // not dialed
 		options = append(options, nats.SetCustomDialer(o.Host), nats.IgnoreDiscoveredServers())
 	} else {
 		if err := CheckURL(o.URL); err != nil {
 			return err
 		}
 		if strings.Contains(o.URL, "nats://") {
-			options = append(options, nats.IgnoreDiscoveredServers()) // they may be anywhere
+			options = append(options, nats.IgnoreDiscoveredServers()) // they may be on other machines
 		}
 		if o.Credentials != "" {
 			options = append(options, nats.UserCredentials(o.Credentials))
@@ -247,7 +248,7 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 		if q.conn, err = nats.Connect(at, options...); err == nil {
 			break
 		}
-		// The process that runs the server may have ended right now: another one does then.
+		// The process that runs the server may have just ended; another one then starts it.
 		if o.Host == nil || time.Now().After(late) || rest(ctx, lookEvery) != nil {
 			return fmt.Errorf("no connection: %w", err)
 		}
@@ -256,8 +257,7 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// prepare makes the stream and the buckets, where they are missing. Servers of a cluster that has just begun, or lost
-// one, need a moment.
+// prepare creates missing streams and buckets. A cluster that has just started, or lost a server, needs a moment.
 func (q *Queue) prepare(ctx context.Context) (err error) {
 	replicas := 1
 	if q.clustered() {
@@ -269,7 +269,7 @@ func (q *Queue) prepare(ctx context.Context) (err error) {
 			err = q.setClock(once)
 		}
 		stop()
-		if errors.Is(err, nats.ErrNoResponders) && !q.here && !q.clustered() { // a server that is alone has all of it when it listens
+		if errors.Is(err, nats.ErrNoResponders) && !q.here && !q.clustered() { // a single server is ready when it listens
 			err = jetstream.ErrJetStreamNotEnabled
 		}
 		if err == nil || Refused(err) || Lacking(err) || Missing(err) || rest(ctx, 500*time.Millisecond) != nil {
@@ -278,7 +278,7 @@ func (q *Queue) prepare(ctx context.Context) (err error) {
 	}
 }
 
-// clustered reports whether there are several servers.
+// clustered reports whether the server is part of a cluster.
 func (q *Queue) clustered() bool { return q.conn.ConnectedClusterName() != "" }
 
 func (q *Queue) make(ctx context.Context, replicas int) error {
@@ -301,7 +301,7 @@ func (q *Queue) make(ctx context.Context, replicas int) error {
 	return err
 }
 
-// makeStream makes the stream. One of a queue without priorities gets the subjects of the others.
+// makeStream creates the stream. It adds the subjects of priorities to a stream from before them.
 func (q *Queue) makeStream(ctx context.Context, replicas int) error {
 	var subjects []string
 	for _, p := range fleet.Priorities {
@@ -323,9 +323,9 @@ func (q *Queue) makeStream(ctx context.Context, replicas int) error {
 	return err
 }
 
-// makeConsumers makes what delivers the messages of each priority.
+// makeConsumers creates the consumer of each priority.
 func (q *Queue) makeConsumers(ctx context.Context) error {
-	for _, p := range []fleet.Priority{fleet.Normal, fleet.High, fleet.Low} { // the first was of all before
+	for _, p := range []fleet.Priority{fleet.Normal, fleet.High, fleet.Low} { // Normal's consumer had all messages before
 		if _, err := q.js.CreateOrUpdateConsumer(ctx, streamName, jetstream.ConsumerConfig{
 			Durable: nameFor(consumerName, "-", p), FilterSubject: nameFor(subject, ".", p),
 			AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
@@ -358,13 +358,13 @@ func (q *Queue) Close() {
 	q.conn.Close()
 }
 
-// now is the time of the queue.
+// now returns the time by the clock of the queue.
 func (q *Queue) now() time.Time { return q.at(q.clock()) }
 
-// at is a time of this machine by the clock of the queue.
+// at converts a time of this machine to the clock of the queue.
 func (q *Queue) at(t time.Time) time.Time { return t.Add(time.Duration(q.offset.Load())) }
 
-// setClock measures how far the server's clock is from ours: it says when it stored a value.
+// setClock measures the offset of the server's clock, which sets the time of a stored value.
 func (q *Queue) setClock(ctx context.Context) error {
 	began := q.clock()
 	if _, err := q.leases.Put(ctx, keyClock, nil); err != nil {
@@ -378,8 +378,8 @@ func (q *Queue) setClock(ctx context.Context) error {
 	return err
 }
 
-// keepClock measures it again now and then, of the queue if that is still there: one of several servers may be lost
-// while the connection stays.
+// keepClock checks the queue and measures the offset every minute, because one of several servers may be lost while the
+// connection stays.
 func (q *Queue) keepClock(ctx context.Context) {
 	ticker := time.NewTicker(time.Minute)
 	defer ticker.Stop()

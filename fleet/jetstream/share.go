@@ -7,25 +7,25 @@ import (
 	"braid/fleet"
 )
 
-// A Limited holds this process to a number of bytes a second, which Set changes, and counts the bytes that have passed.
-// Its methods do not block.
+// A Limited limits this process to a number of bytes per second, which Set changes, and counts the bytes passed. Its
+// methods do not block.
 type Limited interface {
 	Set(bytes int64)
 	Passed() int64
 }
 
-// leastShare is what a process may have that has no share yet: zero is no limit.
+// leastShare is the limit of a process without a share; zero would mean no limit.
 const leastShare = 1 << 10
 
-// A sharer keeps the share of this process of what a host sends.
+// A sharer maintains this process's share of a host's bytes per second.
 type sharer struct {
 	users     int
 	perSecond int64
 	to        Limited
 }
 
-// Share keeps a limit at the share of this process of the perSecond bytes that a host may send to all, until end is
-// called. Each download from the host calls it.
+// Share keeps a limit at this process's share of the perSecond bytes that a host may send to all, until end is called.
+// Each download from the host calls it.
 func (p *Pacer) Share(host string, perSecond int64, to Limited) (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +45,7 @@ func (p *Pacer) Share(host string, perSecond int64, to Limited) (end func()) {
 	}
 }
 
-// share asks for the share again and again, and gives it back when it is not needed any more.
+// share renews the share periodically and gives it back when no download needs it.
 func (p *Pacer) share(host string, s *sharer) {
 	var rate, passed int64
 	asked := time.Now()
@@ -74,7 +74,7 @@ func (p *Pacer) share(host string, s *sharer) {
 	}
 }
 
-// leave gives the share back. If that fails, it runs out.
+// leave gives the share back. If that fails, the share expires.
 func (p *Pacer) leave(host string) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(p.q.open), oneTurn)
 	defer stop()
@@ -86,7 +86,7 @@ func (p *Pacer) leave(host string) {
 	})
 }
 
-// ask asks the queue for a share. Without an answer the one of before stays.
+// ask requests a share from the queue. Without an answer the previous one stays.
 func (p *Pacer) ask(host string, users int, rate *int64, want, perSecond int64) (again time.Duration, err error) {
 	ctx, stop := context.WithTimeout(p.q.open, oneTurn)
 	defer stop()
@@ -102,14 +102,14 @@ func (p *Pacer) ask(host string, users int, rate *int64, want, perSecond int64) 
 	return again, nil
 }
 
-// users is how many downloads bring something from the host.
+// users returns the number of downloads that receive data from the host.
 func (p *Pacer) users(s *sharer) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return s.users
 }
 
-// forget forgets s, unless something comes from the host again.
+// forget removes s, unless a download from the host has begun again. It reports whether it did.
 func (p *Pacer) forget(host string, s *sharer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,32 +6,33 @@ import (
 	"braid/fleet"
 )
 
-// A stranger is a host at which no job of this process has got anywhere since one failed there. It may send a byte a
-// second, for as long as a download may be that slow, and with a few jobs it would have all places of all workers: a
-// process has one of its jobs at a time. The others wait in the queue for a moment.
+// A stranger is a host at which no job of this process has made progress since one failed there. It may send one byte
+// per second for as long as a slow download may take. A few such jobs could occupy all workers, so a process runs one
+// job of a stranger at a time. The others wait in the queue for a moment.
 
 const (
-	// passFirst is for how long a job of a stranger is left to the queue at first, and passAgain if it is one still.
+	// passFirst is how long the first job of a stranger stays in the queue, and passAgain how long if the host is still
+	// one.
 	passFirst, passAgain = 250 * time.Millisecond, time.Second
-	// mostPassed is how many are in a row before the process looks for another job no sooner than after passFirst.
+	// mostPassed is the number of jobs skipped in a row after which the process waits passFirst before it looks again.
 	mostPassed = 32
-	// introduces is how many bytes a job has brought from a host that is none any more.
+	// introduces is the number of bytes after which a host is no longer a stranger.
 	introduces = 64 << 10
 )
 
-// strangers are what a process knows of hosts. The zero value knows none.
+// strangers records which hosts are known. The zero value knows none.
 type strangers struct {
 	known  map[string]bool
-	passed map[string]bool // the keys of jobs that were passed over
-	row    int             // how many of them since a job was taken
+	passed map[string]bool // keys of skipped jobs
+	row    int             // skipped jobs since a job was taken
 }
 
-// wait returns for how long a job of a host is passed over. The process has so many jobs there.
+// wait returns how long a job of a host is skipped. there is the number of the process's jobs at the host.
 func (s *strangers) wait(host, key string, there int) time.Duration {
 	if there == 0 || s.known[host] {
 		return 0
 	}
-	if s.passed == nil || len(s.passed) > 1000 { // others may have taken them
+	if s.passed == nil || len(s.passed) > 1000 { // other workers may have taken them
 		s.passed = map[string]bool{}
 	}
 	s.row++
@@ -42,26 +43,26 @@ func (s *strangers) wait(host, key string, there int) time.Duration {
 	return passFirst
 }
 
-// took takes down that a job was taken.
+// took records that a job was taken.
 func (s *strangers) took(key string) {
 	s.row = 0
 	delete(s.passed, key)
 }
 
-// ended takes down how a job of a host has ended, or that it gets somewhere, which is Right.
+// ended records how a job of a host has ended, or, as Right, that it makes progress.
 func (s *strangers) ended(host string, k fleet.Kind) {
 	if s.known == nil {
 		s.known = map[string]bool{}
 	}
 	switch k {
-	case fleet.Right, fleet.Wrong: // it answers
+	case fleet.Right, fleet.Wrong: // the host answers
 		s.known[host] = true
 	case fleet.Failed:
 		delete(s.known, host)
 	}
 }
 
-// passedMany reports whether a process has passed over so many jobs that it is to wait before it looks for another one.
+// passedMany reports whether a process has skipped so many jobs that it should wait before it looks for another.
 func (p *Pacer) passedMany() bool {
 	if p == nil {
 		return false

@@ -11,20 +11,20 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A stored value is one of a bucket, with its revision, which is 0 if there is none.
+// A stored value is a value of a bucket with its revision, which is 0 if it does not exist.
 type stored[T any] struct {
 	value    T
 	revision uint64
 }
 
-// change changes a value as f does, and stores it if no other process has changed it meanwhile; else f is called again.
-// A value that is missing is the zero value. An error of f ends it, and nothing changes.
+// change applies f to a value and stores it if no other process has changed it meanwhile; otherwise it calls f again. A
+// missing value is the zero value. If f returns an error, nothing changes.
 func change[T any](ctx context.Context, bucket jetstream.KeyValue, key string, f func(*T) error) (T, error) {
 	now, err := changeFrom(ctx, bucket, key, nil, f)
 	return now.value, err
 }
 
-// changeFrom is change of a value that this process knows. If from is nil, or another process has changed it, it is read.
+// changeFrom is change of a value known to this process. If from is nil or outdated, the value is read.
 func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key string, from *stored[T],
 	f func(*T) error) (now stored[T], err error) {
 	for {
@@ -45,7 +45,7 @@ func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key strin
 		} else {
 			now.revision, err = bucket.Update(ctx, key, data, now.revision)
 		}
-		if !errors.Is(err, jetstream.ErrKeyExists) { // which is any conflict
+		if !errors.Is(err, jetstream.ErrKeyExists) { // returned for any conflict
 			return now, err
 		}
 		if err := rest(ctx, rand.N(20*time.Millisecond)); err != nil {
@@ -54,7 +54,7 @@ func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key strin
 	}
 }
 
-// read returns a value and its revision, which is 0 if there is none.
+// read returns a value and its revision, which is 0 if it does not exist.
 func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (value T, revision uint64, err error) {
 	e, err := bucket.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -71,8 +71,8 @@ func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (va
 
 var errUnreadable = errors.New("cannot be read")
 
-// each calls f with each value of some keys, but for those that another program has stored and cannot be read. The
-// error is a *NewerError if some are of a newer braid; the others have been read then.
+// each calls f with each value of some keys. It skips unreadable values, which another program has stored. The error is
+// a *NewerError if some are of a newer braid; f has been called with the others.
 func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f func(T)) error {
 	w, err := bucket.Watch(ctx, keys, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -105,9 +105,8 @@ func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f 
 	}
 }
 
-// A sure bucket is read at the server that leads. Otherwise any of several servers answers, also one that does not know
-// of the last change: a worker that saw a job done which is queued anew would end its message, and the job would wait
-// for ever.
+// A sure bucket is read from the leader of a cluster. Otherwise any server may answer without the last change. A worker
+// that saw a job as done although it was queued again would end its message, and the job would wait forever.
 type sure struct {
 	jetstream.KeyValue
 	stream jetstream.Stream
@@ -118,7 +117,7 @@ func newSure(ctx context.Context, js jetstream.JetStream, bucket jetstream.KeyVa
 	if err != nil {
 		return nil, err
 	}
-	stream.CachedInfo().Config.AllowDirect = false // in this process only: then it asks the server that leads
+	stream.CachedInfo().Config.AllowDirect = false // in this process only: reads go to the leader
 	return sure{bucket, stream}, nil
 }
 
@@ -137,7 +136,7 @@ func (b sure) Get(ctx context.Context, key string) (jetstream.KeyValueEntry, err
 	return entry{value: m.Data, revision: m.Sequence}, nil
 }
 
-// An entry has a value and its revision, and nothing else of what it embeds.
+// An entry has a value and its revision. Other methods of the embedded interface must not be called.
 type entry struct {
 	jetstream.KeyValueEntry
 	value    []byte
