@@ -180,14 +180,15 @@ func (e *TakenError) Error() string {
 	return "its name is that of a file of the watch " + e.Job.Watch
 }
 
-// before reports whether the file of j is older than that of o, as feeds say of both.
+// before reports whether the file of j is older than that of o, by the times in feeds.
 func (j *Job) before(o *Job) bool {
 	return !j.Modified.IsZero() && !o.Modified.IsZero() && j.Modified.Before(o.Modified)
 }
 
-// Report takes a report. What was reported before changes nothing but the priority, unless it is dead: then it is tried
-// again. While a worker has the job, an older version than the one that is next changes nothing, too: it may come from a
-// watcher that was stopped for a while. The error is a *TakenError, and the record unchanged, while the name is that of another job which is not over.
+// Report applies a report. A version that was reported before changes only the priority, but a dead one is tried again.
+// While a worker has the job, a version older than the next one changes nothing, because it may come from a watcher
+// that was stopped for a while. The error is a *TakenError while an unfinished job of another file has the name; r is
+// then unchanged.
 func (r *Record) Report(j Job, now time.Time) (News, error) {
 	same := r.Job.ID() == j.ID()
 	active := r.State == Queued || r.State == Running || r.State == Waiting
@@ -310,15 +311,15 @@ func (r *Record) Release(worker string, fence uint64, now time.Time) error {
 	return nil
 }
 
-// overtake replaces the job by one that was reported meanwhile.
+// overtake replaces the job with the job reported meanwhile.
 func (r *Record) overtake(now time.Time) {
 	if r.Newer != nil {
 		r.queue(*r.Newer, now)
 	}
 }
 
-// forgetOlder forgets an older version that was reported while a worker had the job: the job is to be tried again, and
-// its file is still to come. After one that came, the older one is asked for, as it may have been restored.
+// forgetOlder drops an older version that was reported while a worker had the job, if the job is tried again and its
+// file is still to come. After a success the older version is downloaded, because it may have been restored.
 func (r *Record) forgetOlder() {
 	if r.Newer != nil && r.Newer.before(&r.Job) {
 		r.Newer = nil

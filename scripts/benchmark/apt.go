@@ -18,7 +18,7 @@ const (
 )
 
 // apt compares "apt-get install --download-only" of many small packages by braid and by apt's own transport, each in a
-// private root: from one server as fast as it goes and at a rate, and from mirrors of which the configured one is the
+// private root: from one server without and with a rate limit, and from mirrors of which the configured one is the
 // slowest.
 func (b *bench) apt(ctx context.Context) error {
 	root, names, err := b.aptRepository()
@@ -86,7 +86,7 @@ func (b *bench) compareApt(ctx context.Context, web *web, names []string, goal s
 	return nil
 }
 
-// aptRepository makes one in a folder, unsigned.
+// aptRepository makes an unsigned repository in a folder.
 func (b *bench) aptRepository() (root string, names []string, err error) {
 	if root, err = b.serverRoot(1, 3*debs*debSize, writeRandom); err != nil {
 		return "", nil, err
@@ -133,7 +133,7 @@ func (b *bench) aptRepository() (root string, names []string, err error) {
 	return root, names, nil
 }
 
-// aptRoot makes a private system of apt, with a source.
+// aptRoot makes a private apt system with one source.
 func (b *bench) aptRoot(uri, conf string) (dir string, err error) {
 	if dir, err = os.MkdirTemp(b.dir, "apt-"); err != nil {
 		return "", err

@@ -15,8 +15,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// daemon compares a daemon with aria2c as one, and with braid get: what a long queue costs, what nothing costs, what clients that
-// poll cost, and how fast small files and a large one come.
+// daemon compares a daemon with aria2c as one, and with braid get: the cost of a long queue, of idling and of polling
+// clients, and the speed with small files and with a large one.
 func (b *bench) daemon(ctx context.Context) error {
 	if err := b.queue(ctx); err != nil {
 		return err
@@ -35,7 +35,7 @@ const (
 	pollEvery = time.Second / 4
 )
 
-// figures are those of one service, a value of each run.
+// figures are the results of one service, a value for each run.
 type figures struct {
 	label                                               string
 	start                                               starter
@@ -43,7 +43,7 @@ type figures struct {
 	idleSwitches, idleRSS, added, list, rss, polls, cpu []float64
 }
 
-// queue measures what a service costs that downloads nothing, or next to nothing.
+// queue measures a service that downloads nothing or almost nothing.
 func (b *bench) queue(ctx context.Context) error {
 	root, err := b.serverRoot(256<<20, 257<<20, func(f *os.File, size int64) error { return f.Truncate(size) })
 	if err != nil {
@@ -92,7 +92,7 @@ func (b *bench) queue(ctx context.Context) error {
 	return nil
 }
 
-// kept says where the queue is.
+// kept describes where the queue is stored.
 func (b *bench) kept() string {
 	if b.tmpfs {
 		return "tmpfs"
@@ -100,7 +100,7 @@ func (b *bench) kept() string {
 	return "a folder on disk"
 }
 
-// run has a service do each of what is measured, once.
+// run performs each measurement of a service once.
 func (f *figures) run(b *bench, ctx context.Context, web *web) error {
 	s, err := f.start(b, ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *figures) run(b *bench, ctx context.Context, web *web) error {
 	return f.poll(ctx, s)
 }
 
-// idle waits until what a start has to do is done, and then sees what a service does that has nothing to do.
+// idle waits until the service has finished its start, and then measures it while it has nothing to do.
 func (f *figures) idle(ctx context.Context, s *service) error {
 	if err := pass(ctx, 3*time.Second); err != nil {
 		return err
@@ -165,7 +165,7 @@ func pass(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// poll has clients poll for ten seconds, evenly over time.
+// poll polls with several clients for ten seconds, evenly spread.
 func (f *figures) poll(ctx context.Context, s *service) error {
 	poll, err := request("aria2.tellActive", "token:"+secret)
 	if err != nil {
@@ -222,7 +222,7 @@ func ask(ctx context.Context, conn *websocket.Conn, body []byte) error {
 	return err
 }
 
-// A contender is one way to download the same files: by a service, or by a command that has done when it ends.
+// A contender downloads the files, either by a service or by a command that exits when done.
 type contender struct {
 	label   string
 	start   starter
@@ -231,9 +231,9 @@ type contender struct {
 	series
 }
 
-// race has each contender download the files, which have the same size, in turn, into a folder of its own that is empty.
+// race lets the contenders download the files, which have the same size, in turn, each into its own empty folder.
 func (b *bench) race(ctx context.Context, contenders []contender, urls []string, size int64) error {
-	for i := range b.reps + 1 { // the first to use the memory pays for it
+	for i := range b.reps + 1 { // a warm-up: the first run allocates the memory
 		for j := range contenders {
 			c := &contenders[j]
 			if err := c.run(b, ctx, urls, size); err != nil {
@@ -283,7 +283,7 @@ func (c *contender) run(b *bench, ctx context.Context, urls []string, size int64
 	return complete(s.into, len(urls), size)
 }
 
-// complete demands that so many files of a size are in a folder.
+// complete returns an error unless a folder has the given number of files of a size.
 func complete(into string, files int, size int64) error {
 	entries, err := os.ReadDir(into)
 	n := 0
@@ -344,7 +344,7 @@ func (b *bench) smallFiles(ctx context.Context) error {
 	return nil
 }
 
-// ratios prints the time of the first contender to that of each other, beside the goals.
+// ratios prints the ratio of the first contender's time to that of each other, with the goals.
 func ratios(contenders []contender, goals ...string) {
 	for i, goal := range goals {
 		other := &contenders[i+1]

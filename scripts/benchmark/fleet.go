@@ -26,8 +26,8 @@ const (
 	fleetLease   = 5 * time.Second
 )
 
-// fleet measures what a queue costs that workers share: beside braid get of the same files, when a worker ends, and
-// when there is nothing to do.
+// fleet measures a queue with several workers: compared with braid get of the same files, after the end of a worker,
+// and while idle.
 func (b *bench) fleet(ctx context.Context) error {
 	if err := b.fleetJobs(ctx); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (f *fleetRig) command(args ...string) command {
 	return append(command{f.braid}, append(args, "--queue", "embedded:"+filepath.Join(f.dir, "queue"))...)
 }
 
-// start starts a process that stays.
+// start starts a long-running process.
 func (f *fleetRig) start(c command) (*service, error) {
 	s := &service{command: c, exited: make(chan struct{})}
 	s.cmd = exec.Command(c[0], c[1:]...)
@@ -76,7 +76,7 @@ func (f *fleetRig) worker(atOnce string) (*service, error) {
 	return f.start(f.command("work", "-q", "-j", atOnce, "--lease", fleetLease.String(), "--to", f.to()))
 }
 
-// stop ends all processes, those that run the queue last.
+// stop ends all processes. Those that run the queue are last.
 func (f *fleetRig) stop() {
 	for i := len(f.all) - 1; i >= 0; i-- {
 		f.all[i].cmd.Process.Kill()
@@ -97,7 +97,8 @@ func (f *fleetRig) run(ctx context.Context, c command) (out []byte, took time.Du
 	return out, time.Since(began), err
 }
 
-// smallServer serves so many files of a size, which are one, and writes lists of them: whole, and one for each of the workers.
+// smallServer serves files of a size, which are one file, and writes lists of them: a whole one, and one for each
+// worker.
 func (b *bench) smallServer(ctx context.Context, files int, size int64, m mirror) (w *web, list string, parts []string, stop func(), err error) {
 	root, err := b.serverRoot(size, 8*int64(files)*size, writeRandom)
 	if err != nil {
@@ -181,8 +182,8 @@ func (b *bench) fleetJobs(ctx context.Context) error {
 	return nil
 }
 
-// runFleet has four workers do the jobs of a list. It returns the memory of the one that runs the queue, and of the
-// others, in MiB.
+// runFleet runs the jobs of a list with four workers. It returns the memory of the worker that runs the queue, and of
+// the others, in MiB.
 func (b *bench) runFleet(ctx context.Context, list string, enqueued, done *series) (host, worker float64, err error) {
 	f, err := b.newFleet()
 	if err != nil {
@@ -219,7 +220,7 @@ func (b *bench) runFleet(ctx context.Context, list string, enqueued, done *serie
 	return host, worker, nil
 }
 
-// takeOver measures how long a job is without a worker when the one that has it is killed, and when it ends.
+// takeOver measures how long a job is without a worker after its worker was killed, and after its worker ended.
 func (b *bench) takeOver(ctx context.Context) error {
 	_, list, _, stop, err := b.smallServer(ctx, 2, 16<<20, mirror{own: 256 << 10})
 	if err != nil {
@@ -241,7 +242,7 @@ func (b *bench) takeOver(ctx context.Context) error {
 	return nil
 }
 
-// takenOver has the worker of the second job of a list end.
+// takenOver signals the worker of the second job of a list.
 func (b *bench) takenOver(ctx context.Context, list string, how os.Signal) (time.Duration, error) {
 	f, err := b.newFleet()
 	if err != nil {
@@ -252,7 +253,7 @@ func (b *bench) takenOver(ctx context.Context, list string, how os.Signal) (time
 		return 0, err
 	}
 	holders := map[string]bool{}
-	for range 2 { // the first runs the queue, and has room for one job
+	for range 2 { // the first one runs the queue and one job
 		s, err := f.worker("1")
 		if err != nil {
 			return 0, err
@@ -265,14 +266,14 @@ func (b *bench) takenOver(ctx context.Context, list string, how os.Signal) (time
 	if err != nil {
 		return 0, err
 	}
-	if err := pass(ctx, 2*time.Second); err != nil { // until it waits for a job
+	if err := pass(ctx, 2*time.Second); err != nil { // let it wait for a job
 		return 0, err
 	}
 	f.all[1].cmd.Process.Signal(how)
 	return f.awaitHolder(ctx, third, holders)
 }
 
-// awaitHolder waits until a process has a job that none of the known had.
+// awaitHolder waits until a process other than the known ones has a job.
 func (f *fleetRig) awaitHolder(ctx context.Context, s *service, known map[string]bool) (time.Duration, error) {
 	began := time.Now()
 	for time.Since(began) < time.Minute {
@@ -284,7 +285,7 @@ func (f *fleetRig) awaitHolder(ctx context.Context, s *service, known map[string
 		if err := json.Unmarshal(out, &status); err != nil {
 			return 0, err
 		}
-		for name, jobs := range status.Workers { // those without a job are listed, too
+		for name, jobs := range status.Workers { // includes workers without a job
 			if jobs > 0 && !known[name] && strings.Contains(name, fmt.Sprintf("/%d/", s.cmd.Process.Pid)) {
 				known[name] = true
 				return time.Since(began), nil
@@ -294,7 +295,7 @@ func (f *fleetRig) awaitHolder(ctx context.Context, s *service, known map[string
 	return 0, fmt.Errorf("%s has no job\n%s", s.command, s.said.String())
 }
 
-// idleFleet measures ten processes that have nothing to do: two watchers and eight workers.
+// idleFleet measures ten idle processes: two watchers and eight workers.
 func (b *bench) idleFleet(ctx context.Context) error {
 	f, err := b.newFleet()
 	if err != nil {

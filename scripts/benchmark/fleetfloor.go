@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// floorOfFleet is how long the disk takes for what the jobs of a fleet put on it, without a network, a queue and
-// digests: for each a folder, a journal, a part file and what is remembered of its URL, three fsyncs of them, and three
-// values that the queue syncs one after the other.
+// floorOfFleet measures the disk operations of a fleet's jobs without network, queue and digests. Each job writes a
+// folder, a journal, a part file and the record of its URL, with three fsyncs, and three queue values, each of which is
+// synced.
 func (b *bench) floorOfFleet(atOnce int) (time.Duration, error) {
 	dir, err := os.MkdirTemp(b.dir, "floor-")
 	if err != nil {
@@ -43,7 +43,7 @@ func (b *bench) floorOfFleet(atOnce int) (time.Duration, error) {
 	return time.Since(began), errors.Join(failed...)
 }
 
-// A fleetFloor is the folder of such jobs, and the logs of the queue: one of records, one of messages.
+// A fleetFloor is the folder of such jobs with the logs of the queue: one of records, one of messages.
 type fleetFloor struct {
 	dir  string
 	data []byte
@@ -69,7 +69,7 @@ func (f *fleetFloor) job(name string) error {
 		func() error { return os.Link(placing, filepath.Join(f.dir, name)) },
 		func() error { return syncPath(f.dir) },
 		func() error { return f.store(0, 1700) }, // done
-		func() error { return f.store(1, 100) },  // its message is gone
+		func() error { return f.store(1, 100) },  // message deleted
 		func() error { return os.RemoveAll(stage) },
 	} {
 		if err := step(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// ftp measures what several servers of different protocols bring together, and a single FTP server beside other clients.
+// ftp measures the combined speed of servers of different protocols, and a single FTP server against other clients.
 func (b *bench) ftp(ctx context.Context) error {
 	if err := b.together(ctx); err != nil {
 		return err
@@ -19,7 +19,7 @@ func (b *bench) ftp(ctx context.Context) error {
 	return b.alone(ctx)
 }
 
-// together compares what comes from servers of 20 Mbit/s each with the sum of their rates.
+// together compares the speed of a download from servers of 20 Mbit/s each with the sum of their rates.
 func (b *bench) together(ctx context.Context) error {
 	const size = 128 << 20
 	root, err := b.serverRoot(size, 2*size, writeRandom)
@@ -27,7 +27,7 @@ func (b *bench) together(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(root)
-	if err := os.Chmod(root, 0o755); err != nil { // of FTP servers, somebody else reads it
+	if err := os.Chmod(root, 0o755); err != nil { // FTP servers read it as another user
 		return err
 	}
 	places, err := b.mixed(ctx, root)
@@ -75,8 +75,8 @@ func (b *bench) together(ctx context.Context) error {
 	return nil
 }
 
-// atOnce is what the servers really give while the machine is as busy as it is, in bytes a second: for some seconds, and to a
-// client each.
+// atOnce measures the actual rates of the servers on this busy machine, in bytes per second, with a client for each at
+// the same time.
 func atOnce(ctx context.Context, places []place) (sum float64, err error) {
 	const seconds = "8"
 	speeds, errs := make([]float64, len(places)), make([]error, len(places))
@@ -84,7 +84,7 @@ func atOnce(ctx context.Context, places []place) (sum float64, err error) {
 	for i, p := range places {
 		wg.Go(func() {
 			curl := exec.CommandContext(ctx, "curl", "-s", "-o", "/dev/null", "--max-time", seconds, "-w", "%{speed_download}", p.url)
-			said, err := curl.Output() // which is an error, as the time was over
+			said, err := curl.Output() // an error, because of the time limit
 			if speeds[i], errs[i] = strconv.ParseFloat(string(said), 64); errs[i] != nil {
 				errs[i] = fmt.Errorf("%v: %v, %q", curl.Args, err, said)
 			}
@@ -97,7 +97,7 @@ func atOnce(ctx context.Context, places []place) (sum float64, err error) {
 	return sum, errors.Join(errs...)
 }
 
-// alone compares clients at one FTP server that is as fast as it can.
+// alone compares clients of one FTP server without a rate limit.
 func (b *bench) alone(ctx context.Context) error {
 	root, err := b.serverRoot(b.size, 2*b.size, writeRandom)
 	if err != nil {

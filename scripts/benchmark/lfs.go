@@ -16,13 +16,13 @@ import (
 	"strings"
 )
 
-// lfs compares git-lfs's own transfer with braid as its agent: many objects from one server, and a few from a slow one
-// that has mirrors.
+// lfs compares git-lfs's own transfer with braid as its agent: many objects from one server, and a few from a slow
+// server with mirrors.
 func (b *bench) lfs(ctx context.Context) error {
 	for _, m := range []struct {
 		what          string
 		objects, size int
-		rates         []int64 // bytes a second, of the server and its mirrors; 0: no limit
+		rates         []int64 // bytes per second of the server and its mirrors; 0 for no limit
 		goal          string
 	}{
 		{"40 objects of 8 MiB from one server over loopback", 40, 8 << 20, []int64{0}, "under 2, as git-lfs hashes once more what an agent brings"},
@@ -97,7 +97,7 @@ func (b *bench) lfsRace(ctx context.Context, objects, size int, rates []int64, g
 	return nil
 }
 
-// makeObjects makes a repository with pointers to objects, which are in store as they would be in .git/lfs/objects.
+// makeObjects makes a repository with pointers to objects. The objects are in store, as in .git/lfs/objects.
 func makeObjects(repo, store string, n, size int) error {
 	if err := os.MkdirAll(repo, 0o755); err != nil {
 		return err
@@ -126,7 +126,7 @@ func makeObjects(repo, store string, n, size int) error {
 	return nil
 }
 
-// answerBatch says that all objects are at a server.
+// answerBatch answers that a server has all objects.
 func answerBatch(w http.ResponseWriter, r *http.Request, at string) {
 	type object struct {
 		OID     string         `json:"oid"`

@@ -1,10 +1,9 @@
 //go:build linux
 
-// The command benchmark measures the braid command beside curl, with nginx on loopback as the server. It is run by
-// scripts/bench, and measures some promises: that a start costs little, that verifying does, that memory does not grow
-// with the file, that a mirror which stalls costs little, that servers of different protocols add up, that a swarm is
-// used as well as aria2 does, that servers and peers together bring what each of them can, and that a queue with a
-// remote control costs little. It judges nothing: it prints each time, the medians, their ratio and the goal.
+// The command benchmark compares the braid command with curl and other programs, with servers on loopback.
+// scripts/bench runs it. It measures the cost of a start, of verification, of a stalled mirror, and of a queue with a
+// remote control, memory with a large file, the combined speed of servers of different protocols and of peers, and a
+// swarm compared with aria2. It prints each time, the medians, their ratio and the goal, but no verdict.
 package main
 
 import (
@@ -22,11 +21,11 @@ import (
 	"syscall"
 )
 
-// A bench is what all measurements share.
+// A bench holds the settings of all measurements.
 type bench struct {
 	braid string // path of the command
-	dir   string // where servers' files and downloads go
-	store string // where an object store keeps its buckets
+	dir   string // for the servers' files and the downloads
+	store string // for the buckets of an object store
 	tmpfs bool   // dir is in memory
 	reps  int
 	size  int64
@@ -69,7 +68,7 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// A measurement is one of what can be asked for, with the programs that it needs.
+// A measurement is a named measurement with the programs that it needs.
 type measurement struct {
 	name  string
 	tools []string
@@ -92,10 +91,10 @@ var measurements = []measurement{
 	{"fleet", []string{"nginx"}, (*bench).fleet},
 }
 
-// packages are Debian's packages of programs that are not called as theirs.
+// packages are the Debian packages of programs, where the names differ.
 var packages = map[string]string{"aria2c": "aria2"}
 
-// choose finds measurements by their names, all if there are none, and says what they need that is not here.
+// choose returns the measurements with the given names, or all. The error lists missing programs.
 func choose(names []string) (chosen []measurement, err error) {
 	var known, missing []string
 	for _, m := range measurements {
@@ -126,7 +125,7 @@ func choose(names []string) (chosen []measurement, err error) {
 	return nil, fmt.Errorf("%s: not here (Debian: %s; ./scripts/test real unpacks vsftpd)", strings.Join(missing, ", "), install)
 }
 
-// oneServer serves one large file. Stop removes it, too.
+// oneServer serves one large file. stop also removes the file.
 func (b *bench) oneServer(ctx context.Context) (w *web, stop func(), err error) {
 	root, err := b.serverRoot(b.size, 2*b.size, writeRandom)
 	if err != nil {
@@ -174,7 +173,8 @@ func (b *bench) single(ctx context.Context) error {
 	verified.print("curl, then openssl", checked)
 	fmt.Printf("  braid to curl, unverified: %.2f (goal: at most 1.15)\n", ours.median()/theirs.median())
 	fmt.Printf("  braid to curl, then openssl: %.2f\n", ours.median()/verified.median())
-	// What curl and the hash cost can at best be spread evenly; the server, which has to run too, is left out.
+	// The floor spreads the work of curl and the hash evenly over the processors. It leaves out the server, which needs
+	// them too.
 	floor := median(verified.cpu) / float64(runtime.NumCPU())
 	fmt.Printf("  floor of curl's and openssl's work on %d processors, without the server's: %.2f s, %.2f of curl's time\n",
 		runtime.NumCPU(), floor, floor/theirs.median())
@@ -185,8 +185,8 @@ func (b *bench) single(ctx context.Context) error {
 	return nil
 }
 
-// memory downloads a file that is much larger than memory use may be. It is all zeros, so that the
-// server's copy takes no room.
+// memory downloads a file that is much larger than the goal for memory. It is sparse, so that the server's copy
+// occupies no disk.
 func (b *bench) memory(ctx context.Context) error {
 	const size = 8 << 30
 	root, err := b.serverRoot(size, size, func(f *os.File, size int64) error { return f.Truncate(size) })
@@ -237,14 +237,14 @@ func (b *bench) stall(ctx context.Context) error {
 	}
 	healthy.print("healthy", braid)
 	stalled.print("one stalls", braid)
-	// Until the silence three mirrors bring bytes, from then on two.
+	// Three mirrors deliver bytes until one goes silent, then two.
 	ideal := float64(silence)/rate + float64(size-3*silence)/(2*rate)
 	fmt.Printf("  ratio of the medians: %.2f (goal: at most 1.50; nobody can do better than %.2f)\n",
 		stalled.median()/healthy.median(), ideal/(float64(size)/(3*rate)))
 	return nil
 }
 
-// stallOnce downloads the file from three mirrors, one of which goes silent after so many bytes, unless 0.
+// stallOnce downloads the file from three mirrors. If silence is not 0, one goes silent after that many bytes.
 func (b *bench) stallOnce(ctx context.Context, s *series, root string, rate, silence int64) (command, error) {
 	web, err := startNginx(ctx, root, []mirror{
 		{origin: true, rate: rate}, {rate: rate, silentAfter: silence}, {rate: rate}})
@@ -264,7 +264,7 @@ func (b *bench) where() string {
 	return "disk (curl's time includes sync)"
 }
 
-// serverRoot makes a folder with the one file that is served, if there are room bytes for it and for its copy.
+// serverRoot makes a folder with the served file. It returns an error if the disk lacks room bytes for it and its copy.
 func (b *bench) serverRoot(size, room int64, fill func(*os.File, int64) error) (root string, err error) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(b.dir, &fs); err != nil {
@@ -303,11 +303,11 @@ type command []string
 
 func (c command) String() string { return strings.Join(c, " ") }
 
-// A series is what runs of one command took.
+// A series holds the measurements of several runs of one command.
 type series struct {
 	seconds []float64 // wall time
 	cpu     []float64 // seconds of processor time, user and system
-	rss     int64     // bytes; the most of all runs
+	rss     int64     // bytes; maximum of all runs
 	output  []byte    // of the last run
 }
 

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// measure runs c once, notes its wall time and peak memory, and removes out.
+// measure runs c once, records its wall time and peak memory, and removes out.
 func (s *series) measure(ctx context.Context, out string, c command) error {
 	defer os.Remove(out)
 	// What an earlier run learned about the mirrors must not help this one.
@@ -45,7 +45,7 @@ func (s *series) measure(ctx context.Context, out string, c command) error {
 	return nil
 }
 
-// environment has a program keep and find in home what it would in the user's folders.
+// environment makes a program use home in place of the user's folders.
 func environment(home string) []string {
 	return append(os.Environ(), "XDG_CACHE_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CONFIG_HOME="+home)
 }
@@ -55,7 +55,7 @@ func writeRandom(f *os.File, size int64) error {
 	return err
 }
 
-// digest is the value of a Digest field (RFC 3230) for the file.
+// digest returns the value of a Digest field (RFC 3230) for the file.
 func digest(root string) (string, error) {
 	sum, err := sumOf(root)
 	return "SHA-256=" + base64.StdEncoding.EncodeToString(sum), err
@@ -66,7 +66,7 @@ func hexDigest(root string) (string, error) {
 	return hex.EncodeToString(sum), err
 }
 
-// sumOf is the SHA-256 of the file.
+// sumOf returns the SHA-256 of the file.
 func sumOf(root string) ([]byte, error) {
 	f, err := os.Open(filepath.Join(root, fileName))
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 	"time"
 )
 
-// fileName is the one file that every mirror has.
+// fileName is the name of the file that every mirror has.
 const fileName = "file.bin"
 
 // A mirror is one server of the set.
 type mirror struct {
 	origin      bool   // sends Digest, and the others as Link
-	rate        int64  // bytes a second; 0: as fast as it goes
-	own         int64  // the same, by nginx itself and for each connection
-	silentAfter int64  // bytes after which a mirror with a rate goes silent; 0: never
+	rate        int64  // bytes per second of the relay; 0 for no limit
+	own         int64  // bytes per second of each connection, limited by nginx
+	silentAfter int64  // bytes until a mirror with a rate goes silent; 0 for never
 	torrent     bool   // an origin names the torrent beside the file
 	also        string // URL of another mirror that an origin names
 	addr        string
-	public      string // what clients are told; the relay that limits the rate, or addr
+	public      string // address for clients: the relay that limits the rate, or addr
 }
 
 // A web is one nginx with a server for each mirror.
@@ -39,7 +39,7 @@ type web struct {
 	relays  []*relay
 }
 
-// url is where clients find the file at mirror i.
+// url returns the URL of the file at mirror i.
 func (w *web) url(i int) string { return "http://" + w.mirrors[i].public + "/" + fileName }
 
 // startNginx serves root at all mirrors, on free ports of loopback.
@@ -84,7 +84,7 @@ func startNginx(ctx context.Context, root string, mirrors []mirror) (w *web, err
 	return w, nil
 }
 
-// place finds a free port for m, and a relay if it has a rate.
+// place chooses a free port for m, and starts a relay if m has a rate.
 func (w *web) place(m *mirror) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

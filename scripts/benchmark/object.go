@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// objectSize is that of the file which goes into an object store.
+// objectSize is the size of the file that is downloaded into an object store.
 const objectSize = 4 << 30
 
-// object compares a download into an object store (versitygw) with one into a file, and measures what of it lies on the
-// local disk.
+// object compares a download into an object store (versitygw) with one into a file, and measures its use of the local
+// disk.
 func (b *bench) object(ctx context.Context) error {
 	const rate = 64 << 20 // of each of the two mirrors: together the gigabit of a network card
 	size := min(b.size*2, objectSize)
@@ -68,7 +68,7 @@ func (b *bench) objectRace(ctx context.Context, web *web, store []string, size, 
 	var files, objects series
 	var peak int64
 	for n := range (b.reps + 1) / 2 {
-		object[4] = fmt.Sprintf("s3://bucket/%d-%d/", rate, n) // one that is there would not be fetched
+		object[4] = fmt.Sprintf("s3://bucket/%d-%d/", rate, n) // an existing object would not be fetched
 		if err := files.measure(ctx, out, file); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (b *bench) emptyStore() error {
 	return errors.Join(os.RemoveAll(bucket), os.Mkdir(bucket, 0o755))
 }
 
-// startStore starts versitygw on a folder with one bucket. It returns the environment that leads there.
+// startStore starts versitygw on a folder with one bucket. It returns the environment for its clients.
 func (b *bench) startStore(ctx context.Context) (env []string, stop func(), err error) {
 	path, err := exec.CommandContext(ctx, "go", "-C", "scripts", "tool", "-n", "versitygw").Output()
 	if err != nil {
@@ -129,7 +129,7 @@ func (b *bench) startStore(ctx context.Context) (env []string, stop func(), err 
 	return []string{"AWS_ENDPOINT_URL_S3=http://" + addr, "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret", "AWS_REGION=us-east-1", "TMPDIR=" + b.dir}, stop, nil
 }
 
-// measureObject runs c once, and returns the most room that its files without a name had.
+// measureObject runs c once, and returns the maximum disk use of its unnamed files.
 func (b *bench) measureObject(ctx context.Context, s *series, c command, env []string) (peak int64, err error) {
 	home, err := os.MkdirTemp("", "braid-bench-home-")
 	if err != nil {
@@ -169,7 +169,7 @@ func (b *bench) measureObject(ctx context.Context, s *series, c command, env []s
 	return peak, nil
 }
 
-// roomOf is what the files that a process has open occupy and that have no name.
+// roomOf returns the disk use of the unnamed files that a process has open.
 func roomOf(pid int) (room int64) {
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
 	entries, _ := os.ReadDir(dir)

@@ -18,17 +18,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// A storeFloor is what a store takes for an object that nothing has to be fetched for: the parts, 4 at once, from
-// memory; and to make one object of them.
+// A storeFloor holds the times of uploading an object from memory: of the parts, 4 at once, and of completing the
+// upload.
 type storeFloor struct{ parts, complete time.Duration }
 
-// of is the least time of an object whose file takes so long: the parts may come while it is fetched.
+// of returns the minimum time for an object whose download takes file: the parts may be uploaded during the download.
 func (f storeFloor) of(file time.Duration) time.Duration { return max(file, f.parts) + f.complete }
 
-// The parts are as braid makes them.
+// The parts have braid's size and concurrency.
 const floorPart, floorAtOnce = 8 << 20, 4
 
-// storeFloor uploads an object of so many bytes with Amazon's library.
+// storeFloor uploads an object of a given size with Amazon's library.
 func (b *bench) storeFloor(ctx context.Context, store []string, size int64) (f storeFloor, err error) {
 	c := amazon(strings.TrimPrefix(store[0], "AWS_ENDPOINT_URL_S3="))
 	bucket, key := aws.String("bucket"), aws.String("floor")
@@ -77,7 +77,7 @@ func floorParts(ctx context.Context, c *s3.Client, up *s3.CreateMultipartUploadO
 	return parts, errors.Join(faults...)
 }
 
-// amazon is a client that leaves the payload unsigned, as braid does.
+// amazon returns a client that leaves the payload unsigned, like braid.
 func amazon(endpoint string) *s3.Client {
 	return s3.New(s3.Options{
 		BaseEndpoint: &endpoint, Region: "us-east-1", UsePathStyle: true, RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,

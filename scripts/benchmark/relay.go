@@ -9,20 +9,19 @@ import (
 	"time"
 )
 
-// A relay stands before a server, as a link of limited rate that all connections share. (nginx's own limit
-// begins anew with each request, and allows a second's worth at once.) After so many bytes toward the client
-// it goes silent: connections stay open and new ones are accepted, but nothing comes any more, as from a
-// mirror whose disk or uplink hangs.
+// A relay forwards to a server over a simulated link, whose rate all connections share. (nginx's own limit restarts
+// with each request and allows a burst of a second.) After a number of bytes toward the client it goes silent:
+// connections stay open and new ones are accepted, but no bytes come, as from a mirror with a hung disk or uplink.
 type relay struct {
 	l       net.Listener
 	backend string
-	rate    int64 // bytes a second
+	rate    int64 // bytes per second
 
 	mu     sync.Mutex
 	closed bool
 	left   int64 // bytes until the silence
 	silent bool
-	free   time.Time // when the link has sent what was given to it
+	free   time.Time // when the link is idle again
 	conns  []net.Conn
 	wg     sync.WaitGroup
 }
@@ -63,7 +62,7 @@ func (r *relay) serve(client net.Conn) {
 	if !r.keep(server) {
 		return
 	}
-	// What lies in buffers is no longer subject to the rate.
+	// Bytes in buffers are no longer subject to the rate.
 	client.(*net.TCPConn).SetWriteBuffer(64 << 10)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -76,7 +75,7 @@ func (r *relay) serve(client net.Conn) {
 	}
 }
 
-// copy sends what server sends, and reports whether it ended otherwise than by the silence.
+// copy forwards from server to client, and reports whether it ended for a reason other than the silence.
 func (r *relay) copy(client io.Writer, server io.Reader) bool {
 	buf := make([]byte, 16<<10)
 	for {
@@ -92,7 +91,7 @@ func (r *relay) copy(client io.Writer, server io.Reader) bool {
 	}
 }
 
-// take counts n bytes and tells when the link has sent them, and whether they may still be sent.
+// take counts n bytes. It returns the time until the link has sent them, and reports whether they may be sent.
 func (r *relay) take(n int64) (wait time.Duration, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +106,7 @@ func (r *relay) take(n int64) (wait time.Duration, ok bool) {
 	return r.free.Sub(now), !r.silent
 }
 
-// keep remembers c for close; it is closed at once, and false returned, after that.
+// keep remembers c for close. After close it closes c at once and reports false.
 func (r *relay) keep(c net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

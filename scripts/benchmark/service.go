@@ -20,7 +20,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// secret is what all services want to see.
+// secret is the token of all services.
 const secret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 // A service is a program with a queue that aria2's remote control drives: braid daemon, or aria2c.
@@ -30,8 +30,8 @@ type service struct {
 	exited chan struct{}
 	said   bytes.Buffer
 	addr   string
-	home   string // what it keeps
-	into   string // what it downloads
+	home   string // its state
+	into   string // folder for downloads
 	http   http.Client
 }
 
@@ -59,7 +59,7 @@ func startAria2(b *bench, ctx context.Context) (*service, error) {
 	})
 }
 
-// aria2AtOnce has aria2 download more files at once than it does by itself, which is 5.
+// aria2AtOnce raises aria2's limit of concurrent downloads, which is 5 by default.
 const aria2AtOnce = "-j16"
 
 func startService(ctx context.Context, dir string, prepare func(s *service, port string) error) (s *service, err error) {
@@ -97,14 +97,14 @@ func startService(ctx context.Context, dir string, prepare func(s *service, port
 	return s, nil
 }
 
-// stop ends the service at once; its queue is not needed any more.
+// stop kills the service, whose queue is no longer needed.
 func (s *service) stop() {
 	s.cmd.Process.Kill()
 	<-s.exited
 	os.RemoveAll(s.home)
 }
 
-// call calls a method; the token is a parameter like others. It returns the time until the answer was read.
+// call calls a method. The token is an ordinary parameter. It returns the time until the answer was read.
 func (s *service) call(ctx context.Context, result any, method string, params ...any) (took time.Duration, err error) {
 	body, err := request(method, params...)
 	if err != nil {
@@ -138,7 +138,7 @@ func request(method string, params ...any) ([]byte, error) {
 	return json.Marshal(map[string]any{"jsonrpc": "2.0", "id": "1", "method": method, "params": params})
 }
 
-// add adds URLs by one request, with the same options. It returns how long that took.
+// add adds URLs with the same options in one request. It returns the time that took.
 func (s *service) add(ctx context.Context, urls []string, options map[string]string) (time.Duration, error) {
 	calls := make([]any, len(urls))
 	for i, url := range urls {
@@ -150,15 +150,15 @@ func (s *service) add(ctx context.Context, urls []string, options map[string]str
 		err = fmt.Errorf("%d of %d URLs were added", len(answers), len(urls))
 	}
 	for _, answer := range answers {
-		if err == nil && !bytes.HasPrefix(answer, []byte("[")) { // else it is a fault
+		if err == nil && !bytes.HasPrefix(answer, []byte("[")) { // otherwise it is a fault
 			err = fmt.Errorf("a URL was not added: %s", answer)
 		}
 	}
 	return took, err
 }
 
-// download adds URLs and waits until all of them are here. It returns how long that took, until everything is on disk
-// unless that is tmpfs.
+// download adds URLs and waits until all are complete. It returns the time that took, including a sync of the disk
+// unless dir is a tmpfs.
 func (s *service) download(ctx context.Context, urls []string, sync bool) (time.Duration, error) {
 	socket, err := s.dial(ctx)
 	if err != nil {
@@ -196,7 +196,8 @@ func (s *service) dial(ctx context.Context) (*websocket.Conn, error) {
 	return conn, err
 }
 
-// receive returns the method of the next message, which is empty if that is an answer. One that is an error is an error.
+// receive returns the method of the next message, which is empty for an answer. An answer with an error is returned as
+// an error.
 func receive(ctx context.Context, conn *websocket.Conn) (method string, err error) {
 	_, data, err := conn.Read(ctx)
 	if err != nil {
@@ -213,11 +214,11 @@ func receive(ctx context.Context, conn *websocket.Conn) (method string, err erro
 	return message.Method, err
 }
 
-// A use is what a process had of the machine up to now.
+// A use is the resource use of a process since its start.
 type use struct {
 	cpu       float64 // seconds
 	rss, most float64 // MiB
-	switches  float64 // of all threads from one to another: how often one of them woke
+	switches  float64 // context switches of all threads, a measure of wake-ups
 }
 
 func (s *service) use() (u use, err error) {
@@ -250,7 +251,7 @@ func (s *service) use() (u use, err error) {
 	return u, nil
 }
 
-// statusFields are the numbers of a status file of proc(5).
+// statusFields returns the numeric fields of a status file (proc(5)).
 func statusFields(path string) (map[string]float64, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

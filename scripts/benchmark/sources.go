@@ -13,19 +13,19 @@ import (
 	"syscall"
 )
 
-// A place is a server of any protocol that has the file.
+// A place is a server of the file, of any protocol.
 type place struct {
-	name string // what the report calls it
+	name string // for the report
 	url  string
-	rate int64 // bytes a second that it gives at most
+	rate int64 // maximum of bytes per second
 	stop func()
 }
 
-// limited is what the servers of mixed give at most: 20 Mbit/s.
+// limited is the rate of the servers of mixed: 20 Mbit/s.
 const limited = 20_000_000 / 8
 
-// mixed starts the servers of the measurement of several protocols, each of which limits itself, and the first of which
-// is asked. One more protocol is one more line here.
+// mixed starts the servers of several protocols, each with its own rate limit. Clients ask the first one. To add a
+// protocol, add a line.
 func (b *bench) mixed(ctx context.Context, root string) (places []place, err error) {
 	for _, start := range []func(context.Context, string) (place, error){
 		nginxPlace, nginxPlace, vsftpdPlace(limited),
@@ -46,7 +46,7 @@ func stopAll(places []place) {
 	}
 }
 
-// nginxPlace is an nginx that gives each connection the limited rate, of which a client makes one (C7).
+// nginxPlace starts an nginx that limits the rate of each connection; a client makes one (C7).
 func nginxPlace(ctx context.Context, root string) (place, error) {
 	web, err := startNginx(ctx, root, []mirror{{own: limited}})
 	if err != nil {
@@ -55,7 +55,7 @@ func nginxPlace(ctx context.Context, root string) (place, error) {
 	return place{"nginx " + web.mirrors[0].addr, web.url(0), limited, web.stop}, nil
 }
 
-// vsftpdPlace makes places of vsftpd; 0 is no limit.
+// vsftpdPlace returns a function that starts vsftpd with a rate; 0 is no limit.
 func vsftpdPlace(rate int64) func(context.Context, string) (place, error) {
 	return func(ctx context.Context, root string) (place, error) {
 		v, err := startVsftpd(ctx, root, rate)
@@ -66,7 +66,7 @@ func vsftpdPlace(rate int64) func(context.Context, string) (place, error) {
 	}
 }
 
-// A vsftpd is one of its processes, which has others for its sessions.
+// A vsftpd is its main process, which starts one for each session.
 type vsftpd struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -74,7 +74,7 @@ type vsftpd struct {
 	addr   string
 }
 
-// startVsftpd serves root to anonymous users. Its own sandbox does not work in others.
+// startVsftpd serves root to anonymous users. Its sandbox is disabled, because it does not work inside other sandboxes.
 func startVsftpd(ctx context.Context, root string, rate int64) (*vsftpd, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -124,7 +124,7 @@ func (v *vsftpd) stop() {
 	os.RemoveAll(v.dir)
 }
 
-// shares is how many bytes came from each host, by the last line of --json.
+// shares returns the bytes received from each host, according to the last line of --json.
 func shares(output []byte) (map[string]int64, error) {
 	type source struct {
 		Host  string
@@ -148,7 +148,7 @@ func shares(output []byte) (map[string]int64, error) {
 	return brought, nil
 }
 
-// host is that of a place, as results have it.
+// host returns the host of a place as results name it.
 func (p place) host() string {
 	u, err := url.Parse(p.url)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// start measures what a run costs that has nearly nothing to do: the version, and a file of 1 KiB, beside curl. The memory
-// is an upper bound, for the kernel counts that of who started the program, too, until it is another one.
+// start measures runs with almost no work: the version, and a file of 1 KiB, compared with curl. The memory is an upper
+// bound, because the kernel includes that of the parent process before exec.
 func (b *bench) start(ctx context.Context) error {
 	const size = 1 << 10
 	root, err := b.serverRoot(size, 2*size, writeRandom)

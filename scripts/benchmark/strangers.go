@@ -24,11 +24,11 @@ const (
 	askEvery     = 100 * time.Millisecond
 )
 
-// A stranger is a client without the token that costs a daemon as much as it can. It returns when the daemon has hung
-// up, or when ctx ends.
+// A stranger is a client without the token that costs a daemon as much as it can. It returns when the daemon has closed
+// the connection or ctx ends.
 type stranger func(ctx context.Context, addr string) error
 
-// strangerKinds are those that take turns among the strangers.
+// strangerKinds are the kinds of strangers, which take turns.
 var strangerKinds = []struct {
 	name string
 	do   stranger
@@ -39,7 +39,8 @@ var strangerKinds = []struct {
 	{"send 4 MB messages over a WebSocket and read nothing", talker},
 }
 
-// strangers measures what clients without the token cost a daemon, and how long a client with the token waits beside them.
+// strangers measures the cost of clients without the token to a daemon, and the waiting time of a client with the
+// token.
 func (b *bench) strangers(ctx context.Context) error {
 	s, err := startBraid(b, ctx)
 	if err != nil {
@@ -79,8 +80,8 @@ func (b *bench) strangers(ctx context.Context) error {
 	return nil
 }
 
-// friend sends a request with the token again and again until ctx ends, each over a connection of its own, and returns
-// how long each took in milliseconds, and how many were not answered.
+// friend sends requests with the token until ctx ends, each over its own connection. It returns the duration of each in
+// milliseconds, and the number of refused ones.
 func friend(ctx context.Context, s *service) (waits []float64, refused int, err error) {
 	calls := make([]any, 300)
 	for i := range calls {
@@ -104,7 +105,8 @@ func friend(ctx context.Context, s *service) (waits []float64, refused int, err 
 	return waits, refused, nil
 }
 
-// post opens a connection and writes the head of a request with a body of that length, and then what there is of the body.
+// post opens a connection and writes the header of a request with a body of the given length, then the beginning of the
+// body.
 func post(ctx context.Context, addr string, length int, body []byte) (net.Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -124,7 +126,7 @@ func post(ctx context.Context, addr string, length int, body []byte) (net.Conn, 
 	return conn, nil
 }
 
-// hugeBatch is a batch of 4 MB with six calls of system.multicall, each for as many lists of methods as fit.
+// hugeBatch is a batch of 4 MB with six calls of system.multicall, each with as many lists of methods as fit.
 var hugeBatch = sync.OnceValue(func() []byte {
 	one := `{"methodName":"system.listMethods","params":[]}`
 	multi := `{"jsonrpc":"2.0","id":1,"method":"system.multicall","params":[[` + strings.Repeat(one+",", 4_000_000/6/len(one)-2) + one + `]]}`
@@ -137,7 +139,7 @@ func greedy(ctx context.Context, addr string) error {
 		return err
 	}
 	defer conn.Close()
-	return pass(ctx, time.Second) // what comes fills the buffers and is not read
+	return pass(ctx, time.Second) // the answers fill the buffers and are not read
 }
 
 func silent(ctx context.Context, addr string) error {
@@ -161,7 +163,7 @@ func guesser(ctx context.Context, addr string) error {
 		return err
 	}
 	conn.Close()
-	return pass(ctx, 10*time.Millisecond) // or the client takes the processor, and not the daemon
+	return pass(ctx, 10*time.Millisecond) // limit the client's own use of the processor
 }
 
 func talker(ctx context.Context, addr string) error {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A swarm is a torrent with one seeder, an aria2c, and a tracker that tells everybody of it. A tracker of Debian's would have to
-// be told of each torrent, and what it costs is not what is measured.
+// A swarm is a torrent with one seeder, an aria2c, and a tracker that announces it to all peers. A real tracker would
+// need to know each torrent, and its cost is not measured.
 type swarm struct {
 	seeder  *exec.Cmd
 	tracker *http.Server
@@ -24,7 +24,7 @@ type swarm struct {
 	addr    netip.AddrPort
 }
 
-// startSwarm makes a torrent of the file in root, beside it, and seeds it at rate bytes a second, 0: as fast as it goes.
+// startSwarm makes a torrent of the file in root and seeds it at rate bytes per second; 0 is no limit.
 func (b *bench) startSwarm(ctx context.Context, root string, rate int64) (*swarm, error) {
 	addr, err := freePort()
 	if err != nil {
@@ -56,7 +56,7 @@ func (b *bench) startSwarm(ctx context.Context, root string, rate int64) (*swarm
 	return s, s.await(ctx)
 }
 
-// alone are the arguments of an aria2c that asks nobody on other machines.
+// alone returns the arguments of an aria2c that contacts no other machines.
 func alone(dir string) []string {
 	return []string{
 		"--no-conf", "-q", "-d", dir, "--enable-dht=false", "--enable-dht6=false", "--bt-enable-lpd=false", "--enable-peer-exchange=false",
@@ -73,7 +73,7 @@ func freePort() (netip.AddrPort, error) {
 	return netip.ParseAddrPort(l.Addr().String())
 }
 
-// await polls the seeder, which reads its file first.
+// await polls the seeder, which first reads its file.
 func (s *swarm) await(ctx context.Context) error {
 	for {
 		conn, err := net.Dial("tcp", s.addr.String())
@@ -142,7 +142,7 @@ func (b *bench) hybrid(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(root)
-	if err := os.Chmod(b.dir, 0o755); err != nil { // the FTP server is somebody else
+	if err := os.Chmod(b.dir, 0o755); err != nil { // the FTP server runs as another user
 		return err
 	}
 	if err := os.Chmod(root, 0o755); err != nil {
@@ -178,7 +178,7 @@ func (b *bench) hybrid(ctx context.Context) error {
 	return nil
 }
 
-// indented is the last lines of what a command said: who brought how much.
+// indented returns the last lines of a command's output, with the bytes of each source.
 func indented(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	return "    " + strings.Join(lines[max(0, len(lines)-5):], "\n    ") + "\n"

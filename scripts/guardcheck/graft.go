@@ -14,20 +14,20 @@ import (
 	"strings"
 )
 
-// number is what switches a patch. It does not change with the patches around it, so that packages whose patches are
-// the same are not built again.
+// number returns the number that switches the patch on. It does not depend on other patches, so packages with unchanged
+// patches are not rebuilt.
 func (p patch) number() int { return int(crc32.ChecksumIEEE(fmt.Append(nil, p.title, p.edits)) >> 1) }
 
-// A grafter puts the patches of functions beside what they change: one build then serves for all of them. A function
-// begins by asking whether one of its patches is switched on, which is then called in its place.
+// A grafter adds the patched functions beside the originals, so that one build serves all patches. A function begins
+// with a check whether one of its patches is switched on, and then calls the patched function instead.
 type grafter struct {
 	tree   *tree
 	edits  map[string][]edit // by file, below root
-	copies map[string][]byte // functions as patches have them, to be added to the file
-	alone  map[int]bool      // patches of something else than the bodies of functions
+	copies map[string][]byte // patched functions, to be added to the file
+	alone  map[int]bool      // patches of anything but bodies of functions
 }
 
-// graft returns files that have all patches that can be switched, by their absolute paths, and which patches are not among them.
+// graft returns the files with all patches that can be switched, by absolute path, and the patches that cannot.
 func graft(t *tree, patches []patch) (files map[string][]byte, alone map[int]bool, err error) {
 	g := &grafter{tree: t, edits: map[string][]edit{}, copies: map[string][]byte{}, alone: map[int]bool{}}
 	for _, p := range patches {
@@ -52,7 +52,7 @@ func graft(t *tree, patches []patch) (files map[string][]byte, alone map[int]boo
 	return files, g.alone, nil
 }
 
-// add takes a patch, if it changes bodies of functions only.
+// add adds a patch, if it changes only bodies of functions.
 func (g *grafter) add(p patch) error {
 	files, err := p.apply(g.tree)
 	if err != nil {
@@ -78,22 +78,22 @@ func (g *grafter) add(p patch) error {
 		for _, c := range changes {
 			n := p.number()
 			g.edits[name] = append(g.edits[name], edit{c.at, fmt.Sprintf(" if guardSwitched == %d { %s }; ", n, c.call(n))})
-			// What does not compile is then said to be of the patch.
+			// Compile errors are then attributed to the patch.
 			g.copies[name] = fmt.Appendf(g.copies[name], "\n//line %s.go:1\n%s%d%s\n", strings.ReplaceAll(p.at, ":", "_line_"), c.before, n, c.after)
 		}
 	}
 	return nil
 }
 
-// A change is a function as a patch has it.
+// A change is a patched function.
 type change struct {
-	at            int    // of the original's body
-	before, after string // of the patched one, up to its name and from there
+	at            int    // offset of the original's body
+	before, after string // the patched function, up to its name and from there
 	callee, args  string
 	result        bool
 }
 
-// call is what hands over to the patched function.
+// call returns the call of the patched function.
 func (c change) call(number int) string {
 	if c.result {
 		return fmt.Sprintf("return %s%d(%s)", c.callee, number, c.args)
@@ -101,8 +101,8 @@ func (c change) call(number int) string {
 	return fmt.Sprintf("%s%d(%s); return", c.callee, number, c.args)
 }
 
-// changed compares a file with what a patch makes of it. It is not ok if that is more than bodies of functions that can
-// be called in place of each other.
+// changed compares a file with its patched form. It reports false unless only bodies of functions differ that can be
+// called in place of each other.
 func changed(name string, source, patched []byte) (changes []change, ok bool, err error) {
 	set := token.NewFileSet()
 	a, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)
@@ -137,7 +137,8 @@ func changed(name string, source, patched []byte) (changes []change, ok bool, er
 	return changes, true, nil
 }
 
-// callable is how a function is called with its own parameters, if all have names and no types are among them.
+// callable returns a call of a function with its own parameters. It reports false if some have no name or are type
+// parameters.
 func callable(f *ast.FuncDecl) (callee, args string, ok bool) {
 	callee = f.Name.Name
 	if f.Recv != nil {

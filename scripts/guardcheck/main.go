@@ -1,6 +1,6 @@
-// Command guardcheck negates the conditions of the packages that judge what comes from outside, one by one, and runs
-// their tests: a check that can be negated unnoticed is not tested. With -rules it breaks the rules of doc/rules.md
-// instead, by patches written for them. Scripts/guards has the usage.
+// Command guardcheck negates the conditions of the packages that check untrusted input, one by one, and runs their
+// tests: a check that can be negated without a failing test is not tested. With -rules it breaks the rules of
+// doc/rules.md instead, with patches written for that. See the usage in scripts/guards.
 package main
 
 import (
@@ -20,8 +20,7 @@ import (
 	"braid/scripts/rulebook"
 )
 
-// guarded are the packages whose conditions are negated unless others are named, each with those whose tests are asked
-// when its own notice nothing.
+// guarded are the packages that are checked by default. Each has the packages whose tests run if its own tests pass.
 var guarded = map[string][]string{
 	"antenna": {"cli"}, "antenna/feed": {"antenna/lirs", "antenna/hinadi", "antenna/soif", "antenna"},
 	"antenna/hinadi": {"antenna", "cli"}, "antenna/lirs": {"antenna", "cli"}, "antenna/soif": {"antenna", "cli"},
@@ -34,7 +33,7 @@ var guarded = map[string][]string{
 	"internal/watch": {"cli", "internal/test/e2e"},
 }
 
-// guardedFiles are the files whose conditions are negated, of packages where that is not all of them.
+// guardedFiles are the files to check, for packages of which not all are.
 var guardedFiles = map[string][]string{
 	"antenna":        {"day.go", "discover.go", "format.go", "pace.go"},
 	"internal/watch": {"access.go", "build.go", "config.go", "empty.go", "flags.go", "overlap.go", "parse.go", "tables.go", "template.go", "watches.go"},
@@ -78,7 +77,7 @@ type options struct {
 	seed                 uint64
 }
 
-// inWork gives a check the folder that it is for, and one for what it makes.
+// inWork calls try with the root of the repository and a temporary folder.
 func inWork(try func(root, work string, names []string, o options) (int, error), names []string, o options) (int, error) {
 	root, err := os.Getwd()
 	if err != nil {
@@ -146,7 +145,7 @@ func names(packages []string) func(func(string) bool) {
 	return slices.Values(packages)
 }
 
-// try switches each guard and returns how many nobody noticed and nobody argued for.
+// try switches each guard and returns the number of guards that no test noticed and argued.txt does not justify.
 func try(b *bench, guards []guard, argued map[string]string) (survivors int, err error) {
 	noticed := map[string]int{}
 	alive, excused := 0, 0
@@ -176,7 +175,7 @@ func try(b *bench, guards []guard, argued map[string]string) (survivors int, err
 	return survivors, nil
 }
 
-// notice asks the tests of the package, and then those of its callers.
+// notice runs the tests of the package, and then those of its callers.
 func notice(b *bench, g guard) ([]string, error) {
 	asked := []string{g.pkg}
 	switch {
@@ -200,7 +199,7 @@ func notice(b *bench, g guard) ([]string, error) {
 	return nil, nil
 }
 
-// rules returns the numbers that the names of tests carry.
+// rules returns the rule numbers in the names of tests.
 func rules(failed []string) (numbers []string) {
 	for _, test := range failed {
 		for _, n := range rulebook.Numbers(test) {
@@ -230,7 +229,8 @@ func writeRules(noticed map[string]int) {
 	fmt.Println()
 }
 
-// readArgued reads lines of the name of a guard, two spaces or more, "# " and the reason why no test can notice that guard.
+// readArgued reads lines of the name of a guard, two spaces or more, "# " and the reason why no test can notice the
+// guard.
 func readArgued(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

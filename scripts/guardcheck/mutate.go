@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// A guard is one condition. Its number is what switches it.
+// A guard is one condition. Its number switches it.
 type guard struct {
 	number int
 	pkg    string // the folder, as "verify/smime"
@@ -24,26 +24,27 @@ type guard struct {
 	text   string // the condition, on one line
 }
 
-// place is what people see of a guard.
+// place returns the guard's place for output.
 func (g guard) place() string { return g.file + ":" + g.within + ": " + g.text }
 
-// name names a guard in a way that survives edits elsewhere in its package.
+// name returns a name of the guard that does not change with edits elsewhere in its package.
 func (g guard) name() string { return g.pkg + " " + g.within + ": " + g.text }
 
-// An edit puts text before and after a condition.
+// An edit inserts text before and after a condition.
 type edit struct {
 	at   int
 	text string
 }
 
-// A mutator rewrites packages so that each of their conditions can be switched from outside: one build then serves for
-// all guards.
+// A mutator rewrites packages so that each of their conditions can be switched from outside. One build then serves all
+// guards.
 type mutator struct {
 	off    bool // conditions are never true, instead of negated
 	guards []guard
 }
 
-// rewrite returns the files of a package with switchable conditions, by their absolute paths, and a file with the switch itself.
+// rewrite returns the files of a package with switchable conditions, by absolute path, and a file with the switch
+// itself.
 func (m *mutator) rewrite(root, pkg string) (map[string][]byte, error) {
 	dir := filepath.Join(root, pkg)
 	p, err := build.ImportDir(dir, 0)
@@ -66,8 +67,8 @@ func (m *mutator) rewrite(root, pkg string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// switchSource looks beside the program and in the folder above: not all processes that tests start inherit their
-// environment, and with the name of a file in it, packages would have to be built anew for each run.
+// switchSource looks for the file beside the program and in the parent folder. Some processes started by tests do not
+// inherit the environment, and a file name in the source would require a rebuild for each run.
 const switchSource = `package %s
 
 import (
@@ -124,7 +125,7 @@ func (m *mutator) edits(number, from, to int) []edit {
 	return []edit{{from, "("}, {to, fmt.Sprintf(") != (guardSwitched == %d)", number)}}
 }
 
-// conditions returns those of if, and of case in a switch without a value.
+// conditions returns the conditions of if statements, and of cases in a switch without a value.
 func conditions(body *ast.BlockStmt) (found []ast.Expr) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -142,7 +143,8 @@ func conditions(body *ast.BlockStmt) (found []ast.Expr) {
 	return found
 }
 
-// apply puts the edits into the source. Conditions nest (a function literal in one has its own), so they come in any order.
+// apply applies the edits to the source. Conditions nest (a function literal in one has its own), so edits are not in
+// order.
 func apply(source []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.at - b.at })
 	var out bytes.Buffer

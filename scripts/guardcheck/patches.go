@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// A patch breaks a rule, or several that are one demand (C7 and 38, say): the tests of each have to notice.
+// A patch breaks a rule, or several that express one requirement (C7 and 38, for example). The tests of each must fail.
 //
-// In the folder patches it is written as
+// The files in folder patches have this form:
 //
 //	rule 13: where Content-Range begins is not compared
 //	in source/httpsource content.judge
@@ -19,11 +19,11 @@ import (
 //	+ false
 //	tests source/httpsource testdata/script
 //
-// where "in" names a package and a function of it, a method after its type, or a constant, variable or type. The Go of
-// the lines of - is there once, and that of the lines of + comes in its place. Tokens are compared: files, comments,
-// spaces and the ends of lines do not matter. Further lines of - after them, or another "in", are a further
-// replacement. The tests are asked folder by folder, so the cheapest is named first; those of real:objectstore are the
-// tests there that need real servers.
+// "in" names a package and a function, a method after its type, or a constant, variable or type. The Go code in the
+// lines of - must occur once, and the code in the lines of + replaces it. Tokens are compared: files, comments, white
+// space and line breaks do not matter. Further lines of -, or another "in", begin another replacement. The tests run
+// folder by folder, so the fastest folder is named first; real:objectstore means the tests in objectstore that need
+// real servers.
 type patch struct {
 	rules   []string
 	title   string
@@ -32,10 +32,10 @@ type patch struct {
 	at      string // file and line of the patch itself
 }
 
-// A replacement is made once in its declaration.
+// A replacement replaces code in a declaration once.
 type replacement struct{ folder, name, old, new string }
 
-// readPatches reads all of a folder.
+// readPatches reads all patches in a folder.
 func readPatches(dir string) (patches []patch, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil {
@@ -56,7 +56,7 @@ func readPatches(dir string) (patches []patch, err error) {
 }
 
 func parsePatches(name, text string) (patches []patch, err error) {
-	last := "" // the word that the line before began with
+	last := "" // first word of the previous line
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
@@ -79,7 +79,7 @@ func parsePatches(name, text string) (patches []patch, err error) {
 	return patches, nil
 }
 
-// take takes one line, and says whether it may stand there.
+// take parses one line, and reports whether the line is valid after the previous one.
 func (p *patch) take(word, rest, last string) bool {
 	edit := &replacement{}
 	if n := len(p.edits); n > 0 {
@@ -117,7 +117,7 @@ func (p *patch) take(word, rest, last string) bool {
 	return true
 }
 
-// place is where the first replacement is made, with the line if it can be.
+// place returns the place of the first replacement, with the line if known.
 func (p patch) place(t *tree) string {
 	first := p.edits[0]
 	at, err := t.find(first.folder, first.name, first.old)
@@ -127,8 +127,8 @@ func (p patch) place(t *tree) string {
 	return fmt.Sprintf("%s:%d", at.file, bytes.Count(at.source[:at.from], []byte("\n"))+1)
 }
 
-// apply returns the files of a patch as it changes them, by their paths below the root. All replacements are found
-// before one is made.
+// apply returns the files that a patch changes, by path below the root. It finds all replacements before it makes the
+// first one.
 func (p patch) apply(t *tree) (map[string][]byte, error) {
 	type part struct {
 		span
@@ -145,7 +145,7 @@ func (p patch) apply(t *tree) (map[string][]byte, error) {
 		}
 		parts = append(parts, part{at, e.new})
 	}
-	slices.SortFunc(parts, func(a, b part) int { return b.from - a.from }) // from the end, as offsets before it stay
+	slices.SortFunc(parts, func(a, b part) int { return b.from - a.from }) // from the end, so that earlier offsets stay valid
 	files := map[string][]byte{}
 	for _, e := range parts {
 		source, ok := files[e.file]

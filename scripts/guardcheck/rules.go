@@ -14,21 +14,22 @@ import (
 	"braid/scripts/rulebook"
 )
 
-// scripts is the folder whose tests are scripts: subtests of one test, for the command that it builds.
+// scripts is the folder with script tests: subtests of one test of the command.
 const scripts = "testdata/script"
 
-// A court has the tests of all rules judge patches.
+// A court checks patches with the tests of all rules.
 type court struct {
 	*tree
 	work     string
 	tests    map[string][]rulebook.Test
-	overlay  string            // has all patches but those that are alone
+	overlay  string            // all patches except those in alone
 	alone    map[int]bool      // by their numbers
 	binaries map[string]string // by overlay and package
-	innocent map[string]error  // by folder and rule: what its tests say without a patch
+	innocent map[string]error  // by folder and rule: result of the tests without a patch
 }
 
-// checkRules tries the patches of these rules, or all, and returns how many were not noticed, or prove nothing.
+// checkRules tries the patches of the given rules, or all. It returns the number that were not noticed or prove
+// nothing.
 func checkRules(root, work string, rules []string, o options) (bad int, err error) {
 	patches, err := readPatches(filepath.Join(root, "scripts/guardcheck/patches"))
 	if err != nil {
@@ -62,14 +63,14 @@ func checkRules(root, work string, rules []string, o options) (bad int, err erro
 	return c.tryAll(breaches), nil
 }
 
-// A breach is a rule that is broken by a patch.
+// A breach is one rule that a patch breaks.
 type breach struct {
 	patch
 	rule string
-	row  string // for people
+	row  string // for output
 }
 
-// tryAll returns how many breaches are not noticed.
+// tryAll returns the number of breaches that no test noticed.
 func (c *court) tryAll(breaches []breach) int {
 	start := time.Now()
 	var survivors []string
@@ -104,8 +105,8 @@ func newCourt(root, work string, patches []patch) (*court, error) {
 	}, err
 }
 
-// compiles sees that the patches do that can be switched, before their tests are built one by one. What does not is
-// said to be in the line of the table where its patch begins.
+// compiles checks that the switchable patches compile, before their tests are built one by one. A compile error names
+// the line where its patch begins.
 func (c *court) compiles(breaches []breach) error {
 	args := []string{"build"}
 	for _, b := range breaches {
@@ -117,8 +118,8 @@ func (c *court) compiles(breaches []breach) error {
 	return c.goes(c.environment(c.overlay), slices.Compact(args)...)
 }
 
-// environment makes the go command, also one that a test starts, build what an overlay says, and what a test builds
-// find the switch. Without its symbols a binary is linked in half the time.
+// environment makes the go command build with an overlay, also when a test runs it, and lets tests find the switch.
+// Without symbols a binary links in half the time.
 func (c *court) environment(overlay string) []string {
 	return append(os.Environ(), "TMPDIR="+c.work, "GOFLAGS=-ldflags=-w -overlay="+overlay)
 }
@@ -133,7 +134,8 @@ func (c *court) goes(env []string, args ...string) error {
 	return nil
 }
 
-// try returns which test of the rule notices the patch. It is an error if none does, and if what fails would do so without it.
+// try returns the test of the rule that notices the patch. It returns an error if none does, or if the failing test
+// also fails without the patch.
 func (c *court) try(p patch, rule string) (witness string, err error) {
 	overlay, number := c.overlay, p.number()
 	if c.alone[number] {
@@ -147,7 +149,7 @@ func (c *court) try(p patch, rule string) (witness string, err error) {
 		}
 	}
 	for _, folder := range p.folders {
-		if c.names(folder, rule) == "" { // it has some of another rule of the patch
+		if c.names(folder, rule) == "" { // the folder has only tests of another rule of the patch
 			continue
 		}
 		failed, _, err := c.ask(folder, rule, overlay, number)
@@ -161,7 +163,7 @@ func (c *court) try(p patch, rule string) (witness string, err error) {
 	return "", errors.New("no test of the rule fails")
 }
 
-// overlay writes the files of a patch that is built alone.
+// overlay writes the files of a patch that is built on its own.
 func (p patch) overlay(t *tree, dir string) (string, error) {
 	files, err := p.apply(t)
 	if err != nil {
@@ -174,7 +176,7 @@ func (p patch) overlay(t *tree, dir string) (string, error) {
 	return writeOverlay(dir, replace)
 }
 
-// acquit sees that the tests of a rule pass while no patch is switched on.
+// acquit checks that the tests of a rule pass while no patch is switched on.
 func (c *court) acquit(folder, rule string) error {
 	key := folder + " " + rule
 	if err, ok := c.innocent[key]; ok {
@@ -188,7 +190,7 @@ func (c *court) acquit(folder, rule string) error {
 	return err
 }
 
-// ask runs the tests of a folder that carry the rule's number, up to the first that fails.
+// ask runs the tests in a folder with the rule's number, up to the first failure.
 func (c *court) ask(folder, rule, overlay string, number int) (failed []string, out []byte, err error) {
 	binary, env, err := c.build(folder, overlay)
 	if err != nil {
@@ -201,10 +203,10 @@ func (c *court) ask(folder, rule, overlay string, number int) (failed []string, 
 	return failed, out, nil
 }
 
-// realPrefix is before folders of which the tests count that need real servers, and these only.
+// realPrefix marks a folder of which only the tests that need real servers run.
 const realPrefix = "real:"
 
-// packageOf is the folder of the tests themselves.
+// packageOf returns the folder of the tests themselves.
 func packageOf(folder string) string {
 	folder = strings.TrimPrefix(folder, realPrefix)
 	if folder == scripts {
@@ -213,8 +215,8 @@ func packageOf(folder string) string {
 	return folder
 }
 
-// build compiles the tests of a folder, and the command if it is that of the scripts, which their test builds in that
-// environment, too.
+// build compiles the tests of a folder. For the folder of scripts it also compiles the command, which their test builds
+// in the same environment.
 func (c *court) build(folder, overlay string) (binary string, env []string, err error) {
 	env = c.environment(overlay)
 	pkg := packageOf(folder)
@@ -239,7 +241,7 @@ func (c *court) build(folder, overlay string) (binary string, env []string, err 
 	return binary, env, nil
 }
 
-// names is the expression for the tests of a folder that carry the rule's number.
+// names returns the regular expression for the tests in a folder with the rule's number.
 func (c *court) names(folder, rule string) string {
 	var names []string
 	for _, t := range c.tests[rule] {

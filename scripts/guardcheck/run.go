@@ -19,19 +19,19 @@ type bench struct {
 	root, work string
 	overlay    string
 	fast       bool              // a package's tests end with the first failure
-	own        bool              // tests of callers are not asked
-	by         string            // if not empty, only the tests of this package are
+	own        bool              // do not run tests of callers
+	by         string            // if not empty, run only the tests of this package
 	binaries   map[string]string // by package; "" if it has no tests
 	usual      map[string]time.Duration
 }
 
-// newBench writes the rewritten files where -overlay finds them.
+// newBench writes the rewritten files and an overlay for them.
 func newBench(root, work string, files map[string][]byte) (*bench, error) {
 	overlay, err := writeOverlay(work, files)
 	return &bench{root: root, work: work, overlay: overlay, binaries: map[string]string{}, usual: map[string]time.Duration{}}, err
 }
 
-// writeOverlay writes files, and what tells the go command to take them in place of those at their paths.
+// writeOverlay writes files, and the JSON file for -overlay that replaces their paths.
 func writeOverlay(dir string, files map[string][]byte) (path string, err error) {
 	replace := map[string]string{}
 	for path, text := range files {
@@ -49,7 +49,7 @@ func writeOverlay(dir string, files map[string][]byte) (path string, err error) 
 	return path, os.WriteFile(path, text, 0o600)
 }
 
-// binary compiles the tests of a package, once, and sees that they pass while nothing is switched.
+// binary compiles the tests of a package, once, and checks that they pass while nothing is switched.
 func (b *bench) binary(pkg string) (string, error) {
 	if path, ok := b.binaries[pkg]; ok {
 		return path, nil
@@ -89,11 +89,11 @@ func (b *bench) run(pkg string, number int) (failed []string, out []byte) {
 	return execute(b.binaries[pkg], filepath.Join(b.root, pkg), limit, os.Environ(), "-test.failfast="+strconv.FormatBool(b.fast))
 }
 
-// switchFile has the number of what is switched; see switchSource.
+// switchFile returns the path of the file with the switched number; see switchSource.
 func switchFile(work string) string { return filepath.Join(work, "switch") }
 
-// execute runs a test binary and returns the tests that failed; "crash" or "hang" where it ended otherwise. Memory is
-// limited, as a loop without its end may fill it.
+// execute runs a test binary and returns the failed tests, or "crash" or "hang" if it ended otherwise. Its memory is
+// limited, because an endless loop may exhaust it.
 func execute(binary, dir string, limit time.Duration, env []string, args ...string) (failed []string, out []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

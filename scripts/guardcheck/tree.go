@@ -43,7 +43,7 @@ type span struct {
 	from, to int
 }
 
-// find returns the only place in a declaration whose tokens are those of text.
+// find returns the only place in a declaration that has the tokens of text.
 func (t *tree) find(folder, name, text string) (span, error) {
 	declarations, err := t.read(folder)
 	if err != nil {
@@ -72,8 +72,8 @@ func (t *tree) find(folder, name, text string) (span, error) {
 
 func (l lexeme) same(other lexeme) bool { return l.text == other.text }
 
-// read returns the declarations of a package as this system compiles it, by name; a method's is that of its type, a dot
-// and its own.
+// read returns the declarations of a package, as compiled for this system, by name. The name of a method is that of its
+// type, a dot and its own.
 func (t *tree) read(folder string) (map[string][]declaration, error) {
 	if known, ok := t.packages[folder]; ok {
 		return known, nil
@@ -123,7 +123,7 @@ func eachDeclaration(file *ast.File, do func(name string, n ast.Node)) {
 	}
 }
 
-// functionName is the name of a function, or of a method as "go doc" writes it.
+// functionName returns the name of a function, or of a method as "go doc" writes it.
 func functionName(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return f.Name.Name
@@ -145,8 +145,8 @@ func functionName(f *ast.FuncDecl) string {
 	}
 }
 
-// lex returns the tokens of Go source that begins at an offset of its file, without what depends on where its lines
-// end: the semicolons and commas before a closing bracket, and semicolons at the end.
+// lex returns the tokens of Go source that begins at an offset of its file. It leaves out tokens that depend on line
+// breaks: semicolons and commas before a closing bracket, and semicolons at the end.
 func lex(source []byte, offset int) (tokens []lexeme) {
 	set := token.NewFileSet()
 	file := set.AddFile("", -1, len(source))
@@ -170,7 +170,7 @@ func lex(source []byte, offset int) (tokens []lexeme) {
 	}
 }
 
-// breaksOff reports whether a token says nothing before the next one.
+// breaksOff reports whether a token before next has no meaning.
 func breaksOff(text string, next token.Token) bool {
 	switch next {
 	case token.EOF:

@@ -1,6 +1,6 @@
-// The command pollbench measures what polling costs the braid command: thousands of feeds on local servers with
-// hundreds of loopback addresses, which are polled for real, in less time than they would be in practice. It is run by
-// scripts/antenna. It judges nothing: it prints what it saw, and the goal.
+// The command pollbench measures the cost of polling by the braid command: thousands of feeds on local servers with
+// hundreds of loopback addresses, polled more often than in practice. scripts/antenna runs it. It prints the
+// measurements and the goal, but no verdict.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// A bench is what is asked for.
+// A bench holds the settings.
 type bench struct {
 	braid                         string
 	hosts, feeds, watches, polls  int
@@ -73,7 +73,7 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// configuration is that of the watcher.
+// configuration returns the configuration of the watcher.
 func (b *bench) configuration(s *servers) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "state = \"state\"\nhost-gap = %q\nlog-level = \"warn\"\n[publish]\ndir = \"www\"\nagent-url = \"http://bench.example/\"\n", b.gap)
@@ -86,7 +86,7 @@ func (b *bench) configuration(s *servers) string {
 	return t.String()
 }
 
-// watch runs the watcher until there were enough polls, and returns what it has used.
+// watch runs the watcher until it has made enough polls, and returns its resource use.
 func (b *bench) watch(ctx context.Context, dir string, s *servers) (*syscall.Rusage, error) {
 	cmd := exec.CommandContext(ctx, b.braid, "watch", "watch.toml")
 	cmd.Dir, cmd.Stderr, cmd.Env = dir, os.Stderr, append(os.Environ(), "HOME="+dir)
@@ -114,7 +114,7 @@ func (b *bench) watch(ctx context.Context, dir string, s *servers) (*syscall.Rus
 	return used, nil
 }
 
-// tell prints what was seen.
+// tell prints the measurements.
 func (b *bench) tell(s *servers, used *syscall.Rusage) {
 	user, system := time.Duration(used.Utime.Nano()), time.Duration(used.Stime.Nano())
 	polls, fresh, files, late, latest := s.counts()
@@ -129,8 +129,8 @@ func (b *bench) tell(s *servers, used *syscall.Rusage) {
 		late, b.jitter(), latest.Round(time.Millisecond))
 }
 
-// jitter is by how much polls are spread.
+// jitter returns the spread of polls.
 func (b *bench) jitter() time.Duration { return b.every / 10 }
 
-// address is that of a host.
+// address returns the address of a host.
 func address(host int) string { return net.IPv4(127, 0, 1, byte(host+1)).String() }

@@ -20,18 +20,18 @@ const (
 	fileSize    = 4 << 10
 )
 
-// Servers are one handler at many addresses, that knows what was asked for when.
+// Servers is one handler at many addresses that records when it was asked for which feed.
 type servers struct {
 	bench
 	port      int
 	listeners []net.Listener
 	server    http.Server
 	serving   sync.WaitGroup
-	enough    chan struct{} // closed when there were as many polls as are wanted
+	enough    chan struct{} // closed after the wanted number of polls
 
 	mu          sync.Mutex
-	last        []time.Time // poll of each feed
-	polled      []int       // how often
+	last        []time.Time // last poll of each feed
+	polled      []int       // number of polls of each feed
 	asked       int
 	full, files int
 	late        int
@@ -45,7 +45,7 @@ func newServers(b bench) *servers {
 	return s
 }
 
-// listen serves at all addresses, with one port.
+// listen serves at all addresses, on one port.
 func (s *servers) listen(ctx context.Context) error {
 	var lc net.ListenConfig
 	for i := range s.hosts {
@@ -69,12 +69,12 @@ func (s *servers) close() {
 	s.serving.Wait()
 }
 
-// url is that of something of a feed.
+// url returns the URL of a file of a feed.
 func (s *servers) url(feed int, name string) string {
 	return fmt.Sprintf("http://%s/%d/%s", net.JoinHostPort(address(feed%s.hosts), strconv.Itoa(s.port)), feed, name)
 }
 
-// ServeHTTP answers for /FEED/antenna.lirs, and for the files that it reports, /FEED/NUMBER.
+// ServeHTTP serves /FEED/antenna.lirs and the files that it reports, /FEED/NUMBER.
 func (s *servers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	number, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	feed, err := strconv.Atoi(number)
@@ -99,7 +99,7 @@ func (s *servers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write([]byte(s.text(feed, version)))
 }
 
-// modified is when a version of a feed and of its files was.
+// modified returns the modification time of a version of a feed and its files.
 func (s *servers) modified(version int) time.Time {
 	return s.first.Truncate(time.Second).Add(time.Duration(version-changeEvery) * time.Hour / changeEvery)
 }
@@ -113,7 +113,7 @@ func (s *servers) text(feed, version int) string {
 	return b.String()
 }
 
-// serveFile answers with a file that has a digest.
+// serveFile serves a file with a digest.
 func (s *servers) serveFile(w http.ResponseWriter, r *http.Request, version int) {
 	s.mu.Lock()
 	s.files++
@@ -125,7 +125,7 @@ func (s *servers) serveFile(w http.ResponseWriter, r *http.Request, version int)
 	http.ServeContent(w, r, "file", s.modified(version), bytes.NewReader(data))
 }
 
-// poll notes that a feed was asked for, and returns which version of it there is now. Feeds change one after the other.
+// poll records a poll of a feed, and returns the current version of the feed. Feeds change one after the other.
 func (s *servers) poll(feed int) (version int) {
 	now := time.Now()
 	s.mu.Lock()
