@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// An Outlet says how connections leave this machine. With the zero value the system decides.
+// An Outlet selects how connections leave this machine. With the zero value the system decides.
 type Outlet struct {
 	// Addr is the local address of connections. Only servers of its address family can be reached.
 	Addr netip.Addr

@@ -1,12 +1,12 @@
-// Package source says what a place that bytes come from must be able to do, and in which words it answers:
-// with an [Answer] before the first byte, and with an [Error] that says whose fault it was.
+// Package source defines the interface of a place to download from. A [Source] delivers bytes and describes its
+// response by an [Answer] before the first byte. An [Error] states whose fault a failure was.
 //
-// It refuses to know protocols, which are the packages below it, and it decides nothing: which range is
-// fetched where, and whether an answer is welcome, is for the caller to say.
+// The package knows no protocols, which are the packages below it. It does not decide which range is fetched from which
+// source, or whether a response is acceptable; that is up to the caller.
 //
 //	err := src.Fetch(ctx, byterange.Range{Start: 0, End: 1 << 20}, sink)
 //	if e, ok := errors.AsType[*source.Error](err); ok && e.Retry {
-//		// the same source once more, not before e.After
+//		// the same source again, not before e.After
 //	}
 package source
 
@@ -22,67 +22,67 @@ import (
 	"braid/verify"
 )
 
-// Traits is what can be said of a source before it was asked for anything.
+// Traits are the properties of a source that are known before the first request.
 type Traits struct {
-	// Align is the unit in which the source gives bytes: 1, or the length of a piece that comes whole.
+	// Align is the unit of delivery in bytes: 1, or the length of a piece that is delivered whole.
 	Align int64
-	// Validators says that an answer can carry an ETag, a date or digests that tell versions apart.
+	// Validators reports that a response may have an ETag, a date or digests, which distinguish versions.
 	Validators bool
-	// Trips is how many round trips a request takes before the one that brings its first byte, over a connection of its
-	// own. It is 0 where one question is enough.
+	// Trips is the number of round trips of a request before the one that returns its first byte, if each request uses
+	// a new connection. It is 0 if one round trip is enough.
 	Trips int
-	// InOrder says that the bytes of a range come in order.
+	// InOrder reports that the bytes of a range arrive in order.
 	InOrder bool
-	// Lead is the offset of the beginning of a unit, if they do not begin at 0: it may be negative.
+	// Lead is the offset of the beginning of a unit. It may be negative.
 	Lead int64
-	// Slow says that it takes its time to find out where the bytes are, and that they come in fits and starts.
+	// Slow reports that the source needs time to find the bytes, and that they arrive irregularly.
 	Slow bool
 }
 
-// A Source is one place where a file, or another version of it, can be had. Its methods may be called by
-// several goroutines at once; how many requests that place may see is the caller's to limit.
+// A Source is a place with a file, or another version of it. It is safe for concurrent use. The caller limits the
+// number of concurrent requests.
 type Source interface {
 	Traits() Traits
 
-	// Fetch sends the bytes of r to w, each at most once, until r is done, w says ErrEnough, ctx ends or the
-	// source fails. A range from 0 to byterange.Unbounded is the whole file and is asked for as such.
+	// Fetch writes the bytes of r to w, each at most once, until r is done, w returns ErrEnough, ctx ends or the source
+	// fails. A range from 0 to byterange.Unbounded requests the whole file.
 	//
-	// The error is nil when r is done or w said ErrEnough, ctx.Err() when that ended it, w's own error unchanged, else
-	// an *Error. Bytes that w took before an error are good: they are what the source sent for their offsets. Only a
-	// *ContentError says that they are not what it meant to send. All calls of w come from the goroutine that called
-	// Fetch, and none comes after Fetch returned.
+	// The error is nil if r is done or w returned ErrEnough, ctx.Err() if ctx ended the fetch, an unchanged error of w,
+	// or an *Error. The bytes written before an error are what the source sent for their offsets, except after a
+	// *ContentError: the source then meant to send others. All calls of w come from the goroutine that called Fetch,
+	// before Fetch returns.
 	//
-	// When the end of the file is not known beforehand, r may reach beyond it; r is then done at the end of
-	// the file.
+	// If the size of the file is unknown, r may reach beyond its end. It is then done at the end of the file.
 	Fetch(ctx context.Context, r byterange.Range, w Sink) error
 }
 
-// A Sink takes what a Fetch brings.
+// A Sink receives the bytes of a Fetch.
 type Sink interface {
 	// Answer is called once, before any byte. An error refuses the body.
 	Answer(Answer) error
 
-	// WriteAt takes the bytes at off. It must not keep p. It returns ErrEnough when nothing at or after off+n
-	// is wanted; n says how many bytes of p were. Any other error is of the local side.
+	// WriteAt writes the bytes at off. It must not keep p. It returns ErrEnough if no bytes at or after off+n are
+	// needed; n is then the number of needed bytes in p. Any other error is local.
 	WriteAt(p []byte, off int64) (n int, err error)
 }
 
-// A PieceSink is a Sink for sources that give their bytes in units, which come in any order and when they are complete.
+// A PieceSink is a Sink for sources that deliver complete units, in any order.
 type PieceSink interface {
 	Sink
 
-	// Coming says that n more bytes came, which WriteAt will bring when their unit is complete and right; if n is
-	// negative, that so many of them were wrong.
+	// Coming reports that n more bytes have arrived. WriteAt gets them when their unit is complete and right. If n is
+	// negative, -n of them were wrong.
 	Coming(n int64) error
 
-	// End is where the range ends now, if it is lower than what was asked for. What is behind it is not wanted.
+	// End returns the current end of the range, if it is lower than requested. Later bytes are not needed.
 	End() int64
 }
 
-// ErrEnough is what a Sink says when it wants no more. It ends a Fetch without an error.
+// ErrEnough is returned by a Sink that needs no more bytes. Fetch then ends without an error.
 var ErrEnough = errors.New("enough")
 
-// Give hands p to w. Enough says that w wants nothing more; a sink that takes less without a reason is io.ErrShortWrite.
+// Give writes p to w. It reports whether w needs no more bytes. If w accepts fewer bytes without an error, the error is
+// io.ErrShortWrite.
 func Give(w Sink, p []byte, off int64) (enough bool, err error) {
 	switch n, err := w.WriteAt(p, off); {
 	case errors.Is(err, ErrEnough):
@@ -95,9 +95,9 @@ func Give(w Sink, p []byte, off int64) (enough bool, err error) {
 	return false, nil
 }
 
-// An Answer is what a source says before the first byte.
+// An Answer describes the response of a source before the first byte.
 type Answer struct {
-	Host string        // host:port that answered, after redirects: the one to count requests by
+	Host string        // host:port that answered, after redirects; requests are counted by it
 	URL  *url.URL      // after redirects; without user info
 	RTT  time.Duration // round-trip time to Host, measured for this answer; 0 if unknown
 
@@ -105,27 +105,27 @@ type Answer struct {
 	End   int64 // one past the last byte announced; -1 if unknown
 	Size  int64 // of the whole representation; -1 if unknown
 
-	// Ranged says that the answer is the part that was asked for. If false, it is the whole file from 0.
+	// Ranged reports that the response is the requested range. If false, it is the whole file from 0.
 	Ranged bool
 
 	ETag         string    // as sent; "" if absent
 	LastModified time.Time // zero if absent or garbled
 
-	// Claims are the digests of this answer alone; those of the answers before it are in Hops. They are of
-	// the whole file also when the answer is a part.
+	// Claims are the digests in this response only; Hops has those of earlier responses. They are digests of the whole
+	// file, even if the response is a part.
 	Claims []verify.Claim
 
-	// Content is what the answer says of the bytes that it brings. A Fetch that brought them all has checked it: the error is a
-	// *ContentError if they are not those. Nothing is known of what was ended before.
+	// Content are the digests of the response's content. A Fetch of the complete content has compared them, and returns
+	// a *ContentError if they differ. Content that was cut short is not compared.
 	Content []verify.Claim
 
-	// Hops are all answers of the redirect chain, this one last.
+	// Hops are all responses of the redirect chain. This one is the last.
 	Hops []metalink.Hop
 
-	// IfMatchFailed says that the server has no version with the ETag asked for, and that this answer came
-	// to a second request that did not ask for it.
+	// IfMatchFailed reports that the server does not have a version with the requested ETag. This response is to a
+	// second request without it.
 	IfMatchFailed bool
 
-	// NotModified says that the caller's version is still the current one. No byte follows.
+	// NotModified reports that the caller's version is current. No bytes follow.
 	NotModified bool
 }

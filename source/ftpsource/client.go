@@ -62,7 +62,7 @@ type Client struct {
 	// Proxy returns the proxy for a URL: a SOCKS5 proxy, or an HTTP proxy that supports CONNECT. If nil, no proxy is
 	// used.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Outlet says how connections leave this machine.
+	// Outlet selects how connections leave this machine.
 	Outlet source.Outlet
 	// AllowHosts are hosts to which connections are always allowed.
 	AllowHosts address.Hosts

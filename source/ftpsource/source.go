@@ -65,7 +65,7 @@ func (c *Client) userinfo(u *url.URL, o Options) *url.Userinfo {
 	return u.User
 }
 
-// portTrips are what a range takes beside the reply to SIZE: EPSV, a connection, REST and RETR.
+// portTrips is the number of round trips of a range after the reply to SIZE: EPSV, the connection, REST and RETR.
 const portTrips = 4
 
 // Traits implements source.Source.
@@ -73,11 +73,11 @@ func (s *Source) Traits() source.Traits {
 	return source.Traits{Align: 1, Trips: portTrips, InOrder: true}
 }
 
-// Fetch implements source.Source. A sink that refuses the answer has cost the server two or three commands, and no data
-// connection.
+// Fetch implements source.Source. If the sink refuses the answer, the server has only handled two or three commands,
+// without a data connection.
 //
-// An answer to r = [0, Unbounded) is Ranged if the server could begin elsewhere, too. A server that cannot has everything
-// to offer, from 0.
+// An answer to r = [0, Unbounded) is Ranged if the server can also begin elsewhere. If it cannot, it offers the whole
+// file from 0.
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.Empty() {
 		return nil
@@ -160,7 +160,7 @@ func (s *Source) fail(f source.Fault, retry bool, err error) *source.Error {
 	}
 }
 
-// answer is what is known of the file before its first byte comes.
+// answer returns the answer from the facts known before the first byte.
 func (s *Source) answer(k *control, size int64) source.Answer {
 	a := source.Answer{
 		Host: s.account.host, URL: s.url, RTT: k.rtt, End: size, Size: size,

@@ -55,7 +55,7 @@ type Client struct {
 	Proxy func(*url.URL) (*url.URL, error)
 	// Cookies has the cookies for servers that the user named. Received cookies are not stored in it.
 	Cookies http.CookieJar
-	// Outlet says how connections leave this machine.
+	// Outlet selects how connections leave this machine.
 	Outlet source.Outlet
 	// AllowHosts are hosts to which connections are always allowed, as by c.AllowHosts.Add("10.1.0.0/16").
 	AllowHosts address.Hosts

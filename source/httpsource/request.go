@@ -8,7 +8,7 @@ import (
 	"braid/verify"
 )
 
-// What is asked for besides the bytes (C3): digests of the whole file.
+// wantDigest and wantReprDigest request digests of the whole file (C3).
 var wantDigest, wantReprDigest = verify.Want()
 
 // header returns the header of the current request.

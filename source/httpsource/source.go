@@ -12,41 +12,41 @@ import (
 	"braid/source"
 )
 
-// Options say what is special about one source. The zero value is a server that the user named, without
-// credentials.
+// Options are the options of one source. The zero value is for a server that the user named, without credentials.
 type Options struct {
-	// Header has fields that the user wants sent. They go to the exact origin only, but for Accept, Accept-Charset,
-	// Accept-Language and User-Agent; fields that would change what is asked for are left out.
+	// Header has fields given by the user. They are sent only to the exact origin, except Accept, Accept-Charset,
+	// Accept-Language and User-Agent. Fields that would change the requested content are omitted.
 	Header map[string][]string
-	// HeaderTo are servers that get Header as well, but for Host and Referer: a "host:port", or a "host" with any port,
-	// in lower case.
+	// HeaderTo are servers that also get Header, without Host and Referer: a "host:port", or a "host" with any port, in
+	// lower case.
 	HeaderTo []string
-	// Secure says that the user asked over https: HeaderTo then counts only over https.
+	// Secure limits HeaderTo to https, because the user's URL is https.
 	Secure bool
-	// User is the name and password for the origin. If nil, those in its URL count.
+	// User is the name and password for the origin. If nil, those in its URL are used.
 	User *url.Userinfo
-	// Referer is the URL that the user asked for, for requests to its mirrors. Its scheme, host and path
-	// are sent; nothing from https to http, and nothing if it has a secret.
+	// Referer is the user's URL, for requests to its mirrors. Its scheme, host and path are sent. It is not sent from
+	// https to http, or if it contains a secret.
 	Referer *url.URL
 	// IfMatch is the strong ETag that the origin and this mirror share.
 	IfMatch string
 	// IfNoneMatch and IfModifiedSince make requests for the whole file conditional.
 	IfNoneMatch     string
 	IfModifiedSince time.Time
-	// Mirror says that not the user's URL named this server, but a server or document. It gets no credentials.
+	// Mirror means that a server or document named this server, not the user. It gets no credentials.
 	Mirror bool
-	// Named says that not the user named this URL, but a server or document, and to where it may lead: address.Public
-	// and where those are who named it (metalink.Hop.From). If zero, the user named it, and it may lead anywhere.
+	// Named has the scopes to which the URL may lead, if a server or document named it: address.Public and those of its
+	// author (metalink.Hop.From). If zero, the user named the URL, and it may lead anywhere.
 	Named address.Scope
-	// Not are hosts that no request may lead to, that of the URL included.
+	// Not are hosts that no request may go to, including that of the URL.
 	Not *address.Exclusion
-	// Returns says that the caller comes back with a request whose turn is not soon (source.Error.Held). Else it is waited for.
+	// Returns means that the caller retries a request whose turn is later (source.Error.Held). Otherwise Fetch waits
+	// for the turn.
 	Returns bool
-	// Gzip says that the caller reads gzip where it finds it, as those of feeds do: the whole file may come compressed,
-	// as it is then given to the sink. Sizes and digests of the answer are then not those of the file.
+	// Gzip means that the caller accepts gzip, as readers of feeds do: the whole file may be compressed, and the sink
+	// gets the compressed bytes. Sizes and digests of the answer are then not those of the file.
 	Gzip bool
-	// Trusted says that a strong digest is known from the user or over https: redirects from https to http
-	// can then do no harm.
+	// Trusted means that a strong digest is known from the user or over https, so redirects from https to http are
+	// harmless.
 	Trusted bool
 }
 
@@ -59,7 +59,7 @@ type Source struct {
 	turns  turns
 }
 
-// Source makes a source of the file at u.
+// Source returns a source of the file at u.
 func (c *Client) Source(u *url.URL, o Options) *Source {
 	s := &Source{client: c, url: web.Plain(u), opts: o}
 	s.user = web.Credentials{Fields: o.Header, HeaderTo: o.HeaderTo, Secure: o.Secure, User: o.User, Cookies: c.Cookies}
@@ -74,11 +74,11 @@ func (s *Source) Traits() source.Traits {
 	return source.Traits{Align: 1, Validators: true, InOrder: true}
 }
 
-// Fetch implements source.Source. An answer that is the whole file instead of r is offered to w with Ranged
-// false, and delivered from 0 if w takes it.
+// Fetch implements source.Source. If the answer is the whole file instead of r, w gets an Answer with Ranged false and,
+// if it accepts, the bytes from 0.
 //
-// Where an answer has a malformed digest and no strong one that is not, w sees the answer and can refuse it; if it does
-// not, Fetch does, unless a strong digest is known from elsewhere (Options.Trusted).
+// If an answer has a malformed digest and no valid strong one, w gets the answer and may refuse it. If w accepts it,
+// Fetch fails, unless a strong digest is known from elsewhere (Options.Trusted).
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.Empty() {
 		return nil
@@ -104,7 +104,7 @@ func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) er
 	return c.deliver(ctx, x, a, w)
 }
 
-// Head asks for the header section of the file at u.
+// Head requests the header section of the file at u.
 func (c *Client) Head(ctx context.Context, u *url.URL, o Options) (source.Answer, error) {
 	k := c.Source(u, o).chain(http.MethodHead, byterange.Range{End: byterange.Unbounded})
 	x, err := k.follow(ctx)

@@ -10,8 +10,8 @@ import (
 	"braid/source"
 )
 
-// A Source is one file of a torrent, in its swarm. It is nowhere until it is asked for something. Close has to be called when
-// no Fetch runs any more.
+// A Source is one file of a torrent in its swarm. It does not connect before the first request. Close must be called
+// after all calls of Fetch have returned.
 type Source struct {
 	client  *Client
 	torrent metainfo.Torrent
@@ -26,7 +26,7 @@ type Source struct {
 	closed bool
 }
 
-// Source makes a source of a file of a torrent.
+// Source returns a source of a file of a torrent.
 func (c *Client) Source(t metainfo.Torrent, f metainfo.File, o source.SwarmOptions) *Source {
 	if o.Named == 0 {
 		o.Named = address.Anywhere
@@ -34,7 +34,7 @@ func (c *Client) Source(t metainfo.Torrent, f metainfo.File, o source.SwarmOptio
 	return &Source{client: c, torrent: t, file: f, options: o, key: key{t.InfoHash, o.Named}, url: source.SwarmURL(t, f)}
 }
 
-// Swarm is Source, as package download asks for it.
+// Swarm is Source with the result type that package download needs.
 func (c *Client) Swarm(t metainfo.Torrent, f metainfo.File, o source.SwarmOptions) source.Swarm {
 	return c.Source(t, f, o)
 }
@@ -46,10 +46,10 @@ func (s *Source) Traits() source.Traits {
 	}
 }
 
-// URL is what the source is called.
+// URL returns the URL of the file in its swarm.
 func (s *Source) URL() *url.URL { return s.url }
 
-// joined is the swarm, in which the source takes part from now on.
+// joined returns the swarm, which the source joins now if it has not.
 func (s *Source) joined() (*swarm, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *Source) joined() (*swarm, error) {
 	return w, nil
 }
 
-// Here says that bytes of the file are in Part, whoever brought them. If they are what the torrent says, peers can have them.
+// Here reports that bytes of the file are in Part, from any source. Peers can get them if they match the torrent.
 func (s *Source) Here(r byterange.Range) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *Source) Here(r byterange.Range) {
 	}
 }
 
-// Gone says that bytes of the file are not in Part any more: they were wrong.
+// Gone reports that bytes of the file are no longer in Part, because they were wrong.
 func (s *Source) Gone(r byterange.Range) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,20 +106,20 @@ func (s *Source) Close() {
 	s.client.leave(w)
 }
 
-// Active says that the source takes part in its swarm.
+// Active reports whether the source takes part in its swarm.
 func (s *Source) Active() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.swarm != nil
 }
 
-// pieces are the numbers of the pieces with bytes of r, which is of the file: from the first up to, not with, the last.
+// pieces returns the half-open range of the numbers of the pieces with bytes of r, a range of the file.
 func (s *Source) pieces(r byterange.Range) (first, last int) {
 	n := s.torrent.PieceLength
 	return int((s.file.Offset + r.Start) / n), int((s.file.Offset + r.End + n - 1) / n)
 }
 
-// within is the part of a piece that is of the file, as a range of the file.
+// within returns the part of a piece that belongs to the file, as a range of the file.
 func (s *Source) within(piece int) byterange.Range {
 	n := s.torrent.PieceLength
 	start, end := int64(piece)*n-s.file.Offset, int64(piece+1)*n-s.file.Offset
