@@ -5,29 +5,30 @@ import (
 	"strings"
 )
 
-// A Scheme is what holds for the servers of all URLs with a scheme, before one of them is asked.
+// A Scheme describes the servers of all URLs with a scheme, before a request.
 type Scheme struct {
 	Name   string // "https"
-	Family string // the protocol: ftp and ftps have the same one
-	Port   string // of URLs that name none
-	// Encrypted: nobody on the way can read what is sent.
+	Family string // the protocol: "ftp" for ftp and ftps
+	Port   string // default port
+	// Encrypted means that the connection is encrypted.
 	Encrypted bool
-	// Unlisted: messages that list schemes leave it out.
+	// Unlisted means that messages with a list of schemes omit it.
 	Unlisted bool
 
-	// What a server does not have that others have:
-	NoHead       bool // HEAD, an answer without the file
-	NoValidators bool // ETags, which tell versions apart
-	NoDigests    bool // digests of the file in its answer
-	NoNames      bool // a name of the file in its answer
-	NoDocuments  bool // documents, which are as good as the channel that they come over
+	// Features that such a server lacks:
+	NoHead       bool // HEAD requests
+	NoValidators bool // ETags
+	NoDigests    bool // digests of the file in responses
+	NoNames      bool // names of the file in responses
+	NoDocuments  bool // documents, which are as trustworthy as their channel
 
-	// Logins: a mirror that the user typed gets the name and password for its own server. Else only the origin gets some.
+	// Logins means that a mirror given by the user gets the name and password in its own URL. Otherwise only the origin
+	// gets one.
 	Logins bool
 }
 
-// schemes is the table. A new scheme is a row here, a package below source, and a row of the protocols in package download.
-// The port of ftps is the one of ftp: TLS begins after the greeting (RFC 4217).
+// schemes is the table. A new scheme is a row here, a package below source, and a row of the protocols in package
+// download. The port of ftps is that of ftp: TLS begins after the greeting (RFC 4217).
 var schemes = []Scheme{
 	{Name: "http", Family: "http", Port: "80"},
 	{Name: "https", Family: "http", Port: "443", Encrypted: true},
@@ -47,7 +48,7 @@ func SchemeNamed(name string) (s Scheme, ok bool) {
 	return Scheme{}, false
 }
 
-// SchemeOf returns the row of the scheme of u; the zero Scheme if there is none.
+// SchemeOf returns the row of the scheme of u, or the zero Scheme.
 func SchemeOf(u *url.URL) Scheme {
 	s, _ := SchemeNamed(u.Scheme)
 	return s
@@ -67,7 +68,7 @@ func SchemeNames() (names []string) {
 	return names
 }
 
-// ListSchemes returns the schemes as messages have them: "http, https or ftp".
+// ListSchemes returns the schemes for messages: "http, https or ftp".
 func ListSchemes() string {
 	var names []string
 	for _, s := range schemes {

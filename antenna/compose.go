@@ -102,7 +102,7 @@ func (c *composer) observed(format feed.FormatID) []feed.Record {
 	return list
 }
 
-// canonical is the one spelling of a URL; of what has none it is left as it is.
+// canonical returns the canonical spelling of a URL, or url if it has none.
 func canonical(url string) string {
 	if key, ok := feed.Key(url); ok {
 		return key
@@ -110,7 +110,7 @@ func canonical(url string) string {
 	return url
 }
 
-// published are the records that a feed in a format has: for each URL one, of those that the format can write.
+// published returns the records for a feed in a format: one for each URL, if the format can represent it.
 func (c *composer) published(format feed.FormatID, write func(feed.Record) error) []feed.Record {
 	list := c.relay.Publish(format, c.observed(format), c.read, c.now, func(_ feed.Record, why feed.Refusal) {
 		if why != feed.OtherFormat {

@@ -104,11 +104,11 @@ type Watch struct {
 	Zone          int64
 }
 
-// A Kind is how a feed is read: as the format with this number, or one of the two that are none.
+// A Kind is the format in which a feed is read: the format with this number, or one of two special values.
 type Kind feed.FormatID
 
 const (
-	Auto Kind = 0  // by what it begins with
+	Auto Kind = 0  // determined by the beginning of the feed
 	Page Kind = -1 // no feed: what the watched URL itself answers to HEAD
 )
 

@@ -22,16 +22,17 @@ type Decoder = feed.Decoder
 func NewDecoder(f *feed.Format, r io.Reader, o feed.Options) Decoder { return f.Decode(r, o) }
 
 const (
-	// looked is how much of a feed is looked at, and sniffed how much of that for how it begins.
+	// looked is the number of bytes of a feed that are examined. sniffed is the number of bytes of them that may
+	// determine the format.
 	looked  = 16 << 10
 	sniffed = 4 << 10
 )
 
-// CodeUnknownFormat is the code of the rejection of what is no feed.
+// CodeUnknownFormat is the code of the rejection of data that is not a feed.
 const CodeUnknownFormat = "unknown-format"
 
-// OpenFeed finds the format of a feed. In is the feed for NewDecoder, also if it is of no known format and the caller
-// knows better: decompressed, twice where a server compresses what is compressed.
+// OpenFeed detects the format of a feed. in is the decompressed feed for NewDecoder, decompressed twice if the server
+// compressed a compressed file. It is also valid if the format is unknown, for a caller that knows it.
 func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f *feed.Format, err error) {
 	text := feedtext.NewReader(r, limits)
 	head, err := text.Peek(looked)
@@ -57,7 +58,7 @@ func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f *feed.Format, er
 
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// sniff tells the format of a feed by how it begins.
+// sniff detects the format of a feed by its beginning.
 func sniff(head []byte) (*feed.Format, bool) {
 	line, first, comments := firstLine(head[:min(len(head), sniffed)])
 	if line == "" && comments {
@@ -77,8 +78,8 @@ func sniff(head []byte) (*feed.Format, bool) {
 	return formats.Find(func(f *feed.Format) bool { return f.Sniff != nil && f.Sniff(head, bytes.TrimSpace(first)) })
 }
 
-// firstLine returns the first line that is neither blank nor a comment, in lower case, and all from there on. It reports
-// whether there was a comment before it.
+// firstLine returns the first line that is neither blank nor a comment, in lower case, and the text from there on. It
+// reports whether a comment precedes the line.
 func firstLine(head []byte) (line string, first []byte, comments bool) {
 	if bytes.HasPrefix(head, []byte("\xfe\xff")) || bytes.HasPrefix(head, []byte("\xff\xfe")) { // UTF-16, which XML may be in
 		head = bytes.ReplaceAll(head[2:], []byte{0}, nil)

@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// A FormatID is the number of the format that a record was read from. Stores have it, so it never changes. Those that have
-// rules of their own here have a name.
+// A FormatID is the number of the format of a record. Stores contain it, so it never changes. Formats with rules of
+// their own in this package have a name.
 type FormatID int
 
 const (
@@ -19,24 +19,24 @@ const (
 	Sitemap                 // sitemaps.org
 )
 
-// A Format is how feeds of one format are told from others, read and written. Each is in the package of the format, and a
-// row of the table in package formats.
+// A Format describes a format of feeds: how it is detected, read and written. Each is defined in its own package and is
+// a row of the table in package formats.
 type Format struct {
 	ID   FormatID
 	Name string
-	// Also are other words that users have for it.
+	// Also are other names for the format.
 	Also []string
-	// Types are the media types that feeds of the format have.
+	// Types are the media types of the format.
 	Types []MediaType
-	// Agents: its records say which agent obtained them, so that they can be passed on.
+	// Agents means that a record names the agent that obtained it, so it can be passed on.
 	Agents bool
 
-	// Begins are what the first line begins with that is neither blank nor a comment, in lower case, and Elements the names of
-	// first elements of XML. Comments: no other format has comments, lines that begin with "#".
+	// Begins are prefixes of the first line that is neither blank nor a comment, in lower case. Elements are root
+	// elements of XML. Comments means that the format has comments, lines that begin with "#"; at most one format has.
 	Begins, Elements []string
 	Comments         bool
-	// Sniff looks at what no format begins with: all there is to look at, and all from the first line on that says something. It
-	// may be nil.
+	// Sniff examines a feed whose format no beginning determines: its head, and the head from the first significant
+	// line on. It may be nil.
 	Sniff func(head, first []byte) bool
 
 	Decode func(io.Reader, Options) Decoder
@@ -47,45 +47,45 @@ type Format struct {
 // String returns the name.
 func (f *Format) String() string { return f.Name }
 
-// A MediaType is a media type of feeds. Name is what people call a feed of that type; "" is the name of the format.
+// A MediaType is a media type of feeds. Name is the common name of such a feed, or "" for the name of the format.
 type MediaType struct{ Type, Name string }
 
-// A Decoder reads one feed: record by record, in memory that does not grow with it.
+// A Decoder reads a feed record by record. Its memory use does not depend on the size of the feed.
 type Decoder interface {
-	// Records returns the records as they are read. The last pair has an error, and no record, if the feed was broken, is none or
-	// is rejected.
+	// Records returns an iterator over the records. The last pair has an error and no record if the feed is broken, is
+	// not a feed or is rejected.
 	Records() iter.Seq2[Record, error]
-	// Input says what the feed looked like on the outside, so far.
+	// Input describes the encoding of the feed as far as it was read.
 	Input() Input
 }
 
-// A Writing is how feeds of a format are written.
+// A Writing describes how feeds of a format are written.
 type Writing struct {
-	// Name is what a user calls what is written: "atom" of the formats of news.
+	// Name is the user's name for the written format: "atom" for news.
 	Name string
-	// File is the name of a feed that is published. Gzip: there is a compressed one beside it. Mark is what such a file has near
-	// its beginning.
+	// File is the name of a published feed. Gzip means that a compressed copy is written beside it. Mark is a text near
+	// the beginning of such a file.
 	File, Mark string
 	Gzip       bool
-	// OwnOnly: own observations are published, and records of others are not, also not of this format.
+	// OwnOnly means that only the agent's own observations are published, and no records of others.
 	OwnOnly bool
-	// Twice: records are ranged over twice.
+	// Twice means that Encode iterates twice.
 	Twice bool
 	// Check returns why a record cannot be written. If the error is ErrNoPlace, Encode leaves the record out.
 	Check  func(Record) error
 	Encode func(io.Writer, Heading, iter.Seq[Record]) error
 }
 
-// ErrNoPlace says that a format cannot say what a record says.
+// ErrNoPlace reports that a format cannot represent a record.
 var ErrNoPlace = errors.New("the format has no place for it")
 
-// A Heading is what a feed says of itself, as far as its format has a place for it.
+// A Heading describes a feed. A format may not have a place for all of it.
 type Heading struct {
-	// ID is the URI that names the feed for ever, Self is where it is, and Site a page about it.
+	// ID is the permanent URI of the feed, Self its location, and Site a page about it.
 	ID, Self, Site string
 	Title          string
-	Agent          string // who writes the feed
-	Generator      string // the program
-	Date           Time   // when it is written
-	Updated        Time   // when something in it changed last
+	Agent          string // author of the feed
+	Generator      string // program that wrote the feed
+	Date           Time   // time of writing
+	Updated        Time   // time of the last change
 }

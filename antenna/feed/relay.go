@@ -34,10 +34,10 @@ const (
 	notWhole     Refusal = "not-whole"      // only an extract of it was kept
 )
 
-// Publish returns what a feed in that format has: for each URL the one record, of own and read, that Choose prefers. Own are the
-// agent's observations; those of failures are for LIRS alone, the others have no word for it. Read are the records of other
-// feeds. Refused is told of those that are not passed on; it may be nil. The order is that in which the URLs first
-// come.
+// Publish returns the records of a feed in that format: for each URL the record of own and read that Choose prefers.
+// own are the agent's observations; those of failures are only for LIRS, because the other formats cannot represent
+// them. read are the records of other feeds. refused is called for records that are not passed on; it may be nil. The
+// URLs are in order of first appearance.
 func (y Relay) Publish(format FormatID, own, read []Record, now Time, refused func(Record, Refusal)) []Record {
 	m := merger{format: format, places: map[string]int{}}
 	for _, r := range own {
@@ -60,7 +60,7 @@ func (y Relay) Publish(format FormatID, own, read []Record, now Time, refused fu
 	return list
 }
 
-// Pass returns r as it is passed on in a feed of that format, or why it is not.
+// Pass returns r as passed on in a feed of that format, or the reason why it is not.
 func (y Relay) Pass(format FormatID, r Record, now Time) (Record, Refusal) {
 	detected, _ := r.detected(now)
 	until, ends := r.GoodUntil(now)

@@ -1,6 +1,5 @@
-// Package formats has the table of the formats of feeds. A new one is a package with a [feed.Format], and a row here.
-//
-// It refuses to know what makes one format different from another: that is in the row.
+// Package formats has the table of the formats of feeds. A new format is a package with a [feed.Format] and a row here.
+// The package does not distinguish formats otherwise.
 //
 //	format, ok := formats.OfWord("rss")
 //	for r, err := range format.Decode(body, feed.Options{}).Records() { ... }
@@ -18,7 +17,7 @@ import (
 	"braid/antenna/soif"
 )
 
-// table has the formats in the order in which they are named, looked for and published.
+// table lists the formats in the order in which they are named, detected and published.
 var table = []*feed.Format{
 	&hinadi.Format,
 	&lirs.Format,
@@ -30,17 +29,17 @@ var table = []*feed.Format{
 // All returns the formats.
 func All() []*feed.Format { return slices.Clone(table) }
 
-// Of returns the format with a number. It reports false if feeds of none have it: it is feed.Own, or of a later version.
+// Of returns the format with a number. It reports false for feed.Own and for numbers of later versions.
 func Of(id feed.FormatID) (*feed.Format, bool) {
 	return Find(func(f *feed.Format) bool { return f.ID == id })
 }
 
-// OfWord returns the format that a user calls so.
+// OfWord returns the format with a user's name for it.
 func OfWord(word string) (*feed.Format, bool) {
 	return Find(func(f *feed.Format) bool { return f.Name == word || slices.Contains(f.Also, word) })
 }
 
-// OfType returns the format with a media type, and what people call a feed of that type.
+// OfType returns the format with a media type, and the common name of a feed of that type.
 func OfType(media string) (f *feed.Format, name string, ok bool) {
 	for _, f := range table {
 		for _, t := range f.Types {
@@ -52,7 +51,7 @@ func OfType(media string) (f *feed.Format, name string, ok bool) {
 	return nil, "", false
 }
 
-// Find returns the first format that is it.
+// Find returns the first format for which is returns true.
 func Find(is func(*feed.Format) bool) (*feed.Format, bool) {
 	i := slices.IndexFunc(table, is)
 	if i < 0 {
@@ -112,7 +111,7 @@ func Writings() (list []*feed.Writing) {
 	return list
 }
 
-// Written returns the words for what can be written.
+// Written returns the names of the formats that can be written.
 func Written() (words []string) {
 	for _, w := range Writings() {
 		words = append(words, w.Name)

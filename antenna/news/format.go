@@ -7,8 +7,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// Format is RSS, Atom and JSON Feed. Atom is written. What is published has own observations only: a summary of what another
-// agent said would be our word.
+// Format is RSS, Atom and JSON Feed. It is written as Atom. Only the agent's own observations are published, because
+// Atom cannot name another agent as their source.
 var Format = feed.Format{
 	ID: feed.News, Name: "news", Also: []string{"rss", "atom", "json"},
 	Types: []feed.MediaType{
