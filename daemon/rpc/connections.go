@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A connections is a listener that keeps the connections few. A client that has shown the token keeps its own. Where
-// there is no room, the oldest goes whose client has shown that it has none, else the oldest of the others, whatever it
-// does: else clients that do nothing could take all places. That one had its time to show the token, so clients that
-// come again and again keep no other out; meanwhile a new one waits.
+// A connections is a listener with a limited number of connections. Clients that have shown the token keep their
+// connections. At the limit, the oldest connection of a client with a wrong token is closed, otherwise the oldest of
+// the others, even if active, because idle clients could otherwise occupy the limit. A connection is not closed before
+// it had time to show the token, so a flood of new clients cannot keep others out. Meanwhile a new connection waits.
 type connections struct {
 	net.Listener
 	most int
 	free bool          // only the user can connect
-	left chan struct{} // has room for one: a connection has ended, or may go
+	left chan struct{} // of capacity 1; receives when a connection ended or may be closed
 
 	mu     sync.Mutex
 	open   map[*connection]bool
@@ -29,13 +29,13 @@ type connections struct {
 type connection struct {
 	net.Conn
 	of     *connections
-	number uint64                    // a newer one has a higher one
-	read   atomic.Pointer[time.Time] // when it was read from first; nil: not yet
+	number uint64                    // ascending
+	read   atomic.Pointer[time.Time] // time of the first Read; nil before
 
-	standing standing // under the mutex of the listener
+	standing standing // guarded by the mutex of the listener
 }
 
-// A standing is what a client has shown.
+// A standing is the trust that a client has earned.
 type standing uint8
 
 const (
@@ -44,8 +44,8 @@ const (
 	friend                   // the token
 )
 
-// showTime is how long a client may take to show the token, however many others come. It begins when the connection is
-// read from first, which on a busy machine may be long after it was accepted.
+// showTime is the time that a client has to show the token, however many other clients come. It begins with the first
+// Read, which on a busy machine may be long after Accept.
 const showTime = 500 * time.Millisecond
 
 type connectionKey struct{}
@@ -78,7 +78,7 @@ func (k *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the listener. A connection that waits for room ends.
+// Close closes the listener. A connection that waits for the limit is closed.
 func (k *connections) Close() error {
 	k.mu.Lock()
 	k.closed = true
@@ -87,7 +87,7 @@ func (k *connections) Close() error {
 	return k.Listener.Close()
 }
 
-// admit counts a connection, when there is room for it; nil is one too many.
+// admit adds a connection, after closing others if necessary. It returns nil if the limit is reached.
 func (k *connections) admit(conn net.Conn) *connection {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -114,7 +114,8 @@ func (k *connections) admit(conn net.Conn) *connection {
 	return c
 }
 
-// first is the connection that goes first, and when it may; nil if none may. The caller holds the mutex.
+// first returns the connection to close first, and the time until it may be closed. It returns nil if none may be
+// closed. The caller holds the mutex.
 func (k *connections) first() (first *connection, wait time.Duration) {
 	for c := range k.open {
 		if c.standing == friend {
@@ -128,8 +129,8 @@ func (k *connections) first() (first *connection, wait time.Duration) {
 	return first, max(0, wait)
 }
 
-// mayStay is for how long a connection may stay, less than zero where there are better reasons that it goes. The caller
-// holds the mutex.
+// mayStay returns the time until the connection may be closed. It is negative for a client to be closed before others.
+// The caller holds the mutex.
 func (c *connection) mayStay() time.Duration {
 	at := c.read.Load()
 	switch {
@@ -150,7 +151,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// await waits until a connection has ended or may go, for a time at most.
+// await waits until a connection has ended or may be closed, for a limited time.
 func (k *connections) await(most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -160,7 +161,7 @@ func (k *connections) await(most time.Duration) {
 	}
 }
 
-// leave has a connection that waits for room look again.
+// leave wakes a connection that waits for the limit.
 func (k *connections) leave() {
 	select {
 	case k.left <- struct{}{}:
@@ -168,7 +169,7 @@ func (k *connections) leave() {
 	}
 }
 
-// Close closes the connection, which is then not counted any more.
+// Close closes the connection and removes it from the count.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
 	delete(c.of.open, c)
@@ -177,7 +178,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// shown notes what the client of a request has shown. One that has shown the token once stays a friend.
+// shown records the standing of a request's client. A client that has shown the token once stays a friend.
 func shown(ctx context.Context, s standing) {
 	if c, ok := ctx.Value(connectionKey{}).(*connection); ok {
 		c.of.mu.Lock()

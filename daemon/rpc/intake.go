@@ -10,16 +10,16 @@ import (
 	"sync"
 )
 
-// An intake bounds what is in memory of requests that are not whole yet, or not looked at. Where there is no room for
-// more, the request goes that holds most: else clients that send nothing more could keep others out. What needs its
-// room waits until it is gone.
+// An intake limits the memory of requests that are incomplete or not yet examined. At the limit, the largest request is
+// dropped, because clients that stop sending could otherwise keep others out. A request that needs memory waits until
+// the dropped one has released it.
 type intake struct {
 	most int // limit in bytes
 
 	mu    sync.Mutex
-	held  map[*reading]bool // but for those that had to go
+	held  map[*reading]bool // requests that were not dropped
 	sum   int               // bytes in memory
-	going int               // of them, those of requests that had to go
+	going int               // bytes of dropped requests, included in sum
 	freed sync.Cond
 }
 
@@ -97,7 +97,7 @@ func (one *reading) hold(n int) bool {
 	return !one.out
 }
 
-// cutLargest ends the request that holds most, which may be one that has the mutex.
+// cutLargest drops the largest request, which may be one.
 func (k *intake) cutLargest(one *reading) {
 	largest := one
 	for other := range k.held {
@@ -114,7 +114,7 @@ func (k *intake) cutLargest(one *reading) {
 	}
 }
 
-// leave gives the room of a request back.
+// leave releases the memory of a request.
 func (one *reading) leave() {
 	k := one.of
 	k.mu.Lock()
