@@ -1,13 +1,12 @@
-// Package problem has the value in which a part of the program says what went wrong: of which kind, doing what, to
-// what, why, and what to do next. Each part says it in its own words; the command prints it and takes its exit code
-// from the kind.
+// Package problem defines the error value with which a part of the program reports a failure to the user: its kind, the
+// operation, its object, the reason and the next step. Each part uses its own words. The command prints them and
+// derives the exit code from the kind.
 //
-// The kinds are those of a download ([download.Kind]), which programs that import the library need as well. The
-// command needs no others: each of its exit codes is the code of one of them. This package has what follows from a
-// kind: the error code of aria2 ([Aria2Code]), whether a worker tries a job again ([FleetKind]), and whether a
-// watcher does ([Lasting]).
+// The kinds are those of a download ([download.Kind]), which programs that import the library need as well. The command
+// needs no others: each exit code belongs to one of them. This package derives from a kind the error code of aria2
+// ([Aria2Code]), whether a worker tries a job again ([FleetKind]), and whether a watcher does ([Lasting]).
 //
-// This package adds no flag to a text, and a Problem has no exit code: both belong to the command.
+// The package does not mention flags, and a Problem has no exit code: both belong to the command.
 //
 //	return problem.Local("folder", dir, err).WithHint("-d FOLDER names another")
 //	// folder /d: permission denied (-d FOLDER names another)
@@ -30,15 +29,14 @@ type Problem struct {
 	What  string // the operation: "download", "usage"
 	Where string // the object of the operation: a masked URL, a path, a flag
 	Why   string
-	Kept  string // what was kept, as a text
+	Kept  string // data that was kept, as a text
 	Hint  string // the next step
 	// Err is the cause, if a download or a signal ended the operation. There is no Unwrap method, because a Problem may
 	// be of another kind than its cause.
 	Err error
 }
 
-// Error returns one line: "<what> <where>: <why> (<what was kept>; <next step>)". Text from outside in it is not
-// escaped.
+// Error returns one line: "<operation> <object>: <reason> (<kept>; <next step>)". Untrusted text in it is not escaped.
 func (p *Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.What)

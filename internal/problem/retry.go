@@ -8,9 +8,9 @@ import (
 	"braid/fleet"
 )
 
-// fleetKinds are how a job of a fleet ended, by the kind of its problem: what may be right later at the server,
-// what the worker lacks and another one may have, and what only the user can mend. Any other is a failure, and
-// tried again soon.
+// fleetKinds maps kinds of problems to endings of jobs: a problem that may disappear at the server, a lack of this
+// worker that another worker may not have, and a problem that only the user can solve. Any other kind is a failure,
+// which is retried soon.
 var fleetKinds = map[download.Kind]fleet.Kind{
 	download.Refused:      fleet.Wrong,
 	download.Mismatch:     fleet.Wrong,
@@ -22,7 +22,7 @@ var fleetKinds = map[download.Kind]fleet.Kind{
 	download.Usage:        fleet.Useless,
 }
 
-// FleetKind returns how a job ended whose download failed with err. It decides whether and when the job is tried
+// FleetKind returns the kind of ending of a job that failed with err. It decides whether and when the job is tried
 // again.
 func FleetKind(err error) fleet.Kind {
 	if e, ok := errors.AsType[*download.Error](err); ok && e.What == "store" {
@@ -43,6 +43,6 @@ var lasting = map[download.Kind]bool{
 	download.NoEvidence: true, download.Limit: true,
 }
 
-// Lasting reports whether time alone does not mend a problem of a kind: it takes the user, or the owner of the
-// server. A watcher asks for such a file less often.
+// Lasting reports whether a problem of a kind remains until the user or the owner of the server acts. A watcher
+// requests such a file less often.
 func Lasting(k download.Kind) bool { return lasting[k] }

@@ -20,18 +20,18 @@ import (
 	"braid/internal/problem"
 )
 
-// A Folder is the folder that workers put files in. Unfinished ones are in folders of their own below it, one for
-// each fence: a worker that takes a job over renames the folder of the worker before it. So a worker that is late
-// finds nothing to put in place.
+// A Folder is the folder in which workers place files. Unfinished files are in subfolders, one for each fence. A worker
+// that takes over a job renames the subfolder of the previous worker, so the previous worker can no longer place the
+// file.
 type Folder struct {
 	root *os.Root
 	dir  string
 }
 
-// stages is the folder of the unfinished.
+// stages is the folder of unfinished files.
 const stages = ".braid-work"
 
-// OpenFolder opens the folder for a worker. It makes it if it is missing.
+// OpenFolder opens the folder for a worker, and creates it if it is missing.
 func OpenFolder(dir string) (*Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
@@ -73,25 +73,25 @@ func (p *Folder) place(ctx context.Context, t *task, _ *download.Request, change
 	return p.put(t.stage, changed, t.stage.replace)
 }
 
-// A stage is the folder of one try.
+// A stage is the folder of one attempt.
 type stage struct {
-	name    string // below that of the place
-	dir     string // of both
-	base    string // the last name of the file
+	name    string // relative to the Folder
+	dir     string // absolute path
+	base    string // last element of the file's path
 	placing string
-	file    string // its path below the place
+	file    string // path of the file relative to the Folder
 	there   os.FileInfo
-	ours    bool // an earlier try of the job has put it there, and was killed before it told
-	kept    bool // an earlier try has fetched the file that is in the stage, and could not put it in place
-	replace bool // the file that is there
+	ours    bool // an earlier attempt placed the file, but was killed before it reported that
+	kept    bool // an earlier attempt completed the file in the stage, but could not place it
+	replace bool // the existing file may be replaced
 }
 
-// placing is the name of a file of the job while it gets its own: it says whose file stands there, if the worker is
-// killed then.
+// placing returns a temporary name for a job's file while it is placed. If the worker is killed then, the name shows
+// which job the existing file is of.
 func placing(j *fleet.Job) string { return "." + j.ID() + ".placing" }
 
-// stage makes the folder of a try, with what the try before has left, and with the file that is there. A whole file
-// that was left stands there in its place, if one that is there may be replaced.
+// stage creates the folder of an attempt. It contains the remains of the previous attempt and a link to the existing
+// file. A complete file from the previous attempt takes the place of the existing one, if that may be replaced.
 func (p *Folder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error) {
 	if strings.HasPrefix(j.Name, stages) {
 		return nil, problem.Misuse("job "+j.Name, errStages.Error(), "")
@@ -109,8 +109,8 @@ func (p *Folder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error)
 	return s, nil
 }
 
-// inherit gives a stage what the last worker has left. If that process still has the part file open, the stage
-// begins empty.
+// inherit moves the remains of the previous worker into the stage. If that process still has the part file open, the
+// stage is empty.
 func (p *Folder) inherit(s *stage, prefix string) error {
 	before, err := p.namesIn(stages)
 	if err != nil {
@@ -139,7 +139,8 @@ func (p *Folder) inherit(s *stage, prefix string) error {
 	return err
 }
 
-// namesIn is what is in a folder. fs.ReadDir would look at each entry, too, and most are of other jobs.
+// namesIn returns the names in a folder. Unlike fs.ReadDir it does not stat each entry, because most belong to other
+// jobs.
 func (p *Folder) namesIn(dir string) ([]string, error) {
 	f, err := p.root.Open(dir)
 	if err != nil {
@@ -149,8 +150,8 @@ func (p *Folder) namesIn(dir string) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// keep keeps the whole file that the last worker has fetched: the queue may have been away when it was to get its
-// name. A second name of the file that is there is none.
+// keep keeps a complete file of the previous worker, which may have been unable to place it because the queue was
+// unreachable. A second link to the existing file does not count.
 func (p *Folder) keep(s *stage) error {
 	whole, placing := path.Join(s.name, s.base), path.Join(s.name, s.placing)
 	if _, err := p.root.Lstat(placing); err == nil && !s.ours {
@@ -182,7 +183,7 @@ func (p *Folder) isFree(s *stage) bool {
 	return f.Close() == nil
 }
 
-// same reports whether two names are of one file.
+// same reports whether two names refer to one file.
 func (p *Folder) same(a, b string) bool {
 	one, err := p.root.Lstat(a)
 	two, gone := p.root.Lstat(b)
@@ -197,8 +198,8 @@ func (p *Folder) dropIfThere(name string) error {
 	return err
 }
 
-// showWhatIsThere gives the file that is there a second name in the stage: a download there finds it as it would in
-// its place. On a file system without second names the file is fetched whole.
+// showWhatIsThere links the existing file into the stage, so that the download finds it as if in its place. If the file
+// system does not support links, the whole file is downloaded.
 func (p *Folder) showWhatIsThere(s *stage, replace bool) error {
 	info, err := p.root.Lstat(s.file)
 	switch {
@@ -222,8 +223,8 @@ func (p *Folder) showWhatIsThere(s *stage, replace bool) error {
 	return nil
 }
 
-// put gives the file of a stage its name, if changed is true. A file that came there meanwhile is replaced only if
-// replace is true.
+// put moves the file of a stage to its final name, if changed is true. A file that appeared there meanwhile is replaced
+// only if replace is true.
 func (p *Folder) put(s *stage, changed, replace bool) (f placed, err error) {
 	f.path = filepath.Join(p.dir, filepath.FromSlash(s.file))
 	if changed {
@@ -263,7 +264,7 @@ func (p *Folder) rename(s *stage, replace bool) error {
 	return p.sync(above)
 }
 
-// sync has the names in a folder on disk.
+// sync syncs a folder.
 func (p *Folder) sync(dir string) error {
 	f, err := p.root.Open(dir)
 	if err != nil {
@@ -273,12 +274,12 @@ func (p *Folder) sync(dir string) error {
 	return f.Sync()
 }
 
-// clear implements Place. What stays is taken by the next worker of the job.
+// clear implements Place. If it fails, the next worker of the job removes the rest.
 func (p *Folder) clear(_ context.Context, t *task, _ *fleet.Record) {
 	if t.stage != nil {
 		p.root.RemoveAll(t.stage.name)
 	}
 }
 
-// lost implements Place: the folder is that of the worker which has the job now.
+// lost implements Place. It does nothing, because the folder belongs to the worker that has the job now.
 func (*Folder) lost(*task) {}

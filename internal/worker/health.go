@@ -7,7 +7,7 @@ import (
 	"braid/fleet"
 )
 
-// ended takes down how a try ended, for what the worker judges of itself.
+// ended records the end of an attempt in the worker's health.
 func (w *Worker) ended(key string, k fleet.Kind, others bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -17,7 +17,7 @@ func (w *Worker) ended(key string, k fleet.Kind, others bool) {
 	w.health.Ended(key, k, others)
 }
 
-// fit waits until the worker is to take another job: while it fails by its own fault it pauses, and tries one job at a
+// fit waits until the worker may take another job. While its own faults make it fail, it pauses and runs one job at a
 // time. The caller has a place in room. The error is that of ctx.
 func (w *Worker) fit(ctx context.Context, room chan struct{}) error {
 	w.mu.Lock()
@@ -53,7 +53,7 @@ func (w *Worker) fit(ctx context.Context, room chan struct{}) error {
 	}
 }
 
-// idle waits until no download is under way but the one that the caller has a place in room for.
+// idle waits until no download runs except that of the caller's place in room.
 func (w *Worker) idle(ctx context.Context, room chan struct{}) error {
 	for range cap(room) - 1 {
 		select {
@@ -66,7 +66,7 @@ func (w *Worker) idle(ctx context.Context, room chan struct{}) error {
 	return nil
 }
 
-// pause takes no job for a time.
+// pause waits, during which the worker takes no job.
 func (w *Worker) pause(ctx context.Context, d time.Duration, own bool) error {
 	if own {
 		w.log.Warn("takes no job, as what it tries fails", "for", d)

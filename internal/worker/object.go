@@ -11,14 +11,14 @@ import (
 	"braid/objectstore"
 )
 
-// A Store is an object store that workers put files in. The record of a job has the id of its upload. Another
-// worker that takes the job over ends that upload, so a worker that is late has nothing to complete.
+// A Store is an object store in which workers place files. The record of a job has the id of its upload. A worker that
+// takes over the job aborts that upload, so the previous worker cannot complete it.
 type Store struct {
 	store *objectstore.Store // without a lease
 	log   *slog.Logger
 }
 
-// NewStore returns the place in an object store, which has no lease.
+// NewStore returns a Store for an object store without a lease.
 func NewStore(store *objectstore.Store, log *slog.Logger) *Store { return &Store{store, log} }
 
 // prepare implements Place.
@@ -52,7 +52,7 @@ func (p *Store) find(ctx context.Context, t *task) (placed, error) {
 	return placed{p.store.Path(name), info.Size, info.ModTime}, nil
 }
 
-// place implements Place: the object was made with the proof, under the lease.
+// place implements Place. The download has already created the object, with the proof and under the lease.
 func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool) (placed, error) {
 	return p.find(ctx, t)
 }
@@ -62,15 +62,14 @@ func (p *Store) clear(ctx context.Context, t *task, now *fleet.Record) {
 	p.abort(ctx, t, now.Upload)
 }
 
-// lost implements Place. The other worker has ended the upload; a part that was on its way then may have brought it
-// back.
+// lost implements Place. The other worker has aborted the upload, but a part that was in transit may have recreated it.
 func (p *Store) lost(t *task) {
 	ctx, stop := context.WithTimeout(context.Background(), endTime)
 	defer stop()
 	p.abort(ctx, t, t.upload)
 }
 
-// abort ends an upload, unless another worker of this machine goes on with it.
+// abort aborts an upload, unless another worker of this machine continues it.
 func (p *Store) abort(ctx context.Context, t *task, upload string) {
 	if upload == "" {
 		return

@@ -14,19 +14,18 @@ import (
 	"braid/objectstore"
 )
 
-// A Place is where the workers of a queue put files: a [Folder] or a [Store].
+// A Place is the destination of the files of a queue: a [Folder] or a [Store].
 type Place interface {
-	// prepare makes a request bring the file of a task there. The request goes on with what an earlier try has left, or
-	// that try can put nothing in place any more. It returns the file that is there, or nil.
+	// prepare directs a request to the file of a task. The request resumes an earlier attempt, or that attempt can no
+	// longer place a file. It returns the existing file, or nil.
 	prepare(t *task, r *download.Request) (*placed, error)
-	// place puts a file that is right in its place if changed is true, else the right one is there. It returns the one
-	// that is there then.
+	// place places a right file if changed is true; otherwise the existing file is right. It returns the file in place.
 	place(ctx context.Context, t *task, r *download.Request, changed bool) (placed, error)
-	// clear removes what the tries of a job have left. The job is over, and now is its record.
+	// clear removes the remains of a finished job's attempts. now is its record.
 	clear(ctx context.Context, t *task, now *fleet.Record)
-	// lost is called when a job is another worker's.
+	// lost is called when another worker has the job.
 	lost(t *task)
-	// Close releases what the place was opened with.
+	// Close releases the resources of the Place.
 	Close()
 }
 
@@ -37,14 +36,14 @@ type placed struct {
 	modTime time.Time
 }
 
-// is reports whether a file, which may be nil, is the one of an ending.
+// is reports whether f, which may be nil, is the file of an ending.
 func (f *placed) is(e *fleet.Ending) bool {
 	return f != nil && f.size == e.Size && f.modTime.Equal(e.ModTime)
 }
 
 var errStages = errors.New(stages + " is the folder of unfinished files")
 
-// CheckName says why no worker takes a job of a name, wherever it puts files.
+// CheckName returns an error if no worker accepts a job with the name, for any Place.
 func CheckName(name string) error {
 	if err := metalink.CheckPath(name); err != nil {
 		return err

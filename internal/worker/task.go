@@ -21,16 +21,16 @@ import (
 	"braid/verify"
 )
 
-// A task is a job while a worker has it.
+// A task is a job that the worker has.
 type task struct {
 	worker *Worker
 	claim  *jetstream.Claim
 	log    *slog.Logger
 	began  time.Time
 	stage  *stage // in a Folder
-	upload string // the last one that was opened
+	upload string // id of the last upload
 	rec    *report.Recorder
-	kept   int64 // bytes of an earlier try
+	kept   int64 // bytes kept from an earlier attempt
 }
 
 func newTask(w *Worker, c *jetstream.Claim) *task {
@@ -40,7 +40,7 @@ func newTask(w *Worker, c *jetstream.Claim) *task {
 	return t
 }
 
-// request makes the request of the job, in the place that was prepared for this try.
+// request returns the request of the job, for the prepared place.
 func (t *task) request() (download.Request, error) {
 	job := &t.claim.Record.Job
 	r, err := t.worker.Request(job)
@@ -52,7 +52,7 @@ func (t *task) request() (download.Request, error) {
 		return r, err
 	}
 	r.Rename, r.RemoteName = false, false
-	if good := t.claim.Record.Good; r.IfNewer && good != nil && there.is(good) { // else the URL may be that of another file
+	if good := t.claim.Record.Good; r.IfNewer && good != nil && there.is(good) { // otherwise the URL may be that of another file
 		r.Known = &state.Version{ETag: good.ETag, LastModified: good.LastModified, Host: good.Host}
 		if d, err := verify.ParseHex(verify.SHA256, good.SHA256); err == nil {
 			r.Known.Digest = d
@@ -65,7 +65,7 @@ func (t *task) request() (download.Request, error) {
 	return r, nil
 }
 
-// observe takes down how far the download is.
+// observe records the progress of the download.
 func (t *task) observe(ev download.Event) {
 	t.rec.Observe(time.Now(), ev)
 	switch p := ev.(type) {
@@ -82,12 +82,12 @@ func (t *task) observe(ev download.Event) {
 	}
 }
 
-// endTime is how long a worker that ends tries to store what became of a job. After that another worker finds out.
+// endTime is how long an ending worker tries to store the result of a job. After that another worker determines it.
 const endTime = 30 * time.Second
 
-// endContext is for storing what became of a job. The queue may be away for any time, and nothing is to be fetched
-// twice for that: while the worker runs it ends by itself only when the job is another one's, or when the function is
-// called.
+// endContext returns a context for storing the result of a job. The queue may be unreachable for any time, and no file
+// should be downloaded again because of that. So while the worker runs, the context ends only when another worker has
+// the job or the function is called.
 func endContext(running context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var late *time.Timer
@@ -105,7 +105,7 @@ func endContext(running context.Context) (context.Context, func()) {
 	}
 }
 
-// end puts the file in place, and stores what became of the job.
+// end places the file and stores the result of the job.
 func (t *task) end(r download.Request, res download.Result, err error) {
 	ctx, stop := endContext(t.worker.running)
 	defer stop()
@@ -144,7 +144,7 @@ func (t *task) end(r download.Request, res download.Result, err error) {
 	}
 }
 
-// bytesByHost is how many bytes each host has brought.
+// bytesByHost returns the number of bytes from each host.
 func bytesByHost(res download.Result) map[string]int64 {
 	hosts := map[string]int64{}
 	for _, s := range res.Sources {
@@ -155,7 +155,7 @@ func bytesByHost(res download.Result) map[string]int64 {
 	return hosts
 }
 
-// lost reports whether the job is another worker's now. Then nothing of it is touched any more.
+// lost reports whether another worker has the job. This worker then no longer touches its files.
 func (t *task) lost(err error) bool {
 	lost, is := errors.AsType[*fleet.LostError](err)
 	if !is {
@@ -175,7 +175,7 @@ func (t *task) lost(err error) bool {
 	return true
 }
 
-// tell logs how a try ended.
+// tell logs the end of an attempt.
 func (t *task) tell(now *fleet.Record, err error) {
 	e := now.Last
 	if err == nil && e != nil && e.Unchanged {
@@ -209,7 +209,7 @@ func (t *task) release() {
 	t.log.Debug("given back")
 }
 
-// settle puts a file that is right in its place, while the job is still this worker's.
+// settle places a right file, if this worker still has the job.
 func (t *task) settle(ctx context.Context, r download.Request, res download.Result) (fleet.Ending, error) {
 	job := &t.claim.Record.Job
 	unchanged := (res.AlreadyComplete || res.NotModified) && !(t.stage != nil && t.stage.kept)
@@ -239,7 +239,7 @@ func (t *task) settle(ctx context.Context, r download.Request, res download.Resu
 	return e, nil
 }
 
-// endingOf says how a try ended that brought no file.
+// endingOf returns the ending of an attempt that failed with err.
 func (t *task) endingOf(err error) fleet.Ending {
 	p := problem.OfDownload(err)
 	return fleet.Ending{
@@ -247,7 +247,7 @@ func (t *task) endingOf(err error) fleet.Ending {
 	}
 }
 
-// stamp is a time as the log has it; empty if there is none.
+// stamp formats a time for the log. It returns "" for the zero time.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -1,15 +1,15 @@
-// Package worker takes jobs of a fleet's queue, downloads their files and puts them in place.
+// Package worker takes jobs from a fleet's queue, downloads their files and places them.
 //
-// A [Worker] takes a job whenever it has room for one. Its [Place] is the folder or the object store that all
-// workers of the queue put files in, and lets only the worker that has a job put the file of it there. What became
-// of a job is stored in the queue, and the queue decides by that whether another try follows. A worker whose tries
-// fail by its own fault takes no job for a while.
+// A [Worker] takes a job whenever it has room for one. Its [Place] is the folder or the object store in which all
+// workers of the queue place files. It ensures that only the worker that has a job places its file. The result of a job
+// is stored in the queue, which decides whether another attempt follows. A worker whose attempts fail through its own
+// fault pauses.
 //
 //	w := worker.New(queue, place, log)
 //	w.AtOnce, w.Request, w.ExitCode = 4, request, exitCode
 //	w.Run(ctx, client)
 //
-// It does not know how a job becomes a request: the caller says so, as that depends on settings, passwords and keys.
+// The caller turns a job into a request, because that depends on settings, passwords and keys.
 package worker
 
 import (
@@ -27,12 +27,12 @@ import (
 
 // A Worker is one process that downloads jobs of a queue. Its exported fields are set before Run.
 type Worker struct {
-	AtOnce int // how many downloads at once
-	// Request makes the request of a job. The place of the file in it is of no account.
+	AtOnce int // maximum of concurrent downloads
+	// Request returns the request of a job. Its file path is ignored.
 	Request func(*fleet.Job) (download.Request, error)
 	// ExitCode returns the exit code of a problem, which is stored with the ending of a job.
 	ExitCode func(*problem.Problem) int
-	// Stopping, if set, is called when no more jobs are taken; those at work end then.
+	// Stopping, if not nil, is called when the worker stops taking jobs. Running jobs end then.
 	Stopping func()
 
 	queue   *jetstream.Queue
@@ -48,12 +48,12 @@ type Worker struct {
 	counts map[string]int64
 }
 
-// New returns a worker that takes jobs of queue and puts files in place.
+// New returns a worker that takes jobs of queue and places files in place.
 func New(queue *jetstream.Queue, place Place, log *slog.Logger) *Worker {
 	return &Worker{queue: queue, place: place, log: log, tasks: map[int]*task{}, counts: map[string]int64{}}
 }
 
-// What a worker counts beside the states that jobs come to.
+// The counted events, besides the states that jobs reach.
 const (
 	CountUnchanged = "unchanged"
 	CountGivenBack = "given-back"
@@ -70,14 +70,14 @@ func (w *Worker) count(name string, n int64) {
 	w.counts[name] += n
 }
 
-// Counts returns how many jobs the worker has, and how often each of what it counts has happened.
+// Counts returns the number of jobs of the worker, and the number of each counted event.
 func (w *Worker) Counts() (jobs int, counts map[string]int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.tasks), maps.Clone(w.counts)
 }
 
-// pace has a client keep to the pace of hosts together with the other workers.
+// pace makes a client share the limits of hosts with the other workers.
 func (w *Worker) pace(client *download.Client) {
 	hosts := client.HostLimits
 	w.pacer = w.queue.Pacer(w.AtOnce, func(u *url.URL) fleet.Limit {
@@ -89,8 +89,8 @@ func (w *Worker) pace(client *download.Client) {
 	}
 }
 
-// Run takes jobs and downloads their files until ctx ends. Then it gives all back that it has. The client has
-// limits of hosts (HostRate of its HTTP client, HostLimits), which all workers keep together.
+// Run takes jobs and downloads their files until ctx ends. Then it gives back all jobs. The client has limits of hosts
+// (HostRate of its HTTP client, HostLimits), which apply to all workers together.
 func (w *Worker) Run(ctx context.Context, client *download.Client) {
 	w.running = ctx
 	w.pace(client)
@@ -116,7 +116,7 @@ func (w *Worker) Run(ctx context.Context, client *download.Client) {
 	w.ending.Wait()
 }
 
-// take takes a job whenever there is room for one.
+// take takes jobs whenever there is room.
 func (w *Worker) take(ctx context.Context, jobs chan<- download.Job, room chan struct{}) {
 	for n := 0; ; n++ {
 		select {
@@ -147,7 +147,7 @@ func (w *Worker) take(ctx context.Context, jobs chan<- download.Job, room chan s
 	}
 }
 
-// task removes the task of a number from those at work, and returns it.
+// task removes and returns the running task with a number.
 func (w *Worker) task(n int) *task {
 	w.mu.Lock()
 	defer w.mu.Unlock()
