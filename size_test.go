@@ -29,11 +29,10 @@ var sizes = map[string]int{
 // shapes lists what exceeds a limit of TestShapes, and how far. A number may only fall, and a row only go; a commit that raises
 // one says why.
 var shapes = map[string]int{
-	"fields of cli.getCommand":               55,
 	"fields of download.Request":             46,
 	"fields of internal/report.Facts":        47,
 	"files of cli with locks":                14,
-	"lines of cli":                           18000,
+	"lines of cli":                           14700,
 	"lines of cli.daemonCommand.serve":       88,
 	"lines of cli.ruleOf":                    65,
 	"lines of download.getter.try":           62,
@@ -42,7 +41,6 @@ var shapes = map[string]int{
 	"lines of more than 130 columns":         216,
 	"lines of the product":                   104000,
 	"methods of antenna.loop":                82,
-	"methods of cli.getCommand":              85,
 	"methods of cli.watchCommand":            51,
 	"methods of daemon/queue.Queue":          60,
 	"methods of daemon/rpc.visit":            49,
@@ -52,6 +50,7 @@ var shapes = map[string]int{
 	"methods of download.known":              147,
 	"methods of download.session":            119,
 	"methods of fleet/jetstream.Queue":       54,
+	"methods of internal/job.Defaults":       81,
 	"methods of internal/partfile.File":      87,
 	"methods of internal/report.Facts":       94,
 	"methods of internal/report.Recorder":    45,
