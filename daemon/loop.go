@@ -305,11 +305,11 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	e, _ := l.q.Entry(g)
 	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it selected one file
-		return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: "the document describes several files where it described one"}
+		return refusal(download.Protocol, "the document describes several files where it described one")
 	}
 	var children []queue.Entry
 	if e.Options[OptionSignature] != "" {
-		return queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: "the signature is of one file, and the document has several"}
+		return refusal(download.Usage, "the signature is of one file, and the document has several")
 	}
 	for i := range d.Files.Len() {
 		if !queue.Selected(e.Options[OptionSelect], i+1) {
@@ -327,10 +327,10 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 		children = append(children, child)
 	}
 	if _, err := l.q.AddAll(time.Now(), children, len(e.FollowedBy)); err != nil {
-		return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: err.Error()}
+		return refusal(download.Protocol, err.Error())
 	}
 	if len(children) == 0 {
-		return queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: "the document has no file with a number of the option " + OptionSelect}
+		return refusal(download.Usage, "the document has no file with a number of the option "+OptionSelect)
 	}
 	return queue.Outcome{}
 }
