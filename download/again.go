@@ -104,7 +104,6 @@ func (g *getter) happened(s *session) history {
 		changes: p.changes, restarts: p.restarts, tries: g.c.tries(), touched: p.touched,
 		single: p.single, pipe: g.req.inOrder(), out: g.req.Stream != nil && s.streamed(),
 		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(),
-		guessed:   g.carried.guessed(),
 		contested: g.carried.strong() && g.carried.sizeBy < byUser,
 		digest:    s.strong(), mixed: g.carried.mixed, recalled: g.recalls(s.err), heads: p.heads, drops: p.drops,
 	}

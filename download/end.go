@@ -109,12 +109,11 @@ func (s *session) shrunk(o *origin, err error) bool {
 // gives.
 func (s *session) endsEarlier(o *origin, err error) bool {
 	size, ok := unsatisfied(err)
-	if !s.guessed() || !ok || size == s.size {
+	if !ok || size == s.size {
 		return false
 	}
 	o.claimed = size
-	have := s.part.Have()
-	return size == s.part.Front() && have.Len() == size && !slices.Contains(s.tried, size)
+	return s.guessed() && s.ends(size) && !slices.Contains(s.tried, size)
 }
 
 // reportDown reports what becomes of a source that failed.

@@ -53,7 +53,6 @@ type history struct {
 	byPieces     bool // the pieces that the user named prove the file; each was checked as it came
 	listed       bool // a document names places of the file and no strong digest: each place serves alone
 	contradicted bool // all pieces of the user's document hold, and its own digest of the whole does not
-	guessed      bool // the digest of a higher authority decides whether the size is right
 	contested    bool // a digest is known, and no authority above the server gave the size
 	digest       bool // an authority has stated a strong digest: all places were sources already, and it decides
 	mixed        bool // a digest alone ties what is here together
@@ -122,7 +121,7 @@ func (h history) ways(o outcome) []way {
 		all = h.afterWrong(o)
 	case noSource:
 		all = []way{withoutPieces, askPeers}
-		if h.guessed {
+		if h.contested {
 			all = append(all, dropSize)
 		}
 		if all = append(all, standIn); h.single {

@@ -98,7 +98,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wrongDigest: reread blameDocument
 			wrongSize: blameDocument
 			noSource: withoutPieces askPeers standIn`},
-		{"a size that no authority of the digest gave", with(func(h *history) { h.guessed, h.contested, h.digest = true, true, true }), `
+		{"a size that no authority of the digest gave", with(func(h *history) { h.contested, h.digest = true, true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			fileChanged: nextVersion withoutServer
@@ -132,7 +132,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
-		{"many sizes were given up", with(func(h *history) { h.guessed, h.contested, h.digest, h.drops = true, true, true, mostDrops }), `
+		{"many sizes were given up", with(func(h *history) { h.contested, h.digest, h.drops = true, true, mostDrops }), `
 			wantsHead: askHead
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
@@ -173,7 +173,7 @@ func TestRecoveryAlways(t *testing.T) {
 		on := func(i int) bool { return bits>>i&1 == 1 }
 		for count := range 3 {
 			h := history{changes: count, restarts: count, tries: 2, touched: count * mostTouched, single: on(0), pipe: on(1) || on(2), out: on(2),
-				byPieces: on(3), listed: on(4), contradicted: on(5), guessed: on(6), contested: on(6) || on(7), digest: on(7), recalled: on(8), mixed: on(3) != on(8), heads: count}
+				byPieces: on(3), listed: on(4), contradicted: on(5), contested: on(6), digest: on(7), recalled: on(8), mixed: on(3) != on(8), heads: count}
 			for o := range outcome(len(outcomeNames)) {
 				ways := h.ways(o)
 				name := fmt.Sprintf("%+v, %s: %v", h, outcomeNames[o], ways)

@@ -246,11 +246,20 @@ func TestEndsBeforeItsSizeGoesOn_Rule15_Rule17(t *testing.T) {
 	}
 }
 
-// Proves rule 17: the server gave its digest and a length that is too long, and is gone. The last source says that nothing follows what
-// is here, so the digest decides.
-func TestStatedTooLong_Rule17(t *testing.T) {
+// Proves rule 17: the server gave its digest and a length that is too long or none, and is gone. The last source gives
+// another length, so the digest decides.
+func TestStatedLength_Rule17(t *testing.T) {
 	t.Parallel()
-	for name, seed := range map[string]uint64{"right": 7, "wrong": 8} {
+	for name, tt := range map[string]struct {
+		size, have int64
+		seed       uint64
+	}{
+		"all of it":              {mib + 1000, mib, 7},
+		"as many, wrong":         {mib + 1000, mib, 8},
+		"half of it":             {mib + 1000, mib / 2, 7},
+		"half of it, short":      {mib - 1000, mib / 2, 7},
+		"none, all of it, wrong": {-1, mib, 8},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			origin, mirror := sized(t, mib, mirrortest.Status(http.StatusNotFound)), sized(t, mib)
@@ -260,12 +269,24 @@ func TestStatedTooLong_Rule17(t *testing.T) {
 				t.Fatal(err)
 			}
 			claim := verify.Claim{Digest: origin.Digest(), Field: "Digest", Channel: verify.HTTP}
-			r.plant(partfile.Identity{Size: mib + 1000, Claims: []verify.Claim{claim}}, made(mib, seed), r.key())
-			if seed != 7 {
-				r.fails(download.Mismatch)
-				return
-			}
+			r.plant(partfile.Identity{Size: tt.size, Claims: []verify.Claim{claim}}, made(tt.have, tt.seed), r.key())
 			verified(t, r.right(origin.Content), byDigest)
 		})
+	}
+}
+
+// What is here is not given up for the size of a mirror: that one may be wrong.
+func TestStatedLengthStays_Rule16(t *testing.T) {
+	t.Parallel()
+	origin, mirror := sized(t, mib, mirrortest.Status(http.StatusNotFound)), sized(t, mib/4)
+	r := newRun(t, origin.URL)
+	r.mirrors(mirror)
+	if err := r.key().Make(); err != nil {
+		t.Fatal(err)
+	}
+	claim := verify.Claim{Digest: origin.Digest(), Field: "Digest", Channel: verify.HTTP}
+	r.plant(partfile.Identity{Size: mib, Claims: []verify.Claim{claim}}, made(mib, 7)[:mib/2], r.key())
+	if _, err := r.get(); err == nil || err.(*download.Error).Kept != mib/2 {
+		t.Errorf("%v", err)
 	}
 }

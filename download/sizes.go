@@ -21,7 +21,8 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	if before < 0 && (held || s.how == wrongDigest) { // the body of a source without a length ended there
 		before = g.part.Front()
 	}
-	if before < 0 || k.sizeBy == byUser || g.req.inOrder() && g.part.Front() > 0 {
+	bound := s.how == noSource && !k.guessed() // places with another size were refused, or had nothing of what is missing
+	if before < 0 && !bound || k.sizeBy == byUser || g.req.inOrder() && g.part.Front() > 0 {
 		return false, nil
 	}
 	if noRoom {
@@ -31,19 +32,17 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	if k.stated = -1; next < 0 || slices.Contains(k.tried, next) {
 		next = s.sources.contender(before, k.tried)
 	}
-	if next < 0 && !inPlace && !(noRoom && g.places(s) > 1) {
+	if next < 0 && !inPlace && !(noRoom && g.places(s) > 1) || bound && (next < 0 || g.reaches(next)) {
 		return false, nil
 	}
 	// The server said it of what is here, which is not known to be wrong.
 	if s.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && g.reaches(next) {
 		return false, nil
 	}
-	if noRoom || s.how != sizeDisowned || slices.Contains(k.disowned, before) {
-		k.tried = append(k.tried, before)
-	} else {
-		k.disowned = append(k.disowned, before)
+	if before >= 0 {
+		k.giveUp(before, bound || s.how == sizeDisowned && !noRoom)
+		g.note("%v: %d bytes are not taken for the size of the file any more", s.err, before)
 	}
-	g.note("%v: %d bytes are not taken for the size of the file any more", s.err, before)
 	if err := g.restore(); err != nil {
 		return false, err
 	}
@@ -61,6 +60,15 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	}
 	g.carried.goesOn = next >= 0 || k.strong() || g.part.Front() > 0
 	return true, nil
+}
+
+// giveUp notes that a size did not lead to the file. One that was only contradicted may be tried again, once.
+func (k *known) giveUp(size int64, contradicted bool) {
+	if contradicted && !slices.Contains(k.disowned, size) {
+		k.disowned = append(k.disowned, size)
+		return
+	}
+	k.tried = append(k.tried, size)
 }
 
 // reaches reports whether something is here that lies behind end.
