@@ -391,5 +391,5 @@ func (s *session) checkPin(o *origin, file metalink.File) error {
 	if !o.first || s.standIn() || s.req.NoMetalink {
 		return nil
 	}
-	return s.c.checkPin(s.req, s.offers(file))
+	return s.c.checkPin(s.req, s.offers(file, nil))
 }

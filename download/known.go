@@ -250,9 +250,9 @@ func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	return claims
 }
 
-// offers is what the server offers to verify the file with: by its answer, and by what is known of it.
-func (k *known) offers(file metalink.File) state.Pin {
-	file.Claims = join(file.Claims, k.ofServer())
+// offers is what the server offers to verify the file with: by its answer, and by what is known of it but for given.
+func (k *known) offers(file metalink.File, given []verify.Claim) state.Pin {
+	file.Claims = join(file.Claims, without(k.ofServer(), given))
 	return pinOf(file)
 }
 

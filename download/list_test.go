@@ -2,9 +2,11 @@ package download_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -164,6 +166,31 @@ func TestListSignedEarlier_Rule64(t *testing.T) {
 	if res.Resumed == 0 || !res.Proof.Signed() || len(res.Proof.Evidence()) != 1 {
 		t.Errorf("resumed %d: %v (%v)", res.Resumed, res.Proof, res.Proof.Evidence())
 	}
+}
+
+// A list that came over https is not offered by the URL of the file, so the next command may do without it. A digest of
+// the server beside it may not be missing.
+func TestListIsNotPinned_Rule64(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, mib, mirrortest.TLS(nil))
+	list := []verify.Claim{{Digest: origin.Digest(), Field: "a list", Channel: verify.HTTPS}}
+	r := newRun(t, origin.URL)
+	r.tls, r.client.State = &tls.Config{RootCAs: mirrortest.Pool(origin)}, &state.Store{}
+	get := func(claims []verify.Claim) {
+		t.Helper()
+		r.req.Claims = claims
+		r.right(origin.Content)
+		if err := os.Remove(r.path()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get(list)
+	get(nil)
+	origin.Set(mirrortest.Digest())
+	get(list)
+	origin.Reset(mirrortest.TLS(nil))
+	r.req.Claims = nil
+	r.wrong(download.NoEvidence)
 }
 
 // Proves rule 26 for lists: the channel is that of the weakest answer on the way, and what is not a list is no list.

@@ -325,7 +325,8 @@ func channelOfProof(p verify.Proof) verify.Channel {
 	return best
 }
 
-// keepPin remembers what the URL offered, now that it was true.
+// keepPin remembers what the URL offered, now that it was true. What the request gave is not the URL's: a list that came
+// over https may not be named the next time.
 func (g *getter) keepPin() {
 	if g.req.NoMetalink || g.req.Described != nil {
 		return
@@ -333,7 +334,7 @@ func (g *getter) keepPin() {
 	if g.req.LessProof && g.carried.origin == g.req.URL {
 		g.c.State.ForgetPin(g.req.URL)
 	}
-	g.c.State.KeepPin(g.req.URL, g.carried.offers(g.carried.file))
+	g.c.State.KeepPin(g.req.URL, g.carried.offers(g.carried.file, g.req.Claims))
 }
 
 // checkUnsigned checks the pin of the URL for a file that a trusted key might have signed and has not. As long as a signature
