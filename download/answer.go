@@ -117,7 +117,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	if err := s.compareWithUser(o, x.file.Claims); err != nil {
 		return err
 	}
-	if err := verify.Agree(s.claims, x.file.Claims); err != nil && len(s.recalled) == 0 { // whatever a mirror says to that
+	if err := verify.Agree(s.firm(), x.file.Claims); err != nil { // whatever a mirror says to that
 		if !s.mayAnnounce(a.Hops, x.file.Claims) {
 			return mismatch(o, "%w", err)
 		}

@@ -5,7 +5,10 @@ import (
 	"net/url"
 	"testing"
 
+	"braid/download"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
+	"braid/verify"
 )
 
 // Proves S14 and rule 28: mirrors are told where the user found them, but not when that takes a password.
@@ -46,5 +49,28 @@ func TestMirrorDowngrade_Rule26(t *testing.T) {
 		}
 		r.right(origin.Content)
 		asked(t, plain, trusted)
+	}
+}
+
+// Proves rules 26 and 64: over http no other version is announced to a download whose digest came over https, also
+// where the user gave one to an earlier run.
+func TestAnnouncedOverHTTP_Rule26_Rule64(t *testing.T) {
+	t.Parallel()
+	for _, recalled := range []bool{false, true} {
+		plain := mirrortest.New(t, made(mib, 8), mirrortest.Digest())
+		origin := sized(t, mib, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
+		r := newRun(t, origin.URL)
+		r.tls = &tls.Config{RootCAs: mirrortest.Pool(origin)}
+		if err := r.key().Make(); err != nil {
+			t.Fatal(err)
+		}
+		claims := []verify.Claim{{Digest: origin.Digest(), Field: "Digest", Channel: verify.HTTPS}}
+		if recalled {
+			claims = append(claims, userClaim(origin.Digest())...)
+		}
+		r.plant(partfile.Identity{Size: mib, Claims: claims}, made(mib, 7)[:mib/2], r.key())
+		if e := r.wrong(download.Mismatch); e.Kept != mib/2 {
+			t.Errorf("%d bytes are kept: %v", e.Kept, e)
+		}
 	}
 }
