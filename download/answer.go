@@ -383,9 +383,6 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 // tied reports whether a digest of the whole file, or its pieces, prove all answers together.
 func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
 
-// trusted reports whether a strong digest came from the user or over https: then a redirect to http does no harm.
-func (s *session) trusted() bool { return vouched(s.claims) || vouched(s.req.Claims) }
-
 // checkPin compares what the server offers to verify the file with, now or by the journal of an earlier run, with what the URL offered before.
 func (s *session) checkPin(o *origin, file metalink.File) error {
 	if !o.first || s.standIn() || s.req.NoMetalink {

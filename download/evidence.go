@@ -27,7 +27,7 @@ type Signed struct {
 // gatherEvidence fetches what an offer names.
 func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evidence {
 	claims := join(req.Claims, o.File.Claims)
-	trusted := verify.Strong(claims)
+	trusted := vouched(claims)
 	e := Evidence{File: o.File}
 	if doc, ok := new(carried).nextDocument(o.File); ok {
 		t := describedBy(ctx, hc, req, doc, o.File, claims, trusted)

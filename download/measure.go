@@ -40,7 +40,7 @@ func measureAll(ctx context.Context, hc network, req *Request, f metalink.File, 
 		if ctx.Err() != nil {
 			break
 		}
-		opts := req.mirrorOptions(verify.Strong(claims))
+		opts := req.mirrorOptions(vouched(claims))
 		opts.Named = req.namedBy(m.URL, m.By)
 		all = append(all, measure(ctx, hc.Source(m.URL, opts), origin{url: m.URL}, f.Size, claims, moment))
 	}

@@ -1,12 +1,15 @@
 package download_test
 
 import (
+	"crypto/tls"
+	"errors"
 	"testing"
 	"time"
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
+	"braid/verify"
 )
 
 // Each place is asked once, for a moment and no more than some MiB; one that is silent after a while ends with its
@@ -54,6 +57,32 @@ func TestMeasure_C5_C8(t *testing.T) {
 	for _, s := range servers {
 		if n := len(s.Requests()); n != 1 {
 			t.Errorf("%s got %d requests", s.URL, n)
+		}
+	}
+}
+
+// Proves rule 26 for a probe: a digest that came over http allows no redirect from https to http, one of the user does.
+func TestProbeDowngrade_Rule26(t *testing.T) {
+	t.Parallel()
+	plain := sized(t, mib)
+	secure := sized(t, mib, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
+	origin := sized(t, mib, mirrortest.Digest())
+	origin.Set(mirrortest.Link("<"+secure.URL+`>; rel=duplicate`, "<"+secure.URL+`>; rel=describedby; type="application/metalink4+xml"`))
+	hc := &httpsource.Client{TLS: &tls.Config{RootCAs: mirrortest.Pool(secure)}}
+	defer hc.CloseIdle()
+	client := &download.Client{HTTP: hc}
+	for _, claims := range [][]verify.Claim{nil, userClaim(origin.Digest())} {
+		req := download.Request{URL: parse(t, origin.URL), Claims: claims}
+		offer, err := client.Probe(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := client.Measure(t.Context(), req, offer.File, time.Second)
+		evidence := client.Evidence(t.Context(), req, offer)
+		for _, err := range []error{all[1].Err, evidence.Err} {
+			if refused := errors.Is(err, httpsource.ErrDowngrade); refused == (claims != nil) {
+				t.Errorf("with %v: %v", claims, err)
+			}
 		}
 	}
 }

@@ -53,6 +53,10 @@ func (s *session) addTreeMirrors() {
 	}
 }
 
+// trusted reports whether a strong digest came from the user or over https: then a redirect to http does no harm. One
+// that yields is not sufficient, as what comes then may be taken without it.
+func (s *session) trusted() bool { return vouched(s.firm()) || vouched(s.req.Claims) }
+
 // mirrorOptions are for requests to others than the server that the user asked.
 func (s *session) mirrorOptions() httpsource.Options { return s.req.mirrorOptions(s.trusted()) }
 

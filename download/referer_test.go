@@ -52,6 +52,34 @@ func TestMirrorDowngrade_Rule26(t *testing.T) {
 	}
 }
 
+// Proves rule 26 after an interruption: a digest that was given to an earlier run yields, so it allows no redirect from
+// https to http. What is here stays. One that the server gave over https allows it.
+func TestRecalledDowngrade_Rule26(t *testing.T) {
+	t.Parallel()
+	for name, channel := range map[string]verify.Channel{"of the user": verify.User, "of the server": verify.HTTPS} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plain := sized(t, mib)
+			origin := sized(t, mib, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
+			r := newRun(t, origin.URL)
+			r.tls = &tls.Config{RootCAs: mirrortest.Pool(origin)}
+			if err := r.key().Make(); err != nil {
+				t.Fatal(err)
+			}
+			claim := verify.Claim{Digest: origin.Digest(), Field: "it", Channel: channel}
+			r.plant(partfile.Identity{Size: mib, Claims: []verify.Claim{claim}}, made(mib, 7)[:mib/2], r.key())
+			if channel == verify.HTTPS {
+				r.right(origin.Content)
+				return
+			}
+			if e := r.wrong(download.Refused); e.Kept != mib/2 {
+				t.Errorf("%d bytes are kept: %v", e.Kept, e)
+			}
+			asked(t, plain, false)
+		})
+	}
+}
+
 // Proves rules 26 and 64: over http no other version is announced to a download whose digest came over https, also
 // where the user gave one to an earlier run.
 func TestAnnouncedOverHTTP_Rule26_Rule64(t *testing.T) {

@@ -26,7 +26,7 @@ func (j *judge) begin() {
 		j.stored, j.pin, j.proven = false, None, statement{}
 		fallthrough
 	case "key", "journal":
-		j.sealed, j.named, j.broken = false, false, true
+		j.sealed, j.broken = false, true
 	default:
 		j.broken = j.broken || c.Damage != ""
 	}
@@ -56,8 +56,7 @@ func (j *judge) begin() {
 		if word && a.To != "" && a.To != c.Asked { // an earlier answer may have redirected there without a statement
 			delete(speaks, a.To)
 		}
-		vouched := c.User != "" || j.named && c.Before.Journal // needed to follow a redirect from https to http
-		if a.To != "" && !word && speaks[a.To] == None && (vouched || j.channel(a.Party) <= j.channel(a.To)) {
+		if a.To != "" && !word && speaks[a.To] == None && (j.vouched() || !j.down(a)) {
 			speaks[a.To] = min(rank, j.channel(a.To))
 		}
 		if a.Digest == "" && a.Status < 300 {
@@ -104,3 +103,6 @@ func (j *judge) channel(party string) int {
 	}
 	return HTTP
 }
+
+// down reports whether an answer redirects from https to http.
+func (j *judge) down(a Answer) bool { return a.To != "" && j.channel(a.Party) > j.channel(a.To) }

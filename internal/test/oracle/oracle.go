@@ -23,7 +23,6 @@ type judge struct {
 	sealed bool               // last is in the journal
 	stored bool               // last is stored with the version of the final file
 	proven statement          // evidence for the file in place
-	named  bool               // the journal has a digest of the user
 	date   string             // that the server sent for the file in place
 	pin    int                // rank of the evidence that the URL offered before
 	broken bool               // a file was damaged, so that work may be lost
@@ -87,7 +86,6 @@ func (j *judge) end() {
 	if len(j.now) > 0 && c.Cut != "kill" {
 		j.sealed = len(c.After.Part) > 0 && !c.Pipe && !(c.Refresh && c.Code != 0) // a failed refresh changed nothing
 	}
-	j.named = c.After.Journal && len(c.After.Part) > 0 && (j.named || c.User != "")
 	// With another digest from the user and no statement in this command, the user named another version.
 	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0)
 	j.stored = done && c.Newer && c.After.Final != nil && j.sum(c.After.Final) == j.last.digest || j.stored && same
@@ -224,7 +222,7 @@ func (j *judge) falseTag() bool {
 	for k := j.k; k >= 0; k-- {
 		answers := j.Commands[k].Answers
 		for i, a := range answers {
-			if a.To != "" && j.channel(a.Party) <= j.channel(a.To) {
+			if a.To != "" && !j.down(a) {
 				led[a.To] = true
 			}
 			again := func(b Answer) bool { return b.From == a.From && b.Sent > 0 }
@@ -294,6 +292,9 @@ func (j *judge) words() {
 	c := j.c
 	if slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Secret && a.Party != c.Asked }) {
 		j.violated(7, "another server saw the password")
+	}
+	if j.steppedDown() {
+		j.violated(7, "a redirect from https to http was followed without a digest")
 	}
 	switch {
 	case len(c.After.Strange) > 0 && !c.Rename:

@@ -70,9 +70,12 @@ func TestJudge(t *testing.T) {
 			s.interrupted()
 			s.second(func(*Command) {})
 		},
-		"P5 a good place":    func(s *Story, c *Command) { c.Code, c.Rank, c.After = 11, None, Files{} },
-		"P6 endless":         func(s *Story, c *Command) { c.Stopped = "endless requests" },
-		"P7 another server":  func(s *Story, c *Command) { c.Answers = append(c.Answers, Answer{Party: "m", Secret: true}) },
+		"P5 a good place":   func(s *Story, c *Command) { c.Code, c.Rank, c.After = 11, None, Files{} },
+		"P6 endless":        func(s *Story, c *Command) { c.Stopped = "endless requests" },
+		"P7 another server": func(s *Story, c *Command) { c.Answers = append(c.Answers, Answer{Party: "m", Secret: true}) },
+		"P7 a redirect from": func(s *Story, c *Command) {
+			c.Rank, c.Digest, c.Answers = None, "", []Answer{{Party: "a", Status: 302, To: "t"}, {Party: "t", Status: 200, Content: "0"}}
+		},
 		"P7 a file of":       func(s *Story, c *Command) { c.After.Strange = []string{"x"} },
 		"P8 bytes are said":  func(s *Story, c *Command) { c.Kept = 5 },
 		"P8 code 0 and no":   func(s *Story, c *Command) { c.After, c.Rank = Files{}, None },

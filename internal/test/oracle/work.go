@@ -189,3 +189,28 @@ func (j *judge) resumable(want string) bool {
 	other := func(d string) bool { return d != want }
 	return j.c.Before.Journal && j.sealed && len(j.c.Before.Part) > 0 && !slices.ContainsFunc(j.users, other)
 }
+
+// vouched reports whether a digest of the user decides in this command. The command "parts resume" repeats it.
+func (j *judge) vouched() bool { return j.c.User != "" || j.c.Do == "resume" && len(j.users) > 0 }
+
+// steppedDown reports whether a redirect from https to http was followed although neither the user gave a digest nor an
+// authority over https. Nothing is checked where the target was asked for another reason.
+func (j *judge) steppedDown() bool {
+	c := j.c
+	links := func(c Command) bool { return slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Links }) }
+	https := func(s statement) bool { return s.rank == HTTPS }
+	if j.vouched() || slices.ContainsFunc(j.said, https) || slices.ContainsFunc(j.Commands, links) {
+		return false
+	}
+	var targets []string
+	for _, a := range c.Answers {
+		if j.down(a) {
+			targets = append(targets, a.To)
+		}
+	}
+	return slices.ContainsFunc(targets, func(t string) bool {
+		asked := func(a Answer) bool { return a.To == t && !j.down(a) }
+		return t != c.Asked && !slices.Contains(c.Mirrors, t) && !slices.ContainsFunc(c.Answers, asked) &&
+			slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party == t })
+	})
+}
