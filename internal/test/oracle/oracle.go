@@ -111,7 +111,7 @@ func (j *judge) end() {
 		j.safeOf = j.subject()
 	}
 	switch right := j.rightBytes(c.After.Part); {
-	case c.Cut == "kill", j.broken, came && (!j.tied() || j.mingled()):
+	case c.Cut == "kill", j.broken, came && (!j.tied() || j.mingled()), j.refuted() && !j.tiedByServer():
 		j.safe = 0
 	case c.Pipe:
 	case came && j.safe == 0 && len(c.Before.Part) > 0: // the bytes are older, and were not tied to a version then

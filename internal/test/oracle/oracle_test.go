@@ -94,6 +94,25 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestRefuted: a digest of the user that did not hold ties nothing in the next command, and a tag does.
+func TestRefuted(t *testing.T) {
+	for tag, want := range map[string]int{"": 0, `"1"`: 1} {
+		s := good()
+		s.interrupted()
+		c := &s.Commands[0]
+		s.Contents["half"], c.User = half, SHA256(right)
+		c.Answers = []Answer{{Party: "a", Method: "GET", Status: 200, Tag: tag, Content: "0", Sent: int64(len(half))}}
+		c.Places = map[string]Place{"a": {Content: "0", Ranges: true, Steady: true}}
+		s.second(func(c *Command) {
+			c.Places, c.Rank, c.Digest = s.Commands[0].Places, None, ""
+			c.Answers = []Answer{{Party: "a", Method: "GET", Status: 200, Tag: `"1"`, Content: "0", Sent: int64(len(right))}}
+		})
+		if got := Judge(s); len(got) != want {
+			t.Errorf("tag %q: %v", tag, got)
+		}
+	}
+}
+
 // TestFalseTag: a server may give two contents one strong tag, and what is refused between them changes nothing.
 func TestFalseTag(t *testing.T) {
 	mixed := append(half[:len(half):len(half)], wrong[len(half):]...)

@@ -50,10 +50,30 @@ func (j *judge) rightBytes(part []byte) (n int) {
 	return n
 }
 
-// tied reports whether anything proves that two answers of the asked server are about the same version.
+// refuted reports whether the part file is all of what a server has, and not what the user's digest is of.
+func (j *judge) refuted() bool {
+	part := j.c.After.Part
+	if j.c.User == "" || j.sum(part) == j.c.User {
+		return false
+	}
+	for _, content := range j.Contents {
+		if bytes.Equal(content, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// tied reports whether anything proves that two answers of the asked server are about the same version. A digest of the
+// user counts for its command only.
 func (j *judge) tied() bool {
+	return j.c.User != "" && j.sum(j.subject()) == j.c.User || j.tiedByServer()
+}
+
+// tiedByServer reports whether a digest or a tag of the server proves it.
+func (j *judge) tiedByServer() bool {
 	c := j.c
-	return c.User != "" && j.sum(j.subject()) == c.User || j.sealed || len(j.now) > 0 ||
+	return j.sealed || len(j.now) > 0 ||
 		slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party == c.Asked && a.Tag != "" && a.Status < 300 })
 }
 
