@@ -92,6 +92,20 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 			t.Errorf("%d bytes resumed", res.Resumed)
 		}
 	})
+	t.Run("the same, and the server gives its own by now", func(t *testing.T) {
+		origin := sized(t, size, mirrortest.ETag(`"v1"`))
+		r := newRun(t, origin.URL)
+		r.req.Claims = userClaim(other())
+		r.wrong(download.Mismatch)
+		origin.Reset(mirrortest.Digest())
+		if e := r.wrong(download.Mismatch); e.Kept != size {
+			t.Errorf("%d bytes are kept", e.Kept)
+		}
+		r.req.Claims = userClaim(origin.Digest())
+		if res := r.right(origin.Content); res.Fetched != 0 {
+			t.Errorf("%d bytes were fetched", res.Fetched)
+		}
+	})
 	t.Run("another file since", func(t *testing.T) {
 		origin := sized(t, size)
 		r := newRun(t, origin.URL)

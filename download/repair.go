@@ -66,7 +66,8 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 
 // askPlaces asks the server for places to compare with, if it was not asked in this run, as all of the file was here.
 func (g *getter) askPlaces(ctx context.Context, s *session) error {
-	if o := s.sources.first(); s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
+	o := s.sources.first()
+	if s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
 		return nil
 	}
 	x, err := g.req.inquire(ctx, g.http, glance, condition{})
@@ -75,6 +76,8 @@ func (g *getter) askPlaces(ctx context.Context, s *session) error {
 	}
 	switch {
 	case err != nil || x.nature != theFile:
+	case verify.Agree(s.req.Claims, x.file.Claims) != nil: // before what is here is given up for that file
+		return s.compareWithUser(o, x.file.Claims)
 	case verify.Agree(s.claims, x.file.Claims) == nil:
 		s.file = x.file
 		s.addMirrors()
