@@ -345,7 +345,7 @@ func (g *getter) checkUnsigned(proof verify.Proof) error {
 	}
 	unsigned := g.req
 	unsigned.Anchors = nil
-	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file))
+	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file, nil))
 }
 
 // follow downloads the file that the document at the URL of the request describes, in another getter. The user's

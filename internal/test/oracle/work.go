@@ -224,13 +224,13 @@ func (j *judge) steppedDown() bool {
 	}
 	var targets []string
 	for _, a := range c.Answers {
-		if j.down(a) {
+		if j.down(a) && a.Kind == j.asks() {
 			targets = append(targets, a.To)
 		}
 	}
 	return slices.ContainsFunc(targets, func(t string) bool {
 		asked := func(a Answer) bool { return a.To == t && !j.down(a) }
-		return t != c.Asked && !slices.Contains(c.Mirrors, t) && !slices.ContainsFunc(c.Answers, asked) &&
+		return t != c.Asked && t != c.List && !slices.Contains(c.Mirrors, t) && !slices.ContainsFunc(c.Answers, asked) &&
 			slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party == t })
 	})
 }
