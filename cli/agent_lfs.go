@@ -15,7 +15,7 @@ import (
 
 // A lfsCommand is one run of braid lfs. Its Defaults count for all objects.
 type lfsCommand struct {
-	*job.Defaults
+	Job *job.Defaults
 	streams
 }
 
@@ -28,9 +28,9 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 	if len(words) > 0 {
 		return problem.Misuse("lfs", "takes no operand", "git-lfs starts it; braid lfs --help")
 	}
-	l.HTTP.Sites = job.NewSites(configurationOf(ctx))
-	defer l.HTTP.Sites.Limits.Follow()()
-	mirrors, err := job.ParseURLs(l.Mirror, job.ParseWebURL)
+	l.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
+	defer l.Job.HTTP.Sites.Limits.Follow()()
+	mirrors, err := job.ParseURLs(l.Job.Mirror, job.ParseWebURL)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 	agent := lfs.Agent{
 		In: l.in, Out: l.out, Mirrors: mirrors,
 		Client:  func(s lfs.Settings) (_ *download.Client, err error) { client, err = l.open(s); return client, err },
-		Prepare: func(r *download.Request) error { return l.ForSite(r) },
+		Prepare: func(r *download.Request) error { return l.Job.ForSite(r) },
 		Failure: func(err error) (int, string) {
 			f := *downloadProblem(ctx, err)
 			if _, alone := err.(*download.Error); !alone { // there is more to it than that
@@ -66,25 +66,25 @@ func tellGitLFS(args []string, s streams, f *problem.Problem) {
 
 // open makes the client. What git says counts where braid's own flags and settings say nothing.
 func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
-	if l.HTTP.Proxies.Proxy == "" && s.Proxy != "" {
-		if l.HTTP.Proxies.Proxy = s.Proxy; !strings.Contains(s.Proxy, "://") { // as git-config(1) has it
-			l.HTTP.Proxies.Proxy = "http://" + s.Proxy
+	if l.Job.HTTP.Proxies.Proxy == "" && s.Proxy != "" {
+		if l.Job.HTTP.Proxies.Proxy = s.Proxy; !strings.Contains(s.Proxy, "://") { // as git-config(1) has it
+			l.Job.HTTP.Proxies.Proxy = "http://" + s.Proxy
 		}
 	}
-	if l.HTTP.Trust.ClientCert == "" {
-		l.HTTP.Trust.ClientCert, l.HTTP.Trust.ClientKey = s.Cert, s.Key
+	if l.Job.HTTP.Trust.ClientCert == "" {
+		l.Job.HTTP.Trust.ClientCert, l.Job.HTTP.Trust.ClientKey = s.Cert, s.Key
 	}
 	if s.CAInfo != "" {
-		if err := l.HTTP.Trust.CACert.Set(s.CAInfo); err != nil {
+		if err := l.Job.HTTP.Trust.CACert.Set(s.CAInfo); err != nil {
 			return nil, err
 		}
 	}
 	if s.Insecure {
-		if err := l.HTTP.Trust.Insecure.Set(s.Endpoint.Host); err != nil {
+		if err := l.Job.HTTP.Trust.Insecure.Set(s.Endpoint.Host); err != nil {
 			return nil, err
 		}
 	}
-	client, err := l.Client()
+	client, err := l.Job.Client()
 	client.State = nil // several processes begin and end together
 	return client, err
 }

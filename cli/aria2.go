@@ -82,7 +82,7 @@ func (a *aria2c) run(ctx context.Context, words []string) (err error) {
 	if err != nil {
 		return err
 	}
-	a.get.Input = list
+	a.get.Job.Input = list
 	hint := "" // those of the parser are about the options of braid
 	err = l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), a.streams, l.targets,
 		func(ctx context.Context, _ []string) error {

@@ -75,10 +75,10 @@ func (t targets) set(option, value string) error {
 func (a *aria2c) own(given *arranged) error {
 	g := a.get
 	flag := func(name, value string) { given.flags = append(given.flags, "--"+name+"="+value) }
-	g.RemoteName = true
-	g.Rename = !a.has("auto-file-renaming") || g.Rename
-	g.Newer.IfNewer = g.Overwrite && a.is("conditional-get")
-	g.Limit, g.Integrity = a.value("max-download-limit"), a.is("check-integrity")
+	g.Job.RemoteName = true
+	g.Job.Rename = !a.has("auto-file-renaming") || g.Job.Rename
+	g.Job.Newer.IfNewer = g.Job.Overwrite && a.is("conditional-get")
+	g.Job.Limit, g.Job.Integrity = a.value("max-download-limit"), a.is("check-integrity")
 	for _, s := range a.line.Settings {
 		if s.Name == "header" {
 			a.header(s.Value, flag)
@@ -142,7 +142,7 @@ func (a *aria2c) allocation() error {
 	if err := c.Set(v); err != nil {
 		return problem.Misuse("--file-allocation", err.Error(), "")
 	}
-	a.get.Transfer.FileAllocation = c
+	a.get.Job.Transfer.FileAllocation = c
 	return nil
 }
 

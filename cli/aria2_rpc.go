@@ -58,9 +58,10 @@ func (a *aria2c) serve(ctx context.Context, documents []string) error {
 
 // daemon is the daemon that the options describe. Each port has a queue of its own.
 func (a *aria2c) daemon() (*daemonCommand, error) {
-	d := &daemonCommand{Defaults: a.get.Defaults, streams: a.get.streams, outputFlags: a.get.outputFlags,
-		MaxConcurrentDownloads: a.get.MaxConcurrentDownloads, Fleet: a.get.Fleet, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"),
-		tokenFrom: "--rpc-secret", empty: true}
+	d := &daemonCommand{Job: a.get.Job, streams: a.get.streams, outputFlags: a.get.outputFlags,
+		MaxConcurrentDownloads: a.get.MaxConcurrentDownloads, Fleet: a.get.Fleet, RPCListenPort: 6800,
+		RPCListenAll: a.is("rpc-listen-all"),
+		tokenFrom:    "--rpc-secret", empty: true}
 	if v := a.value("rpc-listen-port"); v != "" {
 		if err := d.RPCListenPort.Set(v); err != nil {
 			return nil, problem.Misuse("--rpc-listen-port", err.Error(), "")
@@ -155,7 +156,7 @@ func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queu
 		if err != nil {
 			return nil, aria2Misuse(a.value("input-file"), err)
 		}
-		options := map[string]string{"dir": d.Dir}
+		options := map[string]string{"dir": d.Job.Dir}
 		for _, s := range listed.Options {
 			if s.Name == "header" && options["header"] != "" {
 				s.Value = options["header"] + "\n" + s.Value
@@ -166,7 +167,7 @@ func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queu
 					s.Name+": all downloads of a daemon have the same proxy", "--"+s.Name+" on the command line")
 			}
 		}
-		if options["dir"], err = filepath.Abs(cmp.Or(options["dir"], d.Dir)); err != nil {
+		if options["dir"], err = filepath.Abs(cmp.Or(options["dir"], d.Job.Dir)); err != nil {
 			return nil, err
 		}
 		if below, err := filepath.Rel(d.Root, options["dir"]); err != nil || !filepath.IsLocal(below) {
@@ -182,7 +183,7 @@ func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queu
 		entries = append(entries, e)
 	}
 	for _, word := range documents {
-		e := queue.Entry{Options: map[string]string{"dir": d.Dir}}
+		e := queue.Entry{Options: map[string]string{"dir": d.Job.Dir}}
 		if metainfo.IsMagnet(word) {
 			e.URIs = []string{word}
 		} else if e.Document, err = job.ReadFile("document", word, 8<<20); err != nil {

@@ -86,7 +86,7 @@ func TestAria2Session(t *testing.T) {
 				t.Errorf("%s=%s: %v, ignored %q", name, value, err, ignored)
 			}
 			a := &aria2c{results: aria2Results{list: text}}
-			if _, err := a.entriesOf(&daemonCommand{Defaults: newDefaults(streams{}), Root: "/"}, nil); err != nil {
+			if _, err := a.entriesOf(&daemonCommand{Job: newDefaults(streams{}), Root: "/"}, nil); err != nil {
 				t.Errorf("%s=%s: %v", name, value, err)
 			}
 			if sensible := value == "true" || !option.IsAria2(name); inLists && sensible && !strings.Contains(own, "="+value) {
@@ -112,8 +112,8 @@ func TestAria2LowestSpeed(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := &aria2c{line: line, get: newGetCommand(streams{out: io.Discard, err: io.Discard})}
-		a.get.Dir = a.value("dir")
-		a.get.HTTP.Sites = job.NewSites(&job.Settings{})
+		a.get.Job.Dir = a.value("dir")
+		a.get.Job.HTTP.Sites = job.NewSites(&job.Settings{})
 		d, err := a.daemon()
 		if err != nil {
 			t.Fatal(err)

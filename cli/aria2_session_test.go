@@ -14,7 +14,7 @@ import (
 
 // TestSaveSession_Rule69: a client's session replaces another one, and nothing of which it cannot be told that it is one.
 func TestSaveSession_Rule69(t *testing.T) {
-	d := &daemonCommand{Defaults: newDefaults(streams{}), Root: t.TempDir()}
+	d := &daemonCommand{Job: newDefaults(streams{}), Root: t.TempDir()}
 	in := func(name string) string { return filepath.Join(d.Root, name) }
 	if err := errors.Join(os.WriteFile(in("file"), []byte("precious"), 0o600), syscall.Mkfifo(in("pipe"), 0o600), os.Symlink("file", in("link"))); err != nil {
 		t.Fatal(err)

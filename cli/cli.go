@@ -139,11 +139,11 @@ func targetsOf(command any) targets {
 func (t targets) add(command reflect.Value) {
 	for i := range command.NumField() {
 		field, is := command.Field(i), command.Type().Field(i)
-		if is.Anonymous {
-			field = reflect.Indirect(field)
+		if field.Kind() == reflect.Pointer && field.Type().Elem().Kind() == reflect.Struct {
+			field = field.Elem()
 		}
 		switch {
-		case is.Tag.Get("option") == "-":
+		case is.Tag.Get("option") == "-" || !field.IsValid():
 		case is.IsExported() && isTarget(field.Addr().Interface()):
 			t[strings.ToLower(is.Name)] = field.Addr().Interface()
 		case field.Kind() == reflect.Struct && (is.IsExported() || is.Anonymous):

@@ -31,7 +31,7 @@ import (
 
 // A daemonCommand is one run of braid daemon. Its Defaults count for all downloads.
 type daemonCommand struct {
-	*job.Defaults
+	Job *job.Defaults
 	streams
 	outputFlags
 	MaxConcurrentDownloads parallel
@@ -66,8 +66,8 @@ type daemonCommand struct {
 const mostClients = 256
 
 func newDaemon(s streams) (action, targets) {
-	d := &daemonCommand{Defaults: newDefaults(s), streams: s, outputFlags: newOutputFlags(s), RPCListenPort: 6800}
-	d.Rename, d.LowestSpeedLimit = true, 1<<10
+	d := &daemonCommand{Job: newDefaults(s), streams: s, outputFlags: newOutputFlags(s), RPCListenPort: 6800}
+	d.Job.Rename, d.LowestSpeedLimit = true, 1<<10
 	return d.run, targetsOf(d)
 }
 
@@ -115,11 +115,11 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 // operate downloads and answers clients until ctx ends. Without a token each program on this machine is one.
 func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	if !d.rootNamed && holdsHome(d.Root) {
-		return problem.Misuse("-d "+d.Dir, "clients could replace what is in your home folder",
+		return problem.Misuse("-d "+d.Job.Dir, "clients could replace what is in your home folder",
 			"-d FOLDER, one for downloads; or --root FOLDER, if that is meant")
 	}
-	if d.isReserved(d.Dir) {
-		return problem.Misuse("-d "+d.Dir, "is in a folder of braid's own, where no download goes",
+	if d.isReserved(d.Job.Dir) {
+		return problem.Misuse("-d "+d.Job.Dir, "is in a folder of braid's own, where no download goes",
 			"another folder, or --state FOLDER")
 	}
 	certificates, err := d.serverTLS.config()
@@ -129,7 +129,7 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	defer spareMemory()()
 	d.log = commandLog(d.streams.err, d.LogFormat.Word, d.Quiet, d.Verbose)
 	d.notify = watch.NotifierOf(os.Getenv)
-	d.HTTP.Sites = job.NewSites(configurationOf(ctx))
+	d.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
 	if err := d.openFleet(ctx); err != nil {
 		return err
 	}
@@ -170,21 +170,21 @@ func (d *daemonCommand) place() (err error) {
 		}
 	}
 	d.rootNamed = d.Root != ""
-	d.Dir = cmp.Or(d.Dir, d.Root)
-	if d.Dir, err = filepath.Abs(d.Dir); err != nil {
-		return problem.Local("daemon", d.Dir, err)
+	d.Job.Dir = cmp.Or(d.Job.Dir, d.Root)
+	if d.Job.Dir, err = filepath.Abs(d.Job.Dir); err != nil {
+		return problem.Local("daemon", d.Job.Dir, err)
 	}
-	if d.Root, err = filepath.Abs(cmp.Or(d.Root, d.Dir)); err != nil {
+	if d.Root, err = filepath.Abs(cmp.Or(d.Root, d.Job.Dir)); err != nil {
 		return problem.Local("daemon", d.Root, err)
 	}
-	if below, err := filepath.Rel(d.Root, d.Dir); err != nil || !filepath.IsLocal(below) {
-		return problem.Misuse("-d "+d.Dir, "is not in "+d.Root+", which no download leaves (--root)",
+	if below, err := filepath.Rel(d.Root, d.Job.Dir); err != nil || !filepath.IsLocal(below) {
+		return problem.Misuse("-d "+d.Job.Dir, "is not in "+d.Root+", which no download leaves (--root)",
 			"-d FOLDER in it, or --root FOLDER of both")
 	}
 	if d.State, err = daemonState(d.State); err != nil {
 		return err
 	}
-	for _, dir := range []string{d.Dir, d.State} {
+	for _, dir := range []string{d.Job.Dir, d.State} {
 		mode := fs.FileMode(0o777)
 		if dir == d.State {
 			mode = 0o700
@@ -223,8 +223,8 @@ func daemonState(named string) (string, error) {
 
 // open makes the engine, and the client that all downloads have.
 func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Client, error) {
-	d.timed, d.Transfer.LimitRate = d.Transfer.LimitRate, rates{} // of the limit below
-	client, err := d.Client(d.watching.typed()...)
+	d.timed, d.Job.Transfer.LimitRate = d.Job.Transfer.LimitRate, rates{} // of the limit below
+	client, err := d.Job.Client(d.watching.typed()...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -233,16 +233,16 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 	}
 	client.HTTP.IdlePerHost = max(int(d.MaxConcurrentDownloads), download.MostAtOnce)
 	client.Limit, client.LowestSpeed = &download.Limiter{}, int64(d.LowestSpeedLimit)
-	d.Within(client.Limit)
+	d.Job.Within(client.Limit)
 	d.rate.set = client.Limit.Set
 	d.follow()
 	if own := job.StateFolder(); own == "" || filepath.Dir(d.State) != own { // a service may have no other folder
 		client.JournalKey, client.State.Dir = filepath.Join(d.State, "journal-key"), d.State
 	}
-	if err := d.Prepare(client); err != nil {
+	if err := d.Job.Prepare(client); err != nil {
 		return nil, nil, err
 	}
-	if err := d.ReadSums(ctx, client, nil); err != nil {
+	if err := d.Job.ReadSums(ctx, client, nil); err != nil {
 		return nil, nil, err
 	}
 	d.documents = client
@@ -269,8 +269,8 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 
 // follow has limits go by the time of day.
 func (d *daemonCommand) follow() {
-	d.HTTP.Sites.Limits.Add(d.timed, d.rate.schedule)
-	d.unfollow = d.HTTP.Sites.Limits.Follow()
+	d.Job.HTTP.Sites.Limits.Add(d.timed, d.rate.schedule)
+	d.unfollow = d.Job.HTTP.Sites.Limits.Follow()
 }
 
 // serve downloads and answers clients until ctx ends.
@@ -366,10 +366,10 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 // given are the options that clients ask for, as the flags say.
 func (d *daemonCommand) given() map[string]string {
 	options := map[string]string{
-		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)),
-		"split":           strconv.Itoa(cmp.Or(int(d.Transfer.Split), 16)),
-		"allow-overwrite": strconv.FormatBool(d.Overwrite), "auto-file-renaming": strconv.FormatBool(d.Rename),
-		"continue": strconv.FormatBool(d.Continue),
+		"dir": d.Job.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)),
+		"split":           strconv.Itoa(cmp.Or(int(d.Job.Transfer.Split), 16)),
+		"allow-overwrite": strconv.FormatBool(d.Job.Overwrite), "auto-file-renaming": strconv.FormatBool(d.Job.Rename),
+		"continue": strconv.FormatBool(d.Job.Continue),
 	}
 	if d.session != "" {
 		options["save-session"] = d.session

@@ -212,7 +212,7 @@ func (f *fleetJobs) Retry(ctx context.Context, name string) (bool, error) {
 
 // page returns the options of the page.
 func (d *daemonCommand) page(admit func(http.ResponseWriter, *http.Request) bool) page.Options {
-	o := page.Options{Admit: admit, Token: d.tokenFrom, Folder: d.Dir}
+	o := page.Options{Admit: admit, Token: d.tokenFrom, Folder: d.Job.Dir}
 	if d.jobs != nil {
 		o.Fleet, o.Folder = d.jobs, "" // workers know where their files go
 	}

@@ -93,8 +93,8 @@ func (d *daemonCommand) reload() {
 	} else {
 		d.mu.Lock()
 		d.unfollow()
-		conf.Said, conf.Line = d.HTTP.Sites.Settings.Said, d.HTTP.Sites.Settings.Line
-		d.HTTP.Sites = job.NewSites(conf)
+		conf.Said, conf.Line = d.Job.HTTP.Sites.Settings.Said, d.Job.HTTP.Sites.Settings.Line
+		d.Job.HTTP.Sites = job.NewSites(conf)
 		d.follow()
 		d.mu.Unlock()
 		d.log.Info("the settings were read anew")

@@ -40,7 +40,7 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	if len(e.Document) == 0 && !isMagnet(e) {
 		listed.URIs = e.URIs
 	}
-	r, err := d.listed(listed, cmp.Or(options["auto-file-renaming"], strconv.FormatBool(d.Rename)) == "true")
+	r, err := d.listed(listed, cmp.Or(options["auto-file-renaming"], strconv.FormatBool(d.Job.Rename)) == "true")
 	if err != nil {
 		return r, err
 	}
@@ -119,7 +119,7 @@ func newLink(e *queue.Entry, r *download.Request) bool {
 func (d *daemonCommand) listed(e option.Entry, rename bool) (download.Request, error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	r, err := d.Request(e)
+	r, err := d.Job.Request(e)
 	if err == nil {
 		r.Rename = rename && !r.Overwrite
 	}
@@ -249,5 +249,5 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 func ownOfDaemon(d *daemonCommand) []string {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return slices.Concat(job.OwnFolders(), d.Files(), []string{d.State, d.TLSCert, d.TLSKey, d.session})
+	return slices.Concat(job.OwnFolders(), d.Job.Files(), []string{d.State, d.TLSCert, d.TLSKey, d.session})
 }

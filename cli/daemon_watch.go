@@ -74,7 +74,7 @@ func (d *daemonCommand) readWatch() error {
 	if d.Watch == "" {
 		return nil
 	}
-	v := &watchCommand{streams: d.streams, inDaemon: true, Quiet: d.Quiet, Verbose: d.Verbose, NotHost: option.WordsValue(d.Location.NotHost), GeoIPDB: d.Location.GeoIPDB}
+	v := &watchCommand{streams: d.streams, inDaemon: true, Quiet: d.Quiet, Verbose: d.Verbose, NotHost: option.WordsValue(d.Job.Location.NotHost), GeoIPDB: d.Job.Location.GeoIPDB}
 	c, err := v.load([]string{d.Watch}, toWatch)
 	if err != nil {
 		return err
@@ -101,13 +101,13 @@ func (d *daemonCommand) readWatch() error {
 		return err
 	}
 	for _, word := range c.Hosts { // newSetup has read them
-		if err := d.HTTP.AllowHost.Set(word); err != nil {
+		if err := d.Job.HTTP.AllowHost.Set(word); err != nil {
 			return problem.Misuse("allow-hosts "+word, err.Error(), "")
 		}
 	}
 	w.isReserved = func(path string) bool { return job.LeadsTo(path, ownOfDaemon(d)) }
 	w.pace = func(c *loaded) {
-		d.HTTP.Pace.Set(cmp.Or(d.HTTP.HostRate, number(c.HostRate)), cmp.Or(int64(d.HTTP.HostLimitRate), c.HostLimit))
+		d.Job.HTTP.Pace.Set(cmp.Or(d.Job.HTTP.HostRate, number(c.HostRate)), cmp.Or(int64(d.Job.HTTP.HostLimitRate), c.HostLimit))
 	}
 	d.watching = w
 	return nil

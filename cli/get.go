@@ -11,7 +11,7 @@ import (
 
 // A getCommand is one run of braid get: its options, and what comes of them.
 type getCommand struct {
-	*job.Defaults
+	Job *job.Defaults
 	streams
 	outputFlags
 	MaxTime                duration
@@ -31,7 +31,7 @@ type getCommand struct {
 }
 
 func newGetCommand(s streams) *getCommand {
-	return &getCommand{Defaults: newDefaults(s), streams: s, outputFlags: newOutputFlags(s)}
+	return &getCommand{Job: newDefaults(s), streams: s, outputFlags: newOutputFlags(s)}
 }
 
 // newDefaults are the options of a command that downloads.
@@ -46,67 +46,67 @@ func newGet(s streams) (action, targets) {
 
 // check refuses flags that contradict each other or the operands.
 func (g *getCommand) check(words []string) error {
-	several := len(words) > 1 || g.Input.InputFile != ""
+	several := len(words) > 1 || g.Job.Input.InputFile != ""
 	return firstMisuse(append(g.objectMisuses(), []wrongUse{
-		{len(words) == 0 && g.Input.InputFile == "", "get", "no URL", "braid get --help"},
+		{len(words) == 0 && g.Job.Input.InputFile == "", "get", "no URL", "braid get --help"},
 		{g.Priority.Word != "" && g.Fleet.Queue == "", "--priority", "is that of jobs in a queue", "--queue embedded"},
-		{g.NoMetalink && len(g.Select) > 0, "--select", "contradicts --no-metalink", ""},
-		{several && g.Out != "", "-o", "one name for several files",
+		{g.Job.NoMetalink && len(g.Job.Select) > 0, "--select", "contradicts --no-metalink", ""},
+		{several && g.Job.Out != "", "-o", "one name for several files",
 			"-d FOLDER takes them all; out=NAME in a list (-i) names one"},
-		{several && g.HTTP.DigestOption() != "", g.HTTP.DigestOption(), "one digest for several files",
+		{several && g.Job.HTTP.DigestOption() != "", g.Job.HTTP.DigestOption(), "one digest for several files",
 			"--checksums LIST has one for each, or checksum=sha-256=HEX in a list (-i)"},
-		{several && g.HTTP.Checksums == "" && g.Anchors.NamesOne(), "--signature", "a signature of one file, and there are several",
-			"--signature .asc is beside each"},
-		{several && len(g.Mirror) > 0, "--mirror", "a mirror of one file, and there are several",
+		{several && g.Job.HTTP.Checksums == "" && g.Job.Anchors.NamesOne(), "--signature",
+			"a signature of one file, and there are several", "--signature .asc is beside each"},
+		{several && len(g.Job.Mirror) > 0, "--mirror", "a mirror of one file, and there are several",
 			"in a list (-i) mirrors follow the URL, with tabs between"},
-		{g.RemoteName && g.Out != "", "--remote-name", "contradicts -o", ""},
-		{g.Overwrite && g.NoClobber, "--overwrite", "contradicts --no-clobber", ""},
-		{g.Rename && g.NoClobber, "--rename", "contradicts --no-clobber", ""},
-		{several && g.Refresh, "--refresh", "one part file for several URLs",
+		{g.Job.RemoteName && g.Job.Out != "", "--remote-name", "contradicts -o", ""},
+		{g.Job.Overwrite && g.NoClobber, "--overwrite", "contradicts --no-clobber", ""},
+		{g.Job.Rename && g.NoClobber, "--rename", "contradicts --no-clobber", ""},
+		{several && g.Job.Refresh, "--refresh", "one part file for several URLs",
 			"braid get --refresh -o NAME URL goes on with NAME.part"},
-		{g.Refresh && g.Out == "-", "--refresh", "the file goes to standard output", "-o NAME"},
-		{g.Newer.IfNewer && g.NoClobber, "-N", "contradicts --no-clobber", ""},
-		{len(g.OnComplete.args) > 0 && g.Out == "-", "--on-complete", "the file goes to standard output", "-o NAME"},
-		{g.Newer.IfNewer && g.Out == "-", "-N", "the file goes to standard output", "-o NAME"},
+		{g.Job.Refresh && g.Job.Out == "-", "--refresh", "the file goes to standard output", "-o NAME"},
+		{g.Job.Newer.IfNewer && g.NoClobber, "-N", "contradicts --no-clobber", ""},
+		{len(g.OnComplete.args) > 0 && g.Job.Out == "-", "--on-complete", "the file goes to standard output", "-o NAME"},
+		{g.Job.Newer.IfNewer && g.Job.Out == "-", "-N", "the file goes to standard output", "-o NAME"},
 		{g.Quiet && g.Verbose, "-q", "contradicts -v", ""},
-		{g.Out == "-" && g.JSON, "--json", "the file goes to standard output", "-o NAME"},
-		{g.Out == "-" && g.Dir != "", "-d", "the file goes to standard output", ""},
-		{g.Peers.Seeds() && g.Out == "-", "--seed-time", "the file goes to standard output", "-o NAME"},
-		{g.Peers.Seeds() && g.Peers.Bittorrent.Word == job.PeersOff, "--seed-time", "contradicts --bittorrent off", ""},
+		{g.Job.Out == "-" && g.JSON, "--json", "the file goes to standard output", "-o NAME"},
+		{g.Job.Out == "-" && g.Job.Dir != "", "-d", "the file goes to standard output", ""},
+		{g.Job.Peers.Seeds() && g.Job.Out == "-", "--seed-time", "the file goes to standard output", "-o NAME"},
+		{g.Job.Peers.Seeds() && g.Job.Peers.Bittorrent.Word == job.PeersOff, "--seed-time", "contradicts --bittorrent off", ""},
 		{g.Report == "-", "--report", "a page needs a file", "--report FILE.html"},
-		{g.Report != "" && filepath.Clean(g.Report) == g.Named(), "--report", "that is the name of the file itself",
+		{g.Report != "" && filepath.Clean(g.Report) == g.Job.Named(), "--report", "that is the name of the file itself",
 			"--report FILE.html"},
-		{strings.HasSuffix(g.Out, "/") && objectstore.IsURL(g.Out), "-o", "names no object",
-			"--to " + g.Out + " puts files below it"},
-		{strings.HasSuffix(g.Out, "/"), "-o", "names a folder", "-d FOLDER, and -o NAME for the name in it"},
+		{strings.HasSuffix(g.Job.Out, "/") && objectstore.IsURL(g.Job.Out), "-o", "names no object",
+			"--to " + g.Job.Out + " puts files below it"},
+		{strings.HasSuffix(g.Job.Out, "/"), "-o", "names a folder", "-d FOLDER, and -o NAME for the name in it"},
 	}...))
 }
 
 // yield drops what the settings and the environment say of files where the command line wants the bytes elsewhere: it
 // is for other downloads. On the command line it would be a mistake.
 func (g *getCommand) yield(c *job.Settings) {
-	switch objects := c.Line["to"] || objectstore.IsURL(g.Out); {
+	switch objects := c.Line["to"] || objectstore.IsURL(g.Job.Out); {
 	case objects && !c.Line["dir"]:
-		g.Dir = ""
-	case !objects && (c.Line["dir"] || g.Out == "-"):
-		g.To = ""
+		g.Job.Dir = ""
+	case !objects && (c.Line["dir"] || g.Job.Out == "-"):
+		g.Job.To = ""
 	}
-	if g.Out != "-" || !c.Line["out"] {
+	if g.Job.Out != "-" || !c.Line["out"] {
 		return
 	}
 	if !c.Line["json"] {
 		g.JSON = false
 	}
 	if !c.Line["dir"] {
-		g.Dir = ""
+		g.Job.Dir = ""
 	}
 	if !c.Line["if-newer"] {
-		g.Newer.IfNewer = false
+		g.Job.Newer.IfNewer = false
 	}
 	if !c.Line["on-complete"] {
 		g.OnComplete.args = nil
 	}
 	if !c.Line["seed-time"] && !c.Line["seed-ratio"] {
-		g.Peers.SeedRatio, g.Peers.SeedTime = 0, job.SeedTime{}
+		g.Job.Peers.SeedRatio, g.Job.Peers.SeedTime = 0, job.SeedTime{}
 	}
 }

@@ -28,9 +28,9 @@ func (g enqueuing) run(ctx context.Context, words []string) error {
 		return err
 	}
 	g.screen = g.outputFlags.screen(g.streams)
-	g.HTTP.Sites, g.Queued = job.NewSites(configurationOf(ctx)), true
-	g.Dir, g.Out = "", ""
-	client, err := g.Client(words...)
+	g.Job.HTTP.Sites, g.Job.Queued = job.NewSites(configurationOf(ctx)), true
+	g.Job.Dir, g.Job.Out = "", ""
+	client, err := g.Job.Client(words...)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (g enqueuing) run(ctx context.Context, words []string) error {
 	if err := g.check(words); err != nil {
 		return err
 	}
-	jobs, err := job.Jobs(ctx, g.Defaults, client, words, g.Priority.Word)
+	jobs, err := job.Jobs(ctx, g.Job, client, words, g.Priority.Word)
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ func readAs(t *testing.T, list string, words ...string) ([]download.Request, err
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Input.Stdin = strings.NewReader(list)
-	l, err := job.NewList(t.Context(), g.Defaults, clientOf(t, g), nil)
+	g.Job.Input.Stdin = strings.NewReader(list)
+	l, err := job.NewList(t.Context(), g.Job, clientOf(t, g), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +103,13 @@ func TestListAndOperands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Input.Stdin = strings.NewReader("http://h/b")
-	l, err := job.NewList(t.Context(), g.Defaults, clientOf(t, g), []string{"http://h/a"})
+	g.Job.Input.Stdin = strings.NewReader("http://h/b")
+	l, err := job.NewList(t.Context(), g.Job, clientOf(t, g), []string{"http://h/a"})
 	if err != nil || l.Files != 2 {
 		t.Fatal(err)
 	}
-	g.Input.Stdin = strings.NewReader("http://h/x/a")
-	if _, err = job.NewList(t.Context(), g.Defaults, clientOf(t, g), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: two URLs would be saved as a: the other is an operand") {
+	g.Job.Input.Stdin = strings.NewReader("http://h/x/a")
+	if _, err = job.NewList(t.Context(), g.Job, clientOf(t, g), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: two URLs would be saved as a: the other is an operand") {
 		t.Error(err)
 	}
 }

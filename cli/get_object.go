@@ -10,25 +10,26 @@ func agent() string { return "braid/" + thisBuild().version }
 
 // misuses are what makes no sense for objects.
 func (g *getCommand) objectMisuses() []wrongUse {
-	if g.To == "" && !objectstore.IsURL(g.Out) {
+	if g.Job.To == "" && !objectstore.IsURL(g.Job.Out) {
 		return nil
 	}
 	what := "--to"
-	if g.To == "" {
+	if g.Job.To == "" {
 		what = "-o"
 	}
 	return []wrongUse{
-		{g.To != "" && !objectstore.IsURL(g.To), "--to", "not a place in an object store",
+		{g.Job.To != "" && !objectstore.IsURL(g.Job.To), "--to", "not a place in an object store",
 			"--to s3://BUCKET/PREFIX/; -d FOLDER puts files into a folder"},
-		{g.To != "" && objectstore.IsURL(g.Out), "--to", "contradicts -o s3://...", "-o NAME is below the prefix of --to"},
-		{g.To != "" && g.Out == "-", "--to", "the file goes to standard output", ""},
-		{g.Dir != "", what, "contradicts -d", ""},
-		{g.Rename, "--rename", "an object has the name that it is given",
+		{g.Job.To != "" && objectstore.IsURL(g.Job.Out), "--to", "contradicts -o s3://...",
+			"-o NAME is below the prefix of --to"},
+		{g.Job.To != "" && g.Job.Out == "-", "--to", "the file goes to standard output", ""},
+		{g.Job.Dir != "", what, "contradicts -d", ""},
+		{g.Job.Rename, "--rename", "an object has the name that it is given",
 			"--overwrite replaces it, --no-clobber leaves it as it is"},
-		{g.Newer.RemoteTime, "--remote-time", "an object has no date of its own",
+		{g.Job.Newer.RemoteTime, "--remote-time", "an object has no date of its own",
 			"the server's stands in NAME.evidence.json beside it"},
-		{g.Refresh, "--refresh", "goes on with a part file, and an upload has none", ""},
-		{g.Peers.Seeds(), "--seed-time", "the file is not on this disk", ""},
+		{g.Job.Refresh, "--refresh", "goes on with a part file, and an upload has none", ""},
+		{g.Job.Peers.Seeds(), "--seed-time", "the file is not on this disk", ""},
 	}
 }
 

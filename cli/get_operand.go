@@ -11,7 +11,7 @@ import (
 
 // severalInOne downloads the files of a document that came in place of the one file that was asked for.
 func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, d *download.Document, r download.Request) int {
-	list, err := job.NewListOf(g.Defaults, d, r)
+	list, err := job.NewListOf(g.Job, d, r)
 	if err != nil {
 		return g.told(ctx, err)
 	}

@@ -22,10 +22,10 @@ func TestRequestFailsInTurn(t *testing.T) {
 		g.screen = g.outputFlags.screen(g.streams)
 		signature := filepath.Join(t.TempDir(), "a.asc")
 		write(t, signature, "x")
-		g.Anchors.Signature = option.WordsValue{signature}
-		g.Input = job.Input{InputFile: "list", Text: s.URL + "/b\n"}
+		g.Job.Anchors.Signature = option.WordsValue{signature}
+		g.Job.Input = job.Input{InputFile: "list", Text: s.URL + "/b\n"}
 		client := clientOf(t, g)
-		list, err := job.NewList(t.Context(), g.Defaults, client, slices.Repeat([]string{s.URL + "/a"}, n))
+		list, err := job.NewList(t.Context(), g.Job, client, slices.Repeat([]string{s.URL + "/a"}, n))
 		if err != nil {
 			t.Fatal(err)
 		}

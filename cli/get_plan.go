@@ -63,12 +63,12 @@ func (g *getCommand) planAll(ctx context.Context, client *download.Client, list 
 func (g *getCommand) plan(ctx context.Context, client *download.Client, r download.Request, several bool) int {
 	w := newRenderer(g.screen, nil, several)
 	r.Observe = func(ev download.Event) { w.apply(moment{at: time.Now(), ev: ev}) }
-	if g.Dir != "" && r.Dir == g.Dir { // which the command makes
+	if g.Job.Dir != "" && r.Dir == g.Job.Dir { // which the command makes
 		r.MakeDir = true
 	}
 	h, err := client.Plan(ctx, r)
 	if e, ok := errors.AsType[*download.SeveralError](err); ok {
-		list, err := job.NewListOf(g.Defaults, e.Document, r)
+		list, err := job.NewListOf(g.Job, e.Document, r)
 		if err == nil {
 			return g.planAll(ctx, client, list)
 		}
@@ -104,7 +104,7 @@ func (g *getCommand) tellPlan(h download.Plan, fails, several bool) error {
 		g.lines.write(newPlanEvent(time.Now(), h, fails))
 		return nil
 	}
-	lines := planLines(h, cmp.Or(int(g.Transfer.Split), 16))
+	lines := planLines(h, cmp.Or(int(g.Job.Transfer.Split), 16))
 	if several {
 		lines = append(lines, "")
 	}

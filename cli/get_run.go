@@ -27,7 +27,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 		if err := g.check(words); err != nil {
 			return nil, err
 		}
-		return job.NewList(ctx, g.Defaults, client, words)
+		return job.NewList(ctx, g.Job, client, words)
 	})
 }
 
@@ -38,8 +38,8 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 	if g.JSON {
 		g.lines = &lineWriter{w: g.streams.out}
 	}
-	g.HTTP.Sites, g.Due = job.NewSites(configurationOf(ctx)), len(g.OnComplete.args) > 0
-	client, err := g.Client(words...)
+	g.Job.HTTP.Sites, g.Job.Due = job.NewSites(configurationOf(ctx)), len(g.OnComplete.args) > 0
+	client, err := g.Job.Client(words...)
 	if err != nil {
 		return g.report(problemOf(ctx, err))
 	}
@@ -48,7 +48,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 	}
 	ctx, stop := within(ctx, time.Duration(g.MaxTime))
 	defer stop()
-	defer g.HTTP.Sites.Limits.Follow()()
+	defer g.Job.HTTP.Sites.Limits.Follow()()
 	defer client.HTTP.CloseIdle()
 	list, err := make(ctx, client)
 	if err == nil && g.DryRun {
@@ -59,7 +59,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 		err = g.makeFolder()
 	}
 	if err == nil {
-		g.reporter, err = newReporter(g.Report, g.Transfer.LimitRate)
+		g.reporter, err = newReporter(g.Report, g.Job.Transfer.LimitRate)
 	}
 	if err != nil {
 		if g.ended != nil {
@@ -69,7 +69,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 	}
 	defer g.remember(client)
 	defer func() {
-		for _, text := range g.Notes.Take() {
+		for _, text := range g.Job.Notes.Take() {
 			g.screen.warn("%s", text)
 		}
 	}()
@@ -94,7 +94,7 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *job
 // remember keeps for the next run what this one learned. Nothing is lost if that fails.
 func (g *getCommand) remember(client *download.Client) {
 	client.State.Save()
-	if g.Newer.IfNewer && client.State.Dir == "" {
+	if g.Job.Newer.IfNewer && client.State.Dir == "" {
 		g.screen.warn("-N: what the server said of the file cannot be remembered: neither HOME nor XDG_STATE_HOME says where; the next run may fetch it again")
 	}
 	if err := client.State.Lost(); err != nil {
@@ -125,12 +125,12 @@ func (g *getCommand) leave(code int) error {
 
 // makeFolder makes the folder that -d names, unless -o leads elsewhere.
 func (g *getCommand) makeFolder() error {
-	if g.Dir == "" || filepath.IsAbs(g.Out) {
+	if g.Job.Dir == "" || filepath.IsAbs(g.Job.Out) {
 		return nil
 	}
-	g.folders.note(g.Dir)
-	if err := os.MkdirAll(g.Dir, 0o777); err != nil {
-		return problem.Local("folder", g.Dir, err)
+	g.folders.note(g.Job.Dir)
+	if err := os.MkdirAll(g.Job.Dir, 0o777); err != nil {
+		return problem.Local("folder", g.Job.Dir, err)
 	}
 	return nil
 }

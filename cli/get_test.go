@@ -34,13 +34,13 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 		if err := g.check(operands); err != nil {
 			return err
 		}
-		file := g.Input.InputFile
-		g.Input.InputFile = "" // what it has is for the caller
-		list, err := job.NewList(ctx, g.Defaults, clientOf(t, g), operands)
+		file := g.Job.Input.InputFile
+		g.Job.Input.InputFile = "" // what it has is for the caller
+		list, err := job.NewList(ctx, g.Job, clientOf(t, g), operands)
 		if err == nil {
 			requests = slices.Collect(list.All())
 		}
-		g.Input.InputFile = file
+		g.Job.Input.InputFile = file
 		return err
 	})
 	return g, requests, err
@@ -49,8 +49,8 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 // clientOf is the client that the flags make.
 func clientOf(t *testing.T, g *getCommand) *download.Client {
 	t.Helper()
-	g.HTTP.Sites = job.NewSites(&job.Settings{})
-	c, err := g.Client()
+	g.Job.HTTP.Sites = job.NewSites(&job.Settings{})
+	c, err := g.Job.Client()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Transfer.Split != 7 || g.Transfer.Tries != 4 || g.Transfer.MaxConnectionPerServer != 2 || !requests[0].NoMetalink || requests[0].Dir != "from-environment" || requests[0].Header["A"][0] != "b, c" {
+	if g.Job.Transfer.Split != 7 || g.Job.Transfer.Tries != 4 || g.Job.Transfer.MaxConnectionPerServer != 2 || !requests[0].NoMetalink || requests[0].Dir != "from-environment" || requests[0].Header["A"][0] != "b, c" {
 		t.Errorf("%+v, %+v", g, requests[0])
 	}
 	t.Setenv("BRAID_SPLIT", "many")

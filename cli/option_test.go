@@ -75,7 +75,7 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 			if name != "" {
 				list := g
 				if name == "priority" { // of jobs
-					queueing.Queued, list = true, queueing
+					queueing.Job.Queued, list = true, queueing
 				}
 				at(t, o, "a list, as "+name, mayStand(o, option.InLine), listLine(list, name, sampleOf(o)), "no such option")
 			}
@@ -148,7 +148,7 @@ func siteValue(o option.Option) string {
 
 // listLine reads an entry of a list with one option.
 func listLine(g *getCommand, name, value string) error {
-	_, err := g.Request(option.Entry{Line: 1, URIs: []string{"https://example.org/a"}, Options: []option.Setting{{Line: 2, Name: name, Value: value}}})
+	_, err := g.Job.Request(option.Entry{Line: 1, URIs: []string{"https://example.org/a"}, Options: []option.Setting{{Line: 2, Name: name, Value: value}}})
 	if name == "require" && err != nil && strings.Contains(err.Error(), "no key or certificate is trusted") {
 		return nil
 	}

@@ -120,10 +120,10 @@ func TestWorkOwnFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &workCommand{Defaults: newDefaults(streams{}), To: dir}
-	w.HTTP.Sites, w.HTTP.Trust.ClientKey = job.NewSites(conf), filepath.Join(dir, "key.pem")
+	w := &workCommand{Job: newDefaults(streams{}), To: dir}
+	w.Job.HTTP.Sites, w.Job.HTTP.Trust.ClientKey = job.NewSites(conf), filepath.Join(dir, "key.pem")
 	w.Fleet.Queue = "embedded:" + filepath.Join(w.To, "q")
-	if err := w.Anchors.Keyring.Set(filepath.Join(w.To, "keys.asc")); err != nil {
+	if err := w.Job.Anchors.Keyring.Set(filepath.Join(w.To, "keys.asc")); err != nil {
 		t.Fatal(err)
 	}
 	for name, free := range map[string]bool{"keys.asc": false, "key.pem": false, "site-keyring": false, "site-smime-ca": false, "site-cacert": false, "q/lock": false, "q/jetstream/y": false, "q/a.iso": true, "q2/lock": true, "x/keys.asc": true, "a.iso": true} {

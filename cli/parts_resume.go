@@ -27,14 +27,14 @@ func newPartsResume(s streams) (action, targets) {
 
 func (v *partsResume) run(ctx context.Context, words []string) error {
 	g := v.get
-	g.HTTP.Sites = job.NewSites(configurationOf(ctx))
+	g.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
 	found := v.find(words)
 	var urls []string
 	for _, r := range found {
 		urls = append(urls, r.URL())
 	}
 	return g.carryOut(ctx, urls, func(ctx context.Context, client *download.Client) (*job.List, error) {
-		l, err := job.NewResumedList(ctx, g.Defaults, client, found, v.lost)
+		l, err := job.NewResumedList(ctx, g.Job, client, found, v.lost)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (v *partsResume) find(words []string) (found []job.Resumable) {
 			continue
 		}
 		dir, name := placeOfPart(word)
-		done, err := job.Settle(v.get.Defaults, dir, name, v.get.DryRun)
+		done, err := job.Settle(v.get.Job, dir, name, v.get.DryRun)
 		if done {
 			v.complete = append(v.complete, word)
 			continue

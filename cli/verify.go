@@ -166,7 +166,8 @@ func (v *verifyCommand) check(paths []string) error {
 	several := len(paths) != 1
 	return firstMisuse([]wrongUse{
 		{len(paths) == 0 && v.Checksums == "", "verify", "no file", "braid verify --help; --checksums LIST may name files, too"},
-		{several && v.DigestOption() != "", v.DigestOption(), "one digest for several files", "--checksums LIST has one for each"},
+		{several && v.DigestOption() != "", v.DigestOption(), "one digest for several files",
+			"--checksums LIST has one for each"},
 		{several && v.Checksums == "" && v.NamesOne(), "--signature", "a signature of one file, and there are several",
 			"--signature .asc is beside each"},
 		{several && v.isOneFile(), "--from", "the URL of one file, and there are several",
@@ -273,7 +274,8 @@ func (v *verifyCommand) asking(r download.Request, name string) (download.Reques
 func (v *verifyCommand) request(file string) (r download.Request, err error) {
 	r = v.common
 	if r.Dir, r.Name = filepath.Dir(file), filepath.Base(file); objectstore.IsURL(file) {
-		if r.Store, r.Name, err = job.ObjectAt(file, job.StoreOptions(agent(), time.Duration(v.Timeout), v.notes.Add)); err != nil {
+		o := job.StoreOptions(agent(), time.Duration(v.Timeout), v.notes.Add)
+		if r.Store, r.Name, err = job.ObjectAt(file, o); err != nil {
 			return r, err
 		}
 	}

@@ -105,7 +105,8 @@ func (l *watchLog) event(ev antenna.Event) {
 		log.Warn("poll failed", "feed", ev.Feed, "error", ev.Err, "failures", ev.Failures, "next", stamp(ev.Next))
 	case antenna.Updated:
 		u := &ev.Update
-		l.Info("update", "watch", u.Watch, "url", job.MaskWord(u.URL), "feed", u.Feed, "reason", string(u.Reason), "words", u.Words)
+		l.Info("update", "watch", u.Watch, "url", job.MaskWord(u.URL), "feed", u.Feed,
+			"reason", string(u.Reason), "words", u.Words)
 	case antenna.Handled:
 		if !l.jobs || ev.Err != nil {
 			l.handled(&ev)

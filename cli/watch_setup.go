@@ -347,7 +347,8 @@ func watchPrint(w *watch.Watch, conf *job.Settings) string {
 // ownOfWatcher is what a watcher goes by.
 func ownOfWatcher(c *loaded, at *job.Sites) []string {
 	places := slices.Concat(
-		job.OwnFolders(), job.OwnNames(c.state, storeFile, memoryFile, "control", "journal-key"), at.Files(), []string{c.file, c.GeoIPDB},
+		job.OwnFolders(), job.OwnNames(c.state, storeFile, memoryFile, "control", "journal-key"), at.Files(),
+		[]string{c.file, c.GeoIPDB},
 	)
 	for i := range c.Watches {
 		places = slices.Concat(places, c.Watches[i].Keyrings, c.Watches[i].Authorities)

@@ -22,7 +22,7 @@ import (
 
 // A workCommand is one run of braid work. Its Defaults count for all downloads.
 type workCommand struct {
-	*job.Defaults
+	Job *job.Defaults
 	streams
 	outputFlags
 	MaxConcurrentDownloads parallel
@@ -45,7 +45,7 @@ type workCommand struct {
 const usualWork = 4
 
 func newWork(s streams) (action, targets) {
-	w := &workCommand{Defaults: newDefaults(s), streams: s, outputFlags: newOutputFlags(s), LowestSpeedLimit: watch.DefaultLowest}
+	w := &workCommand{Job: newDefaults(s), streams: s, outputFlags: newOutputFlags(s), LowestSpeedLimit: watch.DefaultLowest}
 	return w.run, targetsOf(w)
 }
 
@@ -56,14 +56,14 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	defer spareMemory()()
 	w.log = commandLog(w.streams.err, w.LogFormat.Word, w.Quiet, w.Verbose)
 	w.notify = watch.NotifierOf(os.Getenv)
-	w.HTTP.Sites = job.NewSites(configurationOf(ctx))
+	w.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
 	client, err := w.prepareClient(ctx)
 	if err != nil {
 		return err
 	}
 	defer client.HTTP.CloseIdle()
 	defer client.State.Save()
-	defer w.HTTP.Sites.Limits.Follow()()
+	defer w.Job.HTTP.Sites.Limits.Follow()()
 	if w.queue, err = w.Fleet.open(ctx, "work", w.log.Logger); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (w *workCommand) checkFlags(words []string) error {
 			"--to FOLDER, which all workers of the queue share, or --to s3://BUCKET/PREFIX/"},
 		{strings.HasPrefix(w.To, "s3:") && !objectstore.IsURL(w.To), "--to", "not a place in an object store",
 			"--to s3://BUCKET/PREFIX/"},
-		{w.Peers.Seeds(), "--seed-time", "a worker goes on with the next job", ""},
+		{w.Job.Peers.Seeds(), "--seed-time", "a worker goes on with the next job", ""},
 	}); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (w *workCommand) openPlace() (worker.Place, error) {
 		return worker.OpenFolder(w.To)
 	}
 	note := func(text string) { w.log.Warn(text) }
-	store, err := objectstore.Open(w.To, job.StoreOptions(w.Agent, time.Duration(w.Transfer.Timeout), note))
+	store, err := objectstore.Open(w.To, job.StoreOptions(w.Job.Agent, time.Duration(w.Job.Transfer.Timeout), note))
 	if err != nil {
 		return nil, err
 	}
@@ -131,17 +131,17 @@ func (w *workCommand) openPlace() (worker.Place, error) {
 
 // prepareClient makes the client that all downloads have, and reads the flags that count for all.
 func (w *workCommand) prepareClient(ctx context.Context) (client *download.Client, err error) {
-	if client, err = w.Client(); err != nil {
+	if client, err = w.Job.Client(); err != nil {
 		return nil, err
 	}
 	client.HTTP.IdlePerHost, client.LowestSpeed = int(w.MaxConcurrentDownloads), int64(w.LowestSpeedLimit)
 	if own, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); own != "" { // a service may have no other folder
 		client.JournalKey, client.State.Dir = filepath.Join(own, "journal-key"), own
 	}
-	if err := w.Prepare(client); err != nil {
+	if err := w.Job.Prepare(client); err != nil {
 		return nil, err
 	}
-	return client, w.ReadSums(ctx, client, nil)
+	return client, w.Job.ReadSums(ctx, client, nil)
 }
 
 // request makes the request of a job, by the flags and settings of the worker.
@@ -150,11 +150,11 @@ func (w *workCommand) request(job *fleet.Job) (download.Request, error) {
 	for _, o := range job.Options {
 		listed.Options = append(listed.Options, option.Setting{Name: o.Name, Value: o.Value})
 	}
-	r, err := w.Request(listed)
+	r, err := w.Job.Request(listed)
 	if err != nil {
 		return r, err
 	}
-	if err := w.Vouch(&r); err != nil {
+	if err := w.Job.Vouch(&r); err != nil {
 		return r, err
 	}
 	if err := metalink.CheckPath(job.Name); err != nil { // in the words of worker.CheckName
@@ -165,7 +165,7 @@ func (w *workCommand) request(job *fleet.Job) (download.Request, error) {
 
 // own is what a worker goes by.
 func (w *workCommand) own() []string {
-	return slices.Concat(job.OwnFolders(), w.Files(), w.Fleet.files())
+	return slices.Concat(job.OwnFolders(), w.Job.Files(), w.Fleet.files())
 }
 
 // notOwn is an error if the file of a job would replace what the worker goes by. No later try is better.

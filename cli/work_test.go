@@ -24,8 +24,8 @@ func TestWorkLowest(t *testing.T) {
 			t.Errorf("%q: %d", word, *w)
 		}
 	}
-	w := &workCommand{Defaults: newDefaults(streams{}), LowestSpeedLimit: 7, To: "x"}
-	w.HTTP.Sites = job.NewSites(&job.Settings{})
+	w := &workCommand{Job: newDefaults(streams{}), LowestSpeedLimit: 7, To: "x"}
+	w.Job.HTTP.Sites = job.NewSites(&job.Settings{})
 	client, err := w.prepareClient(t.Context())
 	if err != nil || client.LowestSpeed != 7 {
 		t.Errorf("the client has %v, %v", client, err)

@@ -32,7 +32,7 @@ type HTTP struct {
 	Checksum       option.WordsValue
 	Checksums      string
 	Proxies        Proxies
-	Sites          *Sites
+	Sites          *Sites   `option:"-"`
 	Pace           HostPace // of HostRate and HostLimitRate
 	Trust          Trust
 	Referer        string

@@ -172,7 +172,8 @@ func ReadKeyPair(certFlag, certFile, keyFlag, keyFile string) (pair tls.Certific
 		return pair, err
 	}
 	if pair, err = tls.X509KeyPair(cert, key); err != nil {
-		const hint = "certificate and key in PEM, and the key is that of the first certificate; a key with a passphrase has to be decrypted before"
+		const hint = "certificate and key in PEM, and the key is that of the first certificate; " +
+			"a key with a passphrase has to be decrypted before"
 		return pair, problem.Misuse(certFlag+" "+certFile, strings.TrimPrefix(err.Error(), "tls: "), hint)
 	}
 	return pair, nil

@@ -47,7 +47,8 @@ func (s *Sites) Any() bool {
 // general reports whether neither the command line nor the environment has any of these flags: what they are set to,
 // the settings of everything say.
 func (s *Sites) general(flags ...string) bool {
-	return s != nil && s.Settings.Said != nil && !slices.ContainsFunc(flags, func(name string) bool { return s.Settings.Said[name] })
+	return s != nil && s.Settings.Said != nil &&
+		!slices.ContainsFunc(flags, func(name string) bool { return s.Settings.Said[name] })
 }
 
 // of are the rules of the site of u; nil if there is none.

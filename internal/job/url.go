@@ -21,7 +21,8 @@ var (
 	errPort   = errors.New("there is no such port; they end at 65535")
 	errNoPort = errors.New("what follows the last : is no port; in a password / ? # : @ are written %2F %3F %23 %3A %40")
 	errEmpty  = errors.New("the URL is empty")
-	errTwo    = errors.New("two URLs with a space between them; in a list (-i) it is a tab before a mirror, and a line for each file")
+	errTwo    = errors.New("two URLs with a space between them; in a list (-i) it is a tab before a mirror, " +
+		"and a line for each file")
 	errSpaces = errors.New("a space at its beginning or end")
 )
 
