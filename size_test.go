@@ -50,7 +50,6 @@ var shapes = map[string]int{
 	"methods of download.known":              152,
 	"methods of download.session":            122,
 	"methods of fleet/jetstream.Queue":       54,
-	"methods of internal/job.Defaults":       81,
 	"methods of internal/partfile.File":      87,
 	"methods of internal/report.Facts":       94,
 	"methods of internal/report.Recorder":    45,
