@@ -10,37 +10,41 @@ import (
 	"braid/source/httpsource"
 )
 
-// MostAtOnce is how many downloads of a batch run at once, at most, where their number is measured.
+// MostAtOnce is the largest number of downloads of a batch that run at once if that number is measured.
 const MostAtOnce = scheduler.MostAtOnce
 
-// A Batch says how many files are downloaded together.
+// A Batch configures how many files are downloaded together.
 type Batch struct {
-	// AtOnce is how many downloads run at a time. If zero, that is measured: another begins as long as the
-	// aggregate grows by it, and at most MostAtOnce do.
+	// AtOnce is the number of downloads that run at a time. If zero, it is measured: another download begins
+	// as long as the aggregate speed grows by it, up to MostAtOnce.
 	AtOnce int
-	// AtLeast is how many run at a time where that is measured, if there are so many. If zero, it is 1.
+	// AtLeast is the least number of downloads that run at a time if AtOnce is measured. If zero, it is 1.
 	AtLeast int
-	// Spare, if not nil, brings downloads as jobs of GetEach does, of which one runs where there is no room: those of
-	// hosts that have none of the places.
+	// Spare, if not nil, delivers more jobs for GetEach. One of them runs at a time when AtOnce is reached.
+	// It is meant for hosts from which no other download runs.
 	Spare <-chan Job
-	// Resize, if not nil, brings other values of AtOnce while downloads run. None is stopped for that.
+	// Resize, if not nil, delivers new values of AtOnce while downloads run. No running download is stopped
+	// for it.
 	Resize <-chan int
-	// Ended, if not nil, is called at the end of each download, from one goroutine. Files are numbered from 0 in
-	// the order in which they came. It should not block for long: no download begins meanwhile.
+	// Ended, if not nil, is called at the end of each download, from one goroutine. Files are numbered from 0
+	// in the order in which they came. It should not block for long, because no download begins meanwhile.
 	Ended func(file int, req Request, result Result, err error)
 }
 
-// A Job is one of the downloads of GetEach.
+// A Job is one download of GetEach.
 type Job struct {
-	// Context ends this download. If nil, that of GetEach does; else it should be made of that one.
+	// Context ends this download. If nil, the context of GetEach does. Otherwise it should be derived from
+	// that one.
 	Context context.Context
-	// Request makes the request, in a goroutine of the download. Its error is that of the download.
+	// Request returns the request. It is called in a goroutine of the download; its error becomes that of the
+	// download.
 	Request func() (Request, error)
 }
 
-// GetAll downloads files, each as Get does, and returns how many were begun. They share the connections of c, and the
-// mirrors of one serve for the files beside it (RFC 6249, section 3.4). It takes from files one at a time, and at most
-// one before there is room for it. When ctx ends it begins no more, and returns when those that run have ended.
+// GetAll downloads files, each as Get does, and returns how many were begun. They share the connections of c,
+// and the mirrors of one file are tried for the files beside it (RFC 6249, section 3.4). GetAll takes one
+// file at a time from files, and at most one before there is room for it. When ctx ends, it begins no more
+// downloads, and returns when the running ones have ended.
 func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
 	jobs, told := make(chan Job), o.Ended
 	endings := &endings{news: make(chan struct{}, 1)}
@@ -56,7 +60,7 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 		for {
 			select {
 			case jobs <- j:
-				endings.tell(told) // those that made room for it, at least: they came before
+				endings.tell(told) // at least of those that made room for it: they came before
 				return true
 			case <-endings.news:
 				endings.tell(told)
@@ -84,8 +88,8 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 	}
 }
 
-// endings are downloads that ended and that the caller of GetAll has not been told of yet: while its iterator is waited
-// for, the others go on.
+// endings holds the downloads that ended and were not yet reported to the caller of GetAll. The other
+// downloads continue while its iterator blocks.
 type endings struct {
 	mu   sync.Mutex
 	list []batchMessage
@@ -102,7 +106,7 @@ func (e *endings) add(file int, req Request, result Result, err error) {
 	}
 }
 
-// tell calls told for each of them, in their order.
+// tell calls told for each of them, in order.
 func (e *endings) tell(told func(file int, req Request, result Result, err error)) {
 	e.mu.Lock()
 	list := e.list
@@ -113,7 +117,8 @@ func (e *endings) tell(told func(file int, req Request, result Result, err error
 	}
 }
 
-// GetEach is GetAll for downloads that come one by one, until jobs is closed. A job is taken when there is room for it.
+// GetEach is like GetAll for downloads that arrive one by one, until jobs is closed. It takes a job when
+// there is room for it.
 func (c *Client) GetEach(ctx context.Context, jobs <-chan Job, o Batch) (begun int) {
 	client := *c
 	if client.HTTP == nil {
@@ -132,8 +137,8 @@ func (c *Client) GetEach(ctx context.Context, jobs <-chan Job, o Batch) (begun i
 	return b.run(ctx, jobs)
 }
 
-// A batch is one call of GetEach. Its fields belong to the goroutine of run; downloads are done by workers, which
-// take jobs and send messages.
+// A batch is one call of GetEach. Its fields belong to the goroutine of run. Workers take jobs, download, and
+// send messages.
 type batch struct {
 	client   *Client
 	http     network
@@ -141,20 +146,20 @@ type batch struct {
 	options  Batch
 	growth   *scheduler.Batch
 	running  int
-	spare    scheduler.JobID // the one that runs beyond the room; 0: none
+	spare    scheduler.JobID // the job that runs beyond AtOnce; 0: none
 	jobs     chan batchJob
 	idle     int // workers without a job
 	workers  sync.WaitGroup
 	messages chan batchMessage
 }
 
-// A batchJob is a download to be done. JobIDs are counted from 1, so that of the first file is 1.
+// A batchJob is a download to be done. A JobID is the number of the file plus 1.
 type batchJob struct {
 	id scheduler.JobID
 	Job
 }
 
-// A batchMessage is of a download that was answered, that got bytes, or that ended.
+// A batchMessage reports that a download was answered, received bytes, or ended.
 type batchMessage struct {
 	id       scheduler.JobID
 	answered bool
@@ -186,7 +191,7 @@ func (b *batch) run(ctx context.Context, jobs <-chan Job) (begun int) {
 		if room > 0 || jobs == nil || b.spare != 0 {
 			spare = nil
 		}
-		if b.running == 0 { // so nothing changes by itself
+		if b.running == 0 { // nothing changes by itself
 			timer.Stop()
 		} else if !wake.IsZero() {
 			timer.Reset(time.Until(wake))
@@ -212,7 +217,8 @@ func (b *batch) run(ctx context.Context, jobs <-chan Job) (begun int) {
 	}
 }
 
-// begin gives a download to a worker. There are as many as downloads have run at once.
+// begin gives a download to a worker. The number of workers is the largest number of downloads that ran at
+// once.
 func (b *batch) begin(ctx context.Context, j Job) scheduler.JobID {
 	id := b.growth.Began(time.Now())
 	b.running++
@@ -227,7 +233,7 @@ func (b *batch) begin(ctx context.Context, j Job) scheduler.JobID {
 	return id
 }
 
-// work does one download after the other.
+// work runs one download after another.
 func (b *batch) work() {
 	for j := range b.jobs {
 		m := batchMessage{id: j.id, ended: true}
@@ -242,7 +248,7 @@ func (b *batch) work() {
 	}
 }
 
-// handle takes a message of a download.
+// handle handles a message of a download.
 func (b *batch) handle(m batchMessage) {
 	now := time.Now()
 	if m.answered {
@@ -269,7 +275,7 @@ type reporter struct {
 	out     chan<- batchMessage
 	next    func(Event)
 	up      bool
-	done    int64 // as the last progress had it
+	done    int64 // Done of the last progress
 	counted int64 // bytes that were reported to the batch
 }
 

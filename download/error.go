@@ -19,7 +19,6 @@ import (
 // A Kind is the kind of problem that ended a download. Each has its own exit code in the command.
 type Kind uint8
 
-// The kinds, from where the fault lies.
 const (
 	Other        Kind = iota
 	Usage             // the request makes no sense
@@ -30,15 +29,15 @@ const (
 	Protocol          // contradictory or malformed metadata
 	Refused           // the server has no such file
 	Mismatch          // digest or size differ
-	NoEvidence        // verification demanded and nothing to verify with
+	NoEvidence        // verification was demanded and there is no evidence
 	Budget            // retries used up; the work so far is kept
 	Limit             // larger than allowed
 	Interrupted       // the context ended
 	NoKey             // a signature is by a key that is not trusted
-	BadSignature      // a signature is bad, expired, revoked or not one of the file
+	BadSignature      // a signature is bad, expired, revoked or not of this file
 )
 
-// String is the kind in a word or two: "network", "no evidence".
+// String returns the kind in a word or two: "network", "no evidence".
 func (k Kind) String() string {
 	if int(k) < len(kinds) {
 		return kinds[k]
@@ -54,11 +53,12 @@ var kinds = [...]string{
 	BadSignature: "bad signature",
 }
 
-// An Error is what every method of [Client] that fails returns: what went wrong, where, what was kept and what to do next. Err
-// has the cause for errors.Is and errors.As: context.Canceled, fs.ErrExist, a *[NoSourceError], a *[verify.MismatchError].
+// An Error is what every method of [Client] returns when it fails: what went wrong, where, what was kept and
+// what to do next. Err is the cause, for errors.Is and errors.As: context.Canceled, fs.ErrExist, a
+// *[NoSourceError], a *[verify.MismatchError].
 type Error struct {
 	Kind  Kind
-	What  string // what was being done: "download", "part file"
+	What  string // the operation: "download", "part file"
 	Where string // masked URL or path; "" if the request names none
 	Err   error
 	Kept  int64  // bytes in the part file
@@ -66,7 +66,7 @@ type Error struct {
 	Hint  Hint   // the next step
 }
 
-// Error is one line. What others wrote in it is not escaped.
+// Error returns one line. Text from servers and documents is not escaped.
 func (e *Error) Error() string {
 	if e.Where == "" {
 		return fmt.Sprintf("%s: %v", e.What, e.Err)
@@ -74,20 +74,20 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s %s: %v", e.What, e.Where, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// fail makes an Error of this package.
+// fail returns an *Error of this package.
 func fail(k Kind, what, where string, err error, hint Hint) *Error {
 	return &Error{Kind: k, What: what, Where: where, Err: err, Hint: hint}
 }
 
-// A fault is a problem that a download found itself, with the kind that it is of. One that is final ends the download, whatever
-// other sources have.
+// A fault is a problem that this package found itself, with its kind. A final fault ends the download even if
+// other sources are left.
 type fault struct {
 	kind  Kind
-	what  string // "" if cause says it
-	cause error  // or nil
+	what  string // if empty, the text of cause
+	cause error  // may be nil
 	final bool
 }
 
@@ -100,26 +100,26 @@ func (f *fault) Error() string {
 
 func (f *fault) Unwrap() error { return f.cause }
 
-// local is a fault on this side: the disk.
+// local returns a final fault on this side, such as one of the disk.
 func local(err error) error { return &fault{kind: Local, cause: err, final: true} }
 
-// outputFault is the error of a stream whose receiver takes no more.
+// outputFault returns the error of a stream whose receiver takes no more.
 func outputFault(err error) error {
 	return &fault{kind: Local, what: "output: " + err.Error(), cause: err}
 }
 
-// tooLong is the error of a file of unknown length that is longer than any may be.
+// tooLong returns the error of a file of unknown length that exceeds the limit.
 func tooLong(most int64) error {
 	return &fault{kind: Limit, what: fmt.Sprintf("no length was announced and more than %d bytes came", most), final: true}
 }
 
-// isFinal reports whether an error ends the download.
+// isFinal reports whether err ends the download.
 func isFinal(err error) bool {
 	var f *fault
 	return errors.As(err, &f) && f.final
 }
 
-// kindOf is the kind of an error.
+// kindOf returns the kind of err.
 func kindOf(err error) Kind {
 	if k := kindOfSignature(err); k != Other {
 		return k
@@ -133,7 +133,7 @@ func kindOf(err error) Kind {
 	if is[*verify.MismatchError](err) || is[*verify.SizeError](err) || is[*verify.PieceError](err) {
 		return Mismatch
 	}
-	if src, ok := errors.AsType[*source.Error](err); ok { // before what it wraps: a time that ran out at a server's is no interruption
+	if src, ok := errors.AsType[*source.Error](err); ok { // before what it wraps: its timeout is no interruption
 		return kindOfFault(src.Fault)
 	}
 	coded, isCoded := errors.AsType[*fault](err)
@@ -172,7 +172,7 @@ func kindOfFault(f source.Fault) Kind {
 	return kinds[f]
 }
 
-// wrap makes the error that Get and Probe return.
+// wrap returns err as the *Error that Get and Probe return.
 func wrap(err error, what string, req *Request) *Error {
 	var own *Error
 	if errors.As(err, &own) {

@@ -1,10 +1,10 @@
 package download
 
-// A Hint is the next step after an [Error], in a few words. In place of one of the constants a program says how its
-// users take that step; others are for people as they are.
+// A Hint is the next step after an [Error], in a few words. A program replaces a constant with how its own
+// users take that step. Other hints are shown unchanged.
 type Hint string
 
-// The steps that a program has to have a way for.
+// These are the steps for which a program needs its own words.
 const (
 	HintSigners       Hint = "name the keys or certificates that may sign"
 	HintSignature     Hint = "name a signature"

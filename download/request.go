@@ -21,120 +21,121 @@ import (
 	"braid/verify"
 )
 
-// A Request names one file to download. Only URL must be there.
+// A Request describes one file to download. Only URL is required.
 type Request struct {
 	// URL is the origin: the server whose answer says what the file is. Its scheme is http, https or ftp.
 	URL *url.URL
-	// Named says that not the user named URL but a server, and to where it may lead: address.Public and where that server is
-	// (httpsource.Reply.From). If zero, the user did, and it may lead anywhere.
+	// Named is zero if the user gave URL, which may then lead anywhere. Otherwise it limits where URL may
+	// lead: address.Public and the scope of the server that named it (httpsource.Reply.From).
 	Named address.Scope
-	// Mirrors are further places of the same file that the user named.
+	// Mirrors are additional places of the same file, given by the user.
 	Mirrors []*url.URL
-	// Dir is the folder of the file. If empty, it is the current one.
+	// Dir is the folder of the file. If empty, it is the current folder.
 	Dir string
 	// MakeDir makes Dir if it is missing.
 	MakeDir bool
 	// Name is the final name in Dir. If empty, it is the last segment of the path of URL.
 	Name string
-	// RemoteName lets the server name the file if Name is empty. It costs a request before the others.
+	// RemoteName lets the server name the file if Name is empty. It costs an additional request.
 	RemoteName bool
-	// Stream, if not nil, gets the bytes in order as they arrive, and no file is made.
+	// Stream, if not nil, receives the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
-	// Target, if not nil, takes the file, and none is made on disk: Dir, Name and what is said of a file there count
-	// for nothing. There is no Stream then.
+	// Target, if not nil, receives the file, and none is made on disk. Dir, Name and the fields about an
+	// existing file are ignored. Stream must be nil.
 	Target Target
-	// Store, if not nil, takes the file under its name; Dir counts for nothing. There is no Stream or Target then.
+	// Store, if not nil, receives the file under its name. Dir is ignored. Stream and Target must be nil.
 	Store Store
-	// Claims are digests that the user vouches for, or a document or a list that the user named. One without a Channel
-	// is the user's.
+	// Claims are digests from the user, or from a document or list that the user named. A claim without a
+	// Channel counts as the user's.
 	Claims []verify.Claim
-	// Anchors are who may sign the file, and Signatures what the user or a document names beside those that the server
-	// describes.
+	// Anchors are the keys and certificates that may sign the file. Signatures are given by the user or a
+	// document, in addition to those that the server describes.
 	Anchors    Anchors
 	Signatures []Signature
-	// LessProof takes a file whose URL offers less to verify it with than it did before (Client.State).
+	// LessProof accepts a file whose URL offers less evidence than it did before (Client.State).
 	LessProof bool
-	// Described, if not nil, is what a Metalink document says of the file; see Document.Request.
+	// Described, if not nil, is the description of the file by a Metalink document; see Document.Request.
 	Described *Described
 	// Require is what must be proven.
 	Require Require
-	// Overwrite replaces a file of that name once the new one is verified.
+	// Overwrite replaces an existing file of that name once the new one is verified.
 	Overwrite bool
-	// Rename gives the file the next name that is free, if there is a file of its name or another download works at it:
-	// disk.1.iso for disk.iso. Overwrite beats it.
+	// Rename gives the file the next free name, such as disk.1.iso for disk.iso, if a file of its name exists
+	// or another download uses that name. Overwrite takes precedence.
 	Rename bool
-	// Due says that something is to be done with the file once it is in place: until that is told to its journal
-	// (partfile.Committed), a later Get that finds the file complete says so in its Result.
+	// Due records in the journal that something remains to be done with the file once it is in place. Until
+	// the journal is cleared (partfile.Committed), a later Get that finds the file complete sets Result.Due.
 	Due bool
-	// Continue goes on with what an earlier run has left of a file for which the server gives neither a digest nor a
-	// strong validator, if the same server has it in the same size and of the same date, and samples of it come again
-	// equal. A file of that name that is not longer is gone on with in the same way. It is the user's word that this is
-	// enough, and counts for nothing if Require demands more.
+	// Continue resumes a file for which the server gives neither a digest nor a strong validator, if the same
+	// server states the same size and date, and samples of the existing bytes are the same when fetched
+	// again. An existing file of that name that is not longer than the server's is resumed in the same way.
+	// This rests on the user's word alone and has no effect if Require demands more.
 	Continue bool
-	// Refresh goes on with the part file of Name, from whatever URL it is, as a new link for it came: by itself if URL
-	// offers a strong digest that is known of it, or if the same host gives the same size and strong ETag, or else,
-	// with Continue, if size and samples are the same. It is an error if there is none, or nothing shows that it is of
-	// this file: then the part file stays as it is.
+	// Refresh resumes the part file of Name from any URL, for use with a new link to the file. It does so if
+	// URL offers a strong digest that is known of the file, if the same host states the same size and strong
+	// ETag, or, with Continue, if size and samples are the same. It is an error if there is no part file, or
+	// nothing shows that it belongs to this file; the part file then stays as it is.
 	Refresh bool
-	// NoMetalink ignores Link fields: the origin and Mirrors are all there is. A Metalink document that comes in place of
-	// the file is then the file.
+	// NoMetalink ignores Link fields, so that only the origin and Mirrors are used. A Metalink document in
+	// place of the file is then taken for the file.
 	NoMetalink bool
-	// Locations are countries whose mirrors come first: two capital letters each (ISO 3166-1). Servers and documents say where
-	// mirrors are.
+	// Locations are the countries whose mirrors are tried first, as two capital letters (ISO 3166-1). Servers
+	// and documents state the countries of their mirrors.
 	Locations []string
-	// Country, if not nil, says in which country the server of a URL is, "" if it does not know; see Locations. It is
-	// asked for mirrors of which neither the server nor a document says that, by several goroutines at once, and has a
-	// second for all of them.
+	// Country, if not nil, returns the country of the server of a URL, or "" if it is unknown; see Locations.
+	// It is called for mirrors whose country neither the server nor a document states, by several goroutines
+	// at once, and has one second for all of them.
 	Country func(ctx context.Context, u *url.URL) string
-	// Not are hosts that are never connected to for this file. Mirrors there are left out; to name one as URL or in
-	// Mirrors is an error.
+	// Not lists hosts that are never connected to for this file. Their mirrors are left out. It is an error
+	// if URL or Mirrors names one of them.
 	Not *address.Exclusion
-	// NoFTP leaves FTP servers out.
+	// NoFTP leaves out FTP servers.
 	NoFTP bool
-	// Peers says when BitTorrent peers are asked for the file. The zero value asks none.
+	// Peers states when BitTorrent peers are asked for the file. The zero value never asks them.
 	Peers Peers
-	// SeedRatio and SeedTime keep giving the file to peers after it has got its name, until they got so many times its size or
-	// for so long, whatever comes first; if both are zero, not at all.
+	// SeedRatio and SeedTime make the client seed the file once it is in place, until peers got SeedRatio
+	// times its size or SeedTime has passed, whichever is first. If both are zero, it does not seed.
 	SeedRatio float64
 	SeedTime  time.Duration
-	// Lowest, if not nil, is asked for the least speed of this download now, in place of that of the client.
+	// Lowest, if not nil, returns the current least speed of this download, in place of Client.LowestSpeed.
 	Lowest func() int64
-	// Select are patterns for the file that is meant, should a Metalink document of several files come in its place.
+	// Select holds patterns that choose the file in a Metalink document that comes in its place.
 	Select []string
-	// Header is added to requests to the origin. Other servers get Accept, Accept-Charset, Accept-Language and User-Agent of it,
-	// and all of it if they are in HeaderTo, see httpsource.Options.
+	// Header is added to requests to the origin. Other servers get its Accept, Accept-Charset,
+	// Accept-Language and User-Agent; those in HeaderTo get all of it. See httpsource.Options.
 	Header   map[string][]string
 	HeaderTo []string
-	// NoReferer does not tell mirrors the original URL.
+	// NoReferer stops sending the original URL to mirrors in Referer.
 	NoReferer bool
 	// User is the name and password for the origin.
 	User *url.Userinfo
-	// IfNewer replaces a file of that name if the server has another one, but with an older one only if AllowOlder; see
-	// Result.NotModified. What is known of the file (Known, else what Client.State has) makes the request conditional.
-	// The file that stays must be proven as Require demands, too.
+	// IfNewer replaces an existing file of that name if the server has another one; an older one also needs
+	// AllowOlder. See Result.NotModified. What is known of the existing file (Known, else Client.State) makes
+	// the request conditional. A file that is kept must also be proven as Require demands.
 	IfNewer, AllowOlder bool
-	// Known, if not nil, is the version that the caller has, and makes the request conditional by its ETag and date;
-	// see Result.NotModified. With IfNewer the answer of another host than Known.Host says nothing of it; if that is
-	// empty, each counts. With IfNewer and Known.Digest the file that is there counts only if it has it, and Known.Over
-	// says that it was proven.
-	Known      *state.Version
-	NoVersions bool // Client.State is neither asked for the version that is there nor told it: the caller keeps versions
-	// RemoteTime gives the file the date that the server says (Last-Modified).
+	// Known, if not nil, is the version that the caller has. Its ETag and date make the request conditional;
+	// see Result.NotModified. With IfNewer, the answer of a host other than Known.Host is not compared with
+	// it; if Known.Host is empty, every host's is. With IfNewer and Known.Digest, the existing file counts
+	// only if it has that digest, and a nonzero Known.Over states that it was proven.
+	Known *state.Version
+	// NoVersions neither reads nor writes the version in Client.State: the caller keeps versions.
+	NoVersions bool
+	// RemoteTime sets the modification time of the file to the server's Last-Modified.
 	RemoteTime bool
-	// Limit holds this download to a number of bytes a second, in place of Client.Limit. If nil, that one counts.
+	// Limit, if not nil, limits this download to a number of bytes a second, in place of Client.Limit.
 	Limit *Limiter
-	// MaxSize limits the size of the file where it is less than Client.MaxSize. If zero, that one counts.
+	// MaxSize limits the size of the file if it is less than Client.MaxSize. If zero, Client.MaxSize applies.
 	MaxSize int64
-	// Observe, if not nil, is told what happens, from one goroutine; it must not block.
+	// Observe, if not nil, is called with each event, from one goroutine. It must not block.
 	Observe func(Event)
-	// Detail makes Observe hear of Brought, too.
+	// Detail makes Observe receive Brought events, too.
 	Detail bool
 
-	unreadable []string  // lines of a list that cannot be read
-	base       *baseFile // what is there of the file that is to be replaced; see Client.Repair
+	unreadable []string  // lines of a list that could not be read
+	base       *baseFile // the existing bytes of the file to be replaced; see Client.Repair
 }
 
-// own is r as it is carried out: claims without a channel count as the word of the caller.
+// own returns r as it is used: claims without a channel get that of the user.
 func (r Request) own() Request {
 	unsaid := func(c verify.Claim) bool { return c.Channel == 0 }
 	if slices.ContainsFunc(r.Claims, unsaid) {
@@ -158,7 +159,8 @@ func (r *Request) note(format string, args ...any) {
 
 var errNoURL = errors.New("the request has no URL")
 
-// Path is where the file will be. It is empty for a Stream or a Target. The error says why the URL gives no name.
+// Path returns the path of the file. It is empty for a Stream or a Target. It returns an error if URL yields
+// no name.
 func (r *Request) Path() (string, error) {
 	name := r.Name
 	switch {
@@ -178,8 +180,8 @@ func (r *Request) Path() (string, error) {
 	return filepath.Join(r.Dir, name), nil
 }
 
-// checkURL refuses URLs that make no sense. Where a document vouches, the first place is one of several, and bad ones are left
-// out when their turn comes (rule 39).
+// checkURL returns an error if the URLs cannot be used. If a document describes the file, its first place is
+// one of several; unusable ones are left out later (rule 39).
 func (r *Request) checkURL() error {
 	switch u := r.URL; {
 	case u == nil:
@@ -210,7 +212,7 @@ func (r *Request) checkURL() error {
 	return nil
 }
 
-// fail is an error of the download.
+// fail returns an *Error of the download.
 func (r *Request) fail(k Kind, err error, hint Hint) *Error {
 	where := ""
 	if r.URL != nil {
@@ -219,68 +221,69 @@ func (r *Request) fail(k Kind, err error, hint Hint) *Error {
 	return &Error{Kind: k, What: "download", Where: where, Err: err, Hint: hint}
 }
 
-// A Result describes a download that succeeded. LastModified of a described file is the oldest date that a place gives.
+// A Result describes a successful download. For a file described by a document, LastModified is the oldest
+// date that a source gave.
 type Result struct {
 	Path            string // "" for a Stream or a Target
 	Size            int64  // bytes
 	Proof           verify.Proof
-	Unvalidated     []string // signatures that are there and that no anchor allows to check
+	Unvalidated     []string // signatures that were found and that no anchor can check
 	ETag            string
 	LastModified    time.Time
-	Host            string   // host:port that gave them
-	Folders         []string // of a document's name that were missing and were made, the deepest first; of a failed download, they may be empty
-	Continued       bool     // it was gone on with by the user's word alone; see Request.Continue
-	AlreadyComplete bool     // the right file was there; nothing was transferred
+	Host            string   // host:port that gave ETag and LastModified
+	Folders         []string // folders made for a document's name, deepest first; possibly empty on error
+	Continued       bool     // resumed on the user's word alone; see Request.Continue
+	AlreadyComplete bool     // the right file already existed; nothing was transferred
 	NotModified     bool     // the server has nothing newer; nothing was transferred
-	Due             bool     // what Request.Due stands for is to be done: the file came, or it did in a run that was stopped before
-	Older           bool     // it has an older file, which is not taken; NotModified is true as well
-	Resumed         int64    // bytes that an earlier run had left
+	Due             bool     // the work of Request.Due remains: the file came, in this run or an earlier one
+	Older           bool     // the server's file is older and was not taken; NotModified is true as well
+	Resumed         int64    // bytes kept from an earlier run
 	Fetched         int64    // bytes of the body that arrived in this run
-	Duplicate       int64    // bytes of Fetched that had arrived already
-	Compared        int64    // bytes that arrived a second time beside these, to be compared
+	Duplicate       int64    // bytes of Fetched that had already arrived
+	Compared        int64    // bytes fetched again for comparison, not part of Fetched
 	Sources         []SourceResult
 	Elapsed         time.Duration
 }
 
-// A SourceResult says what one source did.
+// A SourceResult describes what one source contributed.
 type SourceResult struct {
 	ID     int
 	URL    string  // masked
 	Host   string  // host:port that answered
-	Bytes  int64   // that it brought
-	Rate   float64 // bytes a second while it was working
-	Err    error   // its last failure
+	Bytes  int64   // bytes that it sent
+	Rate   float64 // bytes a second while active
+	Err    error   // its last error
 	Banned bool    // dropped for wrong content
 }
 
-// An Event is one thing that happened in a download. In the order of a download without trouble it is a [Started],
-// [Resumed], [Offered], [SourceUp], [RangeStarted], [RangeAnswered], [Progress], [Brought], [RangeCut], [RangeEnded],
-// [Complete], [Verified] or [Seeding]; beside these there are [SourceDown], [Voided], [Comparing], [Restarted] and
-// [Note]. There may be more of them one day: a switch needs no default, but must not take all others for one kind.
+// An Event is one thing that happened in a download. A download without trouble sends, in this order,
+// [Started], [Resumed], [Offered], [SourceUp], [RangeStarted], [RangeAnswered], [Progress], [Brought],
+// [RangeCut], [RangeEnded], [Complete], [Verified] or [Seeding]. Others are [SourceDown], [Voided],
+// [Comparing], [Restarted] and [Note]. More may be added: a switch must not treat all others alike.
 type Event interface{ event() }
 
 type (
-	// Started: the download of URL (masked) begins.
+	// Started is sent when the download of URL (masked) begins.
 	Started struct{ URL, Path string }
-	// Resumed: Bytes of an earlier run were found and are right; Have says which.
+	// Resumed is sent when Bytes of an earlier run were found and are used; Have has their ranges.
 	Resumed struct {
 		Bytes int64
 		Have  byterange.Set
 	}
-	// Offered: what the server said about the file or, if By names it, a document.
+	// Offered has what the server stated about the file or, if By is not empty, what the document By did.
 	Offered struct {
 		File metalink.File
 		By   string
 	}
-	// SourceUp: a source answered for the first time.
+	// SourceUp is sent when a source has answered for the first time.
 	SourceUp struct {
 		ID        int
 		URL, Host string
 		RTT       time.Duration
-		Whole     bool // asked for a range, it sends the whole file, which may be of no use beside others
+		Whole     bool // a range was requested and the whole file comes, which may not help beside others
 	}
-	// SourceDown: a source failed. It may be tried again after Back; Gone says never, Banned that its content was wrong.
-	// Active sources are at work without it.
+	// SourceDown is sent when a source failed. It may be tried again after Back. Gone means never again, and
+	// Banned that its content was wrong. Active is the number of sources that are still active.
 	SourceDown struct {
 		ID           int
 		URL, Host    string
@@ -289,8 +292,8 @@ type (
 		Back         time.Duration
 		Active       int
 	}
-	// RangeStarted: a range was asked of a source, as the fetch of that number: they are counted from 1 in each Get.
-	// Each gets exactly one RangeEnded.
+	// RangeStarted is sent when a range was requested from a source. Fetch numbers these requests, from 1 in
+	// each Get. Each gets exactly one RangeEnded.
 	RangeStarted struct {
 		ID    int
 		URL   string // masked
@@ -299,14 +302,14 @@ type (
 		Fetch int
 		Why   scheduler.Reason
 	}
-	// RangeAnswered: the header of the answer is here and fits. RTT is the round trip to Host, 0 if unknown.
+	// RangeAnswered is sent when the header of an answer came and fits. RTT is that of Host, 0 if unknown.
 	RangeAnswered struct {
 		Fetch, ID int
 		Host      string
 		RTT       time.Duration
 	}
-	// RangeCut: a fetch will end at End, earlier than it was asked to: a part of its range is for others. If Ended, it
-	// ends at once, and End is how far it has come.
+	// RangeCut is sent when a fetch is to end at End, earlier than requested: a part of its range is left to
+	// others. If Ended, it ends at once, and End is how far it came.
 	RangeCut struct {
 		Fetch, ID int
 		Host      string
@@ -314,7 +317,7 @@ type (
 		Ended     bool
 		Why       scheduler.Reason
 	}
-	// RangeEnded: nothing more will come of a fetch, which brought Bytes in Took. Err is nil if that is no fault of the source.
+	// RangeEnded is sent when a fetch has ended; Bytes came in Took. Err is nil unless the source failed.
 	RangeEnded struct {
 		Fetch, ID int
 		Host      string
@@ -322,42 +325,41 @@ type (
 		Took      time.Duration
 		Err       error
 	}
-	// Brought: what came since the last of these, at most some ten times a second and at the end of a fetch; only if
-	// Request.Detail asks for it. What a fetch brought in one piece is one Piece.
+	// Brought has what came since the previous Brought event. It is sent at most some ten times a second and
+	// at the end of a fetch, and only if Request.Detail is set. Adjacent bytes of one fetch are one Piece.
 	Brought struct{ Pieces []Piece }
-	// Progress is sent a few times a second. Size is -1 while unknown; Rate is bytes a second.
+	// Progress is sent a few times a second. Size is -1 while unknown. Rate is in bytes a second.
 	Progress struct {
 		Done, Size int64
 		Rate       float64
-		Active     int   // sources at work
-		Twice      int64 // bytes that came and were here already
+		Active     int   // active sources
+		Twice      int64 // bytes that arrived more than once
 	}
-	// Voided: bytes of Range that came turned out wrong, and are missing again.
+	// Voided is sent when received bytes of Range turned out to be wrong and are missing again.
 	Voided struct{ Range byterange.Range }
-	// Comparing: the file came and is wrong somewhere. It is compared with what other sources have; Done bytes were so far, of a
-	// file of Size.
+	// Comparing is sent while a complete but wrong file is compared with other sources, Done bytes so far.
 	Comparing struct{ Done, Size int64 }
-	// Restarted: what was there is of no use and the download begins again.
+	// Restarted is sent when the existing bytes cannot be used and the download starts over.
 	Restarted struct{ Reason string }
-	// Complete: every byte is here; what is left is to check the rest of them.
+	// Complete is sent when every byte has arrived and the rest of them are still to be checked.
 	Complete struct{ Size int64 }
-	// Verified: the whole file was checked.
+	// Verified is sent when the whole file was checked.
 	Verified struct{ Proof verify.Proof }
-	// Seeding: the file is in place, and peers can have it. Given is how many bytes they got so far.
+	// Seeding is sent while the file is in place and offered to peers, which got Given bytes so far.
 	Seeding struct {
 		Path  string
 		Peers int
 		Given int64
-		Addrs []netip.AddrPort // where peers may connect to us
+		Addrs []netip.AddrPort // where peers may connect to this client
 	}
-	// Note: something that a user who asks for details wants to know.
+	// Note is a message for users who ask for details.
 	Note struct {
 		Text  string
-		Plain bool // it is about what the user asked for, and is shown also without details
+		Plain bool // it concerns what the user asked for, and is also shown without details
 	}
 )
 
-// A Piece is a range that a fetch brought.
+// A Piece is a range received by a fetch.
 type Piece struct {
 	Fetch int
 	Range byterange.Range
@@ -382,15 +384,15 @@ func (Verified) event()      {}
 func (Seeding) event()       {}
 func (Note) event()          {}
 
-// An Allocation says when a file gets its room on disk.
+// An Allocation selects when a file gets its space on disk.
 type Allocation uint8
 
 const (
-	// AllocateNone lets it grow as bytes come; there may be holes until all are here.
+	// AllocateNone lets the file grow as bytes arrive. It may have holes until it is complete.
 	AllocateNone Allocation = iota
-	// AllocateTry takes the room at the start where the file system can do that, without writing anything.
+	// AllocateTry allocates the space at the start if the file system can do so without writing.
 	AllocateTry
-	// AllocateMust does so, too, and does not begin where the file system cannot.
+	// AllocateMust does the same, and fails if the file system cannot.
 	AllocateMust
 )
 

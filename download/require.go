@@ -5,10 +5,10 @@ import (
 	"braid/verify"
 )
 
-// A Require says what must be proven before a file gets its final name, and of one that stays. What ends well asks met,
-// where the proof of all bytes is there: getter.commit, the gate of each download; compareExisting, asBefore and holds
-// for a file that is there already; inspection.judge for Client.Verify. What foresee finds to be lacking ends a
-// download before its bytes come.
+// A Require selects what must be proven before a file gets its final name, or an existing file is kept. met
+// decides once the proof of all bytes exists: in getter.commit, the gate of each download; in
+// compareExisting, asBefore and holds for an existing file; in inspection.judge for Client.Verify. foresee
+// ends a download before its bytes come if evidence is lacking by then.
 type Require uint8
 
 const (
@@ -20,7 +20,7 @@ const (
 	RequireSignature
 )
 
-// String is the word for it, and empty for RequireNothing.
+// String returns the name of the level, empty for RequireNothing.
 func (r Require) String() string {
 	switch r {
 	case RequireDigest:
@@ -31,7 +31,7 @@ func (r Require) String() string {
 	return ""
 }
 
-// met reports whether p proves what is demanded.
+// met reports whether p proves what r demands.
 func (r Require) met(p verify.Proof) bool {
 	switch r {
 	case RequireDigest:
@@ -42,8 +42,9 @@ func (r Require) met(p verify.Proof) bool {
 	return true
 }
 
-// foresee returns an error if what will be lacking can be told before the bytes come, and what helps. claims are those of the
-// user and of answer a. signatures reports whether there are any that may prove the file, or a document that may name one.
+// foresee returns an error and a hint if evidence is known to be lacking before the bytes come. claims are
+// those of the user and of the answer a. signatures reports whether there are signatures that may prove the
+// file, or a document that may name one.
 func foresee(r *Request, claims []verify.Claim, a source.Answer, signatures bool) (hint Hint, lacks error) {
 	switch {
 	case r.Require == RequireDigest && !verify.Strong(claims) && !vouchesForItself(a):
