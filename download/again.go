@@ -16,25 +16,27 @@ import (
 	"braid/verify"
 )
 
-// carried is what survives from session to session.
+// carried is the state that is kept from session to session.
 type carried struct {
 	revision
-	origin    *url.URL       // the server to ask; not that of the request when it failed and a mirror stands in
-	changes   int            // how often the file changed while it was fetched
-	restarts  int            // how often what came was of no use
+	origin    *url.URL       // the server to ask; not the request's if that failed and a mirror stands in
+	changes   int            // how often the file changed during the download
+	restarts  int            // how often the received bytes could not be used
 	fallbacks []*url.URL     // mirrors that nothing ties to the origin and that were not asked yet
-	tried     []*url.URL     // those that were
-	fetches   int            // that were begun
+	tried     []*url.URL     // fallbacks that were asked
+	fetches   int            // how many were begun
 	heads     int            // how often HEAD was asked
 	touched   int            // how often another program changed the part file
-	aside     string         // files that were set aside, as Observe knows
-	noRoom    error          // the size that a source gave does not fit; nil: none was given up for that
-	replaces  bool           // a file is there, and only the server says whether another one is newer
-	here      *state.Version // what is known of the file that is there; nil: nothing
-	before    *state.Version // the same, where a document came in place of the file: its places are other servers than those of here
+	aside     string         // files that were set aside, as reported to Observe
+	noRoom    error          // error for a size that does not fit and was given up; nil: none was
+	replaces  bool           // a file exists, and only the server can tell whether another one is newer
+	here      *state.Version // what is known of the existing file; nil: nothing
+	// before is here of the getter that found a document in place of the file. The document's places are
+	// other servers.
+	before *state.Version
 }
 
-// tellAside tells Observe of the files that were set aside since it was last called.
+// tellAside reports the files that were set aside since its last call to Observe.
 func (p *carried) tellAside(r *Request, part *partfile.File) {
 	if why := part.Aside(); why != p.aside {
 		p.aside = why
@@ -48,7 +50,7 @@ func (p *carried) fallBack(u *url.URL) {
 	}
 }
 
-// nextFallback makes a fall-back the origin, if there is one.
+// nextFallback makes the next fallback the origin. It reports false if none is left.
 func (p *carried) nextFallback() bool {
 	if len(p.fallbacks) == 0 {
 		return false
@@ -58,10 +60,10 @@ func (p *carried) nextFallback() bool {
 	return true
 }
 
-// again prepares another session after one that failed, if there is a way that another may go; else it gives back the
-// error to end with.
+// again prepares another session after one that failed. If no way is left, it returns the error to end with.
 func (g *getter) again(ctx context.Context, s *session) error {
-	if ctx.Err() == nil && s.how != failed && !is[*partfile.SpaceError](s.err) { // on a part file whose void ranges may come back after a kill nothing goes on
+	// A session must not continue on a part file whose void ranges may come back after a kill.
+	if ctx.Err() == nil && s.how != failed && !is[*partfile.SpaceError](s.err) {
 		if err := s.disk.last.wait(ctx); err != nil {
 			return err
 		}
@@ -89,7 +91,7 @@ func (g *getter) again(ctx context.Context, s *session) error {
 	return s.err
 }
 
-// happened counts how a session ended, and returns what decides about the next one.
+// happened counts how a session ended, and returns the history that decides about the next one.
 func (g *getter) happened(s *session) history {
 	p := &g.carried
 	switch s.how {
@@ -109,7 +111,7 @@ func (g *getter) happened(s *session) history {
 	}
 }
 
-// try goes a way, if it can be gone. An error ends the download.
+// try applies a recovery strategy and reports whether it could be applied. An error ends the download.
 func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err error) {
 	switch w {
 	case askHead:
@@ -173,7 +175,7 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	return false, nil
 }
 
-// anew lets the next session begin at the first byte.
+// anew makes the next session start at the first byte.
 func (g *getter) anew(ctx context.Context, s *session) error {
 	switch {
 	case g.req.Refresh && g.result.Resumed > 0:
@@ -195,8 +197,8 @@ func (g *getter) anew(ctx context.Context, s *session) error {
 	return g.empty(ctx)
 }
 
-// announced asks the server whether it has another version than the one whose range it refused. An answer that is no
-// success says nothing of the file, and takes back no digest.
+// announced asks the server whether it has another version than the one whose range it refused. An answer
+// that is no success says nothing about the file and withdraws no digest.
 func (g *getter) announced(ctx context.Context) (other, answers bool) {
 	x, err := g.req.inquire(ctx, g.http, glance, condition{})
 	if err != nil {
@@ -205,8 +207,8 @@ func (g *getter) announced(ctx context.Context) (other, answers bool) {
 	return version.Compare(g.carried.view(), x.statement().view()).Judgment == version.Other, true
 }
 
-// replaced reports whether the server's file is shorter now because a document took its place. That document may describe what is
-// here.
+// replaced reports whether the server's file is shorter now because a document took its place. That document
+// may describe the file that was being downloaded.
 func (g *getter) replaced(ctx context.Context, s *session) bool {
 	if !errors.Is(s.err, errShrunk) {
 		return false
@@ -219,7 +221,7 @@ func (g *getter) replaced(ctx context.Context, s *session) bool {
 	return g.document && err == nil
 }
 
-// empty throws away what is here.
+// empty discards the downloaded bytes.
 func (g *getter) empty(ctx context.Context) (err error) {
 	g.forgetRecheck()
 	if g.req.onDisk() {
@@ -234,7 +236,7 @@ func (g *getter) empty(ctx context.Context) (err error) {
 	return err
 }
 
-// pause is the time between two sessions of which the first was of no use.
+// pause waits before the session that follows an unusable one.
 func (g *getter) pause(ctx context.Context) error {
 	wait := cmp.Or(g.c.RetryWait, time.Second) << min(g.carried.restarts-1, 5)
 	select {
@@ -245,13 +247,13 @@ func (g *getter) pause(ctx context.Context) error {
 	}
 }
 
-// askHead asks for the header fields once more, as some servers send Digest on HEAD only.
+// askHead asks for the header fields with HEAD, because some servers send Digest on HEAD only.
 func (g *getter) askHead(ctx context.Context) error {
 	g.carried.head, g.carried.heads = source.Answer{}, g.carried.heads+1
 	a, err := g.http.Head(ctx, g.carried.origin, g.req.originOptions(&g.carried, false))
 	if err == nil {
 		if x, err := g.req.resolve(a.Hops, g.req.role(), g.carried.strong()); err == nil && verify.Strong(x.file.Claims) {
-			g.carried.update(&g.req, inquiry{resolution: x, answer: a}.statement()) // it counts, whatever becomes of GET
+			g.carried.update(&g.req, inquiry{resolution: x, answer: a}.statement()) // whatever GET answers
 		}
 		g.carried.head = a
 		g.carried.announced(a)
@@ -259,11 +261,12 @@ func (g *getter) askHead(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// mostTouched is how often a part file is looked at again that another program writes to.
+// mostTouched limits how often a part file is read again because another program wrote to it.
 const mostTouched = 3
 
-// reread prepares another session that goes on with what is still here as it came, where another program changed the part file.
-// That session hashes all of it again. It reports false if the digest is wrong for another reason.
+// reread prepares another session after another program changed the part file. The session keeps the bytes
+// that are still as they came and hashes all of them again. reread reports false if the digest is wrong for
+// another reason.
 func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 	bad, err := g.part.Recheck(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// reply makes the answer to a fetch. Its sink gets all that it needs: the fetch may be cancelled, and does not wait for it.
+// reply returns the reply to an answer. It is complete, because a cancelled fetch does not wait for it.
 func (s *session) reply(m message, f *flight) reply {
 	if err := s.checkAnswer(m.id, f, *m.answer); err != nil {
 		return reply{err: err}
@@ -57,7 +57,7 @@ func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) 
 	if s.how != ongoing {
 		return s.err
 	}
-	if s.newMirrors && !(s.pipes() && s.aside.asking) { // else the document comes first: its pieces let all mirrors feed a pipe
+	if s.newMirrors && !(s.pipes() && s.aside.asking) { // a pipe waits for the pieces of a document
 		s.addMirrors()
 	}
 	s.usePieces()
@@ -68,7 +68,7 @@ func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) 
 	return nil
 }
 
-// compareAnswer compares an answer with what is known of the file. The first answer makes it known.
+// compareAnswer compares an answer with the known facts of the file. The first answer establishes them.
 func (s *session) compareAnswer(o *origin, a source.Answer) error {
 	switch {
 	case a.NotModified:
@@ -101,8 +101,7 @@ func (s *session) compareAnswer(o *origin, a source.Answer) error {
 	return nil
 }
 
-// checkOrigin compares another answer of the origin with what it said before. A change is another version of the file; an answer
-// that says less is not.
+// checkOrigin compares another answer of the origin with its earlier ones. A missing field is not a change.
 func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	x, err := s.req.resolve(a.Hops, s.roleOf(o), s.trusted())
 	switch {
@@ -117,7 +116,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	if err := s.compareWithUser(o, x.file.Claims); err != nil {
 		return err
 	}
-	if err := verify.Agree(s.firm(), x.file.Claims); err != nil { // whatever a mirror says to that
+	if err := verify.Agree(s.firm(), x.file.Claims); err != nil { // whatever a mirror answers
 		if !s.mayAnnounce(a.Hops, x.file.Claims) {
 			return mismatch(o, "%w", err)
 		}
@@ -125,7 +124,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		return s.end(fileChanged, changed(err.Error()))
 	}
 	if err := s.fits(o, x, st, a); err != nil {
-		if s.how == ongoing { // what the server said counts, whoever sent the rest
+		if s.how == ongoing { // the server's facts count, whatever a mirror sent
 			s.heed(x.file)
 		}
 		return err
@@ -134,7 +133,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		return s.stop(err)
 	}
 	s.mixElsewhere(x, a)
-	if !s.originAnswered { // in this run, of a download that goes on or that a mirror began
+	if !s.originAnswered { // in this run; the download was resumed, or a mirror answered first
 		s.originAnswered, s.newMirrors = true, true
 		if s.roleOf(o) == asOrigin {
 			s.file = x.file
@@ -148,13 +147,13 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		s.trees.add(s.file)
 		s.observe(Offered{File: s.offered()})
 		s.askSignatures()
-	} else if s.roleOf(o) == asOrigin && s.corroborate(x.file.Claims) { // some answers have it, and some have not
+	} else if s.roleOf(o) == asOrigin && s.corroborate(x.file.Claims) { // some answers have it, some do not
 		s.describe()
 	}
 	return nil
 }
 
-// fits compares an answer of the origin whose digests contradict nothing with what is fetched.
+// fits compares an answer of the origin, whose digests contradict nothing, with the file being fetched.
 func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) error {
 	switch {
 	case x.wrong != nil:
@@ -173,7 +172,7 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 	return s.end(how, err)
 }
 
-// retag takes the tag of the first answer of the server to this session. What is here came under another one, or under none.
+// retag takes the tag of the server's first answer in this session. Existing bytes had another one, or none.
 func (s *session) retag(st statement) {
 	if st.tag.etag == "" || st.tag == s.tag {
 		return
@@ -184,7 +183,7 @@ func (s *session) retag(st statement) {
 	s.describe()
 }
 
-// confirmSize notes in the journal that the asked server has stated the size that another party gave.
+// confirmSize records in the journal that the asked server stated the size that another party gave.
 func (s *session) confirmSize(st statement) {
 	if st.size >= 0 && st.size == s.size && st.sizeBy > s.sizeBy {
 		s.learnSize(st.size, st.sizeBy, st.at)
@@ -192,8 +191,8 @@ func (s *session) confirmSize(st statement) {
 	}
 }
 
-// otherSize refuses an answer with another size than the one that is fetched. If a party of lower rank gave that one, the answer's
-// becomes the size in another session.
+// otherSize refuses an answer with another size than the one being fetched. If a party of lower rank stated
+// the latter, another session tries the answer's size.
 func (s *session) otherSize(o *origin, a source.Answer) error {
 	o.claimed = a.Size
 	if err := verify.Agree(s.claims, a.Claims); err != nil {
@@ -202,14 +201,14 @@ func (s *session) otherSize(o *origin, a source.Answer) error {
 	if s.guessed() && s.sizeRank(o, a) > s.sizeBy && !slices.Contains(s.tried, a.Size) {
 		return s.end(sizeDisowned, changed("the server says that it has another size than a mirror says"))
 	}
-	if !s.guessed() && s.roleOf(o) == asOrigin && !verify.Strong(s.claims) { // the next request may be led back
+	if !s.guessed() && s.roleOf(o) == asOrigin && !verify.Strong(s.claims) { // a retry may lead back
 		return &source.Error{URL: o.masked, Host: a.Host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
 	}
 	return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
 }
 
-// sameAsBefore compares an answer with earlier ones of the same server. With an outcome the session has to end; an error without
-// one refuses the answer.
+// sameAsBefore compares an answer with earlier ones of the same server. An outcome other than ongoing must
+// end the session; otherwise an error refuses the answer.
 func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcome, error) {
 	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
 		s.forgetRecalled()
@@ -221,7 +220,7 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 	switch {
 	case v.Judgment == version.Same:
 		return ongoing, nil
-	case v.Judgment == version.Other && s.roleOf(o) != asOrigin: // of a copy; no authority has spoken
+	case v.Judgment == version.Other && s.roleOf(o) != asOrigin: // of a copy; no authority stated it
 		return ongoing, mismatch(o, "%w", v.Why)
 	case v.By == version.ByDate && (s.strong() || !bothTags), v.Judgment == version.Unproven && !bothTags:
 		return s.untied(st, a)
@@ -230,39 +229,40 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 		return ongoing, nil
 	case v.Judgment == version.Unproven:
 		return s.otherHost(st)
-	case v.By == version.ByETag && s.digestBy() == byUser: // servers exist that change it with each answer
+	case v.By == version.ByETag && s.digestBy() == byUser: // some servers change it with each answer
 		s.mix()
 		return ongoing, nil
 	}
 	return fileChanged, changed(v.Why.Error())
 }
 
-// otherHost checks an answer of another host than the one that gave the known ETag.
+// otherHost checks an answer of a host other than the one that gave the known ETag.
 func (s *session) otherHost(st statement) (outcome, error) {
 	have := s.part.Have()
 	switch {
-	case verify.Strong(s.claims), verify.Strong(st.file.Claims): // which decides
+	case verify.Strong(s.claims), verify.Strong(st.file.Claims): // the digest decides
 		s.mix()
 		return ongoing, nil
-	case s.fetches.others(): // the next request to the server may be led back
+	case s.fetches.others(): // a retry may lead back
 		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: st.tag.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
-	case have.Len() == 0: // nothing is here that would have to be put together with it
+	case have.Len() == 0: // there are no bytes to combine it with
 		s.tag, s.date, s.host = st.tag, st.date, st.host
 		return ongoing, nil
 	}
 	return notMergeable, noMerge(errOtherHost.Error(), nil)
 }
 
-// untied checks an answer that neither a digest nor an ETag ties to the bytes that are here: they must not be put together.
+// untied checks an answer that no digest or ETag ties to the existing bytes. They must not be combined.
 func (s *session) untied(st statement, a source.Answer) (outcome, error) {
 	have := s.part.Have()
 	switch {
 	case have.Len() == 0:
 		return ongoing, nil
-	case s.strong(), verify.Strong(st.file.Claims): // which decides
+	case s.strong(), verify.Strong(st.file.Claims): // the digest decides
 		s.mix()
 		return ongoing, nil
-	case s.carried.continued && s.carried.goesOn && (s.sources.last == nil || s.fetches.others()): // else its samples come first
+	// Otherwise the samples are compared first.
+	case s.carried.continued && s.carried.goesOn && (s.sources.last == nil || s.fetches.others()):
 		if a.Host != s.carried.answeredBy || !a.LastModified.Equal(s.carried.answered) {
 			return fileChanged, changed("another server or Last-Modified")
 		}
@@ -271,12 +271,12 @@ func (s *session) untied(st statement, a source.Answer) (outcome, error) {
 	return notMergeable, noMerge(unmergeable, s.sources.last)
 }
 
-// typedBoth reports whether the user typed the URLs of both the asked server and a mirror, whose ETags count as shared.
+// typedBoth reports whether the user typed the URLs of both servers. Their ETags then count as shared.
 func (s *session) typedBoth(o *origin, host string) bool {
 	return o.user && s.req.Described == nil && at(host, o.url) && at(s.host, s.carried.origin)
 }
 
-// checkMirror rejects a mirror that has another file, before the first byte of its body (RFC 6249, sections 3.3 and 7).
+// checkMirror rejects a mirror of another file before any byte of its body (RFC 6249, sections 3.3 and 7).
 func (s *session) checkMirror(o *origin, a source.Answer) error {
 	if s.req.natureOf(a.Hops, s.roleOf(o)) == anotherFile {
 		return mismatch(o, "%w", errInPlace)
@@ -312,7 +312,7 @@ func (s *session) checkMirror(o *origin, a source.Answer) error {
 	return nil
 }
 
-// mix notes in the journal that a digest alone ties what is here together.
+// mix records in the journal that only a digest ties the existing bytes together.
 func (s *session) mix() {
 	if !s.mixed && s.begun && s.tag.etag != "" {
 		s.mixed = true
@@ -320,7 +320,7 @@ func (s *session) mix() {
 	}
 }
 
-// dated reports whether a mirror's date contradicts that of the asked server, and nothing else shows that it has the same version.
+// dated reports whether a mirror's date differs from the server's, and nothing else ties their versions.
 func (s *session) dated(o *origin, a source.Answer) bool {
 	asked := s.askedDate()
 	if o.first || asked.IsZero() || a.LastModified.IsZero() || a.LastModified.Equal(asked) || verify.Strong(common(s.claims, a.Claims)) {
@@ -330,8 +330,8 @@ func (s *session) dated(o *origin, a source.Answer) bool {
 	return !o.pref || etag == "" || etag != s.tag.etag
 }
 
-// otherDate reports whether a mirror's Last-Modified differs from the asked server's, or from the mirror's own earlier one. Without
-// a digest that is another version, also with the same ETag.
+// otherDate reports whether a mirror's Last-Modified differs from the asked server's, or from its own earlier
+// one. Without a digest that is another version, even with the same ETag.
 func (s *session) otherDate(o *origin, a source.Answer) bool {
 	other := func(t time.Time) bool { return !t.IsZero() && !a.LastModified.IsZero() && !t.Equal(a.LastModified) }
 	return other(s.askedDate()) || other(o.showing.modified)
@@ -350,8 +350,8 @@ func (s *session) pipes() bool {
 	return s.req.Stream != nil && !s.req.provenByPieces() && (s.carried.pieces.IsZero() || s.carried.piecesRejected)
 }
 
-// mayFeed reports whether bytes of an answer may go into the same pipe as those of the first one: the digest ties them, an ETag
-// that the server promised to share (pref; RFC 6249, section 3.3) or that of a mirror which the user named, or date and size.
+// mayFeed reports whether an answer may feed the same pipe as the first one: if tied by the digest, by an
+// ETag that the server shares (pref; RFC 6249, section 3.3) or a mirror of the user has, or by date and size.
 func (s *session) mayFeed(o *origin, a source.Answer) bool {
 	t := tagOf(metalink.File{}, a)
 	switch {
@@ -364,8 +364,7 @@ func (s *session) mayFeed(o *origin, a source.Answer) bool {
 	return sized && !a.LastModified.IsZero() && a.LastModified.Equal(s.lead.LastModified)
 }
 
-// frontOf returns the front of an answer, or nil if nothing has to be held back: a document was asked for, or the bytes before are
-// not here.
+// frontOf returns the front of an answer that may be a document, or nil if it need not or cannot be held.
 func (s *session) frontOf(o *origin, a source.Answer) *front {
 	if !s.req.follows() || isXML(s.req.URL) || o.swarm || a.Start >= sniffSize {
 		return nil
@@ -383,7 +382,7 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 // tied reports whether a digest of the whole file, or its pieces, prove all answers together.
 func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
 
-// checkPin compares what the server offers to verify the file with, now or by the journal of an earlier run, with what the URL offered before.
+// checkPin compares the server's evidence, now or in the journal, with what the URL offered before.
 func (s *session) checkPin(o *origin, file metalink.File) error {
 	if !o.first || s.standIn() || s.req.NoMetalink {
 		return nil

@@ -12,61 +12,61 @@ import (
 	"braid/verify"
 )
 
-// A party is a source that brought a part of the file or, with a nil origin, an earlier run.
+// A party is a source that sent a part of the file or, with a nil origin, an earlier run.
 type party struct {
 	from    *origin
 	host    string
-	doubt   float64       // the higher, the more evidence there is against it
-	brought byterange.Set // what only it brought, before anything was replaced
-	todo    byterange.Set // what it brought and no other source has compared
+	doubt   float64       // the higher, the more evidence against it
+	brought byterange.Set // ranges that only it sent, before anything was replaced
+	todo    byterange.Set // ranges that it sent and no other source has compared
 	agrees  byterange.Set // where it is known to have the bytes of the part file
-	differs byterange.Set // where its bytes are in the overlay, as they differ from the part file
+	differs byterange.Set // where its bytes differ from the part file; the overlay has them
 	rate    float64       // bytes a second
 	fails   int
 	tasted  bool  // it has compared a sample
-	accused bool  // two others have the same other bytes
+	accused bool  // two others agree on other bytes
 	adopted bool  // it was asked alone
-	asked   bool  // and has sent all that was wanted
+	asked   bool  // and has sent everything requested
 	out     bool  // it is not asked any more
-	err     error // why
+	err     error // its last error
 }
 
-// A pair is two parties that have different bytes: those of old are here.
+// A pair is two parties whose bytes differ. The part file has those of old.
 type pair struct {
 	old, other *party
 	open       byterange.Set // where they differ, until a third source decides
-	asked      []*party      // third ones
+	asked      []*party      // third sources that were asked
 	verdict    verdict
 }
 
-// A verdict says which of two parties is right.
+// A verdict is the decision about a pair.
 type verdict uint8
 
 const (
 	pending     verdict = iota
-	undecidable         // no third source can tell
+	undecidable         // no third source can decide
 	oldRight
 	otherRight
 )
 
-// A chunk is a range that is compared.
+// A chunk is a range of one party's bytes that another source compares.
 type chunk struct {
 	of, by *party
-	duel   *pair // whose bytes are compared with both; nil: with those of of
+	duel   *pair // whose bytes are both compared; nil: only those of of are
 	task
 	begun time.Time
-	stop  context.CancelFunc // set when it runs
-	taken bool               // another source has taken all that was left of it
+	stop  context.CancelFunc // set once it runs
+	taken bool               // another source took over the rest of it
 }
 
-// A board is what the comparing sources share: what is to be compared, by which source, and what was found.
+// A board is shared by the comparing sources: what to compare, which source compares it, and the results.
 type board struct {
 	part    *partfile.File
 	other   *overlay
 	size    int64
-	bound   bool // by an authority of the digest's rank: another size is another file
+	bound   bool // an authority of the digest's rank gave the size: another size is another file
 	claims  []verify.Claim
-	asked   bool // the first source is the asked server, and nobody in its place
+	asked   bool // the first source is the asked server, not one in its place
 	limit   *Limiter
 	silence time.Duration // how long a source may be silent if no other can replace it
 	pause   time.Duration // after a failure
@@ -75,19 +75,19 @@ type board struct {
 	mu       sync.Mutex
 	changed  sync.Cond
 	parties  []*party
-	rest     *party // if set, it replaces parties: the rest of the file, which one source alone is asked for
+	rest     *party // if set, it replaces parties: the rest of the file, requested from one source alone
 	workers  []*party
 	running  []*chunk
 	pairs    []*pair
-	good     byterange.Set // where the overlay has what may mend the file
+	good     byterange.Set // where the overlay has bytes that may repair the file
 	compared int64         // bytes
 	ended    bool
 	timer    *time.Timer
-	err      error // of this side, or that the file changed: it ends everything
+	err      error // local, or that the file changed: it ends everything
 	cancel   context.CancelFunc
 }
 
-// run lets sources compare until nothing is left to compare, or wrong bytes were found.
+// run lets the workers compare until nothing is left to compare or wrong bytes were found.
 func (b *board) run(ctx context.Context, workers []*party, tell func()) error {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -117,7 +117,7 @@ func (b *board) run(ctx context.Context, workers []*party, tell func()) error {
 	return context.Cause(ctx)
 }
 
-// work lets p compare chunks, as long as there is one for it.
+// work lets p compare chunks as long as there are any for it.
 func (b *board) work(ctx context.Context, p *party) {
 	for c := b.next(p); c != nil; c = b.next(p) {
 		err := b.fetch(ctx, c)
@@ -143,7 +143,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// next returns the chunk that p compares next, or nil. It waits while others may leave work to p.
+// next returns the next chunk for p to compare, or nil. It waits while other sources may leave work to p.
 func (b *board) next(p *party) *chunk {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,7 +189,7 @@ func (b *board) done() int64 {
 	return b.compared
 }
 
-// found reports whether a source brought wrong bytes, all that it brought was compared, and no pair is undecided.
+// found reports whether a source sent wrong bytes, all of its bytes were compared, and no pair is undecided.
 func (b *board) found() bool {
 	if b.good.Count() == 0 || b.rest != nil {
 		return false
@@ -208,8 +208,8 @@ func (b *board) others(p *party) bool {
 	return slices.ContainsFunc(b.workers, func(w *party) bool { return w != p && !w.out })
 }
 
-// choose chooses a chunk for p, in this order: one that decides a pair; a sample of what another source brought; bytes
-// of a source that is wrong or doubtful; what another source is slow to compare. The caller holds mu.
+// choose returns a chunk for p, in this order: one that decides a pair; a sample of another source's bytes;
+// bytes of a source that is accused or doubtful; what another source compares slowly. The caller holds mu.
 func (b *board) choose(p *party) *chunk {
 	for _, d := range b.pairs {
 		if d.verdict == pending && b.third(d, p) && !b.duelling(d) {
@@ -242,7 +242,7 @@ func (b *board) third(d *pair, p *party) bool {
 	return p != d.old && p != d.other && !p.accused && !slices.Contains(d.asked, p)
 }
 
-// duelling reports whether a third source is being asked about a pair, and is not late.
+// duelling reports whether a third source is comparing a pair and is not late.
 func (b *board) duelling(d *pair) bool {
 	return slices.ContainsFunc(b.running, func(c *chunk) bool { return c.duel == d && time.Since(c.begun) < lateAfter })
 }
@@ -250,7 +250,7 @@ func (b *board) duelling(d *pair) bool {
 // lateAfter is how long a source may compare a chunk before others take it over.
 const lateAfter = time.Second
 
-// subject returns the party whose bytes p compares next; nil if there is none.
+// subject returns the party whose bytes p compares next, or nil if there is none.
 func (b *board) subject(p *party) (best *party) {
 	if b.rest != nil {
 		if b.rest.todo.Count() > 0 {
@@ -270,12 +270,13 @@ func (b *board) subject(p *party) (best *party) {
 	return best
 }
 
-// unfinished reports whether something is left to compare of what a party brought.
+// unfinished reports whether bytes of a party are still to be compared.
 func (b *board) unfinished(p *party) bool {
 	return p.todo.Count() > 0 || slices.ContainsFunc(b.running, func(c *chunk) bool { return c.of == p })
 }
 
-// sample returns a small part from the middle of what another source brought. Each source compares one, and each is compared.
+// sample returns a small range from the middle of another source's bytes. Each source compares one, and each
+// is compared.
 func (b *board) sample(p *party) *chunk {
 	at := slices.Index(b.parties, p)
 	for i := range b.parties {
@@ -297,8 +298,8 @@ func (b *board) sample(p *party) *chunk {
 	return nil
 }
 
-// tooYoung is the age below which nothing can be said of a chunk's speed. Two sources would take a range from each
-// other before either has answered.
+// tooYoung is the age below which the speed of a chunk is not known. Otherwise two sources would take a range
+// from each other before either has answered.
 const tooYoung = 200 * time.Millisecond
 
 const (
@@ -307,7 +308,8 @@ const (
 	mostPortion  = 16 << 20
 )
 
-// portion returns how much p compares with one request. It is less towards the end, so that all sources finish at the same time.
+// portion returns how much p compares with one request. It decreases towards the end, so that all sources
+// finish at the same time.
 func (b *board) portion(p *party) int64 {
 	live, left := 0, int64(0)
 	for _, w := range b.workers {
@@ -325,7 +327,7 @@ func (b *board) portion(p *party) int64 {
 	return max(leastPortion, min(n, left/int64(2*live), mostPortion))
 }
 
-// steal takes the end of a chunk that another source compares, if p finishes it sooner.
+// steal takes the end of a chunk from a slower source, if p finishes it sooner.
 func (b *board) steal(p *party) *chunk {
 	var slow *chunk
 	var late time.Duration

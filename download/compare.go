@@ -16,18 +16,18 @@ import (
 	"braid/verify"
 )
 
-// compareUnit is in what parts bytes are taken for different.
+// compareUnit is the unit of comparison: if a byte differs, all of its unit counts as different.
 const compareUnit = 64 << 10
 
-// A task is a range that is being fetched to be compared.
+// A task is a range that is being fetched for comparison.
 type task struct {
 	r       byterange.Range
 	limit   atomic.Int64  // where it ends now
-	at      atomic.Int64  // how far it came
-	writing sync.Mutex    // held from a look at limit until what it allows was compared
-	differs byterange.Set // in parts of compareUnit
-	oldIs   bool          // of a duel: the third has what is here
-	otherIs bool          // or what the other has
+	at      atomic.Int64  // how far it was compared
+	writing sync.Mutex    // held from reading limit until the bytes that it allows were compared
+	differs byterange.Set // in units of compareUnit
+	oldIs   bool          // of a duel: the third source has the bytes of the part file
+	otherIs bool          // of a duel: it has the bytes of the other party
 }
 
 func newChunk(of, by *party, r byterange.Range, d *pair) *chunk {
@@ -38,7 +38,7 @@ func newChunk(of, by *party, r byterange.Range, d *pair) *chunk {
 	return c
 }
 
-// speed is that of a chunk, or of its source as long as nothing came.
+// speed returns the speed of a chunk, or that of its source as long as the chunk is too young to tell.
 func (c *chunk) speed(now time.Time) float64 {
 	took, got := now.Sub(c.begun).Seconds(), c.at.Load()-c.r.Start
 	if took < 0.2 {
@@ -47,16 +47,16 @@ func (c *chunk) speed(now time.Time) float64 {
 	return max(float64(got)/took, 1)
 }
 
-// left is how long it will take.
+// left returns the estimated time until the chunk is complete.
 func (c *chunk) left(now time.Time) time.Duration {
 	n := float64(c.limit.Load() - c.at.Load())
 	return time.Duration(min(n/c.speed(now), 3600) * float64(time.Second))
 }
 
-// quiet is how long a source may be silent for which others can stand in.
+// quiet is how long a source may be silent if others can replace it.
 const quiet = 3 * time.Second
 
-// fetch brings a chunk and compares it.
+// fetch fetches a chunk and compares it.
 func (b *board) fetch(ctx context.Context, c *chunk) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -77,7 +77,7 @@ func (b *board) fetch(ctx context.Context, c *chunk) error {
 	return err
 }
 
-// landed takes what a chunk has shown. The caller holds mu.
+// landed applies the result of a chunk. The caller holds mu.
 func (b *board) landed(ctx context.Context, c *chunk, err error) {
 	b.running = slices.DeleteFunc(b.running, func(o *chunk) bool { return o == c })
 	came := byterange.Range{Start: c.r.Start, End: min(c.at.Load(), c.limit.Load())}
@@ -104,11 +104,11 @@ func (b *board) landed(ctx context.Context, c *chunk, err error) {
 	}
 }
 
-// judge counts failures of sources.
+// judge counts failures of sources. A local error or a changed file ends the round.
 func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err error) {
 	var e *source.Error
 	switch {
-	case isFinal(err): // which may be made of context.Canceled, where it is a target's
+	case isFinal(err): // a target's error may wrap context.Canceled
 		b.err = err
 		b.end()
 	case errors.Is(err, context.Canceled) && c.taken && came.Empty(): // it was silent
@@ -134,19 +134,19 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 	}
 }
 
-// announced is an error if the asked server gives another digest by now, whatever became of the answer that it led to.
+// announced returns an error if the asked server gives another digest now, wherever its redirects lead.
 func (b *board) announced(hops []metalink.Hop) error {
-	file, _ := metalink.FromHops(hops, true) // the error is of what the server led to
+	file, _ := metalink.FromHops(hops, true) // the error is about where the server led to
 	if b.asked && verify.Agree(b.claims, file.Claims) != nil && mayAnnounce(b.claims, hops, file.Claims) {
 		return &otherNowError{errOtherNow, file.Claims}
 	}
 	return nil
 }
 
-// mostFails is how often a source may fail to bring anything.
+// mostFails is how many failures in a row without a byte a source may have.
 const mostFails = 3
 
-// note takes what was compared: c.by has the same as is here but where it differs.
+// note records the result of a comparison: c.by has the bytes of the part file except where it differs.
 func (b *board) note(c *chunk, came byterange.Range) {
 	same := byterange.NewSet(came)
 	for r := range c.differs.Clone().All() {
@@ -174,7 +174,7 @@ func (b *board) note(c *chunk, came byterange.Range) {
 	b.settle(d)
 }
 
-// decide takes the result of a third source.
+// decide records the verdict of a third source.
 func (b *board) decide(c *chunk, whole bool) {
 	d := c.duel
 	d.asked = append(d.asked, c.by)
@@ -188,7 +188,7 @@ func (b *board) decide(c *chunk, whole bool) {
 	b.settle(d)
 }
 
-// settle draws the conclusions of what is known about a pair.
+// settle applies the verdict about a pair. If no third source is left, the pair is undecidable.
 func (b *board) settle(d *pair) {
 	if d.verdict == pending && !slices.ContainsFunc(b.workers, func(p *party) bool { return !p.out && b.third(d, p) }) {
 		d.verdict = undecidable
@@ -215,7 +215,7 @@ func (b *board) settle(d *pair) {
 	}
 }
 
-// A comparison is a sink that compares what comes with what is here.
+// A comparison is a sink that compares what arrives with the part file.
 type comparison struct {
 	b     *board
 	c     *chunk
@@ -229,7 +229,7 @@ type comparison struct {
 // errOtherNow is the error of a comparison with a file that has changed.
 var errOtherNow = changed("while it was compared")
 
-// An otherNowError is errOtherNow with the digests that the server gives the file by now.
+// An otherNowError is errOtherNow with the digests that the server gives now.
 type otherNowError struct {
 	error
 	claims []verify.Claim
@@ -237,7 +237,7 @@ type otherNowError struct {
 
 func (e *otherNowError) Unwrap() error { return e.error }
 
-// Answer refuses what is not the range, or of another file.
+// Answer refuses an answer that is not the range, or is of another file.
 func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
 	if o.first {
@@ -269,7 +269,7 @@ func (k *comparison) Answer(a source.Answer) error {
 	return nil
 }
 
-// taken notes which host answers for p, and reports whether another source is asked there already.
+// taken records which host answers for p, and reports whether another source is already asked there.
 func (b *board) taken(p *party, host string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -313,7 +313,7 @@ func (k *comparison) WriteAt(p []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// store puts what is different into the overlay.
+// store writes bytes that differ into the overlay.
 func (k *comparison) store(p []byte, off int64) error {
 	if bytes.Equal(p, k.buf) {
 		return nil
@@ -331,7 +331,7 @@ func (k *comparison) store(p []byte, off int64) error {
 	return nil
 }
 
-// compareThird finds out which of two has what a third one has.
+// compareThird finds out which of two parties has the bytes of a third source.
 func (k *comparison) compareThird(p []byte, off int64) error {
 	k.over = slices.Grow(k.over[:0], len(p))[:len(p)]
 	if _, err := k.b.other.file.ReadAt(k.over, off); err != nil {

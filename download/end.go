@@ -18,7 +18,7 @@ import (
 // ended handles the end of a fetch and reports to the scheduler what it means for its source.
 func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	o := f.from
-	if s.begun && s.how == ongoing { // the server may have said another digest on the way to it
+	if s.begun && s.how == ongoing { // a redirect may have stated another digest
 		s.applyRefusal(o, err)
 	}
 	if size, ok := s.endOfFile(o, err); ok {
@@ -61,7 +61,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		return
 	}
 	fault, after := faultOf(err)
-	if fault == scheduler.FaultNone && err != nil { // it was given up while a place was waited for to which the server leads
+	if fault == scheduler.FaultNone && err != nil { // given up while waiting for a redirect's target
 		s.applyRefusal(o, err)
 	}
 	if fault == scheduler.FaultHeld {
@@ -96,17 +96,17 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 
 var errShrunk = changed("it is shorter than what was asked for")
 
-// shrunk reports whether the origin itself answers 416 to a range of the known file: the file has changed. The same answer of a
-// mirror means that the mirror is stale.
+// shrunk reports whether the origin itself answers 416 to a range of the known file, which means that the
+// file has changed. From a mirror it means that the mirror is stale.
 func (s *session) shrunk(o *origin, err error) bool {
 	var e *source.Error
 	return errors.As(err, &e) && e.Status == http.StatusRequestedRangeNotSatisfiable &&
 		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
 }
 
-// endsEarlier reports whether a source says that the file ends where everything that is here does, and not where the
-// guess at its size is: then the digest decides (416; RFC 9110, section 15.5.17). It notes the size that the source
-// gives.
+// endsEarlier reports whether a source states that the file ends where the downloaded bytes end, and not at
+// the guessed size. The digest then decides (416; RFC 9110, section 15.5.17). It records the size that the
+// source states.
 func (s *session) endsEarlier(o *origin, err error) bool {
 	size, ok := unsatisfied(err)
 	if !ok || size == s.size {
@@ -116,7 +116,7 @@ func (s *session) endsEarlier(o *origin, err error) bool {
 	return s.guessed() && s.ends(size) && !slices.Contains(s.tried, size)
 }
 
-// reportDown reports what becomes of a source that failed.
+// reportDown sends a SourceDown event for a source that failed.
 func (s *session) reportDown(o *origin, lane scheduler.SourceID) {
 	until, gone := s.sched.Outlook(lane)
 	s.observe(SourceDown{
@@ -125,13 +125,13 @@ func (s *session) reportDown(o *origin, lane scheduler.SourceID) {
 	})
 }
 
-// mayMerge reports whether ranges of several answers can be put together.
+// mayMerge reports whether ranges of several answers can be combined.
 func (s *session) mayMerge() bool { return s.proves() || s.carried.continued }
 
 // proves reports whether a digest or an ETag shows that a later answer is of the same file.
 func (s *session) proves() bool { return s.tied() || s.tag.etag != "" }
 
-// startOver ends a session after which nothing shows that the rest would belong to what is here.
+// startOver ends the session if nothing shows that the rest would belong to the downloaded bytes.
 func (s *session) startOver() {
 	if s.part.Front() > 0 {
 		s.end(notMergeable, noMerge(unmergeable, s.sources.last))
@@ -140,7 +140,8 @@ func (s *session) startOver() {
 
 const unmergeable = "nothing shows that the rest would belong to the same file"
 
-// noMerge is the error of bytes that cannot be used; cause is the failure that made it necessary, or nil.
+// noMerge returns the error of bytes that cannot be used. cause is the failure that made it necessary, or
+// nil.
 func noMerge(reason string, cause error) error {
 	if cause != nil {
 		reason = fmt.Sprintf("%v; %s", cause, reason)
@@ -148,8 +149,8 @@ func noMerge(reason string, cause error) error {
 	return &fault{kind: Network, what: reason, cause: cause}
 }
 
-// short is an error if a body without a length ended before the size of the file, or the size that the same server gave
-// of the same version (RFC 9110, section 8.6).
+// short returns an error if a body without a length ended before the size of the file, or before the size
+// that the same server stated for the same version (RFC 9110, section 8.6).
 func (s *session) short(f *flight) error {
 	a, before := f.answer, s.carried.sized
 	if s.size >= 0 && a.Size < 0 && !a.Ranged && !f.sink.cut && f.at < s.size {
@@ -170,13 +171,14 @@ func (s *session) short(f *flight) error {
 	}
 }
 
-// endOfFile is the size of the file if the origin answers that nothing follows what is here (416; RFC 9110, section 14.4).
+// endOfFile returns the size of the file if the origin answers that nothing follows the downloaded bytes
+// (416; RFC 9110, section 14.4).
 func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
 	size, ok = unsatisfied(err)
 	return size, ok && o.first && s.size < 0 && s.mayEnd(s.part, size) && s.ends(size)
 }
 
-// unsatisfied is the size that a source gives which has nothing of the range that it was asked for (416).
+// unsatisfied returns the size that a source states if it has nothing of the requested range (416).
 func unsatisfied(err error) (size int64, ok bool) {
 	var e *source.Error
 	if !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
@@ -186,15 +188,15 @@ func unsatisfied(err error) (size int64, ok bool) {
 	return size, err == nil
 }
 
-// settle sets the size of the file once all of it is here.
+// settle sets the size of the file once all of it was downloaded.
 func (s *session) settle(size int64) {
 	if s.size = size; s.reserve() == nil {
 		s.step(scheduler.SizeKnown{Size: size})
 	}
 }
 
-// brokeOff is called for each fetch that ended. Where a source says that the file ends within what is here, or a second
-// body ends where that does, the digest is compared. A stream cannot be read again.
+// brokeOff is called for each fetch that ended. If a source states that the file ends within the downloaded
+// bytes, or a second body ends where they do, the digest is compared. A stream cannot be read again.
 func (s *session) brokeOff(err error, fault scheduler.Fault) {
 	size, ok := s.endsHere(err, fault)
 	if !ok || s.req.inOrder() || !s.mayEnd(s.part, size) || s.cut.comparing || slices.Contains(s.cut.tried, size) {
@@ -211,12 +213,12 @@ func (s *session) brokeOff(err error, fault scheduler.Fault) {
 		if err == nil {
 			ends = size
 		}
-		s.cut.ends <- ends // which has room for it
+		s.cut.ends <- ends // it has room for one
 	})
 }
 
-// compared is called when the digest was compared with the first size bytes; -1: it is not theirs. If it is, the file has
-// no more, whatever the server said.
+// compared handles the result of comparing the digest with the first size bytes; -1 means that they do not
+// match. If they match, the file ends there, whatever the server stated.
 func (s *session) compared(size int64) {
 	s.cut.comparing = false
 	switch {
@@ -229,7 +231,8 @@ func (s *session) compared(size int64) {
 	}
 }
 
-// lastFailed ends the session, as no source is left. Whether all of the file is here may not be decided yet.
+// lastFailed ends the session, as no source is left. Whether the whole file was downloaded may still be
+// undecided.
 func (s *session) lastFailed() {
 	if s.cut.comparing {
 		s.compared(<-s.cut.ends)
@@ -240,14 +243,14 @@ func (s *session) lastFailed() {
 	}
 }
 
-// ends reports whether what is here has no gap and ends at size.
+// ends reports whether the downloaded bytes have no gap and end at size.
 func (s *session) ends(size int64) bool {
 	have := s.part.Have()
 	return s.part.Front() == size && have.Len() == size
 }
 
-// endsHere is where the end of a fetch shows that the file may end: within what is here. Against a size that is known
-// only a body speaks that ended, and no server that is gone.
+// endsHere returns where the end of a fetch shows that the file may end, within the downloaded bytes. Against
+// a known size only a body that ended counts, not a server that is gone.
 func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok bool) {
 	if size, ok := unsatisfied(err); ok {
 		return size, true
@@ -261,8 +264,8 @@ func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok boo
 	return front, again
 }
 
-// takeContentDigest uses the Content-Digest of an answer that came as a whole (RFC 9530, section 2). For the whole file, from the
-// asked server, it counts like Digest; else it shows only that the transfer was not damaged.
+// takeContentDigest uses the Content-Digest of a complete answer (RFC 9530, section 2). From the asked server
+// it counts like Digest. From any other it only shows that the transfer was not damaged.
 func (s *session) takeContentDigest(f *flight) {
 	o, a := f.from, f.answer
 	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || verify.Strong(s.claims) {
@@ -271,7 +274,7 @@ func (s *session) takeContentDigest(f *flight) {
 	if s.roleOf(o) != asOrigin || ownAnswers(a.Hops, asOrigin) < len(a.Hops) {
 		return
 	}
-	// A SHA-256 is made of every file; for what else there is the file is read again.
+	// A SHA-256 is computed of every file. For other algorithms the file is read again.
 	if i := slices.IndexFunc(a.Content, isSHA256); i >= 0 {
 		s.claims = join(s.claims, a.Content[i:i+1])
 		s.late = a.Content[i : i+1]
@@ -280,7 +283,8 @@ func (s *session) takeContentDigest(f *flight) {
 	s.corroborate(a.Content)
 }
 
-// exclude ends a fetch of a source that brought wrong bytes: it writes no more, and what it wrote unreported is forgotten.
+// exclude ends a fetch of a source that sent wrong bytes. It writes no more, and its unreported bytes are
+// voided.
 func (s *session) exclude(f *flight) {
 	f.excluded = true
 	unheard := f.sink.halt(f.at)
@@ -295,7 +299,7 @@ func (s *session) exclude(f *flight) {
 	}
 }
 
-// void makes wrong bytes missing. If they were hashed already, the hash begins anew; a stream ends.
+// void marks wrong bytes as missing. If they were hashed already, hashing starts over; a stream fails.
 func (s *session) void(r byterange.Range) {
 	s.fetches.reportBrought()
 	s.observe(Voided{r})
@@ -315,7 +319,7 @@ func (s *session) void(r byterange.Range) {
 	}
 }
 
-// ban excludes a source that brought a wrong piece.
+// ban excludes a source that sent a wrong piece.
 func (s *session) ban(lane scheduler.SourceID) {
 	o := s.sources.lanes[lane]
 	if o.banned {
@@ -329,12 +333,12 @@ func (s *session) ban(lane scheduler.SourceID) {
 	s.reportDown(o, lane)
 }
 
-// A cutoff is where bodies broke off, for example chunked ones without a last chunk. The rest is
-// asked for; where none comes, a strong digest decides whether what is here is the file.
+// A cutoff records where bodies broke off, for example chunked ones without a last chunk. The rest is
+// requested. If none comes, a strong digest decides whether the downloaded bytes are the file.
 type cutoff struct {
-	at        int64      // the last time; 0: never yet
-	tried     []int64    // what was compared with the digest then
+	at        int64      // where the last one did; 0: none
+	tried     []int64    // sizes that were compared with the digest
 	comparing bool       // the digest is being compared
-	ends      chan int64 // a length of the file by which its digest holds; -1: the one that was compared is none
-	held      int64      // that length; 0: none
+	ends      chan int64 // the size for which the digest matches; -1: not the compared one
+	held      int64      // that size; 0: none
 }

@@ -21,7 +21,7 @@ import (
 
 var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
 
-// get downloads a file; shared is nil but in a batch.
+// get downloads a file. shared is nil except in a batch.
 func get(ctx context.Context, c *Client, hc network, req Request, shared *mirrorTrees) (Result, error) {
 	req.Peers = c.peersFor(req.Peers, req.URL)
 	g, err := newGetter(c, hc, req, shared).getNamed(ctx)
@@ -40,15 +40,15 @@ func get(ctx context.Context, c *Client, hc network, req Request, shared *mirror
 	return g.result, e
 }
 
-// mostNumbers is how many names are tried out for a file.
+// mostNumbers limits how many names are tried for a file.
 const mostNumbers = 10_000
 
-// getNamed is get, under the next name that is free if the request wants that. It returns the getter that did it.
+// getNamed is like get, but uses the next free name if the request wants that. It returns the last getter.
 func (g *getter) getNamed(ctx context.Context) (*getter, error) {
 	return g.named(func(g *getter) error { return g.get(ctx) })
 }
 
-// named calls do with getters of one name after the other, until it finds one that is free if the request wants that.
+// named calls do with getters of one name after another until a name is free, if the request wants that.
 func (g *getter) named(do func(*getter) error) (*getter, error) {
 	err := do(g)
 	for n, name := 1, g.req.Name; n < mostNumbers && g.req.renames() && taken(err); n++ {
@@ -64,28 +64,28 @@ func (g *getter) named(do func(*getter) error) (*getter, error) {
 	return g, err
 }
 
-// taken reports whether something has the name, or another download works at it.
+// taken reports whether err means that the name exists or that another download uses it.
 func taken(err error) bool {
 	return errors.Is(err, fs.ErrExist) || errors.Is(err, partfile.ErrTaken) || is[*partfile.InUseError](err)
 }
 
-// A getter is one call of Get: a session, or several when one turns out to be of no use.
+// A getter is one call of Get: one session, or several if a session fails and another may succeed.
 type getter struct {
 	remains
 	c        *Client
 	http     network
 	req      Request
-	asked    Request      // as the caller made it: without the name that was found for it
-	trees    *mirrorTrees // nil but in a batch
+	asked    Request      // as the caller made it, without a name that was found for it
+	trees    *mirrorTrees // nil except in a batch
 	began    time.Time
 	part     *partfile.File
-	upload   *uploading // nil: there is no Store
-	object   *Existing  // in the Store; nil: it was not looked for, or is not there
+	upload   *uploading // nil without a Store
+	object   *Existing  // in the Store; nil if it was not looked for or does not exist
 	result   Result
 	carried  carried
 	planOnly bool // nothing is made, written or remembered
 	delivery delivery
-	document bool // what the server has under the URL is a document that describes the file
+	document bool // the URL leads to a document that describes the file
 }
 
 func newGetter(c *Client, hc network, req Request, shared *mirrorTrees) *getter {
@@ -144,8 +144,8 @@ func (g *getter) get(ctx context.Context) error {
 	return nil
 }
 
-// span fetches the neighbours' bytes in the pieces at the ends of the file. So all pieces can be checked: a file with
-// an unchecked byte gets no name.
+// span fetches the neighbours' bytes in the pieces at both ends of the file, so that all pieces can be
+// checked. A file with an unchecked byte gets no name.
 func (g *getter) span(ctx context.Context) error {
 	if !g.req.spans() {
 		return nil
@@ -168,7 +168,7 @@ func (g *getter) span(ctx context.Context) error {
 	return g.fail(kind, err, HintDigest)
 }
 
-// check refuses requests that make no sense, and finds the name.
+// check validates the request, finds the name and makes the folders.
 func (g *getter) check(ctx context.Context) error {
 	if err := cmp.Or(g.c.checkNumbers(&g.req, "download"), g.req.checkURL(), g.req.readable()); err != nil {
 		return err
@@ -206,7 +206,8 @@ func (g *getter) check(ctx context.Context) error {
 	return g.makeFolders()
 }
 
-// makeFolders makes the folder of the file. The user's own folder may be a symbolic link; folders of a document's name may not.
+// makeFolders makes the folders of the file. The user's own folder may be a symbolic link; folders of a
+// document's name may not.
 func (g *getter) makeFolders() error {
 	if g.planOnly || g.req.Store != nil {
 		return nil
@@ -228,7 +229,7 @@ func (g *getter) makeFolders() error {
 	return partfile.MakeFolders(g.http.files, g.req.Dir, g.req.Name)
 }
 
-// sessions runs sessions until one succeeds and its file is in place, or there is no way left.
+// sessions runs sessions until one succeeds and its file is in place, or nothing is left to try.
 func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 	defer g.forgetRecheck()
 	for {
@@ -259,7 +260,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 	}
 }
 
-// collectResult adds a session's counts to the result, and notes what its part file is worth.
+// collectResult adds a session's counts to the result, and records whether its part file can be resumed.
 func (g *getter) collectResult(s *session) {
 	g.result.Sources = s.sources.report()
 	g.result.Fetched += s.fetches.stats.arrived
@@ -269,7 +270,7 @@ func (g *getter) collectResult(s *session) {
 	g.unproven = !g.useful && s.begun && s.how != gotDocument
 }
 
-// session prepares the next session.
+// session returns the next session.
 func (g *getter) session() *session {
 	s := &session{
 		c: g.c, http: g.http, req: &g.req, part: g.part, carried: &g.carried, result: &g.result, trees: g.trees,
@@ -277,7 +278,8 @@ func (g *getter) session() *session {
 		subject: subject{known: g.carried.known}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
 	s.disk = disk{part: g.part, fail: s.hashing.fail, workers: &s.workers}
-	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0 // else the session before ended too early
+	// The signatures are asked for again if the session before ended before they came.
+	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0
 	if s.begun = g.carried.goesOn; s.begun {
 		s.here = s.part.Have()
 	}
@@ -288,7 +290,7 @@ func (g *getter) session() *session {
 	return s
 }
 
-// commit gives the file its final name.
+// commit puts the file in place under its final name, if the proof is sufficient.
 func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	g.result.Size = proof.Size()
 	switch r := g.req.Require; {
@@ -321,7 +323,7 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	return err
 }
 
-// explain makes the error for the caller: what was kept, and what to do next.
+// explain returns the error for the caller: what was kept, and what to do next.
 func (g *getter) explain(ctx context.Context, err error) *Error {
 	e := *wrap(err, "download", &g.req)
 	none, _ := errors.AsType[*NoSourceError](err)
@@ -349,7 +351,7 @@ func (g *getter) fail(k Kind, err error, hint Hint) *Error { return g.req.fail(k
 
 func (g *getter) observe(ev Event) { g.req.observe(ev) }
 
-// looseHint returns the hint for mirrors that were not used for a pipe, if there were any.
+// looseHint returns the hint about mirrors that were left out of a pipe, or "" if there were none.
 func (g *getter) looseHint() Hint {
 	for _, src := range g.result.Sources {
 		if errors.Is(src.Err, errLoose) {
@@ -359,8 +361,8 @@ func (g *getter) looseHint() Hint {
 	return ""
 }
 
-// findName takes the name that the server gives the file, if the request wants that one: of its Content-Disposition
-// (RFC 6266), else the last segment of the URL that it leads to.
+// findName takes the name from the server if the request wants that: from its Content-Disposition (RFC 6266),
+// otherwise from the last segment of the URL that it leads to.
 func (g *getter) findName(ctx context.Context) error {
 	if !g.req.RemoteName || g.req.Name != "" || !g.req.hasName() || g.req.Described != nil ||
 		address.SchemeOf(g.req.URL).NoNames {

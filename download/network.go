@@ -22,7 +22,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// A network makes sources by the schemes of their URLs. Requests that are no matter of ranges are made over HTTP.
+// A network makes sources by the schemes of their URLs. Requests that are not fetches go over HTTP.
 type network struct {
 	*httpsource.Client
 	others  map[string]client // by the family of their schemes
@@ -30,10 +30,10 @@ type network struct {
 	timeout time.Duration // see Client.Timeout
 	open    map[string]func(*url.URL) source.Source
 	files   fsys.FS
-	key     *partfile.Key // seals journals; nil: nothing does
+	key     *partfile.Key // seals journals; nil if none does
 }
 
-// Source makes the source of the file at u.
+// Source returns the source of the file at u.
 func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 	if c := n.others[address.SchemeOf(u).Family]; c != nil {
 		return c.Source(u, o)
@@ -44,10 +44,10 @@ func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 	return n.Client.Source(u, o)
 }
 
-// opens reports whether the caller has sources for such a URL (Client.Open).
+// opens reports whether the caller makes sources for such a URL (Client.Open).
 func (n network) opens(u *url.URL) bool { return !address.HasScheme(u) && n.open[u.Scheme] != nil }
 
-// network makes what asks servers; done is to be called at the end.
+// network returns the network of one call. The caller must call done at the end.
 func (c *Client) network(ctx context.Context) (n network, done func()) {
 	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx)}
 	if c.JournalKey != "" {
@@ -74,7 +74,7 @@ func (c *Client) network(ctx context.Context) (n network, done func()) {
 	}
 }
 
-// proxyOf is how a proxy is chosen, for FTP as for HTTP.
+// proxyOf returns the function that chooses a proxy, for FTP as for HTTP.
 func proxyOf(c *httpsource.Client) func(*url.URL) (*url.URL, error) {
 	if c.Proxy == nil {
 		return web.Environment()
@@ -82,7 +82,7 @@ func proxyOf(c *httpsource.Client) func(*url.URL) (*url.URL, error) {
 	return c.Proxy
 }
 
-// isWeb reports whether u is of a web server, which alone has documents.
+// isWeb reports whether u is of a web server. No other server has documents.
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 // errWebOnly refuses documents over FTP: trust in a digest depends on its channel, which is http or https.
@@ -90,11 +90,12 @@ var errWebOnly = errors.New("a document is read from disk or over http or https"
 
 const (
 	defaultTimeout = 30 * time.Second
-	// longest is how many timeouts a document may take as a whole: one that comes a byte at a time would never be complete.
+	// longest is how many timeouts a whole document may take. Sent a byte at a time, it would never be
+	// complete.
 	longest = 10
 )
 
-// Why a document is given up: no other server has it.
+// These are the reasons to give up a document. No other server has it.
 var (
 	errSilent = error(silentError{})
 	errSlow   = errors.New("it would take too long")
@@ -104,13 +105,14 @@ type silentError struct{}
 
 func (silentError) Error() string { return "it went silent" }
 
-// Timeout makes it one for source.IsTimeout.
+// Timeout makes source.IsTimeout report true.
 func (silentError) Timeout() bool { return true }
 
-// patience is how long a server of a document may be silent.
+// patience returns how long the server of a document may be silent.
 func (n network) patience() time.Duration { return cmp.Or(n.timeout, defaultTimeout) }
 
-// fetchSmall brings a document of at most so many bytes, or gives it up: while it is waited for, a download may stand still.
+// fetchSmall fetches a document of at most most bytes. It gives up if that takes long, because a download may
+// wait for it.
 func fetchSmall(ctx context.Context, hc network, u *url.URL, o httpsource.Options, most int64) ([]byte, source.Answer, error) {
 	m := &memory{most: most}
 	err := hc.bring(ctx, u, o, whole, m)
@@ -123,7 +125,7 @@ func fetchSmall(ctx context.Context, hc network, u *url.URL, o httpsource.Option
 // bring fetches a range into m, with the patience for a document.
 func (n network) bring(ctx context.Context, u *url.URL, o httpsource.Options, r byterange.Range, m *memory) error {
 	err := patiently(ctx, n.patience(), func(ctx context.Context, silent *time.Timer) error {
-		silent.Stop() // until there is an answer, the client looks at the time
+		silent.Stop() // the client watches the time until the answer
 		m.received = func() { silent.Reset(n.patience()) }
 		return n.Source(u, o).Fetch(ctx, r, m)
 	})
@@ -133,8 +135,8 @@ func (n network) bring(ctx context.Context, u *url.URL, o httpsource.Options, r 
 	return err
 }
 
-// patiently runs a fetch until the timer silent ends it, which the fetch resets at each sign of life, or it takes too
-// long. The error is then errSilent or errSlow.
+// patiently runs a fetch until it ends, nothing comes for patience, or it takes too long. The fetch resets
+// the timer silent at each sign of life. If it is stopped, the error is errSilent or errSlow.
 func patiently(ctx context.Context, patience time.Duration, fetch func(ctx context.Context, silent *time.Timer) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -154,14 +156,14 @@ type longError struct{ most int64 }
 
 func (e *longError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.most) }
 
-// memory is a sink for what is small.
+// memory is a sink for small files.
 type memory struct {
 	most     int64
-	first    bool // no more than that is wanted, and there may be
+	first    bool // only the first most bytes are wanted; there may be more
 	long     bool
 	answer   source.Answer
 	data     bytes.Buffer
-	received func() // is called for each answer and each write
+	received func() // called for each answer and each write
 }
 
 func (m *memory) Answer(a source.Answer) error {
@@ -187,10 +189,11 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 	return m.data.Write(p)
 }
 
-// The options of a request depend on what named its URL. Secrets are for the server that the user asked. A URL that a server or
-// document named may lead to public addresses, or as near as that is itself; one that the user typed may lead anywhere.
+// The options of a request depend on what named its URL. Secrets are for the server that the user asked. A
+// URL that a server or document named may lead to public addresses, or as near as that is itself. One that
+// the user typed may lead anywhere.
 
-// ownOptions are for requests to the server that the user asked.
+// ownOptions returns the options for requests to the server that the user asked.
 func (r *Request) ownOptions(trusted bool) httpsource.Options {
 	return httpsource.Options{Header: r.Header, HeaderTo: r.HeaderTo, User: r.User, Trusted: trusted, Not: r.Not, Named: r.Named}
 }
@@ -217,7 +220,8 @@ func (r *Request) optionsFor(u *url.URL, named address.Scope, trusted bool) http
 	return o
 }
 
-// originOptions are for requests to the origin, which another server may stand in for, or a document may have named.
+// originOptions returns the options for requests to the origin, which may be a stand-in or named by a
+// document.
 func (r *Request) originOptions(p *carried, trusted bool) httpsource.Options {
 	if p.origin == r.URL && r.Described == nil {
 		return r.ownOptions(trusted)
@@ -225,7 +229,7 @@ func (r *Request) originOptions(p *carried, trusted bool) httpsource.Options {
 	return r.optionsFor(p.origin, p.candidateScope|r.named(p.origin), trusted)
 }
 
-// lookOptions are for requests before anything is fetched.
+// lookOptions returns the options for requests before anything is fetched.
 func (r *Request) lookOptions(c condition) httpsource.Options {
 	o := r.ownOptions(vouched(r.Claims))
 	if r.Described != nil {
@@ -235,7 +239,7 @@ func (r *Request) lookOptions(c condition) httpsource.Options {
 	return o
 }
 
-// asked is the URL that the user typed: that of the document, if there is one that was not a local file.
+// asked returns the URL that the user typed. That of a document is nil if it was a local file.
 func (r *Request) asked() *url.URL {
 	if r.Described != nil {
 		return r.Described.URL
@@ -243,22 +247,22 @@ func (r *Request) asked() *url.URL {
 	return r.URL
 }
 
-// typed reports whether the user typed this URL of a mirror that gets the name and password in it, or known for it: they are for
-// that server. Mirrors on the web get none.
+// typed reports whether the user typed the URL of a mirror that gets the name and password in it, or known
+// for it. They are for that server. Mirrors on the web get none.
 func (r *Request) typed(u *url.URL) bool {
 	return address.SchemeOf(u).Logins && r.Described == nil && slices.Contains(r.Mirrors, u)
 }
 
-// usable reports whether the request may use places of this kind.
+// usable reports whether the request may use the place u.
 func (r *Request) usable(u *url.URL) bool {
 	off := r.NoFTP && address.SchemeOf(u).Family == "ftp"
 	return r.excluded(u) == nil && (address.HasScheme(u) && !off || r.isSwarm(u))
 }
 
-// excluded is an error if the host of a place must not be asked (rule 65).
+// excluded returns an error if the host of a place must not be asked (rule 65).
 func (r *Request) excluded(u *url.URL) error { return r.Not.CheckHost(u.Hostname()) }
 
-// checkExcluded is an error if a host that the user named is excluded.
+// checkExcluded returns an error if a host that the user named is excluded.
 func (r *Request) checkExcluded() error {
 	err := r.excluded(r.URL)
 	for _, u := range r.Mirrors {
@@ -289,7 +293,8 @@ func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, no
 	return kept, notes
 }
 
-// named is the address scope of what named a place of the request: zero for the user. See httpsource.Options.Named.
+// named returns the address scope of what named a place of the request: zero for the user. See
+// httpsource.Options.Named.
 func (r *Request) named(u *url.URL) address.Scope {
 	switch {
 	case r.Described == nil && r.URL != nil && u.String() == r.URL.String():
@@ -305,7 +310,7 @@ func (r *Request) named(u *url.URL) address.Scope {
 	return 0
 }
 
-// namedBy is the address scope for a URL that a server in by named, or the user.
+// namedBy returns the address scope for a URL named by a server in the scope by, or by the user.
 func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	if r.Described == nil && containsURL(r.Mirrors, u) {
 		return 0
@@ -313,7 +318,8 @@ func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	return address.Public | by
 }
 
-// namedSignature is the address scope of what named a signature. One beside the file has that of the file's place.
+// namedSignature returns the address scope of what named a signature. One beside the file has that of the
+// file's place.
 func (r *Request) namedSignature(sig Signature) address.Scope {
 	if sig.named != 0 || r.Described == nil {
 		return sig.named
@@ -330,7 +336,7 @@ func containsURL(urls []*url.URL, u *url.URL) bool {
 	return slices.ContainsFunc(urls, func(o *url.URL) bool { return o.String() == u.String() })
 }
 
-// fetchPart brings a few bytes of a file into memory, or gives them up when nothing comes for a while.
+// fetchPart fetches a few bytes of a file into memory. It gives up if nothing comes for patience.
 func fetchPart(ctx context.Context, src source.Source, patience time.Duration, r byterange.Range) ([]byte, error) {
 	k := &window{r: r, data: make([]byte, r.Len())}
 	err := patiently(ctx, patience, func(ctx context.Context, silent *time.Timer) error {
@@ -365,7 +371,7 @@ func (k *window) Answer(a source.Answer) error {
 	return nil
 }
 
-// mostSkipped is what is read of a whole file for a range that begins later.
+// mostSkipped limits how much of a whole file is read to reach a range that begins later.
 const mostSkipped = 1 << 20
 
 func (k *window) WriteAt(p []byte, off int64) (int, error) {

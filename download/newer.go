@@ -21,8 +21,8 @@ type condition struct {
 	since time.Time
 }
 
-// recallVersion finds what is known of the file that is there, if only a newer one is wanted. That file stays until the newer one
-// is proven.
+// recallVersion finds what is known of the existing file, if only a newer one is wanted. The existing file
+// stays until the newer one is proven.
 func (g *getter) recallVersion(ctx context.Context) error {
 	r := &g.req
 	if !r.IfNewer || !r.hasName() {
@@ -32,7 +32,7 @@ func (g *getter) recallVersion(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !there: // and so not up to date
+	case !there: // so it is not up to date
 	case r.Known != nil:
 		v := *r.Known
 		v.LastModified, v.Size = usable(v.LastModified), info.Size
@@ -47,7 +47,7 @@ func (g *getter) recallVersion(ctx context.Context) error {
 	return nil
 }
 
-// knownBy is the condition that the caller gives.
+// knownBy returns the condition that the caller gives.
 func knownBy(r *Request) condition {
 	if r.Known == nil {
 		return condition{}
@@ -55,7 +55,7 @@ func knownBy(r *Request) condition {
 	return condition{r.Known.ETag, r.Known.LastModified}
 }
 
-// remembered reports whether it is known which bytes the version has that is there.
+// remembered reports whether the digest of the existing version is known.
 func (p *carried) remembered() bool { return p.here != nil && !p.here.Digest.IsZero() }
 
 // suffices reports whether nothing more must be proven than when the file was downloaded.
@@ -65,7 +65,8 @@ func (g *getter) suffices() bool {
 		(r.Require == RequireNothing || g.carried.here.Over != 0)
 }
 
-// condition is that of the first request. A date alone does not distinguish an older file from the same one.
+// condition returns that of the first request. A date alone does not distinguish an older file from the same
+// one.
 func (g *getter) condition() condition {
 	here, r := g.carried.here, &g.req
 	switch {
@@ -77,12 +78,13 @@ func (g *getter) condition() condition {
 	return condition{here.ETag, here.LastModified}
 }
 
-// ask asks the server what it has. The file that is there is the same one if done is true.
+// ask asks the server what it has. If done is true, the existing file is the same.
 func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
 	x, err = g.req.inquire(ctx, g.http, look, g.condition())
 	if x.answer.NotModified {
 		if g.isCurrent(ctx, x) {
-			g.result.Older = g.req.IfNewer && g.relation(x) == older // by the date alone it was not modified either
+			// By the date alone, an older file was not modified either.
+			g.result.Older = g.req.IfNewer && g.relation(x) == older
 			g.unchanged(x.answer)
 			return x, true, nil
 		}
@@ -98,15 +100,16 @@ func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
 	return x, false, err
 }
 
-// isCurrent reports whether the file that is there is the server's, and proven as demanded. Its bytes are read again if
-// it is known which they were, as another program may have changed them, if a mirror answered for a server that gave a
-// digest, as the mirror may be stale, and if something must be proven.
+// isCurrent reports whether the existing file is the server's, and proven as demanded. It reads the bytes
+// again if their digest is known, because another program may have changed them; if a mirror answered for a
+// server that gave a digest, because the mirror may be stale; and if something must be proven.
 func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
 	here, known := g.carried.here, g.carried.remembered()
 	switch {
 	case x.wrong != nil:
 		return false
-	case here != nil && (known || here.Host != "") && here.Host != x.answer.Host: // another server's tag may be the same by chance
+	// Another server's tag may be the same by chance.
+	case here != nil && (known || here.Host != "") && here.Host != x.answer.Host:
 		return false
 	case !known && !x.decides() && g.req.Require == RequireNothing:
 		return true
@@ -114,7 +117,7 @@ func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
 	return g.holds(ctx, x.file.Claims, g.existingSignatures(ctx, x.file)...)
 }
 
-// holds reports whether the file that is there is the one that is known, if one is, and these claims and signatures,
+// holds reports whether the existing file is the known one, if one is known, and these claims and signatures,
 // with what proved it before, prove what is demanded.
 func (g *getter) holds(ctx context.Context, claims []verify.Claim, signatures ...verify.SignatureChecker) bool {
 	here, known := g.carried.here, g.carried.remembered()
@@ -129,7 +132,7 @@ func (g *getter) holds(ctx context.Context, claims []verify.Claim, signatures ..
 	return true
 }
 
-// unchanged is the result where nothing newer is to be had.
+// unchanged sets the result if nothing newer is available.
 func (g *getter) unchanged(a source.Answer) {
 	g.result.NotModified = true
 	g.result.ETag, g.result.LastModified, g.result.Host = a.ETag, a.LastModified, a.Host
@@ -138,7 +141,7 @@ func (g *getter) unchanged(a source.Answer) {
 		return
 	}
 	g.result.Size = here.Size
-	if a.NotModified { // which may leave fields out
+	if a.NotModified { // it may leave fields out
 		g.result.ETag = cmp.Or(a.ETag, here.ETag)
 		if a.LastModified.IsZero() {
 			g.result.LastModified = here.LastModified
@@ -146,10 +149,11 @@ func (g *getter) unchanged(a source.Answer) {
 	}
 }
 
-// nothingNewer compares the server's file with the one that is there. A strong digest has decided already that they
-// differ, and the user's that this one is wanted.
+// nothingNewer compares the server's file with the existing one. A strong digest has already shown that they
+// differ; if it is the user's, the server's file is wanted.
 //
-// The error is for a file that stays, as the server has an older one, and is not proven as demanded.
+// The error is that the existing file stays, because the server has an older one, and is not proven as
+// demanded.
 func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Claim) (bool, error) {
 	a := x.answer
 	if g.dated(a, claims) {
@@ -166,7 +170,7 @@ func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Cl
 		if !g.req.keepsNewer() {
 			return false, nil
 		}
-		if g.req.Require != RequireNothing && !g.holds(ctx, nil) { // what the server says is about the older one
+		if g.req.Require != RequireNothing && !g.holds(ctx, nil) { // the server's claims are of the older one
 			return false, unprovenNewer(&g.req)
 		}
 		g.result.Older = true
@@ -179,7 +183,7 @@ func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Cl
 
 var errLessProven = errors.New("there is a newer one, and less proves it than proved the one that is here")
 
-// stepsDown reports whether a file that was proven would be replaced by a newer one with less proof (rule 56).
+// stepsDown reports whether a proven file would be replaced by a newer one with less proof (rule 56).
 func (g *getter) stepsDown(proof verify.Proof) bool {
 	here := cmp.Or(g.carried.here, g.carried.before)
 	same := here != nil && slices.Contains(proof.Digests(), here.Digest)
@@ -188,11 +192,12 @@ func (g *getter) stepsDown(proof verify.Proof) bool {
 
 var errUnprovenNewer = errors.New("the server has an older one, and nothing proves the one that is here")
 
-// unprovenNewer is the error of a file that stays, as the server has an older one, and is not proven as demanded.
+// unprovenNewer returns the error of a file that stays, because the server has an older one, and is not
+// proven as demanded.
 func unprovenNewer(r *Request) *Error { return r.fail(NoEvidence, errUnprovenNewer, HintAllowOlder) }
 
-// dated reports whether a file that is not remembered has exactly the date and size that the server gives, as one has
-// that curl -R or wget brought. That is no proof, so it counts only where none is demanded.
+// dated reports whether a file without a known version has exactly the date and size that the server states,
+// as curl -R and wget leave it. That is no proof, so it counts only if none is demanded.
 func (g *getter) dated(a source.Answer, claims []verify.Claim) bool {
 	r := &g.req
 	if !r.IfNewer || !r.onDisk() || g.carried.here != nil || r.Require != RequireNothing || r.Anchors.Any() ||
@@ -204,7 +209,7 @@ func (g *getter) dated(a source.Answer, claims []verify.Claim) bool {
 	return err == nil && there && !then.IsZero() && then.Equal(usable(info.ModTime)) && info.Size == a.Size
 }
 
-// A relation says how an answer relates to the file that is there.
+// A relation is how an answer relates to the existing file.
 type relation uint8
 
 const (
@@ -233,8 +238,8 @@ func compare(here *state.Version, a source.Answer) relation {
 	return unknown
 }
 
-// relation is how an answer relates to the file that is there. The date and ETag of a mirror that answered for a server with a
-// digest do not count.
+// relation returns how an answer relates to the existing file. The date and ETag of a mirror that answered
+// for a server with a digest do not count.
 func (g *getter) relation(x inquiry) relation {
 	if x.wrong != nil || x.decides() {
 		return unknown
@@ -242,22 +247,23 @@ func (g *getter) relation(x inquiry) relation {
 	return compare(g.carried.here, x.answer)
 }
 
-// outdated reports whether an earlier run has left a part of an older version than the one that is there, which must
-// not replace it.
+// outdated reports whether an earlier run left a part of an older version than that of the existing file,
+// which must not be replaced by it.
 func (g *getter) outdated(prior partfile.Identity) bool {
 	then := source.Answer{ETag: prior.ETag, LastModified: prior.Date, Host: prior.Host, Size: prior.Size}
 	return g.req.IfNewer && g.req.keepsNewer() && compare(g.carried.here, then) == older
 }
 
-// opaque is a tag for the weak comparison, which If-None-Match makes (RFC 9110, section 8.8.3.2).
+// opaque returns a tag for the weak comparison, which If-None-Match uses (RFC 9110, section 8.8.3.2).
 func opaque(etag string) string { return strings.TrimPrefix(etag, "W/") }
 
-// Dates before 1990 or in the future are of clocks that were never set.
+// firstDate is the earliest usable date. Earlier dates, and those in the future, are of clocks that were
+// never set.
 var firstDate = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const dateSlack = time.Hour
 
-// usable is a date, or zero if its clock was not set.
+// usable returns t, or zero if its clock was not set.
 func usable(t time.Time) time.Time {
 	if t.Before(firstDate) || t.After(time.Now().Add(dateSlack)) {
 		return time.Time{}
@@ -265,7 +271,7 @@ func usable(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Second)
 }
 
-// modified is the date for the file, if the server's is wanted.
+// modified returns the date for the file, if the server's is wanted.
 func (g *getter) modified() time.Time {
 	if !g.req.RemoteTime || !g.req.onDisk() {
 		return time.Time{}
@@ -281,7 +287,7 @@ func (g *getter) modified() time.Time {
 	return t
 }
 
-// keepVersion records the server's version of the file that is in place now.
+// keepVersion records the server's version of the file that is now in place.
 func (g *getter) keepVersion(proof verify.Proof, host string) {
 	if g.planOnly || g.req.NoVersions || !g.req.IfNewer || !g.req.hasName() || g.req.Described != nil {
 		return
@@ -308,7 +314,7 @@ func (g *getter) keepVersion(proof verify.Proof, host string) {
 	}
 }
 
-// channelOfProof is how the best evidence came: that of a signer or of the user was checked by us.
+// channelOfProof returns the channel of the best evidence. That of a signer or of the user was checked here.
 func channelOfProof(p verify.Proof) verify.Channel {
 	if !p.Verified() {
 		return 0
@@ -325,8 +331,8 @@ func channelOfProof(p verify.Proof) verify.Channel {
 	return best
 }
 
-// keepPin remembers what the URL offered, now that it was true. What the request gave is not the URL's: a list that came
-// over https may not be named the next time.
+// keepPin records what the URL offered, now that it has proven true. Claims of the request are not the URL's: a
+// list that came over https may not be named the next time.
 func (g *getter) keepPin() {
 	if g.req.NoMetalink || g.req.Described != nil {
 		return
@@ -337,8 +343,8 @@ func (g *getter) keepPin() {
 	g.c.State.KeepPin(g.req.URL, g.carried.offers(g.carried.file, g.req.Claims))
 }
 
-// checkUnsigned checks the pin of the URL for a file that a trusted key might have signed and has not. As long as a signature
-// may come, the pin does not count (userVouches).
+// checkUnsigned checks the pin of the URL for a file that a trusted key might have signed and has not. As
+// long as a signature may come, the pin does not count (userVouches).
 func (g *getter) checkUnsigned(proof verify.Proof) error {
 	if proof.Signed() || !g.req.Anchors.pinned() || g.req.NoMetalink || g.req.Described != nil {
 		return nil
@@ -348,8 +354,8 @@ func (g *getter) checkUnsigned(proof verify.Proof) error {
 	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file, nil))
 }
 
-// follow downloads the file that the document at the URL of the request describes, in another getter. The user's
-// demands and name hold for that file.
+// follow downloads the file that the document at the URL of the request describes, with another getter. The
+// user's demands and name hold for that file.
 func (g *getter) follow(ctx context.Context) (*getter, error) {
 	req, err := g.asked.describedInPlace(ctx, g.http, (*Document).Request)
 	if err != nil {
@@ -367,7 +373,8 @@ func (g *getter) follow(ctx context.Context) (*getter, error) {
 	return next.getNamed(ctx)
 }
 
-// checkInPlace is an error if a document that came in place of the file offers less to verify it with than the URL did before.
+// checkInPlace returns an error if a document in place of the file offers less evidence than the URL did
+// before.
 func (g *getter) checkInPlace(described *Request) error {
 	var kinds []string
 	for _, sig := range described.Signatures {

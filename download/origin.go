@@ -12,8 +12,8 @@ import (
 	"braid/verify"
 )
 
-// resolveFile takes the first answer of the server that is asked as what the file is. In the place of the asked server
-// another one may answer, whose word about the file counts for nothing: its size and validators are of its own copy.
+// resolveFile takes the first answer of the origin as the description of the file. Another server may answer
+// in place of the asked one: it has no say about the file, and its size and validators are of its own copy.
 func (s *session) resolveFile(o *origin, a source.Answer) error {
 	x, err := s.readFirst(o, a)
 	switch {
@@ -40,7 +40,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		return err
 	}
 	wrong := s.wrongOf(o, x, a)
-	if wrong != nil { // a mirror with another file answered: what the server said still counts
+	if wrong != nil { // a mirror with another file answered: the server's facts still count
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
 	}
 	claims := join(s.claims, x.file.Claims)
@@ -51,7 +51,8 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	if err := s.checkPin(o, x.file); err != nil {
 		return s.stop(err)
 	}
-	if a.Size < 0 && !s.carried.single && s.sizeBy < byUser { // an answer without a length may end before the size of an earlier one
+	// An answer without a length may end before the size of an earlier one.
+	if a.Size < 0 && !s.carried.single && s.sizeBy < byUser {
 		s.size, s.sizeBy = -1, unstated
 	}
 	s.learn(s.statementOf(o, x, a))
@@ -68,15 +69,16 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	return wrong
 }
 
-// mixElsewhere notes that the bytes of an answer are a mirror's, which does not give them the tag of the server that led there.
+// mixElsewhere records that the bytes of an answer are a mirror's, without the tag of the server that led
+// there.
 func (s *session) mixElsewhere(x resolution, a source.Answer) {
 	if x.mirror < x.answers && metalink.StrongETag(a.ETag) != s.tag.etag {
 		s.mix()
 	}
 }
 
-// statementOf is what an answer of o states. Only the asked server speaks for the file; if the answer is a mirror's to
-// which it led, the size is that mirror's.
+// statementOf returns what an answer of o states. Only the asked server speaks for the file. If it led to a
+// mirror, the size is that mirror's.
 func (s *session) statementOf(o *origin, x resolution, a source.Answer) statement {
 	st := stated(x.file, a, byOther, o.url)
 	if s.roleOf(o) == asOrigin {
@@ -87,7 +89,7 @@ func (s *session) statementOf(o *origin, x resolution, a source.Answer) statemen
 	return st
 }
 
-// checkFirst compares the first answer to a session with what earlier sessions and runs have learned.
+// checkFirst compares the first answer of a session with what earlier sessions and runs have learned.
 func (s *session) checkFirst(o *origin, x resolution, a source.Answer) error {
 	if s.roleOf(o) == asOrigin {
 		return s.checkVersion(o, s.statementOf(o, x, a), a)
@@ -95,7 +97,8 @@ func (s *session) checkFirst(o *origin, x resolution, a source.Answer) error {
 	return sameFile(o, a, s.view().Size, s.claims)
 }
 
-// wrongOf is why the answer is of another file than the one that the server speaks of; nil if it is not.
+// wrongOf returns why the answer is of another file than the one that the server describes, or nil if it is
+// not.
 func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 	if x.wrong != nil {
 		return mismatch(o, "%w", x.wrong)
@@ -105,7 +108,8 @@ func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 		return otherDigest(o, err)
 	}
 	st := s.statementOf(o, x, a)
-	if st.by == byServer && st.sizeBy < byServer && differs(a.Size, s.view().Size) { // a mirror has another size than the server gave
+	// A mirror has another size than the server gave.
+	if st.by == byServer && st.sizeBy < byServer && differs(a.Size, s.view().Size) {
 		o.claimed = a.Size
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
 	}
@@ -115,7 +119,8 @@ func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 	return nil
 }
 
-// refuseSize is an error if a size that no authority gave cannot be the file's: it was tried, or is larger than allowed.
+// refuseSize returns an error if a size that no authority gave cannot be the file's: it was tried, or exceeds
+// the limit.
 func (s *session) refuseSize(o *origin, size int64) error {
 	switch most := s.c.MaxSize; {
 	case slices.Contains(s.tried, size):
@@ -128,7 +133,7 @@ func (s *session) refuseSize(o *origin, size int64) error {
 	return nil
 }
 
-// assumeFile begins with a mirror that answered before the origin: the digest that is known says what the file is.
+// assumeFile begins with a mirror that answered before the origin. The known digest identifies the file.
 func (s *session) assumeFile(o *origin, a source.Answer) error {
 	if err := s.checkMirror(o, a); err != nil {
 		return err
@@ -137,7 +142,7 @@ func (s *session) assumeFile(o *origin, a source.Answer) error {
 	return s.beginFile()
 }
 
-// beginFile begins to fetch what is known.
+// beginFile begins to fetch the known file.
 func (s *session) beginFile() error {
 	if err := s.reserve(); err != nil {
 		return err
@@ -154,7 +159,7 @@ func (s *session) beginFile() error {
 	return nil
 }
 
-// offered is what the server said of the file, for people.
+// offered returns the server's description of the file, for the Offered event.
 func (s *session) offered() metalink.File {
 	f := s.file
 	f.Size = s.size
@@ -165,7 +170,8 @@ var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only,
 
 var errNoDigest = errors.New("the server gives no digest that could be verified")
 
-// readFirst reads the first answer, together with an answer to HEAD if that may have more and is of the same version.
+// readFirst reads the first answer, together with the answer to HEAD if that may have more and is of the same
+// version.
 func (s *session) readFirst(o *origin, a source.Answer) (x resolution, err error) {
 	x, err = s.req.resolve(a.Hops, s.roleOf(o), verify.Strong(s.req.Claims))
 	if err != nil || s.wantsHead(x, a) || s.carried.heads == 0 || s.roleOf(o) != asOrigin || !s.headFits(a) {
@@ -175,20 +181,22 @@ func (s *session) readFirst(o *origin, a source.Answer) (x resolution, err error
 	return x, err
 }
 
-// headMatters reports whether an answer to HEAD may have the digest that this one lacks: some stores send it there only.
+// headMatters reports whether an answer to HEAD may have the digest that this one lacks: some stores send it
+// there only.
 func (s *session) headMatters(x resolution) bool {
 	needed := s.req.Require == RequireDigest && !s.strong() && !verify.Strong(x.file.Claims)
 	return x.nature != aDocument && s.roleOf(s.sources.first()) == asOrigin && !s.standIn() &&
 		(x.file.NoDigest || needed) && !s.req.NoMetalink
 }
 
-// wantsHead reports whether HEAD is to be asked now: it was not, or it spoke of another version than this answer does.
+// wantsHead reports whether HEAD is to be sent now: it was not sent yet, or its answer was of another version
+// than this one.
 func (s *session) wantsHead(x resolution, a source.Answer) bool {
 	return s.headMatters(x) && mayAskHead(s.carried.heads) && (s.carried.heads == 0 || !s.headFits(a))
 }
 
-// headFits reports whether the answer to HEAD may be of the version of a. Where the two were led to different servers,
-// only what the asked server said counts.
+// headFits reports whether the answer to HEAD may be of the version of a. If they came from different hosts,
+// only what the asked server stated counts.
 func (s *session) headFits(a source.Answer) bool {
 	head := s.carried.head
 	theirs := viewOf(head)
@@ -196,7 +204,7 @@ func (s *session) headFits(a source.Answer) bool {
 	return s.carried.steady || head.Host != a.Host || version.Compare(theirs, viewOf(a)).Judgment != version.Other
 }
 
-// roleOf is as what a source is asked.
+// roleOf returns the role in which a source is asked.
 func (s *session) roleOf(o *origin) role {
 	switch {
 	case !o.first || s.req.Described != nil:
@@ -207,7 +215,7 @@ func (s *session) roleOf(o *origin) role {
 	return asMirror
 }
 
-// sizeRank is the rank of an answer's size.
+// sizeRank returns the rank of the size that an answer states.
 func (s *session) sizeRank(o *origin, a source.Answer) rank {
 	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as) == len(a.Hops) {
 		return byServer
@@ -215,8 +223,8 @@ func (s *session) sizeRank(o *origin, a source.Answer) rank {
 	return byOther
 }
 
-// applyRefusal reads the redirects before a mirror's refusal: what the asked server said there counts all the same, and
-// it may have named other places.
+// applyRefusal reads the redirects before a mirror's refusal. What the asked server stated there still
+// counts, and it may have named other places.
 func (s *session) applyRefusal(o *origin, err error) {
 	var e *source.Error
 	if !o.first || !errors.As(err, &e) {
@@ -243,8 +251,8 @@ func (s *session) applyRefusal(o *origin, err error) {
 	}
 }
 
-// fromHead prefers the answer to HEAD if that has the digest that the answer to GET lacks. The two must not contradict
-// each other.
+// fromHead prefers the answer to HEAD if that has the digest that the answer to GET lacks. The two must not
+// contradict each other.
 func (s *session) fromHead(file metalink.File) (metalink.File, error) {
 	x, err := s.req.resolve(s.carried.head.Hops, asOrigin, false)
 	if err != nil || !verify.Strong(x.file.Claims) {
@@ -259,8 +267,7 @@ func (s *session) fromHead(file metalink.File) (metalink.File, error) {
 	return file, err
 }
 
-// corroborate adds the claims of this run's answer to those of an earlier run. It reports whether there are any that
-// were not known.
+// corroborate adds the claims of an answer of this run. It reports whether any of them were not known.
 func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	before := s.claims
 	if s.digests(claims); len(without(s.claims, before)) == 0 {
@@ -270,14 +277,14 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	case s.req.Stream != nil:
 	case !s.hashing.begun() || s.hashing.passed() == 0 || s.req.Store == nil:
 		s.rehash()
-	default: // of the digests that are made anyway
+	default: // only of digests that are computed anyway
 		s.late = join(s.late, slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return !isSHA256(c) }))
 	}
 	return true
 }
 
-// heed adds the claims and the places of the server where it leads to another file, or to none. How long the file of
-// new claims is nobody has said.
+// heed adds the claims and the places that the server stated although it led to another file, or to none. No
+// authority has then stated the size of the file of new claims.
 func (s *session) heed(file metalink.File) {
 	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.claims, file.Claims))
 	if s.originAnswered || !fresh && len(file.Mirrors) == 0 {
@@ -294,8 +301,8 @@ func (s *session) heed(file metalink.File) {
 	s.describe()
 }
 
-// mayAnnounce reports whether an answer, or a digest in it, came over channels as trusted as that of the digest which
-// is known. Over http anybody on the way can say that the file is another one by now.
+// mayAnnounce reports whether an answer, or a digest in it, came over channels as trusted as that of the
+// known digest. Over http, anyone on the way can claim that the file has changed.
 func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
 	return mayAnnounce(s.firm(), hops, claims)
 }
@@ -305,8 +312,8 @@ func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Clai
 	return !overHTTPS(known) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
 }
 
-// checkVersion compares the server's first answer to this session with what it stated before. Another version takes the
-// place of the one that was known. It is an error if the file has changed too often.
+// checkVersion compares the server's first answer of this session with what it stated before. Another version
+// replaces the known one. It is an error if the file has changed too often.
 func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
 		s.forgetRecalled()
@@ -328,15 +335,15 @@ func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	return nil
 }
 
-// disowned ends the session if the size of the file came from a source that has a document in place of the file.
+// disowned ends the session if the size of the file came from a source that has a document in its place.
 func (s *session) disowned(o *origin, err error) {
 	if errors.Is(err, errInPlace) && s.sizeAt == o.url.String() {
 		s.end(sizeDisowned, err)
 	}
 }
 
-// contradicted reports whether the user's document contradicts itself: all of its pieces hold, and its digest of the whole file
-// does not.
+// contradicted reports whether the user's document contradicts itself: all of its pieces match, and its
+// digest of the whole file does not.
 func (s *session) contradicted() bool {
 	d, wrong := s.req.Described, wrongOf(s.err)
 	return d != nil && wrong != nil && s.hashing.byPieces() && s.hashing.pieces.from == d.By && wrong.Claim.Field == d.By

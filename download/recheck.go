@@ -11,26 +11,27 @@ import (
 	"braid/internal/fsys"
 )
 
-// A recheck finds the wrong bytes of a complete file whose digest does not hold, where no pieces locate them. What each source
-// brought is fetched once more from others and compared, the most doubtful sources first. Where two differ, a third one decides.
-// After that, one source after another is compared with all that is here.
+// A recheck finds the wrong bytes of a complete file whose digest does not match, if no pieces locate them.
+// The bytes of each source are fetched again from others and compared, those of the most doubtful sources
+// first. If two differ, a third source decides. After that, one source after another is compared with the
+// whole file.
 //
-// Nothing is thrown away: bytes that differ lie in an overlay, and are exchanged with those of the part file when that
-// may repair it. Then a session hashes the whole again.
+// Nothing is discarded: bytes that differ are kept in an overlay, and are exchanged with those of the part
+// file if that may repair it. A session then hashes the whole file again.
 type recheck struct {
 	board
 	over   *overlay
-	before *overlay      // what came, where it was replaced
-	saved  byterange.Set // which it has
-	mark   func() error  // notes, before the first replacement, that a digest alone ties what is here
-	mixed  bool          // which was noted
+	before *overlay      // the bytes that came, where they were replaced
+	saved  byterange.Set // ranges that before has
+	mark   func() error  // records, before the first replacement, that only a digest ties the bytes
+	mixed  bool          // mark has recorded it
 	files  fsys.FS
-	every  bool  // what each source brought was compared, as far as others could be asked
+	every  bool  // what each source sent was compared, as far as others could be asked
 	tried  int   // single sources that were asked
-	extra  int64 // bytes that they were asked for although all agreed
+	extra  int64 // bytes requested from them although all sources agreed
 }
 
-// newRecheck begins with which source brought what.
+// newRecheck returns a recheck that knows which source sent what.
 func newRecheck(s *session) *recheck {
 	x := &recheck{board: board{
 		part: s.part, size: s.part.Front(), bound: s.bound(), claims: s.claims,
@@ -60,7 +61,7 @@ func newRecheck(s *session) *recheck {
 	return x
 }
 
-// rebind makes the sources of a later session those that are asked, and blamed.
+// rebind replaces the sources by those of a later session, which are asked and blamed from then on.
 func (x *recheck) rebind(all []*origin) {
 	for _, p := range x.parties {
 		for _, o := range all {
@@ -71,7 +72,7 @@ func (x *recheck) rebind(all []*origin) {
 	}
 }
 
-// open makes the overlay. There must be room for all that one source brought.
+// open makes the overlay. There must be room for everything that one source sent.
 func (x *recheck) open(files fsys.FS) (err error) {
 	var most int64
 	for _, p := range x.parties {
@@ -86,7 +87,8 @@ func (x *recheck) open(files fsys.FS) (err error) {
 	return err
 }
 
-// round compares until something was exchanged that may repair the file; it reports false when nothing is left to compare.
+// round compares until bytes that may repair the file were exchanged. It reports false if nothing is left to
+// compare.
 func (x *recheck) round(ctx context.Context, tell func()) (bool, error) {
 	for !x.every {
 		if err := x.run(ctx, x.verifiers(), tell); err != nil {
@@ -118,7 +120,7 @@ func (x *recheck) round(ctx context.Context, tell func()) (bool, error) {
 	return false, nil
 }
 
-// verifiers are the sources that are asked: the less doubtful half, one for each host (RFC 6249, section 7).
+// verifiers returns the sources to ask: the less doubtful half, one for each host (RFC 6249, section 7).
 func (x *recheck) verifiers() (out []*party) {
 	most := x.usual()
 	for _, p := range x.byTrust() {
@@ -130,7 +132,7 @@ func (x *recheck) verifiers() (out []*party) {
 	return out
 }
 
-// usual is the doubt that half of the sources do not exceed.
+// usual returns the median of the sources' doubts.
 func (x *recheck) usual() float64 {
 	var all []float64
 	for _, p := range x.parties {
@@ -145,13 +147,13 @@ func (x *recheck) usual() float64 {
 	return all[(len(all)-1)/2]
 }
 
-// byTrust are the sources, the more trusted ones first.
+// byTrust returns the sources, the most trusted first.
 func (x *recheck) byTrust() []*party {
 	all := slices.DeleteFunc(slices.Clone(x.parties),
 		func(p *party) bool { return p.from == nil || p.from.swarm || p.from.other })
 	rank := func(p *party) int {
 		switch {
-		case x.own(p): // it would have to have been an accident
+		case x.own(p): // wrong bytes of it would be an accident
 			return 3
 		case p.accused:
 			return 2
@@ -164,13 +166,14 @@ func (x *recheck) byTrust() []*party {
 	return all
 }
 
-// own reports whether all that is here is known to be what a source has.
+// own reports whether a source is known to have exactly the bytes of the part file.
 func (x *recheck) own(p *party) bool {
 	same := x.same(p)
 	return same.Contains(byterange.Range{End: x.size})
 }
 
-// same is where a source is known to have what is here, by itself or by another name of its host.
+// same returns where a source is known to have the bytes of the part file, itself or under another name of
+// its host.
 func (x *recheck) same(p *party) byterange.Set {
 	same := p.agrees.Clone()
 	for _, o := range x.parties {
@@ -183,13 +186,14 @@ func (x *recheck) same(p *party) byterange.Set {
 	return same
 }
 
-// next is the source to be asked alone for all that is not known to be the same there; nil if none is left. If all
-// sources agree on the bytes the digest may be wrong, and little is spent on that: the server that gave it is asked for
-// more, and others for as much as the file has, of which least is known first.
+// next returns the source to be asked alone for everything that is not known to be the same there, or nil if
+// none is left. If all sources agree on the bytes, the digest may be wrong, and little is spent: the server
+// that gave the digest is asked for more, and the others together for as many bytes as the file has, those
+// with the most unknown bytes first.
 func (x *recheck) next() *party {
 	all, agreed := x.byTrust(), x.unanimous()
 	if agreed {
-		given := map[bool]int{true: 1} // up: as it leads to another source, which was asked
+		given := map[bool]int{true: 1} // last: it leads to a source that was asked
 		slices.SortStableFunc(all, func(a, b *party) int {
 			doubt, unknown := cmp.Compare(min(a.doubt, 0), min(b.doubt, 0)), cmp.Compare(x.unknown(b), x.unknown(a))
 			return cmp.Or(doubt, given[a.out]-given[b.out], unknown)
@@ -208,8 +212,9 @@ func (x *recheck) next() *party {
 	return nil
 }
 
-// rests is what is asked of a source alone: what is not known to be the same there, or to differ. One that is known to
-// have all that is here is asked for all of it: its bytes may have been damaged on the way.
+// rests returns what is requested from a source alone: everything that is not known to be the same there, or
+// to differ. A source that is known to have all bytes of the part file is asked for the whole file: its bytes
+// may have been damaged in transit.
 func (x *recheck) rests(p *party) byterange.Set {
 	rest := byterange.NewSet(byterange.Range{End: x.size})
 	if x.own(p) {
@@ -223,19 +228,19 @@ func (x *recheck) rests(p *party) byterange.Set {
 	return rest
 }
 
-// unknown is how many bytes that is.
+// unknown returns the number of bytes of rests.
 func (x *recheck) unknown(p *party) int64 {
 	rest := x.rests(p)
 	return rest.Len()
 }
 
-// unanimous reports whether each byte was compared with another source's and none was different.
+// unanimous reports whether each byte was compared with another source's and none differed.
 func (x *recheck) unanimous() bool {
 	return x.compared > 0 && !slices.ContainsFunc(x.parties,
 		func(p *party) bool { return p.todo.Count() > 0 || p.differs.Count() > 0 })
 }
 
-// exchange puts what may mend the file into its place, and what was there into the overlay.
+// exchange puts the bytes that may repair the file into place, and the replaced ones into the overlay.
 func (x *recheck) exchange() error {
 	set := x.good
 	x.good = byterange.Set{}
@@ -265,7 +270,7 @@ func (x *recheck) exchange() error {
 	return nil
 }
 
-// both is what two sets have in common.
+// both returns the intersection of two sets.
 func both(a, b byterange.Set) (out byterange.Set) {
 	for r := range a.All() {
 		for c := range b.Covered(r) {
@@ -275,7 +280,7 @@ func both(a, b byterange.Set) (out byterange.Set) {
 	return out
 }
 
-// move takes what is in part from one set to another.
+// move moves the ranges of part from one set to another.
 func move(from, to *byterange.Set, part byterange.Set) {
 	for r := range part.All() {
 		from.Remove(r)
@@ -309,7 +314,8 @@ func (x *recheck) save(set byterange.Set) (err error) {
 	return nil
 }
 
-// restore puts back what came, where bytes of a source were tried that did not lead to the right file. That ends the search.
+// restore puts back the replaced bytes if their replacements did not lead to the right file. That ends the
+// search.
 func (x *recheck) restore() error {
 	for _, p := range x.parties {
 		if p.from != nil {
@@ -324,13 +330,14 @@ func (x *recheck) restore() error {
 	return nil
 }
 
-// refuted reports whether all that a source has was compared, so that the digest shows that it has another file.
+// refuted reports whether everything that a source has was compared, so that the digest shows that it has
+// another file.
 func (x *recheck) refuted(u *url.URL) bool {
 	i := slices.IndexFunc(x.parties, func(p *party) bool { return p.from != nil && p.from.url.String() == u.String() })
 	return i >= 0 && x.parties[i].adopted && x.parties[i].asked
 }
 
-// close gives back what the overlays take.
+// close frees the overlays.
 func (x *recheck) close() {
 	if x == nil {
 		return

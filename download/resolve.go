@@ -19,22 +19,23 @@ import (
 	"braid/verify"
 )
 
-// This file decides what the file is, from the request and the chain of answers to it. The order of trust is the user, the asked
-// server, what that one names. A mirror's own claims are compared with these and are never evidence.
+// This file decides what the file is, from the request and the chain of answers to it. The order of trust is
+// the user, the asked server, and what that server names. A mirror's own claims are compared with these and
+// are never evidence.
 //
-// The asked server is the host of the URL that the user typed, where http may become https on the default ports, or the
-// Metalink server (RFC 6249, section 2) if no redirect before it carried a Link or a Digest. A host that a Link, a
-// document or a redirect with a digest names is a mirror.
+// The asked server is the host of the URL that the user typed, where http may become https on the default
+// ports, or the Metalink server (RFC 6249, section 2) if no redirect before it carried a Link or a Digest. A
+// host that a Link, a document or a redirect with a digest names is a mirror.
 
-// A role is how the server counts that a chain of answers begins with.
+// A role is how the first server of a chain of answers counts.
 type role uint8
 
 const (
 	asOrigin role = iota // its URL is that of the request
-	asMirror             // a Link, a document or the user named it, also where it stands in for the server that failed
+	asMirror             // a Link, a document or the user named it, also if it stands in for a failed server
 )
 
-// role is that of the request's own URL: a document's places are mirrors.
+// role returns the role of the request's own URL. The places of a document are mirrors.
 func (r *Request) role() role {
 	if r.Described != nil {
 		return asMirror
@@ -42,7 +43,7 @@ func (r *Request) role() role {
 	return asOrigin
 }
 
-// A nature is what an answer stands for.
+// A nature is what the last answer of a chain contains.
 type nature uint8
 
 const (
@@ -51,23 +52,24 @@ const (
 	anotherFile        // a document in place of the file, from a server that must not replace the file
 )
 
-// A resolution is what a chain of answers says of the file.
+// A resolution is what a chain of answers states about the file.
 type resolution struct {
 	nature nature
-	// file is what the asked server says: its claims are evidence. See metalink.FromHops.
+	// file is what the asked server states. Its claims are evidence. See metalink.FromHops.
 	file metalink.File
-	// mirror is the index of the first answer that is a mirror's; the number of answers if none is.
+	// mirror is the index of the first answer of a mirror, or the number of answers if there is none.
 	mirror  int
-	answers int // how many there are
-	// wrong is why the last answer is of another file than the asked server's, whose fields count all the same.
+	answers int // number of answers
+	// wrong is why the last answer is of another file than the asked server's, whose fields count all the
+	// same.
 	wrong error
 }
 
 // errInPlace refuses a document that must not replace the file.
 var errInPlace = errors.New("it answers with a Metalink document in place of the file, which only the server that was asked may do")
 
-// resolve reads a chain of answers. If trusted, a strong digest is known already, and links count that came without one
-// (RFC 6249, section 6). The error is a contradiction in the asked server's own fields.
+// resolve reads a chain of answers. If trusted, a strong digest is already known, and links without a digest
+// count (RFC 6249, section 6). The error is a contradiction in the asked server's own fields.
 func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolution, error) {
 	x := resolution{mirror: ownAnswers(hops, as), answers: len(hops)}
 	x.nature = r.natureOf(hops, as)
@@ -85,7 +87,7 @@ func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolutio
 	for i := x.mirror; i < len(hops) && x.wrong == nil && as != asMirror; i++ {
 		x.wrong = agrees(x.file.Claims, hops[i])
 	}
-	// What the asked server said counts, whatever a mirror to which it led says.
+	// What the asked server stated counts, whatever a mirror that it led to answers.
 	if x.wrong != nil && x.nature != anotherFile && file.Server == nil && !verify.Strong(file.Claims) {
 		return x, x.wrong
 	}
@@ -108,7 +110,7 @@ func agrees(claims []verify.Claim, h metalink.Hop) error {
 	return err
 }
 
-// ownAnswers is how many answers at the beginning of a chain are the asked server's.
+// ownAnswers returns how many answers at the beginning of a chain are the asked server's.
 func ownAnswers(hops []metalink.Hop, as role) int {
 	if as == asMirror {
 		return 0
@@ -116,7 +118,7 @@ func ownAnswers(hops []metalink.Hop, as role) int {
 	return metalink.Own(hops)
 }
 
-// natureOf is what the last answer of a chain stands for, by its header.
+// natureOf returns what the last answer of a chain contains, by its header.
 func (r *Request) natureOf(hops []metalink.Hop, as role) nature {
 	switch {
 	case len(hops) == 0 || !r.follows():
@@ -131,8 +133,9 @@ func (r *Request) natureOf(hops []metalink.Hop, as role) nature {
 	return anotherFile
 }
 
-// mayReplace reports whether the last answer of a chain may be a document in place of the file: its URL names one, or the asked
-// server itself sent it and no redirect carried a digest.
+// mayReplace reports whether the last answer of a chain may be a document in place of the file: if the
+// request's URL or first answer names one, or the asked server itself sent it and no redirect carried a
+// digest.
 func (r *Request) mayReplace(hops []metalink.Hop, as role) bool {
 	if as != asOrigin || len(hops) == 0 {
 		return false
@@ -141,7 +144,8 @@ func (r *Request) mayReplace(hops []metalink.Hop, as role) bool {
 	return r.namesDocument(hops) || metalink.AskedAt(hops, last) && !slices.ContainsFunc(hops[:last], strongly)
 }
 
-// namesDocument reports whether the URL of the request names a document, or its first answer does by its media type.
+// namesDocument reports whether the URL of the request, or the media type of its first answer, is a
+// document's.
 func (r *Request) namesDocument(hops []metalink.Hop) bool {
 	return IsDocument(r.URL.Path) || announcesDocument(hops[0])
 }
@@ -149,7 +153,7 @@ func (r *Request) namesDocument(hops []metalink.Hop) bool {
 // follows reports whether a document in place of the file is followed.
 func (r *Request) follows() bool { return !r.NoMetalink && r.Described == nil && isWeb(r.URL) }
 
-// announcesDocument reports whether the media type of an answer is that of a document, or of a torrent.
+// announcesDocument reports whether the media type of an answer is that of a document or a torrent.
 func announcesDocument(h metalink.Hop) bool {
 	kind := http.Header(h.Header).Get("Content-Type")
 	plain, _, _ := strings.Cut(kind, ";")
@@ -162,13 +166,13 @@ func strongly(h metalink.Hop) bool {
 	return verify.Strong(claims)
 }
 
-// decides reports whether the asked server gave a strong digest and a mirror answered. Then the digest tells the version, and the
-// mirror's date, ETag or 304 does not.
+// decides reports whether the asked server gave a strong digest and a mirror answered. The digest then
+// identifies the version; the mirror's date, ETag or 304 does not.
 func (x resolution) decides() bool {
 	return x.mirror < x.answers && verify.Strong(x.file.Claims)
 }
 
-// without removes from an answer what it says of another file.
+// without returns a without the fields that describe another file.
 func (x resolution) without(a source.Answer) source.Answer {
 	if x.wrong != nil {
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
@@ -176,7 +180,7 @@ func (x resolution) without(a source.Answer) source.Answer {
 	return a
 }
 
-// otherDigests returns the digests of an answer on the way to a document that are not the document's.
+// otherDigests returns the digests of an answer on the way to a document that do not match the document.
 func otherDigests(hops []metalink.Hop, at int, data []byte) (claims []verify.Claim, err error) {
 	if hops[at].Status >= 400 {
 		return nil, nil
@@ -194,13 +198,14 @@ func otherDigests(hops []metalink.Hop, at int, data []byte) (claims []verify.Cla
 	return claims, err
 }
 
-// An inquiry is what the asked server says of the file before its bytes are fetched.
+// An inquiry is what the asked server states about the file before its bytes are fetched.
 type inquiry struct {
 	resolution
-	answer source.Answer // without what it says of another file
+	answer source.Answer // without the fields of another file
 }
 
-// statement is what the asked server stated, before its bytes are fetched. The size is its own word unless a mirror answered.
+// statement returns what the asked server states before bytes are fetched. The size is its own unless a
+// mirror answered.
 func (x inquiry) statement() statement {
 	st := stated(x.file, x.answer, byServer, nil)
 	if x.mirror < x.answers {
@@ -212,7 +217,7 @@ func (x inquiry) statement() statement {
 // An asker asks the server of a request for the header of its answer: look, glance or head.
 type asker func(context.Context, network, *Request, condition) (source.Answer, error)
 
-// inquire asks the server what the file is. Where the answer contradicts itself, that is wrong with it, and the error.
+// inquire asks the server what the file is. A contradiction in the answer becomes wrong, and the error.
 func (r *Request) inquire(ctx context.Context, hc network, ask asker, c condition) (x inquiry, err error) {
 	if x.answer, err = ask(ctx, hc, r, c); err != nil {
 		return x, err
@@ -230,8 +235,8 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 	return x, nil
 }
 
-// onTheWay is what the server said in redirects whose target gave no answer, if a strong digest is among it. Else it
-// returns x and err.
+// onTheWay returns what the server stated in redirects whose target gave no answer, if that includes a strong
+// digest. Otherwise it returns x and err.
 func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	var e *source.Error
 	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {
@@ -241,13 +246,13 @@ func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	if wrong != nil || y.nature != theFile || !verify.Strong(y.file.Claims) {
 		return x, err
 	}
-	y.mirror = min(y.mirror, len(e.Hops)-1) // no size is the server's
+	y.mirror = min(y.mirror, len(e.Hops)-1) // no size counts as the server's
 	return inquiry{resolution: y, answer: source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}}, nil
 }
 
-// inPlace reports whether the file of an answer to HEAD begins as a document that may replace it: not every server
-// knows the media type. It asks for the first bytes where that makes a difference. A longer document is shorter than
-// its file, which has size bytes (-1: unknown).
+// inPlace reports whether the file of an answer to HEAD begins as a document that may replace it: not every
+// server knows the media type. It asks for the first bytes if the header does not decide. Beyond sniffSize, a
+// document is taken to be shorter than its file, which has size bytes (-1: unknown).
 func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size int64) bool {
 	switch {
 	case !r.follows(), isXML(r.URL), a.Size == 0, a.Size > metalink.MaxSize, !r.mayReplace(a.Hops, r.role()):
@@ -264,20 +269,20 @@ func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size
 	return f.isDocument()
 }
 
-// sniffSize is how much of a file is looked at to find out that it is a document: its root element is there by then.
+// sniffSize is how much of a file is examined to find out that it is a document. Its root element is within.
 const sniffSize = 4 << 10
 
-// A front holds back the first bytes of an answer until they show whether a document comes in place of the file.
+// A front holds back the first bytes of an answer until they show whether a document replaces the file.
 type front struct {
 	held    []byte
 	written int64 // bytes of it that are on disk already
-	refusal error // what a document means: that it is another file; nil: it may replace the file
+	refusal error // the error if it is a document; nil: the document may replace the file
 }
 
 // isXML reports whether the URL asks for XML.
 func isXML(u *url.URL) bool { return strings.EqualFold(path.Ext(u.Path), ".xml") }
 
-// read takes what is on disk already. Where it cannot be read nothing is held back.
+// read reads the bytes that are already on disk. If that fails, nothing is held back.
 func (f *front) read(part io.ReaderAt) *front {
 	if f == nil || f.written == 0 {
 		return f
@@ -293,16 +298,16 @@ func (f *front) decided() bool {
 	return len(f.held) >= sniffSize || len(f.held) >= 4 && !maybeXML(f.held)
 }
 
-// isDocument reports whether what is held is the beginning of a document.
+// isDocument reports whether the held bytes are the beginning of a document.
 func (f *front) isDocument() bool { return maybeXML(f.held) && metalink.Looks(f.held) }
 
-// maybeXML spares most files the XML reader.
+// maybeXML reports whether b may be XML. It spares most files the XML reader.
 func maybeXML(b []byte) bool {
 	b = bytes.TrimLeft(b, "\ufeff \t\r\n")
 	return len(b) == 0 || b[0] == '<' || b[0] >= 0xfe
 }
 
-// hold keeps p back, and releases it with what came before once that is decided, or no more of it is wanted.
+// hold keeps p back. It releases the held bytes once they are decided, or no more are wanted.
 func (k *sink) hold(p []byte, off int64) (int, error) {
 	f, before := k.front, k.front.held
 	if f.held = p; len(before) > 0 {
@@ -318,7 +323,7 @@ func (k *sink) hold(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// release writes what is held, unless it is a document.
+// release writes the held bytes, unless they are a document.
 func (k *sink) release() error {
 	f := k.front
 	k.front = nil
@@ -330,7 +335,7 @@ func (k *sink) release() error {
 	return err
 }
 
-// settle releases what is held at the end of a fetch, whose error it returns or replaces.
+// settle releases the held bytes at the end of a fetch, whose error it returns or replaces.
 func (k *sink) settle(err error) error {
 	if k.front == nil || int64(len(k.front.held)) == k.front.written || errors.Is(err, context.Canceled) {
 		return err

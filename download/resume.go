@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// recover resumes from what an earlier run has left, if that is part of the requested file.
+// recover resumes from what an earlier run left, if that is part of the requested file.
 func (g *getter) recover(ctx context.Context) error {
 	prior, ok := g.part.Prior()
 	if !ok {
@@ -47,25 +47,26 @@ func (g *getter) recover(ctx context.Context) error {
 	return g.goOnWith(prior)
 }
 
-// undecided reports whether err says nothing about the bytes of an earlier run. Then they stay.
+// undecided reports whether err says nothing about the bytes of an earlier run. They are kept then.
 func undecided(ctx context.Context, err error) bool {
 	return is[*source.Error](err) || is[*Error](err) || err != nil && ctx.Err() != nil
 }
 
-// continuable reports whether a digest, a strong ETag or pieces would show that the rest belongs to what an earlier run has left.
+// continuable reports whether a digest, a strong ETag or pieces would show that the rest belongs to these
+// bytes.
 func (g *getter) continuable(prior partfile.Identity) bool {
 	return verify.Strong(prior.Claims) || tagged(prior) || g.req.provenByPieces()
 }
 
-// tagged reports whether a strong ETag of a known host tells the version of all that is here.
+// tagged reports whether a strong ETag of a known host identifies the version of all bytes.
 func tagged(prior partfile.Identity) bool {
 	return prior.ETag != "" && prior.ETagHost != "" && !prior.Mixed
 }
 
-// continues checks whether the bytes of an earlier run are of the requested file, and returns what is known of that
-// file. If the URL is the same and the first answer can be compared with prior, that comparison decides. Else the
-// server is asked. Another program may have written a prior without a seal: what it says counts only as far as the
-// request or the server confirm it.
+// continues checks whether the bytes of an earlier run are of the requested file, and returns what is known
+// of that file. If the URL is the same and the first answer can be compared with prior, that comparison
+// decides. Otherwise the server is asked. Another program may have written a prior without a seal: it counts
+// only as far as the request or the server confirm it.
 func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed bool) (partfile.Identity, error) {
 	u := g.req.URL
 	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Claims}
@@ -75,7 +76,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	if g.req.provenByPieces() {
 		want.PieceSum = partfile.SumPieces(g.req.Described.Pieces)
 	}
-	if g.req.described() { // no server will be asked what the file is
+	if g.req.described() { // no server is asked what the file is
 		prior, err := decidedBy(g.req.Claims, want, prior)
 		return takenOver(want, prior, sealed), err
 	}
@@ -92,7 +93,8 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	}
 	known := verify.Strong(g.req.Claims)
 	if sealed {
-		known = known || verify.Strong(prior.Claims) || tagged(prior) && g.req.Require != RequireDigest // which HEAD may have
+		// If a digest is required, HEAD may have it.
+		known = known || verify.Strong(prior.Claims) || tagged(prior) && g.req.Require != RequireDigest
 	}
 	if want.URLSum == prior.URLSum && known || goesOnFrom(want, prior) == nil {
 		return takenOver(want, prior, sealed), nil
@@ -114,9 +116,9 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	return takenOver(want, prior, sealed), err
 }
 
-// goesOnFrom returns nil if bytes of prior are bytes of want, and says otherwise why they cannot be told to be. One
-// strong digest makes them one file, wherever it is from, and so do the same pieces, each of which is checked. Without
-// it, nothing but the same URL with an unchanged validator will do.
+// goesOnFrom returns nil if bytes of prior are bytes of want, and otherwise why that is not known. A common
+// strong digest makes them one file, wherever it is from, and so do the same pieces, each of which is
+// checked. Otherwise the URL must be the same and a validator unchanged.
 func goesOnFrom(want, prior partfile.Identity) error {
 	now, then := identityView(want), identityView(prior)
 	if prior.SizeBy != "" || want.SizeBy != "" {
@@ -142,8 +144,8 @@ func goesOnFrom(want, prior partfile.Identity) error {
 	return errors.New("nothing says that the file has not changed since")
 }
 
-// decidedBy is goesOnFrom, but for bytes of the same URL that nothing contradicts: a strong digest that the server or a
-// document states now decides about these. It returns what is known of them then.
+// decidedBy is like goesOnFrom, except that a strong digest which the server or a document states now decides
+// about bytes of the same URL that nothing contradicts. It returns what is then known of them.
 func decidedBy(stated []verify.Claim, want, prior partfile.Identity) (partfile.Identity, error) {
 	err := goesOnFrom(want, prior)
 	if err == nil || want.URLSum != prior.URLSum || !verify.Strong(stated) ||
@@ -156,7 +158,8 @@ func decidedBy(stated []verify.Claim, want, prior partfile.Identity) (partfile.I
 	return prior, nil
 }
 
-// lookAgain asks the server what the file is: by HEAD, then by GET, as some servers give digests in answer to GET only.
+// lookAgain asks the server what the file is: by HEAD, then by GET, as some servers give digests for GET
+// only.
 func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inquiry, err error) {
 	for _, ask := range []asker{look, glance} {
 		x, err = g.req.inquire(ctx, g.http, ask, condition{})
@@ -175,7 +178,7 @@ func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inqu
 	return x, err
 }
 
-// noAnswerError returns the error of a download that cannot go on before the server has described the file.
+// noAnswerError returns the error of a download that needs the server's description of the file first.
 func (g *getter) noAnswerError(err error, sealed bool) error {
 	var src *source.Error
 	if sealed || !errors.As(err, &src) {
@@ -186,8 +189,8 @@ func (g *getter) noAnswerError(err error, sealed bool) error {
 	return &e
 }
 
-// resumeUnproven resumes from bytes of an earlier run that nothing proves, if the user allows that. Else they are set
-// aside until the new file is in place.
+// resumeUnproven resumes from unproven bytes of an earlier run, if the user allows that. Otherwise they are
+// set aside until the new file is in place.
 func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) error {
 	if !g.mayContinue(prior) || !g.part.Sealed() {
 		return g.part.Reset("nothing shows that the rest would be of the same file")
@@ -207,7 +210,7 @@ func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) er
 	return g.goOnWith(prior)
 }
 
-// mayContinue reports whether the user allows to resume from bytes that nothing proves, and demands no proof.
+// mayContinue reports whether the user allows resuming from unproven bytes, and demands no proof.
 func (g *getter) mayContinue(prior partfile.Identity) bool {
 	return g.mayCompare(prior) && len(g.req.Mirrors) == 0
 }
@@ -218,8 +221,8 @@ func (g *getter) mayCompare(prior partfile.Identity) bool {
 		prior.URLSum == partfile.SumURL(g.req.URL)
 }
 
-// continueBroken resumes, within one run, after the server broke off, as resumeUnproven does between two runs. It
-// reports whether it did. The error says that the server did not answer, however often it was asked.
+// continueBroken resumes within one run after the server broke off, as resumeUnproven does between two runs.
+// It reports whether it did. The error is that the server did not answer, however often it was asked.
 func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	id, have := s.identity(), s.part.Have()
 	if g.req.inOrder() || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !g.mayContinue(id) {
@@ -243,7 +246,7 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 		return false, nil
 	}
 	g.note("the server broke off, and gives neither a digest nor a strong ETag: it goes on, as size, date and samples are the same")
-	if front := have.FirstGap(0); front > g.carried.brokenAt { // the transfer made progress: the count of tries begins anew
+	if front := have.FirstGap(0); front > g.carried.brokenAt { // after progress the tries are counted afresh
 		g.carried.brokenAt, g.carried.restarts = front, 0
 	}
 	g.goOn(s)
@@ -251,7 +254,7 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	return true, nil
 }
 
-// sameSamples fetches parts of what is here once more, and compares.
+// sameSamples fetches parts of the existing bytes again and compares them.
 func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, parts []byterange.Range) error {
 	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
 	for _, r := range parts {
@@ -274,7 +277,7 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here 
 	return nil
 }
 
-// goOnWith begins with what is here, but for what lies behind the end that an authority gives the file.
+// goOnWith resumes from the existing bytes, except those beyond the end that an authority gives the file.
 func (g *getter) goOnWith(id partfile.Identity) error {
 	g.recall(id)
 	if k := g.carried.known; g.req.onDisk() && k.size >= 0 && g.reaches(k.size) {
@@ -290,13 +293,13 @@ func (g *getter) goOnWith(id partfile.Identity) error {
 	return nil
 }
 
-// recall takes over what a journal, or the request about a file in place, says of the bytes that are here.
+// recall takes over what a journal, or the request about a file in place, states about the existing bytes.
 func (g *getter) recall(id partfile.Identity) {
 	g.carried.recall(id, &g.req)
 	g.carried.goesOn, g.carried.answeredBy, g.carried.answered = true, id.Host, id.Date
 }
 
-// beginFromBase begins the part file with the useful bytes of the base file. What an earlier run has left stays.
+// beginFromBase begins the part file with the useful bytes of the base file. Bytes of an earlier run stay.
 func (g *getter) beginFromBase(ctx context.Context) error {
 	s := g.req.base
 	if s == nil || s.useful.Count() == 0 {
@@ -329,8 +332,8 @@ func (g *getter) beginFromBase(ctx context.Context) error {
 	return nil
 }
 
-// copyBase copies the useful bytes that are not in the part file yet. They are verified like all others, as the base
-// file may have changed.
+// copyBase copies the useful bytes that are not yet in the part file. They are verified like all others,
+// because the base file may have changed.
 func (g *getter) copyBase(ctx context.Context, s *baseFile) error {
 	f, err := openRegular(g.http.files, s.path)
 	if err != nil {
@@ -350,7 +353,7 @@ func (g *getter) copyBase(ctx context.Context, s *baseFile) error {
 	return nil
 }
 
-// open opens the part file and resumes from what an earlier run left in it, as far as that can be used.
+// open opens the part file and resumes from what an earlier run left in it, as far as possible.
 func (g *getter) open(ctx context.Context) (err error) {
 	if g.upload != nil {
 		return storing{g}.open(ctx)
@@ -378,7 +381,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// leave keeps the part file if the next run can resume from it, and discards it if not.
+// leave keeps the part file if the next run can resume from it, and otherwise discards it.
 func (g *getter) leave(failed error) error {
 	if g.upload != nil {
 		return storing{g}.leave(failed)
@@ -386,10 +389,10 @@ func (g *getter) leave(failed error) error {
 	if !g.req.hasName() || !g.useful && !g.unproven {
 		return g.part.Discard()
 	}
-	err := g.part.Close() // which may have to void some of it
+	err := g.part.Close() // it may void some bytes
 	g.kept, g.keptAt = g.part.Kept()
 	if errors.As(err, &g.moved) {
-		return nil // explain tells of it
+		return nil // explain reports it
 	}
 	return err
 }

@@ -14,10 +14,10 @@ import (
 	"braid/verify"
 )
 
-// A session is one attempt to download the file: everything between the first request and the proof. If the file
-// changed or what came is wrong, another session begins.
+// A session is one attempt to download the file: everything from the first request to the proof. If the file
+// changes or wrong bytes came, another session begins.
 //
-// All its fields belong to the goroutine of run. Fetches run in goroutines of their own and send it messages.
+// All its fields belong to the goroutine of run. Fetches run in their own goroutines and send it messages.
 type session struct {
 	c       *Client
 	http    network
@@ -35,19 +35,19 @@ type session struct {
 	aside      aside
 	swarm      swarm
 	cut        cutoff
-	newMirrors bool          // the mirrors that the origin named are not added yet
-	here       byterange.Set // what was reported to the scheduler
+	newMirrors bool          // mirrors that the origin named are still to be added
+	here       byterange.Set // ranges that were reported to the scheduler
 	disk       disk
 
 	wake   time.Time
-	trees  *mirrorTrees // nil but in a batch
+	trees  *mirrorTrees // nil except in a batch
 	result *Result
 	how    outcome // how it ended early
 	err    error   // why
 	done   bool
 }
 
-// run downloads until everything is here and proven, or the session cannot go on.
+// run downloads until every byte is present and proven, or the session cannot continue.
 func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.ctx = ctx
@@ -108,11 +108,11 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	return proof, err
 }
 
-// beat is how often the journal is updated.
+// beat is the interval between updates of the journal.
 const beat = 50 * time.Millisecond
 
-// step passes an event to the scheduler and performs its actions. An action may cause further events, which are passed
-// on in turn.
+// step passes an event to the scheduler and performs its actions. Further events that an action causes are
+// passed on in turn.
 func (s *session) step(ev scheduler.Event) {
 	do, wake := s.sched.Step(time.Now(), ev)
 	s.wake = wake
@@ -149,7 +149,7 @@ func (s *session) step(ev scheduler.Event) {
 	}
 }
 
-// handle applies a message of a fetch.
+// handle handles a message of a fetch.
 func (s *session) handle(m message) {
 	f := s.fetches.running[m.id]
 	switch {
@@ -176,7 +176,7 @@ func (s *session) handle(m message) {
 	}
 }
 
-// drain ends all goroutines of the session, and waits for them.
+// drain ends all goroutines of the session and waits for them.
 func (s *session) drain() {
 	s.fetches.drain(s.sources.credit)
 	s.workers.Wait()
@@ -184,7 +184,7 @@ func (s *session) drain() {
 	s.hashing.stop()
 }
 
-// launch starts the fetch that the scheduler asked for.
+// launch starts the fetch that the scheduler requested.
 func (s *session) launch(a scheduler.Fetch) {
 	o := s.sources.lanes[a.Source]
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -209,7 +209,7 @@ func (s *session) launch(a scheduler.Fetch) {
 	})
 }
 
-// beat updates the journal and tells the observer the progress.
+// beat checks the least speed, updates the journal and reports the progress.
 func (s *session) beat() {
 	s.fetches.stats.beat()
 	if err := s.fetches.keepsUp(s.c, s.req, s.limiter(), time.Now()); err != nil {
@@ -239,7 +239,8 @@ func (s *session) progress() {
 		Twice: s.result.Duplicate + s.fetches.stats.twice()})
 }
 
-// remember saves the measured speeds of the sources for the next download. Under a limit the speeds say nothing of the sources.
+// remember saves the measured speeds of the sources for later downloads. Speeds under a limit are not those
+// of the sources.
 func (s *session) remember() {
 	if s.c.State == nil || s.c.Limit.limits() {
 		return
@@ -247,7 +248,7 @@ func (s *session) remember() {
 	working := 0
 	for _, sp := range s.sched.Speeds() {
 		o := s.sources.lanes[sp.Source]
-		if o.lanes > 1 || o.swarm || s.c.HostLimits.limited(o.url) { // one of several connections is not the server
+		if o.lanes > 1 || o.swarm || s.c.HostLimits.limited(o.url) { // one of several is not the server
 			continue
 		}
 		known := state.Speed{Rate: sp.Rate, RTT: sp.RTT}
@@ -258,7 +259,8 @@ func (s *session) remember() {
 			working++
 		}
 		s.c.State.Learn(sp.Host, known)
-		if named := source.HostPort(o.url); named != sp.Host { // it redirects: the next download may look up either name
+		// If the server redirects, the next download may look up either name.
+		if named := source.HostPort(o.url); named != sp.Host {
 			s.c.State.Learn(named, known)
 		}
 	}
@@ -267,7 +269,7 @@ func (s *session) remember() {
 	}
 }
 
-// limiter returns the limit of this download; nil if there is none.
+// limiter returns the limit of this download, or nil if there is none.
 func (s *session) limiter() *Limiter {
 	if s.req.Limit != nil {
 		return s.req.Limit
@@ -275,8 +277,8 @@ func (s *session) limiter() *Limiter {
 	return s.c.Limit
 }
 
-// throttled returns the sink for a fetch, which obeys the limits of this download and of its host. End is called when
-// the fetch is over.
+// throttled returns the sink for a fetch, which obeys the limits of this download and of its host. The caller
+// must call end when the fetch is over.
 func (s *session) throttled(ctx context.Context, o *origin, k *sink) (to source.Sink, end func()) {
 	limit, hosts := s.limiter(), s.c.HostLimits
 	if o.swarm {
@@ -292,17 +294,17 @@ func (s *session) throttled(ctx context.Context, o *origin, k *sink) (to source.
 	return t, t.end
 }
 
-// identity returns what the journal of the part file says of the file.
+// identity returns what the journal of the part file records of the file.
 func (s *session) identity() partfile.Identity {
 	id := identityOf(s.req, s.known)
 	id.Host, id.Date = s.result.Host, s.result.LastModified
-	if id.Host == "" { // it has not answered in this run
+	if id.Host == "" { // the server has not answered in this run
 		id.Host, id.Date = s.carried.answeredBy, s.carried.answered
 	}
 	return id
 }
 
-// describe records in the journal what file it is.
+// describe records in the journal which file this is.
 func (s *session) describe() {
 	if s.makeWay() != nil {
 		return
@@ -312,7 +314,7 @@ func (s *session) describe() {
 	s.disk.do(func() error { return s.part.Begin(id) })
 }
 
-// makeWay sets aside what an earlier run has left, if that is of no use, now that other bytes come.
+// makeWay sets aside what an earlier run left and cannot be resumed, now that other bytes come.
 func (s *session) makeWay() error {
 	if err := s.part.MakeWay(); err != nil {
 		return s.stop(err)
@@ -321,7 +323,8 @@ func (s *session) makeWay() error {
 	return nil
 }
 
-// reserve checks that there is room for the file, and records in the journal what file it is.
+// reserve checks that the file is within the limit and fits on disk, and records in the journal which file
+// this is.
 func (s *session) reserve() error {
 	s.fetches.bound(s.size)
 	if most := s.c.MaxSize; most > 0 && s.size > most {
@@ -348,16 +351,16 @@ func (s *session) reserve() error {
 	return nil
 }
 
-// stop ends the session with an error, which it returns to refuse the body that is waiting.
+// stop ends the session with err. It returns err, which refuses the waiting body.
 func (s *session) stop(err error) error {
 	how := outcomeOf(err)
-	if s.guessed() && is[*partfile.SpaceError](err) { // a mirror alone says that the file is so large
+	if s.guessed() && is[*partfile.SpaceError](err) { // only a mirror stated this large size
 		how = sizeDisowned
 	}
 	return s.end(how, err)
 }
 
-// end ends the session, if it has not ended. It returns err, to refuse the body that is waiting.
+// end ends the session, if it has not ended. It returns err, which refuses the waiting body.
 func (s *session) end(how outcome, err error) error {
 	if s.how == ongoing {
 		s.how, s.err = how, err
@@ -369,7 +372,7 @@ func (s *session) note(format string, args ...any) { s.req.note(format, args...)
 
 func (s *session) observe(ev Event) { s.req.observe(ev) }
 
-// streamed reports whether any byte was written to the stream, or uploaded.
+// streamed reports whether any byte was written to the stream or uploaded.
 func (s *session) streamed() bool {
 	return s.req.Stream != nil && s.part.Front() > 0 || s.hashing.upload != nil && s.hashing.upload.begun()
 }
