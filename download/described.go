@@ -18,27 +18,29 @@ import (
 	"braid/verify"
 )
 
-// A Described is what a Metalink document or a torrent says of a file, beside its digests, which are in Request.Claims. They are
-// the evidence in place of what servers say, and each server is a mirror of equal standing.
+// A Described is the description of a file by a Metalink document or a torrent. Its digests are in
+// Request.Claims: they are the evidence in place of what servers state, and all servers are mirrors of equal
+// rank.
 type Described struct {
-	Name    string            // what the document calls the file
+	Name    string            // the file's name in the document
 	By      string            // the document, printable and without secrets
 	URL     *url.URL          // of the document; nil if it was a local file
-	Over    verify.Channel    // how it came
+	Over    verify.Channel    // the channel that it came over
 	Torrent bool              // its pieces are evidence if there is no strong digest
 	Size    int64             // -1: unknown
 	Pieces  verify.Pieces     // zero: none
-	Mirrors []metalink.Mirror // as it describes those that are among Request.URL and Request.Mirrors
-	// Torrents may have pieces, if the document itself has none, and their peers the file, if its places do not.
+	Mirrors []metalink.Mirror // its description of those in Request.URL and Request.Mirrors
+	// Torrents may have pieces if the document has none, and peers if its places do not have the file.
 	Torrents []metalink.MetaURL
-	Notes    []string // what of the document is not used
+	Notes    []string // what is not used of the document
 
-	sharing   *sharing // nil: no peers are known
-	malformed error    // of the hash that cannot be read, where the document has no strong one that can
-	remote    bool     // Request.URL is that of a torrent: nothing is known but where to ask for peers
+	sharing   *sharing // nil if no peers are known
+	malformed error    // of a hash that cannot be parsed, if the document has no strong one that can
+	remote    bool     // Request.URL is that of a torrent, and only its peers are known as a place
 }
 
-// A Document is a Metalink document, or a torrent read as one. Its files are kept as they are until requests are made of them.
+// A Document is a Metalink document, or a torrent read as one. Its files stay packed until requests are made
+// of them.
 type Document struct {
 	Files    metalink.Files
 	Refused  []metalink.Refused
@@ -46,22 +48,23 @@ type Document struct {
 	Origin   *url.URL // see metalink.Document
 	Dynamic  bool
 	Torrent  bool
-	Name     string         // in messages: masked and printable
+	Name     string         // for messages: masked and printable
 	URL      *url.URL       // nil if it was a local file
-	Over     verify.Channel // how it came
+	Over     verify.Channel // the channel that it came over
 	// Notes are for users who ask for details.
 	Notes []string
 
 	by              address.Scope  // of its server
-	redirectDigests []verify.Claim // digests of redirects to it that are not its own: they describe the file
-	originDigests   []verify.Claim // those of them that the asked server gave
+	redirectDigests []verify.Claim // digests in redirects to it that do not match it: they are the file's
+	originDigests   []verify.Claim // those that the asked server gave
 	torrent         *metainfo.Torrent
-	peers           []string // that a magnet link names
+	peers           []string // given by a magnet link
 	shared          *sharedPieces
 }
 
-// ReadDocument reads a document that the user gave: its claims count as the user's. Documents are handed around, so its URLs may
-// lead to this machine or to public addresses, and not to private networks. The error is an *Error.
+// ReadDocument reads a document that the user gave. Its claims count as the user's. Documents are passed
+// around, so its URLs may lead to this machine or to public addresses, but not to private networks. The error
+// is an *Error.
 func ReadDocument(r io.Reader, name string) (*Document, error) {
 	d, err := parseDocument(r, name, verify.User, address.Loopback)
 	if err != nil {
@@ -71,8 +74,8 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 	return d, nil
 }
 
-// describedInPlace is the request for the file that the document describes with which the server of r answers; describe
-// is Document.Request or Document.Describe.
+// describedInPlace returns the request for the file in the document that the server of r answers with.
+// describe is Document.Request or Document.Describe.
 func (r *Request) describedInPlace(ctx context.Context, hc network,
 	describe func(*Document, metalink.File, Request) (Request, error)) (Request, error) {
 	d, err := documentOf(ctx, hc, r, func(hops []metalink.Hop) bool { return r.mayReplace(hops, asOrigin) })
@@ -91,7 +94,7 @@ func (r *Request) describedInPlace(ctx context.Context, hc network,
 	return req, nil
 }
 
-// documentOf fetches the document at the URL of a request, if the answers that lead to it may.
+// documentOf fetches the document at the URL of a request, if may accepts the answers that lead to it.
 func documentOf(ctx context.Context, hc network, req *Request, may func([]metalink.Hop) bool) (*Document, error) {
 	o := req.ownOptions(false)
 	d, hops, err := fetchDocument(ctx, hc, req.URL, o)
@@ -106,8 +109,8 @@ func documentOf(ctx context.Context, hc network, req *Request, may func([]metali
 	return d, nil
 }
 
-// fetchDocument fetches and reads one document. The digests of its own answer describe the document; a digest of a redirect does,
-// or else the file.
+// fetchDocument fetches and reads one document. A digest in its own answer is of the document. A digest in a
+// redirect is of the document if it matches, and otherwise of the file.
 func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (*Document, []metalink.Hop, error) {
 	data, a, err := fetchSmall(ctx, hc, u, o, metalink.MaxSize)
 	var long *longError
@@ -139,8 +142,8 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 	return d, a.Hops, nil
 }
 
-// Request is base for a file of the document, which has to name a place of it. Claims of base must not contradict the document; a
-// name in base stays.
+// Request returns base with a file of the document, which must name a place of it. Claims of base must not
+// contradict the document. A name in base stays.
 func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 	r, err := d.Describe(f, base)
 	switch {
@@ -154,7 +157,8 @@ func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 	return r, nil
 }
 
-// Describe is base with the document's description of a file. No place is needed: without one URL is nil.
+// Describe returns base with the document's description of a file. Without a place in the document, URL is
+// nil.
 func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	base = base.own()
 	claims := slices.Clone(f.Claims)
@@ -204,7 +208,7 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	return r, nil
 }
 
-// noPlace is the error of a file without a place.
+// noPlace returns the error of a file without a place.
 func (d *Document) noPlace(p Peers) error {
 	switch {
 	case d.Torrent:
@@ -215,12 +219,12 @@ func (d *Document) noPlace(p Peers) error {
 	return errors.New("it names no URL of this file that may be used, and no torrent whose peers may be asked")
 }
 
-// fail is an error about a file of the document.
+// fail returns an error about a file of the document.
 func (d *Document) fail(f metalink.File, k Kind, err error, hint Hint) *Error {
 	return fail(k, "document", d.Name+", file "+source.Escape(f.Name), err, hint)
 }
 
-// notesOf lists what of the description of a file is not used.
+// notesOf lists what is not used of the description of a file.
 func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 	for _, u := range f.Documents {
 		if isTorrent(u) && isWeb(u.URL) {
@@ -239,19 +243,20 @@ func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 	return notes
 }
 
-// described reports whether a document says what the file is: then no server is asked for that, and each is a mirror. A document
-// without a strong digest is a list of places, of which the first is the origin, unless it is a torrent with pieces.
+// described reports whether a document identifies the file. No server is then asked for that, and each is a
+// mirror. A document without a strong digest is a list of places whose first is the origin, unless it is a
+// torrent with pieces.
 func (r *Request) described() bool {
 	return r.Described != nil && (verify.Strong(r.Claims) || r.provenByPieces())
 }
 
-// unsized reports whether a document describes the file and does not say how long it is.
+// unsized reports whether a document describes the file without its size.
 func (r *Request) unsized() bool { return r.described() && r.Described.Size < 0 }
 
-// listed reports whether a document is a list of places only.
+// listed reports whether a document is only a list of places.
 func (r *Request) listed() bool { return r.Described != nil && !r.described() }
 
-// readable is an error if a digest of the document is malformed and no strong one is left.
+// readable returns an error if a digest of the document is malformed and there is no strong one.
 func (r *Request) readable() error {
 	if r.Described == nil || r.Described.malformed == nil || verify.Strong(r.Claims) {
 		return nil
@@ -259,7 +264,7 @@ func (r *Request) readable() error {
 	return fail(Protocol, "document", r.Described.By, r.Described.malformed, "")
 }
 
-// reportDescribed reports what a document offers and what of it is not used.
+// reportDescribed reports what a document offers and what is not used of it.
 func (r *Request) reportDescribed() {
 	for _, n := range r.unreadable {
 		r.note("%s", n)
@@ -285,7 +290,7 @@ func (r *Request) spans() bool {
 		!verify.Strong(r.Claims)
 }
 
-// bySwarm reports whether a document names no place but torrents, whose peers may be asked.
+// bySwarm reports whether a document names no place except torrents, whose peers may be asked.
 func (r *Request) bySwarm() bool {
 	d := r.Described
 	return d != nil && d.sharing == nil && r.Peers.asked() && len(d.Torrents) > 0 && verify.Strong(r.Claims)
@@ -299,7 +304,7 @@ func (r *Request) shared() bool {
 // isSwarm reports whether u is a swarm that may be asked.
 func (r *Request) isSwarm(u *url.URL) bool { return source.IsSwarm(u) && r.shared() }
 
-// seeds reports whether the file is to be given to peers when it is here.
+// seeds reports whether the file is to be seeded once it is complete.
 func (r *Request) seeds() bool { return r.Peers.asked() && (r.SeedRatio > 0 || r.SeedTime > 0) }
 
 // onDisk reports whether the file gets a name in a folder.
@@ -308,7 +313,7 @@ func (r *Request) onDisk() bool { return r.hasName() && r.Store == nil }
 // inOrder reports whether bytes leave in order as they are hashed, and cannot be read again.
 func (r *Request) inOrder() bool { return r.Stream != nil || r.Store != nil }
 
-// renames reports whether the file gets another name where its own is taken.
+// renames reports whether the file gets another name if its own is taken.
 func (r *Request) renames() bool { return r.Rename && !r.Overwrite && !r.IfNewer && r.onDisk() }
 
 // hasName reports whether the file gets a name, in a folder or a store.

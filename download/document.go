@@ -18,18 +18,18 @@ import (
 	"braid/verify"
 )
 
-// A documentResult is what a document says of the file.
+// A documentResult is the result of reading a document about the file.
 type documentResult struct {
 	doc  metalink.MetaURL
 	file metalink.File
 	from string // masked
-	err  error  // why it is of no use
+	err  error  // why it is not used
 }
 
-// leastPieces is the size of a file for which a document with pieces is worth a request.
+// leastPieces is the least size of a file for which a document with pieces is worth a request.
 const leastPieces = 8 << 20
 
-// nextDocument returns the document to read next: Metalink/XML has more than a torrent.
+// nextDocument returns the document to read next. Metalink/XML comes first: it has more than a torrent.
 func (p *carried) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
 	for _, find := range []func(metalink.File) (metalink.MetaURL, bool){metalinkOf, torrentOf} {
 		if doc, ok := find(f); ok && !slices.Contains(p.asked, doc.URL.String()) {
@@ -39,7 +39,8 @@ func (p *carried) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
 	return metalink.MetaURL{}, false
 }
 
-// readNext fetches the documents that were not read yet, one after the other, until one is of use. It reports false if none is.
+// readNext fetches the documents that were not read yet, one after another, until one can be used. It reports
+// false if none can.
 func (p *carried) readNext(ctx context.Context, hc network, r *Request, file metalink.File, claims []verify.Claim,
 	trusted bool) (documentResult, bool) {
 	for {
@@ -56,7 +57,7 @@ func (p *carried) readNext(ctx context.Context, hc network, r *Request, file met
 	}
 }
 
-// metalinkOf is the first Metalink/XML document about a file.
+// metalinkOf returns the first Metalink/XML document about a file.
 func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 	for _, d := range f.Documents {
 		if metalink.IsMediaType(d.Type) && isWeb(d.URL) {
@@ -66,7 +67,7 @@ func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 	return metalink.MetaURL{}, false
 }
 
-// describedBy fetches a document and merges it with what the header fields said.
+// describedBy fetches a document and merges it with the header fields.
 func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaURL, file metalink.File,
 	claims []verify.Claim, trusted bool) documentResult {
 	t := documentResult{doc: doc, from: source.Mask(doc.URL)}
@@ -88,7 +89,8 @@ func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaU
 	return t
 }
 
-// mergeDocument finds the file in a document. The document must give the strong digest of the whole that is known already.
+// mergeDocument adds the document's description to file. The document must have the known strong digest of
+// the file.
 func mergeDocument(d *Document, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
 	f, ok := d.fileCalled(name)
 	if !ok {
@@ -107,7 +109,7 @@ func mergeDocument(d *Document, name string, file metalink.File, claims []verify
 	return metalink.Merge(file, f)
 }
 
-// fileCalled is the file that is meant: that of the name or, if none is given, the only one.
+// fileCalled returns the file of that name or, if name is empty, the only one.
 func (d *Document) fileCalled(name string) (metalink.File, bool) {
 	if name != "" {
 		return d.fileNamed(name)
@@ -118,7 +120,7 @@ func (d *Document) fileCalled(name string) (metalink.File, bool) {
 	return metalink.File{}, false
 }
 
-// fileNamed is the file of that name.
+// fileNamed returns the file of that name.
 func (d *Document) fileNamed(name string) (metalink.File, bool) {
 	for i := range d.Files.Len() {
 		if d.Files.Name(i) == name {
@@ -128,9 +130,9 @@ func (d *Document) fileNamed(name string) (metalink.File, bool) {
 	return metalink.File{}, false
 }
 
-// channelOf is how an answer came.
+// channelOf returns the channel over which an answer came.
 func channelOf(a source.Answer) verify.Channel {
-	for _, h := range a.Hops { // an attacker may have named what an answer over http leads to
+	for _, h := range a.Hops { // an attacker may have chosen where an answer over http leads
 		if !h.Proven() {
 			return verify.HTTP
 		}
@@ -141,7 +143,7 @@ func channelOf(a source.Answer) verify.Channel {
 	return verify.HTTPS
 }
 
-// torrentOf is the first torrent about a file.
+// torrentOf returns the first torrent about a file.
 func torrentOf(f metalink.File) (metalink.MetaURL, bool) {
 	for _, d := range f.Documents {
 		if isTorrent(d) && isWeb(d.URL) {
@@ -153,8 +155,8 @@ func torrentOf(f metalink.File) (metalink.MetaURL, bool) {
 
 func isTorrent(d metalink.MetaURL) bool { return d.Type == metalink.Torrent }
 
-// withTorrent adds the pieces that a torrent has of a file. Their SHA-1 locates damage; they are used only if a strong digest of
-// the whole is known.
+// withTorrent adds the pieces that a torrent has of a file. Their SHA-1 locates damage. They are used only if
+// a strong digest of the whole file is known.
 func withTorrent(data []byte, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
 	t, err := metainfo.Parse(bytes.NewReader(data))
 	if err != nil {
@@ -175,8 +177,8 @@ func withTorrent(data []byte, name string, file metalink.File, claims []verify.C
 	return file, nil
 }
 
-// inTorrent is the file of a torrent that is meant: that of the name, with or without the folder of the torrent or, if no
-// name is given, the only one.
+// inTorrent returns the file of that name, with or without the folder of the torrent, or the only one if name
+// is empty.
 func inTorrent(t metainfo.Torrent, name string) (metainfo.File, bool) {
 	for _, f := range t.Files {
 		if name == f.Name || name == f.Path() {
@@ -189,7 +191,8 @@ func inTorrent(t metainfo.Torrent, name string) (metainfo.File, bool) {
 	return metainfo.File{}, false
 }
 
-// parseDocument reads a Metalink document, or a torrent if it is called or looks like one. It came over that channel, from there.
+// parseDocument reads a Metalink document, or a torrent if its name or its first bytes are a torrent's. It
+// came over the channel over, from a server in the scope by.
 func parseDocument(r io.Reader, name string, over verify.Channel, by address.Scope) (*Document, error) {
 	b := bufio.NewReader(r)
 	if head, _ := b.Peek(2); !IsTorrent(name) && !metainfo.Looks(head) {
@@ -208,13 +211,14 @@ func parseDocument(r io.Reader, name string, over verify.Channel, by address.Sco
 	return torrentDocument(t, over, by), nil
 }
 
-// add takes a file that was read.
+// add adds a file that was read.
 func (d *Document) add(f metalink.File) {
 	f.From(d.Over, d.by)
 	d.Files.Add(f)
 }
 
-// torrentDocument is a torrent as a document that came over that channel, from there.
+// torrentDocument returns a torrent as a document that came over the channel over, from a server in the scope
+// by.
 func torrentDocument(t metainfo.Torrent, over verify.Channel, by address.Scope) *Document {
 	d := &Document{Refused: t.Refused, Warnings: t.Warnings, Torrent: true, Over: over, by: by, torrent: &t,
 		shared: newSharedPieces()}
@@ -227,10 +231,10 @@ func IsTorrent(name string) bool { return strings.EqualFold(path.Ext(name), ".to
 
 const magnetName = "the magnet link"
 
-// fetchMagnet finds the torrent of a magnet link.
+// fetchMagnet implements Client.Magnet.
 func fetchMagnet(ctx context.Context, hc network, req *Request, m metainfo.Magnet) (*Document, error) {
 	o := req.mirrorOptions(false)
-	o.Named = address.Public | address.Loopback // links are handed around, as documents are
+	o.Named = address.Public | address.Loopback // links are passed around, as documents are
 	var last error
 	for _, u := range m.Sources {
 		data, _, err := fetchSmall(ctx, hc, u, o, metainfo.MaxSize)
@@ -259,7 +263,7 @@ func fetchMagnet(ctx context.Context, hc network, req *Request, m metainfo.Magne
 	return magnetDocument(t, m, magnetName), nil
 }
 
-// magnetDocument is the torrent of a magnet link, with the trackers, web seeds and peers of the link.
+// magnetDocument returns the torrent of a magnet link, with the trackers, web seeds and peers of the link.
 func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Document {
 	t.AddWebSeeds(m.WebSeeds...)
 	if len(m.Trackers) > 0 {
@@ -270,12 +274,12 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 	return d
 }
 
-// otherTorrent is the error of a torrent that a magnet link does not mean.
+// otherTorrent returns the error of a torrent with another hash than the magnet link.
 func otherTorrent(got, want metainfo.Hash) error {
 	return &fault{kind: Protocol, what: fmt.Sprintf("that is the torrent %v, not %v", got, want)}
 }
 
-// fromOf is where the server is that gave an answer.
+// fromOf returns the address scope of the server that answered.
 func fromOf(a source.Answer) address.Scope {
 	if len(a.Hops) == 0 {
 		return 0

@@ -9,22 +9,22 @@ import (
 	"braid/verify/signatures"
 )
 
-// An Evidence is what there is to verify a file with beside the header fields of its server.
+// An Evidence is the evidence for a file in addition to the header fields of its server.
 type Evidence struct {
-	Document   string        // the Metalink document or torrent that was read, masked; empty if none is offered
+	Document   string        // the Metalink document or torrent that was read, masked; empty if none was
 	Err        error         // why the document cannot be used
 	File       metalink.File // the offer, with what the document adds
 	Signatures []Signed
 }
 
-// Signed is what a signature says of itself. It proves nothing without the file and a trusted key.
+// A Signed is what a signature states about itself. It proves nothing without the file and a trusted key.
 type Signed struct {
-	From string   // where it lies, masked, or in what
-	By   []string // its signers by its own account, one line each; not escaped
-	Err  error    // why it could not be had or read
+	From string   // its masked URL, or what contains it
+	By   []string // the signers that it states, one line each; not escaped
+	Err  error    // why it could not be fetched or read
 }
 
-// gatherEvidence fetches what an offer names.
+// gatherEvidence implements Client.Evidence.
 func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evidence {
 	claims := join(req.Claims, o.File.Claims)
 	trusted := vouched(claims)
@@ -39,7 +39,8 @@ func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evid
 	return e
 }
 
-// readSignatures fetches signatures and reads which keys made them. One that nothing names counts only if it could be read.
+// readSignatures fetches signatures and reads which keys made them. It leaves out unreadable ones that
+// nothing names.
 func (r *Request) readSignatures(ctx context.Context, hc network, all []Signature, trusted bool) (out []Signed) {
 	for _, f := range signaturesAt(ctx, hc, all, r, trusted) {
 		s := Signed{From: f.from, Err: f.err}
@@ -56,7 +57,7 @@ func (r *Request) readSignatures(ctx context.Context, hc network, all []Signatur
 	return out
 }
 
-// signersOf reads which keys made signatures. It trusts no key, so that it refuses none.
+// signersOf returns the signers that signatures state. It trusts no key, so it refuses none.
 func signersOf(data []byte) (by []string, err error) {
 	kind := signatures.Of(data)
 	all, err := kind.Read(data, time.Now())
@@ -66,18 +67,20 @@ func signersOf(data []byte) (by []string, err error) {
 	return by, err
 }
 
-// userVouches reports whether the user's own claim, or a signer whom the user trusts, is the evidence: that outweighs what any
-// server says.
+// userVouches reports whether the evidence is the user's own claim, or a signer that the user trusts. That
+// outweighs the statements of servers.
 func (r *Request) userVouches() bool {
 	return backed(r.Claims, verify.Signed, verify.User) || r.Anchors.pinned()
 }
 
-// needsSignature reports whether the file itself has to be signed: a signature is required, and no signed list has its digest.
+// needsSignature reports whether the file itself must be signed: a signature is required, and no signed list
+// has the digest.
 func (r *Request) needsSignature() bool {
 	return r.Require == RequireSignature && !backed(r.Claims, verify.Signed, verify.Signed)
 }
 
-// byPieces is what a torrent claims of the file, if there is no strong digest; zero if nothing.
+// byPieces returns the pieces that a torrent claims for the file; zero if it has none, or there is a strong
+// digest.
 func (r *Request) byPieces() verify.PieceClaim {
 	d := r.Described
 	if d == nil || !d.Torrent || verify.Strong(r.Claims) {
@@ -92,8 +95,8 @@ func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 // keepsNewer reports whether an older file must not replace a newer one.
 func (r *Request) keepsNewer() bool { return !r.AllowOlder && !verify.Strong(r.Claims) }
 
-// signaturesFor are those of signaturesOf or, where a signature is demanded and nothing names one, those that may lie
-// beside the URL.
+// signaturesFor returns the signatures of signaturesOf. If a signature is demanded and nothing names one, it
+// returns those that may lie beside the URL.
 func signaturesFor(req *Request, f metalink.File) []Signature {
 	all := signaturesOf(req, f)
 	if len(all) > 0 || !req.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {
@@ -107,8 +110,8 @@ func signaturesFor(req *Request, f metalink.File) []Signature {
 	return all
 }
 
-// fetchSignatures brings signatures, one at a time. Of those that nothing names it is the first one that is a signature, whatever
-// comes of it.
+// fetchSignatures fetches signatures, one at a time. Of those that nothing names it takes the first one that
+// is a signature, good or bad.
 func fetchSignatures(all []Signature, fetch func(Signature) found) (out []found) {
 	for _, sig := range all {
 		f := fetch(sig)
@@ -122,7 +125,8 @@ func fetchSignatures(all []Signature, fetch func(Signature) found) (out []found)
 	return out
 }
 
-// nothing reports whether no signature was found: the server has no such file, or answers every path with a page.
+// nothing reports whether no signature was found: there is no such file, or the server answers every path
+// with a page.
 func (f found) nothing() bool {
 	if absent(f.err) || kindOfSignature(f.err) == Limit {
 		return true

@@ -16,17 +16,17 @@ import (
 	"braid/verify"
 )
 
-// existing reports whether the right file is there already, or the server has nothing newer. Any other file of that name is an
-// error, unless it may be replaced.
+// existing reports whether the right file already exists, or the server has nothing newer. Any other existing
+// file is an error, unless it may be replaced.
 func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	info, there, err := g.there(ctx)
-	if err != nil || !there || g.req.base != nil { // a base file was compared
+	if err != nil || !there || g.req.base != nil { // a base file was compared before
 		return false, err
 	}
 	c := g.committed()
 	defer c.Close()
 	if g.req.renames() && !g.req.Continue {
-		if !c.Due() || !g.asBefore(ctx, c) { // else it came in a run that was stopped before it told of it
+		if !c.Due() || !g.asBefore(ctx, c) { // else a run completed it and was stopped before it reported that
 			return false, g.inTheWay("")
 		}
 		g.settle(c)
@@ -39,7 +39,8 @@ func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
-// compareExisting compares the file with what is asked for. It may be one that an earlier run has left with its journal c.
+// compareExisting compares the existing file with the requested one. An earlier run may have left it with the
+// journal c.
 func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfile.Committed) (done bool, err error) {
 	if !g.req.IfNewer && g.asBefore(ctx, c) {
 		return true, nil
@@ -79,13 +80,13 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	return false, g.inTheWay(why)
 }
 
-// inTheWay is the error of a file that stays as it is.
+// inTheWay returns the error of an existing file that stays as it is.
 func (g *getter) inTheWay(why string) error {
 	return &Error{Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{why}, Hint: HintExists}
 }
 
-// askFile asks the server what the file is, unless that is known. If done, the file that is there is the one. An answer that does
-// not come, or contradicts itself, has no effect.
+// askFile asks the server what the file is, unless that is known. If done, the existing file is the right
+// one, or a document came in its place. A missing or contradictory answer has no effect.
 func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) {
 	known := metalink.File{Size: -1}
 	if g.req.Described != nil {
@@ -109,25 +110,26 @@ func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) 
 		g.document = true
 		return x, true, nil
 	}
-	if x.decides() { // the digest does; a mirror gave the size
+	if x.decides() { // the digest decides; a mirror gave the size
 		x.file.Size = -1
 	}
-	if !g.req.NoMetalink { // also for a file that is there: the digest is from now
+	if !g.req.NoMetalink { // also for an existing file: the digest is from now
 		err = g.c.checkPin(&g.req, pinOf(offered))
 	}
 	return x, false, err
 }
 
-// complete is the result where the right file is there already.
+// complete sets the result if the right file already exists.
 func (g *getter) complete(proof verify.Proof, a source.Answer) {
 	g.result.AlreadyComplete, g.result.Proof, g.result.Size = true, proof, proof.Size()
 	g.result.ETag, g.result.LastModified, g.result.Host = a.ETag, a.LastModified, a.Host
 	g.keepVersion(proof, a.Host)
 }
 
-// begun takes a file of that name for the beginning of the wanted one, or for all of it, if the user allows that
-// (Request.Continue) and samples of it come again equal. The rest is fetched beside it, and takes its place when it is
-// complete. If it is something else, why says what. The error says that the server did not answer.
+// begun takes an existing file for the beginning of the wanted one, or for all of it, if the user allows that
+// (Request.Continue) and samples of it are the same when fetched again. The rest is fetched beside it, and
+// takes its place when it is complete. If the file is something else, why says so. The error is that the
+// server did not answer.
 func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (done bool, why string, err error) {
 	k := &known{claims: claims, size: x.answer.Size, sizeBy: byServer, file: x.file}
 	k.tag = tagOf(x.file, x.answer)
@@ -171,7 +173,7 @@ func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []
 	return false, "", nil
 }
 
-// there looks for a file of the name.
+// there looks for an existing file of the name.
 func (g *getter) there(ctx context.Context) (info fsys.Info, there bool, err error) {
 	if g.upload != nil {
 		return storing{g}.there(ctx)
@@ -179,7 +181,7 @@ func (g *getter) there(ctx context.Context) (info fsys.Info, there bool, err err
 	return partfile.Target(g.http.files, g.req.Dir, g.req.Name)
 }
 
-// checkThere verifies the file that is there, by pieces only if there are any.
+// checkThere verifies the existing file, by its pieces if there are any.
 func (g *getter) checkThere(ctx context.Context, claims []verify.Claim, pieces verify.PieceClaim,
 	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	if g.upload != nil {
@@ -188,7 +190,7 @@ func (g *getter) checkThere(ctx context.Context, claims []verify.Claim, pieces v
 	return checkFile(ctx, g.http.files, g.result.Path, claims, pieces, signatures...)
 }
 
-// An existsError is the error of a file that is in the way. It is fs.ErrExist for errors.Is.
+// An existsError is the error of an existing file that stays. errors.Is takes it for fs.ErrExist.
 type existsError struct{ why string }
 
 func (e existsError) Error() string {
@@ -196,7 +198,7 @@ func (e existsError) Error() string {
 }
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
-// checkFile verifies a file that is on disk, by pieces only if there are any.
+// checkFile verifies a file on disk, by its pieces if there are any.
 func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.Claim, pieces verify.PieceClaim,
 	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	f, err := files.Open(path)
@@ -219,7 +221,7 @@ func checkBytes(ctx context.Context, from io.Reader, claims []verify.Claim, piec
 	return check.Proof()
 }
 
-// existingSignatures check those of a file that is there already.
+// existingSignatures returns the checkers for the signatures of an existing file.
 func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) []verify.SignatureChecker {
 	if !g.req.Anchors.Any() {
 		return nil
@@ -228,8 +230,8 @@ func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) 
 	return []verify.SignatureChecker{newSignatureSet(all, g.req.Anchors, fileNames(&g.req))}
 }
 
-// committed opens the journal that a run left which put the file in place and then was stopped, or whose hook is due; nil if
-// another process has it.
+// committed opens the journal of a run that put the file in place and was then stopped, or whose Due remains.
+// It returns nil if there is none or another process uses it.
 func (g *getter) committed() *partfile.Committed {
 	if !g.req.onDisk() {
 		return nil
@@ -241,8 +243,8 @@ func (g *getter) committed() *partfile.Committed {
 	return c
 }
 
-// asBefore reports whether an earlier run of the same request put the file in place, by a journal with this user's seal and the
-// bytes of the file. No server is asked. It counts only where nothing more is demanded now.
+// asBefore reports whether an earlier run of the same request put the file in place, by a journal with this
+// user's seal and the bytes of the file. No server is asked. It counts only if nothing more is demanded now.
 func (g *getter) asBefore(ctx context.Context, c *partfile.Committed) bool {
 	r := &g.req
 	id, ok := c.Identity()
@@ -257,8 +259,8 @@ func (g *getter) asBefore(ctx context.Context, c *partfile.Committed) bool {
 	return true
 }
 
-// confirmed reports whether the file may be taken for the committed one without a digest: the journal has this user's
-// seal, or the server's answer ties the two together. It proves nothing about the bytes.
+// confirmed reports whether the file counts as the committed one without a digest: the journal has this
+// user's seal, or the server's answer ties the two together. It proves nothing about the bytes.
 func (g *getter) confirmed(c *partfile.Committed, x inquiry) bool {
 	id, ok := c.Identity()
 	if !ok || !g.same(id) || g.req.Overwrite || g.req.IfNewer {
@@ -273,10 +275,11 @@ func (g *getter) confirmed(c *partfile.Committed, x inquiry) bool {
 	return tagged(now) && goesOnFrom(now, id) == nil
 }
 
-// same reports whether that was asked for by the same URL.
+// same reports whether id is of the same URL.
 func (g *getter) same(id partfile.Identity) bool { return id.URLSum == partfile.SumURL(g.req.URL) }
 
-// settle ends what is left of an earlier run where the file stays as it is: its journal goes, unless something is due.
+// settle ends what an earlier run left if the existing file stays: it removes the journal, unless something
+// is due.
 func (g *getter) settle(c *partfile.Committed) {
 	if !g.planOnly {
 		c.ClearAsides(g.http.key)
@@ -285,15 +288,15 @@ func (g *getter) settle(c *partfile.Committed) {
 	case c.Due() && (g.result.AlreadyComplete || c.Unchanged()):
 		g.result.Due = true
 	case !g.planOnly:
-		c.Clear() // else it speaks of no bytes
+		c.Clear() // it is of other bytes, or nothing is due
 	}
 }
 
-// A reading copies bytes of a file, and reports how far it is.
+// A reading copies bytes of a file and reports the progress.
 type reading struct {
 	observe         func(Event)
-	size            int64 // of all that is to be copied
-	done, first     int64 // and what was done before
+	size            int64 // of everything that is to be copied
+	done, first     int64 // bytes copied; first: before this reading
 	began, reported time.Time
 	buf             []byte
 }
@@ -306,10 +309,10 @@ func newReading(observe func(Event), size, done int64) *reading {
 	return &reading{observe: observe, size: size, done: done, first: done, began: now, reported: now, buf: make([]byte, buf)}
 }
 
-// reportEvery is the time between two reports.
+// reportEvery is the interval between two reports.
 const reportEvery = 100 * time.Millisecond
 
-// copy copies from to w, to its end or until ctx ends.
+// copy copies from to w until from ends or ctx does.
 func (r *reading) copy(ctx context.Context, w io.Writer, from io.Reader) error {
 	for ctx.Err() == nil {
 		n, err := from.Read(r.buf)

@@ -28,8 +28,8 @@ func IsDocument(name string) bool {
 	return false
 }
 
-// fileFor is the file that a request is for whose answer is the document: of the selected ones the only one, or that of
-// the name in the URL.
+// fileFor returns the file of the document that a request means: of the selected ones that of the name in the
+// URL, or the only one.
 func (d *Document) fileFor(req Request) (metalink.File, error) {
 	chosen, err := d.Choose(req.Select)
 	if err != nil {
@@ -51,11 +51,11 @@ func (d *Document) fileFor(req Request) (metalink.File, error) {
 	return metalink.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, HintSelect)
 }
 
-// FileAt is the file of the document that a path on disk means: that whose name the path ends with, else the only one whose last
-// segment is the same, else the only one. The error is an *Error.
+// FileAt returns the file of the document that a path on disk means: the one whose name the path ends with,
+// otherwise the only one with the same last segment, otherwise the only file. The error is an *Error.
 func (d *Document) FileAt(file string) (metalink.File, error) {
 	at := "/" + filepath.ToSlash(filepath.Clean(file))
-	var whole, last []string // the names that the path ends with, and those of which it ends with the last segment
+	var whole, last []string // names that the path ends with; names whose last segment it ends with
 	for _, name := range d.Files.Names() {
 		if strings.HasSuffix(at, "/"+name) {
 			whole = append(whole, name)
@@ -80,7 +80,8 @@ func (d *Document) FileAt(file string) (metalink.File, error) {
 	return metalink.File{}, fail(NoEvidence, "verify", d.Name, e, "in folders as in the document they can be told apart")
 }
 
-// A SeveralError is about an answer that is a document of several files, none of them of the name that was asked for.
+// A SeveralError is the error of a document with several files as the answer, none of them of the requested
+// name.
 type SeveralError struct{ Document *Document }
 
 func (e *SeveralError) Error() string {
@@ -90,8 +91,8 @@ func (e *SeveralError) Error() string {
 	return fmt.Sprintf("the answer is a Metalink document of %d files", e.Document.Files.Len())
 }
 
-// Choose returns which of Files patterns name; without patterns all. Those that the document has, but with
-// names that are not safe, are no error here: see Refused. The error is an *Error with a *SelectError in it.
+// Choose returns the indices of the files that patterns match; without patterns, all. Files with unsafe names
+// are no error here; see Refused. The error is an *Error, with a *SelectError if nothing matches.
 func (d *Document) Choose(patterns []string) ([]int, error) {
 	chosen, err := metalink.Select(d.Files.Names(), patterns)
 	if err != nil {
@@ -107,7 +108,7 @@ func (d *Document) selecting(patterns []string) *SelectError {
 	return &SelectError{Patterns: patterns, Names: d.Files.Names()}
 }
 
-// RefusedOf is what patterns name of the files that were left out as their names are not safe.
+// RefusedOf returns the files that patterns match among those left out because their names are not safe.
 func (d *Document) RefusedOf(patterns []string) (refused []metalink.Refused) {
 	for _, r := range d.Refused {
 		chosen, err := metalink.Select([]string{r.Name}, patterns)
@@ -118,12 +119,12 @@ func (d *Document) RefusedOf(patterns []string) (refused []metalink.Refused) {
 	return refused
 }
 
-// A SelectError is about patterns that name no file of a document.
+// A SelectError is the error of patterns that match no file of a document.
 type SelectError struct{ Patterns, Names []string }
 
 const mostNames = 5
 
-// Error lists the names that are most like what was asked for.
+// Error lists the names that are most similar to the patterns.
 func (e *SelectError) Error() string {
 	names := slices.Clone(e.Names)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(e.likeness(b), e.likeness(a)) })
@@ -138,7 +139,7 @@ func (e *SelectError) Error() string {
 		strings.Join(near, ", "))
 }
 
-// likeness is how many triples of letters a name has in common with a pattern.
+// likeness returns how many triples of letters a name has in common with the patterns.
 func (e *SelectError) likeness(name string) (n int) {
 	name = strings.ToLower(name)
 	for _, p := range e.Patterns {
@@ -152,7 +153,7 @@ func (e *SelectError) likeness(name string) (n int) {
 	return n
 }
 
-// renew fetches the newer document that d names a place for, as Client.Renew does.
+// renew implements Client.Renew.
 func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options) {
 	u := d.Origin
 	if !d.Dynamic || u == nil || !isWeb(u) || d.URL != nil && d.URL.String() == u.String() {

@@ -20,7 +20,8 @@ import (
 	"braid/verify"
 )
 
-// resolve finds out what the file should be: from the document of the request, or from its server and what that describes.
+// resolve finds out what the file should be: from the document of the request, or from its server and the
+// documents that it names.
 func (x *inspection) resolve(ctx context.Context) error {
 	err := x.ask(ctx)
 	if x.document && err == nil {
@@ -44,8 +45,8 @@ func (x *inspection) resolve(ctx context.Context) error {
 	return nil
 }
 
-// ask asks the server what the file should be: by HEAD and, if that is refused or has no digest, by GET, as some
-// servers give it on one of them only. If a document describes the file no server is asked.
+// ask asks the server what the file should be: by HEAD and, if HEAD is refused or has no digest, by GET,
+// because some servers give it for one of them only. If a document describes the file, no server is asked.
 func (x *inspection) ask(ctx context.Context) error {
 	if !x.asked() || address.SchemeOf(x.req.URL).NoDigests {
 		return nil
@@ -91,15 +92,15 @@ func (x *inspection) checkAnswer(file metalink.File) error {
 	return nil
 }
 
-// follow reads the document that the server answered with in place of the file.
+// follow reads the document that the server sent in place of the file.
 func (x *inspection) follow(ctx context.Context) (err error) {
 	x.document = false
 	x.req, err = x.req.describedInPlace(ctx, x.http, (*Document).Describe)
 	return err
 }
 
-// readDescriptions reads what the document of the request and what the server describes: for signatures, and until one
-// has pieces.
+// readDescriptions reads the document of the request and those that the server names: for signatures, and
+// until one has pieces.
 func (x *inspection) readDescriptions(ctx context.Context) {
 	x.claims = join(x.req.Claims, x.file.Claims)
 	v := &x.verdict
@@ -114,7 +115,8 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 			return
 		}
 		x.file, x.claims = t.file, join(x.claims, t.file.Claims)
-		if p := t.file.BestPieces(); x.file.Size < 0 && !p.IsZero() && p.Size() != v.Size { // of a torrent, which proves nothing
+		// A torrent's size proves nothing.
+		if p := t.file.BestPieces(); x.file.Size < 0 && !p.IsZero() && p.Size() != v.Size {
 			x.req.note("%s has pieces of a file of %d bytes, not %d: they are not used", t.from, p.Size(), v.Size)
 			continue
 		}
@@ -122,7 +124,7 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 	}
 }
 
-// read reads the file once, and makes of it all that is to be compared.
+// read reads the file once and computes everything that is to be compared.
 func (x *inspection) read(ctx context.Context, f fsys.File, signatures []verify.SignatureChecker) (verify.Proof, error) {
 	v := &x.verdict
 	check := verify.NewChecker(x.size, x.claims, signatures...)
@@ -145,14 +147,14 @@ func (x *inspection) read(ctx context.Context, f fsys.File, signatures []verify.
 	return check.Proof()
 }
 
-// neighbours are the files of a torrent with which a file that is checked on disk shares its first and its last piece. They are
+// neighbours are the files of a torrent that share the first or the last piece of a file on disk. They are
 // looked for where the torrent has them, beside the file. No server is asked for their bytes.
 type neighbours struct {
-	names   map[int][]string // of those that have bytes of piece i of the file, a few
-	missing map[int]string   // of one of them that does not lie there as a whole: piece i cannot be checked
+	names   map[int][]string // a few names of those that have bytes of piece i of the file
+	missing map[int]string   // one of them that is not there as a whole: piece i cannot be checked
 }
 
-// share takes the pieces of a torrent that its file shares with others, with the bytes of those that lie beside it.
+// share adds the pieces that the file shares with others of its torrent, with the bytes of those beside it.
 func (x *inspection) share() error {
 	if !x.req.spans() {
 		return nil
@@ -170,8 +172,8 @@ func (x *inspection) share() error {
 	return nil
 }
 
-// edge is piece i of the torrent as its files on disk have it, but for the bytes of the file that is checked. What is
-// not there is zeros, and remembered.
+// edge returns piece i of the torrent as its files on disk have it, without the bytes of the checked file.
+// Missing bytes are zero and recorded.
 func (x *inspection) edge(s *sharing, i int) ([]byte, error) {
 	n := s.torrent.PieceLength
 	at := i - int(s.file.Offset/n)
@@ -199,7 +201,7 @@ func (x *inspection) edge(s *sharing, i int) ([]byte, error) {
 	return data, nil
 }
 
-// readPart reads a part of a piece from a file on disk, if that is as long as the torrent has it.
+// readPart reads a part of a piece from a file on disk, if the file has the size that the torrent states.
 func readPart(files fsys.FS, path string, p metainfo.Part, b []byte) error {
 	f, err := openRegular(files, path)
 	if err != nil {
@@ -220,8 +222,8 @@ func readPart(files fsys.FS, path string, p metainfo.Part, b []byte) error {
 	return err
 }
 
-// beside is where another file of the torrent lies if it lies beside the one at file as the torrent has them; empty if folders of
-// that one have other names.
+// beside returns the path of another file of the torrent beside the one at file, as the torrent has them. It
+// is empty if the folders of file have other names.
 func (s *sharing) beside(file string, other metainfo.File) string {
 	dir := filepath.Dir(file)
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -243,7 +245,8 @@ func (s *sharing) beside(file string, other metainfo.File) string {
 	return filepath.Join(append(append([]string{dir}, to...), path.Base(other.Name))...)
 }
 
-// suspects names the files beside it of which a wrong piece has bytes, as these may be the damaged ones.
+// suspects adds the names of the files beside it that have bytes of a wrong piece, as these may be damaged
+// instead.
 func (n *neighbours) suspects(err error) error {
 	if e, ok := errors.AsType[*verify.PieceError](err); ok && len(n.names[e.Piece]) > 0 {
 		return fmt.Errorf("%w; it may be %s beside it that is damaged", err, strings.Join(n.names[e.Piece], " or "))
@@ -251,7 +254,7 @@ func (n *neighbours) suspects(err error) error {
 	return err
 }
 
-// judge makes of the pieces that a file does not have what is damaged, and of those that cannot be checked an error.
+// judge returns the ranges of wrong pieces as damaged, and an error about those that cannot be checked.
 func (n *neighbours) judge(p verify.Pieces, wrong []int, from string) (damaged byterange.Set, unchecked *uncheckedError) {
 	for i, with := range n.missing {
 		if unchecked == nil {

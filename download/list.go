@@ -15,15 +15,15 @@ import (
 	"braid/verify/sums"
 )
 
-// A List is a checksum file that says what files should be, beside what their servers say.
+// A List is a checksum file, which states digests of files in addition to their servers.
 type List struct {
 	sums.List
-	Name string                 // in messages: masked and printable
+	Name string                 // for messages: masked and printable
 	URL  *url.URL               // nil if it was a local file
-	Over verify.Channel         // how it came, or Signed if CheckSigned found that it is
+	Over verify.Channel         // the channel that it came over, or Signed if CheckSigned found a good one
 	By   verify.SignatureResult // the signature, if Over is Signed
-	came verify.Channel         // what Over is without the signature
-	data []byte                 // as it came: a signature speaks of that
+	came verify.Channel         // Over without the signature
+	data []byte                 // as received, which is what a signature covers
 }
 
 // ReadList reads a list that the user gave: its claims count as the user's. The error is an *Error.
@@ -38,7 +38,7 @@ func ReadList(r io.Reader, name string) (*List, error) {
 	return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 }
 
-// fetchList fetches a list.
+// fetchList implements Client.List.
 func fetchList(ctx context.Context, hc network, req *Request) (*List, error) {
 	data, a, err := fetchSmall(ctx, hc, req.URL, req.ownOptions(false), sums.MaxSize)
 	var long *longError
@@ -65,15 +65,16 @@ func newList(name string, data []byte, over verify.Channel) (*List, error) {
 	return &List{List: l, Name: source.Escape(name), Over: over, came: over, data: data}, err
 }
 
-// Unsigned is the list for a request that does not trust the keys that CheckSigned was called with.
+// Unsigned returns the list for a request that does not trust the keys that CheckSigned was called with.
 func (l *List) Unsigned() *List {
 	u := *l
 	u.Over, u.By = l.came, verify.SignatureResult{}
 	return &u
 }
 
-// Vouch adds to a request the claims that the list has of its file. The error is an *Error: of kind NoEvidence if it has none,
-// Protocol if the list contradicts itself or the claims of the request.
+// Vouch adds the list's claims about the file of a request to the request. The error is an *Error: of kind
+// NoEvidence if the list has none, and of kind Protocol if the list contradicts itself or the claims of the
+// request.
 func (l *List) Vouch(r *Request) error {
 	claims, malformed, err := l.find(r)
 	if err == nil && len(malformed) > 0 && !verify.Strong(claims) && !verify.Strong(r.Claims) {
@@ -103,10 +104,10 @@ func (l *List) Vouch(r *Request) error {
 	return nil
 }
 
-// Has reports whether a claim is one of the list.
+// Has reports whether a claim is from the list.
 func (l *List) Has(c verify.Claim) bool { return strings.HasSuffix(c.Field, " of "+l.Name) }
 
-// find looks for the file under the names that others have for it and, if the list has none of these, under the user's.
+// find looks for the file under the names that its server or document uses, and then under the user's name.
 func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 	names := namesOf(r)
 	if r.Name == "" {
@@ -123,8 +124,8 @@ func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 	return claims, malformed, err
 }
 
-// namesOf are what a list may call the file of a request: what a document calls it, or the end of its URL with as many
-// folders as the list has.
+// namesOf returns the names that a list may have for the file of a request: its name in a document, or the
+// end of its URL with any number of folders.
 func namesOf(r *Request) []string {
 	if r.Described != nil {
 		return []string{r.Described.Name}
@@ -138,7 +139,7 @@ func namesOf(r *Request) []string {
 	return endsOf(r.URL.Path)
 }
 
-// endsOf are a path and what is left of it without its first folders, the longest first.
+// endsOf returns a path and its ends without the first folders, the longest first.
 func endsOf(p string) (ends []string) {
 	folders := strings.Split(strings.Trim(path.Dir(p), "/"), "/")
 	for i := range folders {

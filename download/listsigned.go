@@ -15,8 +15,8 @@ import (
 	"braid/verify/signatures"
 )
 
-// Besides are the endings that signatures have by the kinds of anchors that there are, in the order in which they are
-// looked for.
+// Besides returns the suffixes that signatures have for the kinds of anchors, in the order in which they are
+// tried.
 func (a Anchors) Besides() (endings []string) {
 	for _, kind := range signatures.All() {
 		if _, ok := a.of(kind); ok {
@@ -26,7 +26,7 @@ func (a Anchors) Besides() (endings []string) {
 	return endings
 }
 
-// Beside is what lies beside u, with an ending behind its name.
+// Beside returns the signature beside u, with ending appended to its name.
 func Beside(u *url.URL, ending string) Signature {
 	at := *u
 	at.Path, at.RawPath = u.Path+ending, ""
@@ -36,7 +36,7 @@ func Beside(u *url.URL, ending string) Signature {
 	return Signature{From: source.Mask(&at), URL: &at}
 }
 
-// gather brings the signatures of a list.
+// gather fetches the signatures of a list.
 func (l *List) gather(ctx context.Context, hc network, req Request, named []Signature) (all []found) {
 	options := func(sig Signature) httpsource.Options {
 		if l.URL != nil && sameServer(sig.URL, l.URL) {
@@ -62,7 +62,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 	return nil
 }
 
-// fetch brings a signature that is not at hand.
+// fetch fetches a signature, unless its bytes are given.
 func (s Signature) fetch(ctx context.Context, hc network, options func(Signature) httpsource.Options) found {
 	f := found{from: s.From, data: s.Data, maybe: s.maybe}
 	if f.data == nil {
@@ -71,13 +71,13 @@ func (s Signature) fetch(ctx context.Context, hc network, options func(Signature
 	return f
 }
 
-// absent says that a server has no such file.
+// absent reports whether a server has no such file.
 func absent(err error) bool {
 	var e *source.Error
 	return errors.As(err, &e) && e.Fault == source.FaultRefused
 }
 
-// names returns the name of a list, for signatures that say of which file they are.
+// names returns the name of a list, for signatures that state the name of their file.
 func (l *List) names() []string {
 	if l.URL != nil {
 		return []string{path.Base(l.URL.Path)}
@@ -85,7 +85,7 @@ func (l *List) names() []string {
 	return []string{filepath.Base(l.Name)}
 }
 
-// checkSigned checks the signatures of a list.
+// checkSigned implements Client.CheckSigned.
 func (l *List) checkSigned(ctx context.Context, hc network, req Request, named []Signature) (unsigned string, err error) {
 	signed, all := l.data, []found(nil)
 	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.trusts(m.Signature) {

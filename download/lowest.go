@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// lowestTime is for how long a download may be slower than Client.LowestSpeed. The first bytes of a slow start are a
-// few seconds away.
+// lowestTime is how long a download may be slower than Client.LowestSpeed. A slow start takes a few seconds
+// to its first bytes.
 const lowestTime = 30 * time.Second
 
-// A pulse finds out that a download is too slow. It is asked with each beat of a session.
+// A pulse finds out whether a download is too slow. It is asked at each beat of a session.
 type pulse struct {
-	since   time.Time // zero: nothing is waited for
+	since   time.Time // zero: nothing is being waited for
 	arrived int64
 }
 
-// tooSlow reports whether less than least bytes a second have come for lowestTime while they were waited for, of all
-// that has arrived.
+// tooSlow reports whether fewer than least bytes a second came for lowestTime while bytes were waited for.
+// arrived is the number of bytes that have come so far.
 func (p *pulse) tooSlow(now time.Time, waits bool, least, arrived int64) bool {
 	switch {
 	case !waits || least <= 0:
@@ -33,14 +33,15 @@ func (p *pulse) tooSlow(now time.Time, waits bool, least, arrived int64) bool {
 	return false
 }
 
-// fairPart is what part of a limit a download has at least that shares it with others: one that the limit holds back is
-// not too slow.
+// fairPart is the part of a limit, 1/fairPart, that a download gets at least if it shares the limit with
+// others. A download that the limit holds back is not too slow.
 const fairPart = 64
 
-// ErrTooSlow is what a download ended with that was slower than its least speed (Client.LowestSpeed).
+// ErrTooSlow is the cause of the error of a download that was slower than its least speed
+// (Client.LowestSpeed).
 var ErrTooSlow = errors.New("too slow")
 
-// lowest is the least speed of a session now: what the client or the request say, and less where a limit holds it back.
+// lowest returns the current least speed of a session: least, or less if a limit holds the session back.
 func (x *fetches) lowest(c *Client, least int64, limit *Limiter) int64 {
 	for l := limit; l != nil; l = l.within {
 		if now := l.now.Load(); now != nil {
@@ -55,7 +56,8 @@ func (x *fetches) lowest(c *Client, least int64, limit *Limiter) int64 {
 	return least
 }
 
-// keepsUp returns an error if what comes is too slow for the client. A swarm may be a long time without peers.
+// keepsUp returns an error if the session is too slow. Only servers count: a swarm may be without peers for
+// long.
 func (x *fetches) keepsUp(c *Client, req *Request, limit *Limiter, now time.Time) error {
 	least := c.LowestSpeed
 	if req.Lowest != nil {

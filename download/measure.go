@@ -10,20 +10,20 @@ import (
 	"braid/verify"
 )
 
-// mostMeasured bounds what a measurement takes from one place, where much comes in a moment.
+// mostMeasured limits what a measurement fetches from a fast place.
 const mostMeasured = 16 << 20
 
-// A Measurement is what a moment at one place has shown.
+// A Measurement is the result of measuring one place.
 type Measurement struct {
 	URL   string        // masked
 	Host  string        // as it answered, or as named
 	RTT   time.Duration // 0: unknown
 	Bytes int64
-	Took  time.Duration // from the answer on
-	Err   error         // why it would be of no use
+	Took  time.Duration // since the answer
+	Err   error         // why the place is of no use
 }
 
-// Rate is bytes a second, 0 if there were none.
+// Rate returns the speed in bytes a second, 0 if nothing was measured.
 func (g Measurement) Rate() float64 {
 	if g.Took <= 0 {
 		return 0
@@ -31,7 +31,7 @@ func (g Measurement) Rate() float64 {
 	return float64(g.Bytes) / g.Took.Seconds()
 }
 
-// measureAll fetches from the server and the mirrors of f, one after the other.
+// measureAll implements Client.Measure.
 func measureAll(ctx context.Context, hc network, req *Request, f metalink.File, moment time.Duration) []Measurement {
 	claims := join(req.Claims, f.Claims)
 	all := []Measurement{measure(ctx, hc.Source(req.URL, req.lookOptions(condition{})), origin{url: req.URL}, f.Size,
@@ -47,7 +47,7 @@ func measureAll(ctx context.Context, hc network, req *Request, f metalink.File, 
 	return all
 }
 
-// measure fetches from one place.
+// measure measures one place.
 func measure(ctx context.Context, src source.Source, o origin, size int64, claims []verify.Claim,
 	moment time.Duration) Measurement {
 	o.masked, o.host = source.Mask(o.url), source.HostPort(o.url)
@@ -70,7 +70,7 @@ func measure(ctx context.Context, src source.Source, o origin, size int64, claim
 	return s.result
 }
 
-// A measureSink counts what comes until its time is up.
+// A measureSink counts bytes until its time is up.
 type measureSink struct {
 	of       *origin
 	size     int64

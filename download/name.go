@@ -13,7 +13,7 @@ import (
 	"braid/source"
 )
 
-// nameFrom takes the final name from the path of a URL.
+// nameFrom returns the final name, taken from the path of a URL.
 func nameFrom(u *url.URL) (string, error) {
 	path := u.EscapedPath()
 	if p, ok := protocolOf(u); ok {
@@ -27,7 +27,8 @@ func nameFrom(u *url.URL) (string, error) {
 	return name, safeName(name)
 }
 
-// safeName refuses what must not become the name of a file, and keeps some bytes free for the names beside it.
+// safeName returns an error if name must not be a file's, or leaves no room for the suffixes of the files
+// beside it.
 func safeName(name string) error {
 	if err := metalink.CheckName(name); err != nil {
 		return err
@@ -47,7 +48,8 @@ func ownName(err error) bool {
 	return errors.As(err, &name) && name.Own
 }
 
-// remoteName is the name that an answer gives the file. A path, or what else would lead elsewhere, is refused and not repaired.
+// remoteName returns the name that an answer gives the file. A path, or anything else that would lead
+// elsewhere, is refused and not repaired.
 func remoteName(a source.Answer) (string, error) {
 	if len(a.Hops) > 0 {
 		field := http.Header(a.Hops[len(a.Hops)-1].Header).Get("Content-Disposition")
@@ -69,7 +71,7 @@ func shorten(s string) string {
 	return s
 }
 
-// numbered is a name with a number before its ending, as aria2 makes it: disk.1.iso of disk.iso.
+// numbered returns name with a number before its extension, as aria2 does it: disk.1.iso for disk.iso.
 func numbered(name string, n int) string {
 	ending := path.Ext(name)
 	if ending == path.Base(name) { // .profile has none

@@ -19,47 +19,46 @@ import (
 	"braid/verify"
 )
 
-// A Plan is what a download would begin with.
+// A Plan describes what a download would begin with.
 type Plan struct {
-	Request  Request        // as it would be carried out: with its name and the description of a document
-	Path     string         // where the file would be; empty for a stream
-	Hops     []metalink.Hop // the answers to the question what the file is; none if a document describes it
+	Request  Request        // as it would be used: with its name and the description of a document
+	Path     string         // of the file; empty for a stream
+	Hops     []metalink.Hop // the answers that say what the file is; none if a document describes it
 	File     metalink.File  // by servers and documents
-	Claims   []verify.Claim // the digests that it would have to have
-	Pieces   string         // the document whose pieces would be compared as they come, masked; empty if there is none
-	Signed   []Signed       // the signatures that there are
-	Places   []Place        // in the order in which they would be opened, as long as nothing is measured
-	Left     *Left          // what an earlier run has left; nil if that is nothing
+	Claims   []verify.Claim // the digests that the file must have
+	Pieces   string         // the document whose pieces would be compared as they come, masked; empty if none
+	Signed   []Signed       // the signatures that were found
+	Places   []Place        // in the order in which they would be opened before anything is measured
+	Left     *Left          // what an earlier run left; nil if nothing
 	Resumes  int64          // bytes of it that would be used, if they are as they were written
-	Restarts string         // why they would not be
-	// Done is what would be the result if the file is there already, or there is nothing newer; else nil.
+	Restarts string         // why they would not be used
+	// Done is the result if the file already exists or there is nothing newer, and otherwise nil.
 	Done *Result
 }
 
-// A Role is how a place came to be one.
+// A Role is how a place became known.
 type Role uint8
 
-// The roles.
 const (
-	TheURL  Role = iota // that was asked for
-	Named               // by its server (RFC 6249), or by a document
+	TheURL  Role = iota // the requested URL
+	Named               // named by its server (RFC 6249) or by a document
 	ByUser              // a mirror that the user named
-	Reserve             // the same, but nothing ties it to the server's version: it may serve alone if the others fail
+	Reserve             // as ByUser, but nothing ties it to the server's version: it may serve alone in the end
 	Swarm               // peers
 )
 
-// A Place is where a file can be had.
+// A Place is a place from which a file can be fetched.
 type Place struct {
 	URL  *url.URL
 	Role Role
-	// Mirror is how a place was described that was Named.
+	// Mirror is the description of a place that was Named.
 	Mirror metalink.Mirror
-	Near   bool          // the user wants those of its country first
-	Rate   float64       // bytes a second that its server once brought; 0: not known
-	RTT    time.Duration // the same for the round trip
+	Near   bool          // in a country that the user prefers
+	Rate   float64       // remembered speed of its server in bytes a second; 0: unknown
+	RTT    time.Duration // remembered round trip time; 0: unknown
 }
 
-// makePlan plans what get would do.
+// makePlan implements Client.Plan.
 func makePlan(ctx context.Context, c *Client, hc network, req Request) (Plan, error) {
 	req.Peers = c.peersFor(req.Peers, req.URL)
 	h := &planner{getter: newGetter(c, hc, req, nil)}
@@ -126,8 +125,8 @@ func (h *planner) run(ctx context.Context) error {
 	return h.checkLimits()
 }
 
-// foreseeSpan is span for a plan, which fetches no pieces that a file shares with others: their bytes matter only where
-// a file is there that may be the right one.
+// foreseeSpan is span for a plan. It fetches no pieces that the file shares with others: their bytes matter
+// only if a file exists that may be the right one.
 func (h *planner) foreseeSpan(ctx context.Context) error {
 	if !h.req.spans() {
 		return nil
@@ -156,7 +155,7 @@ func (h *planner) foreseeSpan(ctx context.Context) error {
 	return nil
 }
 
-// askFile asks the server what the file is. An FTP server has its size only.
+// askFile asks the server what the file is. An FTP server states only its size.
 func (h *planner) askFile(ctx context.Context, x *inspection) error {
 	if err := x.ask(ctx); err != nil || x.document {
 		return err
@@ -169,7 +168,7 @@ func (h *planner) askFile(ctx context.Context, x *inspection) error {
 	return err
 }
 
-// onDisk looks at what is there: the file itself, and what an earlier run has left.
+// onDisk examines what exists: the file itself, and what an earlier run left.
 func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 	if h.req.Store != nil {
 		return h.alreadyThere(ctx)
@@ -180,7 +179,8 @@ func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 		}
 		return false, cmp.Or(err, error(local(errNoFolder)))
 	}
-	if h.req.Described != nil && filepath.Dir(filepath.FromSlash(h.req.Name)) != "." { // so would those of a document's name
+	// The folders of a document's name would be made, too.
+	if h.req.Described != nil && filepath.Dir(filepath.FromSlash(h.req.Name)) != "." {
 		if _, err := h.http.files.Stat(filepath.Dir(h.result.Path)); err != nil {
 			return false, nil
 		}
@@ -194,7 +194,7 @@ func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 	return false, h.leftover(ctx)
 }
 
-// alreadyThere looks at the file itself.
+// alreadyThere examines the existing file.
 func (h *planner) alreadyThere(ctx context.Context) (done bool, err error) {
 	if err := h.recallVersion(ctx); err != nil {
 		return false, err
@@ -206,21 +206,21 @@ func (h *planner) alreadyThere(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
-// A Left is what an earlier run has left of a file.
+// A Left is what an earlier run left of a file.
 type Left struct {
 	Path    string // of the part file
-	Name    string // that the file will have
-	URL     string // that it was fetched from, masked
-	Size    int64  // of the whole file; -1: unknown
+	Name    string // of the complete file
+	URL     string // from which it was fetched, masked
+	Size    int64  // of the complete file; -1: unknown
 	Have    byterange.Set
 	Changed time.Time
 	Require string // what had to be proven
-	Due     bool   // the file is in place, and something is still to be done with it (Request.Due)
+	Due     bool   // the file is in place, and work on it remains (Request.Due)
 }
 
 var errNoFolder = errors.New("not a folder")
 
-// leftover looks at what an earlier run has left.
+// leftover examines what an earlier run left.
 func (h *planner) leftover(ctx context.Context) error {
 	if h.req.Refresh {
 		if err := lookForPart(h.getter); err != nil {
@@ -264,7 +264,7 @@ func (h *planner) leftover(ctx context.Context) error {
 	return nil
 }
 
-// followDocument is the download of the file that the document at the URL describes.
+// followDocument returns the getter of the file that the document at the URL describes.
 func (h *planner) followDocument(ctx context.Context) (*getter, error) {
 	req, err := h.asked.describedInPlace(ctx, h.http, (*Document).Request)
 	if err != nil {
@@ -273,8 +273,8 @@ func (h *planner) followDocument(ctx context.Context) (*getter, error) {
 	return newGetter(h.c, h.http, req, nil), nil
 }
 
-// findPlaces lists the places in the order in which the scheduler would open them: the first, then the fastest by
-// remembered speed, then by preference (RFC 6249, section 3.1).
+// findPlaces lists the places in the order in which the scheduler would open them: the first, then the
+// fastest by remembered speed, then by preference (RFC 6249, section 3.1).
 func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	first := Place{URL: h.req.URL}
 	if d := h.req.Described; d != nil {
@@ -312,7 +312,7 @@ func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	})
 }
 
-// placeOf is a place of a file that a document describes.
+// placeOf returns a place of a file that a document describes.
 func (h *planner) placeOf(d *Described, u *url.URL) Place {
 	for _, m := range d.Mirrors {
 		if m.URL.String() == u.String() {
@@ -339,7 +339,7 @@ func (h *planner) addPlace(p Place) {
 	h.plan.Places = append(h.plan.Places, p)
 }
 
-// checkLimits is the error with which Get would end once it knew what is known now.
+// checkLimits returns the error that Get would return once it knows what is known now.
 func (h *planner) checkLimits() error {
 	size := h.plan.File.Size
 	switch {
@@ -352,11 +352,11 @@ func (h *planner) checkLimits() error {
 	return h.checkSpace(size)
 }
 
-// checkSpace is an error if there is no room for the file. It asks the file system with a nameless file.
+// checkSpace returns an error if there is no room for the file. It asks the file system with a nameless file.
 func (h *planner) checkSpace(size int64) error {
 	f, err := h.http.files.OpenTemp(cmp.Or(h.req.Dir, "."))
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // a folder that would be made
+	case errors.Is(err, fs.ErrNotExist): // the folder would be made
 		return nil
 	case err != nil:
 		return err

@@ -10,17 +10,17 @@ import (
 	"net/http"
 )
 
-// An Offer is what a server says about a file.
+// An Offer is what a server states about a file.
 type Offer struct {
 	File   metalink.File
 	Hops   []metalink.Hop
 	ETag   string // of the final answer, as sent
 	Size   int64  // -1: unknown
-	Ranges bool   // the final answer says that ranges work
-	Wrong  error  // why the final answer is of another file than the server's word; ETag and Size are then unknown
+	Ranges bool   // the final answer states that ranges work
+	Wrong  error  // why the final answer is of another file than the server's; ETag and Size are then unknown
 }
 
-// probe asks what the server of a request offers.
+// probe implements Client.Probe.
 func probe(ctx context.Context, hc network, req *Request) (Offer, error) {
 	a, err := look(ctx, hc, req, condition{})
 	if err != nil {
@@ -36,14 +36,15 @@ func probe(ctx context.Context, hc network, req *Request) (Offer, error) {
 	return Offer{File: x.file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges, Wrong: x.wrong}, nil
 }
 
-// head asks by HEAD.
+// head sends HEAD.
 func head(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
 	return hc.Head(ctx, req.URL, req.lookOptions(c))
 }
 
-// look asks for what comes before the file only: by HEAD, or by a fetch whose body is refused where a server knows no HEAD.
+// look asks for the header only: by HEAD, or by a fetch whose body is refused if the server does not know
+// HEAD.
 func look(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
-	if source.IsSwarm(req.URL) { // what the torrent says needs no request
+	if source.IsSwarm(req.URL) { // the torrent has the answer
 		return source.Answer{URL: req.URL, Size: req.Described.Size, End: -1, Hops: []metalink.Hop{{URL: req.URL}}}, nil
 	}
 	if address.SchemeOf(req.URL).NoHead {
@@ -67,7 +68,7 @@ func glance(ctx context.Context, hc network, req *Request, c condition) (source.
 	return k.answer, err
 }
 
-// A peek is a sink that wants the header only.
+// A peek is a sink that takes the header only.
 type peek struct{ answer source.Answer }
 
 func (k *peek) Answer(a source.Answer) error {

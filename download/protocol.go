@@ -11,21 +11,22 @@ import (
 
 // A protocol makes sources of URLs of one family of schemes (package address).
 type protocol struct {
-	// open makes the client of a download.
+	// open returns the client of a download.
 	open func(n network, c *Client) client
-	// check returns why no server is asked for the file at u.
+	// check returns an error if the file at u cannot be requested.
 	check func(u *url.URL) error
-	// cut returns the escaped path of a URL without what is of the protocol and no part of the path.
+	// cut returns the escaped path of a URL without what the protocol adds to the path.
 	cut func(escaped string) string
 }
 
-// A client makes sources of files. A server gets a name and password if the options say that they are its own.
+// A client makes sources of files. A server gets a name and password only if the options say that they are
+// its own.
 type client interface {
 	Source(u *url.URL, o httpsource.Options) source.Source
 	CloseIdle()
 }
 
-// protocols are those beside HTTP, by the family of their schemes.
+// protocols are the protocols other than HTTP, by the family of their schemes.
 var protocols = map[string]protocol{
 	"ftp": {
 		open: func(n network, c *Client) client {
@@ -43,13 +44,13 @@ var protocols = map[string]protocol{
 	},
 }
 
-// protocolOf returns the protocol of u, which is not HTTP.
+// protocolOf returns the protocol of u. It reports false for HTTP.
 func protocolOf(u *url.URL) (p protocol, ok bool) {
 	p, ok = protocols[address.SchemeOf(u).Family]
 	return p, ok
 }
 
-// CheckURL returns why no server is asked for the file at u, whose scheme is one that files have.
+// CheckURL returns an error if the file at u, whose scheme is a supported one, cannot be requested.
 func CheckURL(u *url.URL) error {
 	if p, ok := protocolOf(u); ok {
 		return p.check(u)
@@ -57,7 +58,7 @@ func CheckURL(u *url.URL) error {
 	return nil
 }
 
-// An ftpClient is a client of FTP servers, which nothing else of the options is for.
+// An ftpClient is a client of FTP servers, which need no other options.
 type ftpClient struct{ *ftpsource.Client }
 
 func (c ftpClient) Source(u *url.URL, o httpsource.Options) source.Source {

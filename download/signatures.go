@@ -20,12 +20,12 @@ import (
 	"braid/verify/signatures"
 )
 
-// Anchors are what the user trusts to sign files, at most one Trust of each kind. Signatures that a server describes
-// (RFC 6249, section 5), that a document has or that the user names are then fetched and checked, and a bad one is an
-// error. Without anchors none is fetched.
+// Anchors are the keys and certificates that the user trusts to sign files, at most one Trust of each kind.
+// Signatures that a server describes (RFC 6249, section 5), that a document has or that the user names are
+// then fetched and checked, and a bad one is an error. Without anchors none is fetched.
 type Anchors []verify.Trust
 
-// of returns what signatures of a kind can be checked with. It reports false if there is no key or certificate.
+// of returns the anchors for signatures of a kind. It reports false if there is no key or certificate.
 func (a Anchors) of(kind *verify.SignatureKind) (t verify.Trust, ok bool) {
 	i := slices.IndexFunc(a, func(t verify.Trust) bool { return t.Kind() == kind && t.Any() })
 	if i < 0 {
@@ -34,7 +34,7 @@ func (a Anchors) of(kind *verify.SignatureKind) (t verify.Trust, ok bool) {
 	return a[i], true
 }
 
-// trusts reports whether there is a key or certificate for signatures of the kind of data.
+// trusts reports whether there is a key or certificate for the kind of signature of data.
 func (a Anchors) trusts(data []byte) bool {
 	_, ok := a.of(signatures.Of(data))
 	return ok
@@ -43,20 +43,20 @@ func (a Anchors) trusts(data []byte) bool {
 // Any reports whether there is a key or certificate at all.
 func (a Anchors) Any() bool { return slices.ContainsFunc(a, verify.Trust.Any) }
 
-// pinned reports whether the user named the very keys that count.
+// pinned reports whether the user named the exact keys that count.
 func (a Anchors) pinned() bool { return slices.ContainsFunc(a, verify.Trust.Pinned) }
 
-// A Signature is one that the user names: its bytes, or where they are.
+// A Signature is one that the user names: its bytes, or its URL.
 type Signature struct {
-	From string // for people: a path, a masked URL
+	From string // for messages: a path or a masked URL
 	Data []byte
 	URL  *url.URL // if Data is nil
 
-	named address.Scope // by a server; see httpsource.Options.Named
-	maybe bool          // nothing names it: the first of these that is there counts
+	named address.Scope // of what named it; see httpsource.Options.Named
+	maybe bool          // nothing names it: the first one of these that exists counts
 }
 
-// A found signature is at hand, or could not be had.
+// A found is a signature that was fetched, or could not be.
 type found struct {
 	from  string
 	data  []byte
@@ -65,11 +65,11 @@ type found struct {
 	err   error
 }
 
-// signed is what a session knows of signatures. They are gathered once, by a goroutine.
+// signed is what a session knows of signatures. One goroutine fetches them, once.
 type signed struct {
 	asked bool
 	all   []found
-	done  chan []found // takes one
+	done  chan []found // has room for one
 }
 
 const mostSignatures = 16 // of one file
@@ -80,7 +80,7 @@ func isSignature(media string) bool {
 	return ok
 }
 
-// signaturesOf lists what the user and the file's description offer.
+// signaturesOf lists the signatures of the user and of the file's description.
 func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 	out = append(out, req.Signatures...)
 	for _, sig := range f.Signatures {
@@ -95,12 +95,13 @@ func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 	return out[:min(len(out), mostSignatures)]
 }
 
-// inOneTime ends when the signatures of a file must be there: all together have the time of one document that is slow (rule 21).
+// inOneTime returns a context that ends when the signatures of a file must be there. All of them together
+// have the time of one slow document (rule 21).
 func (n network) inOneTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, longest*n.patience(), errSlow)
 }
 
-// signaturesAt brings the signatures of a file.
+// signaturesAt fetches the signatures of a file.
 func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request, trusted bool) []found {
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
@@ -115,15 +116,15 @@ func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request
 type signatureSet struct {
 	from      []string
 	checkers  []verify.SignatureChecker
-	pinned    []bool // the user named the very keys that a checker counts
+	pinned    []bool // the user named the exact keys that a checker accepts
 	anchors   Anchors
-	hopeless  error    // why one of them does not count, whatever the file is
-	forgotten int      // signatures of a kind that there is no anchor for
+	hopeless  error    // why one of them cannot count, whatever the file is
+	forgotten int      // signatures of a kind without an anchor
 	names     []string // of the file
 }
 
-// newSignatureSet prepares the check of all signatures at hand of a file with these names. Of those that cannot count, the first is remembered: if no
-// other is good, that is the error.
+// newSignatureSet prepares the check of the fetched signatures of a file with these names. The first one that
+// cannot count is the error if no other is good.
 func newSignatureSet(all []found, anchors Anchors, names []string) *signatureSet {
 	set, now := &signatureSet{anchors: anchors, names: names}, time.Now()
 	for _, f := range all {
@@ -143,7 +144,8 @@ func newSignatureSet(all []found, anchors Anchors, names []string) *signatureSet
 	return set
 }
 
-// doomed is why no file could pass: a signature is wrong in itself or, if there must be a good one, none can count.
+// doomed returns why no file could pass: a signature is wrong in itself or, if a good one is required, none
+// can count.
 func (s *signatureSet) doomed(required bool) error {
 	if s.hopeless != nil && (severe(s.hopeless) || required && len(s.checkers) == 0) {
 		return s.hopeless
@@ -151,7 +153,8 @@ func (s *signatureSet) doomed(required bool) error {
 	return nil
 }
 
-// checker begins to check a signature; it is nil if there is no anchor for its kind (rule 51), or no signature.
+// checker returns the checker of a signature, or nil if there is no anchor for its kind (rule 51) or no
+// signature.
 func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecker, pinned bool, err error) {
 	switch {
 	case f.err != nil && severe(f.err): // too long
@@ -168,7 +171,8 @@ func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecke
 	return c, trust.Pinned(), err
 }
 
-// fileNames returns the names of the file, for signatures that say of which file they are: on its server, and here.
+// fileNames returns the names of the file on its server and on disk, for signatures that state the name of
+// their file.
 func fileNames(r *Request) (names []string) {
 	if r.URL != nil {
 		names = append(names, path.Base(r.URL.Path))
@@ -187,7 +191,7 @@ func (s *signatureSet) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// MarshalBinary returns how far the checks are.
+// MarshalBinary returns the state of the checks.
 func (s *signatureSet) MarshalBinary() ([]byte, error) {
 	states := make([][]byte, len(s.checkers))
 	for i, c := range s.checkers {
@@ -205,7 +209,7 @@ func (s *signatureSet) MarshalBinary() ([]byte, error) {
 
 var errNoState = errors.New("other signatures than those that were checked")
 
-// UnmarshalBinary makes s go on where a set of the same signatures was.
+// UnmarshalBinary makes s continue from the state of a set of the same signatures.
 func (s *signatureSet) UnmarshalBinary(data []byte) error {
 	var states [][]byte
 	if err := json.Unmarshal(data, &states); err != nil || len(states) != len(s.checkers) {
@@ -223,7 +227,8 @@ func (s *signatureSet) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// Signatures implements verify.SignatureChecker: one good signature is enough, but a bad one by a key that counts is an error.
+// Signatures implements verify.SignatureChecker. One good signature is enough, but a bad one by a key that
+// counts is an error.
 func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 	if s.hopeless != nil && severe(s.hopeless) {
 		return nil, s.hopeless
@@ -237,7 +242,8 @@ func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 			return nil, &signatureError{s.from[i], err}
 		case err != nil && lesser == nil:
 			lesser = &signatureError{s.from[i], err}
-		case ok && !slices.ContainsFunc(out, func(r verify.SignatureResult) bool { return r.Kind == good.Kind && r.Key == good.Key }): // one signer counts once
+		// One signer counts once.
+		case ok && !slices.ContainsFunc(out, func(r verify.SignatureResult) bool { return r.Kind == good.Kind && r.Key == good.Key }):
 			good.From, good.Pinned = s.from[i], s.pinned[i]
 			out = append(out, good)
 		}
@@ -248,7 +254,7 @@ func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 	return out, nil
 }
 
-// lackOfSignature is the error of a file that has none and should have one (rule 47).
+// lackOfSignature returns the error of a file that lacks a required signature (rule 47).
 func lackOfSignature(all []found) error {
 	for _, f := range all {
 		if f.err != nil {

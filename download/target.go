@@ -11,29 +11,30 @@ import (
 	"braid/verify"
 )
 
-// A Target takes a file in place of one on disk (Request.Target): an object store, or memory. It serves one request and
-// keeps nothing for the next one.
+// A Target receives a file in place of one on disk (Request.Target): an object store, or memory. It serves
+// one request and keeps nothing for the next one.
 //
-// WriteAt and ReadAt are called by several goroutines at once, while the file comes. Each byte is written once, in no
-// order; bytes that turn out wrong are written again, and so is all of it when the file changes at its origin. What is
-// proven is what ReadAt returns: each byte is read back after it was written for the last time. A read of bytes that
-// are being written again may return anything.
+// WriteAt and ReadAt are called by several goroutines at once while the file arrives. Each byte is written
+// once, in any order. Bytes that turn out to be wrong are written again, and so is the whole file if it
+// changes at its origin. The proof is of what ReadAt returns: each byte is read back after it was written for
+// the last time. A read of bytes that are being written again may return anything.
 //
-// Then Commit is called, or Discard if the download ends otherwise, also after a Commit that failed: each at most once,
-// and after all that was written and read has returned. An error of any method ends the download with Kind Local; see
-// TargetError.
+// Then Commit is called, or Discard if the download ends otherwise, also after a failed Commit. Each is
+// called at most once, and after all reads and writes have returned. An error of any method ends the download
+// with Kind Local; see TargetError.
 type Target interface {
 	io.WriterAt
 	io.ReaderAt
-	// Commit makes the first p.Size() bytes the file: p says that they are the right ones, and by what. What lies
-	// behind them is of no meaning. An error means that there is no file. If ctx ends meanwhile, it should return.
+	// Commit makes the first p.Size() bytes the file. The proof states that they are right, and by what
+	// evidence. Bytes after them have no meaning. An error means that there is no file. Commit should return
+	// if ctx ends.
 	Commit(ctx context.Context, p verify.Proof) error
 	// Discard gives up what was written, if anything was.
 	Discard() error
 }
 
-// A TargetError is the error of a Target. Errors.Is sees what it is made of, and errors.As only the field: an error
-// of a target says nothing about the file or its sources.
+// A TargetError is the error of a Target. errors.Is examines Err, and errors.As does not: an error of a
+// target says nothing about the file or its sources.
 type TargetError struct {
 	Op  string // "write", "read", "commit" or "discard"
 	Err error  // as the target returned it
@@ -41,10 +42,10 @@ type TargetError struct {
 
 func (e *TargetError) Error() string { return "target: " + e.Op + ": " + e.Err.Error() }
 
-// Is reports whether the target's error is one. A source must not take it for the word that its own bytes are enough.
+// Is reports whether the target's error is err, except source.ErrEnough: a source would take it for its own.
 func (e *TargetError) Is(err error) bool { return err != source.ErrEnough && errors.Is(e.Err, err) }
 
-// nameless opens a part file for a file that gets no name.
+// nameless returns a part file for a file without a name.
 func nameless(files fsys.FS, t Target) (*partfile.File, error) {
 	if t != nil {
 		return partfile.Around(targetFile{target: t}), nil
@@ -78,7 +79,7 @@ func (d *delivery) discard() error {
 	return nil
 }
 
-// A targetFile is a target in the place of the file under a part file. A part file without a name uses no other methods.
+// A targetFile is a target as the file of a part file. A part file without a name calls no other methods.
 type targetFile struct {
 	fsys.File // nil
 	target    Target
@@ -94,7 +95,7 @@ func (f targetFile) WriteAt(p []byte, off int64) (int, error) {
 func (f targetFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.target.ReadAt(p, off)
 	switch {
-	case n == len(p): // with io.EOF, perhaps
+	case n == len(p): // perhaps with io.EOF
 		return n, nil
 	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
@@ -102,8 +103,8 @@ func (f targetFile) ReadAt(p []byte, off int64) (int, error) {
 	return transferred("read", n, len(p), err, io.ErrNoProgress)
 }
 
-// transferred holds a target to the contracts of io.ReaderAt and io.WriterAt: less than all comes with an error. A
-// write of all may come with one, too, which is of earlier bytes.
+// transferred enforces the contracts of io.ReaderAt and io.WriterAt: a short count comes with an error. A
+// full write may come with one, too, which is about earlier bytes.
 func transferred(op string, n, all int, err, short error) (int, error) {
 	switch {
 	case n == all && err == nil:

@@ -16,7 +16,7 @@ import (
 	"braid/verify/signatures"
 )
 
-// Releases before this one kept all pins in one file, and all speeds in another:
+// Earlier releases kept all pins in one file, and all speeds in another:
 //
 //	braid promises 1 crc32c=0a1b2c3d
 //	00112233445566778899aabbccddeeff https=sha-256,openpgp 20000
@@ -24,18 +24,18 @@ import (
 //	braid speeds 1
 //	mirror.example.net:443 5000000 40000 1800000000
 //
-// A pin has the name of its entry, what was offered, and the day of the last use, counted from 1970. A speed has bytes
-// a second, the round trip time in microseconds, and when that was.
+// A pin has the name of its entry, what was offered, and the day of the last use, counted from 1970. A speed
+// has bytes a second, the round trip time in microseconds, and the Unix time of the measurement.
 const (
 	oldPins   = "braid promises 1 crc32c="
 	oldSpeeds = "braid speeds 1\n"
 	maxOld    = 1 << 20
 )
 
-// Adopt takes over what an earlier release kept in the file at path, pins or speeds, and removes the file once it is
-// all on disk. Several programs may do that at once. A file that is damaged or something else is set aside, as
-// path.bad. The error says why nothing was taken over, for a message; it is nil if there is no such file. A Store of
-// PinsOnly checks the pins and leaves the file.
+// Adopt imports the pins or speeds that an earlier release kept in the file at path, and removes the file
+// once all of them are on disk. Several programs may do that at once. A file that is damaged or something
+// else is renamed to path.bad. The error says why nothing was imported, for a message; it is nil if there is
+// no such file. A Store with PinsOnly uses the pins and leaves the file.
 func (s *Store) Adopt(path string) error {
 	if s == nil || s.Dir == "" {
 		return nil
@@ -53,7 +53,7 @@ func (s *Store) Adopt(path string) error {
 	return nil
 }
 
-// adopt takes over the content of the file at path.
+// adopt imports text, the content of the file at path.
 func (s *Store) adopt(path, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Store) adopt(path, text string) error {
 	return err
 }
 
-// adoptPins adds pins to what is known.
+// adoptPins adds pins to the known ones.
 func (s *Store) adoptPins(pins map[string]oldPin) error {
 	var added bool
 	for name, p := range pins {
@@ -105,13 +105,14 @@ func (s *Store) adoptPins(pins map[string]oldPin) error {
 	return fsys.SyncAll(s.Dir)
 }
 
-// An oldPin is a line of the file of pins.
+// An oldPin is a line of the old file of pins.
 type oldPin struct {
 	Pin
 	used time.Time
 }
 
-// parseOldPins reads the file of pins, by the name of the entry. It reports false if the file is damaged.
+// parseOldPins parses the old file of pins, by the name of the entry. It reports false if the file is
+// damaged.
 func parseOldPins(text string) (pins map[string]oldPin, ok bool) {
 	head, lines, _ := strings.Cut(text, "\n")
 	if head != fmt.Sprintf("%s%08x", oldPins, crc32.Checksum([]byte(lines), crc32.MakeTable(crc32.Castagnoli))) {
@@ -156,7 +157,7 @@ func (p *oldPin) add(word string) {
 	}
 }
 
-// adoptSpeeds adds speeds of hosts that are not known. A line that is wrong is as if it were not there.
+// adoptSpeeds adds speeds of unknown hosts. It ignores malformed lines.
 func (s *Store) adoptSpeeds(lines string) {
 	for _, line := range strings.SplitN(lines, "\n", speeds.most+1) {
 		words := strings.Fields(line)

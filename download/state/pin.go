@@ -12,21 +12,22 @@ import (
 
 var pinned = kind{folder: "pins", most: 10_000, old: year, due: "000"}
 
-// A Pin is what a URL offers to verify its file with. A URL that offers less than before has been changed by its owner,
-// or by an attacker who can change the file but not forge the proof. A Pin is no evidence: it holds no digests, keys or
-// signers, and never makes a file right. The zero value is nothing.
+// A Pin is the evidence that a URL offers for its file. A URL that offers less than before has been changed
+// by its owner, or by an attacker who can change the file but not forge the evidence. A Pin is no evidence
+// itself: it holds no digests, keys or signers, and never makes a file right. The zero value is no offer.
 type Pin struct {
-	// HTTPS is the strongest algorithm of a digest that came over https, HTTP of one that came over http.
+	// HTTPS is the strongest algorithm of a digest over https, HTTP of one over http.
 	HTTPS, HTTP verify.Algorithm
 	// Signatures are the kinds of signatures that are described (RFC 6249, section 5).
 	Signatures Kinds
-	// Pieces: a Metalink document with digests of pieces is described. It helps to repair a file and proves nothing that
-	// the digest of the whole does not, so it is never missed.
+	// Pieces reports whether a Metalink document with digests of pieces is described. It helps to repair a
+	// file and proves nothing that the digest of the whole file does not, so it is never missed.
 	Pieces bool
 }
 
-// PinOf makes a Pin of the digests that servers named and the media types of documents and signatures, in lower case and without
-// parameters. Claims of the user do not count. Whether a Metalink document has Pieces, only its reader knows.
+// PinOf returns the Pin of the digests that servers stated and the media types of documents and signatures,
+// in lower case and without parameters. Claims of the user do not count. Pieces is not set: only the reader
+// of a Metalink document knows it.
 func PinOf(claims []verify.Claim, documents ...string) (p Pin) {
 	for _, c := range claims {
 		switch alg := c.Digest.Algorithm(); c.Channel {
@@ -44,16 +45,16 @@ func PinOf(claims []verify.Claim, documents ...string) (p Pin) {
 	return p
 }
 
-// A DowngradeError says that a URL offers less to verify its file with than it did before.
+// A DowngradeError is the error of a URL that offers less evidence than it did before.
 type DowngradeError struct{ Before, Now Pin }
 
 func (e *DowngradeError) Error() string {
 	return "this URL " + strings.Join(e.Now.missing(e.Before), "; it ")
 }
 
-// missing says what was offered before and is not now, in phrases that follow "this URL": a strong digest over https if
-// there is a weaker one now, one over http only, or none (rule 64), and a signature if there is none of its kind. What
-// came over http only guards against accidents and can be missing.
+// missing returns what was offered before and is not now, in phrases that follow "this URL": a strong digest
+// over https if there is a weaker one now, one over http only, or none (rule 64), and a signature if there is
+// none of its kind. A digest over http protects only against accidents and may be missing.
 func (p Pin) missing(before Pin) (what []string) {
 	if before.HTTPS.Strong() && p.HTTPS < before.HTTPS {
 		what = append(what, "gave "+before.HTTPS.String()+" over https before, and now gives "+p.digest())
@@ -66,7 +67,7 @@ func (p Pin) missing(before Pin) (what []string) {
 	return what
 }
 
-// digest says in words which digest is the best.
+// digest returns the best digest in words.
 func (p Pin) digest() string {
 	switch {
 	case p.HTTPS != 0:
@@ -77,7 +78,7 @@ func (p Pin) digest() string {
 	return "no digest"
 }
 
-// raise is all that p or o offers.
+// raise returns everything that p or o offers.
 func (p Pin) raise(o Pin) Pin {
 	return Pin{
 		HTTPS: max(p.HTTPS, o.HTTPS), HTTP: max(p.HTTP, o.HTTP),
@@ -85,8 +86,8 @@ func (p Pin) raise(o Pin) Pin {
 	}
 }
 
-// CheckPin compares what u offers now with what it offered before; the error is a *DowngradeError. It is called when
-// all that servers offer is known, and not where the user vouches for the file.
+// CheckPin compares what u offers now with what it offered before. The error is a *DowngradeError. It is
+// called once everything that servers offer is known, and not if the user vouches for the file.
 func (s *Store) CheckPin(u *url.URL, offered Pin) error {
 	name, ok := s.pinName(u)
 	if !ok {
@@ -100,11 +101,11 @@ func (s *Store) CheckPin(u *url.URL, offered Pin) error {
 	return nil
 }
 
-// KeepPin remembers what u offered, when that has proven true. What u offered before still counts. A pin that cannot be written
-// counts as long as the program runs.
+// KeepPin records what u offered, once that has proven true. What u offered before still counts. A pin that
+// cannot be written counts as long as the program runs.
 func (s *Store) KeepPin(u *url.URL, offered Pin) {
 	name, ok := s.pinName(u)
-	if !ok || offered == (Pin{}) { // which adds nothing
+	if !ok || offered == (Pin{}) { // it adds nothing
 		return
 	}
 	s.mu.Lock()
@@ -112,7 +113,7 @@ func (s *Store) KeepPin(u *url.URL, offered Pin) {
 	s.raisePin(name, offered)
 }
 
-// ForgetPin takes back what u offered: the user accepts less.
+// ForgetPin forgets what u offered, because the user accepts less.
 func (s *Store) ForgetPin(u *url.URL) {
 	name, ok := s.pinName(u)
 	if !ok {
@@ -126,8 +127,8 @@ func (s *Store) ForgetPin(u *url.URL) {
 	}
 }
 
-// pinName is the name of the entry of a URL, a hash of scheme, host, port and path. A URL with a query has none: what such a path
-// stands for is another file each time, and the query may be a secret.
+// pinName returns the name of the entry of a URL, a hash of scheme, host, port and path. A URL with a query
+// has none: its path may stand for a different file each time, and the query may be a secret.
 func (s *Store) pinName(u *url.URL) (name string, ok bool) {
 	if s == nil || u == nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" {
 		return "", false
@@ -135,7 +136,7 @@ func (s *Store) pinName(u *url.URL) (name string, ok bool) {
 	return nameOf(u.Scheme + "://" + source.HostPort(u) + "/" + strings.TrimPrefix(u.EscapedPath(), "/")), true
 }
 
-// pin is what an entry says. The caller holds mu, as it does for what follows.
+// pin returns the Pin of an entry. The caller holds mu, here and below.
 func (s *Store) pin(name string) Pin {
 	p, ok := s.pins[name]
 	var r pinRecord
@@ -145,7 +146,7 @@ func (s *Store) pin(name string) Pin {
 	return p
 }
 
-// raisePin adds to what an entry says.
+// raisePin adds what is offered to an entry.
 func (s *Store) raisePin(name string, offered Pin) error {
 	before := s.pin(name)
 	p := before.raise(offered)

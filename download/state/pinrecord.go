@@ -15,7 +15,7 @@ type Kinds uint64
 // kindsOf returns the set of one kind.
 func kindsOf(kind *verify.SignatureKind) Kinds { return 1 << slices.Index(signatures.All(), kind) }
 
-// wordOf returns what an entry calls a kind: OpenPGP, SMIME.
+// wordOf returns the key of a kind in an entry: OpenPGP, SMIME.
 func wordOf(kind *verify.SignatureKind) string { return strings.ReplaceAll(kind.Name, "/", "") }
 
 // A pinRecord is the entry of a Pin. Each kind of signatures is a key of its own.
@@ -47,7 +47,7 @@ func (r pinRecord) MarshalJSON() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. A kind that is not in the table is as if it were not there.
+// UnmarshalJSON reads what MarshalJSON wrote. It ignores a kind that is not in the table.
 func (r *pinRecord) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*plainRecord)(r)); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// AllHosts stands for all hosts together: the most that they brought at once.
+// AllHosts stands for all hosts together: the most that they sent at once.
 const AllHosts = "*"
 
 const (
@@ -15,17 +15,17 @@ const (
 
 var speeds = kind{folder: "hosts", most: 1000, old: 14 * day, due: "00", hint: true}
 
-// A Speed is what a host did. It is a hint where to begin: what is measured counts from then on.
+// A Speed is the speed of a host. It is a hint for the beginning, which measurements replace.
 type Speed struct {
 	Rate float64       // bytes a second; 0: unknown, or it failed
 	RTT  time.Duration // 0: unknown
 }
 
-// measured is a Speed with its time.
+// measured is a Speed with the time of its measurement.
 type measured struct {
 	Speed
 	at    time.Time
-	dirty bool // it is not on disk
+	dirty bool // not on disk yet
 }
 
 // A speedRecord is the entry of a Speed.
@@ -35,7 +35,7 @@ type speedRecord struct {
 	RTT  time.Duration `json:",omitempty"`
 }
 
-// Speed is what is known of a host, named as host:port.
+// Speed returns the known speed of a host, given as host:port.
 func (s *Store) Speed(host string) Speed {
 	if s == nil || s.PinsOnly {
 		return Speed{}
@@ -45,8 +45,8 @@ func (s *Store) Speed(host string) Speed {
 	return s.host(host).Speed
 }
 
-// Learn remembers what a host did. Old and new values count half each, so that one odd run does not count for much; of
-// AllHosts it is the highest value. A host that failed begins anew.
+// Learn records the speed of a host. Old and new values count half each, so that one odd run has little
+// effect; a higher value of AllHosts counts in full. A host that failed starts over.
 func (s *Store) Learn(host string, now Speed) {
 	if s == nil || s.PinsOnly || host == AllHosts && now.Rate <= 0 {
 		return
@@ -64,7 +64,8 @@ func (s *Store) Learn(host string, now Speed) {
 	s.hosts[host] = m
 }
 
-// Save writes the speeds that were learned; pins and versions are written at once. A speed that cannot be written is lost.
+// Save writes the speeds that were learned. Pins and versions are written at once. A speed that cannot be
+// written is lost.
 func (s *Store) Save() {
 	if s == nil {
 		return
@@ -83,7 +84,7 @@ func (s *Store) write(learned map[string]measured) {
 	}
 }
 
-// learned is what was learned since it was asked for the last time. The caller holds mu.
+// learned returns what was learned since the last call. The caller holds mu.
 func (s *Store) learned() map[string]measured {
 	learned := map[string]measured{}
 	for host, m := range s.hosts {
@@ -96,7 +97,7 @@ func (s *Store) learned() map[string]measured {
 	return learned
 }
 
-// host is what is known of a host, which is read when it is asked for first.
+// host returns what is known of a host. It reads the entry on first use.
 func (s *Store) host(name string) measured {
 	m, ok := s.hosts[name]
 	if !ok {
@@ -119,7 +120,7 @@ func (s *Store) host(name string) measured {
 	return m
 }
 
-// sane keeps values within what can be.
+// sane limits values to the possible ones.
 func (sp Speed) sane() Speed {
 	if math.IsNaN(sp.Rate) {
 		sp.Rate = 0

@@ -1,13 +1,13 @@
-// Package state remembers what downloads have learned, from one run to the next: what the server said of a file (a
-// [Version]), what a URL has offered as proof (a [Pin]), and how fast a host was (a [Speed]).
+// Package state remembers what downloads learned, from one run to the next: what the server stated about a
+// file (a [Version]), which evidence a URL offered (a [Pin]), and how fast a host was (a [Speed]).
 //
-// All of it is in one folder, an entry in a file of its own. The name of an entry is a hash: the folder does not tell what was
-// downloaded. An entry is replaced whole, so several programs may use the folder at once. One that is damaged is as if it
-// were not there, and the next one replaces it. The modification time is that of the last use; what has not been used for long is
-// forgotten, and so are the oldest of too many.
+// Everything is in one folder, each entry in its own file. The name of an entry is a hash, so the folder does
+// not reveal what was downloaded. An entry is replaced as a whole, so several programs may use the folder at
+// once. A damaged entry is ignored until another one replaces it. The modification time is that of the last
+// use. Entries that were not used for long are removed, and so are the oldest of too many.
 //
-// It refuses to be needed: without an entry a file is compared or fetched, a URL is met for the first time, and a speed
-// is measured.
+// Nothing depends on it: without an entry a file is compared or fetched, a URL is a new one, and a speed is
+// measured.
 //
 //	s := &state.Store{Dir: filepath.Join(home, ".local", "state", "braid")}
 //	v, known := s.Version(path, u)
@@ -35,30 +35,30 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Store is the folder. The nil Store knows nothing and keeps nothing. The fields are not changed after the first use;
-// the methods may be called by several goroutines.
+// A Store is the folder. The nil Store knows nothing and keeps nothing. The fields must not be changed after
+// first use. The methods may be called by several goroutines.
 type Store struct {
-	// Dir is the folder, which is made when there is something to keep. If empty, pins and speeds are remembered in
+	// Dir is the folder, which is made when there is something to keep. If empty, pins and speeds are kept in
 	// memory only, and versions not at all.
 	Dir string
-	// PinsOnly checks pins, knows nothing else, and writes nothing.
+	// PinsOnly makes the Store check pins, know nothing else, and write nothing.
 	PinsOnly bool
 
 	saving sync.Mutex // one Save at a time
 
 	mu    sync.Mutex
 	pins  map[string]Pin      // those that could not be written, by the name of the entry
-	hosts map[string]measured // what was asked for or learned, by host
+	hosts map[string]measured // read or learned, by host
 	lost  error               // why the last version could not be kept
 }
 
-// A kind of entries has a folder of its own.
+// A kind is a kind of entries, which has its own folder.
 type kind struct {
 	folder string
 	most   int           // entries
 	old    time.Duration // when an entry is forgotten
-	due    string        // entries are counted when one is written whose name, a hash, begins so
-	hint   bool          // it is not worth waiting for the disk, and reading it does not make it younger
+	due    string        // entries are counted when one is written whose name, a hash, has this prefix
+	hint   bool          // not worth waiting for the disk; reading it does not count as a use
 }
 
 const (
@@ -71,8 +71,8 @@ const (
 
 var errNotWritten = errors.New("nothing is to be written")
 
-// nameOf is the name of an entry. 128 bits of a hash hide the key from readers of a backup or over a shoulder; mode
-// 0700 of the folder does the rest.
+// nameOf returns the name of an entry. 128 bits of a hash hide the key from readers of a backup or over a
+// shoulder; mode 0700 of the folder does the rest.
 func nameOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:16])
@@ -80,7 +80,7 @@ func nameOf(key string) string {
 
 func (s *Store) path(k kind, name string) string { return filepath.Join(s.Dir, k.folder, name) }
 
-// get reads an entry into r, and says when it was used last.
+// get reads an entry into r, and returns the time of its last use.
 func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
 	if s.Dir == "" {
 		return at, false
@@ -104,11 +104,11 @@ func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
 	return info.ModTime, true
 }
 
-// touch says when an entry was used. If that fails it is only forgotten sooner.
+// touch sets the time of an entry's last use. If that fails, the entry is only removed sooner.
 func (s *Store) touch(k kind, name string, at time.Time) { os.Chtimes(s.path(k, name), at, at) }
 
-// put writes an entry. What is known is not lost by learning more: an entry that replaces another one is on disk
-// before. A new one is not waited for.
+// put writes an entry. Learning more must not lose what is known: an entry that replaces another one is
+// synced to disk first. A new one is not.
 func (s *Store) put(k kind, name string, r any) error {
 	if s.Dir == "" || s.PinsOnly {
 		return errNotWritten
@@ -130,8 +130,8 @@ func (s *Store) put(k kind, name string, r any) error {
 	return nil
 }
 
-// tidy forgets entries that were not used for long and, of too many, those that were not used for the longest time. A use in the
-// future is one by a clock that was wrong.
+// tidy removes entries that were not used for long and, of too many, those that were not used for the longest
+// time. A last use in the future is from a clock that was wrong.
 func (s *Store) tidy(k kind) error {
 	names, err := os.ReadDir(filepath.Join(s.Dir, k.folder))
 	var all []fs.FileInfo
@@ -153,11 +153,11 @@ func (s *Store) tidy(k kind) error {
 	return err
 }
 
-// encode makes the content of an entry: one line of JSON after a hash of it, which tells damage and nothing else.
+// encode returns the content of an entry: one line of JSON after a hash of it, which only detects damage.
 func encode(r any) []byte {
 	text, err := json.Marshal(r)
 	if err != nil {
-		panic(err) // all entries are of types that can be written
+		panic(err) // all entries are of types that can be encoded
 	}
 	return append([]byte(checksum(text)+" "), text...)
 }
@@ -167,7 +167,8 @@ func checksum(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// decode reads what encode made. Of anything else, and of another version of the format, nothing is used (rule 8).
+// decode reads what encode wrote. It uses nothing of anything else, or of another version of the format (rule
+// 8).
 func decode(data []byte, r any) bool {
 	sum, text, _ := bytes.Cut(data, []byte(" "))
 	var head struct{ V int }

@@ -12,21 +12,21 @@ const maxETag = 4 << 10
 
 var versions = kind{folder: "versions", most: 10_000, old: year, due: "000"}
 
-// A Version is what is known of one download. It makes the next request conditional (RFC 9110, section 13.1), and shows
-// whether the file on disk is still that one.
+// A Version is what is known of one download. It makes the next request conditional (RFC 9110, section 13.1),
+// and shows whether the file on disk is unchanged.
 type Version struct {
-	// ETag is as the server sent it, and LastModified is zero if it sent no date that is of use. Host gave both.
+	// ETag is as the server sent it. LastModified is zero if it sent no usable date. Host gave both.
 	ETag         string
 	LastModified time.Time
 	Host         string
 	// Size and Digest, a SHA-256, are those of the bytes.
 	Size   int64
 	Digest verify.Digest
-	// Over is how the best evidence came that they were the right ones; zero if there was none.
+	// Over is the channel of the best evidence for these bytes; zero if there was none.
 	Over verify.Channel
 }
 
-// Version is what is known of the file at path as it came from u.
+// Version returns what is known of the file at path that came from u.
 func (s *Store) Version(path string, u *url.URL) (Version, bool) {
 	name, ok := s.versionName(path, u)
 	if !ok {
@@ -39,8 +39,8 @@ func (s *Store) Version(path string, u *url.URL) (Version, bool) {
 	return r.version()
 }
 
-// KeepVersion remembers v for the file at path as it came from u. Without a SHA-256 nothing would show that the file is
-// still the one that came: such a Version is not kept.
+// KeepVersion records v for the file at path that came from u. A Version without a SHA-256 is not kept:
+// nothing would show that the file is unchanged.
 func (s *Store) KeepVersion(path string, u *url.URL, v Version) error {
 	name, ok := s.versionName(path, u)
 	if !ok || v.Digest.Algorithm() != verify.SHA256 {
@@ -55,7 +55,7 @@ func (s *Store) KeepVersion(path string, u *url.URL, v Version) error {
 	return err
 }
 
-// Lost is why a version could not be kept; nil if none was lost.
+// Lost returns why a version could not be kept; nil if none was lost.
 func (s *Store) Lost() error {
 	if s == nil {
 		return nil
@@ -65,7 +65,7 @@ func (s *Store) Lost() error {
 	return s.lost
 }
 
-// versionName is the name of an entry. The user's name and password are no part of it.
+// versionName returns the name of an entry. The user's name and password are no part of it.
 func (s *Store) versionName(path string, u *url.URL) (string, bool) {
 	if s == nil || s.Dir == "" || s.PinsOnly || u == nil {
 		return "", false
