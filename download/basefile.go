@@ -12,12 +12,12 @@ import (
 	"braid/verify"
 )
 
-// A baseFile is a wrong file that has some bytes of the right one. A repair begins with these bytes, as if an earlier
-// run had left them, and puts the right file in its place.
+// A baseFile is a wrong file that has some bytes of the right one. A repair begins with these bytes, as if an
+// earlier run had left them, and puts the right file in its place.
 type baseFile struct {
 	path     string
 	mode     fs.FileMode // for the new file
-	begun    bool        // it is the beginning of the file, which the user allows to replace by the whole of that and by nothing else
+	begun    bool        // it is the beginning of the file; only the whole file may replace it
 	useful   byterange.Set
 	identity partfile.Identity
 	file     metalink.File // as the server described it
@@ -26,10 +26,11 @@ type baseFile struct {
 	asked    []string      // documents that were read
 }
 
-// Repairable reports whether Repair knows what is wrong, and where the right bytes are.
+// Repairable reports whether it is known what is wrong, and where the right bytes are.
 func (v *Verdict) Repairable() bool { return v.repair != nil }
 
-// repairOf returns the request that puts the right file in place of a wrong one; nil if no URL of it is known.
+// repairOf returns the request that puts the right file in place of a wrong one, or nil if no URL of it is
+// known.
 func (x *inspection) repairOf(mode fs.FileMode) *Request {
 	if x.req.URL == nil {
 		return nil
@@ -47,7 +48,7 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 		identity: x.identity(), file: x.file}
 	here := byterange.Range{End: min(v.Size, x.size)}
 	switch {
-	case !verify.Strong(x.claims) && !x.req.provenByPieces() || x.size < 0: // nothing would tell that the rest belongs to it
+	case !verify.Strong(x.claims) && !x.req.provenByPieces() || x.size < 0: // nothing ties the rest to it
 	case !v.Pieces.IsZero():
 		r.base.useful.Add(here)
 		for d := range v.Damaged.All() {
@@ -59,14 +60,15 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 	return &r
 }
 
-// identity returns what the journal of the part file says of the file.
+// identity returns what the journal of the part file records of the file.
 func (x *inspection) identity() partfile.Identity {
 	k := &known{claims: x.claims, size: x.size, sizeBy: byServer, file: x.file}
 	k.tag = tagOf(x.file, x.answer)
 	return identityOf(&x.req, k)
 }
 
-// identityOf is what the journal says of the file: every fact with its giver. The date counts only beside a tag.
+// identityOf returns what the journal records of the file: every fact with its author. The date counts only
+// beside a tag.
 func identityOf(r *Request, k *known) partfile.Identity {
 	id := partfile.Identity{
 		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: k.size, Claims: k.claims,
@@ -91,7 +93,7 @@ func identityOf(r *Request, k *known) partfile.Identity {
 	return id
 }
 
-// journalURL returns the URL of a mirror for the journal: masked, if it may have secrets.
+// journalURL returns the URL of a mirror for the journal. It is masked if it may have secrets.
 func journalURL(u *url.URL) string {
 	if u.User != nil || u.RawQuery != "" {
 		return source.Mask(u)

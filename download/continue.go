@@ -12,11 +12,12 @@ import (
 	"braid/verify"
 )
 
-// If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to what is
-// here. What came stays all the same, for a user who allows to resume from it (Request.Continue).
+// If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to
+// the existing bytes. They are kept all the same, for a user who allows resuming from them
+// (Request.Continue).
 
-// errFileReplaced says that the server no longer has the file that was begun, errNoParts that it has no way to go on
-// with any file.
+// errFileReplaced means that the server no longer has the file that was begun, errNoParts that it cannot
+// continue any file.
 var (
 	errFileReplaced = errors.New("the server has another file")
 	errNoParts      = errors.New("the server sends nothing but the whole file")
@@ -30,7 +31,7 @@ func unanswered(err error) bool {
 	return errors.As(err, &src) && src.Fault != source.FaultProtocol && src.Fault != source.FaultMismatch
 }
 
-// A sampleSink is a sink that compares what comes with the bytes that are here already.
+// A sampleSink is a sink that compares what comes with the existing bytes.
 type sampleSink struct {
 	here  io.ReaderAt
 	prior partfile.Identity
@@ -39,7 +40,7 @@ type sampleSink struct {
 	buf   []byte
 
 	claims   []verify.Claim // that the server stated
-	received func()         // is called for each answer and each write
+	received func()         // called for each answer and each write
 }
 
 // Answer implements source.Sink.

@@ -11,7 +11,7 @@ import (
 // A disk performs the slow disk operations of a session, so that the session's loop does not wait for them.
 type disk struct {
 	part    *partfile.File
-	fail    func(error) // takes errors of chores and updates
+	fail    func(error) // receives errors of chores and updates
 	workers *sync.WaitGroup
 	busy    atomic.Bool // the journal is being updated
 	due     bool        // the next update is to be synced
@@ -24,7 +24,8 @@ type chore struct {
 	err  error // the first one, also of those before
 }
 
-// do runs f after all earlier chores, also if one of them failed: what is void must become void on disk in any case.
+// do runs f after all earlier chores, even if one of them failed: void ranges must become void on disk in any
+// case.
 func (d *disk) do(f func() error) {
 	before, c := d.last, &chore{done: make(chan struct{})}
 	d.last = c
@@ -38,9 +39,9 @@ func (d *disk) do(f func() error) {
 	})
 }
 
-// wait waits until c and all chores before it are done; a nil chore is done. A fetch waits so before its request and
-// before its first write: until its range is void on disk, if wrong bytes were there, and until there is room for the
-// file.
+// wait waits until c and all chores before it are done. A nil chore is done. A fetch waits before its request
+// and before its first write: until its range is void on disk, if wrong bytes were there, and until there is
+// room for the file.
 func (c *chore) wait(ctx context.Context) error {
 	if c == nil {
 		return nil
@@ -53,8 +54,8 @@ func (c *chore) wait(ctx context.Context) error {
 	}
 }
 
-// record updates the journal, unless that is under way. If durable is set, it syncs the part file and the journal, now
-// or with the next update.
+// record updates the journal, unless an update is in progress. If durable is set, it syncs the part file and
+// the journal, now or with the next update.
 func (d *disk) record(durable bool) {
 	d.due = d.due || durable
 	if !d.busy.CompareAndSwap(false, true) {
@@ -80,7 +81,7 @@ func makeRoom(part *partfile.File, size int64, stays bool) error {
 	return part.CheckSpace(size)
 }
 
-// allocate reserves the room for a file, once its size is known.
+// allocate allocates the space of a file, once its size is known.
 func allocate(part *partfile.File, size int64, how Allocation) error {
 	if how == AllocateNone || size <= 0 {
 		return nil

@@ -14,8 +14,9 @@ import (
 	"braid/source"
 )
 
-// A message is what a fetch tells the loop. Exactly one of answer, coming and ended is set, or else it reports that
-// wrote is on disk, of which fresh bytes are its own and theirs are what another fetch had written before.
+// A message is sent by a fetch to the loop. Exactly one of answer, coming and ended is set. Otherwise it
+// reports that wrote is on disk: fresh bytes of it are the fetch's own, and another fetch had written theirs
+// before.
 type message struct {
 	id     scheduler.FetchID
 	wrote  byterange.Range
@@ -28,17 +29,17 @@ type message struct {
 	err    error
 }
 
-// A reply says whether the body of an answer is wanted, and how it is written.
+// A reply states whether the body of an answer is wanted, and how it is written.
 type reply struct {
-	err     error  // refuses the body; nil: it is wanted
+	err     error  // refuses the body; nil: the body is wanted
 	after   *chore // to be done before the first write
-	awaited bool   // the last bytes are reported when the body has ended, as it may go on past the end of the file
+	awaited bool   // the last bytes are reported once the body has ended: it may exceed the file
 	front   *front
 }
 
-// A flight is a running fetch, as the loop sees it.
+// A flight is a running fetch as the loop sees it.
 type flight struct {
-	number   int // in all sessions
+	number   int // counted over all sessions
 	from     *origin
 	lane     scheduler.SourceID
 	sink     *sink
@@ -48,45 +49,47 @@ type flight struct {
 	bytes    int64
 	excluded bool // its source sent wrong bytes: further messages do not count
 	answer   source.Answer
-	fresh    byterange.Range // the last bytes that it wrote in one piece and that were not observed yet, if that is wanted
+	fresh    byterange.Range // the last bytes that it wrote in one piece and that are not observed yet
 }
 
-// A sink writes the bytes of one fetch to the part file. The fetch calls its methods. The loop changes limit and size.
+// A sink writes the bytes of one fetch to the part file. The fetch calls its methods. The loop changes limit
+// and size.
 type sink struct {
 	ctx    context.Context
 	id     scheduler.FetchID
 	part   *partfile.File
-	upload *uploading   // that the bytes wait for; may be nil
+	upload *uploading   // bytes must not be too far ahead of it; may be nil
 	limit  atomic.Int64 // end of what is wanted
-	size   atomic.Int64 // of the file; -1 if it is not known
-	most   int64        // end of what may come while the size is not known
+	size   atomic.Int64 // of the file; -1 if unknown
+	most   int64        // end of what may come while the size is unknown
 	out    chan<- message
 
-	reachedMu  sync.Mutex     // guards reached and unreported; no write is waited for with it
+	reachedMu  sync.Mutex     // guards reached and unreported; never held during a write
 	reached    int64          // end of the last write
 	cut        bool           // the last write was cut off at the limit
 	awaited    bool           // see reply
-	unreported *byterange.Set // what was written and not reported, where bytes come in any order; else nil
+	unreported *byterange.Set // bytes written and not reported, if they come in any order; else nil
 	front      *front         // nil: nothing is held back
-	document   bool           // it was a document that may replace the file
+	document   bool           // the answer was a document that may replace the file
 
-	// What was written and not reported yet. A fast source does not wake the loop for every buffer. mu is held while a message is
-	// sent, so that the messages arrive in order.
+	// Bytes that were written and not reported yet. A fast source does not wake the loop for every buffer. mu
+	// is held while a message is sent, so that the messages arrive in order.
 	mu         sync.Mutex
 	pending    message
 	reportedAt time.Time
-	timer      *time.Timer // reports what no write follows soon
+	timer      *time.Timer // reports bytes that no write follows soon
 	timing     bool
 	over       bool
 }
 
-// A fetch reports what it wrote after so many bytes or so much time, whatever comes first, also if its source falls silent then.
+// A fetch reports what it wrote after so many bytes or so much time, whichever is first, also if its source
+// then falls silent.
 const (
 	reportBytes = 1 << 20
 	reportTime  = 10 * time.Millisecond
 )
 
-// An overrunError says that a body goes on where the file ends.
+// An overrunError is the error of a body that continues after the end of the file.
 type overrunError struct{ size int64 }
 
 func (e *overrunError) Error() string {
@@ -111,7 +114,7 @@ func (k *sink) Answer(a source.Answer) error {
 	}
 }
 
-// WriteAt writes the part of p that is wanted. Bytes that are on disk already are not written again, so that no byte
+// WriteAt writes the wanted part of p. Bytes that are already on disk are not written again, so that no byte
 // changes after it was hashed.
 func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 	if k.front != nil {
@@ -136,8 +139,8 @@ func (k *sink) write(p []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// put writes the part of p that is wanted. It returns the end of that part, and how many bytes of it were not on disk;
-// the others are added to theirs.
+// put writes the wanted part of p. It returns the length of that part, and how many bytes of it were not on
+// disk. The others are added to theirs.
 func (k *sink) put(p []byte, off int64, theirs *byterange.Set) (n int64, fresh int, err error) {
 	if err := k.upload.room(k.ctx, off+int64(len(p))); err != nil {
 		return 0, 0, err
@@ -176,10 +179,10 @@ func (k *sink) wanted(n, off int64) (int64, error) {
 	return n, nil
 }
 
-// alive reports whether the fetch may write, which is so until it is stopped.
+// alive reports whether the fetch may write: it was not stopped.
 func (k *sink) alive() bool { return k.limit.Load() > 0 }
 
-// reported notes that the loop got the message about r.
+// reported removes r from the unreported bytes, once the loop got the message about it.
 func (k *sink) reported(r byterange.Range) {
 	if k.unreported == nil {
 		return
@@ -195,8 +198,8 @@ func (k *sink) Coming(n int64) error { return k.send(message{id: k.id, coming: n
 // End implements source.PieceSink.
 func (k *sink) End() int64 { return k.limit.Load() }
 
-// halt ends all writing. It returns what was written and not reported, also by a write that is under way. What is
-// before at was reported.
+// halt ends all writing. It returns the bytes that were written and not reported, also those of a write in
+// progress. Bytes before at were reported.
 func (k *sink) halt(at int64) (unheard byterange.Set) {
 	k.reachedMu.Lock()
 	defer k.reachedMu.Unlock()
@@ -207,7 +210,7 @@ func (k *sink) halt(at int64) (unheard byterange.Set) {
 	return byterange.NewSet(byterange.Range{Start: at, End: max(at, k.reached)})
 }
 
-// addPending remembers what was written, and reports it when it is time.
+// addPending records what was written, and reports it when that is due.
 func (k *sink) addPending(r byterange.Range, fresh int, theirs byterange.Set) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -235,7 +238,7 @@ func (k *sink) addPending(r byterange.Range, fresh int, theirs byterange.Set) er
 	return nil
 }
 
-// startTimer makes sure that what was written is reported within reportTime. The caller holds mu.
+// startTimer makes sure that written bytes are reported within reportTime. The caller holds mu.
 func (k *sink) startTimer() {
 	k.timing = true
 	if k.timer != nil {
@@ -251,7 +254,7 @@ func (k *sink) startTimer() {
 	})
 }
 
-// report sends what was written since the last time. The caller holds mu.
+// report sends what was written since the last report. The caller holds mu.
 func (k *sink) report() error {
 	if k.pending.wrote.Empty() {
 		return nil
@@ -265,7 +268,7 @@ func (k *sink) report() error {
 	return nil
 }
 
-// end returns what was not reported yet. Nothing is reported after it.
+// end returns the bytes that were not reported. Nothing is reported after it.
 func (k *sink) end() message {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -309,7 +312,7 @@ func faultOf(err error) (scheduler.Fault, time.Duration) {
 	return scheduler.FaultGone, 0
 }
 
-// wrongBytes reports whether a fetch ended because what it brought is not of the file.
+// wrongBytes reports whether a fetch ended because its bytes are not of the file.
 func wrongBytes(err error) bool {
 	return errors.As(err, new(*overrunError)) || errors.As(err, new(*source.ContentError))
 }

@@ -10,15 +10,15 @@ import (
 	"braid/scheduler"
 )
 
-// fetches are the running requests of a session, with the counts of their work. They belong to the session's loop. Each
-// fetch runs in a goroutine of its own and sends messages to the loop.
+// fetches are the running requests of a session, with the counts of their work. They belong to the session's
+// loop. Each fetch runs in its own goroutine and sends messages to the loop.
 type fetches struct {
 	running  map[scheduler.FetchID]*flight
 	messages chan message
 	stats    stats
 	pulse    pulse
 	brought  []Piece // not observed yet
-	detail   bool    // which source brought which bytes is observed, too
+	detail   bool    // which source sent which bytes is observed, too
 	observe  func(Event)
 	workers  sync.WaitGroup
 }
@@ -48,7 +48,8 @@ func (x *fetches) ended(id scheduler.FetchID, f *flight, err error) {
 	x.reportEnd(f, err)
 }
 
-// drain ends all fetches and waits for them. Their last messages are counted, for the report, and credited to their sources.
+// drain ends all fetches and waits for them. Their last messages are counted for the result and credited to
+// their sources.
 func (x *fetches) drain(credit func(*origin, message)) {
 	for _, f := range x.running {
 		f.cancel()
@@ -79,7 +80,7 @@ func (x *fetches) count(f *flight, m message) {
 	x.stats.add(m.wrote.Len(), int64(m.fresh))
 }
 
-// active counts the sources at work.
+// active returns the number of sources with a running fetch.
 func (x *fetches) active() int {
 	ids := map[int]bool{}
 	for _, f := range x.running {
@@ -88,17 +89,18 @@ func (x *fetches) active() int {
 	return len(ids)
 }
 
-// others reports whether more fetches run than the one that is asking.
+// others reports whether fetches run beside the one that is asking.
 func (x *fetches) others() bool { return len(x.running) > 1 }
 
-// bound lets no fetch write past the end of the file, once its size is known.
+// bound keeps fetches from writing past the end of the file, once its size is known.
 func (x *fetches) bound(size int64) {
 	for _, f := range x.running {
 		f.sink.size.Store(size)
 	}
 }
 
-// bring remembers what a fetch wrote until the next beat. A fetch writes in order, so that this is one range for each fetch.
+// bring records what a fetch wrote until the next beat. A fetch writes in order, so this is one range for
+// each fetch.
 func (x *fetches) bring(f *flight, wrote byterange.Range) {
 	if f.fresh.End != wrote.Start || f.fresh.Empty() {
 		x.queueBrought(f)
@@ -107,7 +109,7 @@ func (x *fetches) bring(f *flight, wrote byterange.Range) {
 	f.fresh.End = wrote.End
 }
 
-// queueBrought adds the range of a fetch to what is observed next.
+// queueBrought adds the range of a fetch to those observed next.
 func (x *fetches) queueBrought(f *flight) {
 	if !f.fresh.Empty() {
 		x.brought = append(x.brought, Piece{f.number, f.fresh})
@@ -115,7 +117,7 @@ func (x *fetches) queueBrought(f *flight) {
 	}
 }
 
-// reportBrought tells the observer which source brought what since the last time.
+// reportBrought reports to the observer which source sent what since the last report.
 func (x *fetches) reportBrought() {
 	if !x.detail {
 		return
@@ -131,7 +133,7 @@ func (x *fetches) reportBrought() {
 	x.brought = nil
 }
 
-// reportEnd tells the observer how a fetch ended.
+// reportEnd reports to the observer how a fetch ended.
 func (x *fetches) reportEnd(f *flight, err error) {
 	x.queueBrought(f)
 	x.reportBrought()
@@ -141,10 +143,10 @@ func (x *fetches) reportEnd(f *flight, err error) {
 	x.observe(RangeEnded{Fetch: f.number, ID: f.from.id, Host: f.from.host, Bytes: f.bytes, Took: time.Since(f.begun), Err: err})
 }
 
-// twice is how many bytes were here already when they came.
+// twice returns how many bytes arrived that were already there.
 func (t *stats) twice() int64 { return t.arrived - t.fresh }
 
-// stats counts what arrived and how fast, for people.
+// stats counts what arrived and how fast, for the user.
 type stats struct {
 	arrived, fresh int64
 	ring           [60]int64 // arrived at the last beats
@@ -157,14 +159,14 @@ func (t *stats) add(n, fresh int64) {
 	t.fresh += fresh
 }
 
-// beat records the count; rate looks back over the beats.
+// beat records the count. rate averages over the recorded beats.
 func (t *stats) beat() {
 	t.ring[t.next] = t.arrived
 	t.next = (t.next + 1) % len(t.ring)
 	t.beats++
 }
 
-// rate is the mean of the last three seconds, in bytes a second.
+// rate returns the mean of the last three seconds, in bytes a second.
 func (t *stats) rate() float64 {
 	n := min(t.beats, len(t.ring))
 	if n < 2 {
@@ -175,8 +177,8 @@ func (t *stats) rate() float64 {
 	return float64(newest-oldest) / (time.Duration(n-1) * beat).Seconds()
 }
 
-// rememberBeats is how often the measured speeds of the servers are saved.
+// rememberBeats is the number of beats after which the measured speeds are saved.
 const rememberBeats = int(30 * time.Second / beat)
 
-// syncBeats is how often the part file and its journal are synced.
+// syncBeats is the number of beats after which the part file and its journal are synced.
 const syncBeats = int(5 * time.Second / beat)

@@ -14,11 +14,11 @@ const hashBuffer = 256 << 10
 
 var hashBuffers = sync.Pool{New: func() any { return new([hashBuffer]byte) }}
 
-// hashStep is how much the hasher waits for, unless less is left: waking it costs as much as hashing some
-// ten KiB, and at the end of a transfer it is hashed within a millisecond.
+// hashStep is how many bytes the hasher waits for, unless fewer are left: waking it costs as much as hashing
+// some ten KiB, and at the end of a transfer they are hashed within a millisecond.
 const hashStep = 1 << 20
 
-// releaseSize is how much of what a stream has taken is given back to the file system at a time.
+// releaseSize is the unit in which the space of bytes that a stream has taken is released on disk.
 const releaseSize = 16 << 20
 
 // A backlog is what a hasher reads: a part file.
@@ -29,27 +29,27 @@ type backlog interface {
 }
 
 // A hasher reads the part file as its front advances and feeds the checker and, if there is one, the stream.
-// It reads through the descriptor that was written to, after the last write of each byte (rule 2), so the
-// end of the transfer is nearly the end of the verification. It reads each byte once, and is never more than hashStep
-// behind but for what it has not had the time for.
+// It reads through the descriptor that was written to, after the last write of each byte (rule 2), so the end
+// of the transfer is nearly the end of the verification. It reads each byte once. If it keeps up, it is never
+// more than hashStep behind.
 type hasher struct {
 	part   backlog
-	gate   *gate // what is behind part
+	gate   *gate // the gate that part is
 	check  *verify.Checker
 	stream io.Writer
 	upload *uploading
-	from   int64        // of an upload: what is before was hashed
+	from   int64        // of an upload: bytes before it were hashed
 	size   atomic.Int64 // -1 until known
 	cancel context.CancelFunc
 	woken  context.CancelFunc
 	done   chan error // gets one value when the goroutine ends
 	moved  func(int64)
-	freed  int64       // of a stream: what is out needs no room any more
-	failed func(error) // told of an error when it happens, if that is not the end of ctx
+	freed  int64       // of a stream: bytes before it need no space any more
+	failed func(error) // is called with an error when it happens, unless ctx ended
 }
 
-// startHasher begins to hash part. It ends when size bytes were read, or with ctx. If there is a stream,
-// moved is told how far it came.
+// startHasher starts hashing part. It ends when size bytes were read, or with ctx. If there is a stream,
+// moved is called with how far it was written.
 func startHasher(ctx context.Context, h *hasher, size int64) {
 	ctx, cancel := context.WithCancel(ctx)
 	waiting, woken := context.WithCancel(ctx)
@@ -65,7 +65,7 @@ func startHasher(ctx context.Context, h *hasher, size int64) {
 	}()
 }
 
-// end tells the size when it was not known at the start.
+// end sets the size if it was not known at the start.
 func (h *hasher) end(size int64) {
 	if h.size.CompareAndSwap(-1, size) {
 		h.woken()
@@ -97,8 +97,8 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 	return nil
 }
 
-// past is what the front has to be beyond before the bytes from pos are taken. A receiver of a stream gets
-// what there is.
+// past returns the offset that the front must exceed before the bytes from pos are read. A stream gets
+// whatever there is.
 func (h *hasher) past(pos int64) int64 {
 	size := h.size.Load()
 	switch {
@@ -110,7 +110,7 @@ func (h *hasher) past(pos int64) int64 {
 	return min(pos+hashStep, size) - 1
 }
 
-// read takes the bytes from pos to front.
+// read hashes the bytes from pos to front and passes them on.
 func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 	for pos < front {
 		if ctx.Err() != nil {
@@ -148,7 +148,7 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 	return nil
 }
 
-// uploaded gives the room of what is uploaded back. A file system that cannot do that keeps it.
+// uploaded releases the space of uploaded bytes on disk. A file system that cannot do that keeps it.
 func (h *hasher) uploaded(front int64) {
 	if err := h.part.Release(front); err != nil {
 		h.failed(local(err))

@@ -12,14 +12,15 @@ import (
 	"braid/verify"
 )
 
-// hashing verifies what is here while more comes. A hasher reads the bytes in order. Where digests of pieces are known,
-// the hasher gets a byte only after its piece was checked. It belongs to the session's loop.
+// hashing verifies the existing bytes while more come. A hasher reads the bytes in order. If digests of
+// pieces are known, the hasher gets a byte only after its piece was checked. It belongs to the session's
+// loop.
 type hashing struct {
 	part     *partfile.File
-	stream   io.Writer  // takes what was hashed; nil: the file stays in part
-	upload   *uploading // takes what was hashed; nil: there is none
+	stream   io.Writer  // gets the hashed bytes; nil: the file stays in part
+	upload   *uploading // gets the hashed bytes; nil: there is none
 	hasher   *hasher    // nil: nothing is hashed
-	atEnd    bool       // it has no goroutine: it would do nothing before all is here
+	atEnd    bool       // it has no goroutine: it would do nothing before all bytes are there
 	advanced chan int64 // how far a stream was written
 	failed   chan error // why the hasher cannot go on
 	pieces   pieces
@@ -31,8 +32,8 @@ func newHashing(part *partfile.File, stream io.Writer, upload *uploading) hashin
 		failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
 }
 
-// begin hashes what is here and what comes: the first size bytes. If size is not known (-1), the hasher's end sets it
-// later. What was uploaded is not hashed again: the error says that check cannot go on behind it.
+// begin starts hashing the first size bytes. If size is not known (-1), the hasher's end sets it later.
+// Uploaded bytes are not hashed again: the error is that check cannot continue after them.
 func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64, signed []found) (err error) {
 	moved := func(front int64) {
 		select {
@@ -56,7 +57,7 @@ func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64, 
 	return nil
 }
 
-// fail tells the loop why the file cannot be verified any more, unless another failure is waiting for it.
+// fail sends the loop the reason why the file cannot be verified any more, unless another failure is pending.
 func (x *hashing) fail(err error) {
 	select {
 	case x.failed <- err:
@@ -67,8 +68,8 @@ func (x *hashing) fail(err error) {
 // begun reports whether there is a hasher.
 func (x *hashing) begun() bool { return x.hasher != nil }
 
-// stop ends the hasher early and waits for it. A stream may block for ever in a write that nothing can end: it is not
-// waited for longer than streamGrace.
+// stop ends the hasher early and waits for it. A stream may block forever in a write that nothing can end:
+// stop does not wait for it longer than streamGrace.
 func (x *hashing) stop() {
 	if x.hasher == nil || x.atEnd {
 		x.hasher = nil
@@ -86,7 +87,8 @@ func (x *hashing) stop() {
 	x.hasher = nil
 }
 
-// retire ends the hasher, as another begins anew. It may be reading, and so it is waited for only at the end of the session.
+// retire ends the hasher, because another one starts over. It may be reading, so it is waited for only at the
+// end of the session.
 func (x *hashing) retire() {
 	if x.stream != nil || x.upload != nil || x.atEnd {
 		x.stop()
@@ -129,7 +131,8 @@ func (x *hashing) finish(ctx context.Context, size int64) error {
 	}
 }
 
-// passed returns how far bytes were hashed, at most. If one of these bytes changes, everything has to be hashed anew.
+// passed returns how far bytes may have been hashed. If one of these bytes changes, everything must be hashed
+// again.
 func (x *hashing) passed() int64 {
 	if x.hasher == nil {
 		return 0
@@ -140,13 +143,14 @@ func (x *hashing) passed() int64 {
 // byPieces reports whether pieces are checked.
 func (x *hashing) byPieces() bool { return !x.pieces.list.IsZero() }
 
-// startPieces lets the hasher read only what pieces have proven, from then on.
+// startPieces lets the hasher read only what pieces have proven, from now on.
 func (x *hashing) startPieces(list verify.Pieces, from string) {
 	x.pieces.list, x.pieces.from = list, from
 	x.hasher.gate.bound(0)
 }
 
-// proven returns how far the hasher may read and a stream may be written: as far as pieces were checked, if there are pieces.
+// proven returns how far the hasher may read and a stream may be written: as far as pieces were checked, if
+// there are any.
 func (x *hashing) proven() int64 {
 	if !x.byPieces() {
 		return byterange.Unbounded
@@ -154,7 +158,8 @@ func (x *hashing) proven() int64 {
 	return x.pieces.proven.FirstGap(0)
 }
 
-// check queues the check of a piece. Known reports whether a piece is proven already. A goroutine reads the others back.
+// check queues the check of a piece. known reports whether a piece is already proven. A goroutine reads the
+// others back.
 func (x *hashing) check(ctx context.Context, c scheduler.Check, known func(scheduler.Check) bool) {
 	x.pieces.queue = append(x.pieces.queue, c)
 	x.checkNext(ctx, known)

@@ -9,14 +9,14 @@ import (
 	"braid/source"
 )
 
-// HostLimits hold what comes from one host, for all downloads that share them, to a number of bytes a second. The host
-// is the one that sends, after redirects; what its documents and signatures bring does not count. Their fields are not
-// changed after use.
+// HostLimits limit the bytes a second from one host, for all downloads that share them. The host is the one
+// that sends, after redirects. Documents and signatures from it do not count. The fields must not be changed
+// after first use.
 type HostLimits struct {
-	// Rate is how many bytes a second the host of a URL may send. Zero is no limit.
+	// Rate returns how many bytes a second the host of a URL may send. Zero means no limit.
 	Rate func(*url.URL) int64
-	// Share, if not nil, keeps l at the part of perSecond that is this process's, as several processes together may
-	// have no more, until end is called: nothing comes from the host (host:port) any more.
+	// Share, if not nil, keeps l at this process's part of perSecond, which several processes together must
+	// not exceed, until end is called: nothing comes from the host (host:port) any more.
 	Share func(host string, perSecond int64, l *Limiter) (end func())
 
 	mu    sync.Mutex
@@ -29,10 +29,11 @@ type hostLimit struct {
 	end   func() // of Share; nil while nothing comes from the host
 }
 
-// mostHosts is how many limits are kept before those are forgotten that hold nothing back.
+// mostHosts is how many limits are kept before those that are not in use are dropped.
 const mostHosts = 1000
 
-// begin returns the limit of what the host of u begins to send, or nil if there is none. Release is called when that is over.
+// begin returns the limit for the host of u, which begins to send, or nil if there is none. The caller must
+// call release when it has ended.
 func (h *HostLimits) begin(u *url.URL) (l *Limiter, release func()) {
 	if h == nil || u == nil {
 		return nil, nil
@@ -72,7 +73,7 @@ func (h *HostLimits) release(k *hostLimit) {
 	}
 }
 
-// limited reports whether the host of a URL is held to a limit.
+// limited reports whether the host of a URL has a limit.
 func (h *HostLimits) limited(u *url.URL) bool { return h != nil && h.Rate(u) > 0 }
 
 // A throttle is a sink that takes bytes only as fast as limits allow. TCP slows the source down.
@@ -85,7 +86,7 @@ type throttle struct {
 	release func()
 }
 
-// Answer finds out what the limit of the host is.
+// Answer finds the limit of the host that answers.
 func (t *throttle) Answer(a source.Answer) error {
 	err := t.sink.Answer(a)
 	if err == nil {
@@ -94,7 +95,7 @@ func (t *throttle) Answer(a source.Answer) error {
 	return err
 }
 
-// end releases the limit that Answer has found.
+// end releases the limit that Answer found.
 func (t *throttle) end() {
 	if t.release != nil {
 		t.release()

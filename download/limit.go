@@ -8,37 +8,40 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A Limiter limits all downloads that share it to a number of bytes a second together, which Set may change. It may be
-// used by several goroutines. NewLimit makes one; a nil *Limiter and the zero Limiter are no limit.
+// A Limiter limits all downloads that share it together to a number of bytes a second, which Set may change.
+// It is safe for use by several goroutines. NewLimit makes one. A nil *Limiter and the zero Limiter do not
+// limit.
 type Limiter struct {
 	now     atomic.Pointer[turns] // nil: no limit
 	waiting atomic.Int64
 	passed  atomic.Int64
-	within  *Limiter // nil: nothing else
+	within  *Limiter // the outer limit; nil: none
 }
 
-// turns are those of one rate. Fetches that wait for one when the rate changes wait it out, which takes a moment (roundTime).
+// turns are those of one rate. Fetches that wait for one when the rate changes still wait for it, for a
+// moment (roundTime).
 type turns struct {
 	*rate.Limiter
 	bytes int64 // a second
 }
 
-// NewLimit makes a limit of n bytes a second for [Client].Limit or [Request].Limit; less than one is one. What is let
-// through late, as sleeping takes a millisecond longer than it should, is made up for within 50 ms.
+// NewLimit returns a limit of n bytes a second for [Client].Limit or [Request].Limit; less than one is one.
+// Bytes that pass late, because sleeping takes a millisecond longer than it should, are made up for within 50
+// ms.
 func NewLimit(n int64) *Limiter {
 	l := &Limiter{}
 	l.Set(max(n, 1))
 	return l
 }
 
-// Set changes the limit to n bytes a second, also for downloads that run; zero is none.
+// Set changes the limit to n bytes a second, also for running downloads. Zero is no limit.
 func (l *Limiter) Set(n int64) {
 	switch now := l.now.Load(); {
 	case n <= 0:
 		l.now.Store(nil)
 	case now == nil || now.bytes != n:
 		fresh := &turns{rate.NewLimiter(rate.Limit(n), int(min(max(n/20, 1), 1<<30))), n}
-		if now != nil { // what was allowed in one go is not allowed again
+		if now != nil { // a burst that was used is not allowed again
 			at := time.Now()
 			fresh.ReserveN(at, max(0, min(fresh.Burst(), fresh.Burst()-int(now.TokensAt(at)))))
 		}
@@ -46,19 +49,21 @@ func (l *Limiter) Set(n int64) {
 	}
 }
 
-// Passed returns how many bytes have passed, or wait for their turn, since there was a limit.
+// Passed returns how many bytes have passed, or wait for their turn, while there was a limit.
 func (l *Limiter) Passed() int64 { return l.passed.Load() }
 
-// limits reports whether l, or what it is within, is a limit now.
+// limits reports whether l, or its outer limit, is a limit now.
 func (l *Limiter) limits() bool { return l != nil && (l.now.Load() != nil || l.within.limits()) }
 
-// Within makes l a part of outer: what passes through l passes through outer, too. It returns l, which must not be in use yet.
+// Within makes l a part of outer: what passes through l also passes through outer. It returns l, which must
+// not be in use yet.
 func (l *Limiter) Within(outer *Limiter) *Limiter {
 	l.within = outer
 	return l
 }
 
-// roundTime is how soon each waiting fetch gets a turn, however many there are. So none of their sources looks silent.
+// roundTime is how soon each waiting fetch gets a turn, whatever their number, so that none of their sources
+// looks silent.
 const roundTime = 250 * time.Millisecond
 
 // wait waits for a turn, and returns how many of most bytes may pass in it.
@@ -82,7 +87,7 @@ func (l *Limiter) wait(ctx context.Context, most int) (n int, err error) {
 	return n, err
 }
 
-// outer waits for a turn of the limit that l is a part of.
+// outer waits for a turn of the outer limit.
 func (l *Limiter) outer(ctx context.Context, most int) (int, error) {
 	if l.within == nil {
 		return most, ctx.Err()
@@ -90,7 +95,7 @@ func (l *Limiter) outer(ctx context.Context, most int) (int, error) {
 	return l.within.wait(ctx, most)
 }
 
-// pay waits until the limit would have let n bytes pass, which are here already.
+// pay waits until the limit would have let n bytes pass that have already come.
 func (l *Limiter) pay(ctx context.Context, n int) error {
 	for n > 0 {
 		k, err := l.wait(ctx, n)

@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// addMirrors makes the mirrors known, those of the server before those of the user.
+// addMirrors adds the mirrors as sources, those of the server before those of the user.
 func (s *session) addMirrors() {
 	s.newMirrors = false
 	if s.carried.single {
@@ -28,7 +28,8 @@ func (s *session) addMirrors() {
 	for _, m := range mirrors {
 		o := s.mirrorOptions()
 		o.Named = s.req.namedBy(m.URL, m.By)
-		pref := m.Pref && backed(s.firm(), verify.HTTP, verify.HTTPS) // beside a Digest only (RFC 6249, section 6)
+		// only beside a Digest (RFC 6249, section 6)
+		pref := m.Pref && backed(s.firm(), verify.HTTP, verify.HTTPS)
 		if pref {
 			o.IfMatch = s.tag.etag // RFC 6249, section 3.3
 		}
@@ -39,7 +40,8 @@ func (s *session) addMirrors() {
 	s.addLanes()
 }
 
-// addTreeMirrors adds mirrors from the folders of other files of the batch, if a strong digest shows whether they have this file.
+// addTreeMirrors adds mirrors from the folders of other files of the batch, if a strong digest shows whether
+// they have this file.
 func (s *session) addTreeMirrors() {
 	if s.req.NoMetalink || s.standIn() || !verify.Strong(s.claims) {
 		return
@@ -53,19 +55,19 @@ func (s *session) addTreeMirrors() {
 	}
 }
 
-// trusted reports whether a strong digest came from the user or over https: then a redirect to http does no harm. One
-// that yields is not sufficient, as what comes then may be taken without it.
+// trusted reports whether the user or https gave a strong digest. A redirect to http then does no harm. A
+// digest that yields is not sufficient, because bytes that come then may be taken without it.
 func (s *session) trusted() bool { return vouched(s.firm()) || vouched(s.req.Claims) }
 
-// mirrorOptions are for requests to others than the server that the user asked.
+// mirrorOptions returns the options for requests to servers other than the one that the user asked.
 func (s *session) mirrorOptions() httpsource.Options { return s.req.mirrorOptions(s.trusted()) }
 
-// optionsFor are for requests to a place or a document that the user did not type.
+// optionsFor returns the options for requests to a place or a document that the user did not type.
 func (s *session) optionsFor(u *url.URL, named address.Scope) httpsource.Options {
 	return s.req.optionsFor(u, named, s.trusted())
 }
 
-// standIn reports whether a mirror is asked in place of the server that failed, or that has wrong bytes.
+// standIn reports whether a mirror is asked in place of the server, which failed or has wrong bytes.
 func (s *session) standIn() bool { return s.carried.origin != s.req.URL }
 
 func (s *session) addUserMirrors() {
@@ -83,7 +85,7 @@ func (s *session) addUserMirrors() {
 	}
 }
 
-// addOrigin makes a source known to the scheduler, once.
+// addOrigin adds a source, once.
 func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	if s.sources.has(u) {
 		return
@@ -101,13 +103,13 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	}
 }
 
-// addLane makes the scheduler know a source. What it counts as one source can take one fetch at a time.
+// addLane adds a lane of a source to the scheduler, which runs one fetch at a time in each lane.
 func (s *session) addLane(o *origin) {
 	added := scheduler.SourceAdded{ID: s.sources.lane(o), Host: o.host, Trips: o.src.Traits().Trips}
 	if o.lanes == 1 {
 		added.Brought = o.brought
 	}
-	if o.lanes == 1 && !o.swarm { // swarms have nothing in common
+	if o.lanes == 1 && !o.swarm { // swarms have no speed in common
 		known := s.c.State.Speed(o.host)
 		added.Rate, added.RTT = known.Rate, known.RTT
 	}
@@ -117,8 +119,9 @@ func (s *session) addLane(o *origin) {
 	s.step(added)
 }
 
-// addLanes lets every source take several fetches at a time, if the user wants that (-x). The first of each
-// come before the second of any. Where nothing shows that two answers are of the same file, there is nothing to put together.
+// addLanes lets every source run several fetches at a time, if the user wants that (-x). The first lane of
+// each comes before the second of any. If nothing shows that two answers are of the same file, they cannot be
+// combined.
 func (s *session) addLanes() {
 	if !s.mayMerge() {
 		return
@@ -132,10 +135,11 @@ func (s *session) addLanes() {
 	}
 }
 
-// begin makes the first sources known. If all of them were found to lie before, there is nothing to wait for.
+// begin adds the first sources. If all of them are banned already, it ends the session.
 func (s *session) begin() {
 	s.addFirst()
-	if len(s.sources.lanes) == 0 && s.how == ongoing && !(s.begun && s.size >= 0 && s.ends(s.size)) { // else all of the file is here
+	// If the whole file is there, no source is needed.
+	if len(s.sources.lanes) == 0 && s.how == ongoing && !(s.begun && s.size >= 0 && s.ends(s.size)) {
 		for _, o := range s.sources.all {
 			s.sources.last = o.err
 		}
@@ -143,7 +147,8 @@ func (s *session) begin() {
 	}
 }
 
-// addFirst makes the server known that the user asked, or one that stands in for it, or those that a document names.
+// addFirst adds the server that the user asked, the one that stands in for it, or those that a document
+// names.
 func (s *session) addFirst() {
 	if s.begun {
 		if !s.part.Useless() && s.reserve() != nil { // what is there makes way only for bytes that come
@@ -166,15 +171,15 @@ func (s *session) addFirst() {
 	switch {
 	case s.begun && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
 		s.addMirrors()
-	case verify.Strong(s.req.Claims) && !s.pipes(): // else the server's answer comes first, that others are tied to
+	case verify.Strong(s.req.Claims) && !s.pipes(): // else the server answers first, to tie the others
 		s.addUserMirrors()
 	}
-	if s.begun && verify.Strong(s.claims) { // in a session that goes on with another
+	if s.begun && verify.Strong(s.claims) { // in a session that continues another
 		s.addSwarm()
 	}
 }
 
-// addDescribed makes the places known that a document names.
+// addDescribed adds the places that a document names.
 func (s *session) addDescribed() {
 	s.addOrigin(s.carried.origin, s.optionsFor(s.carried.origin, s.req.named(s.carried.origin)), origin{user: true})
 	s.addUserMirrors()
@@ -182,15 +187,16 @@ func (s *session) addDescribed() {
 	s.addLanes()
 }
 
-// addSwarm makes the swarm a source, if it may be one and a torrent is known.
+// addSwarm adds the swarm as a source, if peers may be asked and a torrent is known.
 func (s *session) addSwarm() {
 	if x := s.carried.sharing; x != nil && s.req.Peers.asked() && !s.carried.single {
 		s.addOrigin(x.url(), s.mirrorOptions(), origin{})
 	}
 }
 
-// askTorrent fetches a torrent that the server describes, when its swarm is to help: at once if that is wanted, else when the
-// servers need long. It needs a strong digest, which shows whether it is about this file.
+// askTorrent fetches a torrent that the server describes, if its swarm is to help: at once if the user wants
+// that, otherwise when the servers are slow. It needs a strong digest, which shows whether the torrent is
+// about this file.
 func (s *session) askTorrent() {
 	doc, ok := torrentOf(s.file)
 	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.single ||
@@ -214,14 +220,14 @@ func (s *session) askTorrent() {
 	})
 }
 
-// slow reports whether the servers have been at work for a while and need much longer.
+// slow reports whether the servers were measured for a while and need much longer.
 func (s *session) slow() bool {
 	have := s.part.Have()
 	left := float64(s.size - have.Len())
 	return time.Duration(s.fetches.stats.beats)*beat >= swarmAfter && left > s.fetches.stats.rate()*swarmLeast.Seconds()
 }
 
-// take makes the swarm of an offered torrent a source.
+// take adds the swarm of an offered torrent as a source.
 func (s *session) take(o offer) {
 	if o.err != nil {
 		s.note("%s is not used for peers: %v", o.from, o.err)
@@ -231,7 +237,8 @@ func (s *session) take(o offer) {
 	s.addSwarm()
 }
 
-// useLast lets a mirror be used when all others are and much is left, or when there are no others. It does so once.
+// useLast lets a mirror be used if all others are in use and much is left, or if there are no others. It does
+// so once.
 func (s *session) useLast(o *origin) {
 	if o.last > 0 {
 		return
@@ -241,13 +248,14 @@ func (s *session) useLast(o *origin) {
 	s.step(scheduler.SourceAdded{ID: o.last, Host: o.host, Trips: o.src.Traits().Trips, Last: true})
 }
 
-// Mirrors of unknown country are looked up so many at a time, and for so long in all. One that is found later keeps its place.
+// Mirrors of unknown country are looked up so many at a time, and for so long in total. One that is found
+// later keeps its place.
 const (
 	lookups      = 16
 	lookupsLimit = time.Second
 )
 
-// sortByCountry puts the mirrors that are where the request wants them before the others.
+// sortByCountry puts the mirrors in the countries that the request wants before the others.
 func (r *Request) sortByCountry(ctx context.Context, mirrors []metalink.Mirror) {
 	if len(r.Locations) == 0 {
 		return
@@ -258,7 +266,7 @@ func (r *Request) sortByCountry(ctx context.Context, mirrors []metalink.Mirror) 
 	metalink.Near(mirrors, r.Locations...)
 }
 
-// lookUpCountries asks for the country of mirrors if neither server nor document names it.
+// lookUpCountries looks up the country of mirrors if neither the server nor a document states it.
 func (r *Request) lookUpCountries(ctx context.Context, mirrors []metalink.Mirror) {
 	ctx, cancel := context.WithTimeout(ctx, lookupsLimit)
 	defer cancel()

@@ -9,8 +9,9 @@ import (
 	"braid/metalink"
 )
 
-// mirrorTrees are the folders that mirrors share with the Metalink server (depth; RFC 6249, section 3.4). The downloads
-// of a batch share them. They add mirrors and never evidence: a mirror that has another file is refused like any other.
+// mirrorTrees are the folders that mirrors share with the Metalink server (depth; RFC 6249, section 3.4). The
+// downloads of a batch share them. They add mirrors and never evidence: a mirror of another file is refused
+// like any other.
 //
 // A nil value has no trees. The methods may be called by several goroutines.
 type mirrorTrees struct {
@@ -26,7 +27,7 @@ type mirrorTree struct {
 }
 
 const (
-	// mostTrees is as many as one server may name mirrors.
+	// mostTrees is the number of mirrors that one server may name.
 	mostTrees = metalink.MaxMirrors
 	// mostMisses is how many files in a row a mirror may lack before it is not asked for others.
 	mostMisses = 3
@@ -54,8 +55,8 @@ type treeMirror struct {
 	tree *mirrorTree
 }
 
-// mirrorsOf returns the places where the file at u may lie as well, by their priority. ETags that a mirror shares for
-// one file mean nothing for another (RFC 6249, section 3.3).
+// mirrorsOf returns the places where the file at u may lie, too, by their priority. ETags that a mirror
+// shares for one file mean nothing for another (RFC 6249, section 3.3).
 func (a *mirrorTrees) mirrorsOf(u *url.URL) (found []treeMirror) {
 	if a == nil {
 		return nil

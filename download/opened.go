@@ -10,8 +10,8 @@ import (
 	"braid/source"
 )
 
-// An opened is a source of the caller's own (Client.Open). Its bytes are a mirror's, which the digest proves; what it
-// leaves out of an answer is filled in, and bytes that are not those that were asked for next are refused.
+// An opened is a source of the caller's own (Client.Open). Its bytes are a mirror's, which the digest proves.
+// What its answer leaves out is filled in, and bytes that are not the next requested ones are refused.
 type opened struct {
 	source.Source
 	url *url.URL
@@ -32,12 +32,12 @@ func (x opened) Fetch(ctx context.Context, r byterange.Range, w source.Sink) err
 	return k.fault(source.FaultNetwork, err)
 }
 
-// An openedSink holds a source to the contract of source.Sink.
+// An openedSink enforces the contract of source.Sink.
 type openedSink struct {
 	to   source.Sink
 	url  *url.URL
-	next int64 // the offset of the byte that has to come; -1 before the answer
-	err  error // of the sink, or of the source against the contract
+	next int64 // the offset of the next byte; -1 before the answer
+	err  error // of the sink, or of a source that breaks the contract
 }
 
 func (k *openedSink) fault(f source.Fault, err error) error {

@@ -11,8 +11,9 @@ import (
 	"braid/internal/partfile"
 )
 
-// An overlay has other bytes than the part file, at the same offsets: those of another source, or those that were replaced. They
-// lie in a nameless file beside it, so that nothing that came is lost before something better is proven.
+// An overlay has other bytes than the part file, at the same offsets: those of another source, or those that
+// were replaced. They are in a nameless file beside it, so that no byte is lost before a better one is
+// proven.
 type overlay struct {
 	part *partfile.File
 	file *partfile.Scratch
@@ -31,14 +32,14 @@ func newOverlay(files fsys.FS, part *partfile.File) (*overlay, error) {
 }
 
 const (
-	swapSize  = 1 << 20 // bytes that are moved at a time
-	mostSwaps = 32      // each costs a record in the journal that is on the disk
+	swapSize  = 1 << 20 // bytes moved at a time
+	mostSwaps = 32      // each costs a record in the journal, synced to disk
 )
 
 // swap exchanges the bytes of set with those of the part file.
 func (v *overlay) swap(set byterange.Set) error {
 	for _, hull := range hulls(set, mostSwaps) {
-		for gap := range set.Gaps(hull) { // what lies between stays as it is
+		for gap := range set.Gaps(hull) { // bytes between stay as they are
 			if err := v.keep(gap); err != nil {
 				return err
 			}
@@ -64,7 +65,7 @@ func (v *overlay) swap(set byterange.Set) error {
 	return nil
 }
 
-// keep copies a range of the part file.
+// keep copies a range of the part file to the overlay.
 func (v *overlay) keep(r byterange.Range) error {
 	return v.each(r, func(old, _ []byte, off int64) error {
 		_, err := v.file.WriteAt(old, off)
@@ -72,7 +73,8 @@ func (v *overlay) keep(r byterange.Range) error {
 	})
 }
 
-// each reads a range of the part file in parts, and has a second buffer of the same length for do.
+// each reads a range of the part file in parts. It calls do with each part and a second buffer of the same
+// length.
 func (v *overlay) each(r byterange.Range, do func(old, other []byte, off int64) error) error {
 	buf, second := make([]byte, min(swapSize, r.Len())), make([]byte, min(swapSize, r.Len()))
 	for off := r.Start; off < r.End; {

@@ -10,18 +10,18 @@ import (
 	"braid/verify"
 )
 
-// pieces are what a session knows of the digests of parts of its file. They are checked as they come, one at a time, in
-// a goroutine of their own. A piece that is right may be hashed and given away; a wrong one is forgotten. Only the
-// digest of the whole proves the file (RFC 6249, section 7).
+// pieces are the digests of parts of the file that a session knows. Pieces are checked as they come, one at a
+// time, in their own goroutine. A right piece may be hashed and passed on; a wrong one is discarded. Only the
+// digest of the whole file proves it (RFC 6249, section 7).
 type pieces struct {
 	list    verify.Pieces
 	from    string            // the document that has them, masked
-	queue   []scheduler.Check // to be checked, one after the other
+	queue   []scheduler.Check // to be checked, one after another
 	busy    bool
-	checked chan checked // takes one, so that no check waits for the loop
+	checked chan checked // has room for one, so that no check waits for the loop
 	proven  byterange.Set
-	wrong   int64 // the last piece that was
-	banned  int   // sources
+	wrong   int64 // the last wrong piece
+	banned  int   // number of sources
 }
 
 // checked is the result of a check.
@@ -49,12 +49,12 @@ func checkPiece(ctx context.Context, part *partfile.File, check *verify.PieceChe
 	return check.Right(), nil
 }
 
-// A gate keeps a hasher behind what was proven, when there are pieces to prove it by.
+// A gate keeps a hasher behind the proven bytes, if there are pieces to prove them.
 type gate struct {
 	*partfile.File
 	mu    sync.Mutex
 	limit int64
-	most  int64         // the hasher was let pass so far
+	most  int64         // how far the hasher was let pass
 	moved chan struct{} // closed when limit changes
 }
 
@@ -62,7 +62,7 @@ func newGate(part *partfile.File, limit int64) *gate {
 	return &gate{File: part, limit: limit, moved: make(chan struct{})}
 }
 
-// bound lets nothing pass from limit on.
+// bound lets no byte pass from limit on.
 func (g *gate) bound(limit int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -73,14 +73,14 @@ func (g *gate) bound(limit int64) {
 	}
 }
 
-// passed is how far the hasher was let, at most.
+// passed returns how far the hasher was let pass, at most.
 func (g *gate) passed() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.most
 }
 
-// WaitFront is how far the hasher may go, when that is beyond past.
+// WaitFront waits until the hasher may go beyond past, and returns how far.
 func (g *gate) WaitFront(ctx context.Context, past int64) (int64, error) {
 	for {
 		front, err := g.File.WaitFront(ctx, past)
@@ -99,7 +99,7 @@ func (g *gate) WaitFront(ctx context.Context, past int64) (int64, error) {
 	}
 }
 
-// pass returns how far the hasher may go, of front, and what to wait for.
+// pass returns how far the hasher may go, up to front, and what to wait for.
 func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -43,7 +43,7 @@ const (
 	TheURL  Role = iota // the requested URL
 	Named               // named by its server (RFC 6249) or by a document
 	ByUser              // a mirror that the user named
-	Reserve             // as ByUser, but nothing ties it to the server's version: it may serve alone in the end
+	Reserve             // as ByUser, but untied to the server's version: it serves alone if the others fail
 	Swarm               // peers
 )
 

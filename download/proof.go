@@ -9,8 +9,9 @@ import (
 	"slices"
 )
 
-// askDocument fetches a document that the server described, beside the first ranges. It does so when pieces would help (RFC 6249,
-// section 4) or the document may have a signature. Documents are fetched one at a time, until one has pieces.
+// askDocument fetches a document that the server described, in parallel to the first ranges. It does so if
+// pieces would help (RFC 6249, section 4) or the document may have a signature. Documents are fetched one at
+// a time, until one has pieces.
 func (s *session) askDocument() {
 	doc, ok := s.carried.nextDocument(s.file)
 	signed := ok && !isTorrent(doc) && s.req.Anchors.Any() && !s.carried.signed.asked
@@ -22,14 +23,14 @@ func (s *session) askDocument() {
 	s.workers.Go(func() { s.aside.documents <- describedBy(ctx, s.http, s.req, doc, file, claims, trusted) })
 }
 
-// piecesHelp reports whether damaged parts could be fetched from another source. The other sources are asked soon: a
-// document that is fetched before that disturbs the measurements of growth least.
+// piecesHelp reports whether damaged parts could be fetched from another source. The other sources are asked
+// soon: a document fetched before that disturbs the measurements of growth least.
 func (s *session) piecesHelp() bool {
 	others := s.fetches.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
 	return others && !s.carried.single && s.size >= leastPieces
 }
 
-// applyDocument applies what a document says. If the document is of no use, the download goes on without it.
+// applyDocument applies the description in a document. If it is of no use, the download continues without it.
 func (s *session) applyDocument(t documentResult) {
 	if s.applyEvidence(t) {
 		s.carried.pieces, s.carried.piecesFrom, s.newMirrors = t.file.BestPieces(), t.from, true
@@ -42,10 +43,11 @@ func (s *session) applyDocument(t documentResult) {
 	s.askDocument()
 }
 
-// applyEvidence applies what a document says to verify the file with. It reports whether the document could be read.
+// applyEvidence applies the evidence in a document. It reports whether the document could be read.
 func (s *session) applyEvidence(t documentResult) bool {
 	s.aside.read()
-	s.carried.asked = append(s.carried.asked, t.doc.URL.String()) // not before: a fetch that its session ended says nothing
+	// It counts as read only now: a session may have ended the fetch.
+	s.carried.asked = append(s.carried.asked, t.doc.URL.String())
 	if t.err != nil {
 		s.note("%s is not used: %v", t.from, t.err)
 		s.askSignatures()
@@ -61,11 +63,12 @@ func (s *session) applyEvidence(t documentResult) bool {
 	return true
 }
 
-// askSignatures fetches the known signatures, if a key or certificate is trusted. It is called when a description of
-// the file came.
+// askSignatures fetches the known signatures, if a key or certificate is trusted. It is called when a
+// description of the file has come.
 func (s *session) askSignatures() {
 	all := signaturesOf(s.req, s.file)
-	if doc, ok := s.carried.nextDocument(s.file); len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) { // else the document may have one
+	// Otherwise the document may have a signature.
+	if doc, ok := s.carried.nextDocument(s.file); len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) {
 		all = signaturesFor(s.req, s.file)
 	}
 	if !s.req.Anchors.Any() {
@@ -82,13 +85,14 @@ func (s *session) askSignatures() {
 	ctx, done, hc, req, trusted := s.ctx, s.carried.signed.done, s.http, s.req, s.trusted()
 	s.aside.fetchingSignatures = true
 	s.workers.Go(func() {
-		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil { // a fetch that its session ended says nothing
+		// The result of a fetch that its session ended shows nothing.
+		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil {
 			done <- got
 		}
 	})
 }
 
-// applySignatures applies the signatures that were fetched. What was hashed before they came is hashed once more.
+// applySignatures applies the fetched signatures. Bytes that were hashed before are hashed again.
 func (s *session) applySignatures(all []found) {
 	s.aside.fetchingSignatures = false
 	for _, f := range all {
@@ -106,7 +110,8 @@ func (s *session) applySignatures(all []found) {
 		s.stop(err)
 		return
 	}
-	if s.req.Store != nil && s.req.needsSignature() && len(set.checkers) == 0 { // what is uploaded cannot be checked later
+	// Uploaded parts cannot be checked later.
+	if s.req.Store != nil && s.req.needsSignature() && len(set.checkers) == 0 {
 		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
 		return
 	}
@@ -117,7 +122,7 @@ func (s *session) applySignatures(all []found) {
 	s.hashHeld()
 }
 
-// awaitSignatures waits for the signatures that are still being fetched, and for the document that may have some.
+// awaitSignatures waits for the signatures being fetched, and for the document that may have some.
 func (s *session) awaitSignatures() error {
 	if s.aside.reading {
 		select {
@@ -141,13 +146,14 @@ func (s *session) awaitSignatures() error {
 	}
 }
 
-// streamWaits reports whether a stream or an upload must not begin yet. What was sent is not read again, and a
-// signature is checked over all of it. An upload waits for the pieces, too: then no part of it can be wrong by them.
+// streamWaits reports whether a stream or an upload must not begin yet. Sent bytes are not read again, and a
+// signature is checked over all bytes. An upload waits for the pieces, too, so that they cannot refute a part
+// of it.
 func (s *session) streamWaits() bool {
 	return s.req.inOrder() && s.aside.awaits() || s.req.Store != nil && s.aside.asking
 }
 
-// signatures returns the checker of the signatures that are here; none if there are none.
+// signatures returns the checker of the fetched signatures; none if there are no signatures.
 func (s *session) signatures() []verify.SignatureChecker {
 	if len(s.carried.signed.all) == 0 {
 		return nil
@@ -155,7 +161,7 @@ func (s *session) signatures() []verify.SignatureChecker {
 	return []verify.SignatureChecker{newSignatureSet(s.carried.signed.all, s.req.Anchors, fileNames(s.req))}
 }
 
-// startHash begins to hash what is here, unless the stream has to wait.
+// startHash starts hashing, unless the stream must wait.
 func (s *session) startHash() {
 	if s.streamWaits() {
 		return
@@ -164,7 +170,8 @@ func (s *session) startHash() {
 	if c := s.req.byPieces(); !c.Pieces.IsZero() {
 		check.ByPieces(c)
 	}
-	if err := s.hashing.begin(s.ctx, check, s.size, s.carried.signed.all); err != nil { // what is checked now was not checked from the first byte on
+	// The checks did not start at the first byte.
+	if err := s.hashing.begin(s.ctx, check, s.size, s.carried.signed.all); err != nil {
 		s.end(notMergeable, fmt.Errorf("the parts that were uploaded are given up: %w", err))
 		return
 	}
@@ -173,14 +180,14 @@ func (s *session) startHash() {
 	}
 }
 
-// hashHeld begins to hash a stream that waited for signatures.
+// hashHeld starts hashing for a stream that waited for signatures.
 func (s *session) hashHeld() {
 	if !s.hashing.begun() && s.begun {
 		s.startHash()
 	}
 }
 
-// rehash hashes everything anew, if hashing has begun.
+// rehash hashes everything again, if hashing has begun.
 func (s *session) rehash() {
 	if s.hashing.begun() {
 		s.hashing.retire()
@@ -188,7 +195,8 @@ func (s *session) rehash() {
 	}
 }
 
-// usePieces begins to check pieces, if they are known and are of a file of this size. What is here already is checked, too.
+// usePieces starts checking pieces, if they are known and are of a file of this size. Existing bytes are
+// checked, too.
 func (s *session) usePieces() {
 	list := s.carried.pieces
 	if s.carried.piecesRejected || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
@@ -215,8 +223,8 @@ func (s *session) pieceChecked(c checked) {
 	s.hashing.checkNext(s.ctx, s.provenBySwarm)
 }
 
-// provenBySwarm reports whether all of a piece came from the swarm, which returns a piece only after it was checked with the same
-// digest. The in-order hash reads the piece back later, as it does all bytes.
+// provenBySwarm reports whether all of a piece came from the swarm, which returns a piece only after it was
+// checked with the same digest. The in-order hash reads the piece back later, as it does all bytes.
 func (s *session) provenBySwarm(c scheduler.Check) bool {
 	x, list := s.carried.sharing, s.hashing.pieces.list
 	if s.swarm.src == nil || x == nil {
@@ -239,7 +247,8 @@ func (s *session) prove() (verify.Proof, error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
 	}
-	if !s.hashing.begun() && !s.aside.awaits() && len(s.carried.signed.done) == 0 { // no source answered: there is no file
+	// No source answered: there is no file.
+	if !s.hashing.begun() && !s.aside.awaits() && len(s.carried.signed.done) == 0 {
 		return verify.Proof{}, s.sources.none()
 	}
 	if err := s.askOriginForSignatures(); err != nil {
@@ -256,9 +265,10 @@ func (s *session) prove() (verify.Proof, error) {
 	return proof, err
 }
 
-// askOriginForSignatures asks the origin which signatures it names, if all bytes were here before it answered. They may
-// be of an earlier run, which ended for lack of a key or of a better signature, or of mirrors that were faster. Its
-// answer is checked like any other. If it does not answer, the download goes on.
+// askOriginForSignatures asks the origin which signatures it names, if all bytes were there before it
+// answered. They may be of an earlier run, which ended for lack of a key or of a better signature, or of
+// mirrors that were faster. Its answer is checked like any other. If it does not answer, the download
+// continues.
 func (s *session) askOriginForSignatures() error {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.standIn() || s.streamed() || !s.req.Anchors.Any() {
@@ -276,8 +286,9 @@ func (s *session) askOriginForSignatures() error {
 	return s.err
 }
 
-// compareWithUser compares the server's digests with the user's. A contradiction ends the session, but for a place of a
-// document, which is one of several. If the server says again what it said of what is here, the journal keeps that.
+// compareWithUser compares the server's digests with the user's. A contradiction ends the session, except for
+// a place of a document, which is one of several. If the server confirms what an earlier run heard from it,
+// the journal keeps that.
 func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	err := verify.Agree(s.req.Claims, claims)
 	switch {

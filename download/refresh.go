@@ -13,27 +13,28 @@ import (
 	"braid/verify"
 )
 
-// A refresh decides whether what an earlier run has left of a file is a part of the one that a new link leads to
-// (Request.Refresh). It discards nothing: where the answer is no, the download ends, and the part file stays as it is.
+// A refresh decides whether what an earlier run left is a part of the file that a new link leads to
+// (Request.Refresh). It discards nothing: if it is not, the download ends, and the part file stays as it is.
 type refresh struct {
 	*getter
 	prior  partfile.Identity
 	sealed bool
-	link   partfile.Identity // what the link says of the file
+	link   partfile.Identity // what the link states about the file
 }
 
-// Why a part file is not gone on with.
+// These are the reasons not to resume a part file.
 var (
 	errNoPart      = errors.New("there is no part file that could be gone on with")
 	errUnknownPart = errors.New("nothing that can be trusted says what it is a part of")
 	errUntiedLink  = errors.New("no strong digest that both have, and no strong ETag of the same host, shows that the new link leads to the file that was begun")
 )
 
-// lookForPart is an error if there is nothing to go on with. It touches nothing, as to open a part file may set it aside.
+// lookForPart returns an error if there is nothing to resume. It changes nothing, whereas opening a part file
+// may set it aside.
 func lookForPart(g *getter) error {
 	l, ok, err := partfile.Look(g.http.files, g.req.Dir, g.req.Name)
 	switch {
-	case err != nil || l.InUse: // as Open will say
+	case err != nil || l.InUse: // Open reports it
 		return err
 	case !ok || l.Committed:
 		return notRefreshed(g, errNoPart, "")
@@ -43,16 +44,16 @@ func lookForPart(g *getter) error {
 	return nil
 }
 
-// notRefreshed is the error of a part file that stays as it is.
+// notRefreshed returns the error of a part file that stays as it is.
 func notRefreshed(g *getter, err error, hint Hint) error { return g.fail(Local, err, hint) }
 
-// keepRefreshed is the error of a download that would begin anew, and keeps what it has gone on with instead.
+// keepRefreshed returns the error of a download that would start over, and keeps the resumed bytes instead.
 func keepRefreshed(g *getter, err error) error {
 	g.useful = true
 	return notRefreshed(g, fmt.Errorf("the new link cannot be gone on with: %w", err), HintAnew)
 }
 
-// goOn goes on with the part file, or ends the download.
+// goOn resumes the part file, or ends the download.
 func (r *refresh) goOn(ctx context.Context) error {
 	r.kept = r.part.Inherited()
 	samples, err := r.decide(ctx)
@@ -72,14 +73,15 @@ func (r *refresh) goOn(ctx context.Context) error {
 	return r.goOnWith(r.identity())
 }
 
-// Of how many bytes samples are.
+// These are the sizes of samples in bytes.
 const (
 	noSamples   = 0
-	fewSamples  = 64 << 10 // beside an ETag, which another file of the host may have as well (RFC 9110, section 8.8.3)
+	fewSamples  = 64 << 10 // beside an ETag, which may not be unique on the host (RFC 9110, section 8.8.3)
 	manySamples = 1 << 20
 )
 
-// decide finds out whether the link leads to the file that was begun, and how large the samples have to be that show it.
+// decide finds out whether the link leads to the file that was begun, and how large the samples must be to
+// show it.
 func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 	if len(r.prior.Refuted) > 0 {
 		return 0, notRefreshed(r.getter, errors.New("it is whole, and does not have the digest that was given for it"), HintAnew)
@@ -103,7 +105,7 @@ func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 	return 0, notRefreshed(r.getter, errUntiedLink, HintRefresh)
 }
 
-// ask finds out what the link says of the file. A document says it without being asked.
+// ask finds out what the link states about the file. A document states it without a request.
 func (r *refresh) ask(ctx context.Context) error {
 	r.link = identityOf(&r.req, &known{claims: r.req.Claims, size: -1})
 	if d := r.req.Described; d != nil {
@@ -113,7 +115,8 @@ func (r *refresh) ask(ctx context.Context) error {
 		return nil
 	}
 	x, err := r.lookAgain(ctx, r.prior)
-	if e, ok := errors.AsType[*source.Error](err); ok && 400 <= e.Status && e.Status < 500 { // a signed link may be good for GET only
+	// A signed link may be good for GET only.
+	if e, ok := errors.AsType[*source.Error](err); ok && 400 <= e.Status && e.Status < 500 {
 		x, err = r.req.inquire(ctx, r.http, glance, condition{})
 		r.document = err == nil && x.nature == aDocument
 	}
@@ -125,7 +128,7 @@ func (r *refresh) ask(ctx context.Context) error {
 	return nil
 }
 
-// contradiction is an error if the link leads to another file, or another version.
+// contradiction returns an error if the link leads to another file or another version.
 func (r *refresh) contradiction() error {
 	if r.sameDigest() && !differs(r.prior.Size, r.link.Size) {
 		return verify.Agree(r.prior.Claims, r.link.Claims)
@@ -137,7 +140,7 @@ func (r *refresh) contradiction() error {
 	return nil
 }
 
-// sameDigest reports whether both have a strong digest that is the same, or the same pieces, each of which is checked.
+// sameDigest reports whether both have the same strong digest, or the same pieces, each of which is checked.
 func (r *refresh) sameDigest() bool {
 	shared := slices.DeleteFunc(slices.Clone(r.link.Claims), func(c verify.Claim) bool {
 		return !slices.ContainsFunc(r.prior.Claims, func(p verify.Claim) bool { return p.Digest == c.Digest })
@@ -145,14 +148,14 @@ func (r *refresh) sameDigest() bool {
 	return verify.Strong(shared) || r.link.PieceSum != "" && r.link.PieceSum == r.prior.PieceSum
 }
 
-// compare fetches samples of what is here again.
+// compare fetches samples of the existing bytes again.
 func (r *refresh) compare(ctx context.Context, size int64) error {
 	have := r.part.Have()
 	r.kept = have.Len()
 	if size == noSamples {
 		return nil
 	}
-	then := r.link // each answer has to be like the first, and like what the same host said before
+	then := r.link // each answer must match the first, and what the same host stated before
 	if r.prior.Host == then.Host {
 		then.Date = r.prior.Date
 	}
@@ -163,7 +166,7 @@ func (r *refresh) compare(ctx context.Context, size int64) error {
 	return notRefreshed(r.getter, err, HintAnew)
 }
 
-// identity is what is known of the file from here on.
+// identity returns what is known of the file from here on.
 func (r *refresh) identity() partfile.Identity {
 	id := takenOver(r.link, r.prior, r.sealed)
 	id.URL, id.URLSum, id.Host, id.Date = r.link.URL, r.link.URLSum, r.link.Host, r.link.Date
@@ -174,11 +177,11 @@ func (r *refresh) identity() partfile.Identity {
 	return id
 }
 
-// mostRuns is how many separate ranges samples are taken of at both ends.
+// mostRuns limits how many separate ranges are sampled at both ends.
 const mostRuns = 32
 
-// samplesOf are ranges of what is here: so many bytes at its beginning and its end, 16 shorter ones between them, and the ends of
-// each range if there are several.
+// samplesOf returns ranges of the existing bytes: size bytes at the beginning and at the end, 16 shorter ones
+// between them, and both ends of each range if there are several.
 func samplesOf(have byterange.Set, size int64) (parts []byterange.Range) {
 	var runs []byterange.Range
 	for r := range have.All() {

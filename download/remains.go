@@ -8,17 +8,17 @@ import (
 	"braid/internal/partfile"
 )
 
-// remains are what a download that failed has left for the next one, and what is known of that.
+// remains are what a failed download left for the next one, and what is known of it.
 type remains struct {
 	kept     int64                // bytes
-	keptAt   string               // empty: where the part file was
-	moved    *partfile.MovedError // the part file that is kept was, or is gone
-	useful   bool                 // what is here could be gone on with
-	unproven bool                 // nothing shows whether the rest of it would be of the same file; see Request.Continue
-	refuted  bool                 // it is whole, and has another digest than the request gave
+	keptAt   string               // path; empty: that of the part file
+	moved    *partfile.MovedError // the kept part file was moved, or is gone
+	useful   bool                 // the next run could resume it
+	unproven bool                 // the rest may be of another file; see Request.Continue
+	refuted  bool                 // it is complete, and has another digest than the request gave
 }
 
-// explain says in an error what was kept, in the part file at path, and what to do next.
+// explain adds to an error what was kept, in the part file at the path part, and what to do next.
 func (x *remains) explain(e *Error, err error, part string) {
 	if e.Kept = x.kept; x.kept > 0 {
 		e.Part = cmp.Or(x.keptAt, part)
@@ -27,13 +27,13 @@ func (x *remains) explain(e *Error, err error, part string) {
 	x.explainMoved(e, err)
 }
 
-// advise is for an error after which something was kept.
+// advise sets the hint of an error after which something was kept.
 func (x *remains) advise(e *Error, err error) {
 	none, _ := errors.AsType[*NoSourceError](err)
 	switch {
 	case x.refuted:
 		e.Hint = "if the digest was mistyped, the corrected command needs nothing more"
-	case x.unproven && e.Kind != Limit && e.Kind != Local: // there is something else to be done about these first
+	case x.unproven && e.Kind != Limit && e.Kind != Local: // those need another step first
 		e.Hint = cmp.Or(e.Hint, HintUnproven)
 	}
 	if none != nil && none.Budget() && !x.unproven {
@@ -41,8 +41,8 @@ func (x *remains) advise(e *Error, err error) {
 	}
 }
 
-// explainMoved says what became of a file whose folder was moved or removed under way: that is a fault of its own, whatever else
-// ended the download.
+// explainMoved reports a folder that was moved or removed during the download: that is a fault of its own,
+// whatever else ended the download.
 func (x *remains) explainMoved(e *Error, err error) {
 	if moved, ok := errors.AsType[*partfile.MovedError](err); ok { // the file itself
 		e.Kind, e.Hint = Local, "the same command begins anew"

@@ -13,14 +13,14 @@ import (
 	"braid/verify"
 )
 
-// maxRepairs is how often pieces are asked for of a file that came wholly and is wrong.
+// maxRepairs limits how often pieces are used to locate the damage of a complete file.
 const maxRepairs = 3
 
-// repair prepares another session for a complete file whose digest does not match. That session goes on with the bytes
-// that are right. Pieces show which are wrong. Without pieces, the file is compared with what other sources have.
+// repair prepares another session for a complete file whose digest does not match. That session keeps the
+// right bytes. Pieces show which ones are wrong. Without pieces, the file is compared with other sources.
 func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 	wrong := wrongOf(s.err)
-	if s.hashing.byPieces() { // they all hold
+	if s.hashing.byPieces() { // all of them match
 		g.carried.piecesRejected = true
 		g.note("the pieces of %s contradict the digest of the whole file: they are not used any more", s.hashing.pieces.from)
 	}
@@ -38,7 +38,7 @@ func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 	return found, err
 }
 
-// recheck compares the file with what other sources have, until bytes that may be wrong were exchanged.
+// recheck compares the file with other sources until bytes that may be wrong were exchanged.
 func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.MismatchError) (found bool, err error) {
 	x := g.carried.recheck
 	if x == nil {
@@ -64,7 +64,8 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 	return found, err
 }
 
-// askPlaces asks the server for places to compare with, if it was not asked in this run, as all of the file was here.
+// askPlaces asks the server for places to compare with, if it was not asked in this run because the file was
+// complete.
 func (g *getter) askPlaces(ctx context.Context, s *session) error {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
@@ -87,7 +88,7 @@ func (g *getter) askPlaces(ctx context.Context, s *session) error {
 	return nil
 }
 
-// mixes notes in the journal that a digest alone ties what is here together.
+// mixes records in the journal that only a digest ties the bytes together.
 func (g *getter) mixes(s *session) error {
 	if g.carried.mixed || g.carried.tag.etag == "" || !g.req.onDisk() {
 		return nil
@@ -96,7 +97,7 @@ func (g *getter) mixes(s *session) error {
 	return g.part.Begin(s.identity())
 }
 
-// restore puts back what came, where bytes of a source were tried that did not lead to the right file.
+// restore puts back the replaced bytes if their replacements did not lead to the right file.
 func (g *getter) restore() error {
 	x := g.carried.recheck
 	if x == nil || x.saved.Count() == 0 {
@@ -108,7 +109,7 @@ func (g *getter) restore() error {
 	return x.restore()
 }
 
-// blame names the sources that brought wrong bytes, now that it is proven which bytes are right.
+// blame bans the sources that sent wrong bytes, now that it is proven which bytes are right.
 func (g *getter) blame(s *session) {
 	x := g.carried.recheck
 	if x == nil {
@@ -127,7 +128,7 @@ func (g *getter) blame(s *session) {
 	g.forgetRecheck()
 }
 
-// forgetRecheck drops the comparison, as the bytes have changed.
+// forgetRecheck drops the comparison, because the bytes have changed.
 func (g *getter) forgetRecheck() {
 	g.carried.recheck.close()
 	g.carried.recheck = nil
@@ -146,13 +147,13 @@ func (g *getter) ban(s *session, p *party, r byterange.Range) {
 	}
 }
 
-// wrongOf returns the digest that does not match, of the error of a session; nil if that is another error.
+// wrongOf returns the mismatch in the error of a session, or nil if the error is another one.
 func wrongOf(err error) *verify.MismatchError {
 	wrong, _ := errors.AsType[*verify.MismatchError](err)
 	return wrong
 }
 
-// goOn lets the next session resume from what is here.
+// goOn lets the next session resume from the existing bytes.
 func (g *getter) goOn(s *session) {
 	g.carried.goesOn = true
 	if s.result.Host != "" {
@@ -164,7 +165,8 @@ func (g *getter) goOn(s *session) {
 	maps.Copy(g.carried.past, s.sources.past())
 }
 
-// pieces fetches the described documents that were not fetched yet, until one has pieces. It reports whether one has.
+// pieces fetches the described documents that were not fetched yet, until one has pieces. It reports whether
+// one has.
 func (g *getter) pieces(ctx context.Context, s *session) bool {
 	for !g.carried.piecesRejected {
 		t, ok := g.carried.readNext(ctx, g.http, &g.req, s.file, s.claims, s.trusted())
@@ -180,8 +182,9 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 	return false
 }
 
-// rejectPieces lets the next session do without pieces. If every source failed a piece, the pieces are wrong, and the
-// digest of the whole file decides. Without a strong digest the pieces are the only evidence, which is never dropped.
+// rejectPieces lets the next session do without pieces. If every source failed a piece, the pieces are wrong,
+// and the digest of the whole file decides. Without a strong digest the pieces are the only evidence, which
+// is never dropped.
 func (g *getter) rejectPieces(s *session) bool {
 	if s.hashing.pieces.banned == 0 || g.carried.piecesRejected || s.req.inOrder() || !verify.Strong(s.claims) {
 		return false
@@ -195,7 +198,7 @@ func (g *getter) rejectPieces(s *session) bool {
 
 func (g *getter) note(format string, args ...any) { g.req.note(format, args...) }
 
-// enterSwarm makes a swarm the origin, if the request has no other place than a torrent that a document names.
+// enterSwarm makes a swarm the origin, if the request has no place except a torrent that a document names.
 func (g *getter) enterSwarm(ctx context.Context) error {
 	d := g.req.Described
 	if d == nil || !d.remote {
@@ -239,8 +242,8 @@ func (g *getter) share(x *sharing, doc metalink.MetaURL) {
 	}
 }
 
-// rescue lets the next session go on with peers, if no server is left and a torrent of the file is known that was not
-// fetched yet.
+// rescue lets the next session use peers, if no server is left and a torrent of the file is known that was
+// not fetched yet.
 func (g *getter) rescue(ctx context.Context, s *session) bool {
 	if g.carried.sharing != nil || !g.req.Peers.asked() || g.carried.single || !verify.Strong(s.claims) || ctx.Err() != nil ||
 		!s.begun && !g.req.described() || g.req.Stream != nil && (s.streamed() || !g.req.described()) {

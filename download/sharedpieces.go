@@ -15,21 +15,20 @@ import (
 	"braid/verify"
 )
 
-// sharedPieces are pieces of a torrent that several of its files share. To check such a piece, a file needs the
-// neighbours' bytes. All files of one document have these pieces in common: each is fetched once, whatever is
-// downloaded.
+// sharedPieces are pieces of a torrent that several of its files share. To check such a piece, a file needs
+// the neighbours' bytes. All files of one document use the same sharedPieces, so each piece is fetched once.
 type sharedPieces struct {
-	turn   chan struct{} // holds one value: a piece is fetched at a time
+	turn   chan struct{} // holds one value: one piece is fetched at a time
 	proven map[int][]byte
 	order  []int // oldest first
 	size   int64
-	late   map[int]bool // indices of web seeds that a piece did not come from in time: they are asked last
+	late   map[int]bool // indices of web seeds that were too slow for a piece: they are asked last
 }
 
 const (
-	maxSharedBytes = 64 << 20 // bytes of such pieces are kept; and a piece may have so many
-	maxSharedParts = 200      // files may be in one, as each is a request
-	maxSharedSeeds = 8        // web seeds are asked for one
+	maxSharedBytes = 64 << 20 // bytes of pieces that are kept, and the most that a piece may have
+	maxSharedParts = 200      // files that may be in a piece, as each is a request
+	maxSharedSeeds = 8        // web seeds that are asked for a piece
 )
 
 var errLargeSharedPiece = errors.New("it has more than 64 MiB or than 200 files, which is too much to fetch for a check")
@@ -38,7 +37,7 @@ func newSharedPieces() *sharedPieces {
 	return &sharedPieces{turn: make(chan struct{}, 1), proven: map[int][]byte{}, late: map[int]bool{}}
 }
 
-// add remembers a piece, and forgets the oldest where there is no room.
+// add records a piece, and drops the oldest ones if they are too large together.
 func (e *sharedPieces) add(i int, data []byte) {
 	e.proven[i] = data
 	e.order = append(e.order, i)
@@ -48,8 +47,8 @@ func (e *sharedPieces) add(i int, data []byte) {
 	}
 }
 
-// whole are the pieces of a file that shares its first or its last one with others, each with its neighbours' bytes.
-// Edge is all of piece i of the torrent.
+// whole returns the pieces of a file that shares its first or its last one with others, each with its
+// neighbours' bytes. edge returns all of piece i of the torrent.
 func (x *sharing) whole(edge func(i int) ([]byte, error)) (list verify.Pieces, err error) {
 	n, f := x.torrent.PieceLength, x.file
 	first, last := int(f.Offset/n), int((f.Offset+f.Size-1)/n)
@@ -72,14 +71,14 @@ func (x *sharing) whole(edge func(i int) ([]byte, error)) (list verify.Pieces, e
 	return f.Span.Beside(before, after)
 }
 
-// An edging fetches pieces that a file shares with its neighbours.
+// A sharedPieceFetcher fetches pieces that a file shares with its neighbours.
 type sharedPieceFetcher struct {
 	*sharing
 	http network
 	req  *Request
 }
 
-// piece is piece i of the torrent, proven by its digest.
+// piece returns piece i of the torrent, proven by its digest.
 func (x sharedPieceFetcher) piece(ctx context.Context, i int) ([]byte, error) {
 	select {
 	case x.shared.turn <- struct{}{}:
@@ -120,9 +119,9 @@ func feasible(parts []metainfo.Part) error {
 	return nil
 }
 
-// fetch asks one web seed after the other for all of a piece, then for what may be put together of several, then the
-// swarm. Each has a time for all parts together: a piece may be of 200 files, and all other files of the torrent wait
-// for it.
+// fetch asks one web seed after another for all of a piece and combines the parts of several seeds. Then it
+// asks the swarm. Each has a time limit for all parts together: a piece may be of 200 files, and all other
+// files of the torrent wait for it.
 func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
 	right := func(all [][]byte) []byte {
 		h := want.Algorithm().New()
@@ -135,8 +134,8 @@ func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, wa
 		return bytes.Join(all, nil)
 	}
 	var last error
-	found := make([][][]byte, len(parts)) // by part, each once
-	spare := maxSharedBytes               // bytes that may be kept beside the first ones of each part
+	found := make([][][]byte, len(parts)) // for each part, its different versions
+	spare := maxSharedBytes               // bytes that may be kept beyond the first version of each part
 	seeds := x.seeds()
 	for n, k := range seeds {
 		if ctx.Err() != nil {
@@ -170,8 +169,8 @@ func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, wa
 	return nil, last
 }
 
-// addParts adds what a web seed brought to what was found of each part. Bytes beside the first ones of a part are taken
-// from spare.
+// addParts adds what a web seed sent to what was found of each part. The bytes of all versions but the first
+// are taken from spare.
 func addParts(found [][][]byte, brought [][]byte, spare *int) {
 	for j, b := range brought {
 		if b == nil || slices.ContainsFunc(found[j], func(o []byte) bool { return bytes.Equal(o, b) }) {
@@ -193,10 +192,10 @@ func cmpErr(a, b error) error {
 	return b
 }
 
-// mostCombined is how many ways to put a piece together are tried with each web seed.
+// mostCombined limits how many combinations of parts are tried after each web seed.
 const mostCombined = 256
 
-// combine tries what was found of each part with what was found of the others.
+// combine tries the versions of each part with those of the others.
 func combine(found [][][]byte, chosen [][]byte, right func([][]byte) []byte, tried *int) []byte {
 	if len(chosen) == len(found) {
 		*tried++
@@ -213,7 +212,7 @@ func combine(found [][][]byte, chosen [][]byte, right func([][]byte) []byte, tri
 	return nil
 }
 
-// seeds returns the indices of the web seeds that are asked for a piece, in their order. Those that were late are the last.
+// seeds returns the indices of the web seeds to ask for a piece, in order. Those that were late come last.
 func (x sharedPieceFetcher) seeds() (list []int) {
 	if x.req.Peers == PeersOnly {
 		return nil
@@ -230,8 +229,8 @@ func (x sharedPieceFetcher) seeds() (list []int) {
 	return list[:min(len(list), maxSharedSeeds)]
 }
 
-// seedParts brings the parts of a piece from web seed k, which has so long for all of them together. Those that it does
-// not bring are nil.
+// seedParts fetches the parts of a piece from web seed k, all of them within the given time. A part that it
+// does not get is nil.
 func (x sharedPieceFetcher) seedParts(ctx context.Context, within time.Duration, parts []metainfo.Part,
 	k int) (all [][]byte, last error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, errSlow)
@@ -252,7 +251,7 @@ func (x sharedPieceFetcher) seedParts(ctx context.Context, within time.Duration,
 	return all, last
 }
 
-// seedPart brings a part of a piece from web seed k.
+// seedPart fetches a part of a piece from web seed k.
 func (x sharedPieceFetcher) seedPart(ctx context.Context, p metainfo.Part, k int) ([]byte, error) {
 	if p.Zeros {
 		return make([]byte, p.End-p.Start), nil
@@ -265,7 +264,8 @@ func (x sharedPieceFetcher) seedPart(ctx context.Context, p metainfo.Part, k int
 	return fetchPart(ctx, src, x.http.patience(), byterange.Range{Start: p.Start, End: p.End})
 }
 
-// swarmParts brings all parts of a piece from peers. They are asked for at once, as the piece comes as a whole.
+// swarmParts fetches all parts of a piece from peers. It asks for them at once, because the piece comes as a
+// whole.
 func (x sharedPieceFetcher) swarmParts(ctx context.Context, parts []metainfo.Part) ([][]byte, error) {
 	all, errs := make([][]byte, len(parts)), make([]error, len(parts))
 	var wg sync.WaitGroup

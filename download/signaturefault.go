@@ -6,13 +6,14 @@ import (
 	"braid/verify"
 )
 
-// severe reports whether a signature is wrong, and not only by a key that does not count.
+// severe reports whether a signature is itself wrong or too large, not only made by a key that does not
+// count.
 func severe(err error) bool {
 	k := kindOfSignature(err)
 	return k == BadSignature || k == Limit
 }
 
-// kindOfSignature says whose problem the error of a signature is; Other if it is none.
+// kindOfSignature returns the kind of an error of a signature, or Other if it is none.
 func kindOfSignature(err error) Kind {
 	if _, long := errors.AsType[*longError](err); long {
 		return Limit
@@ -32,7 +33,7 @@ func kindOfSignature(err error) Kind {
 	return BadSignature
 }
 
-// A signatureError says which signature was wrong.
+// A signatureError is the error of one signature.
 type signatureError struct {
 	from string
 	err  error

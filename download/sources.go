@@ -14,49 +14,49 @@ import (
 	"braid/source"
 )
 
-// sources are where a session may fetch from, and what each of them has shown. They belong to the session's loop.
+// sources are the sources of a session, with what each of them has shown. They belong to the session's loop.
 type sources struct {
 	all   []*origin
-	lanes []*origin // by scheduler.SourceID: what the scheduler counts as a source takes one fetch at a time
-	last  error     // the last failure of one
+	lanes []*origin // by scheduler.SourceID; each lane runs one fetch at a time
+	last  error     // the last failure of a source
 
-	credited byterange.Set // what this session knows the source of
+	credited byterange.Set // bytes whose source this session knows
 }
 
-// An origin is a source with what this download has seen of it.
+// An origin is a source with what this download knows about it.
 type origin struct {
 	id     int
 	src    source.Source
 	url    *url.URL
 	masked string
 	host   string // as it answered, or as named
-	first  bool   // the server that the user asked
-	swarm  bool   // it is no server
-	pref   bool   // shares ETag or Digest with it (RFC 6249, section 3.3)
+	first  bool   // the server that is asked what the file is, or its stand-in
+	swarm  bool   // it is a swarm, not a server
+	pref   bool   // it shares ETag or Digest with the server (RFC 6249, section 3.3)
 	user   bool   // a mirror that the user named
 	named  address.Scope
-	tree   *mirrorTree // the folder that it was found by; nil: another way
+	tree   *mirrorTree // the folder by which it was found; nil if it was found otherwise
 	up     bool
-	lanes  int                // how many fetches it may have at a time
-	last   scheduler.SourceID // the lane of a mirror that is used last; 0: it is none
+	lanes  int                // how many fetches it may run at a time
+	last   scheduler.SourceID // the lane of a mirror that is used last; 0: it is not one
 	bytes  int64
 	busy   time.Duration
 	err    error
 	banned bool
-	other  bool // it is, as its own answer is of another file
+	other  bool // excluded: its own answer described another file
 
-	claimed int64 // the size of the file by its answer, where that is not the one that is fetched; -1: none
+	claimed int64 // the file's size by its answer, if not the one being fetched; -1: none
 
-	brought byterange.Set // what only it brought and is here
+	brought byterange.Set // bytes in place that only it sent
 	showing showing
 }
 
-// A past is what a source did in the sessions before.
+// A past is what a source did in earlier sessions.
 type past struct {
-	brought byterange.Set // what only it brought and is here
+	brought byterange.Set // bytes in place that only it sent
 	bytes   int64
 	busy    time.Duration
-	banned  error // nil, or why it is not asked again
+	banned  error // why it is not asked again; nil: it is
 	other   bool  // it has another file
 	claimed int64 // see origin
 }
@@ -66,7 +66,7 @@ func (x *sources) has(u *url.URL) bool {
 	return slices.ContainsFunc(x.all, func(o *origin) bool { return o.url.String() == u.String() })
 }
 
-// first is the server that the user asked; nil if there is none.
+// first returns the server that is asked, or nil if there is none.
 func (x *sources) first() *origin {
 	if i := slices.IndexFunc(x.all, func(o *origin) bool { return o.first }); i >= 0 {
 		return x.all[i]
@@ -74,8 +74,8 @@ func (x *sources) first() *origin {
 	return nil
 }
 
-// oldest is the oldest date that a source gives which has the file, as a copy is not older than what it is a copy of;
-// zero if none gives one.
+// oldest returns the oldest date of the sources that have the file, because no copy is older than its
+// original; zero if none has a date.
 func (x *sources) oldest() (date time.Time) {
 	for _, o := range x.all {
 		if t := usable(o.showing.modified); !t.IsZero() && !o.banned && (date.IsZero() || t.Before(date)) {
@@ -85,7 +85,7 @@ func (x *sources) oldest() (date time.Time) {
 	return date
 }
 
-// add takes a source, with what it did in the sessions before.
+// add adds a source, with what it did in earlier sessions.
 func (x *sources) add(o *origin, before *past) {
 	o.id = len(x.all)
 	if before != nil {
@@ -95,20 +95,20 @@ func (x *sources) add(o *origin, before *past) {
 	x.all = append(x.all, o)
 }
 
-// lane lets a source take one more fetch at a time.
+// lane lets a source run one more fetch at a time.
 func (x *sources) lane(o *origin) scheduler.SourceID {
 	o.lanes++
 	x.lanes = append(x.lanes, o)
 	return scheduler.SourceID(len(x.lanes) - 1)
 }
 
-// failed records why a fetch ended, and excludes a source that has another file or brought wrong bytes.
+// failed records why a fetch ended, and excludes a source that has another file or sent wrong bytes.
 func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
 	var e *source.Error
 	if !o.first && errors.As(err, &e) {
 		e.Hops = nil // nothing reads them, and 200 mirrors may have led through 10 redirects each (rule 20)
 	}
-	if o.err = err; x.last == nil || !errors.Is(err, errUntied) { // which is no failure
+	if o.err = err; x.last == nil || !errors.Is(err, errUntied) { // it is no failure
 		x.last = err
 	}
 	o.other = o.other || fault == scheduler.FaultWrong
@@ -121,7 +121,7 @@ func (x *sources) silent(o *origin) {
 	x.last = o.err
 }
 
-// ban excludes a source that brought wrong bytes.
+// ban excludes a source that sent wrong bytes.
 func (x *sources) ban(o *origin, format string, args ...any) {
 	o.banned, o.err = true, mismatch(o, "wrong bytes: "+format, args...)
 	x.last = o.err
@@ -134,8 +134,8 @@ func (x *sources) pardon() {
 	}
 }
 
-// credit notes that what a fetch wrote is from o, but for what another fetch had written before: that one may tell it later, as a
-// fetch does not tell each write.
+// credit records that o sent the bytes that a fetch wrote, except those that another fetch had written
+// before: that one may report them later, because a fetch does not report each write.
 func (x *sources) credit(o *origin, m message) {
 	for own := range m.theirs.Gaps(m.wrote) {
 		for g := range x.credited.Gaps(own) {
@@ -145,7 +145,7 @@ func (x *sources) credit(o *origin, m message) {
 	}
 }
 
-// void removes wrong bytes from what sources brought.
+// void removes wrong bytes from those of the sources.
 func (x *sources) void(r byterange.Range) {
 	x.credited.Remove(r)
 	for _, o := range x.all {
@@ -153,8 +153,8 @@ func (x *sources) void(r byterange.Range) {
 	}
 }
 
-// contender is another size that a source gives for the file, the asked server's first; tried ones do not count. -1:
-// there is none.
+// contender returns another size that a source states for the file, the asked server's first. It leaves out
+// tried ones. It returns -1 if there is none.
 func (x *sources) contender(size int64, tried []int64) int64 {
 	best := int64(-1)
 	for _, o := range x.all {
@@ -165,7 +165,7 @@ func (x *sources) contender(size int64, tried []int64) int64 {
 	return best
 }
 
-// past is what the next session has to know of the sources.
+// past returns what the next session needs to know about the sources.
 func (x *sources) past() map[string]*past {
 	all := map[string]*past{}
 	for _, o := range x.all {
@@ -178,7 +178,7 @@ func (x *sources) past() map[string]*past {
 	return all
 }
 
-// report is what the sources did, for people: those that brought most first.
+// report returns what the sources did, for the user: those that sent most first.
 func (x *sources) report() (out []SourceResult) {
 	for _, o := range x.all {
 		r := SourceResult{ID: o.id, URL: o.masked, Host: o.host, Bytes: o.bytes, Err: o.err, Banned: o.banned}
@@ -191,7 +191,7 @@ func (x *sources) report() (out []SourceResult) {
 	return out
 }
 
-// none is the error of a download that no source is left for: the last problem that was not solved.
+// none returns the error of a download without a source left: the last problem that was not solved.
 func (x *sources) none() error {
 	e := &NoSourceError{Last: x.last}
 	for _, o := range x.all {
@@ -218,10 +218,10 @@ func (e *NoSourceError) Error() string {
 	return fmt.Sprintf("all %d sources failed, the last: %v", len(e.Errs), e.Last)
 }
 
-// Unwrap gives the last error: it is the problem that was not solved.
+// Unwrap returns the last error, which is the problem that was not solved.
 func (e *NoSourceError) Unwrap() error { return e.Last }
 
-// Budget reports whether tries were used up at a source that might have served in the end.
+// Budget reports whether tries were used up at a source that might still have served.
 func (e *NoSourceError) Budget() bool {
 	return slices.ContainsFunc(e.Errs, func(err error) bool {
 		var src *source.Error

@@ -12,23 +12,23 @@ import (
 	"braid/verify"
 )
 
-// recalls reports whether an attempt failed by a digest of an earlier run that yields.
+// recalls reports whether an attempt failed by a digest that was recalled from an earlier run.
 func (g *getter) recalls(err error) bool {
 	wrong := wrongOf(err)
 	return wrong != nil && slices.Contains(g.carried.recalled, wrong.Claim)
 }
 
-// standIn takes a mirror of the user's as the origin when the origin failed, and no digest is known that would make it
-// a source like all others. Its word about the file is no evidence, so it is of no use where some is demanded: by the
-// request, by what the URL offered before, or by the file that is there (rules 30 and 64). It is asked before anything
-// is thrown away for it.
+// standIn makes a mirror of the user the origin if the origin failed, and no known digest makes the mirror a
+// source like all others. What it states about the file is no evidence, so it is of no use if evidence is
+// demanded: by the request, by what the URL offered before, or by the existing file (rules 30 and 64). It is
+// asked before anything is discarded for it.
 func (g *getter) standIn(ctx context.Context) bool {
 	if !g.mayStandIn() {
 		return false
 	}
 	if (!g.carried.strong() || g.req.Stream != nil) && !g.req.provenByPieces() {
 		for _, u := range g.req.Mirrors {
-			if !g.http.opens(u) { // which is asked for ranges only
+			if !g.http.opens(u) { // it serves ranges only
 				g.carried.fallBack(u)
 			}
 		}
@@ -41,7 +41,7 @@ func (g *getter) standIn(ctx context.Context) bool {
 	return false
 }
 
-// mayStandIn reports whether a file without evidence would be taken.
+// mayStandIn reports whether a file without evidence would be accepted.
 func (g *getter) mayStandIn() bool {
 	switch {
 	case g.carried.strong() || g.req.listed() || g.req.provenByPieces():
@@ -61,7 +61,7 @@ func (g *getter) answers(ctx context.Context) bool {
 	var e *source.Error
 	if errors.As(err, &e) && (e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented ||
 		e.Status == http.StatusForbidden) {
-		return true // to GET it may answer
+		return true // it may answer GET
 	}
 	if err != nil {
 		g.note("%s is not used: %v", source.Mask(g.carried.origin), err)
@@ -69,8 +69,8 @@ func (g *getter) answers(ctx context.Context) bool {
 	return err == nil
 }
 
-// dropRecalled forgets the digests of an earlier run that yield, and lets the next session go on with what is
-// here if something else ties it together.
+// dropRecalled forgets the digests that were recalled from an earlier run. The next session resumes if
+// something else ties the existing bytes together.
 func (g *getter) dropRecalled(ctx context.Context, s *session) error {
 	k := g.carried.known
 	g.note("%v: that digest is of an earlier run, and counts no more", s.err)
@@ -83,9 +83,9 @@ func (g *getter) dropRecalled(ctx context.Context, s *session) error {
 	return g.anew(ctx, s)
 }
 
-// discard throws away what is here of a file that is wrong somewhere. Where a digest is known it keeps what may be
-// right: nothing is known against bytes of an earlier run, of the asked server, or of one that was not compared as a
-// whole.
+// discard discards the bytes of a file that is wrong somewhere. If a digest is known, it keeps those that may
+// be right: nothing is known against bytes of an earlier run, of the asked server, or of a source that was
+// not compared as a whole.
 func (g *getter) discard(ctx context.Context, s *session) error {
 	if g.req.Refresh && g.result.Resumed > 0 {
 		return keepRefreshed(g, s.err)
@@ -110,8 +110,8 @@ func (g *getter) discard(ctx context.Context, s *session) error {
 	return nil
 }
 
-// doubtful is what the sources brought of which nothing but doubt is left, parties how many of them brought something,
-// and before whether something is of an earlier run.
+// doubtful returns the bytes whose sources are not to be trusted any more, the number of sources that sent
+// bytes, and whether some bytes are of an earlier run.
 func (g *getter) doubtful(s *session) (doubtful byterange.Set, parties int, before bool) {
 	earlier := g.part.Have()
 	for _, o := range s.sources.all {
@@ -133,7 +133,7 @@ func (g *getter) doubtful(s *session) (doubtful byterange.Set, parties int, befo
 	return doubtful, parties, earlier.Len() > 0
 }
 
-// refute keeps what is here for such a run. It returns the error to end with.
+// refute keeps the file for a run with a corrected digest. It returns the error to end with.
 func (g *getter) refute(ctx context.Context, s *session) error {
 	wrong, err := wrongOf(s.err), s.err
 	if !slices.Contains(g.req.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {

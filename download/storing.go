@@ -14,10 +14,10 @@ import (
 	"braid/verify"
 )
 
-// A storing is the part of a getter that is about its Store.
+// A storing is the part of a getter that uses its Store.
 type storing struct{ *getter }
 
-// commit makes what was uploaded the file.
+// commit makes the uploaded parts the file.
 func (g storing) commit(ctx context.Context) error {
 	err := g.upload.commit(ctx, UploadFinal{URL: source.Mask(g.req.URL), Result: g.result, Replace: g.req.Overwrite})
 	if errors.Is(err, fs.ErrExist) {
@@ -30,14 +30,14 @@ func (g storing) commit(ctx context.Context) error {
 	return g.part.Close()
 }
 
-// found tells the store that the file which is there is right, if its bytes were read.
+// found reports to the store that the existing file is right, if its bytes were read.
 func (g storing) found(ctx context.Context) {
 	if g.upload != nil && !g.planOnly && len(g.result.Proof.Digests()) > 0 {
 		g.upload.to.Found(ctx, UploadFinal{URL: source.Mask(g.req.URL), Result: g.result})
 	}
 }
 
-// open opens the window of an upload, and goes on with what an earlier run has uploaded if the rest is of the same file.
+// open opens the window of an upload, and continues that of an earlier run if the rest is of the same file.
 func (g storing) open(ctx context.Context) error {
 	var err error
 	if g.part, err = nameless(g.http.files, nil); err != nil {
@@ -74,7 +74,7 @@ func (g storing) closeOn(err error) error {
 
 var errUploadState = errors.New("what is known of the parts that were uploaded cannot be read")
 
-// goesOn checks whether what was uploaded is of the requested file, as continues does for bytes on disk.
+// goesOn checks whether the uploaded parts are of the requested file, as continues does for bytes on disk.
 func (g storing) goesOn(ctx context.Context, data []byte) (prior partfile.Identity, state uploadState, err error) {
 	if json.Unmarshal(data, &state) != nil {
 		return prior, state, errUploadState
@@ -86,8 +86,8 @@ func (g storing) goesOn(ctx context.Context, data []byte) (prior partfile.Identi
 	return prior, state, err
 }
 
-// leave keeps what was uploaded if the next run can go on with it, and gives it up if not: as when failed is about a
-// signature, whose check would go on with what was fetched of it.
+// leave keeps the uploaded parts if the next run can continue, and otherwise discards them. If failed is
+// about a signature, it discards them: the check would continue with that signature.
 func (g storing) leave(failed error) error {
 	keep := g.useful && g.upload.begun() && kindOfSignature(failed) == Other
 	if keep {
@@ -96,7 +96,7 @@ func (g storing) leave(failed error) error {
 	return errors.Join(g.upload.end(keep), g.part.Close())
 }
 
-// there looks for a file of the name.
+// there looks for an existing file of the name.
 func (g storing) there(ctx context.Context) (info fsys.Info, there bool, err error) {
 	if g.object == nil {
 		g.object, err = g.upload.to.Existing(ctx)
@@ -110,7 +110,7 @@ func (g storing) there(ctx context.Context) (info fsys.Info, there bool, err err
 	return fsys.Info{Size: g.object.Size, ModTime: g.object.ModTime}, true, nil
 }
 
-// check verifies the file that is there, by pieces only if there are any.
+// check verifies the existing file, by its pieces if there are any.
 func (g storing) check(ctx context.Context, claims []verify.Claim, pieces verify.PieceClaim,
 	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	if _, there, err := g.there(ctx); err != nil || !there {
@@ -124,7 +124,7 @@ func (g storing) check(ctx context.Context, claims []verify.Claim, pieces verify
 	return checkBytes(ctx, r, claims, pieces, signatures...)
 }
 
-// open opens the file that is checked.
+// open opens the file that is to be checked.
 func (x *inspection) open(ctx context.Context) (fsys.File, error) {
 	if x.req.Store == nil {
 		return openRegular(x.http.files, x.verdict.Path)
@@ -142,7 +142,7 @@ func (x *inspection) open(ctx context.Context) (fsys.File, error) {
 
 // A storedFile is a file in a store that is read once, in order.
 type storedFile struct {
-	fsys.File // nil: nothing else is asked of it
+	fsys.File // nil: no other methods are called
 	ctx       context.Context
 	of        *Existing
 	upload    Upload

@@ -12,15 +12,15 @@ import (
 	"braid/verify"
 )
 
-// A showing is what a source's answers show of its version of the file.
+// A showing is what a source's answers show about its version of the file.
 type showing struct {
-	asked    bool      // it is the server that the user asked, and not a mirror that this one leads to
-	vouches  bool      // the digest that it gives is the one that is known
+	asked    bool      // it is the asked server, and not a mirror that this one leads to
+	vouches  bool      // the digest that it states is the known one
 	etag     string    // strong; "" if there is none
 	modified time.Time // zero if there is none
 }
 
-// shows adds what an answer shows. A later one with less changes nothing.
+// shows adds what an answer shows. An answer that shows less changes nothing.
 func (o *origin) shows(a source.Answer, claims []verify.Claim) {
 	w := &o.showing
 	if o.first {
@@ -36,14 +36,14 @@ func (o *origin) shows(a source.Answer, claims []verify.Claim) {
 	}
 }
 
-// Doubts of sources that nothing speaks against. What speaks against others is positive.
+// These are the doubts of sources with nothing against them. Doubts of others are positive.
 const (
 	doubtAsked   = -2.0 // the server that the user asked
-	doubtVouches = -1.0 // a mirror whose digest is the right one
+	doubtVouches = -1.0 // a mirror that states the right digest
 )
 
-// doubts returns how much speaks against each source when one of them has brought wrong bytes: another date or ETag than the
-// server's (or than most have), and no digest. A mark that few share weighs more.
+// doubts returns how much counts against each source when one of them has sent wrong bytes: another date or
+// ETag than the server's (or than most have), and no digest. A mark that few share weighs more.
 func doubts(all []showing) []float64 {
 	date := reference(all, func(w showing) string {
 		if w.modified.IsZero() {
@@ -76,7 +76,8 @@ func doubts(all []showing) []float64 {
 	return out
 }
 
-// reference returns what reports whether a source has another value than the asked server or, if that has none, than most have.
+// reference returns a function that reports whether a source has another value than the asked server or, if
+// that has none, than most have.
 func reference(all []showing, value func(showing) string) func(i int) bool {
 	count, most := map[string]int{}, ""
 	for _, w := range all {
@@ -100,8 +101,8 @@ func reference(all []showing, value func(showing) string) func(i int) bool {
 	}
 }
 
-// mostSingle is how many sources are asked for the whole file, one after another, when it is wrong and the place is not
-// known. Each costs as much as the file.
+// mostSingle is how many sources are asked for the whole file, one after another, when it is wrong in an
+// unknown place. Each costs as much as the file.
 const mostSingle = 4
 
 // A candidate is a source that may be asked for the whole file alone.
@@ -110,9 +111,9 @@ type candidate struct {
 	named address.Scope // of what named it
 }
 
-// candidates are the sources that may have the right file of size bytes, the likelier ones first. A source that was excluded for
-// another size or digest does not count, unless one source alone gave the size. One that brought wrong bytes counts: of two that
-// differ it is not known which is wrong.
+// candidates returns the sources that may have the right file of size bytes, the likelier ones first. It
+// leaves out a source that was excluded for another size or digest, unless one source alone gave the size. It
+// keeps one that sent wrong bytes: of two that differ it is not known which is wrong.
 func (x *sources) candidates(size int64, unsized, described bool) (out []candidate) {
 	all := slices.DeleteFunc(slices.Clone(x.all), func(o *origin) bool { return o.swarm || o.other && !unsized })
 	slices.SortStableFunc(all, func(a, b *origin) int {
@@ -124,7 +125,7 @@ func (x *sources) candidates(size int64, unsized, described bool) (out []candida
 	return out
 }
 
-// doubts orders sources by what they did: brought wrong bytes, failed, or brought all of a wrong file.
+// doubts ranks sources by what they did: sent wrong bytes, failed, or sent all of a wrong file.
 func (o *origin) doubts(size int64) int {
 	switch {
 	case size > 0 && o.brought.Len() == size:
@@ -137,8 +138,8 @@ func (o *origin) doubts(size int64) int {
 	return 0
 }
 
-// share orders sources with the same doubts: the asked server before mirrors or, if a document describes the file, by
-// how much they brought of the wrong one.
+// share ranks sources with the same doubts: the asked server before mirrors or, if a document describes the
+// file, by how much they sent of the wrong one.
 func (o *origin) share(described bool) int64 {
 	switch {
 	case described:

@@ -19,16 +19,17 @@ import (
 	"braid/source/httpsource"
 )
 
-// Peers says when BitTorrent peers are asked.
+// Peers selects when BitTorrent peers are asked.
 type Peers uint8
 
 const (
-	// PeersOff asks none. Torrents are read all the same: their pieces find damage, their web seeds are mirrors.
+	// PeersOff asks none. Torrents are read all the same: their pieces locate damage, their web seeds are
+	// mirrors.
 	PeersOff Peers = iota
-	// PeersAuto asks them when a torrent is known, and servers are not enough or there are none.
+	// PeersAuto asks them if a torrent is known, and servers are too slow or missing.
 	PeersAuto
-	// PeersOnly asks only peers for the file of a torrent, and asks them at once if a server describes a torrent. It
-	// holds also if a proxy is configured, although peers are not reached through a proxy.
+	// PeersOnly asks only peers for the file of a torrent, and asks them at once if a server describes a
+	// torrent. It also applies if a proxy is configured, although peers are not reached through a proxy.
 	PeersOnly
 	// PeersHidden asks none. It replaces PeersAuto if a proxy is configured (Client.Peers).
 	PeersHidden
@@ -50,8 +51,8 @@ func (p Peers) why() string {
 	return "peers are off"
 }
 
-// Peers returns how peers are asked for files if the user wants p. A client does not bypass a proxy for PeersAuto.
-// Without Swarms it asks no peers.
+// Peers returns how peers are asked for files if the user wants p. A client does not bypass a proxy for
+// PeersAuto. Without Swarms it asks no peers.
 func (c *Client) Peers(p Peers) Peers { return c.peersFor(p, nil) }
 
 func (c *Client) peersFor(p Peers, origin *url.URL) Peers {
@@ -64,8 +65,8 @@ func (c *Client) peersFor(p Peers, origin *url.URL) Peers {
 	return p
 }
 
-// proxied reports whether a proxy is configured: for the server of a file, or for unknown hosts. A configuration with
-// an error counts as a proxy.
+// proxied reports whether a proxy is configured: for the server of a file, or for unknown hosts. A
+// configuration with an error counts as a proxy.
 func (c *Client) proxied(origin *url.URL) bool {
 	hc := c.HTTP
 	if hc == nil {
@@ -87,8 +88,8 @@ func (c *Client) proxied(origin *url.URL) bool {
 type sharing struct {
 	torrent metainfo.Torrent
 	file    metainfo.File
-	peers   []string      // host:port, that a magnet link names
-	named   address.Scope // of what named it: peers may be at such addresses
+	peers   []string      // host:port, given by a magnet link
+	named   address.Scope // of what named it: peers may have such addresses
 	shared  *sharedPieces // pieces that its files share
 }
 
@@ -107,7 +108,7 @@ func (d *Document) sharingOf(name string) *sharing {
 	return nil
 }
 
-// swarms makes the BitTorrent client for all downloads of a client; nil if it has no Swarms.
+// swarms returns the BitTorrent client for all downloads of a client, or nil if it has no Swarms.
 func (c *Client) swarms(n network) source.Swarms {
 	if c.Swarms == nil {
 		return nil
@@ -122,10 +123,10 @@ func (c *Client) swarms(n network) source.Swarms {
 	return c.Swarms(cfg)
 }
 
-// A swarm is the swarm that a session takes part in; none without a source.
+// A swarm is the swarm that a session takes part in. Without src there is none.
 type swarm struct{ src source.Swarm }
 
-// join joins the swarm of a file, and offers what is here of it already.
+// join joins the swarm of a file, and offers the bytes that are already there.
 func (w *swarm) join(s *session) source.Source {
 	x := s.carried.sharing
 	w.src = s.http.swarms.Swarm(x.torrent, x.file,
@@ -143,14 +144,14 @@ func (w *swarm) leave() {
 	}
 }
 
-// here offers the swarm what other sources brought.
+// here offers the swarm what other sources sent.
 func (w *swarm) here(r byterange.Range) {
 	if w.src != nil {
 		w.src.Here(r)
 	}
 }
 
-// gone withdraws from the swarm what is not here any more.
+// gone withdraws from the swarm what turned out to be wrong.
 func (w *swarm) gone(r byterange.Range) {
 	if w.src != nil {
 		w.src.Gone(r)
@@ -164,7 +165,7 @@ func asSource(ev scheduler.SourceAdded, t source.Traits, last bool) scheduler.So
 }
 
 const (
-	// swarmLeast is the shortest time left in which peers are looked for, beside servers.
+	// swarmLeast is the shortest time left in which peers are looked for if there are servers.
 	swarmLeast = 10 * time.Second
 	// swarmAfter is how long servers are measured before that.
 	swarmAfter = 3 * time.Second
@@ -197,8 +198,8 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o https
 	return &sharing{torrent: t, file: f, named: address.Public | fromOf(a)}, nil
 }
 
-// seedFile seeds the file at path for as long as the user wants. The file is in place: an error here does not make the
-// download fail.
+// seedFile seeds the file at path for as long as the user wants. The file is in place: an error here does not
+// make the download fail.
 func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path string) {
 	if x == nil || !req.seeds() || !req.onDisk() {
 		return
@@ -249,5 +250,6 @@ func keepSeeding(ctx context.Context, req *Request, src source.Swarm, path strin
 
 const seedBeat = 250 * time.Millisecond
 
-// A described torrent is fetched for its peers in three cases: servers are slow (askTorrent), it is the only place that
-// a document names, or all servers have failed. In each case a strong digest of the whole file must match.
+// A described torrent is fetched for its peers in three cases: servers are slow (askTorrent), it is the only
+// place that a document names, or all servers have failed. In each case a strong digest of the whole file
+// must match.

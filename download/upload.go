@@ -12,82 +12,83 @@ import (
 	"braid/verify"
 )
 
-// A Store keeps files that are uploaded to it: an object store.
+// A Store keeps uploaded files, for example an object store.
 type Store interface {
-	// Path is what the file of a name is called in messages and results: "s3://bucket/key".
+	// Path returns what the named file is called in messages and results: "s3://bucket/key".
 	Path(name string) string
-	// Upload prepares the upload of the file of a name. Nothing is asked or sent before a method of the Upload is called.
+	// Upload prepares the upload of the named file. Nothing is asked or sent before a method of the Upload is
+	// called.
 	Upload(name string) Upload
 }
 
-// An Upload takes a file in parts: in order, each once its bytes were hashed. None is read again. It serves one
-// request. Its methods are called one after the other; an error ends the download, as what it says if it is an
-// *[Error].
+// An Upload receives a file in parts: in order, each once its bytes were hashed. No part is read again. It
+// serves one request. Its methods are called one after another. An error ends the download, with that error
+// if it is an *[Error].
 type Upload interface {
-	// Existing is the file that is there under the name. If there is none, the error is fs.ErrNotExist.
+	// Existing returns the existing file of that name. If there is none, the error is fs.ErrNotExist.
 	Existing(ctx context.Context) (*Existing, error)
-	// Resume takes over the parts that an earlier run has uploaded of the first size bytes. State is that of the last
-	// of them. There are none if size is 0.
+	// Resume takes over the parts that an earlier run uploaded of the first size bytes. State is that of the
+	// last of them. If size is 0, there are none.
 	Resume(ctx context.Context) (size int64, state []byte, err error)
-	// PartEnd is where the part ends that begins at off, in a file of size bytes, -1 if that is not known.
+	// PartEnd returns the end of the part that begins at off, in a file of size bytes, -1 if unknown.
 	PartEnd(off, size int64) int64
-	// Put takes the next part. It may return before the part is uploaded, and waits while others are on their way. An
-	// error may be that of an earlier part.
+	// Put uploads the next part. It may return before the part is uploaded, and blocks while others are in
+	// progress. The error may be that of an earlier part.
 	Put(ctx context.Context, p UploadPart) error
-	// Restart gives up all that was put, also by an earlier run. The next part is the first one.
+	// Restart discards all parts, also those of an earlier run. The next part is the first one.
 	Restart(ctx context.Context) error
-	// Commit makes what was put the file: the Result's proof says that it is the right one. A file that is there
-	// already, or has come since Existing was asked, is an fs.ErrExist, unless final replaces the one that Existing has
-	// returned.
+	// Commit makes the uploaded parts the file. The Result's proof states that it is the right one. If a file
+	// exists, or was made since Existing was called, the error is fs.ErrExist, unless final replaces the one
+	// that Existing returned.
 	Commit(ctx context.Context, final UploadFinal) error
-	// Found is called where the file that Existing returned is the right one, as it is: what Commit would leave beside
-	// it may be missing.
+	// Found is called if the file that Existing returned is right as it is. What Commit would leave beside it
+	// may be missing.
 	Found(ctx context.Context, final UploadFinal)
-	// Close ends an upload that was not committed: what was put is kept for the next Resume, or given up. Nothing is
-	// read after it.
+	// Close ends an upload that was not committed. It keeps the parts for the next Resume, or discards them.
+	// Nothing is read after it.
 	Close(keep bool) error
 }
 
-// An UploadPart is a part of a file that is uploaded.
+// An UploadPart is a part of a file to be uploaded.
 type UploadPart struct {
 	Start int64
 	Bytes *io.SectionReader // can be read until Uploaded is called
 	Last  bool              // no part follows
-	// URL is that of the file, masked, and Claims what is to be proven of it.
+	// URL is that of the file, masked. Claims are to be proven of it.
 	URL    string
 	Claims []verify.Claim
-	// State is what a later run needs to go on behind the part. It has no secrets.
+	// State is what a later run needs to continue after the part. It has no secrets.
 	State []byte
-	// Uploaded is to be called when the part is uploaded and its state kept.
+	// Uploaded must be called when the part is uploaded and its state is stored.
 	Uploaded func()
 }
 
-// Existing is a file in a store.
+// An Existing is a file in a store.
 type Existing struct {
 	Size    int64
 	ModTime time.Time
 	Open    func(ctx context.Context) (io.ReadCloser, error)
 }
 
-// An UploadFinal says how an upload is committed.
+// An UploadFinal describes how an upload is committed.
 type UploadFinal struct {
-	URL     string // that was asked for, masked
+	URL     string // the requested one, masked
 	Result  Result
 	Replace bool
 }
 
-// An uploading is the upload of a getter, of all its sessions. A nil one is none.
+// An uploading is the upload of a getter, of all its sessions. A nil one is no upload.
 type uploading struct {
 	to Upload
 
 	mu       sync.Mutex
 	identity partfile.Identity // of the file
 	signed   []found           // the signatures that are checked
-	size     int64             // -1 if it is not known
+	size     int64             // -1 if unknown
 	front    int64             // where the next part begins
 	check    []byte            // the state of the checker there
 	uploaded byterange.Set
-	freed    int64         // what is before it is uploaded
+	freed    int64         // everything before it is uploaded
 	moved    chan struct{} // closed when freed changes
 	closed   bool
 }
@@ -96,7 +97,7 @@ func newUploading(to Upload) *uploading {
 	return &uploading{to: to, size: -1, moved: make(chan struct{})}
 }
 
-// uploadState is what goes on with an upload: which file it is of, and how far its checks are.
+// uploadState is what continues an upload: the file, and the state of its checks.
 type uploadState struct {
 	Identity   partfile.Identity `json:"identity"`
 	Signatures []savedSignature  `json:"signatures,omitempty"`
@@ -110,7 +111,7 @@ type savedSignature struct {
 	Maybe bool   `json:"maybe,omitempty"`
 }
 
-// describe says which file it is that comes.
+// describe records which file is uploaded.
 func (u *uploading) describe(id partfile.Identity) {
 	if u == nil {
 		return
@@ -120,7 +121,7 @@ func (u *uploading) describe(id partfile.Identity) {
 	u.identity, u.size = id, id.Size
 }
 
-// begin makes check go on where the next part begins, with the signatures that are checked from there on.
+// begin makes check continue where the next part begins, with the signatures that are checked from there on.
 func (u *uploading) begin(check *verify.Checker, signed []found) (from int64, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -131,14 +132,14 @@ func (u *uploading) begin(check *verify.Checker, signed []found) (from int64, er
 	return u.front, check.UnmarshalBinary(u.check)
 }
 
-// next is where the part ends that is hashed.
+// next returns the end of the part being hashed.
 func (u *uploading) next() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.to.PartEnd(u.front, u.size)
 }
 
-// put uploads what is before pos and was not uploaded yet, if that is a part, or the last one.
+// put uploads the bytes before pos that were not uploaded yet, if they are a part, or the last one.
 func (u *uploading) put(ctx context.Context, from io.ReaderAt, pos int64, check *verify.Checker, moved func(int64),
 	last bool) error {
 	p, err := u.part(from, pos, check, last)
@@ -150,7 +151,7 @@ func (u *uploading) put(ctx context.Context, from io.ReaderAt, pos int64, check 
 	return u.to.Put(ctx, *p)
 }
 
-// part is the part that ends at pos; nil if it goes on there.
+// part returns the part that ends at pos, or nil if the part is not complete there.
 func (u *uploading) part(from io.ReaderAt, pos int64, check *verify.Checker, last bool) (*UploadPart, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -177,7 +178,7 @@ func (u *uploading) part(from io.ReaderAt, pos int64, check *verify.Checker, las
 	return p, err
 }
 
-// release notes that r is uploaded, and tells moved up to where all is.
+// release records that r is uploaded, and calls moved with the end of the uploaded bytes.
 func (u *uploading) release(r byterange.Range, moved func(int64)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -193,15 +194,15 @@ func (u *uploading) release(r byterange.Range, moved func(int64)) {
 	}
 }
 
-// uploadWindow is how far bytes may come ahead of those that are uploaded. What is ahead is on the local disk.
+// uploadWindow is how far bytes may be ahead of the uploaded ones. They are kept on the local disk.
 const uploadWindow = 208 << 20
 
-// ahead is the same for an upload whose parts are large.
+// ahead returns the window, which is larger for an upload of large parts.
 func (u *uploading) ahead() int64 {
 	return max(uploadWindow, 3*(u.to.PartEnd(u.front, u.size)-u.front))
 }
 
-// window is how far ahead of what is uploaded ranges are given out; 0: as far as for a file.
+// window returns how far ahead of the uploaded bytes ranges are assigned; 0: as far as for a file.
 func (u *uploading) window() int64 {
 	if u == nil {
 		return 0
@@ -211,7 +212,8 @@ func (u *uploading) window() int64 {
 	return u.ahead()
 }
 
-// room waits until bytes that end at end may be written: a range that began in the window may go on behind it, by a quarter.
+// room blocks until bytes that end at end may be written. A range that began in the window may exceed it by a
+// quarter.
 func (u *uploading) room(ctx context.Context, end int64) error {
 	if u == nil {
 		return nil
@@ -239,21 +241,21 @@ func (u *uploading) begun() bool {
 	return u.front > 0
 }
 
-// released is up to where the file is uploaded.
+// released returns up to where the file is uploaded.
 func (u *uploading) released() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.freed
 }
 
-// begins is where the part begins that is hashed.
+// begins returns where the part begins that is being hashed.
 func (u *uploading) begins() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.front
 }
 
-// restart gives up what was uploaded.
+// restart discards what was uploaded.
 func (u *uploading) restart(ctx context.Context) error {
 	if u == nil {
 		return nil
@@ -265,7 +267,7 @@ func (u *uploading) restart(ctx context.Context) error {
 	return err
 }
 
-// takeOver goes on behind the first size bytes.
+// takeOver continues after the first size bytes.
 func (u *uploading) takeOver(size int64, state uploadState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -273,7 +275,7 @@ func (u *uploading) takeOver(size int64, state uploadState) {
 	u.uploaded = byterange.NewSet(byterange.Range{End: size})
 }
 
-// end ends an upload that was not committed. Nothing is read any more when it returns.
+// end ends an upload that was not committed. Nothing is read once it has returned.
 func (u *uploading) end(keep bool) error {
 	if u == nil || u.ended() {
 		return nil
@@ -289,7 +291,7 @@ func (u *uploading) ended() bool {
 	return was
 }
 
-// commit makes what was uploaded the file.
+// commit makes the uploaded parts the file.
 func (u *uploading) commit(ctx context.Context, final UploadFinal) error {
 	if err := u.to.Commit(ctx, final); err != nil {
 		return err

@@ -15,18 +15,18 @@ import (
 	"braid/verify"
 )
 
-// A Verdict is what a check found out about a file.
+// A Verdict is the result of checking a file.
 type Verdict struct {
 	Path        string
 	Size        int64         // of the file on disk, in bytes
 	Proof       verify.Proof  // none unless it is the right file
-	Unvalidated []string      // signatures that are there and that no anchor allows to check
+	Unvalidated []string      // signatures that were found and that no anchor can check
 	Pieces      verify.Pieces // of the right file; zero if unknown or unusable
 	PiecesFrom  string        // the document that has them, masked
-	Damaged     byterange.Set // what of the right file is missing or wrong, by its pieces
+	Damaged     byterange.Set // ranges of the right file that are missing or wrong, by its pieces
 	Elapsed     time.Duration
 
-	repair *Request // the download that would put the right file in its place; nil if it is not known what is wrong
+	repair *Request // the download that puts the right file in its place; nil if there is none
 }
 
 // An inspection is one call of Verify.
@@ -41,12 +41,12 @@ type inspection struct {
 	document   bool          // it was a document that describes the file
 	file       metalink.File // by server and documents
 	claims     []verify.Claim
-	size       int64   // that it should have; -1: unknown
+	size       int64   // the right size; -1: unknown
 	mirrorSize bool    // a mirror gave the size, and the asked server's digest decides
 	found      []found // signatures
 	carried    carried // which documents were read
 
-	described *Described // of the request, where the neighbours' bytes are in req
+	described *Described // of the request, if that in req has the neighbours' bytes
 	beside    neighbours
 	unchecked *uncheckedError
 }
@@ -108,7 +108,7 @@ var (
 	errNothing   = errors.New("nothing says what it should be")
 )
 
-// openRegular opens a file for reading. Other things than files may never end.
+// openRegular opens a file for reading. Reads of anything but a regular file may never end.
 func openRegular(files fsys.FS, path string) (fsys.File, error) {
 	info, err := files.Stat(path)
 	if err == nil && !info.Mode.IsRegular() {
@@ -120,7 +120,7 @@ func openRegular(files fsys.FS, path string) (fsys.File, error) {
 	return files.Open(path)
 }
 
-// signatures fetches those that there are. Whether one of them can count is known before the file is read.
+// signatures fetches the signatures. Whether one of them can count is known before the file is read.
 func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker, error) {
 	all := signaturesFor(&x.req, x.file)
 	if !x.req.Anchors.Any() {
@@ -148,7 +148,7 @@ func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker,
 	return []verify.SignatureChecker{set}, nil
 }
 
-// worthwhile is an error if nothing could be learned by reading the file.
+// worthwhile returns an error if reading the file would show nothing.
 func (x *inspection) worthwhile(signatures []verify.SignatureChecker) error {
 	pieces := x.verdict.Pieces
 	switch {
@@ -160,7 +160,7 @@ func (x *inspection) worthwhile(signatures []verify.SignatureChecker) error {
 	return nil
 }
 
-// lacks is the error of a file that nothing speaks of.
+// lacks returns the error of a file without evidence.
 func (x *inspection) lacks() error {
 	nothing := errNothing
 	if x.asked() {
@@ -175,7 +175,7 @@ func (x *inspection) lacks() error {
 // asked reports whether a server was asked what the file should be.
 func (x *inspection) asked() bool { return x.req.URL != nil && x.req.Described == nil }
 
-// wouldHelp is the hint to what evidence could be given.
+// wouldHelp returns the hint about evidence that could be given.
 func (x *inspection) wouldHelp() Hint {
 	if x.asked() {
 		return HintEvidence
@@ -183,7 +183,8 @@ func (x *inspection) wouldHelp() Hint {
 	return HintAnyEvidence
 }
 
-// judge reads the file and is an error if it is not the right one, or proven to less than Require demands.
+// judge reads the file. It returns an error if it is not the right one, or proven to less than Require
+// demands.
 func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify.SignatureChecker) error {
 	proof, err := x.read(ctx, f, signatures)
 	if ctx.Err() != nil {
@@ -228,7 +229,7 @@ func (x *inspection) weighPieces(proof verify.Proof, err error) {
 	}
 }
 
-// explain makes the error for the caller, with the next step.
+// explain returns the error for the caller, with the next step.
 func (x *inspection) explain(ctx context.Context, err error) *Error {
 	if own := (*Error)(nil); errors.As(err, &own) {
 		return own
