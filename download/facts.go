@@ -17,18 +17,19 @@ import (
 // errRefused ends a fetch whose body is not wanted. It is no failure.
 var errRefused = errors.New("not wanted")
 
-// errUntied refuses a mirror that neither digest nor ETag ties to the origin's file. It may serve alone when the origin fails.
+// errUntied refuses a mirror that neither a digest nor an ETag ties to the origin's file. It may serve alone
+// if the origin fails.
 var errUntied = errors.New("nothing shows that it has the same version: held back until the others fail")
 
-// changed is the error of a file that changed at the origin while it was fetched.
+// changed returns the error of a file that changed at the origin during the download.
 func changed(what string) error {
 	return &fault{kind: Mismatch, what: "the file changed at the origin: " + what, final: true}
 }
 
-// errDated ends the first request to a mirror that has the file of another date.
+// errDated ends the first request to a mirror whose file has another date.
 var errDated = errors.New("its Last-Modified is another than the server's, and no digest of its own speaks for it: it is used last")
 
-// dateOf is the Last-Modified that goes with tagOf.
+// dateOf returns the Last-Modified that belongs to tagOf.
 func dateOf(file metalink.File, a source.Answer) time.Time {
 	if elsewhere(file, a) {
 		return time.Time{}
@@ -36,7 +37,7 @@ func dateOf(file metalink.File, a source.Answer) time.Time {
 	return a.LastModified
 }
 
-// differs compares two sizes, if both are known.
+// differs reports whether two sizes are known and differ.
 func differs(a, b int64) bool { return a >= 0 && b >= 0 && a != b }
 
 // elsewhere reports whether another host than the Metalink server gave the final answer.
@@ -46,7 +47,7 @@ func elsewhere(file metalink.File, a source.Answer) bool {
 
 var errOtherHost = errors.New("the server redirects to another host now, and nothing shows that it has the same file")
 
-// tagOf is the tag of the Metalink server, or of the server that answers if there is none.
+// tagOf returns the tag of the Metalink server, or of the server that answers if there is none.
 func tagOf(file metalink.File, a source.Answer) tag {
 	t := tag{metalink.StrongETag(a.ETag), a.Host}
 	if file.Server != nil {
@@ -58,14 +59,14 @@ func tagOf(file metalink.File, a source.Answer) tag {
 	return t
 }
 
-// at reports whether host is the host:port of a URL, where http may have become https.
+// at reports whether host is the host:port of a URL, also if http has become https.
 func at(host string, u *url.URL) bool {
 	secure := *u
 	secure.Scheme = "https"
 	return host == source.HostPort(u) || u.Scheme == "http" && u.Port() == "" && host == source.HostPort(&secure)
 }
 
-// sameFile is an error if a mirror's answer has another size or another digest (RFC 6249, section 7).
+// sameFile returns an error if a mirror's answer has another size or another digest (RFC 6249, section 7).
 func sameFile(o *origin, a source.Answer, size int64, claims []verify.Claim) error {
 	v := version.Compare(version.View{Size: size, Digests: claims}, version.View{Size: a.Size, Digests: a.Claims})
 	switch {
@@ -78,7 +79,7 @@ func sameFile(o *origin, a source.Answer, size int64, claims []verify.Claim) err
 	return otherDigest(o, v.Why)
 }
 
-// otherDigest is short, as it stands in a list of mirrors; the whole digests are in the error behind it.
+// otherDigest returns a short error for lists of mirrors. It wraps the error with the whole digests.
 func otherDigest(o *origin, err error) error {
 	var c *verify.ConflictError
 	if !errors.As(err, &c) {
@@ -99,7 +100,7 @@ func mismatch(o *origin, format string, args ...any) error {
 	return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultMismatch, Err: fmt.Errorf(format, args...)}
 }
 
-// common are the claims of b that a makes too.
+// common returns the claims of b that a has, too.
 func common(a, b []verify.Claim) (out []verify.Claim) {
 	for _, x := range a {
 		for _, y := range b {
@@ -111,7 +112,7 @@ func common(a, b []verify.Claim) (out []verify.Claim) {
 	return out
 }
 
-// sharesAlgorithm reports whether one algorithm is in both.
+// sharesAlgorithm reports whether a and b have digests of the same algorithm.
 func sharesAlgorithm(a, b []verify.Claim) bool {
 	return slices.ContainsFunc(a, func(x verify.Claim) bool {
 		return slices.ContainsFunc(b, func(y verify.Claim) bool { return x.Digest.Algorithm() == y.Digest.Algorithm() })
@@ -120,7 +121,8 @@ func sharesAlgorithm(a, b []verify.Claim) bool {
 
 func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA256 }
 
-// vouchesForItself reports whether an answer's Content-Digest is evidence once it came as a whole (RFC 9530, section 2).
+// vouchesForItself reports whether an answer's Content-Digest is evidence once all of it has come (RFC 9530,
+// section 2).
 func vouchesForItself(a source.Answer) bool { return !a.Ranged && verify.Strong(a.Content) }
 
 // errLoose keeps a mirror out of a pipe.
@@ -135,7 +137,7 @@ func backed(claims []verify.Claim, least, most verify.Channel) bool {
 	})
 }
 
-// pinOf is what a server offers to verify a file with.
+// pinOf returns the evidence that a server offers.
 func pinOf(file metalink.File) state.Pin {
 	var kinds []string
 	for _, d := range file.Documents {
@@ -144,8 +146,8 @@ func pinOf(file metalink.File) state.Pin {
 	return state.PinOf(file.Claims, kinds...)
 }
 
-// checkPin is an error if the URL of a request offered more to verify with before: an attacker may have removed it.
-// Evidence of the user's own replaces the check.
+// checkPin returns an error if the URL of a request offered more evidence before: an attacker may have
+// removed it. Evidence from the user replaces the check.
 func (c *Client) checkPin(r *Request, offered state.Pin) error {
 	if r.LessProof || r.userVouches() {
 		return nil
@@ -158,8 +160,8 @@ func (c *Client) checkPin(r *Request, offered state.Pin) error {
 
 const hintOtherFile Hint = "the server has another file than the one that was asked for"
 
-// sharesTag reports whether a mirror's answer has the tag that is known, from the host that gave it or from one that
-// shares it. The same tag of any other host ties nothing (RFC 9110, section 8.8.3).
+// sharesTag reports whether a mirror's answer has the known tag, from the host that gave it or from one that
+// shares it. The same tag from any other host ties nothing (RFC 9110, section 8.8.3).
 func (k *known) sharesTag(theirs version.View) bool {
 	return theirs.ETag != "" && theirs.ETag == k.tag.etag && (theirs.Shares || theirs.Host == k.tag.host)
 }

@@ -13,48 +13,49 @@ import (
 	"braid/verify"
 )
 
-// This file holds what is known of the file, and who stated it. Whatever an answer, a document or a journal says gets
-// into a known by learn, recall or digests, and everything else reads it there.
+// This file holds what is known of the file, and who stated it. Answers, documents and journals get into a
+// known by learn, recall or digests, and everything else reads it there.
 //
-// An authority is the user or the asked server: the one of the URL that the user typed, or a server that this one led
-// to before a word of the file was said (metalink.Own). Digests come from authorities only. Sizes, tags and dates of
-// other parties are statements about their own copy, and count until the digest of an authority shows otherwise.
+// An authority is the user or the asked server: that of the URL that the user typed, or one that it led to
+// before it stated anything about the file (metalink.Own). Digests come from authorities only. Sizes, tags
+// and dates of other parties are statements about their own copy, and count until the digest of an authority
+// refutes them.
 
-// A rank orders the parties that state facts of the file (rule 64).
+// A rank orders the parties that state facts about the file (rule 64).
 type rank uint8
 
 const (
-	unstated rank = iota // by nobody
+	unstated rank = iota // by no party
 	byOther              // by a mirror, the target of a redirect, or a stand-in: no authority
-	byServer             // by the asked server, in this run or in an earlier one whose sealed journal is here
+	byServer             // by the asked server, in this run or in the sealed journal of an earlier one
 	byUser               // by the request: the user, or a document that the user named
 )
 
-// A tag is a strong ETag and the host:port that gave it. The same ETag of another host is about another resource (RFC 9110,
-// section 8.8.3) and ties nothing.
+// A tag is a strong ETag and the host:port that gave it. The same ETag from another host is about another
+// resource (RFC 9110, section 8.8.3) and ties nothing.
 type tag struct{ etag, host string }
 
-// known is what is known of one version of the file, each fact with who stated it. It lives as long as the version:
+// known holds the facts of one version of the file, each with who stated it. It lives as long as the version:
 // sessions share it.
 type known struct {
 	claims   []verify.Claim // by authorities; the channel of each is its rank
-	recalled []verify.Claim // those of claims that yield: a request gave them to an earlier run, or the server stated others since
-	heard    []verify.Claim // those of claims that the server stated in an earlier run, and has said nothing of in this one
-	denied   []verify.Claim // none of claims: by the server in an earlier run, and the user gives other ones now
+	recalled []verify.Claim // those that yield: an earlier request's, or the server states others now
+	heard    []verify.Claim // those of claims that the server stated in an earlier run, and not in this one
+	denied   []verify.Claim // not in claims: the server's of an earlier run, which the user's contradict now
 	size     int64          // -1: unknown
 	sizeBy   rank
-	sizeAt   string        // the URL of the source that gave the size; "" if an authority did that is no source
-	tag      tag           // by the server, or by what stands in for it
+	sizeAt   string        // the URL of the source that gave the size; "" for an authority that is no source
+	tag      tag           // of the server, or of its stand-in
 	date     time.Time     // Last-Modified beside tag
 	host     string        // the host:port that gave tag and date
 	file     metalink.File // places and documents, by the asked server
-	mixed    bool          // some of what is here is tied to the rest by a digest alone
+	mixed    bool          // only a digest ties some of the bytes to the rest
 	tried    []int64       // sizes of no authority that did not lead to the file
 	disowned []int64       // sizes that another source contradicted, once
-	stated   int64         // the size by a document of the server, where a party of lower rank says another; -1: there is none
+	stated   int64         // the size in the server's document, if a party of lower rank gave size; -1: none
 }
 
-// A statement is what one answer says of the file, and at which rank.
+// A statement is what one answer states about the file, with its rank.
 type statement struct {
 	by     rank          // of file
 	file   metalink.File // by the asked server; empty if another party answered
@@ -63,10 +64,10 @@ type statement struct {
 	at     *url.URL // the source
 	tag    tag
 	date   time.Time
-	host   string // that gave tag and date
+	host   string // host:port that gave tag and date
 }
 
-// newKnown begins with what the request says.
+// newKnown returns the facts of the request.
 func newKnown(r *Request) *known {
 	k := &known{claims: r.Claims, size: -1, stated: -1, file: metalink.File{Size: -1}}
 	if d := r.Described; d != nil {
@@ -81,7 +82,7 @@ func newKnown(r *Request) *known {
 // strong reports whether an authority has stated a strong digest.
 func (k *known) strong() bool { return verify.Strong(k.claims) }
 
-// digestBy is the rank of the best strong digest.
+// digestBy returns the rank of the best strong digest.
 func (k *known) digestBy() rank {
 	switch {
 	case !k.strong():
@@ -92,26 +93,26 @@ func (k *known) digestBy() rank {
 	return byServer
 }
 
-// firm are the claims that do not yield.
+// firm returns the claims that do not yield.
 func (k *known) firm() []verify.Claim { return without(k.claims, k.recalled) }
 
-// ofServer are the claims that the server stands for.
+// ofServer returns the claims that the server stands for.
 func (k *known) ofServer() []verify.Claim { return withoutUser(k.firm()) }
 
-// agreed reports whether the server stated the digest that the user gives, too.
+// agreed reports whether the server also stated the digest that the user gives.
 func (k *known) agreed() bool {
 	others := k.ofServer()
 	return verify.Strong(common(without(k.claims, others), others))
 }
 
-// bound reports whether every place is held to the size. A size of lower rank than the digest is a guess: the digest decides
-// whether it was right.
+// bound reports whether every place must have the size. A size of lower rank than the digest is a guess: the
+// digest decides whether it was right.
 func (k *known) bound() bool { return k.size >= 0 && k.sizeBy >= k.digestBy() }
 
-// guessed reports whether the digest of a higher authority decides whether the size is right.
+// guessed reports whether the size is a guess: the digest of a higher authority decides whether it is right.
 func (k *known) guessed() bool { return k.size >= 0 && k.sizeBy < k.digestBy() }
 
-// view is what every answer about the file is compared with.
+// view returns the facts that every answer is compared with.
 func (k *known) view() version.View {
 	v := version.View{Size: -1, Digests: k.claims, ETag: k.tag.etag, Host: k.host, Modified: k.date}
 	if k.bound() {
@@ -120,7 +121,8 @@ func (k *known) view() version.View {
 	return v
 }
 
-// learn adds the statement of an answer about this version. What a party of lower rank says replaces nothing.
+// learn adds the statement of an answer about this version. Claims and places count from the asked server
+// only, and a size only if none of a higher rank is known.
 func (k *known) learn(st statement) {
 	if st.by >= byServer {
 		k.outdate(st.file.Claims)
@@ -131,7 +133,7 @@ func (k *known) learn(st statement) {
 	k.tag, k.date, k.host = st.tag, st.date, st.host
 }
 
-// learnSize takes a size, unless one of a higher rank is known.
+// learnSize sets the size, unless one of a higher rank is known.
 func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	if size < 0 || by < k.sizeBy && k.size >= 0 {
 		return
@@ -142,7 +144,7 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	}
 }
 
-// digests adds digests of an authority. What was recalled yields to them.
+// digests adds digests of an authority. If recalled ones contradict them, these are dropped.
 func (k *known) digests(claims []verify.Claim) {
 	if len(k.recalled) > 0 && verify.Agree(k.recalled, claims) != nil {
 		k.forgetRecalled()
@@ -151,12 +153,13 @@ func (k *known) digests(claims []verify.Claim) {
 	k.claims = join(k.claims, claims)
 }
 
-// outdate has those digests of an earlier run yield that may be of another version than claims, which the server states
-// now: nothing compares digests of different algorithms but the bytes. What came over a more trusted channel stays.
+// outdate makes those digests of an earlier run yield that may be of another version than claims, which the
+// server states now. Only the bytes show whether digests of different algorithms agree. A digest that came
+// over a more trusted channel stays.
 func (k *known) outdate(claims []verify.Claim) {
 	k.recalled = without(k.recalled, claims)
 	switch {
-	case verify.Strong(common(k.heard, claims)): // it states them still
+	case verify.Strong(common(k.heard, claims)): // it still states them
 		k.heard = nil
 	case sharesAlgorithm(k.heard, claims):
 		return
@@ -176,15 +179,15 @@ func (k *known) forgetRecalled() {
 	k.recalled = nil
 }
 
-// forgetGuess drops a size that no authority gave, if there is no digest that would decide whether it is right.
+// forgetGuess drops a size that no authority gave, if no digest would decide whether it is right.
 func (k *known) forgetGuess() {
 	if k.sizeBy <= byOther && !k.strong() {
 		k.size, k.sizeBy, k.sizeAt = -1, unstated, ""
 	}
 }
 
-// forgetOthers drops what parties other than the authorities stated of their copies. It is called before another one is
-// asked for all of the file.
+// forgetOthers drops the statements of parties other than the authorities about their copies. It is called
+// before another one is asked for the whole file.
 func (k *known) forgetOthers() {
 	if k.sizeBy <= byOther {
 		k.size, k.sizeBy, k.sizeAt = -1, unstated, ""
@@ -192,9 +195,9 @@ func (k *known) forgetOthers() {
 	k.mixed = false
 }
 
-// recall takes over what an earlier run knew, by its sealed journal; places only if links count. Whoever was trusted
-// then to sign a list may not be now, and what the request gave to that run is not repeated: it holds until an authority
-// of this run says otherwise.
+// recall takes over what an earlier run knew, from its sealed journal; places only if links count. A signer
+// that was trusted then may not be trusted now. The claims of that run's request hold until an authority of
+// this run states otherwise.
 func (k *known) recall(prior partfile.Identity, r *Request) {
 	said := without(k.claims, r.Claims)
 	yielding, standing := yieldingOf(prior), standingOf(prior)
@@ -223,19 +226,21 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	}
 }
 
-// yieldingOf are the claims of an earlier run that count until an authority of this one, or the bytes, say otherwise.
+// yieldingOf returns the claims of an earlier run that count until an authority of this one, or the bytes,
+// contradict them.
 func yieldingOf(prior partfile.Identity) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
 		return c.Channel != verify.User && !slices.Contains(prior.Yielding, c)
 	})
 }
 
-// standingOf are the claims of an earlier run that the server stands for.
+// standingOf returns the claims of an earlier run that the server stands for.
 func standingOf(prior partfile.Identity) []verify.Claim {
 	return without(prior.Claims, yieldingOf(prior))
 }
 
-// earlier are the claims of an earlier run that this one does not make itself. Those of a signer count as the server's.
+// earlier returns the claims of an earlier run that this one does not make itself. Those of a signer count as
+// the server's.
 func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	for _, c := range prior {
 		same := func(o verify.Claim) bool { return o.Digest == c.Digest && o.Field == c.Field }
@@ -250,21 +255,22 @@ func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	return claims
 }
 
-// offers is what the server offers to verify the file with: by its answer, and by what is known of it but for given.
+// offers returns the evidence that the server offers: by its answer, and by the known claims except given.
 func (k *known) offers(file metalink.File, given []verify.Claim) state.Pin {
 	file.Claims = join(file.Claims, without(k.ofServer(), given))
 	return pinOf(file)
 }
 
-// join is a with those claims of b that are not in it.
+// join returns a with those claims of b that are not in a.
 func join(a, b []verify.Claim) []verify.Claim { return slices.Concat(a, without(b, a)) }
 
-// without is a less the claims of b.
+// without returns a without the claims of b.
 func without(a, b []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(a), func(c verify.Claim) bool { return slices.Contains(b, c) })
 }
 
-// stated is what an answer says of the file: file is the asked server's word, and by the rank of the party that sent the answer.
+// stated returns the statement of an answer. file is from the asked server; by is the rank of the party that
+// sent the answer.
 func stated(file metalink.File, a source.Answer, by rank, at *url.URL) statement {
 	st := statement{by: by, file: file, size: a.Size, sizeBy: by, at: at, tag: tagOf(file, a), date: dateOf(file, a),
 		host: a.Host}
@@ -274,7 +280,8 @@ func stated(file metalink.File, a source.Answer, by rank, at *url.URL) statement
 	return st
 }
 
-// view is what the statement shows. The size of another server than the one that speaks for the file is of that server's copy.
+// view returns the facts of the statement. The size of another server than the one that speaks for the file
+// is of that server's copy.
 func (st statement) view() version.View {
 	v := version.View{Size: st.size, Digests: st.file.Claims, ETag: st.tag.etag, Host: st.host, Modified: st.date}
 	if st.sizeBy < byServer {
@@ -283,7 +290,7 @@ func (st statement) view() version.View {
 	return v
 }
 
-// describe adds to an identity what the statement shows.
+// describe adds the facts of the statement to an identity.
 func (st statement) describe(id partfile.Identity) partfile.Identity {
 	v := st.view()
 	if v.Size >= 0 {
@@ -296,20 +303,21 @@ func (st statement) describe(id partfile.Identity) partfile.Identity {
 	return id
 }
 
-// confirms reports whether the server has the version of an earlier run still, by its ETag.
+// confirms reports whether the server still has the version of an earlier run, by its ETag.
 func (st statement) confirms(prior partfile.Identity) bool {
 	then := identityView(prior)
 	then.Digests = nil
 	return version.Compare(then, st.view()).Judgment == version.Same
 }
 
-// viewOf is what a mirror's answer shows of its own copy.
+// viewOf returns the facts of a mirror's answer about its own copy.
 func viewOf(a source.Answer) version.View {
 	return version.View{Size: a.Size, Digests: a.Claims, ETag: metalink.StrongETag(a.ETag), Host: a.Host,
 		Modified: a.LastModified}
 }
 
-// identityView is what a journal shows of a version. Where a digest alone ties the bytes, its tag is that of some of them.
+// identityView returns the facts of a version in a journal. If a digest alone ties the bytes, the tag is that
+// of some of them only, and does not count.
 func identityView(id partfile.Identity) version.View {
 	if id.Mixed {
 		id.ETag, id.ETagHost, id.LastModified = "", "", time.Time{}
@@ -317,15 +325,16 @@ func identityView(id partfile.Identity) version.View {
 	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
 }
 
-// sameDate reports whether an answer has the date of a journal, which has one only where it is a strong validator. That
-// of a host with a tag of its own is of its own copy.
+// sameDate reports whether an answer has the date of a journal, which records one only if it is a strong
+// validator. The date of a host with a tag of its own is of its own copy.
 func sameDate(then, now version.View) bool {
 	return !now.Modified.IsZero() && now.Modified.Equal(then.Modified) && (now.Host == "" || now.Host == then.Host)
 }
 
-// takenOver returns what is known of a file whose bytes an earlier run has left, if they are those of want.
+// takenOver returns what is known of a file whose bytes an earlier run left, if they are those of want.
 func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
-	if sealed && want.URLSum != prior.URLSum && verify.Strong(want.Claims) { // which tie the bytes, whatever else another server said of them
+	// The claims tie the bytes, whatever else another server stated about them.
+	if sealed && want.URLSum != prior.URLSum && verify.Strong(want.Claims) {
 		if prior.Claims, prior.Mixed = want.Claims, true; prior.SizeBy == "" && want.Size < 0 {
 			prior.SizeBy = "?"
 		}

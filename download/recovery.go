@@ -7,24 +7,24 @@ import (
 	"braid/verify"
 )
 
-// An outcome is how an attempt to bring the file ended.
+// An outcome is how an attempt to download the file ended.
 type outcome uint8
 
 const (
-	ongoing      outcome = iota // it has not ended, or it brought the file
-	failed                      // nothing that another attempt would repair
-	wantsHead                   // the first answer names mirrors and gives no digest; an answer to HEAD may have one
+	ongoing      outcome = iota // it has not ended, or it succeeded
+	failed                      // another attempt would not help
+	wantsHead                   // mirrors are named and no digest, which an answer to HEAD may have
 	gotDocument                 // the server answered with a document that describes the file
-	sizeDisowned                // the size that a source gave cannot be right: it has a document in place of the file, or the server says another
+	sizeDisowned                // a source's size is wrong: it sent a document, or the server states another
 	fileChanged                 // the origin has another version of the file
-	notMergeable                // nothing shows that the rest would belong to what is here
+	notMergeable                // nothing shows that the rest would belong to the existing bytes
 	partTouched                 // another program wrote to the part file
-	wrongDigest                 // all of the file is here, and its digest is not the right one
-	wrongSize                   // all that the sources have is here, and it is not as long as the file
+	wrongDigest                 // the file is complete, and its digest is wrong
+	wrongSize                   // all bytes of the sources are there, and they are not as long as the file
 	noSource                    // every source failed
 )
 
-// outcomeOf is the outcome of an attempt that ended with err, where nothing else is known of it.
+// outcomeOf returns the outcome of an attempt that ended with err, if nothing else is known of it.
 func outcomeOf(err error) outcome {
 	switch {
 	case is[*partfile.TouchedError](err):
@@ -39,65 +39,69 @@ func outcomeOf(err error) outcome {
 	return failed
 }
 
-// A history is what decides about another attempt: what happened in this run, the last attempt included, and the request.
+// A history holds what decides about another attempt: the events of this run, including the last attempt, and
+// the request.
 type history struct {
-	changes  int // how often the file changed while it was fetched
-	restarts int // how often what came could not be gone on with, since a source was asked that had not been
-	tries    int // how often that may be
+	changes  int // how often the file changed during the download
+	restarts int // how often the received bytes could not be continued, since a new source was asked
+	tries    int // how often that may happen
 	touched  int // how often another program wrote to the part file
 
-	single bool // sources are asked one at a time, as what several brought was wrong
+	single bool // sources are asked one at a time, because the bytes of several were wrong
 	pipe   bool // the file goes to a stream
-	out    bool // and some of it is out, which cannot be taken back
+	out    bool // and some of it was written, which cannot be taken back
 
 	byPieces     bool // the pieces that the user named prove the file; each was checked as it came
 	listed       bool // a document names places of the file and no strong digest: each place serves alone
-	contradicted bool // all pieces of the user's document hold, and its own digest of the whole does not
+	contradicted bool // all pieces of the user's document match, and its digest of the whole file does not
 	contested    bool // a digest is known, and no authority above the server gave the size
-	digest       bool // an authority has stated a strong digest: all places were sources already, and it decides
-	mixed        bool // a digest alone ties what is here together
-	recalled     bool // the digest that does not hold is of an earlier run, and yields
-	heads        int  // how often HEAD was asked
+	digest       bool // an authority stated a strong digest: all places were already sources, and it decides
+	mixed        bool // only a digest ties the existing bytes together
+	recalled     bool // the digest that does not match is of an earlier run, and yields
+	heads        int  // how often HEAD was sent
 	drops        int  // how often a size was given up
 }
 
-// mostDrops is how many sizes are given up for one version of the file.
+// mostDrops limits how many sizes are given up for one version of the file.
 const mostDrops = 16
 
-// mostHeads is how often HEAD is asked: a second time where the answer was of another version than that to GET.
+// mostHeads limits how often HEAD is sent: a second time if its answer was of another version than that to
+// GET.
 const mostHeads = 2
 
 func mayAskHead(asked int) bool { return asked < mostHeads }
 
-// A way is something that may lead to the file after an attempt that failed. Ways are tried in order until one can be gone.
+// A way is a recovery strategy after an attempt that failed. Ways are tried in order until one can be
+// applied.
 type way uint8
 
 const (
-	askHead        way = iota // ask HEAD, and go on
+	askHead        way = iota // send HEAD, and continue
 	dropSize                  // try the size that another source gives, or do without one
 	dropRecalled              // forget the digests of an earlier run that yield
-	nextVersion               // forget what is known of the version before
-	withoutServer             // go on with the other places: the server refuses what the file has, and announces no other version
-	compareSamples            // if the user allows it, go on when size, date and samples are the same (RFC 9110, section 8.8)
-	beginAnew                 // ask the same sources for all of the file again
-	reread                    // read again what is here, and fetch what another program changed
-	findWrong                 // find out which bytes are wrong: by pieces, or by what other sources have
-	singleSource              // ask the next source for all of the file, alone
+	nextVersion               // forget what is known of the old version
+	withoutServer             // use the other places: the server refuses a range, and has no other version
+	compareSamples            // if allowed, continue when size, date and samples match (RFC 9110, section 8.8)
+	beginAnew                 // request the whole file from the same sources again
+	reread                    // read the bytes again, and fetch those that another program changed
+	findWrong                 // find out which bytes are wrong: by pieces, or by comparing with other sources
+	singleSource              // request the whole file from the next source, alone
 	standIn                   // let a mirror that the user named take the server's place
 	withoutPieces             // give up pieces that no source has
 	askPeers                  // ask the peers of a torrent of the file
-	blamePlace                // end the use of the place whose bytes are wrong
+	blamePlace                // ban the place whose bytes are wrong
 	blameDocument             // end: the document contradicts itself
-	keepRefuted               // end, and keep what is here in case the digest was mistyped
-	discard                   // end, and throw away what is here
+	keepRefuted               // end, and keep the file in case the digest was mistyped
+	discard                   // end, and discard the bytes
 )
 
-// fromStart reports whether the way leads to an attempt that begins at the first byte.
+// fromStart reports whether the next attempt begins at the first byte.
 func (w way) fromStart() bool {
 	return w == nextVersion || w == beginAnew || w == singleSource || w == standIn
 }
 
-// ways are the ways after an attempt with outcome o, the best one first. There are none after a failure that is final.
+// ways returns the ways after an attempt with outcome o, the best one first. There are none after a final
+// failure.
 func (h history) ways(o outcome) []way {
 	var all []way
 	switch o {
@@ -131,8 +135,8 @@ func (h history) ways(o outcome) []way {
 	return slices.DeleteFunc(all, h.closed)
 }
 
-// closed reports whether a way cannot be gone. What is out of a pipe is not begun again. Where a digest is known,
-// mirrors of the user's were sources like all others, but for those that could not feed a pipe.
+// closed reports whether a way cannot be applied. Bytes that went through a pipe are not sent again. If a
+// digest is known, the user's mirrors were sources like all others, except those that could not feed a pipe.
 func (h history) closed(w way) bool {
 	switch w {
 	case standIn:
@@ -149,7 +153,8 @@ func (h history) closed(w way) bool {
 	return h.out && w.fromStart()
 }
 
-// afterBreak is for a server that broke off and shows by nothing that it would go on with the same file.
+// afterBreak returns the ways after a server broke off and nothing shows that it would continue the same
+// file.
 func (h history) afterBreak() []way {
 	switch {
 	case h.out:
@@ -162,10 +167,10 @@ func (h history) afterBreak() []way {
 	return []way{standIn}
 }
 
-// afterWrong is for a file that is here and is not the right one.
+// afterWrong returns the ways after the file is complete and not the right one.
 func (h history) afterWrong(o outcome) (all []way) {
 	if o == wrongDigest && !h.pipe {
-		if all = []way{reread}; !h.mixed { // else what the server sent may be among it
+		if all = []way{reread}; !h.mixed { // else bytes of the server may be among them
 			all = append(all, dropRecalled)
 		}
 	}
@@ -185,7 +190,7 @@ func (h history) afterWrong(o outcome) (all []way) {
 			all = append(all, dropRecalled)
 		}
 	}
-	if h.contested { // another place may have a file of another size, and it is not known which one is right
+	if h.contested { // another place may have another size, and it is not known which is right
 		all = append(all, dropSize)
 	}
 	if o == wrongSize {

@@ -12,9 +12,9 @@ import (
 	"braid/verify"
 )
 
-// contradicted decides about the bytes of an earlier run where the server stated another digest then than the user
-// gives now. They are of no use if the server has the user's file by now. Otherwise the user may have mistyped the
-// digest, and nothing is thrown away for that.
+// contradicted decides about the bytes of an earlier run if the server stated another digest then than the
+// user gives now. They are of no use if the server now has the user's file. Otherwise the user may have
+// mistyped the digest, and nothing is discarded for that.
 func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity, conflict error) (partfile.Identity, error) {
 	x, err := g.lookAgain(ctx, prior)
 	switch {
@@ -40,13 +40,13 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 	return prior, nil
 }
 
-// withoutUser are the claims that the user did not give.
+// withoutUser returns the claims that the user did not give.
 func withoutUser(claims []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
 }
 
-// resumeRefuted uses a complete file that did not have the digest of an earlier run. With the same digest again it is
-// compared with what there is by now.
+// resumeRefuted uses a complete file that did not have the digest of an earlier run. If the same digest is
+// given again, the file is compared with what the sources have now.
 func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
 	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
 	again := func(c verify.Claim) bool {
@@ -85,19 +85,20 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	return g.goOnWith(id)
 }
 
-// goOnRefuted begins with a file that does not have the digest that is wanted: other places may have the right bytes by now.
+// goOnRefuted begins with a file that does not have the wanted digest: other places may have the right bytes
+// by now.
 func (g *getter) goOnRefuted(id partfile.Identity) error {
 	id.Claims, id.Refuted = join(standingOf(id), g.req.Claims), nil
 	return g.goOnWith(id)
 }
 
-// resumeUntold uses a complete file that did not have the digest of an earlier run, where no digest is given now: if
-// the server still has the version that it is of. Else it is set aside.
+// resumeUntold uses a complete file that did not have the digest of an earlier run, if no digest is given now
+// and the server still has its version. Otherwise it sets the file aside.
 func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) error {
 	prior.Claims, prior.Refuted = standingOf(prior), nil
 	reason := errors.New("it does not have the digest that was given for it, and there is no other now")
 	switch sealed := g.part.Sealed(); {
-	case sealed && verify.Strong(prior.Claims): // which decides
+	case sealed && verify.Strong(prior.Claims): // the digest decides
 		if err := g.part.Recover(ctx); err != nil {
 			return err
 		}
@@ -124,10 +125,11 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 	return g.goOnWith(prior)
 }
 
-// mostRefuted is how many digests are remembered that the part file does not have.
+// mostRefuted limits how many digests are recorded that the part file does not have.
 const mostRefuted = 8
 
-// keepRefuted keeps the part file, which does not have this digest either, unless the server has another file now.
+// keepRefuted keeps the part file, which does not have this digest either, unless the server has another file
+// now.
 func (g *getter) keepRefuted(ctx context.Context, prior partfile.Identity, wrong *verify.MismatchError) error {
 	have := g.part.Have()
 	a, err := look(ctx, g.http, &g.req, condition{})

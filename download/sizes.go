@@ -8,13 +8,13 @@ import (
 	"braid/internal/partfile"
 )
 
-// unsized reports whether no authority that the digest is of gave the size.
+// unsized reports whether no authority gave the size, so that only the digest decides about it.
 func (g *getter) unsized() bool {
 	return g.req.unsized() || g.carried.guessed() && g.carried.sizeBy < byServer
 }
 
-// dropSize lets the next session try the size that another source gives, or do without one. What is here stays as far
-// as it may be of the file. It reports false if no source could say otherwise.
+// dropSize lets the next session try the size that another source gives, or do without one. Bytes that may be
+// of the file are kept. It reports false if no source could state another size.
 func (g *getter) dropSize(s *session) (bool, error) {
 	k, inPlace, noRoom := g.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
 	before, held := k.size, s.cut.held > 0
@@ -35,7 +35,7 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	if next < 0 && !inPlace && !(noRoom && g.places(s) > 1) || bound && (next < 0 || g.reaches(next)) {
 		return false, nil
 	}
-	// The server said it of what is here, which is not known to be wrong.
+	// The server gave this size for the existing bytes, which are not known to be wrong.
 	if s.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && g.reaches(next) {
 		return false, nil
 	}
@@ -62,7 +62,7 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	return true, nil
 }
 
-// giveUp notes that a size did not lead to the file. One that was only contradicted may be tried again, once.
+// giveUp records that a size did not lead to the file. One that was only contradicted may be tried again, once.
 func (k *known) giveUp(size int64, contradicted bool) {
 	if contradicted && !slices.Contains(k.disowned, size) {
 		k.disowned = append(k.disowned, size)
@@ -71,7 +71,7 @@ func (k *known) giveUp(size int64, contradicted bool) {
 	k.tried = append(k.tried, size)
 }
 
-// reaches reports whether something is here that lies behind end.
+// reaches reports whether there are bytes beyond end.
 func (g *getter) reaches(end int64) bool {
 	for range g.part.Have().Covered(byterange.Range{Start: end, End: byterange.Unbounded}) {
 		return true
@@ -79,7 +79,7 @@ func (g *getter) reaches(end int64) bool {
 	return false
 }
 
-// places is how many places of the file are known.
+// places returns how many places of the file are known.
 func (g *getter) places(s *session) int {
 	n := len(s.sources.all)
 	for _, m := range s.file.Mirrors {
@@ -95,7 +95,8 @@ func (g *getter) places(s *session) int {
 	return n
 }
 
-// cutOff gives up what lies behind the end of the file; -1: everything, as nothing says what it is.
+// cutOff gives up the bytes beyond the end of the file. If end is -1, it gives up all bytes, because nothing
+// identifies them.
 func (g *getter) cutOff(all *sources, end int64) error {
 	for r := range g.part.Have().All() {
 		if r.Start = max(r.Start, end); r.Start < r.End {
@@ -110,8 +111,8 @@ func (g *getter) cutOff(all *sources, end int64) error {
 	return nil
 }
 
-// trySingle prepares a session with one source, after what came is wrong and could not be mended, or after such a
-// session. It reports whether there is another one.
+// trySingle prepares a session with one source, after the bytes were wrong and could not be repaired, or
+// after another such session. It reports whether a source is left.
 func (g *getter) trySingle(s *session) bool {
 	p := &g.carried
 	if !p.single {
