@@ -30,9 +30,9 @@ type carried struct {
 	aside     string         // files that were set aside, as reported to Observe
 	noRoom    error          // error for a size that does not fit and was given up; nil: none was
 	replaces  bool           // a file exists, and only the server can tell whether another one is newer
-	here      *state.Version // what is known of the existing file; nil: nothing
-	// before is here of the getter that found a document in place of the file. The document's places are
-	// other servers.
+	here      *state.Version // the known version of the existing file; nil: none
+	// before is the field here of the getter that found a document in place of the file. The document's
+	// places are other servers.
 	before *state.Version
 }
 
@@ -197,8 +197,8 @@ func (g *getter) anew(ctx context.Context, s *session) error {
 	return g.empty(ctx)
 }
 
-// announced asks the server whether it has another version than the one whose range it refused. An answer
-// that is no success says nothing about the file and withdraws no digest.
+// announced asks the server, which refused a range of the known version, whether it has another one. An
+// answer that is no success says nothing about the file and withdraws no digest.
 func (g *getter) announced(ctx context.Context) (other, answers bool) {
 	x, err := g.req.inquire(ctx, g.http, glance, condition{})
 	if err != nil {

@@ -153,7 +153,8 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	return nil
 }
 
-// fits compares an answer of the origin, whose digests contradict nothing, with the file being fetched.
+// fits compares an answer of the origin with the file being fetched. Its digests do not contradict the known
+// ones.
 func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) error {
 	switch {
 	case x.wrong != nil:
@@ -245,7 +246,7 @@ func (s *session) otherHost(st statement) (outcome, error) {
 		return ongoing, nil
 	case s.fetches.others(): // a retry may lead back
 		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: st.tag.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
-	case have.Len() == 0: // there are no bytes to combine it with
+	case have.Len() == 0: // no bytes to combine it with
 		s.tag, s.date, s.host = st.tag, st.date, st.host
 		return ongoing, nil
 	}
@@ -382,7 +383,7 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 // tied reports whether a digest of the whole file, or its pieces, prove all answers together.
 func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
 
-// checkPin compares the server's evidence, now or in the journal, with what the URL offered before.
+// checkPin compares the server's evidence, now or in the journal, with the earlier offers of the URL.
 func (s *session) checkPin(o *origin, file metalink.File) error {
 	if !o.first || s.standIn() || s.req.NoMetalink {
 		return nil

@@ -26,7 +26,7 @@ type baseFile struct {
 	asked    []string      // documents that were read
 }
 
-// Repairable reports whether it is known what is wrong, and where the right bytes are.
+// Repairable reports whether the damage, and a source of the right bytes, are known.
 func (v *Verdict) Repairable() bool { return v.repair != nil }
 
 // repairOf returns the request that puts the right file in place of a wrong one, or nil if no URL of it is
@@ -60,14 +60,14 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 	return &r
 }
 
-// identity returns what the journal of the part file records of the file.
+// identity returns the record about the file for the journal of the part file.
 func (x *inspection) identity() partfile.Identity {
 	k := &known{claims: x.claims, size: x.size, sizeBy: byServer, file: x.file}
 	k.tag = tagOf(x.file, x.answer)
 	return identityOf(&x.req, k)
 }
 
-// identityOf returns what the journal records of the file: every fact with its author. The date counts only
+// identityOf returns the journal's record about the file: every fact with its author. The date counts only
 // beside a tag.
 func identityOf(r *Request, k *known) partfile.Identity {
 	id := partfile.Identity{

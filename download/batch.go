@@ -21,13 +21,13 @@ type Batch struct {
 	// AtLeast is the least number of downloads that run at a time if AtOnce is measured. If zero, it is 1.
 	AtLeast int
 	// Spare, if not nil, delivers more jobs for GetEach. One of them runs at a time when AtOnce is reached.
-	// It is meant for hosts from which no other download runs.
+	// It is meant for a host without another running download.
 	Spare <-chan Job
 	// Resize, if not nil, delivers new values of AtOnce while downloads run. No running download is stopped
 	// for it.
 	Resize <-chan int
 	// Ended, if not nil, is called at the end of each download, from one goroutine. Files are numbered from 0
-	// in the order in which they came. It should not block for long, because no download begins meanwhile.
+	// in order of arrival. It should not block for long, because no download begins meanwhile.
 	Ended func(file int, req Request, result Result, err error)
 }
 
@@ -106,7 +106,7 @@ func (e *endings) add(file int, req Request, result Result, err error) {
 	}
 }
 
-// tell calls told for each of them, in order.
+// tell calls told for each download in the list, in order.
 func (e *endings) tell(told func(file int, req Request, result Result, err error)) {
 	e.mu.Lock()
 	list := e.list
@@ -117,8 +117,8 @@ func (e *endings) tell(told func(file int, req Request, result Result, err error
 	}
 }
 
-// GetEach is like GetAll for downloads that arrive one by one, until jobs is closed. It takes a job when
-// there is room for it.
+// GetEach is like GetAll for downloads that arrive one by one, until jobs is closed. It takes a job once it
+// can run.
 func (c *Client) GetEach(ctx context.Context, jobs <-chan Job, o Batch) (begun int) {
 	client := *c
 	if client.HTTP == nil {

@@ -31,7 +31,7 @@ type party struct {
 	err     error // its last error
 }
 
-// A pair is two parties whose bytes differ. The part file has those of old.
+// A pair is two parties with different bytes. The part file has those of old.
 type pair struct {
 	old, other *party
 	open       byterange.Set // where they differ, until a third source decides
@@ -52,7 +52,7 @@ const (
 // A chunk is a range of one party's bytes that another source compares.
 type chunk struct {
 	of, by *party
-	duel   *pair // whose bytes are both compared; nil: only those of of are
+	duel   *pair // both parties' bytes are compared; nil: only those of of
 	task
 	begun time.Time
 	stop  context.CancelFunc // set once it runs
@@ -117,7 +117,7 @@ func (b *board) run(ctx context.Context, workers []*party, tell func()) error {
 	return context.Cause(ctx)
 }
 
-// work lets p compare chunks as long as there are any for it.
+// work lets p compare chunks until none is left for it.
 func (b *board) work(ctx context.Context, p *party) {
 	for c := b.next(p); c != nil; c = b.next(p) {
 		err := b.fetch(ctx, c)
@@ -250,7 +250,7 @@ func (b *board) duelling(d *pair) bool {
 // lateAfter is how long a source may compare a chunk before others take it over.
 const lateAfter = time.Second
 
-// subject returns the party whose bytes p compares next, or nil if there is none.
+// subject returns the party that p compares next, or nil.
 func (b *board) subject(p *party) (best *party) {
 	if b.rest != nil {
 		if b.rest.todo.Count() > 0 {

@@ -6,8 +6,8 @@
 //	fmt.Println(result.Path, result.Proof) // isos/disk.iso sha-256 from Digest over https
 //
 // It owns what the pure packages must not have: goroutines, sockets (through package source), the part file
-// (through package partfile) and the clock. Package scheduler decides what is fetched from which source.
-// Package verify decides whether the file is right; without a [verify.Proof] no file gets its final name.
+// (through package partfile) and the clock. Package scheduler assigns ranges to sources. Package verify
+// decides whether the file is right; without a [verify.Proof] no file gets its final name.
 package download
 
 import (
@@ -43,8 +43,7 @@ type Client struct {
 	// Tries limits attempts at one source without progress. If zero, it is 20. Until a source has answered,
 	// it is then 5, or 2 if the request has Mirrors.
 	Tries int
-	// MinSplit is the smallest part of a file for which the user wants a request of its own; see
-	// scheduler.Config.
+	// MinSplit is the smallest part of a file that is worth a request of its own; see scheduler.Config.
 	MinSplit int64
 	// Allocation selects whether disk space is allocated before the bytes arrive. The zero value allocates it
 	// as they arrive.
@@ -55,10 +54,10 @@ type Client struct {
 	Timeout time.Duration
 	// LowestSpeed is the least speed of all sources together, in bytes a second. A download that is slower
 	// for half a minute ends with Budget and keeps its part file, so that others can take its place. If zero,
-	// there is no least speed.
+	// no speed is too low.
 	LowestSpeed int64
-	// MaxSize limits the size of files. If zero, it is 64 GiB for those whose length is not known beforehand,
-	// and nothing limits the others.
+	// MaxSize limits the size of files. If zero, it is 64 GiB for those of unknown length, and nothing limits
+	// the others.
 	MaxSize int64
 	// State stores the speeds of hosts, the evidence that URLs offered, and the versions that servers stated,
 	// for requests with IfNewer. If nil, nothing is remembered. Long downloads save the speeds now and then;
@@ -89,7 +88,7 @@ type Client struct {
 
 // Get downloads the file at rawURL into the folder dir with the zero Client. If dir is empty, it is the
 // current folder. The file is fetched from all mirrors that the server names and proven by the server's
-// digest if there is one (Result.Proof). The error is an *Error.
+// digest, if it gives one (Result.Proof). The error is an *Error.
 func Get(ctx context.Context, rawURL, dir string) (Result, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -110,8 +109,8 @@ func (c *Client) Get(ctx context.Context, req Request) (Result, error) {
 }
 
 // Plan reports what Get would do before it fetches the first byte of the file. It asks for header fields,
-// documents and signatures, reads what is on disk, and changes nothing. The error is the one that Get would
-// return, as far as that is known; the Plan then has what was found up to that point.
+// documents and signatures, reads the disk, and changes nothing. The error is the one that Get would return,
+// as far as that is known; the Plan then has the findings up to that point.
 func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
 	hc, done := c.network(ctx)
 	defer done()
@@ -123,7 +122,7 @@ func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
 // or Claims. All digests, pieces and signatures must hold.
 //
 // The error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if there is no
-// evidence, or less than Require demands. The Verdict then has what is known.
+// evidence, or less than Require demands. The Verdict then has all findings.
 func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 	if err := c.checkNumbers(&req, "verify"); err != nil {
 		return Verdict{}, err
@@ -195,9 +194,9 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	return documentOf(ctx, hc, &req, func([]metalink.Hop) bool { return true })
 }
 
-// Renew fetches, once, the newer document for which d names a place (RFC 5854, section 4.2.9). The newer one
-// replaces d only if it came over a channel that is as good; otherwise it adds places for files of which it
-// has the same digest. If none comes, d does not change. No host in not is asked.
+// Renew fetches, once, the newer document from the place that d names (RFC 5854, section 4.2.9). The newer
+// one replaces d only if it came over a channel that is as good; otherwise it adds places for files with the
+// same digest. If none comes, d does not change. No host in not is asked.
 func (c *Client) Renew(ctx context.Context, d *Document, not *address.Exclusion) {
 	hc, done := c.network(ctx)
 	defer done()
@@ -236,9 +235,9 @@ func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 
 // CheckSigned checks the signatures of a list: those of named or, if that is empty, the cleartext signature
 // around the list, otherwise the first one found beside it. If one is good, the claims of the list count as
-// signed, and l.By has the signer. A bad one is an error, as it is for a file. If none could be checked,
-// unsigned says why, and the list does not change; that is an error if the request demands a signature and
-// named is not empty. The error is an *Error.
+// signed, and l.By has the signer. A bad one is an error. If none could be checked, unsigned says why, and
+// the list does not change; that is an error if the request demands a signature and named is not empty. The
+// error is an *Error.
 //
 // The request has the anchors, and the header fields and password that only the server of the list may get.
 func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {

@@ -38,7 +38,7 @@ func newChunk(of, by *party, r byterange.Range, d *pair) *chunk {
 	return c
 }
 
-// speed returns the speed of a chunk, or that of its source as long as the chunk is too young to tell.
+// speed returns the speed of a chunk, or that of its source while the chunk is too young.
 func (c *chunk) speed(now time.Time) float64 {
 	took, got := now.Sub(c.begun).Seconds(), c.at.Load()-c.r.Start
 	if took < 0.2 {

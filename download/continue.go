@@ -31,7 +31,7 @@ func unanswered(err error) bool {
 	return errors.As(err, &src) && src.Fault != source.FaultProtocol && src.Fault != source.FaultMismatch
 }
 
-// A sampleSink is a sink that compares what comes with the existing bytes.
+// A sampleSink is a sink that compares arriving bytes with the existing ones.
 type sampleSink struct {
 	here  io.ReaderAt
 	prior partfile.Identity

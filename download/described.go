@@ -19,20 +19,20 @@ import (
 )
 
 // A Described is the description of a file by a Metalink document or a torrent. Its digests are in
-// Request.Claims: they are the evidence in place of what servers state, and all servers are mirrors of equal
+// Request.Claims: they are the evidence instead of servers' digests, and all servers are mirrors of equal
 // rank.
 type Described struct {
 	Name    string            // the file's name in the document
 	By      string            // the document, printable and without secrets
 	URL     *url.URL          // of the document; nil if it was a local file
 	Over    verify.Channel    // the channel that it came over
-	Torrent bool              // its pieces are evidence if there is no strong digest
+	Torrent bool              // its pieces are evidence without a strong digest
 	Size    int64             // -1: unknown
 	Pieces  verify.Pieces     // zero: none
 	Mirrors []metalink.Mirror // its description of those in Request.URL and Request.Mirrors
 	// Torrents may have pieces if the document has none, and peers if its places do not have the file.
 	Torrents []metalink.MetaURL
-	Notes    []string // what is not used of the document
+	Notes    []string // about unused parts of the document
 
 	sharing   *sharing // nil if no peers are known
 	malformed error    // of a hash that cannot be parsed, if the document has no strong one that can
@@ -224,7 +224,7 @@ func (d *Document) fail(f metalink.File, k Kind, err error, hint Hint) *Error {
 	return fail(k, "document", d.Name+", file "+source.Escape(f.Name), err, hint)
 }
 
-// notesOf lists what is not used of the description of a file.
+// notesOf lists the unused parts of the description of a file.
 func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 	for _, u := range f.Documents {
 		if isTorrent(u) && isWeb(u.URL) {
@@ -244,8 +244,8 @@ func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 }
 
 // described reports whether a document identifies the file. No server is then asked for that, and each is a
-// mirror. A document without a strong digest is a list of places whose first is the origin, unless it is a
-// torrent with pieces.
+// mirror. Unless it is a torrent with pieces, a document without a strong digest is a list of places, the
+// first being the origin.
 func (r *Request) described() bool {
 	return r.Described != nil && (verify.Strong(r.Claims) || r.provenByPieces())
 }
@@ -256,7 +256,7 @@ func (r *Request) unsized() bool { return r.described() && r.Described.Size < 0 
 // listed reports whether a document is only a list of places.
 func (r *Request) listed() bool { return r.Described != nil && !r.described() }
 
-// readable returns an error if a digest of the document is malformed and there is no strong one.
+// readable returns an error if a digest of the document is malformed and no strong one is known.
 func (r *Request) readable() error {
 	if r.Described == nil || r.Described.malformed == nil || verify.Strong(r.Claims) {
 		return nil
@@ -264,7 +264,7 @@ func (r *Request) readable() error {
 	return fail(Protocol, "document", r.Described.By, r.Described.malformed, "")
 }
 
-// reportDescribed reports what a document offers and what is not used of it.
+// reportDescribed reports the offer of a document and its unused parts.
 func (r *Request) reportDescribed() {
 	for _, n := range r.unreadable {
 		r.note("%s", n)
@@ -283,14 +283,14 @@ func (r *Request) reportDescribed() {
 	}
 }
 
-// spans reports whether the file shares pieces of a torrent with others, and there is no other evidence.
+// spans reports whether the file shares pieces of a torrent with others, and no other evidence is known.
 func (r *Request) spans() bool {
 	d := r.Described
 	return d != nil && d.Torrent && d.Pieces.IsZero() && d.sharing != nil && !d.sharing.file.Span.IsZero() &&
 		!verify.Strong(r.Claims)
 }
 
-// bySwarm reports whether a document names no place except torrents, whose peers may be asked.
+// bySwarm reports whether the peers of the document's torrents may be asked, in case it names no other place.
 func (r *Request) bySwarm() bool {
 	d := r.Described
 	return d != nil && d.sharing == nil && r.Peers.asked() && len(d.Torrents) > 0 && verify.Strong(r.Claims)

@@ -40,8 +40,8 @@ func (d *disk) do(f func() error) {
 }
 
 // wait waits until c and all chores before it are done. A nil chore is done. A fetch waits before its request
-// and before its first write: until its range is void on disk, if wrong bytes were there, and until there is
-// room for the file.
+// and before its first write: until its range is void on disk, if wrong bytes were there, and until the disk
+// has room for the file.
 func (c *chore) wait(ctx context.Context) error {
 	if c == nil {
 		return nil

@@ -26,7 +26,7 @@ type documentResult struct {
 	err  error  // why it is not used
 }
 
-// leastPieces is the least size of a file for which a document with pieces is worth a request.
+// leastPieces is the least file size that makes a document with pieces worth a request.
 const leastPieces = 8 << 20
 
 // nextDocument returns the document to read next. Metalink/XML comes first: it has more than a torrent.

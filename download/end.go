@@ -15,7 +15,7 @@ import (
 	"braid/verify"
 )
 
-// ended handles the end of a fetch and reports to the scheduler what it means for its source.
+// ended handles the end of a fetch and reports its fault, if any, to the scheduler.
 func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	o := f.from
 	if s.begun && s.how == ongoing { // a redirect may have stated another digest
@@ -339,6 +339,6 @@ type cutoff struct {
 	at        int64      // where the last one did; 0: none
 	tried     []int64    // sizes that were compared with the digest
 	comparing bool       // the digest is being compared
-	ends      chan int64 // the size for which the digest matches; -1: not the compared one
+	ends      chan int64 // the size that the digest confirmed; -1: none
 	held      int64      // that size; 0: none
 }

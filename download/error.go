@@ -29,7 +29,7 @@ const (
 	Protocol          // contradictory or malformed metadata
 	Refused           // the server has no such file
 	Mismatch          // digest or size differ
-	NoEvidence        // verification was demanded and there is no evidence
+	NoEvidence        // verification was demanded and evidence is lacking
 	Budget            // retries used up; the work so far is kept
 	Limit             // larger than allowed
 	Interrupted       // the context ended
@@ -53,8 +53,8 @@ var kinds = [...]string{
 	BadSignature: "bad signature",
 }
 
-// An Error is what every method of [Client] returns when it fails: what went wrong, where, what was kept and
-// what to do next. Err is the cause, for errors.Is and errors.As: context.Canceled, fs.ErrExist, a
+// An Error is the error of every method of [Client]. It has the failed operation, its place, the kept bytes
+// and the next step. Err is the cause, for errors.Is and errors.As: context.Canceled, fs.ErrExist, a
 // *[NoSourceError], a *[verify.MismatchError].
 type Error struct {
 	Kind  Kind
@@ -103,7 +103,7 @@ func (f *fault) Unwrap() error { return f.cause }
 // local returns a final fault on this side, such as one of the disk.
 func local(err error) error { return &fault{kind: Local, cause: err, final: true} }
 
-// outputFault returns the error of a stream whose receiver takes no more.
+// outputFault returns the error of a stream that accepts no more bytes.
 func outputFault(err error) error {
 	return &fault{kind: Local, what: "output: " + err.Error(), cause: err}
 }
@@ -133,7 +133,7 @@ func kindOf(err error) Kind {
 	if is[*verify.MismatchError](err) || is[*verify.SizeError](err) || is[*verify.PieceError](err) {
 		return Mismatch
 	}
-	if src, ok := errors.AsType[*source.Error](err); ok { // before what it wraps: its timeout is no interruption
+	if src, ok := errors.AsType[*source.Error](err); ok { // before its cause: a timeout is no interruption
 		return kindOfFault(src.Fault)
 	}
 	coded, isCoded := errors.AsType[*fault](err)

@@ -13,11 +13,11 @@ import (
 type Evidence struct {
 	Document   string        // the Metalink document or torrent that was read, masked; empty if none was
 	Err        error         // why the document cannot be used
-	File       metalink.File // the offer, with what the document adds
+	File       metalink.File // the offer, completed by the document
 	Signatures []Signed
 }
 
-// A Signed is what a signature states about itself. It proves nothing without the file and a trusted key.
+// A Signed holds a signature's statements about itself. It proves nothing without the file and a trusted key.
 type Signed struct {
 	From string   // its masked URL, or what contains it
 	By   []string // the signers that it states, one line each; not escaped
@@ -79,8 +79,8 @@ func (r *Request) needsSignature() bool {
 	return r.Require == RequireSignature && !backed(r.Claims, verify.Signed, verify.Signed)
 }
 
-// byPieces returns the pieces that a torrent claims for the file; zero if it has none, or there is a strong
-// digest.
+// byPieces returns the pieces that a torrent claims for the file; zero if it has none, or a strong digest is
+// known.
 func (r *Request) byPieces() verify.PieceClaim {
 	d := r.Described
 	if d == nil || !d.Torrent || verify.Strong(r.Claims) {
@@ -125,8 +125,8 @@ func fetchSignatures(all []Signature, fetch func(Signature) found) (out []found)
 	return out
 }
 
-// nothing reports whether no signature was found: there is no such file, or the server answers every path
-// with a page.
+// nothing reports whether no signature was found: no such file exists, or the server answers every path with
+// a page.
 func (f found) nothing() bool {
 	if absent(f.err) || kindOfSignature(f.err) == Limit {
 		return true

@@ -80,7 +80,7 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	return false, g.inTheWay(why)
 }
 
-// inTheWay returns the error of an existing file that stays as it is.
+// inTheWay returns the error of an existing file that must not be replaced.
 func (g *getter) inTheWay(why string) error {
 	return &Error{Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{why}, Hint: HintExists}
 }
@@ -181,7 +181,7 @@ func (g *getter) there(ctx context.Context) (info fsys.Info, there bool, err err
 	return partfile.Target(g.http.files, g.req.Dir, g.req.Name)
 }
 
-// checkThere verifies the existing file, by its pieces if there are any.
+// checkThere verifies the existing file, by pieces if any are given.
 func (g *getter) checkThere(ctx context.Context, claims []verify.Claim, pieces verify.PieceClaim,
 	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	if g.upload != nil {
@@ -198,7 +198,7 @@ func (e existsError) Error() string {
 }
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
-// checkFile verifies a file on disk, by its pieces if there are any.
+// checkFile verifies a file on disk, by pieces if any are given.
 func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.Claim, pieces verify.PieceClaim,
 	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	f, err := files.Open(path)
@@ -230,8 +230,8 @@ func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) 
 	return []verify.SignatureChecker{newSignatureSet(all, g.req.Anchors, fileNames(&g.req))}
 }
 
-// committed opens the journal of a run that put the file in place and was then stopped, or whose Due remains.
-// It returns nil if there is none or another process uses it.
+// committed opens the journal of a run that put the file in place and was then stopped, or left work due. It
+// returns nil if no such journal exists or another process uses it.
 func (g *getter) committed() *partfile.Committed {
 	if !g.req.onDisk() {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// errRefused ends a fetch whose body is not wanted. It is no failure.
+// errRefused ends a fetch with an unwanted body. It is no failure.
 var errRefused = errors.New("not wanted")
 
 // errUntied refuses a mirror that neither a digest nor an ETag ties to the origin's file. It may serve alone
@@ -26,7 +26,7 @@ func changed(what string) error {
 	return &fault{kind: Mismatch, what: "the file changed at the origin: " + what, final: true}
 }
 
-// errDated ends the first request to a mirror whose file has another date.
+// errDated ends the first request to a mirror that states another date.
 var errDated = errors.New("its Last-Modified is another than the server's, and no digest of its own speaks for it: it is used last")
 
 // dateOf returns the Last-Modified that belongs to tagOf.
@@ -47,7 +47,7 @@ func elsewhere(file metalink.File, a source.Answer) bool {
 
 var errOtherHost = errors.New("the server redirects to another host now, and nothing shows that it has the same file")
 
-// tagOf returns the tag of the Metalink server, or of the server that answers if there is none.
+// tagOf returns the tag of the Metalink server or, without one, of the server that answers.
 func tagOf(file metalink.File, a source.Answer) tag {
 	t := tag{metalink.StrongETag(a.ETag), a.Host}
 	if file.Server != nil {

@@ -59,9 +59,9 @@ type sink struct {
 	id     scheduler.FetchID
 	part   *partfile.File
 	upload *uploading   // bytes must not be too far ahead of it; may be nil
-	limit  atomic.Int64 // end of what is wanted
+	limit  atomic.Int64 // end of the wanted range
 	size   atomic.Int64 // of the file; -1 if unknown
-	most   int64        // end of what may come while the size is unknown
+	most   int64        // largest end while the size is unknown
 	out    chan<- message
 
 	reachedMu  sync.Mutex     // guards reached and unreported; never held during a write
@@ -82,7 +82,7 @@ type sink struct {
 	over       bool
 }
 
-// A fetch reports what it wrote after so many bytes or so much time, whichever is first, also if its source
+// A fetch reports written bytes after so many bytes or so much time, whichever is first, also if its source
 // then falls silent.
 const (
 	reportBytes = 1 << 20
@@ -210,7 +210,7 @@ func (k *sink) halt(at int64) (unheard byterange.Set) {
 	return byterange.NewSet(byterange.Range{Start: at, End: max(at, k.reached)})
 }
 
-// addPending records what was written, and reports it when that is due.
+// addPending records written bytes, and reports them when that is due.
 func (k *sink) addPending(r byterange.Range, fresh int, theirs byterange.Set) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -254,7 +254,7 @@ func (k *sink) startTimer() {
 	})
 }
 
-// report sends what was written since the last report. The caller holds mu.
+// report sends the bytes written since the last report. The caller holds mu.
 func (k *sink) report() error {
 	if k.pending.wrote.Empty() {
 		return nil

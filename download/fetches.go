@@ -99,8 +99,8 @@ func (x *fetches) bound(size int64) {
 	}
 }
 
-// bring records what a fetch wrote until the next beat. A fetch writes in order, so this is one range for
-// each fetch.
+// bring records the bytes that a fetch wrote, until the next beat. A fetch writes in order, so this is one
+// range for each fetch.
 func (x *fetches) bring(f *flight, wrote byterange.Range) {
 	if f.fresh.End != wrote.Start || f.fresh.Empty() {
 		x.queueBrought(f)
@@ -177,8 +177,8 @@ func (t *stats) rate() float64 {
 	return float64(newest-oldest) / (time.Duration(n-1) * beat).Seconds()
 }
 
-// rememberBeats is the number of beats after which the measured speeds are saved.
+// rememberBeats is the number of beats between two saves of the measured speeds.
 const rememberBeats = int(30 * time.Second / beat)
 
-// syncBeats is the number of beats after which the part file and its journal are synced.
+// syncBeats is the number of beats between two syncs of the part file and its journal.
 const syncBeats = int(5 * time.Second / beat)

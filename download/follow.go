@@ -51,11 +51,12 @@ func (d *Document) fileFor(req Request) (metalink.File, error) {
 	return metalink.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, HintSelect)
 }
 
-// FileAt returns the file of the document that a path on disk means: the one whose name the path ends with,
-// otherwise the only one with the same last segment, otherwise the only file. The error is an *Error.
+// FileAt returns the file of the document that a path on disk means: the one with the longest name that the
+// path ends with, otherwise the only one with the same last segment, otherwise the only file. The error is an
+// *Error.
 func (d *Document) FileAt(file string) (metalink.File, error) {
 	at := "/" + filepath.ToSlash(filepath.Clean(file))
-	var whole, last []string // names that the path ends with; names whose last segment it ends with
+	var whole, last []string // names that the path ends with; names with the same last segment
 	for _, name := range d.Files.Names() {
 		if strings.HasSuffix(at, "/"+name) {
 			whole = append(whole, name)
@@ -80,7 +81,7 @@ func (d *Document) FileAt(file string) (metalink.File, error) {
 	return metalink.File{}, fail(NoEvidence, "verify", d.Name, e, "in folders as in the document they can be told apart")
 }
 
-// A SeveralError is the error of a document with several files as the answer, none of them of the requested
+// A SeveralError is the error of a document with several files as the answer, without one of the requested
 // name.
 type SeveralError struct{ Document *Document }
 

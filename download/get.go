@@ -323,7 +323,7 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	return err
 }
 
-// explain returns the error for the caller: what was kept, and what to do next.
+// explain returns the error for the caller, with the kept bytes and the next step.
 func (g *getter) explain(ctx context.Context, err error) *Error {
 	e := *wrap(err, "download", &g.req)
 	none, _ := errors.AsType[*NoSourceError](err)
@@ -351,7 +351,7 @@ func (g *getter) fail(k Kind, err error, hint Hint) *Error { return g.req.fail(k
 
 func (g *getter) observe(ev Event) { g.req.observe(ev) }
 
-// looseHint returns the hint about mirrors that were left out of a pipe, or "" if there were none.
+// looseHint returns the hint about mirrors that were left out of a pipe, or "".
 func (g *getter) looseHint() Hint {
 	for _, src := range g.result.Sources {
 		if errors.Is(src.Err, errLoose) {

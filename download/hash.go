@@ -18,20 +18,20 @@ var hashBuffers = sync.Pool{New: func() any { return new([hashBuffer]byte) }}
 // some ten KiB, and at the end of a transfer they are hashed within a millisecond.
 const hashStep = 1 << 20
 
-// releaseSize is the unit in which the space of bytes that a stream has taken is released on disk.
+// releaseSize is how many bytes a stream takes before their space on disk is released.
 const releaseSize = 16 << 20
 
-// A backlog is what a hasher reads: a part file.
+// A backlog is the input of a hasher: a part file.
 type backlog interface {
 	WaitFront(ctx context.Context, past int64) (front int64, err error)
 	ReadAt(p []byte, off int64) (int, error)
 	Release(off int64) error
 }
 
-// A hasher reads the part file as its front advances and feeds the checker and, if there is one, the stream.
-// It reads through the descriptor that was written to, after the last write of each byte (rule 2), so the end
-// of the transfer is nearly the end of the verification. It reads each byte once. If it keeps up, it is never
-// more than hashStep behind.
+// A hasher reads the part file as its front advances and feeds the checker and the stream, if any. It reads
+// through the descriptor that was written to, after the last write of each byte (rule 2), so the end of the
+// transfer is nearly the end of the verification. It reads each byte once. If it keeps up, it is never more
+// than hashStep behind.
 type hasher struct {
 	part   backlog
 	gate   *gate // the gate that part is
@@ -97,8 +97,8 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 	return nil
 }
 
-// past returns the offset that the front must exceed before the bytes from pos are read. A stream gets
-// whatever there is.
+// past returns the offset that the front must exceed before the bytes from pos are read. A stream gets every
+// available byte.
 func (h *hasher) past(pos int64) int64 {
 	size := h.size.Load()
 	switch {

@@ -18,11 +18,11 @@ import (
 type hashing struct {
 	part     *partfile.File
 	stream   io.Writer  // gets the hashed bytes; nil: the file stays in part
-	upload   *uploading // gets the hashed bytes; nil: there is none
+	upload   *uploading // gets the hashed bytes; nil without a Store
 	hasher   *hasher    // nil: nothing is hashed
 	atEnd    bool       // it has no goroutine: it would do nothing before all bytes are there
 	advanced chan int64 // how far a stream was written
-	failed   chan error // why the hasher cannot go on
+	failed   chan error // why the hasher cannot continue
 	pieces   pieces
 	workers  sync.WaitGroup
 }
@@ -65,7 +65,7 @@ func (x *hashing) fail(err error) {
 	}
 }
 
-// begun reports whether there is a hasher.
+// begun reports whether hashing has begun.
 func (x *hashing) begun() bool { return x.hasher != nil }
 
 // stop ends the hasher early and waits for it. A stream may block forever in a write that nothing can end:
@@ -150,7 +150,7 @@ func (x *hashing) startPieces(list verify.Pieces, from string) {
 }
 
 // proven returns how far the hasher may read and a stream may be written: as far as pieces were checked, if
-// there are any.
+// any are known.
 func (x *hashing) proven() int64 {
 	if !x.byPieces() {
 		return byterange.Unbounded

@@ -4,7 +4,7 @@ package download
 // users take that step. Other hints are shown unchanged.
 type Hint string
 
-// These are the steps for which a program needs its own words.
+// A program puts these steps into its own words.
 const (
 	HintSigners       Hint = "name the keys or certificates that may sign"
 	HintSignature     Hint = "name a signature"

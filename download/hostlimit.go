@@ -32,7 +32,7 @@ type hostLimit struct {
 // mostHosts is how many limits are kept before those that are not in use are dropped.
 const mostHosts = 1000
 
-// begin returns the limit for the host of u, which begins to send, or nil if there is none. The caller must
+// begin returns the limit for the host of u, which begins to send, or nil without a limit. The caller must
 // call release when it has ended.
 func (h *HostLimits) begin(u *url.URL) (l *Limiter, release func()) {
 	if h == nil || u == nil {

@@ -73,7 +73,7 @@ func (x *inspection) ask(ctx context.Context) error {
 	return nil
 }
 
-// checkAnswer compares the server's answer with the user's claims, and with what the URL offered before.
+// checkAnswer compares the server's answer with the user's claims, and with the earlier offers of the URL.
 func (x *inspection) checkAnswer(file metalink.File) error {
 	where := source.Mask(x.req.URL)
 	if err := verify.Agree(x.req.Claims, file.Claims); err != nil {

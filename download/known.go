@@ -13,8 +13,8 @@ import (
 	"braid/verify"
 )
 
-// This file holds what is known of the file, and who stated it. Answers, documents and journals get into a
-// known by learn, recall or digests, and everything else reads it there.
+// This file holds the known facts about the file, each with its author. Answers, documents and journals get
+// into a known by learn, recall or digests, and everything else reads it there.
 //
 // An authority is the user or the asked server: that of the URL that the user typed, or one that it led to
 // before it stated anything about the file (metalink.Own). Digests come from authorities only. Sizes, tags
@@ -35,7 +35,7 @@ const (
 // resource (RFC 9110, section 8.8.3) and ties nothing.
 type tag struct{ etag, host string }
 
-// known holds the facts of one version of the file, each with who stated it. It lives as long as the version:
+// known holds the facts of one version of the file, each with its author. It lives as long as the version:
 // sessions share it.
 type known struct {
 	claims   []verify.Claim // by authorities; the channel of each is its rank
@@ -55,7 +55,7 @@ type known struct {
 	stated   int64         // the size in the server's document, if a party of lower rank gave size; -1: none
 }
 
-// A statement is what one answer states about the file, with its rank.
+// A statement holds the facts that one answer states about the file, with their ranks.
 type statement struct {
 	by     rank          // of file
 	file   metalink.File // by the asked server; empty if another party answered
@@ -331,7 +331,7 @@ func sameDate(then, now version.View) bool {
 	return !now.Modified.IsZero() && now.Modified.Equal(then.Modified) && (now.Host == "" || now.Host == then.Host)
 }
 
-// takenOver returns what is known of a file whose bytes an earlier run left, if they are those of want.
+// takenOver returns the known facts about the bytes that an earlier run left, if they belong to want.
 func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
 	// The claims tie the bytes, whatever else another server stated about them.
 	if sealed && want.URLSum != prior.URLSum && verify.Strong(want.Claims) {

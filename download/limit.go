@@ -25,9 +25,9 @@ type turns struct {
 	bytes int64 // a second
 }
 
-// NewLimit returns a limit of n bytes a second for [Client].Limit or [Request].Limit; less than one is one.
-// Bytes that pass late, because sleeping takes a millisecond longer than it should, are made up for within 50
-// ms.
+// NewLimit returns a limit of n bytes a second for [Client].Limit or [Request].Limit; an n below 1 counts as
+// 1. Bytes that pass late, because sleeping takes a millisecond longer than it should, are made up for within
+// 50 ms.
 func NewLimit(n int64) *Limiter {
 	l := &Limiter{}
 	l.Set(max(n, 1))
@@ -49,7 +49,7 @@ func (l *Limiter) Set(n int64) {
 	}
 }
 
-// Passed returns how many bytes have passed, or wait for their turn, while there was a limit.
+// Passed returns how many bytes have passed under a limit, or wait for their turn.
 func (l *Limiter) Passed() int64 { return l.passed.Load() }
 
 // limits reports whether l, or its outer limit, is a limit now.
@@ -62,8 +62,8 @@ func (l *Limiter) Within(outer *Limiter) *Limiter {
 	return l
 }
 
-// roundTime is how soon each waiting fetch gets a turn, whatever their number, so that none of their sources
-// looks silent.
+// roundTime is how soon each waiting fetch gets a turn, whatever their number, so that no source looks
+// silent.
 const roundTime = 250 * time.Millisecond
 
 // wait waits for a turn, and returns how many of most bytes may pass in it.

@@ -23,7 +23,7 @@ type List struct {
 	Over verify.Channel         // the channel that it came over, or Signed if CheckSigned found a good one
 	By   verify.SignatureResult // the signature, if Over is Signed
 	came verify.Channel         // Over without the signature
-	data []byte                 // as received, which is what a signature covers
+	data []byte                 // as received: a signature covers exactly this
 }
 
 // ReadList reads a list that the user gave: its claims count as the user's. The error is an *Error.
@@ -47,7 +47,7 @@ func fetchList(ctx context.Context, hc network, req *Request) (*List, error) {
 	}
 	var l *List
 	if err == nil {
-		name, _ := nameFrom(req.URL) // without a name fewer algorithms can be told apart
+		name, _ := nameFrom(req.URL) // the name helps to find the algorithm
 		l, err = newList(name, data, channelOf(a))
 	}
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"braid/verify/signatures"
 )
 
-// Besides returns the suffixes that signatures have for the kinds of anchors, in the order in which they are
+// Besides returns the suffixes of signature files for the kinds of anchors, in the order in which they are
 // tried.
 func (a Anchors) Besides() (endings []string) {
 	for _, kind := range signatures.All() {

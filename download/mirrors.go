@@ -151,7 +151,7 @@ func (s *session) begin() {
 // names.
 func (s *session) addFirst() {
 	if s.begun {
-		if !s.part.Useless() && s.reserve() != nil { // what is there makes way only for bytes that come
+		if !s.part.Useless() && s.reserve() != nil { // a useless part file makes way once bytes come
 			return
 		}
 		s.askSignatures()
@@ -237,8 +237,8 @@ func (s *session) take(o offer) {
 	s.addSwarm()
 }
 
-// useLast lets a mirror be used if all others are in use and much is left, or if there are no others. It does
-// so once.
+// useLast lets a mirror be used if all others are in use and much is left, or if no others exist. It does so
+// once.
 func (s *session) useLast(o *origin) {
 	if o.last > 0 {
 		return

@@ -22,7 +22,7 @@ type mirrorTrees struct {
 // A mirrorTree is one mirror's copy of a folder.
 type mirrorTree struct {
 	metalink.Tree
-	mirror metalink.Mirror // with its attributes; the URL is that of the file whose answer named it
+	mirror metalink.Mirror // with its attributes; URL is that of the file that it was named for
 	misses int             // files in a row that it did not have, or had another version of
 }
 

@@ -293,8 +293,8 @@ func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, no
 	return kept, notes
 }
 
-// named returns the address scope of what named a place of the request: zero for the user. See
-// httpsource.Options.Named.
+// named returns the address scope of the server or document that named a place of the request: zero for the
+// user. See httpsource.Options.Named.
 func (r *Request) named(u *url.URL) address.Scope {
 	switch {
 	case r.Described == nil && r.URL != nil && u.String() == r.URL.String():
@@ -318,8 +318,8 @@ func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	return address.Public | by
 }
 
-// namedSignature returns the address scope of what named a signature. One beside the file has that of the
-// file's place.
+// namedSignature returns the address scope of the server or document that named a signature. One beside the
+// file has that of the file's place.
 func (r *Request) namedSignature(sig Signature) address.Scope {
 	if sig.named != 0 || r.Described == nil {
 		return sig.named

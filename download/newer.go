@@ -21,8 +21,8 @@ type condition struct {
 	since time.Time
 }
 
-// recallVersion finds what is known of the existing file, if only a newer one is wanted. The existing file
-// stays until the newer one is proven.
+// recallVersion finds the known version of the existing file, if only a newer one is wanted. The existing
+// file stays until the newer one is proven.
 func (g *getter) recallVersion(ctx context.Context) error {
 	r := &g.req
 	if !r.IfNewer || !r.hasName() {
@@ -78,7 +78,7 @@ func (g *getter) condition() condition {
 	return condition{here.ETag, here.LastModified}
 }
 
-// ask asks the server what it has. If done is true, the existing file is the same.
+// ask asks the server for its version. If done is true, the existing file is the same.
 func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
 	x, err = g.req.inquire(ctx, g.http, look, g.condition())
 	if x.answer.NotModified {
@@ -118,7 +118,7 @@ func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
 }
 
 // holds reports whether the existing file is the known one, if one is known, and these claims and signatures,
-// with what proved it before, prove what is demanded.
+// with its earlier proof, suffice for Require.
 func (g *getter) holds(ctx context.Context, claims []verify.Claim, signatures ...verify.SignatureChecker) bool {
 	here, known := g.carried.here, g.carried.remembered()
 	if known && here.Over != 0 {

@@ -89,7 +89,7 @@ func (s *session) statementOf(o *origin, x resolution, a source.Answer) statemen
 	return st
 }
 
-// checkFirst compares the first answer of a session with what earlier sessions and runs have learned.
+// checkFirst compares the first answer of a session with the facts from earlier sessions and runs.
 func (s *session) checkFirst(o *origin, x resolution, a source.Answer) error {
 	if s.roleOf(o) == asOrigin {
 		return s.checkVersion(o, s.statementOf(o, x, a), a)
@@ -204,7 +204,7 @@ func (s *session) headFits(a source.Answer) bool {
 	return s.carried.steady || head.Host != a.Host || version.Compare(theirs, viewOf(a)).Judgment != version.Other
 }
 
-// roleOf returns the role in which a source is asked.
+// roleOf returns the role of a source.
 func (s *session) roleOf(o *origin) role {
 	switch {
 	case !o.first || s.req.Described != nil:
@@ -312,8 +312,8 @@ func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Clai
 	return !overHTTPS(known) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
 }
 
-// checkVersion compares the server's first answer of this session with what it stated before. Another version
-// replaces the known one. It is an error if the file has changed too often.
+// checkVersion compares the server's first answer of this session with its earlier statements. Another
+// version replaces the known one. It is an error if the file has changed too often.
 func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
 		s.forgetRecalled()

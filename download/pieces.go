@@ -49,7 +49,7 @@ func checkPiece(ctx context.Context, part *partfile.File, check *verify.PieceChe
 	return check.Right(), nil
 }
 
-// A gate keeps a hasher behind the proven bytes, if there are pieces to prove them.
+// A gate keeps a hasher behind the bytes that pieces have proven, if pieces are known.
 type gate struct {
 	*partfile.File
 	mu    sync.Mutex
@@ -103,7 +103,7 @@ func (g *gate) WaitFront(ctx context.Context, past int64) (int64, error) {
 func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	front = min(front, g.limit, g.Front()) // what was revoked meanwhile does not pass
+	front = min(front, g.limit, g.Front()) // bytes revoked meanwhile do not pass
 	g.most = max(g.most, front)
 	return front, g.moved
 }

@@ -23,16 +23,16 @@ import (
 type Plan struct {
 	Request  Request        // as it would be used: with its name and the description of a document
 	Path     string         // of the file; empty for a stream
-	Hops     []metalink.Hop // the answers that say what the file is; none if a document describes it
+	Hops     []metalink.Hop // the answers that identify the file; none if a document describes it
 	File     metalink.File  // by servers and documents
 	Claims   []verify.Claim // the digests that the file must have
-	Pieces   string         // the document whose pieces would be compared as they come, masked; empty if none
+	Pieces   string         // the document with the pieces that would be checked, masked; empty if none
 	Signed   []Signed       // the signatures that were found
 	Places   []Place        // in the order in which they would be opened before anything is measured
 	Left     *Left          // what an earlier run left; nil if nothing
-	Resumes  int64          // bytes of it that would be used, if they are as they were written
+	Resumes  int64          // bytes of it that would be used, if they are unchanged
 	Restarts string         // why they would not be used
-	// Done is the result if the file already exists or there is nothing newer, and otherwise nil.
+	// Done is the result if the file already exists or the server has nothing newer, and otherwise nil.
 	Done *Result
 }
 
@@ -47,7 +47,7 @@ const (
 	Swarm               // peers
 )
 
-// A Place is a place from which a file can be fetched.
+// A Place is a place that has the file.
 type Place struct {
 	URL  *url.URL
 	Role Role
@@ -206,15 +206,15 @@ func (h *planner) alreadyThere(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
-// A Left is what an earlier run left of a file.
+// A Left describes the part file of an earlier run.
 type Left struct {
 	Path    string // of the part file
 	Name    string // of the complete file
-	URL     string // from which it was fetched, masked
+	URL     string // that it was fetched from, masked
 	Size    int64  // of the complete file; -1: unknown
 	Have    byterange.Set
 	Changed time.Time
-	Require string // what had to be proven
+	Require string // the proof that it demanded
 	Due     bool   // the file is in place, and work on it remains (Request.Due)
 }
 
@@ -339,7 +339,7 @@ func (h *planner) addPlace(p Place) {
 	h.plan.Places = append(h.plan.Places, p)
 }
 
-// checkLimits returns the error that Get would return once it knows what is known now.
+// checkLimits returns an error if the file exceeds the limits of size or space.
 func (h *planner) checkLimits() error {
 	size := h.plan.File.Size
 	switch {
@@ -352,7 +352,8 @@ func (h *planner) checkLimits() error {
 	return h.checkSpace(size)
 }
 
-// checkSpace returns an error if there is no room for the file. It asks the file system with a nameless file.
+// checkSpace returns an error if the file does not fit on the disk. It asks the file system with a nameless
+// file.
 func (h *planner) checkSpace(size int64) error {
 	f, err := h.http.files.OpenTemp(cmp.Or(h.req.Dir, "."))
 	switch {

@@ -10,7 +10,7 @@ import (
 	"net/http"
 )
 
-// An Offer is what a server states about a file.
+// An Offer holds a server's statements about a file.
 type Offer struct {
 	File   metalink.File
 	Hops   []metalink.Hop

@@ -85,7 +85,7 @@ func (s *session) askSignatures() {
 	ctx, done, hc, req, trusted := s.ctx, s.carried.signed.done, s.http, s.req, s.trusted()
 	s.aside.fetchingSignatures = true
 	s.workers.Go(func() {
-		// The result of a fetch that its session ended shows nothing.
+		// The result does not count if the session ended the fetch.
 		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil {
 			done <- got
 		}
@@ -153,7 +153,7 @@ func (s *session) streamWaits() bool {
 	return s.req.inOrder() && s.aside.awaits() || s.req.Store != nil && s.aside.asking
 }
 
-// signatures returns the checker of the fetched signatures; none if there are no signatures.
+// signatures returns the checker of the fetched signatures; or none without signatures.
 func (s *session) signatures() []verify.SignatureChecker {
 	if len(s.carried.signed.all) == 0 {
 		return nil
@@ -287,8 +287,8 @@ func (s *session) askOriginForSignatures() error {
 }
 
 // compareWithUser compares the server's digests with the user's. A contradiction ends the session, except for
-// a place of a document, which is one of several. If the server confirms what an earlier run heard from it,
-// the journal keeps that.
+// a place of a document, which is one of several. If the server repeats its digest of an earlier run, the
+// journal keeps that one.
 func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	err := verify.Agree(s.req.Claims, claims)
 	switch {

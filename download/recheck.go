@@ -11,10 +11,9 @@ import (
 	"braid/internal/fsys"
 )
 
-// A recheck finds the wrong bytes of a complete file whose digest does not match, if no pieces locate them.
-// The bytes of each source are fetched again from others and compared, those of the most doubtful sources
-// first. If two differ, a third source decides. After that, one source after another is compared with the
-// whole file.
+// A recheck finds the wrong bytes of a complete file with a wrong digest, if no pieces locate them. The bytes
+// of each source are fetched again from others and compared, those of the most doubtful sources first. If two
+// differ, a third source decides. After that, one source after another is compared with the whole file.
 //
 // Nothing is discarded: bytes that differ are kept in an overlay, and are exchanged with those of the part
 // file if that may repair it. A session then hashes the whole file again.

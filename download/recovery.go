@@ -79,7 +79,7 @@ const (
 	askHead        way = iota // send HEAD, and continue
 	dropSize                  // try the size that another source gives, or do without one
 	dropRecalled              // forget the digests of an earlier run that yield
-	nextVersion               // forget what is known of the old version
+	nextVersion               // forget the facts about the old version
 	withoutServer             // use the other places: the server refuses a range, and has no other version
 	compareSamples            // if allowed, continue when size, date and samples match (RFC 9110, section 8.8)
 	beginAnew                 // request the whole file from the same sources again
@@ -89,7 +89,7 @@ const (
 	standIn                   // let a mirror that the user named take the server's place
 	withoutPieces             // give up pieces that no source has
 	askPeers                  // ask the peers of a torrent of the file
-	blamePlace                // ban the place whose bytes are wrong
+	blamePlace                // ban the place that sent wrong bytes
 	blameDocument             // end: the document contradicts itself
 	keepRefuted               // end, and keep the file in case the digest was mistyped
 	discard                   // end, and discard the bytes
@@ -100,8 +100,7 @@ func (w way) fromStart() bool {
 	return w == nextVersion || w == beginAnew || w == singleSource || w == standIn
 }
 
-// ways returns the ways after an attempt with outcome o, the best one first. There are none after a final
-// failure.
+// ways returns the ways after an attempt with outcome o, the best one first. A final failure leaves none.
 func (h history) ways(o outcome) []way {
 	var all []way
 	switch o {

@@ -14,7 +14,7 @@ import (
 )
 
 // A refresh decides whether what an earlier run left is a part of the file that a new link leads to
-// (Request.Refresh). It discards nothing: if it is not, the download ends, and the part file stays as it is.
+// (Request.Refresh). It discards nothing: if it is not, the download ends, and the part file does not change.
 type refresh struct {
 	*getter
 	prior  partfile.Identity
@@ -44,7 +44,7 @@ func lookForPart(g *getter) error {
 	return nil
 }
 
-// notRefreshed returns the error of a part file that stays as it is.
+// notRefreshed returns the error of a part file that cannot be resumed and stays.
 func notRefreshed(g *getter, err error, hint Hint) error { return g.fail(Local, err, hint) }
 
 // keepRefreshed returns the error of a download that would start over, and keeps the resumed bytes instead.
@@ -166,7 +166,7 @@ func (r *refresh) compare(ctx context.Context, size int64) error {
 	return notRefreshed(r.getter, err, HintAnew)
 }
 
-// identity returns what is known of the file from here on.
+// identity returns the facts about the file from here on.
 func (r *refresh) identity() partfile.Identity {
 	id := takenOver(r.link, r.prior, r.sealed)
 	id.URL, id.URLSum, id.Host, id.Date = r.link.URL, r.link.URLSum, r.link.Host, r.link.Date
@@ -181,7 +181,7 @@ func (r *refresh) identity() partfile.Identity {
 const mostRuns = 32
 
 // samplesOf returns ranges of the existing bytes: size bytes at the beginning and at the end, 16 shorter ones
-// between them, and both ends of each range if there are several.
+// between them, and, of several ranges, both ends of each.
 func samplesOf(have byterange.Set, size int64) (parts []byterange.Range) {
 	var runs []byterange.Range
 	for r := range have.All() {

@@ -46,7 +46,7 @@ func withoutUser(claims []verify.Claim) []verify.Claim {
 }
 
 // resumeRefuted uses a complete file that did not have the digest of an earlier run. If the same digest is
-// given again, the file is compared with what the sources have now.
+// given again, the file is compared with the sources again.
 func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
 	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
 	again := func(c verify.Claim) bool {

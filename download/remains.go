@@ -8,7 +8,7 @@ import (
 	"braid/internal/partfile"
 )
 
-// remains are what a failed download left for the next one, and what is known of it.
+// remains describes the bytes that a failed download left for the next one.
 type remains struct {
 	kept     int64                // bytes
 	keptAt   string               // path; empty: that of the part file
@@ -18,7 +18,7 @@ type remains struct {
 	refuted  bool                 // it is complete, and has another digest than the request gave
 }
 
-// explain adds to an error what was kept, in the part file at the path part, and what to do next.
+// explain adds to an error the kept bytes, in the part file at the path part, and the next step.
 func (x *remains) explain(e *Error, err error, part string) {
 	if e.Kept = x.kept; x.kept > 0 {
 		e.Part = cmp.Or(x.keptAt, part)
@@ -27,7 +27,7 @@ func (x *remains) explain(e *Error, err error, part string) {
 	x.explainMoved(e, err)
 }
 
-// advise sets the hint of an error after which something was kept.
+// advise sets the hint of an error if bytes were kept.
 func (x *remains) advise(e *Error, err error) {
 	none, _ := errors.AsType[*NoSourceError](err)
 	switch {

@@ -16,8 +16,8 @@ import (
 // maxRepairs limits how often pieces are used to locate the damage of a complete file.
 const maxRepairs = 3
 
-// repair prepares another session for a complete file whose digest does not match. That session keeps the
-// right bytes. Pieces show which ones are wrong. Without pieces, the file is compared with other sources.
+// repair prepares another session for a complete file with a wrong digest. That session keeps the right
+// bytes. Pieces show which ones are wrong. Without pieces, the file is compared with other sources.
 func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 	wrong := wrongOf(s.err)
 	if s.hashing.byPieces() { // all of them match

@@ -23,7 +23,7 @@ import (
 
 // A Request describes one file to download. Only URL is required.
 type Request struct {
-	// URL is the origin: the server whose answer says what the file is. Its scheme is http, https or ftp.
+	// URL is the origin: the answer of its server identifies the file. Its scheme is http, https or ftp.
 	URL *url.URL
 	// Named is zero if the user gave URL, which may then lead anywhere. Otherwise it limits where URL may
 	// lead: address.Public and the scope of the server that named it (httpsource.Reply.From).
@@ -52,11 +52,11 @@ type Request struct {
 	// document, in addition to those that the server describes.
 	Anchors    Anchors
 	Signatures []Signature
-	// LessProof accepts a file whose URL offers less evidence than it did before (Client.State).
+	// LessProof accepts less evidence than the URL offered before (Client.State).
 	LessProof bool
 	// Described, if not nil, is the description of the file by a Metalink document; see Document.Request.
 	Described *Described
-	// Require is what must be proven.
+	// Require is the demanded proof.
 	Require Require
 	// Overwrite replaces an existing file of that name once the new one is verified.
 	Overwrite bool
@@ -74,17 +74,17 @@ type Request struct {
 	// Refresh resumes the part file of Name from any URL, for use with a new link to the file. It does so if
 	// URL offers a strong digest that is known of the file, if the same host states the same size and strong
 	// ETag, or, with Continue, if size and samples are the same. It is an error if there is no part file, or
-	// nothing shows that it belongs to this file; the part file then stays as it is.
+	// nothing shows that it belongs to this file; the part file then does not change.
 	Refresh bool
 	// NoMetalink ignores Link fields, so that only the origin and Mirrors are used. A Metalink document in
 	// place of the file is then taken for the file.
 	NoMetalink bool
-	// Locations are the countries whose mirrors are tried first, as two capital letters (ISO 3166-1). Servers
+	// Locations are the countries of the mirrors to try first, as two capital letters (ISO 3166-1). Servers
 	// and documents state the countries of their mirrors.
 	Locations []string
 	// Country, if not nil, returns the country of the server of a URL, or "" if it is unknown; see Locations.
-	// It is called for mirrors whose country neither the server nor a document states, by several goroutines
-	// at once, and has one second for all of them.
+	// It is called for mirrors without a country from the server or a document, by several goroutines at
+	// once, and has one second for all of them.
 	Country func(ctx context.Context, u *url.URL) string
 	// Not lists hosts that are never connected to for this file. Their mirrors are left out. It is an error
 	// if URL or Mirrors names one of them.
@@ -110,8 +110,8 @@ type Request struct {
 	// User is the name and password for the origin.
 	User *url.Userinfo
 	// IfNewer replaces an existing file of that name if the server has another one; an older one also needs
-	// AllowOlder. See Result.NotModified. What is known of the existing file (Known, else Client.State) makes
-	// the request conditional. A file that is kept must also be proven as Require demands.
+	// AllowOlder. See Result.NotModified. The known version of the existing file (Known, else Client.State)
+	// makes the request conditional. A file that is kept must also be proven as Require demands.
 	IfNewer, AllowOlder bool
 	// Known, if not nil, is the version that the caller has. Its ETag and date make the request conditional;
 	// see Result.NotModified. With IfNewer, the answer of a host other than Known.Host is not compared with
@@ -135,7 +135,7 @@ type Request struct {
 	base       *baseFile // the existing bytes of the file to be replaced; see Client.Repair
 }
 
-// own returns r as it is used: claims without a channel get that of the user.
+// own returns r in the form used below: claims without a channel get that of the user.
 func (r Request) own() Request {
 	unsaid := func(c verify.Claim) bool { return c.Channel == 0 }
 	if slices.ContainsFunc(r.Claims, unsaid) {
@@ -256,7 +256,7 @@ type SourceResult struct {
 	Banned bool    // dropped for wrong content
 }
 
-// An Event is one thing that happened in a download. A download without trouble sends, in this order,
+// An Event reports progress or trouble of a download. A download without trouble sends, in this order,
 // [Started], [Resumed], [Offered], [SourceUp], [RangeStarted], [RangeAnswered], [Progress], [Brought],
 // [RangeCut], [RangeEnded], [Complete], [Verified] or [Seeding]. Others are [SourceDown], [Voided],
 // [Comparing], [Restarted] and [Note]. More may be added: a switch must not treat all others alike.
@@ -325,7 +325,7 @@ type (
 		Took      time.Duration
 		Err       error
 	}
-	// Brought has what came since the previous Brought event. It is sent at most some ten times a second and
+	// Brought has the bytes since the previous Brought event. It is sent at most some ten times a second and
 	// at the end of a fetch, and only if Request.Detail is set. Adjacent bytes of one fetch are one Piece.
 	Brought struct{ Pieces []Piece }
 	// Progress is sent a few times a second. Size is -1 while unknown. Rate is in bytes a second.

@@ -43,7 +43,7 @@ func (r *Request) role() role {
 	return asOrigin
 }
 
-// A nature is what the last answer of a chain contains.
+// A nature is the kind of content of an answer.
 type nature uint8
 
 const (
@@ -52,16 +52,16 @@ const (
 	anotherFile        // a document in place of the file, from a server that must not replace the file
 )
 
-// A resolution is what a chain of answers states about the file.
+// A resolution holds the statements of a chain of answers about the file.
 type resolution struct {
 	nature nature
-	// file is what the asked server states. Its claims are evidence. See metalink.FromHops.
+	// file is the asked server's description. Its claims are evidence. See metalink.FromHops.
 	file metalink.File
-	// mirror is the index of the first answer of a mirror, or the number of answers if there is none.
+	// mirror is the index of the first answer of a mirror, or the number of answers if none is.
 	mirror  int
 	answers int // number of answers
-	// wrong is why the last answer is of another file than the asked server's, whose fields count all the
-	// same.
+	// wrong is why the last answer is of another file than the asked server describes. Its description counts
+	// all the same.
 	wrong error
 }
 
@@ -198,7 +198,7 @@ func otherDigests(hops []metalink.Hop, at int, data []byte) (claims []verify.Cla
 	return claims, err
 }
 
-// An inquiry is what the asked server states about the file before its bytes are fetched.
+// An inquiry holds the asked server's statements about the file before its bytes are fetched.
 type inquiry struct {
 	resolution
 	answer source.Answer // without the fields of another file
@@ -235,8 +235,8 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 	return x, nil
 }
 
-// onTheWay returns what the server stated in redirects whose target gave no answer, if that includes a strong
-// digest. Otherwise it returns x and err.
+// onTheWay returns the server's statements in redirects to a target without an answer, if they include a
+// strong digest. Otherwise it returns x and err.
 func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	var e *source.Error
 	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {
@@ -335,7 +335,7 @@ func (k *sink) release() error {
 	return err
 }
 
-// settle releases the held bytes at the end of a fetch, whose error it returns or replaces.
+// settle releases the held bytes at the end of a fetch. It returns the error of the fetch, or a replacement.
 func (k *sink) settle(err error) error {
 	if k.front == nil || int64(len(k.front.held)) == k.front.written || errors.Is(err, context.Canceled) {
 		return err

@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// recover resumes from what an earlier run left, if that is part of the requested file.
+// recover resumes the part file of an earlier run, if it is part of the requested file.
 func (g *getter) recover(ctx context.Context) error {
 	prior, ok := g.part.Prior()
 	if !ok {
@@ -63,10 +63,10 @@ func tagged(prior partfile.Identity) bool {
 	return prior.ETag != "" && prior.ETagHost != "" && !prior.Mixed
 }
 
-// continues checks whether the bytes of an earlier run are of the requested file, and returns what is known
-// of that file. If the URL is the same and the first answer can be compared with prior, that comparison
-// decides. Otherwise the server is asked. Another program may have written a prior without a seal: it counts
-// only as far as the request or the server confirm it.
+// continues checks whether the bytes of an earlier run are of the requested file, and returns the facts about
+// that file. If the URL is the same and the first answer can be compared with prior, that comparison decides.
+// Otherwise the server is asked. Another program may have written a prior without a seal: it counts only as
+// far as the request or the server confirm it.
 func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed bool) (partfile.Identity, error) {
 	u := g.req.URL
 	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Claims}
@@ -145,7 +145,7 @@ func goesOnFrom(want, prior partfile.Identity) error {
 }
 
 // decidedBy is like goesOnFrom, except that a strong digest which the server or a document states now decides
-// about bytes of the same URL that nothing contradicts. It returns what is then known of them.
+// about bytes of the same URL that nothing contradicts. It returns the facts about them.
 func decidedBy(stated []verify.Claim, want, prior partfile.Identity) (partfile.Identity, error) {
 	err := goesOnFrom(want, prior)
 	if err == nil || want.URLSum != prior.URLSum || !verify.Strong(stated) ||
@@ -353,7 +353,7 @@ func (g *getter) copyBase(ctx context.Context, s *baseFile) error {
 	return nil
 }
 
-// open opens the part file and resumes from what an earlier run left in it, as far as possible.
+// open opens the part file and resumes from the bytes of an earlier run, as far as possible.
 func (g *getter) open(ctx context.Context) (err error) {
 	if g.upload != nil {
 		return storing{g}.open(ctx)

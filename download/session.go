@@ -269,7 +269,7 @@ func (s *session) remember() {
 	}
 }
 
-// limiter returns the limit of this download, or nil if there is none.
+// limiter returns the limit of this download, or nil without one.
 func (s *session) limiter() *Limiter {
 	if s.req.Limit != nil {
 		return s.req.Limit
@@ -294,7 +294,7 @@ func (s *session) throttled(ctx context.Context, o *origin, k *sink) (to source.
 	return t, t.end
 }
 
-// identity returns what the journal of the part file records of the file.
+// identity returns the record about the file for the journal of the part file.
 func (s *session) identity() partfile.Identity {
 	id := identityOf(s.req, s.known)
 	id.Host, id.Date = s.result.Host, s.result.LastModified

@@ -143,7 +143,7 @@ func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, wa
 		}
 		within := x.http.patience()
 		if n == len(seeds)-1 && !x.req.Peers.asked() {
-			within *= longest // there is no other place
+			within *= longest // no other place is left
 		}
 		brought, err := x.seedParts(ctx, within, parts, k)
 		last = cmpErr(err, last)
@@ -169,8 +169,8 @@ func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, wa
 	return nil, last
 }
 
-// addParts adds what a web seed sent to what was found of each part. The bytes of all versions but the first
-// are taken from spare.
+// addParts adds the parts from a web seed to the versions found before. The bytes of all versions but the
+// first are taken from spare.
 func addParts(found [][][]byte, brought [][]byte, spare *int) {
 	for j, b := range brought {
 		if b == nil || slices.ContainsFunc(found[j], func(o []byte) bool { return bytes.Equal(o, b) }) {

@@ -25,7 +25,7 @@ import (
 // then fetched and checked, and a bad one is an error. Without anchors none is fetched.
 type Anchors []verify.Trust
 
-// of returns the anchors for signatures of a kind. It reports false if there is no key or certificate.
+// of returns the anchors for signatures of a kind. It reports false without a key or certificate.
 func (a Anchors) of(kind *verify.SignatureKind) (t verify.Trust, ok bool) {
 	i := slices.IndexFunc(a, func(t verify.Trust) bool { return t.Kind() == kind && t.Any() })
 	if i < 0 {
@@ -34,25 +34,25 @@ func (a Anchors) of(kind *verify.SignatureKind) (t verify.Trust, ok bool) {
 	return a[i], true
 }
 
-// trusts reports whether there is a key or certificate for the kind of signature of data.
+// trusts reports whether a has a key or certificate for the kind of signature of data.
 func (a Anchors) trusts(data []byte) bool {
 	_, ok := a.of(signatures.Of(data))
 	return ok
 }
 
-// Any reports whether there is a key or certificate at all.
+// Any reports whether a has any key or certificate.
 func (a Anchors) Any() bool { return slices.ContainsFunc(a, verify.Trust.Any) }
 
 // pinned reports whether the user named the exact keys that count.
 func (a Anchors) pinned() bool { return slices.ContainsFunc(a, verify.Trust.Pinned) }
 
-// A Signature is one that the user names: its bytes, or its URL.
+// A Signature is a signature that the user names: its bytes, or its URL.
 type Signature struct {
 	From string // for messages: a path or a masked URL
 	Data []byte
 	URL  *url.URL // if Data is nil
 
-	named address.Scope // of what named it; see httpsource.Options.Named
+	named address.Scope // of the server that named it; see httpsource.Options.Named
 	maybe bool          // nothing names it: the first one of these that exists counts
 }
 
@@ -65,7 +65,7 @@ type found struct {
 	err   error
 }
 
-// signed is what a session knows of signatures. One goroutine fetches them, once.
+// signed holds the signatures that a session knows. One goroutine fetches them, once.
 type signed struct {
 	asked bool
 	all   []found
@@ -74,7 +74,7 @@ type signed struct {
 
 const mostSignatures = 16 // of one file
 
-// isSignature reports whether a media type is one of detached signatures.
+// isSignature reports whether a media type is that of detached signatures.
 func isSignature(media string) bool {
 	_, ok := signatures.OfType(media)
 	return ok
@@ -153,7 +153,7 @@ func (s *signatureSet) doomed(required bool) error {
 	return nil
 }
 
-// checker returns the checker of a signature, or nil if there is no anchor for its kind (rule 51) or no
+// checker returns the checker of a signature, or nil without an anchor for its kind (rule 51) or without a
 // signature.
 func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecker, pinned bool, err error) {
 	switch {

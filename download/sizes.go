@@ -71,7 +71,7 @@ func (k *known) giveUp(size int64, contradicted bool) {
 	k.tried = append(k.tried, size)
 }
 
-// reaches reports whether there are bytes beyond end.
+// reaches reports whether bytes beyond end exist.
 func (g *getter) reaches(end int64) bool {
 	for range g.part.Have().Covered(byterange.Range{Start: end, End: byterange.Unbounded}) {
 		return true

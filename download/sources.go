@@ -14,16 +14,16 @@ import (
 	"braid/source"
 )
 
-// sources are the sources of a session, with what each of them has shown. They belong to the session's loop.
+// sources are the sources of a session and their state. They belong to the session's loop.
 type sources struct {
 	all   []*origin
 	lanes []*origin // by scheduler.SourceID; each lane runs one fetch at a time
 	last  error     // the last failure of a source
 
-	credited byterange.Set // bytes whose source this session knows
+	credited byterange.Set // bytes with a known source
 }
 
-// An origin is a source with what this download knows about it.
+// An origin is a source and its state in this download.
 type origin struct {
 	id     int
 	src    source.Source
@@ -35,7 +35,7 @@ type origin struct {
 	pref   bool   // it shares ETag or Digest with the server (RFC 6249, section 3.3)
 	user   bool   // a mirror that the user named
 	named  address.Scope
-	tree   *mirrorTree // the folder by which it was found; nil if it was found otherwise
+	tree   *mirrorTree // the folder that led to it; nil if none did
 	up     bool
 	lanes  int                // how many fetches it may run at a time
 	last   scheduler.SourceID // the lane of a mirror that is used last; 0: it is not one
@@ -51,7 +51,7 @@ type origin struct {
 	showing showing
 }
 
-// A past is what a source did in earlier sessions.
+// A past is the state of a source after earlier sessions.
 type past struct {
 	brought byterange.Set // bytes in place that only it sent
 	bytes   int64
@@ -61,12 +61,12 @@ type past struct {
 	claimed int64 // see origin
 }
 
-// has reports whether there is a source with this URL.
+// has reports whether a source has this URL.
 func (x *sources) has(u *url.URL) bool {
 	return slices.ContainsFunc(x.all, func(o *origin) bool { return o.url.String() == u.String() })
 }
 
-// first returns the server that is asked, or nil if there is none.
+// first returns the asked server, or nil.
 func (x *sources) first() *origin {
 	if i := slices.IndexFunc(x.all, func(o *origin) bool { return o.first }); i >= 0 {
 		return x.all[i]
@@ -85,7 +85,7 @@ func (x *sources) oldest() (date time.Time) {
 	return date
 }
 
-// add adds a source, with what it did in earlier sessions.
+// add adds a source with its state after earlier sessions.
 func (x *sources) add(o *origin, before *past) {
 	o.id = len(x.all)
 	if before != nil {
@@ -154,7 +154,7 @@ func (x *sources) void(r byterange.Range) {
 }
 
 // contender returns another size that a source states for the file, the asked server's first. It leaves out
-// tried ones. It returns -1 if there is none.
+// tried ones. It returns -1 if none is left.
 func (x *sources) contender(size int64, tried []int64) int64 {
 	best := int64(-1)
 	for _, o := range x.all {
@@ -165,7 +165,7 @@ func (x *sources) contender(size int64, tried []int64) int64 {
 	return best
 }
 
-// past returns what the next session needs to know about the sources.
+// past returns the state of the sources for the next session.
 func (x *sources) past() map[string]*past {
 	all := map[string]*past{}
 	for _, o := range x.all {
@@ -178,7 +178,7 @@ func (x *sources) past() map[string]*past {
 	return all
 }
 
-// report returns what the sources did, for the user: those that sent most first.
+// report returns the results of the sources for the user, those that sent most first.
 func (x *sources) report() (out []SourceResult) {
 	for _, o := range x.all {
 		r := SourceResult{ID: o.id, URL: o.masked, Host: o.host, Bytes: o.bytes, Err: o.err, Banned: o.banned}
@@ -202,7 +202,7 @@ func (x *sources) none() error {
 	return e
 }
 
-// A NoSourceError is the error of a download whose sources all failed.
+// A NoSourceError is the error of a download after all sources failed.
 type NoSourceError struct {
 	Errs []error // the last error of each source that had one, the origin's first
 	Last error   // the latest of them

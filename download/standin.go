@@ -19,9 +19,9 @@ func (g *getter) recalls(err error) bool {
 }
 
 // standIn makes a mirror of the user the origin if the origin failed, and no known digest makes the mirror a
-// source like all others. What it states about the file is no evidence, so it is of no use if evidence is
-// demanded: by the request, by what the URL offered before, or by the existing file (rules 30 and 64). It is
-// asked before anything is discarded for it.
+// source like all others. Its statements about the file are no evidence, so it is of no use if evidence is
+// demanded: by the request, by the earlier offers of the URL, or by the existing file (rules 30 and 64). It
+// is asked before anything is discarded for it.
 func (g *getter) standIn(ctx context.Context) bool {
 	if !g.mayStandIn() {
 		return false
@@ -110,8 +110,8 @@ func (g *getter) discard(ctx context.Context, s *session) error {
 	return nil
 }
 
-// doubtful returns the bytes whose sources are not to be trusted any more, the number of sources that sent
-// bytes, and whether some bytes are of an earlier run.
+// doubtful returns the bytes of sources that are not trusted any more, the number of sources that sent bytes,
+// and whether some bytes are of an earlier run.
 func (g *getter) doubtful(s *session) (doubtful byterange.Set, parties int, before bool) {
 	earlier := g.part.Have()
 	for _, o := range s.sources.all {

@@ -110,7 +110,7 @@ func (g storing) there(ctx context.Context) (info fsys.Info, there bool, err err
 	return fsys.Info{Size: g.object.Size, ModTime: g.object.ModTime}, true, nil
 }
 
-// check verifies the existing file, by its pieces if there are any.
+// check verifies the existing file, by pieces if any are given.
 func (g storing) check(ctx context.Context, claims []verify.Claim, pieces verify.PieceClaim,
 	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	if _, there, err := g.there(ctx); err != nil || !there {

@@ -12,12 +12,12 @@ import (
 	"braid/verify"
 )
 
-// A showing is what a source's answers show about its version of the file.
+// A showing describes a source's version of the file, by its answers.
 type showing struct {
 	asked    bool      // it is the asked server, and not a mirror that this one leads to
 	vouches  bool      // the digest that it states is the known one
-	etag     string    // strong; "" if there is none
-	modified time.Time // zero if there is none
+	etag     string    // strong; "" without one
+	modified time.Time // zero without one
 }
 
 // shows adds what an answer shows. An answer that shows less changes nothing.
@@ -108,7 +108,7 @@ const mostSingle = 4
 // A candidate is a source that may be asked for the whole file alone.
 type candidate struct {
 	url   *url.URL
-	named address.Scope // of what named it
+	named address.Scope // of the server or document that named it
 }
 
 // candidates returns the sources that may have the right file of size bytes, the likelier ones first. It
@@ -125,7 +125,7 @@ func (x *sources) candidates(size int64, unsized, described bool) (out []candida
 	return out
 }
 
-// doubts ranks sources by what they did: sent wrong bytes, failed, or sent all of a wrong file.
+// doubts ranks sources by their faults: sent wrong bytes, failed, or sent all of a wrong file.
 func (o *origin) doubts(size int64) int {
 	switch {
 	case size > 0 && o.brought.Len() == size:

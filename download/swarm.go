@@ -89,7 +89,7 @@ type sharing struct {
 	torrent metainfo.Torrent
 	file    metainfo.File
 	peers   []string      // host:port, given by a magnet link
-	named   address.Scope // of what named it: peers may have such addresses
+	named   address.Scope // of the server or document that named it: peers may have such addresses
 	shared  *sharedPieces // pieces that its files share
 }
 
@@ -123,7 +123,7 @@ func (c *Client) swarms(n network) source.Swarms {
 	return c.Swarms(cfg)
 }
 
-// A swarm is the swarm that a session takes part in. Without src there is none.
+// A swarm is the swarm that a session takes part in. src is nil without one.
 type swarm struct{ src source.Swarm }
 
 // join joins the swarm of a file, and offers the bytes that are already there.
@@ -144,14 +144,14 @@ func (w *swarm) leave() {
 	}
 }
 
-// here offers the swarm what other sources sent.
+// here offers the swarm the bytes of other sources.
 func (w *swarm) here(r byterange.Range) {
 	if w.src != nil {
 		w.src.Here(r)
 	}
 }
 
-// gone withdraws from the swarm what turned out to be wrong.
+// gone withdraws wrong bytes from the swarm.
 func (w *swarm) gone(r byterange.Range) {
 	if w.src != nil {
 		w.src.Gone(r)
@@ -165,7 +165,7 @@ func asSource(ev scheduler.SourceAdded, t source.Traits, last bool) scheduler.So
 }
 
 const (
-	// swarmLeast is the shortest time left in which peers are looked for if there are servers.
+	// swarmLeast is the shortest time left that is worth a search for peers beside servers.
 	swarmLeast = 10 * time.Second
 	// swarmAfter is how long servers are measured before that.
 	swarmAfter = 3 * time.Second

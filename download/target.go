@@ -16,8 +16,8 @@ import (
 //
 // WriteAt and ReadAt are called by several goroutines at once while the file arrives. Each byte is written
 // once, in any order. Bytes that turn out to be wrong are written again, and so is the whole file if it
-// changes at its origin. The proof is of what ReadAt returns: each byte is read back after it was written for
-// the last time. A read of bytes that are being written again may return anything.
+// changes at its origin. The proof is of the bytes that ReadAt returns: each is read back after it was
+// written for the last time. A read of bytes that are being written again may return anything.
 //
 // Then Commit is called, or Discard if the download ends otherwise, also after a failed Commit. Each is
 // called at most once, and after all reads and writes have returned. An error of any method ends the download
@@ -25,11 +25,10 @@ import (
 type Target interface {
 	io.WriterAt
 	io.ReaderAt
-	// Commit makes the first p.Size() bytes the file. The proof states that they are right, and by what
-	// evidence. Bytes after them have no meaning. An error means that there is no file. Commit should return
-	// if ctx ends.
+	// Commit makes the first p.Size() bytes the file. p is the proof that they are right. Bytes after them
+	// have no meaning. An error means that no file was made. Commit should return if ctx ends.
 	Commit(ctx context.Context, p verify.Proof) error
-	// Discard gives up what was written, if anything was.
+	// Discard gives up the written bytes, if any.
 	Discard() error
 }
 

@@ -25,10 +25,10 @@ type Store interface {
 // serves one request. Its methods are called one after another. An error ends the download, with that error
 // if it is an *[Error].
 type Upload interface {
-	// Existing returns the existing file of that name. If there is none, the error is fs.ErrNotExist.
+	// Existing returns the existing file of that name. Without one, the error is fs.ErrNotExist.
 	Existing(ctx context.Context) (*Existing, error)
 	// Resume takes over the parts that an earlier run uploaded of the first size bytes. State is that of the
-	// last of them. If size is 0, there are none.
+	// last of them. If size is 0, no part was uploaded.
 	Resume(ctx context.Context) (size int64, state []byte, err error)
 	// PartEnd returns the end of the part that begins at off, in a file of size bytes, -1 if unknown.
 	PartEnd(off, size int64) int64
@@ -41,8 +41,8 @@ type Upload interface {
 	// exists, or was made since Existing was called, the error is fs.ErrExist, unless final replaces the one
 	// that Existing returned.
 	Commit(ctx context.Context, final UploadFinal) error
-	// Found is called if the file that Existing returned is right as it is. What Commit would leave beside it
-	// may be missing.
+	// Found is called if the file that Existing returned is right as it is. Files that Commit would leave
+	// beside it may be missing.
 	Found(ctx context.Context, final UploadFinal)
 	// Close ends an upload that was not committed. It keeps the parts for the next Resume, or discards them.
 	// Nothing is read after it.
@@ -57,7 +57,7 @@ type UploadPart struct {
 	// URL is that of the file, masked. Claims are to be proven of it.
 	URL    string
 	Claims []verify.Claim
-	// State is what a later run needs to continue after the part. It has no secrets.
+	// State lets a later run continue after the part. It has no secrets.
 	State []byte
 	// Uploaded must be called when the part is uploaded and its state is stored.
 	Uploaded func()
@@ -97,7 +97,8 @@ func newUploading(to Upload) *uploading {
 	return &uploading{to: to, size: -1, moved: make(chan struct{})}
 }
 
-// uploadState is what continues an upload: the file, and the state of its checks.
+// uploadState lets a later run continue an upload. It has the facts about the file and the state of its
+// checks.
 type uploadState struct {
 	Identity   partfile.Identity `json:"identity"`
 	Signatures []savedSignature  `json:"signatures,omitempty"`
@@ -255,7 +256,7 @@ func (u *uploading) begins() int64 {
 	return u.front
 }
 
-// restart discards what was uploaded.
+// restart discards the uploaded parts.
 func (u *uploading) restart(ctx context.Context) error {
 	if u == nil {
 		return nil

@@ -26,7 +26,7 @@ type Verdict struct {
 	Damaged     byterange.Set // ranges of the right file that are missing or wrong, by its pieces
 	Elapsed     time.Duration
 
-	repair *Request // the download that puts the right file in its place; nil if there is none
+	repair *Request // the download that puts the right file in its place; nil if none can
 }
 
 // An inspection is one call of Verify.

@@ -43,7 +43,7 @@ type revision struct {
 	single         bool          // one source at a time: the bytes of several were wrong
 	wrong          error         // the error of those bytes
 	candidates     []candidate   // to be asked alone
-	candidateScope address.Scope // of what named the one that is asked alone
+	candidateScope address.Scope // of the server or document that named the one being asked
 }
 
 // newRevision returns the revision with the facts of the request, which do not change.
@@ -99,8 +99,8 @@ func (x *subject) mayEnd(part *partfile.File, size int64) bool {
 	return (x.size < 0 || x.sizeBy < byUser) && size > 0 && size <= part.Front() && x.strong()
 }
 
-// An aside holds what is fetched beside the file: documents, torrents, signatures. A goroutine fetches each
-// and sends it to a channel with room for it.
+// An aside holds the documents, torrents and signatures that are fetched beside the file. A goroutine fetches
+// each and sends it to a channel with room for it.
 type aside struct {
 	documents          chan documentResult // documents that were read
 	offered            chan offer          // torrents with peers

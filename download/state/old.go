@@ -24,8 +24,8 @@ import (
 //	braid speeds 1
 //	mirror.example.net:443 5000000 40000 1800000000
 //
-// A pin has the name of its entry, what was offered, and the day of the last use, counted from 1970. A speed
-// has bytes a second, the round trip time in microseconds, and the Unix time of the measurement.
+// A pin has the name of its entry, the offered evidence, and the day of the last use, counted from 1970. A
+// speed has bytes a second, the round trip time in microseconds, and the Unix time of the measurement.
 const (
 	oldPins   = "braid promises 1 crc32c="
 	oldSpeeds = "braid speeds 1\n"
@@ -34,8 +34,8 @@ const (
 
 // Adopt imports the pins or speeds that an earlier release kept in the file at path, and removes the file
 // once all of them are on disk. Several programs may do that at once. A file that is damaged or something
-// else is renamed to path.bad. The error says why nothing was imported, for a message; it is nil if there is
-// no such file. A Store with PinsOnly uses the pins and leaves the file.
+// else is renamed to path.bad. The error says why nothing was imported, for a message; it is nil if no such
+// file exists. A Store with PinsOnly uses the pins and leaves the file.
 func (s *Store) Adopt(path string) error {
 	if s == nil || s.Dir == "" {
 		return nil

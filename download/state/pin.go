@@ -52,9 +52,9 @@ func (e *DowngradeError) Error() string {
 	return "this URL " + strings.Join(e.Now.missing(e.Before), "; it ")
 }
 
-// missing returns what was offered before and is not now, in phrases that follow "this URL": a strong digest
-// over https if there is a weaker one now, one over http only, or none (rule 64), and a signature if there is
-// none of its kind. A digest over http protects only against accidents and may be missing.
+// missing returns the earlier offers that are missing now, in phrases that follow "this URL": a strong digest
+// over https, if the best digest now is weaker, came over http, or is missing (rule 64); and a signature, if
+// none of its kind is offered. A digest over http protects only against accidents and may be missing.
 func (p Pin) missing(before Pin) (what []string) {
 	if before.HTTPS.Strong() && p.HTTPS < before.HTTPS {
 		what = append(what, "gave "+before.HTTPS.String()+" over https before, and now gives "+p.digest())
@@ -86,7 +86,7 @@ func (p Pin) raise(o Pin) Pin {
 	}
 }
 
-// CheckPin compares what u offers now with what it offered before. The error is a *DowngradeError. It is
+// CheckPin compares the present offer of u with the earlier ones. The error is a *DowngradeError. It is
 // called once everything that servers offer is known, and not if the user vouches for the file.
 func (s *Store) CheckPin(u *url.URL, offered Pin) error {
 	name, ok := s.pinName(u)
@@ -146,7 +146,7 @@ func (s *Store) pin(name string) Pin {
 	return p
 }
 
-// raisePin adds what is offered to an entry.
+// raisePin adds an offer to an entry.
 func (s *Store) raisePin(name string, offered Pin) error {
 	before := s.pin(name)
 	p := before.raise(offered)

@@ -84,7 +84,7 @@ func (s *Store) write(learned map[string]measured) {
 	}
 }
 
-// learned returns what was learned since the last call. The caller holds mu.
+// learned returns the speeds learned since the last call. The caller holds mu.
 func (s *Store) learned() map[string]measured {
 	learned := map[string]measured{}
 	for host, m := range s.hosts {
@@ -97,7 +97,7 @@ func (s *Store) learned() map[string]measured {
 	return learned
 }
 
-// host returns what is known of a host. It reads the entry on first use.
+// host returns the known speed of a host. It reads the entry on first use.
 func (s *Store) host(name string) measured {
 	m, ok := s.hosts[name]
 	if !ok {

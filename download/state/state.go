@@ -2,9 +2,9 @@
 // file (a [Version]), which evidence a URL offered (a [Pin]), and how fast a host was (a [Speed]).
 //
 // Everything is in one folder, each entry in its own file. The name of an entry is a hash, so the folder does
-// not reveal what was downloaded. An entry is replaced as a whole, so several programs may use the folder at
-// once. A damaged entry is ignored until another one replaces it. The modification time is that of the last
-// use. Entries that were not used for long are removed, and so are the oldest of too many.
+// not reveal the downloads. An entry is replaced as a whole, so several programs may use the folder at once.
+// A damaged entry is ignored until another one replaces it. The modification time is that of the last use.
+// Entries that were not used for long are removed, and so are the oldest of too many.
 //
 // Nothing depends on it: without an entry a file is compared or fetched, a URL is a new one, and a speed is
 // measured.
@@ -38,8 +38,8 @@ import (
 // A Store is the folder. The nil Store knows nothing and keeps nothing. The fields must not be changed after
 // first use. The methods may be called by several goroutines.
 type Store struct {
-	// Dir is the folder, which is made when there is something to keep. If empty, pins and speeds are kept in
-	// memory only, and versions not at all.
+	// Dir is the folder, which is made when needed. If empty, pins and speeds are kept in memory only, and
+	// versions not at all.
 	Dir string
 	// PinsOnly makes the Store check pins, know nothing else, and write nothing.
 	PinsOnly bool
@@ -57,7 +57,7 @@ type kind struct {
 	folder string
 	most   int           // entries
 	old    time.Duration // when an entry is forgotten
-	due    string        // entries are counted when one is written whose name, a hash, has this prefix
+	due    string        // entries are counted after writing one with this prefix (names are hashes)
 	hint   bool          // not worth waiting for the disk; reading it does not count as a use
 }
 
@@ -107,8 +107,8 @@ func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
 // touch sets the time of an entry's last use. If that fails, the entry is only removed sooner.
 func (s *Store) touch(k kind, name string, at time.Time) { os.Chtimes(s.path(k, name), at, at) }
 
-// put writes an entry. Learning more must not lose what is known: an entry that replaces another one is
-// synced to disk first. A new one is not.
+// put writes an entry. Learning more must not lose known facts: an entry that replaces another one is synced
+// to disk first. A new one is not.
 func (s *Store) put(k kind, name string, r any) error {
 	if s.Dir == "" || s.PinsOnly {
 		return errNotWritten

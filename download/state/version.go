@@ -12,8 +12,8 @@ const maxETag = 4 << 10
 
 var versions = kind{folder: "versions", most: 10_000, old: year, due: "000"}
 
-// A Version is what is known of one download. It makes the next request conditional (RFC 9110, section 13.1),
-// and shows whether the file on disk is unchanged.
+// A Version is the known version of a downloaded file. It makes the next request conditional (RFC 9110,
+// section 13.1), and shows whether the file on disk is unchanged.
 type Version struct {
 	// ETag is as the server sent it. LastModified is zero if it sent no usable date. Host gave both.
 	ETag         string
@@ -22,11 +22,11 @@ type Version struct {
 	// Size and Digest, a SHA-256, are those of the bytes.
 	Size   int64
 	Digest verify.Digest
-	// Over is the channel of the best evidence for these bytes; zero if there was none.
+	// Over is the channel of the best evidence for these bytes; zero without evidence.
 	Over verify.Channel
 }
 
-// Version returns what is known of the file at path that came from u.
+// Version returns the known version of the file at path that came from u.
 func (s *Store) Version(path string, u *url.URL) (Version, bool) {
 	name, ok := s.versionName(path, u)
 	if !ok {
