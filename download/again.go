@@ -36,7 +36,7 @@ type carried struct {
 	before *state.Version
 }
 
-// tellAside reports the files that were set aside since its last call to Observe.
+// tellAside reports to Observe the files that were set aside since its last call.
 func (p *carried) tellAside(r *Request, part *partfile.File) {
 	if why := part.Aside(); why != p.aside {
 		p.aside = why

@@ -52,7 +52,7 @@ const (
 // A chunk is a range of one party's bytes that another source compares.
 type chunk struct {
 	of, by *party
-	duel   *pair // both parties' bytes are compared; nil: only those of of
+	duel   *pair // both parties' bytes are compared with by's; nil: only those of of
 	task
 	begun time.Time
 	stop  context.CancelFunc // set once it runs

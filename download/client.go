@@ -73,16 +73,16 @@ type Client struct {
 	// HostLimits limit the bytes a second from each host. If nil, there is no such limit.
 	HostLimits *HostLimits
 	// Growth selects how connections are added. The zero value doubles their number; scheduler.GrowSingle
-	// adds one at a time, as the RFC says.
+	// adds one at a time, as RFC 6249, section 7, says.
 	Growth scheduler.GrowthMode
 
 	// Open makes sources of the caller's own for URLs of Request.Mirrors with these schemes, in lower case.
 	// It does not replace http, https, ftp and ftps. Such sources are mirrors like others: their bytes count
 	// only if a known digest of the file proves them.
 	Open map[string]func(u *url.URL) source.Source
-	// Swarms makes the client of BitTorrent swarms, once for each Get or GetAll, which closes it.
-	// torrentsource.Plug returns such a function. If nil, no peers are asked, and a note says so if
-	// Request.Peers wants them.
+	// Swarms makes the client of BitTorrent swarms, once for each call of Get, GetAll or another method,
+	// which closes it. torrentsource.Plug returns such a function. If nil, no peers are asked, and a note
+	// says so if Request.Peers wants them.
 	Swarms func(source.SwarmConfig) source.Swarms
 }
 

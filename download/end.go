@@ -55,7 +55,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if err == nil {
 		s.takeContentDigest(f)
 	}
-	if errors.Is(err, errDated) { // which is no failure
+	if errors.Is(err, errDated) { // it is no failure
 		s.useLast(o)
 		s.step(scheduler.FetchEnded{Fetch: id, Fault: scheduler.FaultGone})
 		return

@@ -14,7 +14,7 @@ import (
 	"braid/source"
 )
 
-// A message is sent by a fetch to the loop. Exactly one of answer, coming and ended is set. Otherwise it
+// A message is sent by a fetch to the loop. At most one of answer, coming and ended is set. Without them, it
 // reports that wrote is on disk: fresh bytes of it are the fetch's own, and another fetch had written theirs
 // before.
 type message struct {

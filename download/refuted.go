@@ -75,7 +75,7 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	}
 	if _, err := check.Proof(); err != nil {
 		if wrong := wrongOf(err); whole && wrong != nil {
-			if len(g.req.Mirrors)+len(prior.Mirrors) > 0 { // one of which may have the file of this digest
+			if len(g.req.Mirrors)+len(prior.Mirrors) > 0 { // one may have the file of this digest
 				return g.goOnRefuted(takenOver(id, prior, sealed))
 			}
 			return g.keepRefuted(ctx, prior, wrong)

@@ -77,7 +77,7 @@ func (g *getter) askPlaces(ctx context.Context, s *session) error {
 	}
 	switch {
 	case err != nil || x.nature != theFile:
-	case verify.Agree(s.req.Claims, x.file.Claims) != nil: // before what is here is given up for that file
+	case verify.Agree(s.req.Claims, x.file.Claims) != nil: // before the bytes are given up for that file
 		return s.compareWithUser(o, x.file.Claims)
 	case verify.Agree(s.claims, x.file.Claims) == nil:
 		s.file = x.file

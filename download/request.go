@@ -270,7 +270,7 @@ type (
 		Bytes int64
 		Have  byterange.Set
 	}
-	// Offered has what the server stated about the file or, if By is not empty, what the document By did.
+	// Offered has what the server stated about the file or, if By is not empty, what the document By states.
 	Offered struct {
 		File metalink.File
 		By   string

@@ -314,7 +314,7 @@ func (s *session) describe() {
 	s.disk.do(func() error { return s.part.Begin(id) })
 }
 
-// makeWay sets aside what an earlier run left and cannot be resumed, now that other bytes come.
+// makeWay sets aside the useless bytes of an earlier run, now that other bytes come.
 func (s *session) makeWay() error {
 	if err := s.part.MakeWay(); err != nil {
 		return s.stop(err)

@@ -21,7 +21,7 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	if before < 0 && (held || s.how == wrongDigest) { // the body of a source without a length ended there
 		before = g.part.Front()
 	}
-	bound := s.how == noSource && !k.guessed() // places with another size were refused, or had nothing of what is missing
+	bound := s.how == noSource && !k.guessed() // places of another size were refused, or lacked bytes
 	if before < 0 && !bound || k.sizeBy == byUser || g.req.inOrder() && g.part.Front() > 0 {
 		return false, nil
 	}
@@ -62,7 +62,8 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	return true, nil
 }
 
-// giveUp records that a size did not lead to the file. One that was only contradicted may be tried again, once.
+// giveUp records that a size did not lead to the file. A size that was only contradicted may be tried again,
+// once.
 func (k *known) giveUp(size int64, contradicted bool) {
 	if contradicted && !slices.Contains(k.disowned, size) {
 		k.disowned = append(k.disowned, size)

@@ -56,7 +56,7 @@ type past struct {
 	brought byterange.Set // bytes in place that only it sent
 	bytes   int64
 	busy    time.Duration
-	banned  error // why it is not asked again; nil: it is
+	banned  error // why it is not asked again; nil if it may be
 	other   bool  // it has another file
 	claimed int64 // see origin
 }
