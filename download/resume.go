@@ -76,14 +76,14 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	if g.req.provenByPieces() {
 		want.PieceSum = partfile.SumPieces(g.req.Described.Pieces)
 	}
-	if g.req.described() { // no server is asked what the file is
-		prior, err := decidedBy(g.req.Claims, want, prior)
-		return takenOver(want, prior, sealed), err
-	}
 	if sealed && verify.Strong(g.req.Claims) { // the digest that the user gave before may have been mistyped
 		prior.Claims = without(prior.Claims, slices.DeleteFunc(yieldingOf(prior), func(c verify.Claim) bool {
 			return verify.Agree([]verify.Claim{c}, g.req.Claims) == nil
 		}))
+	}
+	if g.req.described() { // no server is asked what the file is
+		prior, err := decidedBy(g.req.Claims, want, prior)
+		return takenOver(want, prior, sealed), err
 	}
 	if conflict := verify.Agree(prior.Claims, g.req.Claims); conflict != nil {
 		if !sealed {

@@ -88,6 +88,11 @@ func (j *judge) kept() {
 	if c.Do == "resume" && len(j.users) > 0 || j.mingled() {
 		return
 	}
+	// The places of a document are mirrors: nothing but its digest ties their bytes together, and now there is none.
+	described := func(c Command) bool { return c.Document != "" }
+	if c.User == "" && len(j.now) == 0 && slices.ContainsFunc(j.Commands[:j.k], described) {
+		return
+	}
 	// The bytes belong to another subject, or nothing shows to which one.
 	if j.rightBytes(c.Before.Part) < j.safe || !j.tied() {
 		return
@@ -192,7 +197,8 @@ func (j *judge) arrives() {
 		return
 	}
 	places := append([]string{c.Asked}, c.Mirrors...)
-	if asked.Digest == want && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party == c.Asked && a.Links }) {
+	links := func(a Answer) bool { return a.Party == c.Asked && a.Links && a.Kind == j.asks() }
+	if asked.Digest == want && slices.ContainsFunc(c.Answers, links) {
 		places = append(places, asked.Links...)
 	}
 	for _, p := range places {

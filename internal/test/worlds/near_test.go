@@ -66,7 +66,7 @@ func (m *maker) changeCommand() {
 	c := &w.Commands[m.IntN(len(w.Commands))]
 	switch m.IntN(10) {
 	case 0:
-		c.Sha = pick(m, "", "0", "1", "x")
+		c.Sha, c.Doc = pick(m, "", "0", "1", "x"), ""
 	case 1:
 		c.Mirrors = m.some(m.names)
 	case 2:
@@ -89,7 +89,7 @@ func (m *maker) changeCommand() {
 	case 8:
 		m.sayAndSign()
 		if c.Do == "get" {
-			c.Doc = pick(m, "", "0", "1")
+			c.Doc, c.Sha = pick(m, "", "0", "1"), ""
 		}
 	case 9:
 		m.sayAndSign()
