@@ -118,8 +118,8 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 		if !came.Empty() {
 			c.by.fails = 0
 		}
-	case errors.As(err, &e) && c.by.from.first && b.announced(e.Hops) != nil:
-		b.err = b.announced(e.Hops)
+	case errors.As(err, &e) && c.by.from.first && b.announced(e.Hops, false) != nil:
+		b.err = b.announced(e.Hops, false)
 		b.end()
 	default:
 		if !came.Empty() {
@@ -134,10 +134,12 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 	}
 }
 
-// announced returns an error if the asked server gives another digest now, wherever its redirects lead.
-func (b *board) announced(hops []metalink.Hop) error {
-	file, _ := metalink.FromHops(hops, true) // the error is about where the server led to
-	if b.asked && verify.Agree(b.claims, file.Claims) != nil && mayAnnounce(b.claims, hops, file.Claims) {
+// announced is an error if the asked server gives another digest by now, whatever became of the answer that it led to,
+// or if resized, another size.
+func (b *board) announced(hops []metalink.Hop, resized bool) error {
+	file, err := metalink.FromHops(hops, true) // the error is of what the server led to
+	other := resized && err == nil || b.asked && verify.Agree(b.claims, file.Claims) != nil
+	if other && mayAnnounce(b.claims, hops, file.Claims) {
 		return &otherNowError{errOtherNow, file.Claims}
 	}
 	return nil
@@ -241,13 +243,9 @@ func (e *otherNowError) Unwrap() error { return e.error }
 func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
 	if o.first {
-		file, err := metalink.FromHops(a.Hops, true)
-		other := err == nil && metalink.Own(a.Hops) == len(a.Hops) && k.b.bound && differs(a.Size, k.b.size)
-		if err := k.b.announced(a.Hops); err != nil {
+		resized := metalink.Own(a.Hops) == len(a.Hops) && k.b.bound && differs(a.Size, k.b.size)
+		if err := k.b.announced(a.Hops, resized); err != nil {
 			return err
-		}
-		if other && mayAnnounce(k.b.claims, a.Hops, file.Claims) {
-			return &otherNowError{errOtherNow, file.Claims}
 		}
 	}
 	if err := sameFile(o, a, k.b.size, k.b.claims); err != nil {

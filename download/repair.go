@@ -42,8 +42,8 @@ func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.MismatchError) (found bool, err error) {
 	x := g.carried.recheck
 	if x == nil {
-		if err := g.askPlaces(ctx, s); err != nil {
-			return false, err
+		if other, err := g.askPlaces(ctx, s); other || err != nil {
+			return other, err
 		}
 		g.note("some of what came is wrong: it is compared with what other sources have, to find the wrong bytes")
 		x = newRecheck(s)
@@ -64,28 +64,31 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 	return found, err
 }
 
-// askPlaces asks the server for places to compare with, if it was not asked in this run because the file was
-// complete.
-func (g *getter) askPlaces(ctx context.Context, s *session) error {
+// askPlaces asks the server for places to compare with, if it was not asked in this run, as all of the file was here. It
+// reports whether the server stated another digest than one of an earlier run, which yields to it.
+func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
-		return nil
+		return false, nil
 	}
 	x, err := g.req.inquire(ctx, g.http, glance, condition{})
 	if err != nil {
 		x, err = g.req.onTheWay(x, err)
 	}
-	switch {
+	switch claims := x.file.Claims; {
 	case err != nil || x.nature != theFile:
-	case verify.Agree(s.req.Claims, x.file.Claims) != nil: // before the bytes are given up for that file
-		return s.compareWithUser(o, x.file.Claims)
-	case verify.Agree(s.claims, x.file.Claims) == nil:
+	case verify.Agree(s.req.Claims, claims) != nil: // before what is here is given up for that file
+		return false, s.compareWithUser(o, claims)
+	case verify.Agree(s.recalled, claims) != nil && verify.Agree(s.firm(), claims) == nil:
+		s.digests(claims)
+		return true, nil
+	case verify.Agree(s.firm(), claims) == nil:
 		s.file = x.file
 		s.addMirrors()
-	case verify.Agree(s.ofServer(), x.file.Claims) != nil && s.mayAnnounce(x.answer.Hops, x.file.Claims):
-		return &otherNowError{errOtherNow, x.file.Claims}
+	case s.mayAnnounce(x.answer.Hops, claims):
+		return false, &otherNowError{errOtherNow, claims}
 	}
-	return nil
+	return false, nil
 }
 
 // mixes records in the journal that only a digest ties the bytes together.

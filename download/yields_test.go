@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
 	"braid/verify"
 )
@@ -120,5 +121,23 @@ func TestListsDigestOfEarlierRun_Rule34_Rule39(t *testing.T) {
 			}
 			verified(t, r.right(s.Content), want)
 		})
+	}
+}
+
+// Proves rules 34 and 40: all of the file is here, tied by a digest alone that was mistyped in an earlier run. The digest
+// that the server gives by now decides, and nothing is fetched again.
+func TestStatedBesideRecalled_Rule34_Rule40(t *testing.T) {
+	t.Parallel()
+	s := sized(t, mib, mirrortest.Digest())
+	r := newRun(t, s.URL)
+	if err := r.key().Make(); err != nil {
+		t.Fatal(err)
+	}
+	id := partfile.Identity{Size: mib, ETag: `"v"`, ETagHost: s.Addr, Mixed: true, Claims: userClaim(other())}
+	r.plant(id, made(mib, 7), r.key())
+	res := r.right(s.Content)
+	verified(t, res, byDigest)
+	if res.Fetched != 0 {
+		t.Errorf("%d bytes were fetched", res.Fetched)
 	}
 }
