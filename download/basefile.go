@@ -73,6 +73,7 @@ func identityOf(r *Request, k *known) partfile.Identity {
 	id := partfile.Identity{
 		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: k.size, Claims: k.claims,
 		Yielding: withoutUser(join(k.recalled, without(k.claims, without(k.claims, r.Claims)))),
+		Denied:   k.denied,
 		ETag:     k.tag.etag, ETagHost: k.tag.host, Mixed: k.mixed, Require: r.Require.String(),
 	}
 	if k.sizeBy == byOther && k.size >= 0 {

@@ -158,6 +158,11 @@ func (k *known) digests(claims []verify.Claim) {
 // over a more trusted channel stays.
 func (k *known) outdate(claims []verify.Claim) {
 	k.recalled = without(k.recalled, claims)
+	if !verify.Strong(common(k.denied, claims)) {
+		k.denied = slices.DeleteFunc(slices.Clone(k.denied), func(c verify.Claim) bool {
+			return backed(claims, c.Channel, verify.Signed)
+		})
+	}
 	switch {
 	case verify.Strong(common(k.heard, claims)): // it still states them
 		k.heard = nil
@@ -203,6 +208,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	yielding, standing := yieldingOf(prior), standingOf(prior)
 	k.recalled = without(earlier(yielding, r.Claims), said)
 	k.heard = without(earlier(standing, r.Claims), said)
+	k.denied = prior.Denied
 	k.claims = slices.Concat(k.claims, k.recalled, k.heard)
 	k.outdate(said)
 	if r.Described == nil || r.Described.Size < 0 {
@@ -224,6 +230,22 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 			k.file.Mirrors = append(k.file.Mirrors, metalink.Mirror{URL: u, Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
 		}
 	}
+}
+
+// reinstated returns prior with the digests that a request denied and this one does not contradict. Claims of prior that
+// contradict those came from the request that denied them.
+func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
+	denied := against(prior.Denied, r.Claims)
+	again := without(prior.Denied, denied)
+	prior.Claims, prior.Denied = join(again, without(prior.Claims, against(prior.Claims, again))), denied
+	return prior
+}
+
+// against returns the claims that others contradict.
+func against(claims, others []verify.Claim) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
+		return verify.Agree([]verify.Claim{c}, others) == nil
+	})
 }
 
 // yieldingOf returns the claims of an earlier run that count until an authority of this one, or the bytes,

@@ -287,8 +287,7 @@ func (s *session) askOriginForSignatures() error {
 }
 
 // compareWithUser compares the server's digests with the user's. A contradiction ends the session, except for
-// a place of a document, which is one of several. If the server repeats its digest of an earlier run, the
-// journal keeps that one.
+// a place of a document, which is one of several.
 func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	err := verify.Agree(s.req.Claims, claims)
 	switch {
@@ -296,9 +295,6 @@ func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 		return nil
 	case s.req.Described != nil:
 		return otherDigest(o, err)
-	case s.begun && verify.Strong(common(s.denied, claims)):
-		s.claims = join(without(s.claims, s.req.Claims), s.denied)
-		s.describe()
 	}
 	return s.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))
 }

@@ -33,10 +33,9 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 	case want.URLSum != prior.URLSum:
 		return prior, conflict
 	}
-	kept := slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
-		return verify.Agree([]verify.Claim{c}, g.req.Claims) != nil
-	})
-	g.carried.denied, prior.Claims = without(standingOf(prior), kept), kept
+	wrong := against(prior.Claims, g.req.Claims)
+	prior.Denied = join(prior.Denied, without(wrong, yieldingOf(prior)))
+	prior.Claims = without(prior.Claims, wrong)
 	return prior, nil
 }
 

@@ -161,3 +161,35 @@ func TestMistypedDigestCosts_Rule40(t *testing.T) {
 		t.Errorf("%v: %d bytes were fetched, %d compared", err, res.Fetched, res.Compared)
 	}
 }
+
+// Proves rules 34 and 40: a mistyped digest does not take back what the server has stated before. Whether the command with
+// it is stopped or ends, what the server stated counts in the next one without it.
+func TestMistypedDigestDenies_Rule34_Rule40(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(r *run){
+		"stopped":           func(r *run) { r.interrupt(4 * mib) },
+		"to its end":        func(r *run) { r.wrong(download.Mismatch) },
+		"to its end, twice": func(r *run) { r.wrong(download.Mismatch); r.get() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, 12*mib, mirrortest.Digest())
+			r := newRun(t, s.URL)
+			r.interrupt(2 * mib)
+			stated := s.Digest()
+			s.Reset()
+			r.req.Claims = userClaim(other())
+			end(r)
+			wrong := sized(t, 12*mib, mirrortest.Corrupt(mib), mirrortest.Corrupt(11*mib))
+			s.Reset(mirrortest.Redirect(wrong.URL))
+			r.req.Claims = nil
+			if name == "stopped" { // else all bytes are here, and right
+				if e := r.wrong(download.Mismatch); !strings.Contains(e.Error(), stated.Hex()) {
+					t.Errorf("%v", e)
+				}
+				s.Reset()
+			}
+			verified(t, r.right(s.Content), byDigest)
+		})
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"braid/address"
@@ -21,6 +20,9 @@ func (g *getter) recover(ctx context.Context) error {
 	prior, ok := g.part.Prior()
 	if !ok {
 		return nil
+	}
+	if g.part.Sealed() {
+		prior = reinstated(prior, &g.req)
 	}
 	if g.req.Refresh {
 		return (&refresh{getter: g, prior: prior, sealed: g.part.Sealed()}).goOn(ctx)
@@ -77,9 +79,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		want.PieceSum = partfile.SumPieces(g.req.Described.Pieces)
 	}
 	if sealed && verify.Strong(g.req.Claims) { // the digest that the user gave before may have been mistyped
-		prior.Claims = without(prior.Claims, slices.DeleteFunc(yieldingOf(prior), func(c verify.Claim) bool {
-			return verify.Agree([]verify.Claim{c}, g.req.Claims) == nil
-		}))
+		prior.Claims = without(prior.Claims, against(yieldingOf(prior), g.req.Claims))
 	}
 	if g.req.described() { // no server is asked what the file is
 		prior, err := decidedBy(g.req.Claims, want, prior)

@@ -79,6 +79,7 @@ func (g storing) goesOn(ctx context.Context, data []byte) (prior partfile.Identi
 	if json.Unmarshal(data, &state) != nil {
 		return prior, state, errUploadState
 	}
+	state.Identity = reinstated(state.Identity, &g.req)
 	if !g.continuable(state.Identity) {
 		return prior, state, errors.New("nothing shows that the rest would be of the same file")
 	}

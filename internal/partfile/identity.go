@@ -28,6 +28,9 @@ type Identity struct {
 	// until the server or the bytes contradict them. They came from the request, or from the server before it stated
 	// others that may be about another version.
 	Yielding []verify.Claim
+	// Denied are digests that the server stated, and none of Claims because the request gave other ones. They count
+	// again in a later run whose request does not contradict them, as the user may have mistyped.
+	Denied []verify.Claim
 	// PieceSum is SumPieces of the pieces that have to prove the file because no digest of the whole file is known.
 	// Otherwise it is empty.
 	PieceSum string
@@ -91,6 +94,7 @@ type identityRecord struct {
 	Mixed        bool          `json:",omitempty"`
 	Claims       []claimRecord `json:",omitempty"`
 	Yielding     []claimRecord `json:",omitempty"`
+	Denied       []claimRecord `json:",omitempty"`
 	PieceSum     string        `json:",omitempty"`
 	ETag         []byte        `json:",omitempty"`
 	ETagHost     string        `json:",omitempty"`
@@ -126,6 +130,7 @@ func (id Identity) encode() ([]byte, error) {
 	rec.Host, rec.Date, rec.Asides = id.Host, id.Date.UTC(), id.asides
 	rec.SizeBy, rec.Mixed = id.SizeBy, id.Mixed
 	rec.Claims, rec.Yielding, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Yielding), recordsOf(id.Refuted)
+	rec.Denied = recordsOf(id.Denied)
 	p, err := json.Marshal(rec)
 	if err == nil && len(p) > maxPayload {
 		rec.Mirrors = nil // mirrors are only a hint, and nothing else can be this long
@@ -152,7 +157,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 	for _, f := range []struct {
 		to   *[]verify.Claim
 		from []claimRecord
-	}{{&id.Claims, rec.Claims}, {&id.Yielding, rec.Yielding}, {&id.Refuted, rec.Refuted}} {
+	}{{&id.Claims, rec.Claims}, {&id.Yielding, rec.Yielding}, {&id.Denied, rec.Denied}, {&id.Refuted, rec.Refuted}} {
 		var err error
 		if *f.to, err = claimsOf(f.from); err != nil {
 			return id, err

@@ -32,6 +32,7 @@ func full(t *testing.T) Identity {
 			{Digest: digest(t, verify.MD5, 2), Field: "--checksum", Channel: verify.User},
 		},
 		Yielding:     []verify.Claim{{Digest: digest(t, verify.SHA256, 3), Field: "SHA256SUMS", Channel: verify.Signed}},
+		Denied:       []verify.Claim{{Digest: digest(t, verify.SHA256, 4), Field: "Digest", Channel: verify.HTTPS}},
 		ETag:         "\"\xff\x80 not UTF-8\"",
 		LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Mirrors:      []Mirror{{"https://b.example/x", 1, true, "DE", address.Private}, {"ftp://c.example/x", 999999, false, "", 0}},
@@ -63,13 +64,13 @@ func TestResume(t *testing.T) {
 	wantContent(t, in(dir, "x"), want)
 }
 
-// A journal of a version without Yielding is decoded without it.
+// A journal of a version without Yielding and Denied is decoded without them.
 func TestIdentityWithoutYielding(t *testing.T) {
 	id := full(t)
-	id.Yielding = nil
+	id.Yielding, id.Denied = nil, nil
 	payload, err := id.encode()
 	must(t, err)
-	if bytes.Contains(payload, []byte("Yielding")) {
+	if bytes.Contains(payload, []byte("Yielding")) || bytes.Contains(payload, []byte("Denied")) {
 		t.Errorf("%s", payload)
 	}
 	if got, err := decodeIdentity(payload); err != nil || !reflect.DeepEqual(got, id) {
