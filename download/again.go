@@ -31,8 +31,8 @@ type carried struct {
 	noRoom    error          // error for a size that does not fit and was given up; nil: none was
 	replaces  bool           // a file exists, and only the server can tell whether another one is newer
 	here      *state.Version // the known version of the existing file; nil: none
-	// before is the field here of the getter that found a document in place of the file. The document's
-	// places are other servers.
+	// before is the same of another URL. It is the field here of the getter that found a document in place of
+	// the file, whose places are other servers.
 	before *state.Version
 }
 

@@ -41,10 +41,23 @@ func (g *getter) recallVersion(ctx context.Context) error {
 		if v, ok := g.c.State.Version(g.result.Path, r.URL); ok && v.Size == info.Size {
 			g.carried.here = &v
 		}
+		if v, ok := g.c.State.VersionAt(g.result.Path); ok && v.Size == info.Size && g.cameFromElsewhere(ctx, v) {
+			g.carried.before = &v
+		}
 	}
 	g.carried.replaces = there
 	r.Overwrite, r.Known = true, nil
 	return nil
+}
+
+// cameFromElsewhere reports whether the existing file is this version of another URL. It reads the file, as another
+// program may have changed it.
+func (g *getter) cameFromElsewhere(ctx context.Context, v state.Version) bool {
+	if here := g.carried.here; !g.req.onDisk() || here != nil && here.Digest == v.Digest {
+		return false
+	}
+	_, err := g.checkThere(ctx, []verify.Claim{{Digest: v.Digest, Channel: verify.HTTP}}, verify.PieceClaim{})
+	return err == nil
 }
 
 // knownBy returns the condition that the caller gives.
@@ -185,9 +198,10 @@ var errLessProven = errors.New("there is a newer one, and less proves it than pr
 
 // stepsDown reports whether a proven file would be replaced by a newer one with less proof (rule 56).
 func (g *getter) stepsDown(proof verify.Proof) bool {
-	here := cmp.Or(g.carried.here, g.carried.before)
-	same := here != nil && slices.Contains(proof.Digests(), here.Digest)
-	return g.carried.replaces && here != nil && !same && !g.req.LessProof && channelOfProof(proof) < here.Over
+	less := func(here *state.Version) bool {
+		return here != nil && !slices.Contains(proof.Digests(), here.Digest) && channelOfProof(proof) < here.Over
+	}
+	return g.carried.replaces && !g.req.LessProof && (less(g.carried.here) || less(g.carried.before))
 }
 
 var errUnprovenNewer = errors.New("the server has an older one, and nothing proves the one that is here")
@@ -244,14 +258,22 @@ func (g *getter) relation(x inquiry) relation {
 	if x.wrong != nil || x.decides() {
 		return unknown
 	}
+	if g.carried.older(x.answer) {
+		return older
+	}
 	return compare(g.carried.here, x.answer)
+}
+
+// older reports whether an answer is about an older file than the existing one.
+func (p *carried) older(a source.Answer) bool {
+	return compare(p.here, a) == older || compare(p.before, a) == older
 }
 
 // outdated reports whether an earlier run left a part of an older version than that of the existing file,
 // which must not be replaced by it.
 func (g *getter) outdated(prior partfile.Identity) bool {
 	then := source.Answer{ETag: prior.ETag, LastModified: prior.Date, Host: prior.Host, Size: prior.Size}
-	return g.req.IfNewer && g.req.keepsNewer() && compare(g.carried.here, then) == older
+	return g.req.IfNewer && g.req.keepsNewer() && g.carried.older(then)
 }
 
 // opaque returns a tag for the weak comparison, which If-None-Match uses (RFC 9110, section 8.8.3.2).
@@ -367,7 +389,7 @@ func (g *getter) follow(ctx context.Context) (*getter, error) {
 	next := newGetter(g.c, g.http, req, g.trees)
 	next.began = g.began
 	if req.Name == g.req.Name {
-		next.carried.before = g.carried.here
+		next.carried.before = cmp.Or(g.carried.here, g.carried.before)
 	}
 	next.carried.fetches, next.result.Fetched, next.result.Duplicate = g.carried.fetches, g.result.Fetched, g.result.Duplicate
 	return next.getNamed(ctx)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"braid/download"
 	"braid/download/state"
@@ -62,4 +63,42 @@ func (r *run) older(s *shelf, v *state.Version) {
 // known is the first version, of which the bytes are known.
 func (s *shelf) known(over verify.Channel) *state.Version {
 	return &state.Version{ETag: `"v1"`, Digest: sum(s.t, []byte("one")), Over: over, Host: strings.TrimPrefix(s.URL, "http://")}
+}
+
+// Proves rule 54 where the file is asked of another URL than the one that it came from: what proved it and its date count
+// there, too, as long as its bytes are the same.
+func TestNewerOfAnotherURL_Rule54(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		set  func(there *shelf, r *run)
+		want string
+		kind download.Kind // of the error; Other if there is none
+	}{
+		"less proven":             {func(*shelf, *run) {}, "one", download.NoEvidence},
+		"less proven, as allowed": {func(_ *shelf, r *run) { r.req.LessProof = true }, "two", download.Other},
+		"as much":                 {func(there *shelf, _ *run) { there.digest = true }, "two", download.Other},
+		"older":                   {func(there *shelf, _ *run) { there.put("old", `"v1"`, monday) }, "one", download.Other},
+		"older, as allowed": {func(there *shelf, r *run) {
+			r.older(there, &state.Version{})
+			there.digest, r.req.Known, r.req.AllowOlder = true, nil, true
+		}, "old", download.Other},
+		"another program's by now": {func(_ *shelf, r *run) { r.put([]byte("own")) }, "two", download.Other},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from, there := newShelf(t, ""), newShelf(t, "")
+			from.put("one", `"v1"`, tuesday)
+			from.digest = true
+			there.put("two", `"v1"`, tuesday.Add(24*time.Hour))
+			r := from.newer(t)
+			r.gets("one")
+			r.req.URL = parse(t, there.URL+"/file.bin")
+			tt.set(there, r)
+			_, err := r.get()
+			if e, ok := errors.AsType[*download.Error](err); ok != (tt.kind != download.Other) || ok && e.Kind != tt.kind {
+				t.Errorf("%v", err)
+			}
+			r.holds(r.path(), tt.want)
+		})
+	}
 }

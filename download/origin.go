@@ -25,7 +25,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		return s.end(wantsHead, errRefused)
 	}
 	a = x.without(a)
-	if o.first && s.req.keepsNewer() && !x.decides() && compare(s.carried.here, a) == older {
+	if o.first && s.req.keepsNewer() && !x.decides() && s.carried.older(a) {
 		if s.req.Require != RequireNothing {
 			return s.stop(unprovenNewer(s.req))
 		}

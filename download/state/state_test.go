@@ -87,7 +87,7 @@ func TestEntriesTellNothing_Rule62(t *testing.T) {
 	s := fresh(t)
 	fill(t, s)
 	paths := entries(t, s)
-	if len(paths) != 3 {
+	if len(paths) != 4 {
 		t.Fatalf("entries: %v", paths)
 	}
 	for _, path := range append(paths, s.Dir, filepath.Dir(paths[0])) {
@@ -174,6 +174,7 @@ func TestForgotten(t *testing.T) {
 		setTime(t, s, time.Now().Add(-tt.days*day))
 		s = s.again()
 		_, version := s.Version("secret/disk.iso", u)
+		s.VersionAt("secret/disk.iso")
 		if pin, speed := s.CheckPin(u, none) != nil, s.Speed("mirror.example.org:443").Rate > 0; pin != tt.pin || speed != tt.speed || version != tt.version {
 			t.Errorf("after %d days: pin %v, speed %v, version %v; want %+v", tt.days, pin, speed, version, tt)
 		}
@@ -344,7 +345,7 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := entries(t, s); len(got) != 4+1+4 {
+	if got := entries(t, s); len(got) != 4+1+4+1 {
 		t.Errorf("%v", got)
 	}
 }

@@ -29,6 +29,18 @@ type Version struct {
 // Version returns the known version of the file at path that came from u.
 func (s *Store) Version(path string, u *url.URL) (Version, bool) {
 	name, ok := s.versionName(path, u)
+	return s.version(name, ok)
+}
+
+// VersionAt is what is known of the file at path, wherever it came from: not its ETag, which says nothing to another
+// server, and no Host.
+func (s *Store) VersionAt(path string) (Version, bool) {
+	name, ok := s.versionName(path, &url.URL{})
+	return s.version(name, ok)
+}
+
+// version is the entry of that name, if there is a name.
+func (s *Store) version(name string, ok bool) (Version, bool) {
 	if !ok {
 		return Version{}, false
 	}
@@ -39,7 +51,7 @@ func (s *Store) Version(path string, u *url.URL) (Version, bool) {
 	return r.version()
 }
 
-// KeepVersion records v for the file at path that came from u. A Version without a SHA-256 is not kept:
+// KeepVersion records v for the file at path that came from u, and for VersionAt. A Version without a SHA-256 is not kept:
 // nothing would show that the file is unchanged.
 func (s *Store) KeepVersion(path string, u *url.URL, v Version) error {
 	name, ok := s.versionName(path, u)
@@ -47,6 +59,10 @@ func (s *Store) KeepVersion(path string, u *url.URL, v Version) error {
 		return nil
 	}
 	err := s.put(versions, name, v.record())
+	if here, ok := s.versionName(path, &url.URL{}); ok && err == nil {
+		v.ETag, v.Host = "", ""
+		err = s.put(versions, here, v.record())
+	}
 	if err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -65,7 +81,7 @@ func (s *Store) Lost() error {
 	return s.lost
 }
 
-// versionName returns the name of an entry. The user's name and password are no part of it.
+// versionName returns the name of an entry. An empty URL stands for the path alone. The user's name and password are no part of it.
 func (s *Store) versionName(path string, u *url.URL) (string, bool) {
 	if s == nil || s.Dir == "" || s.PinsOnly || u == nil {
 		return "", false

@@ -23,6 +23,14 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%s: %+v, %v", path, got, ok)
 		}
 	}
+	here := want
+	here.ETag, here.Host = "", ""
+	if got, ok := s.again().VersionAt("./x/../x/a"); !ok || got != here {
+		t.Errorf("of any URL: %+v, %v", got, ok)
+	}
+	if v, ok := s.VersionAt("x/b"); ok {
+		t.Errorf("of another path: %+v", v)
+	}
 	for path, other := range map[string]string{"x/a": "https://h/a?key=2", "x/b": "https://h/a?key=1"} {
 		if v, ok := s.Version(path, parse(t, other)); ok {
 			t.Errorf("%s of %s is known: %+v", path, other, v)
@@ -32,7 +40,7 @@ func TestVersions(t *testing.T) {
 	if err := s.KeepVersion("x/a", u, bare); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := s.Version("x/a", u); !ok || got != bare || len(entries(t, s)) != 1 {
+	if got, ok := s.Version("x/a", u); !ok || got != bare || len(entries(t, s)) != 2 {
 		t.Errorf("replaced: %+v, %v", got, ok)
 	}
 	long := want
