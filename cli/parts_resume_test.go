@@ -2,12 +2,14 @@ package cli
 
 import (
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -59,6 +61,58 @@ func TestResumeOfWhatIsInPlace_Rule8(t *testing.T) {
 	}
 }
 
+// A journal of an older version does not say whether its URL was asked or only named by a document. No server is asked,
+// and nothing is touched.
+func TestResumeOfOlderJournal(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	var asked atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader("abcdef"))
+	}))
+	defer s.Close()
+	id := proven("abcdef", "")
+	id.URL, id.Size = s.URL+"/a.iso", 6
+	u, err := url.Parse(id.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id.URLSum = partfile.SumURL(u)
+	leave := func() {
+		key := partfile.OpenKey(fsys.OS, job.JournalKey())
+		f, err := partfile.Open(fsys.OS, ".", "a.iso")
+		if err == nil {
+			err = key.Make()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.SealWith(key)
+		if err = f.Begin(id); err == nil {
+			_, err = f.WriteAt([]byte("abc"), 0)
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave()
+	code, _, stderr := command(t, "parts", "resume")
+	if left, ok, err := partfile.Look(fsys.OS, ".", "a.iso"); code != exitLocal || asked.Load() > 0 || !ok || left.Have.Len() != 3 ||
+		!strings.Contains(stderr, "names no URL that says what the file is") || !strings.Contains(stderr, "the same braid get as before") {
+		t.Errorf("exit code %d, %d requests, %+v, %v: %s", code, asked.Load(), left, err, stderr)
+	}
+	if _, err := partfile.Remove(fsys.OS, ".", "a.iso"); err != nil {
+		t.Fatal(err)
+	}
+	id.Asked = true
+	leave()
+	if code, _, stderr := command(t, "parts", "resume"); code != exitDone || asked.Load() == 0 {
+		t.Errorf("of one that says it: exit code %d, %d requests: %s", code, asked.Load(), stderr)
+	}
+}
+
 // proven is the identity of a file with a digest that its server gave.
 func proven(data, require string) partfile.Identity {
 	sum := sha256.Sum256([]byte(data))
@@ -104,7 +158,7 @@ func leaveJournal(t *testing.T, from string, id partfile.Identity, sealed string
 		}
 		f.SealWith(key)
 	}
-	id.URL, id.URLSum, id.Size = from, partfile.SumURL(u), 3
+	id.URL, id.URLSum, id.Asked, id.Size = from, partfile.SumURL(u), true, 3
 	if err := f.Begin(id); err != nil {
 		t.Fatal(err)
 	}

@@ -71,10 +71,13 @@ func (x *inspection) identity() partfile.Identity {
 // beside a tag.
 func identityOf(r *Request, k *known) partfile.Identity {
 	id := partfile.Identity{
-		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: k.size, Claims: k.claims,
+		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Asked: r.Described == nil, Size: k.size, Claims: k.claims,
 		Yielding: withoutUser(join(k.recalled, without(k.claims, without(k.claims, r.Claims)))),
 		Denied:   k.denied,
 		ETag:     k.tag.etag, ETagHost: k.tag.host, Mixed: k.mixed, Require: r.Require.String(),
+	}
+	if d := r.Described; d != nil && d.URL != nil {
+		id.Document = partfile.Document{URL: source.Mask(d.URL), URLSum: partfile.SumURL(d.URL), File: d.Name}
 	}
 	if k.sizeBy == byOther && k.size >= 0 {
 		id.SizeBy = cmp.Or(k.sizeAt, "?")                              // one of several

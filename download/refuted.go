@@ -60,8 +60,8 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	}
 	have := g.part.Have()
 	id := partfile.Identity{
-		URL: prior.URL, URLSum: prior.URLSum, Size: have.Len(), Claims: g.req.Claims, Mirrors: prior.Mirrors,
-		Require: prior.Require,
+		URL: prior.URL, URLSum: prior.URLSum, Asked: prior.Asked, Document: prior.Document, Size: have.Len(),
+		Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
 	}
 	check, whole := verify.NewChecker(have.Len(), g.req.Claims), have.Contains(byterange.Range{End: have.Len()})
 	if whole && slices.ContainsFunc(g.req.Claims, again) {

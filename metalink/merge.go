@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"braid/verify"
 )
@@ -60,7 +61,8 @@ func unite(a, b []verify.Claim) []verify.Claim {
 }
 
 // Select returns the indices of the names that match one of the patterns, with the syntax of [path.Match]. A pattern
-// matches the whole name or its last element. Without patterns, all indices are returned.
+// matches the whole name or its last element; behind a slash it matches the whole name only. Without patterns, all indices
+// are returned.
 func Select(names, patterns []string) (chosen []int, err error) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
@@ -69,6 +71,10 @@ func Select(names, patterns []string) (chosen []int, err error) {
 	}
 	for i, name := range names {
 		named := func(p string) bool {
+			if anchored, ok := strings.CutPrefix(p, "/"); ok {
+				whole, _ := path.Match(anchored, name)
+				return whole
+			}
 			whole, _ := path.Match(p, name)
 			base, _ := path.Match(p, path.Base(name))
 			return whole || base

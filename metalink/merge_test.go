@@ -232,7 +232,10 @@ func TestSelect(t *testing.T) {
 		"*.txt README": "dir/sub/c.txt README",
 		"README a* a*": "a.iso dir/a.iso README",
 		"nothing":      "",
-		"/a.iso":       "",
+		"/a.iso":       "a.iso",
+		"/dir/a.iso":   "dir/a.iso",
+		"/sub/c.txt":   "",
+		"/*.iso":       "a.iso b.iso",
 		"dir":          "",
 		"readme":       "",
 	} {

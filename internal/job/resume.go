@@ -1,10 +1,12 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"braid/download"
 	"braid/internal/fsys"
@@ -20,7 +22,8 @@ type Resumable struct {
 	url  *url.URL
 }
 
-// URL returns the URL that the download was begun with.
+// URL returns the URL that the download was begun with: of the server that was asked or, if a document describes the
+// file, of the document.
 func (r *Resumable) URL() string { return r.url.String() }
 
 // NewResumedList returns the list of unfinished downloads. Those of lost are not among them.
@@ -77,7 +80,7 @@ func Settle(d *Defaults, dir, name string, dry bool) (done bool, err error) {
 func requiredOf(d *Defaults, l partfile.Left) (download.Require, error) {
 	demand := d.demand()
 	q := download.Request{Require: demand.Require}
-	u, err := ParseURL(l.Identity.URL)
+	u, err := ParseURL(cmp.Or(l.Identity.Document.URL, l.Identity.URL))
 	if err != nil { // it is masked
 		return q.Require, nil
 	}
@@ -89,6 +92,7 @@ func requiredOf(d *Defaults, l partfile.Left) (download.Require, error) {
 // does not keep.
 func ResumableAt(dir, name string) (Resumable, error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
+	id := &l.Identity
 	cannot := func(why, hint string) (Resumable, error) {
 		return Resumable{}, &problem.Problem{Kind: download.Local, What: "resume", Why: why, Hint: hint}
 	}
@@ -106,17 +110,25 @@ func ResumableAt(dir, name string) (Resumable, error) {
 		return cannot("nothing says what it is a part of", "braid parts remove "+name)
 	case !l.SealedBy(partfile.OpenKey(fsys.OS, JournalKey())):
 		return cannot("nothing shows that its journal is of a download of yours", "the same braid get as before goes on")
-	case l.Identity.PieceSum != "":
+	case id.PieceSum != "":
 		return cannot("it is proven by the pieces of a torrent, which are not in its journal",
 			"the same braid get as before goes on")
+	case !id.Asked && id.Document == (partfile.Document{}): // older journals do not say whether URL was asked
+		return cannot("its journal names no URL that says what the file is; a document that is not at a URL may describe it",
+			"the same braid get as before goes on")
 	}
-	u, err := ParseURL(l.Identity.URL)
-	if err != nil || partfile.SumURL(u) != l.Identity.URLSum {
+	u, err := ParseURL(cmp.Or(id.Document.URL, id.URL))
+	if err != nil || partfile.SumURL(u) != cmp.Or(id.Document.URLSum, id.URLSum) {
 		return cannot("its URL had something in it that is not kept, as it may be a secret",
 			"the same braid get as before goes on")
 	}
 	u.User = nil // stars, if there was a name; netrc or -u say it again
 	return Resumable{dir, l, u}, nil
+}
+
+// exactly returns the pattern of Request.Select that means the file of that name and no other.
+func exactly(name string) string {
+	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
 
 // request is what was asked for, as far as the journal says.
@@ -135,6 +147,9 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	said := d.demand().Said
 	if err := d.HTTP.Sites.Apply(&q, r.url, said, d.limit); err != nil {
 		return q, err
+	}
+	if name := id.Document.File; name != "" {
+		q.Select, q.NoMetalink = []string{exactly(name)}, false // as when it was begun
 	}
 	if !said { // no less than the run that began it, whatever the settings say of the site by now
 		q.Require = max(q.Require, Requirement(id.Require, false))

@@ -18,6 +18,11 @@ type Identity struct {
 	URL string
 	// URLSum is SumURL of the unmasked URL.
 	URLSum string
+	// Asked is set if the server of URL was asked what the file is. Otherwise a document describes it, and URL is a
+	// place that the document names.
+	Asked bool
+	// Document is that document. It is zero if Asked is set or if the document has no URL.
+	Document Document
 	// Size is the size of the file, or -1 if it is unknown. SizeBy is the host:port of the server that sent it, if that
 	// is not the server that was asked. In that case only the digests can confirm the size.
 	Size   int64
@@ -52,6 +57,13 @@ type Identity struct {
 	Refuted []verify.Claim
 
 	asides []ownAside // files to remove when the download succeeds; set by package partfile
+}
+
+// Document is a Metalink document or a torrent that describes the file.
+type Document struct {
+	URL    string // masked
+	URLSum string // SumURL of the unmasked URL
+	File   string // what the document calls the file
 }
 
 // Mirror is another location of the file, as the Metalink server described it (RFC 6249, section 3).
@@ -89,6 +101,8 @@ func SumPieces(p verify.Pieces) string {
 // may not be valid UTF-8 (RFC 9110, section 8.8.3, obs-text).
 type identityRecord struct {
 	URL, URLSum  string
+	Asked        bool     `json:",omitempty"`
+	Document     Document `json:",omitzero"`
 	Size         int64
 	SizeBy       string        `json:",omitempty"`
 	Mixed        bool          `json:",omitempty"`
@@ -128,7 +142,7 @@ func (id Identity) encode() ([]byte, error) {
 		Require: id.Require,
 	}
 	rec.Host, rec.Date, rec.Asides = id.Host, id.Date.UTC(), id.asides
-	rec.SizeBy, rec.Mixed = id.SizeBy, id.Mixed
+	rec.Asked, rec.Document, rec.SizeBy, rec.Mixed = id.Asked, id.Document, id.SizeBy, id.Mixed
 	rec.Claims, rec.Yielding, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Yielding), recordsOf(id.Refuted)
 	rec.Denied = recordsOf(id.Denied)
 	p, err := json.Marshal(rec)
@@ -153,7 +167,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 		return Identity{}, fmt.Errorf("size %d", id.Size)
 	}
 	id.Host, id.Date, id.asides = rec.Host, rec.Date, rec.Asides
-	id.SizeBy, id.Mixed = rec.SizeBy, rec.Mixed
+	id.Asked, id.Document, id.SizeBy, id.Mixed = rec.Asked, rec.Document, rec.SizeBy, rec.Mixed
 	for _, f := range []struct {
 		to   *[]verify.Claim
 		from []claimRecord
