@@ -44,6 +44,9 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	if err != nil {
 		return r, err
 	}
+	if r.Claims, err = job.ClaimsOfEntry(listed, &r); err != nil { // they are the client's word, as its option checksum is
+		return r, err
+	}
 	if err := demandMore(&r, demanded); err != nil {
 		return r, err
 	}

@@ -102,7 +102,9 @@ func (p *probeCommand) request(word string) (r download.Request, err error) {
 	if r.User, err = p.UserFor(u); err != nil {
 		return r, err
 	}
-	err = p.AddEvidence(&r, &job.Anchors{})
+	if err = p.AddEvidence(&r, &job.Anchors{}); err == nil {
+		r.Claims, err = job.ClaimsOfURL(word, r.Claims, true)
+	}
 	u.User = nil
 	if r.URL = u; err == nil {
 		err = p.Sites.Apply(&r, u, true, nil)

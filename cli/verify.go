@@ -262,7 +262,14 @@ func (v *verifyCommand) asking(r download.Request, name string) (download.Reques
 	if r.User, err = v.UserFor(u); err != nil {
 		return r, err
 	}
-	u.User = nil
+	claims, err := job.ClaimsOfURL(v.From, r.Claims, true)
+	if err == nil && len(claims) > len(r.Claims) && strings.HasSuffix(u.Path, "/") {
+		err = problem.Misuse("--from", "a digest of one file, and the URL is that of a folder", "--sha256 HEX, or --checksums LIST")
+	}
+	if err != nil {
+		return r, err
+	}
+	u.User, r.Claims = nil, claims
 	if strings.HasSuffix(u.Path, "/") && name != "" {
 		u = u.JoinPath(url.PathEscape(name))
 	}

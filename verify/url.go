@@ -11,17 +11,11 @@ import (
 // OfURL returns the digests that the text of u has of its file. They are in the fragment, as #sha256=HEX or as
 // #sha256-BASE64 (Subresource Integrity), or at the end of the path, in stores that name files by their content:
 // /v2/NAME/blobs/sha256:HEX (OCI Distribution Specification), /by-hash/SHA256/HEX (Debian's repositories),
-// /.well-known/ni/sha-256/BASE64URL (RFC 6920, section 4). They are claims of the author of the URL. A fragment that
-// names an algorithm without a valid digest is an error.
+// /.well-known/ni/sha-256/BASE64URL (RFC 6920, section 4). They are claims of the author of the URL. A fragment or such a
+// path that names an algorithm without a valid digest is an error.
 func OfURL(u *url.URL) (digests []Digest, err error) {
 	for part := range strings.SplitSeq(u.Fragment, "&") {
-		d, ok, err := ParseIntegrity(part)
-		if name, digits, cut := strings.Cut(part, "="); !ok && cut {
-			var alg Algorithm
-			if alg, ok = ParseAlgorithm(name); ok {
-				d, err = ParseHex(alg, digits)
-			}
-		}
+		d, ok, err := ofFragment(part)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("its fragment: %w", err)
@@ -29,20 +23,63 @@ func OfURL(u *url.URL) (digests []Digest, err error) {
 			digests = append(digests, d)
 		}
 	}
-	if d, ok := ofPath(u.Path); ok {
+	d, err := ofPath(u.Path)
+	if err != nil {
+		return nil, fmt.Errorf("its path: %w", err)
+	}
+	if !d.IsZero() {
 		digests = append(digests, d)
 	}
 	return digests, nil
 }
 
+// ofFragment parses a part of a fragment. It reports whether the part names an algorithm. It returns an error if no valid
+// digest of the algorithm follows.
+func ofFragment(part string) (d Digest, ok bool, err error) {
+	if d, ok, err = ParseIntegrity(part); ok {
+		return d, true, err
+	}
+	i := strings.IndexAny(part, "=:")
+	if i < 0 {
+		return d, false, nil
+	}
+	name := part[:i]
+	switch alg, known := ParseAlgorithm(name); {
+	case !known && looksLikeSHA(name):
+		return d, true, unsupported(name)
+	case !known:
+		return d, false, nil
+	case part[i] == ':':
+		return d, true, fmt.Errorf("write %s=HEX", name)
+	default:
+		d, err = ParseHex(alg, part[i+1:])
+		return d, true, err
+	}
+}
+
+// looksLikeSHA reports whether name looks like the name of an algorithm, such as sha384, sha-384 or sha3-256.
+func looksLikeSHA(name string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(name), "sha")
+	rest = strings.TrimPrefix(rest, "-")
+	return ok && rest != "" && '0' <= rest[0] && rest[0] <= '9'
+}
+
+// unsupported returns the error for a digest that cannot be checked.
+func unsupported(name string) error { return fmt.Errorf("%s is not supported; %v and %v are", name, SHA256, SHA512) }
+
 // ParseIntegrity parses sha256-BASE64 or sha512-BASE64 (W3C Subresource Integrity, section 3.5). It reports whether s
-// has that form. It returns an error if the value is not base64 of the right length.
+// has that form. It returns an error if the value is not base64 of the right length, and for sha384, which is not
+// supported.
 func ParseIntegrity(s string) (d Digest, ok bool, err error) {
 	name, value, ok := strings.Cut(s, "-")
-	if !ok || name != "sha256" && name != "sha512" {
+	name = strings.ToLower(name)
+	if !ok || name != "sha256" && name != "sha384" && name != "sha512" {
 		return Digest{}, false, nil
 	}
-	alg, _ := ParseAlgorithm(name)
+	alg, known := ParseAlgorithm(name)
+	if !known {
+		return Digest{}, true, unsupported(name)
+	}
 	raw, err := base64.StdEncoding.Strict().DecodeString(value)
 	if err != nil {
 		return Digest{}, true, fmt.Errorf("%v is not base64", alg)
@@ -51,27 +88,38 @@ func ParseIntegrity(s string) (d Digest, ok bool, err error) {
 	return d, true, err
 }
 
-// ofPath parses a digest at the end of a path. It ignores names that only resemble one.
-func ofPath(p string) (d Digest, ok bool) {
+// ofPath parses the digest at the end of the path of a store that names files by their content. It returns the zero
+// Digest for other paths.
+func ofPath(p string) (Digest, error) {
+	if named, ok := strings.CutPrefix(p, "/.well-known/ni/"); ok {
+		return parseNamed(named)
+	}
 	dir, last := path.Split(p)
 	before, kind := path.Dir(path.Clean(dir)), path.Base(dir)
-	var err error
 	switch {
-	case kind == "blobs" && strings.HasPrefix(p, "/v2/"):
-		d, err = parseOCI(last)
+	case last == "":
+	case kind == "blobs" && strings.HasPrefix(p, "/v2/") && strings.Contains(last, ":"):
+		return parseOCI(last)
 	case strings.HasSuffix(before, "/by-hash"):
-		var alg Algorithm
-		if alg, ok = ParseAlgorithm(strings.TrimSuffix(kind, "Sum")); !ok {
-			return Digest{}, false
-		}
-		d, err = ParseHex(alg, last)
-	case before == "/.well-known/ni" && kind == "sha-256":
-		var raw []byte
-		if raw, err = base64.RawURLEncoding.Strict().DecodeString(last); err == nil {
-			d, err = NewDigest(SHA256, raw)
+		if alg, ok := ParseAlgorithm(strings.TrimSuffix(kind, "Sum")); ok {
+			return ParseHex(alg, last)
 		}
 	}
-	return d, err == nil && !d.IsZero()
+	return Digest{}, nil
+}
+
+// parseNamed parses ALGORITHM/VALUE of a named information URI (RFC 6920, section 4). Truncated digests are not supported.
+func parseNamed(s string) (Digest, error) {
+	name, value, _ := strings.Cut(s, "/")
+	alg, ok := ParseAlgorithm(name)
+	if !ok || !alg.Strong() || name != alg.String() {
+		return Digest{}, unsupported(name)
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(value)
+	if err != nil {
+		return Digest{}, fmt.Errorf("%v is not base64url without padding", alg)
+	}
+	return NewDigest(alg, raw)
 }
 
 // WellKnownURL returns the https URL for a named information URI with an authority, ni://HOST/ALGORITHM;VALUE (RFC

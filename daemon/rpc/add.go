@@ -16,6 +16,7 @@ import (
 	"braid/internal/mask"
 	"braid/metalink"
 	"braid/metalink/metainfo"
+	"braid/verify"
 )
 
 // schemes lists the URI schemes that can be downloaded.
@@ -31,6 +32,9 @@ func (v *visit) knownURIs(list []string) (uris []string, err error) {
 		}
 		if !slices.Contains(schemes, strings.ToLower(u.Scheme)) {
 			return nil, refuse("%s: no such protocol; there are %s", mask.URL(u), strings.Join(schemes, ", "))
+		}
+		if _, err := verify.OfURL(u); err != nil {
+			return nil, refuse("%s: %v", mask.URL(u), err)
 		}
 		if s, err = v.revealURI(s, u); err != nil {
 			return nil, err

@@ -160,12 +160,18 @@ func TestOptions_Rule69(t *testing.T) {
 	}
 }
 
-// TestURIs checks that a URI with an unknown scheme is refused by name, and that an invalid one is ignored.
+// TestURIs checks that a URI with an unknown scheme or a malformed digest is refused by name, and that an invalid one is
+// ignored.
 func TestURIs(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
 	for _, uri := range []string{"file:///etc/passwd", "sftp://h/x", "javascript:alert(1)", "data:,x", "gopher://h/"} {
 		if _, message := attempt[string](t, h, "aria2.addUri", []string{"http://h/x", uri}); !strings.Contains(message, "no such protocol") {
+			t.Errorf("%s: %q", uri, message)
+		}
+	}
+	for _, uri := range []string{"http://h/x#sha256=12", "http://h/x#sha384-AAAA", "http://h/by-hash/SHA256/12"} {
+		if _, message := attempt[string](t, h, "aria2.addUri", []string{"http://h/x", uri}); !strings.Contains(message, "sha") {
 			t.Errorf("%s: %q", uri, message)
 		}
 	}

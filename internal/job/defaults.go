@@ -100,6 +100,9 @@ func (d *Defaults) read() (err error) {
 	if d.common.Mirrors, err = ParseURLs(d.Mirror, d.mirrorURL); err != nil {
 		return err
 	}
+	if d.common.Claims, err = claimsOfMirrors(d.Mirror, d.common.Claims); err != nil {
+		return err
+	}
 	return openStore(d)
 }
 

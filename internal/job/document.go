@@ -75,7 +75,7 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 	if r.User, err = d.HTTP.UserFor(u); err != nil {
 		return o, err
 	}
-	if r.Claims, err = claimsOfURL(word, r.Claims, !d.NoMetalink); err != nil {
+	if r.Claims, err = ClaimsOfURL(word, r.Claims, !d.NoMetalink); err != nil {
 		return o, err
 	}
 	u.User = nil

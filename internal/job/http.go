@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,31 +93,6 @@ func (w *HTTP) DigestOption() string {
 		return "--checksum"
 	}
 	return ""
-}
-
-// claimsOfURL adds to claims the digests that a URL names which the user typed. Where documents are followed, that of a
-// document is not the file's.
-func claimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim, error) {
-	u, err := url.Parse(verify.WellKnownURL(word))
-	if err != nil { // whoever reads it says so
-		return has, nil
-	}
-	digests, err := verify.OfURL(u)
-	var more []verify.Claim
-	for _, d := range digests {
-		more = append(more, verify.Claim{Digest: d, Field: "the URL", Channel: verify.User})
-	}
-	if err == nil {
-		err = verify.Agree(has, more)
-	}
-	switch {
-	case err != nil:
-		return has, problem.Misuse(MaskWord(word), err.Error(), "")
-	case len(more) > 0 && follows && download.IsDocument(u.Path):
-		return has, problem.Misuse(MaskWord(word), "a digest of a document",
-			"--sha256 gives that of the file which the document describes")
-	}
-	return append(slices.Clip(has), more...), nil
 }
 
 var errChecksum = errors.New("write ALGORITHM=HEX, as in sha-256=9f86d0... with all 64 digits")

@@ -77,6 +77,9 @@ func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
 	if err != nil {
 		return fleet.Job{}, problem.Misuse(place, err.Error(), "out=NAME in a list names the file")
 	}
+	if e, err = withChecksums(e, r); err != nil {
+		return fleet.Job{}, err
+	}
 	j := fleet.Job{Name: filepath.ToSlash(name), URIs: e.URIs}
 	sum := sha256.New()
 	for _, o := range e.Options {

@@ -173,10 +173,9 @@ func (l *List) entry(listed option.Entry) (download.Request, error) {
 	if wrong != nil && wrong.line == 0 {
 		return r, wrong.err
 	}
-	// The list is the user's word. A job or an update of a feed may have its URL from others.
-	if wrong == nil && len(listed.URIs) > 0 {
-		claims, err := claimsOfURL(listed.URIs[0], r.Claims, !r.NoMetalink)
-		if r.Claims = claims; err != nil {
+	if wrong == nil {
+		var err error
+		if r.Claims, err = ClaimsOfEntry(listed, &r); err != nil {
 			wrong = &wrongEntry{line: listed.Line, err: err}
 		}
 	}

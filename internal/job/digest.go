@@ -1,0 +1,80 @@
+package job
+
+import (
+	"net/url"
+	"slices"
+
+	"braid/download"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/verify"
+)
+
+// ClaimsOfURL adds to claims the digests that a URL names which the user typed. Where documents are followed, that of a
+// document is not the file's.
+func ClaimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim, error) {
+	u, err := url.Parse(verify.WellKnownURL(word))
+	if err != nil { // whoever reads it says so
+		return has, nil
+	}
+	digests, err := verify.OfURL(u)
+	var more []verify.Claim
+	for _, d := range digests {
+		more = append(more, verify.Claim{Digest: d, Field: "the URL", Channel: verify.User})
+	}
+	if err == nil {
+		err = verify.Agree(has, more)
+	}
+	switch {
+	case err != nil:
+		return has, problem.Misuse(MaskWord(word), err.Error(), "")
+	case len(more) > 0 && follows && download.IsDocument(u.Path):
+		return has, problem.Misuse(MaskWord(word), "a digest of a document",
+			"--sha256 gives that of the file which the document describes")
+	}
+	return append(slices.Clip(has), more...), nil
+}
+
+// claimsOfMirrors adds to claims the digests that the URLs of mirrors name. A mirror is never asked for a document.
+func claimsOfMirrors(words []string, claims []verify.Claim) (_ []verify.Claim, err error) {
+	for _, word := range words {
+		if claims, err = ClaimsOfURL(word, claims, false); err != nil {
+			return nil, err
+		}
+	}
+	return claims, nil
+}
+
+// ClaimsOfEntry returns the claims of r, the request of an entry, and the digests that the URLs of the entry name. The
+// user typed them: the URLs of a job, or of an update of a feed, may be from others.
+func ClaimsOfEntry(e option.Entry, r *download.Request) ([]verify.Claim, error) {
+	if len(e.URIs) == 0 {
+		return r.Claims, nil
+	}
+	claims, err := ClaimsOfURL(e.URIs[0], r.Claims, !r.NoMetalink)
+	if err != nil {
+		return nil, err
+	}
+	mirrors := slices.Clip(e.URIs[1:])
+	for _, o := range e.Options {
+		if name, _ := option.InList(o.Name); name == "mirror" {
+			mirrors = append(mirrors, o.Value)
+		}
+	}
+	return claimsOfMirrors(mirrors, claims)
+}
+
+// withChecksums adds to the options of an entry, whose request is r, the digests that its URLs name. A worker takes them
+// from options only.
+func withChecksums(e option.Entry, r *download.Request) (option.Entry, error) {
+	claims, err := ClaimsOfEntry(e, r)
+	if err != nil {
+		return e, err
+	}
+	e.Options = slices.Clip(e.Options)
+	for _, c := range claims[len(r.Claims):] {
+		value := c.Digest.Algorithm().String() + "=" + c.Digest.Hex()
+		e.Options = append(e.Options, option.Setting{Name: "checksum", Value: value})
+	}
+	return e, nil
+}
