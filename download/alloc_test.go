@@ -11,8 +11,8 @@ import (
 	"braid/source/httpsource"
 )
 
-// Nothing on the way of a byte allocates: not the connection, the body, the sink, the part file, its journal nor the
-// message to the loop. What a fetch allocates is for its request, however long the answer is.
+// Nothing allocates for each byte: not the connection, the body, the sink, the part file, its journal or the
+// message to the loop. A fetch allocates for its request only, however long the answer is.
 func TestFetchAllocatesNothingForEachRead(t *testing.T) {
 	const short, long = 1 << 20, 65 << 20
 	few, _ := allocations(t, short)
@@ -22,7 +22,8 @@ func TestFetchAllocatesNothingForEachRead(t *testing.T) {
 	}
 }
 
-// allocations is how many a fetch of size bytes makes, the server's included, and how many writes it makes.
+// allocations returns how many allocations a fetch of size bytes makes, including the server's, and how many
+// writes.
 func allocations(t *testing.T, size int64) (n, writes float64) {
 	t.Helper()
 	server := mirrortest.New(t, make([]byte, size))

@@ -10,7 +10,7 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// A reserving file system notes what room files were to be given; a stingy one gives none.
+// A reserving file system records the sizes that files were to reserve; a stingy one reserves nothing.
 type reserving struct {
 	fsys.FS
 	stingy bool
@@ -48,8 +48,8 @@ func (f reservingFile) Reserve(size int64) error {
 	return f.File.Reserve(size)
 }
 
-// TestAllocation_Rule19: room is taken once the size is known, if the user wants that; where the file system cannot, it
-// is the user who says whether that matters.
+// TestAllocation_Rule19: space is reserved once the size is known, if the user wants that. If the file system
+// cannot do it, the user decides whether that matters.
 func TestAllocation_Rule19(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 2*mib, mirrortest.Digest())

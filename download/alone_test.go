@@ -7,7 +7,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 63 for who is asked alone: a mirror that the server named leads no nearer than the server itself.
+// Proves rule 63 for a source asked alone: a mirror that the server named leads no nearer than the server
+// itself.
 func TestAloneButNotAnywhere_Rule63(t *testing.T) {
 	t.Parallel()
 	inside := sized(t, mib)
@@ -16,8 +17,8 @@ func TestAloneButNotAnywhere_Rule63(t *testing.T) {
 	untouched(t, inside)
 }
 
-// Proves rule 64 for who is asked alone: that nobody says the digest any more, as the server is gone or does not repeat it, makes
-// nothing of it.
+// Proves rule 64 for a source asked alone: the digest still counts if the server is gone or does not repeat
+// it.
 func TestAloneByTheFirstWord_Rule40_Rule64(t *testing.T) {
 	t.Parallel()
 	bad := mirrortest.Corrupt(every(mib/16, 4*mib)...)
@@ -43,7 +44,8 @@ func TestAloneByTheFirstWord_Rule40_Rule64(t *testing.T) {
 	})
 }
 
-// Proves rule 47 for who is asked alone: the signature that the server described is demanded of the file, wherever it comes from.
+// Proves rule 47 for a source asked alone: the signature that the server described is demanded of the file,
+// wherever it comes from.
 func TestAloneAndSigned_Rule47(t *testing.T) {
 	t.Parallel()
 	alice := newSigner(t, "alice")

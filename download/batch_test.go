@@ -28,7 +28,7 @@ type site struct {
 	header  func(path string, h http.Header)
 	delay   time.Duration
 	pace    time.Duration // for each 64 KiB
-	dry     int           // bytes of an answer after which nothing comes; 0: all do
+	dry     int           // bytes of an answer after which nothing comes; 0: it is complete
 	slow    func(path string) bool
 	opened  atomic.Int64 // connections
 	now     atomic.Int64 // requests
@@ -36,7 +36,7 @@ type site struct {
 	mu      sync.Mutex
 	asked   []string
 	brought map[string]int // bytes by path
-	hurried chan struct{}  // closed: there are no delays any more
+	hurried chan struct{}  // closed: delays end
 }
 
 func newSite(t *testing.T) *site {
@@ -116,7 +116,7 @@ func (p *pacer) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// sent is how many bytes of a file the site has sent.
+// sent returns how many bytes of a file the site has sent.
 func (s *site) sent(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ type batchRun struct {
 	begun   int
 	results map[int]download.Result
 	errs    map[int]error
-	ahead   int // the most requests that were taken and not yet over
+	ahead   int // the largest number of requests taken and not yet over
 }
 
 // batch downloads urls into a folder of its own.
@@ -176,7 +176,7 @@ func batch(ctx context.Context, t *testing.T, o download.Batch, change func(i in
 	return b
 }
 
-// right wants a file to be there, and to be verified.
+// right checks that a file exists and is verified.
 func (b *batchRun) right(i int, name string, want []byte) {
 	b.t.Helper()
 	if err := b.errs[i]; err != nil {
@@ -192,7 +192,7 @@ func (b *batchRun) right(i int, name string, want []byte) {
 	}
 }
 
-// clean wants nothing beside the files in the folder.
+// clean checks that the folder has only these files.
 func (b *batchRun) clean() {
 	b.t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(b.dir, "*.part*")); len(left) > 0 {
@@ -210,8 +210,8 @@ func many(s *site, n int) (urls []string) {
 	return urls
 }
 
-// TestBatch: small files come on connections that are kept, more and more of them at once, and no request is taken from
-// the list before there is room for it.
+// TestBatch: small files come on connections that are kept, an increasing number of them at once, and no
+// request is taken from the list before it can run.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -225,7 +225,7 @@ func TestBatch(t *testing.T) {
 		b.right(i, path.Base(urls[i]), made(int64(100+i), uint64(i)))
 	}
 	b.clean()
-	// Some more than requests at once: what is dialled for one that then finds a free connection is kept, too.
+	// A connection that is dialled for a request which then finds a free one is kept, too: hence some more.
 	if n := s.opened.Load(); n > 2*download.MostAtOnce {
 		t.Errorf("%d connections for at most %d requests at once", n, s.most.Load())
 	}
@@ -237,7 +237,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestBatchAtOnce: the user's number is kept; a file that fails does not keep the others from coming.
+// TestBatchAtOnce: the user's number is kept, and a file that fails does not stop the others.
 func TestBatchAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -255,11 +255,12 @@ func TestBatchAtOnce(t *testing.T) {
 	b.clean()
 }
 
-// TestBatchInterrupted: when the context ends, what runs ends and keeps its work, and nothing more begins.
+// TestBatchInterrupted: when the context ends, running downloads end and keep their work, and no other
+// begins.
 func TestBatchInterrupted(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.pace, s.dry = 10*time.Millisecond, 2*mib // none comes to its end, however late it is cancelled
+	s.pace, s.dry = 10*time.Millisecond, 2*mib // none ends, however late it is cancelled
 	var urls []string
 	for i := range 20 {
 		p := fmt.Sprintf("/%02d", i)
@@ -305,7 +306,7 @@ func TestBatchMakesFolders(t *testing.T) {
 	}
 }
 
-// TestRequestPath: where a file will be is known before anybody is asked.
+// TestRequestPath: the path of a file is known before any request.
 func TestRequestPath_Rule12(t *testing.T) {
 	for _, tt := range []struct{ u, dir, name, want string }{
 		{"http://h/a/b%20c?q", "", "", "b c"}, {"http://h/a", "d", "", "d/a"}, {"http://h/", "d", "x", "d/x"}, {"http://h/a/", "", "", "!"}, {"http://h/..", "", "", "!"},

@@ -19,7 +19,7 @@ import (
 
 const byTorrent = "bittorrent v1 piece hashes from x.torrent"
 
-// readTorrent is a torrent that the user gave.
+// readTorrent returns a torrent that the user gave.
 func readTorrent(t *testing.T, torrent []byte) *download.Document {
 	t.Helper()
 	d, err := download.ReadDocument(bytes.NewReader(torrent), "dir/x.torrent")
@@ -47,7 +47,7 @@ func byWebSeeds(t *testing.T, data []byte, servers ...*mirrortest.Server) *run {
 	return r
 }
 
-// checkedOnly wants a file that is proven by its pieces, and by nothing that counts for more (rules 31 and 64).
+// checkedOnly checks that a file is proven by its pieces and by nothing stronger (rules 31 and 64).
 func checkedOnly(t *testing.T, res download.Result, want string) {
 	t.Helper()
 	verified(t, res, want)
@@ -56,8 +56,8 @@ func checkedOnly(t *testing.T, res download.Result, want string) {
 	}
 }
 
-// Web seeds are mirrors of equal standing, which the pieces tie together: none needs an ETag or a digest (S18). One that lies is
-// named, one that has another size or is gone is left out (C8, S10, rule 39).
+// Web seeds are mirrors of equal rank, which the pieces tie together: none needs an ETag or a digest (S18). A
+// wrong one is named; one with another size, or that is gone, is left out (C8, S10, rule 39).
 func TestWebSeeds_S10_S18_C8(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -79,7 +79,7 @@ func TestWebSeeds_S10_S18_C8(t *testing.T) {
 	useful(t, res, b)
 }
 
-// When no web seed has the file of the torrent, there is none: exit code 11, and nothing is called by its name.
+// If no web seed has the file of the torrent, the exit code is 11, and no file gets the name.
 func TestWebSeedsHaveAnotherFile(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
@@ -88,7 +88,7 @@ func TestWebSeedsHaveAnotherFile(t *testing.T) {
 	if !strings.Contains(e.Error(), "not what x.torrent says") {
 		t.Errorf("error %v", e)
 	}
-	// Also to a stream: nothing wrong goes out.
+	// This also holds for a stream: no wrong byte is sent.
 	var out bytes.Buffer
 	s := byWebSeeds(t, made(size, 8), sized(t, size))
 	s.req.Stream = &out
@@ -97,8 +97,8 @@ func TestWebSeedsHaveAnotherFile(t *testing.T) {
 	}
 }
 
-// An interrupted download goes on: the pieces tell that it is the same file, from whatever place (rule 8), and that a byte
-// of what was left is wrong.
+// An interrupted download resumes: the pieces show that it is the same file, from any place (rule 8), and
+// that a byte of an earlier run is wrong.
 func TestWebSeedsResume_Rule8(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -112,7 +112,7 @@ func TestWebSeedsResume_Rule8(t *testing.T) {
 	if res.Resumed < 3*mib || res.Fetched > size-3*mib {
 		t.Errorf("resumed %d, fetched %d", res.Resumed, res.Fetched)
 	}
-	// Of another torrent nothing is taken over.
+	// Nothing is taken over from another torrent.
 	o := byWebSeeds(t, data, sized(t, size, mirrortest.Rate(8*mib)))
 	o.interrupt(4 * mib)
 	changed := byWebSeeds(t, made(size, 8), mirrortest.New(t, made(size, 8)))
@@ -124,7 +124,7 @@ func TestWebSeedsResume_Rule8(t *testing.T) {
 	checkedOnly(t, res, byTorrent)
 }
 
-// The file that is there is right if its pieces are (rule 3).
+// An existing file is right if its pieces are (rule 3).
 func TestTorrentAlreadyComplete_Rule3(t *testing.T) {
 	t.Parallel()
 	const size = mib
@@ -148,8 +148,8 @@ func TestTorrentAlreadyComplete_Rule3(t *testing.T) {
 	}
 }
 
-// SHA-1 is no digest that --require digest would mean (rule 31): nothing is fetched. With a digest of the user's it is that
-// which counts, and pieces only locate.
+// SHA-1 does not satisfy --require digest (rule 31): nothing is fetched. If the user gives a digest, that one
+// counts, and pieces only locate damage.
 func TestTorrentRequire_Rule31(t *testing.T) {
 	t.Parallel()
 	const size = mib
@@ -168,7 +168,7 @@ func TestTorrentRequire_Rule31(t *testing.T) {
 	weak.wrong(download.Mismatch)
 }
 
-// bencoded writes the info of a torrent of several files, of which data is the content, one after the other.
+// bencoded returns the info of a torrent of several files with the content data, one after another.
 func bencoded(data []byte, seed string, files ...any) []byte {
 	m := verify.NewPieceMaker(verify.SHA1, piece)
 	m.Write(data)
@@ -185,8 +185,8 @@ func bencoded(data []byte, seed string, files ...any) []byte {
 		list.String(), piece, sums.Len(), sums.String(), len(seed), seed)
 }
 
-// Files of a torrent of several go into its folder. One that shares a piece with a file that is not asked for cannot be
-// proven, and gets no name; one of no bytes is the right one always.
+// Files of a torrent of several files go into its folder. A file that shares a piece with one that is not
+// requested cannot be proven and gets no name. An empty file is always right.
 func TestTorrentOfSeveral(t *testing.T) {
 	t.Parallel()
 	data := made(3*piece+100, 7)
@@ -232,7 +232,8 @@ func TestTorrentOfSeveral(t *testing.T) {
 	verified(t, res, "sha-256 from x.torrent")
 }
 
-// A torrent by its URL is followed, as good as the way it came, and its word on where the file is is another's (rule 27).
+// A torrent at a URL is followed. Its trust is that of its channel, and its web seeds get no secrets (rule
+// 27).
 func TestTorrentByURL(t *testing.T) {
 	t.Parallel()
 	const size = mib
@@ -260,7 +261,7 @@ func TestTorrentByURL(t *testing.T) {
 	}
 }
 
-// A magnet link is the user's word on which torrent is meant; the places that it names are tried in turn.
+// A magnet link is the user's statement about the torrent. The places that it names are tried in turn.
 func TestMagnet(t *testing.T) {
 	t.Parallel()
 	const size = mib
@@ -300,8 +301,8 @@ func TestMagnet(t *testing.T) {
 	}
 }
 
-// When all web seeds are gone, what they brought stays: none of them is asked for everything once more, as URLs that the user
-// typed are (rule 30).
+// When all web seeds are gone, their bytes are kept. None is asked for the whole file again, unlike URLs that
+// the user typed (rule 30).
 func TestWebSeedsAreGone_Rule6(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib

@@ -15,7 +15,7 @@ import (
 	"braid/verify"
 )
 
-// killedScene is a download from one server that names no digest.
+// killedScene returns a download from one server that states no digest.
 func killedScene(t *testing.T, opts ...mirrortest.Option) *scene {
 	s := newScene(t, "killed", 100<<10)
 	origin := sized(t, 100<<10, opts...)
@@ -23,7 +23,7 @@ func killedScene(t *testing.T, opts ...mirrortest.Option) *scene {
 	return s
 }
 
-// result is that of the next run on that disk.
+// result returns the result of the next run on that disk.
 func (s *scene) result(files fsys.FS) (download.Result, error) {
 	c := s.client
 	return c.Get(fsys.With(s.t.Context(), files), s.req)
@@ -34,8 +34,8 @@ func there(files fsys.FS, path string) bool {
 	return err == nil
 }
 
-// A kill at any moment, also between the rename and the removal of the journal: the next run comes to its end, without
-// a digest too, says that the file is complete if it is in place, and leaves no journal.
+// After a kill at any moment, also between the rename and the removal of the journal, the next run ends well,
+// with or without a digest. It reports that the file is complete if it is in place, and leaves no journal.
 func TestKilledCommit_Rule3_Rule8(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *scene){
@@ -59,7 +59,7 @@ func TestKilledCommit_Rule3_Rule8(t *testing.T) {
 					continue
 				}
 				if inPlace && !journal {
-					break // it ended in good order
+					break // it ended without a kill
 				}
 				res, err := s.result(after)
 				if err != nil {
@@ -86,7 +86,7 @@ func TestKilledCommit_Rule3_Rule8(t *testing.T) {
 	}
 }
 
-// What is due with a file is due until that is told, whenever the power is lost: at least once.
+// Work on a file stays due until it is reported as done, whenever power is lost: at least once.
 func TestDue_Rule6(t *testing.T) {
 	t.Parallel()
 	s := killedScene(t)
@@ -95,7 +95,7 @@ func TestDue_Rule6(t *testing.T) {
 	for _, n := range fsystest.Sample(disk.Changes(), 12, 3) {
 		for _, fate := range fsystest.Fates(uint64(n)<<8, 2) {
 			after := disk.Crash(n, fate)
-			for range 2 { // it is not told: it stays so
+			for range 2 { // it is not reported as done
 				res, err := s.result(after)
 				if err != nil && errors.Is(err, fs.ErrExist) {
 					t.Errorf("after %d of %d changes, %v: %v", n, disk.Changes(), fate, err)
@@ -118,7 +118,7 @@ func TestDue_Rule6(t *testing.T) {
 	}
 }
 
-// commit leaves a file in place with its journal, as a run that is stopped.
+// commit leaves a file in place with its journal, like a run that is stopped.
 func (r *run) commit(id partfile.Identity, data []byte, key *partfile.Key) {
 	r.t.Helper()
 	f, err := partfile.Open(fsys.OS, r.dir, "file.bin")
@@ -144,7 +144,7 @@ func (r *run) commit(id partfile.Identity, data []byte, key *partfile.Key) {
 	}
 }
 
-// A planted journal beside a planted file makes it neither verified nor the right one.
+// A planted journal beside a planted file does not verify the file or make it the right one.
 func TestPlantedCommit_Rule8_Rule64(t *testing.T) {
 	t.Parallel()
 	evil := made(100<<10, 66)
@@ -164,7 +164,7 @@ func TestPlantedCommit_Rule8_Rule64(t *testing.T) {
 	}
 }
 
-// A record of this user's says what the file is, and no more than was proven then.
+// A record of this user identifies the file and proves no more than was proven then.
 func TestCommittedClaims_Rule8_Rule31(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 100<<10)
@@ -186,7 +186,7 @@ func TestCommittedClaims_Rule8_Rule31(t *testing.T) {
 	r = begin(partfile.Identity{})
 	r.fails(download.Local)
 
-	// Another digest of the user's, another URL and another content are another file.
+	// With another digest of the user, another URL or another content it is another file.
 	r = begin(partfile.Identity{})
 	r.req.Require, r.req.Claims = download.RequireNothing, userClaim(digestOf(made(100<<10, 67)))
 	r.fails(download.Local)
@@ -201,7 +201,7 @@ func TestCommittedClaims_Rule8_Rule31(t *testing.T) {
 	}
 	r.fails(download.Local)
 
-	// A second name, as a commit has it for a moment where the file system cannot rename without replacing.
+	// The file has a second name for a moment if the file system cannot rename without replacing.
 	for _, overwrite := range []bool{false, true} {
 		r = begin(partfile.Identity{})
 		r.req.Require, r.req.Overwrite = download.RequireNothing, overwrite

@@ -10,8 +10,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 15 within one run: when the server breaks off or stalls, --continue goes on with what came if samples are
-// the same; what another file has, and what somebody demands more of, begins anew.
+// Proves rule 15 within one run: if the server breaks off or stalls, --continue resumes if samples are the
+// same. If the server has another file, or more proof is demanded, the download starts over.
 func TestContinueBroken_Rule15(t *testing.T) {
 	t.Parallel()
 	day := mirrortest.Modified(time.Unix(1e9, 0))
@@ -61,7 +61,7 @@ func TestContinueBroken_Rule15(t *testing.T) {
 	}
 }
 
-// later makes a server change after its first answer.
+// later returns a function that changes a server after its first answer.
 func later(option mirrortest.Option) func(*mirrortest.Server, *run) {
 	return func(s *mirrortest.Server, _ *run) {
 		first := true
@@ -75,7 +75,8 @@ func later(option mirrortest.Option) func(*mirrortest.Server, *run) {
 	}
 }
 
-// Proves rule 22 for it: a server that breaks off again and again is gone on with as long as more comes each time.
+// Proves rule 22 for --continue: a server that breaks off repeatedly is used as long as more bytes come each
+// time.
 func TestContinueBrokenAgain_Rule15_Rule22(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 12*mib, mirrortest.Rate(64*mib), mirrortest.Choose(func(req *http.Request) []mirrortest.Option {

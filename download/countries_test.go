@@ -33,7 +33,7 @@ func hostsOf(mirrors []metalink.Mirror) (hosts []string) {
 	return hosts
 }
 
-// Of a mirror whose server says where it is nobody else is asked, nor of any if the user wants none in particular.
+// A mirror's country is not looked up if its server states it, or if the user prefers no country.
 func TestNear(t *testing.T) {
 	var asked atomic.Int32
 	r := Request{Country: func(_ context.Context, u *url.URL) string {
@@ -55,7 +55,8 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// Name servers that do not answer cost a second in all, however many mirrors there are, and not more lookups at a time than that.
+// Name servers that do not answer cost one second in total, however many mirrors there are, and lookups in
+// parallel are limited.
 func TestNearIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32

@@ -20,7 +20,7 @@ import (
 	"braid/verify"
 )
 
-// A scene is something that braid does with a file, on a disk that may lose power.
+// A scene is an operation on a file, on a disk that may lose power.
 type scene struct {
 	t       *testing.T
 	name    string
@@ -28,18 +28,18 @@ type scene struct {
 	client  download.Client
 	req     download.Request
 	path    string // of the file
-	want    []byte // the file in the end
-	before  []byte // what is under the name at first; nil: nothing
+	want    []byte // the final content
+	before  []byte // the initial content under the name; nil: none
 	repair  bool
-	// act does what is recorded, if that is not one run.
+	// act performs the recorded operation, if that is not one run.
 	act func(s *scene, files fsys.FS) error
-	// start is where each run begins that meets faults.
+	// start is the disk at the start of each run with faults.
 	start *fsystest.Disk
 }
 
 const sceneSize = 400 << 10
 
-// newScene is a download from an origin and two mirrors, which are slow while it is recorded.
+// newScene returns a download from an origin and two mirrors, which are slow while it is recorded.
 func newScene(t *testing.T, name string, size int64) *scene {
 	var mirrors []string
 	s := &scene{t: t, name: name, want: made(size, 7), path: "/d/file.bin"}
@@ -55,7 +55,7 @@ func newScene(t *testing.T, name string, size int64) *scene {
 	return s
 }
 
-// run is what the user does, again and again until it goes well.
+// run is the user's command, which is repeated until it succeeds.
 func (s *scene) run(ctx context.Context, files fsys.FS) error {
 	c := s.client
 	ctx = fsys.With(ctx, files)
@@ -91,7 +91,7 @@ func (s *scene) interrupted(files fsys.FS, after int64) error {
 	return nil
 }
 
-// prepared is the disk before anything happens.
+// prepared returns the disk before anything happens.
 func (s *scene) prepared() *fsystest.Disk {
 	s.t.Helper()
 	disk := fsystest.NewDisk()
@@ -122,7 +122,7 @@ func putFile(files fsys.FS, path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// record does it once.
+// record performs the operation once and returns the disk.
 func (s *scene) record() *fsystest.Disk {
 	s.t.Helper()
 	disk := s.prepared()
@@ -139,7 +139,7 @@ func (s *scene) record() *fsystest.Disk {
 	return disk
 }
 
-// final compares what is under the final name with what may be there.
+// final compares the content of the final name with the allowed ones.
 func (s *scene) final(files fsys.FS, onlyNew bool) error {
 	f, err := files.Open(s.path)
 	if errors.Is(err, fs.ErrNotExist) && s.before == nil && !onlyNew {
@@ -155,11 +155,11 @@ func (s *scene) final(files fsys.FS, onlyNew bool) error {
 	return err
 }
 
-// marked checks that what the journal marks as done is there.
+// marked checks that the bytes that the journal marks as complete are on disk.
 func (s *scene) marked(files fsys.FS, known ...[]byte) error {
 	f, err := partfile.Open(files, "/d", "file.bin")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // not even the folder
+		return nil // no folder either
 	}
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (s *scene) marked(files fsys.FS, known ...[]byte) error {
 	return errors.New("the journal is of a file that nobody asked for")
 }
 
-// after says what is wrong when power was lost after n changes; it is nil if nothing is.
+// after returns the error of a loss of power after n changes, or nil.
 func (s *scene) after(disk *fsystest.Disk, n int, fate fsystest.Fate, known ...[]byte) error {
 	after := disk.Crash(n, fate)
 	if err := s.final(after, n == disk.Changes()); err != nil {
@@ -206,7 +206,7 @@ func (s *scene) after(disk *fsystest.Disk, n int, fate fsystest.Fate, known ...[
 	return s.final(after.Crash(after.Changes(), fsystest.Lost), true)
 }
 
-// lose loses power at many moments of what was recorded.
+// lose loses power at many moments of the recorded operation.
 func (s *scene) lose(known ...[]byte) {
 	s.t.Helper()
 	disk := s.record()
@@ -225,8 +225,8 @@ func (s *scene) lose(known ...[]byte) {
 	s.t.Logf("%s: %d losses of power in %d changes", s.name, tried, disk.Changes())
 }
 
-// Power is lost at any moment of a download: the final name has nothing, the old file or the new one, what is marked as done is
-// there, and the next run ends right; what was told to be done stays done.
+// Power is lost at any moment of a download: the final name has no file, the old one or the new one; bytes
+// marked as complete are on disk; the next run ends well; and work reported as done stays done.
 func TestPowerLoss_Rule1_Rule6_Rule8(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(s *scene){
@@ -251,7 +251,8 @@ func TestPowerLoss_Rule1_Rule6_Rule8(t *testing.T) {
 	}
 }
 
-// A file changes at its origin between two runs (rule 34): bytes of both versions are on the disk, and never in one file.
+// A file changes at its origin between two runs (rule 34): the disk has bytes of both versions, but never in
+// one file.
 func TestPowerLossOfChange_Rule34(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "changed", sceneSize)
@@ -269,7 +270,7 @@ func TestPowerLossOfChange_Rule34(t *testing.T) {
 	s.lose(first.want)
 }
 
-// digestOf is the SHA-256 of a content that does not change.
+// digestOf returns the SHA-256 of a content that does not change.
 func digestOf(data []byte) verify.Digest {
 	d, ok := digests.Load(&data[0])
 	if !ok {
@@ -283,5 +284,5 @@ func digestOf(data []byte) verify.Digest {
 	return d.(verify.Digest)
 }
 
-// digests are those of contents, by the address of their first byte.
+// digests has the digests of contents, by the address of their first byte.
 var digests sync.Map

@@ -9,8 +9,9 @@ import (
 	"braid/scheduler"
 )
 
-// TestCredit: bytes are of the source that wrote them, whichever of two fetches of the same range tells of them first.
-// If they counted as another's, wrong bytes would be compared with themselves, and the sources taken for unanimous.
+// TestCredit: bytes are credited to the source that wrote them, whichever of two fetches of the same range
+// reports them first. Otherwise wrong bytes would be compared with themselves, and the sources would seem to
+// agree.
 func TestCredit(t *testing.T) {
 	part, err := partfile.OpenTemp(fsys.OS, t.TempDir())
 	if err != nil {
@@ -28,7 +29,7 @@ func TestCredit(t *testing.T) {
 		k.limit.Store(400)
 		k.size.Store(400)
 		x.add(&origin{}, nil)
-		at := int64(100 * i) // the first one writes what is before 300, and the second one what is from 100 on
+		at := int64(100 * i) // the first one writes before 300, the second one from 100 on
 		for _, n := range []int64{150, 50, 100} {
 			if _, err := k.WriteAt(make([]byte, n), at); err != nil {
 				t.Fatal(err)

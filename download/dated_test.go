@@ -10,8 +10,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 40: a mirror whose Last-Modified contradicts the server's is used last: it brings nothing while others
-// work, unless its digest is the right one; one without a date is used as ever.
+// Proves rule 40: a mirror with another Last-Modified than the server's is used last. It sends nothing while
+// others work, unless its digest is the right one. A mirror without a date is used normally.
 func TestDatedMirror_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 24 * mib
@@ -47,7 +47,7 @@ func TestDatedMirror_Rule40(t *testing.T) {
 	}
 }
 
-// A mirror of another date serves when no other is left, and the digest decides.
+// A mirror of another date serves if no other is left, and the digest decides.
 func TestDatedMirrorAlone_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -71,9 +71,9 @@ func TestDatedMirrorAlone_Rule40(t *testing.T) {
 	}
 }
 
-// Proves rules 30 and 34: without a digest, a Last-Modified that moves within one run is another version, although the
-// strong ETag and the size are the same: nothing of it is put together with what came before, of a mirror or of the
-// server itself.
+// Proves rules 30 and 34: without a digest, a Last-Modified that changes within one run means another
+// version, even with the same strong ETag and size. Its bytes are not combined with earlier ones, of a mirror
+// or of the server itself.
 func TestDateMovesWithinARun_Rule30_Rule34(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -83,7 +83,7 @@ func TestDateMovesWithinARun_Rule30_Rule34(t *testing.T) {
 	for at := int64(0); at < size; at += 1000 {
 		all = append(all, at)
 	}
-	// moves has the file of a day in its first answer, which breaks off, and then that of another day.
+	// moves has the file of one day in its first answer, which breaks off, and then that of another day.
 	moves := func() mirrortest.Option {
 		n := 0
 		return mirrortest.Choose(func(q *http.Request) []mirrortest.Option {

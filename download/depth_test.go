@@ -14,7 +14,7 @@ import (
 	"braid/download"
 )
 
-// mirrorTree makes an origin that is slow and a mirror that has the folder of the first file, too.
+// mirrorTree returns a slow origin and a mirror that also has the folder of the first file.
 func mirrorTree(t *testing.T) (origin, mirror *site, urls []string) {
 	origin, mirror = newSite(t), newSite(t)
 	origin.pace = 20 * time.Millisecond // 3 MiB/s
@@ -32,8 +32,8 @@ func mirrorTree(t *testing.T) (origin, mirror *site, urls []string) {
 	return origin, mirror, urls
 }
 
-// TestBatchDepth: a mirror that has more than one file is used for the next one of that folder, too, whose digest its own
-// server gives (RFC 6249, section 3.4).
+// TestBatchDepth: a mirror with more than one file is also used for the next one of that folder, whose digest
+// its own server states (RFC 6249, section 3.4).
 func TestBatchDepth(t *testing.T) {
 	t.Parallel()
 	origin, mirror, urls := mirrorTree(t)
@@ -56,8 +56,8 @@ func bytesFrom(r download.Result, s *site) (n int64) {
 	return n
 }
 
-// TestBatchDepthIsNoEvidence: what the mirror has under that name is held against the file's own digest and size (C5,
-// C8), and without a digest it is not asked at all (C4).
+// TestBatchDepthIsNoEvidence: the mirror's file is compared with the digest and size of the wanted file (C5,
+// C8), and without a digest the mirror is not asked (C4).
 func TestBatchDepthIsNoEvidence_C4_C5_C8(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -94,7 +94,7 @@ func TestBatchDepthIsNoEvidence_C4_C5_C8(t *testing.T) {
 	}
 }
 
-// TestBatchDepthGivesUp: a mirror that lacks one file after the other is not asked for ever.
+// TestBatchDepthGivesUp: a mirror that lacks one file after another is no longer asked.
 func TestBatchDepthGivesUp(t *testing.T) {
 	t.Parallel()
 	origin, mirror, urls := mirrorTree(t)
@@ -105,7 +105,7 @@ func TestBatchDepthGivesUp(t *testing.T) {
 		}
 		return n
 	}
-	origin.slow = func(string) bool { return asked() == 0 } // a faster one may have sent all before the mirror is asked for the first
+	origin.slow = func(string) bool { return asked() == 0 } // else it may send everything before
 	for i := range 6 {
 		p := fmt.Sprintf("/pub/x/%d", i)
 		origin.files.Store(p, file(4*mib, 20))

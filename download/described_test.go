@@ -19,7 +19,7 @@ import (
 	"braid/verify"
 )
 
-// following makes a download of what a document of the user's says of data: at these servers, in this order.
+// following makes a download by a document of the user that describes data at these servers, in this order.
 func following(t *testing.T, f metalink.File, servers ...*mirrortest.Server) *run {
 	t.Helper()
 	return followingOver(t, verify.User, f, servers...)
@@ -41,7 +41,7 @@ func followingOver(t *testing.T, over verify.Channel, f metalink.File, servers .
 	return r
 }
 
-// of is how a document describes data.
+// of returns a document's description of data.
 func of(t *testing.T, data []byte) metalink.File {
 	t.Helper()
 	return metalink.File{Name: "file.bin", Size: int64(len(data)), Claims: []verify.Claim{{Digest: sum(t, data)}}}
@@ -49,7 +49,7 @@ func of(t *testing.T, data []byte) metalink.File {
 
 const byDocument = "sha-256 from x.meta4"
 
-// The size is known: all places are used from the start, and a bad first one does not matter (rule 39).
+// If the size is known, all places are used from the start, and a bad first one does not matter (rule 39).
 func TestDescribed_Rule39(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -77,7 +77,7 @@ func TestDescribed_Rule39(t *testing.T) {
 	}
 }
 
-// What mirrors say of others is nobody's business (C2), also if they give a digest with it.
+// A mirror's links are ignored (C2), even with a digest.
 func TestDescribedFollowsNoLinks_C2(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
@@ -91,7 +91,7 @@ func TestDescribedFollowsNoLinks_C2(t *testing.T) {
 	asked(t, stranger, false)
 }
 
-// Proves rule 46: a single server with another digest in its header, and rule 42: with another size.
+// Proves rule 46 for a server with another digest in its header, and rule 42 for one with another size.
 func TestDescribedContradicted_Rule42_Rule46(t *testing.T) {
 	t.Parallel()
 	const size = mib
@@ -107,7 +107,8 @@ func TestDescribedContradicted_Rule42_Rule46(t *testing.T) {
 	following(t, weak, sized(t, size, mirrortest.Header("Digest", "MD5=AAAAAAAAAAAAAAAAAAAAAA=="))).wrong(download.Protocol)
 }
 
-// Proves S10 for a document of the user's: pieces are checked from the first byte, and who lied is named.
+// Proves S10 for a document of the user: pieces are checked from the first byte, and the source of wrong
+// bytes is named.
 func TestDescribedPieces_S10_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -132,7 +133,7 @@ func TestDescribedPieces_S10_Rule40(t *testing.T) {
 	}
 }
 
-// Proves rule 46 for a document that the user named: it has to mean the file of the digest that the user gave.
+// Proves rule 46 for a document that the user named: it must describe the file of the user's digest.
 func TestDescribedContradictsUser_Rule46(t *testing.T) {
 	t.Parallel()
 	d := &download.Document{Name: "x.meta4", Over: verify.User}
@@ -143,8 +144,8 @@ func TestDescribedContradictsUser_Rule46(t *testing.T) {
 	}
 }
 
-// Proves rule 42: a document whose pieces are those of the file that all have, and whose digest of the whole is of
-// another one, is wrong. Nobody is asked for the file a second time.
+// Proves rule 42: a document is wrong if its pieces match the file of all servers and its digest of the whole
+// file does not. The file is not requested a second time.
 func TestDescribedContradictsItself_Rule42(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
@@ -160,8 +161,8 @@ func TestDescribedContradictsItself_Rule42(t *testing.T) {
 	}
 }
 
-// Proves rule 40 without pieces: of two that differ the one that the document names first counts, and not both are left
-// out; when that was the liar, the other serves alone in the end.
+// Proves rule 40 without pieces: of two sources that differ, the first one in the document counts, and not
+// both are left out. If it sent the wrong bytes, the other one serves alone in the end.
 func TestDescribedLiar_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -173,7 +174,7 @@ func TestDescribedLiar_Rule40(t *testing.T) {
 	}
 }
 
-// The file has a date that its places give: the oldest, as a copy is not older than what it is a copy of.
+// The file gets the oldest date of its places, because no copy is older than its original.
 func TestDescribedRemoteTime(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
@@ -209,7 +210,7 @@ func TestDescribedRemoteTime(t *testing.T) {
 	}
 }
 
-// The document does not say the size, and the first server has another file.
+// The document does not state the size, and the first server has another file.
 func TestDescribedWithoutSize(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
@@ -218,7 +219,7 @@ func TestDescribedWithoutSize(t *testing.T) {
 	wrong, a := sized(t, size+1), sized(t, size)
 	verified(t, following(t, f, a, wrong).right(a.Content), byDocument)
 	verified(t, following(t, f, wrong, a).right(a.Content), byDocument)
-	// Also where the right one is asked early, and is left out for its size.
+	// This also holds if the right one is asked early, and is left out for its size.
 	early := sized(t, size)
 	slow := sized(t, size+1, mirrortest.RateFunc(func(time.Duration) int64 {
 		if len(early.Requests()) == 0 {
@@ -229,7 +230,7 @@ func TestDescribedWithoutSize(t *testing.T) {
 	verified(t, following(t, f, slow, early).right(early.Content), byDocument)
 }
 
-// An interrupted download goes on when the document is used again, whoever is first then.
+// An interrupted download resumes when the document is used again, whichever place is the first.
 func TestDescribedResumes(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
@@ -243,7 +244,7 @@ func TestDescribedResumes(t *testing.T) {
 		t.Errorf("%d bytes were gone on with", res.Resumed)
 	}
 
-	// Another document under the same name and with the same first server: none of it is used.
+	// Nothing is used of another document under the same name and with the same first server.
 	r = following(t, f, a)
 	r.interrupt(mib)
 	a.Set(mirrortest.Unlimited())
@@ -266,8 +267,8 @@ func TestDescribedEmpty(t *testing.T) {
 	verified(t, res, byDocument)
 }
 
-// Proves rule 43: without a strong hash what one place has is not merged with what another has, unless both say by their
-// ETag that it is the same, and the result says that nothing is proven.
+// Proves rule 43: without a strong hash, bytes of two places are not combined unless both have the same ETag,
+// and the result states that nothing is proven.
 func TestDescribedWeak_Rule43(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
@@ -283,7 +284,7 @@ func TestDescribedWeak_Rule43(t *testing.T) {
 	r.wrong(download.NoEvidence)
 }
 
-// Proves rules 26 and 64: what came over http vouches for no redirect from https to http; what the user gave does.
+// Proves rules 26 and 64: digests over http allow no redirect from https to http; digests from the user do.
 func TestDescribedOverHTTPVouchesForNothing_Rule26_Rule64(t *testing.T) {
 	t.Parallel()
 	const size = mib
@@ -300,7 +301,7 @@ func TestDescribedOverHTTPVouchesForNothing_Rule26_Rule64(t *testing.T) {
 	}
 }
 
-// Credentials are for the server of the document's URL, and for nobody whom the document names (rule 27).
+// Credentials are for the server of the document's URL, not for servers that the document names (rule 27).
 func TestDescribedCredentials_Rule27(t *testing.T) {
 	t.Parallel()
 	const size = mib
@@ -320,7 +321,7 @@ func TestDescribedCredentials_Rule27(t *testing.T) {
 	r.req = req
 	r.right(b.Content)
 	if len(a.Requests()) < 2 {
-		t.Fatal("the document's own server was not told who asks") // after it has said that it wants to know
+		t.Fatal("the document's own server was not told who asks") // after it asked for them
 	}
 	for _, req := range a.Requests()[1:] {
 		if req.Header.Get("Authorization") == "" || req.Header.Get("Cookie") == "" {
@@ -334,7 +335,7 @@ func TestDescribedCredentials_Rule27(t *testing.T) {
 	}
 }
 
-// The user's digest and the document's must be the same (rule 64).
+// The digests of the user and of the document must be the same (rule 64).
 func TestDescribedAgainstTheUser_Rule64(t *testing.T) {
 	s := sized(t, mib)
 	f := of(t, made(mib, 7))
@@ -347,7 +348,7 @@ func TestDescribedAgainstTheUser_Rule64(t *testing.T) {
 	}
 }
 
-// Documents that others wrote are read, and become requests.
+// Documents of other programs are read, and become requests.
 func TestDocumentsOfOthers(t *testing.T) {
 	for name, want := range map[string]int{"aria2.meta4": 1, "aria2.metalink": 2, "fedora.metalink": 1, "mirrorbrain.meta4": 1, "mirrorcache.meta4": 1} {
 		file, err := os.Open("../metalink/testdata/" + name)
@@ -377,8 +378,8 @@ func TestDocumentsOfOthers(t *testing.T) {
 	}
 }
 
-// The URL of a file that is half here leads to a document now, without its media type, which describes the same file:
-// what is here stays. Proves rule 34.
+// The URL of a half-downloaded file now leads to a document without its media type, which describes the same
+// file: the bytes are kept. Proves rule 34.
 func TestDocumentInPlaceOfTheRest_Rule34(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib

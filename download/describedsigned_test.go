@@ -8,8 +8,8 @@ import (
 	"braid/metalink"
 )
 
-// Proves rules 47 and 50 for a document of the user's: a signature in it is checked beside its digest, and where one is
-// required and it has none, nothing is transferred.
+// Proves rules 47 and 50 for a document of the user: its signature is checked in addition to its digest. If a
+// signature is required and it has none, nothing is transferred.
 func TestDescribedSigned_Rule47_Rule50(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib

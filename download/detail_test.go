@@ -8,9 +8,9 @@ import (
 	"braid/scheduler"
 )
 
-// accounted wants the events of one Get to be a complete account: fetches are counted from 1, nothing is said of one that
-// does not run, each ends once, and the pieces are the bytes that were fetched. Every test of this package that
-// observes events checks it.
+// accounted checks that the events of one Get are a complete account: fetches are numbered from 1, events are
+// only about running fetches, each fetch ends once, and the pieces are the fetched bytes. Every test of this
+// package that observes events calls it.
 func accounted(t *testing.T, events []download.Event, res download.Result) {
 	t.Helper()
 	if len(events) == 0 {
@@ -54,7 +54,7 @@ func accounted(t *testing.T, events []download.Event, res download.Result) {
 	}
 }
 
-// TestWhatIsToldOfFetches: why each range was asked for, and why one ended before its end.
+// TestWhatIsToldOfFetches: events state why each range was requested, and why one ended early.
 func TestWhatIsToldOfFetches(t *testing.T) {
 	t.Parallel()
 	const size = 12 * mib
@@ -80,7 +80,7 @@ func TestWhatIsToldOfFetches(t *testing.T) {
 	}
 }
 
-// TestPiecesAreToldToThoseWhoAsk, and to nobody else.
+// TestPiecesAreToldToThoseWhoAsk: Brought events are sent only with Detail.
 func TestPiecesAreToldToThoseWhoAsk(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 2*mib, mirrortest.Rate(8*mib))

@@ -13,7 +13,7 @@ import (
 	"braid/download"
 )
 
-// An each is a GetEach into a folder of its own.
+// An each is a call of GetEach into its own folder.
 type each struct {
 	t      *testing.T
 	dir    string
@@ -45,7 +45,7 @@ func (e *each) job(u string) download.Job {
 	}}
 }
 
-// TestGetEach: downloads come when they like, also after a while without any, and end one by one.
+// TestGetEach: downloads come at any time, also after a while without any, and end one by one.
 func TestGetEach(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -68,7 +68,8 @@ func TestGetEach(t *testing.T) {
 	}
 }
 
-// TestGetEachStops: a download that is ended by its own context leaves the others alone, and its place is free.
+// TestGetEachStops: a download that its own context ends does not affect the others, and its place becomes
+// free.
 func TestGetEachStops(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -101,7 +102,7 @@ func TestGetEachStops(t *testing.T) {
 	}
 }
 
-// TestGetEachResize: what is said of the number of downloads counts from then on.
+// TestGetEachResize: a new number of downloads counts at once.
 func TestGetEachResize(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -113,7 +114,7 @@ func TestGetEachResize(t *testing.T) {
 		select {
 		case e.jobs <- e.job(urls[5]):
 			return false
-		case e.resize <- 3: // which is taken where no job is
+		case e.resize <- 3: // it is taken while no job is
 			return true
 		}
 	}
@@ -125,7 +126,7 @@ func TestGetEachResize(t *testing.T) {
 	if !full() {
 		t.Error("a fourth one began")
 	}
-	e.resize <- 0 // measured: where nothing comes, none is added
+	e.resize <- 0 // measured: without bytes, none is added
 	close(s.hurried)
 	for range 3 {
 		if got := <-e.ended; got.err != nil {
@@ -138,7 +139,7 @@ func TestGetEachResize(t *testing.T) {
 	}
 }
 
-// Downloads go on while the iterator of GetAll waits for the next file, and the caller is told of what ended when it is back.
+// Downloads continue while the iterator of GetAll blocks, and their ends are reported when it returns.
 func TestGetAllWaitsForFiles(t *testing.T) {
 	t.Parallel()
 	const n = 100

@@ -11,7 +11,7 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 30: mirrors of the user without any digest are merged when ETag and size are the origin's.
+// Proves rule 30: the user's mirrors are combined without a digest if ETag and size are the origin's.
 func TestUserMirrorsWithSameETag_Rule30(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -24,7 +24,7 @@ func TestUserMirrorsWithSameETag_Rule30(t *testing.T) {
 	verified(t, res, "unverified")
 }
 
-// Proves rule 30 and S18: what is not tied to the origin is not merged with it.
+// Proves rule 30 and S18: bytes that nothing ties to the origin are not combined with its bytes.
 func TestUserMirrorsAreNotMerged_Rule30_S18(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -48,7 +48,8 @@ func TestUserMirrorsAreNotMerged_Rule30_S18(t *testing.T) {
 	}
 }
 
-// Proves rules 30 and 39: a mirror that was not merged serves alone when the origin fails, then or before.
+// Proves rules 30 and 39: a mirror that was not combined serves alone when the origin fails, later or at
+// once.
 func TestFallBack_C2_Rule30_Rule39(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -78,7 +79,7 @@ func TestFallBack_C2_Rule30_Rule39(t *testing.T) {
 	}
 }
 
-// What the origin said before it failed counts for those who stand in for it (C5, C8).
+// The statements of an origin that failed count for its stand-ins (C5, C8).
 func TestFallBackIsNotAnotherFile_Rule30(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -100,7 +101,7 @@ func TestFallBackIsNotAnotherFile_Rule30(t *testing.T) {
 	}
 }
 
-// Proves rule 30: what must be proven and cannot be gets no name, and no byte is wasted on it.
+// Proves rule 30: a file that cannot be proven as demanded gets no name, and none of its bytes is fetched.
 func TestNoEvidence_Rule30(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]mirrortest.Option{
@@ -120,7 +121,7 @@ func TestNoEvidence_Rule30(t *testing.T) {
 	verified(t, r.right(origin.Content), byDigest)
 }
 
-// Proves rule 31: a weak digest is checked, and proves nothing.
+// Proves rule 31: a weak digest is checked and proves nothing.
 func TestWeakDigest_Rule31(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Digest(md5Of(t, made(mib, 7))))
@@ -132,7 +133,8 @@ func TestWeakDigest_Rule31(t *testing.T) {
 	newRun(t, origin.URL).wrong(download.Mismatch)
 }
 
-// Proves rules 32 and 64: the user's digest and the server's contradict each other before any byte.
+// Proves rules 32 and 64: a contradiction between the digests of the user and the server is found before any
+// byte.
 func TestUserContradictsServer_Rule32_Rule64(t *testing.T) {
 	t.Parallel()
 	mirror := sized(t, 2*mib)
@@ -147,8 +149,8 @@ func TestUserContradictsServer_Rule32_Rule64(t *testing.T) {
 	}
 }
 
-// Proves rule 32 for a second run: the server changed its mind, and the user's digest stands. What is here of
-// the user's file is kept.
+// Proves rule 32 for a second run: the server states another digest now, and the user's counts. The bytes of
+// the user's file are kept.
 func TestServerLeavesUsersFile_Rule32(t *testing.T) {
 	t.Parallel()
 	origin := resumable(t, mirrortest.Digest())
@@ -161,7 +163,7 @@ func TestServerLeavesUsersFile_Rule32(t *testing.T) {
 	}
 }
 
-// Proves C9: the user's digest is what counts, also where nobody else says anything.
+// Proves C9: the user's digest decides, also if no server states one.
 func TestWrongUserDigest_C9(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib)
@@ -172,8 +174,8 @@ func TestWrongUserDigest_C9(t *testing.T) {
 	}
 }
 
-// A mirror of the user's that is heard before the origin is a mirror all the same: what is wrong with it is no
-// reason to stop, and its ETag is not the origin's.
+// A mirror of the user that answers before the origin is still a mirror: a fault of it is no reason to stop,
+// and its ETag is not the origin's.
 func TestMirrorAnswersBeforeOrigin(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -201,8 +203,8 @@ func TestMirrorAnswersBeforeOrigin(t *testing.T) {
 	}
 }
 
-// The mirror that answers before the origin has another file, and each time anew: that is no change at the origin
-// (rule 34).
+// The mirror that answers before the origin has another file, and a different one each time. That is no
+// change at the origin (rule 34).
 func TestOtherMirrorAnswersBeforeOrigin(t *testing.T) {
 	t.Parallel()
 	const size = 12 * mib
@@ -235,8 +237,9 @@ func TestUserMirrorsWithoutOrigin_Rule39(t *testing.T) {
 	verified(t, res, byUser)
 }
 
-// Proves rule 40's last resort and C9: of two sources that differ nobody knows who is wrong, and the digest of the whole tells.
-// Nothing begins anew, and no source is asked for more than it takes to compare.
+// Proves rule 40's last resort and C9: of two sources that differ it is not known which is wrong, and the
+// digest of the whole file decides. Nothing starts over, and no source is asked for more bytes than the
+// comparison needs.
 func TestLastResort_Rule40_C9(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -251,15 +254,15 @@ func TestLastResort_Rule40_C9(t *testing.T) {
 	}
 }
 
-// Proves rules 39 and 40 and C9: with neither pieces nor a third word the right file is got all the same, if anybody has it,
-// wherever that one stands; and each is asked for the whole file at most once.
+// Proves rules 39 and 40 and C9: without pieces and a third source, the right file is still found if any
+// source has it, whatever its position. Each source is asked for the whole file at most once.
 func TestOneOfThemIsRight_Rule39_Rule40_C9(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		size    int64
 		servers int
 		good    int
-		most    int64 // how often the file may come
+		most    int64 // how many times the file's size may be fetched
 	}{
 		"a small file, the mirror": {mib, 2, 1, 2}, "the mirror": {8 * mib, 2, 1, 4}, "the last of three": {8 * mib, 3, 2, 5},
 		"a small file, the last of four": {mib, 4, 3, 4}, "the server, of three": {8 * mib, 3, 0, 5},
@@ -290,7 +293,7 @@ func TestOneOfThemIsRight_Rule39_Rule40_C9(t *testing.T) {
 	}
 }
 
-// Proves rule 40: that ends, too, where everybody is wrong, and with the word about what is wrong.
+// Proves rule 40: the search also ends if all sources are wrong, and the error states what is wrong.
 func TestAllAreWrong_Rule40(t *testing.T) {
 	t.Parallel()
 	bad := mirrortest.Corrupt(every(mib/16, mib)...)
@@ -311,7 +314,7 @@ func TestAllAreWrong_Rule40(t *testing.T) {
 	}
 }
 
-// Proves rule 40: when the origin alone is wrong as well, that is the end, and nothing of it stays.
+// Proves rule 40: if the origin alone is wrong as well, the download ends and keeps nothing.
 func TestLyingOrigin_Rule40(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Corrupt(100))
@@ -325,7 +328,7 @@ func TestLyingOrigin_Rule40(t *testing.T) {
 	r.empty()
 }
 
-// every are offsets at a distance of step.
+// every returns offsets at a distance of step.
 func every(step, size int64) (at []int64) {
 	for off := step / 2; off < size; off += step {
 		at = append(at, off)
@@ -333,7 +336,7 @@ func every(step, size int64) (at []int64) {
 	return at
 }
 
-// Proves rule 15 and S18: without a validator, an answer that breaks off is begun anew; and not for ever.
+// Proves rule 15 and S18: without a validator, an answer that breaks off is requested again, but not forever.
 func TestBreaksOffWithoutValidator_Rule15_Rule21(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 4*mib, mirrortest.Once(mirrortest.CutAfter(2*mib)))
@@ -354,7 +357,7 @@ func TestBreaksOffWithoutValidator_Rule15_Rule21(t *testing.T) {
 	}
 }
 
-// Proves S18 for a source that fell silent: the second answer is not tied to the first.
+// Proves S18 for a source that became silent: its second answer is not tied to the first.
 func TestSilentWithoutValidator_S18(t *testing.T) {
 	t.Parallel()
 	old, next := mirrortest.Generate(4*mib, 1), mirrortest.Generate(4*mib, 2)
@@ -367,8 +370,8 @@ func TestSilentWithoutValidator_S18(t *testing.T) {
 	r.right(b.Content)
 }
 
-// Where nothing shows that two answers are of one file, several connections to its server (-x) are of no use: it comes
-// by one, at once.
+// If nothing shows that two answers are of one file, several connections to its server (-x) do not help: the
+// file comes over one, at once.
 func TestSeveralConnectionsWithoutValidator_Rule15(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]mirrortest.Option{

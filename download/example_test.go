@@ -18,7 +18,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// server is a web server with one file, whose digest it says (RFC 6249, section 6).
+// server starts a web server with one file and states its digest (RFC 6249, section 6).
 func server(body string) (u *url.URL, stop func()) {
 	sum := sha256.Sum256([]byte(body))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +33,7 @@ func server(body string) (u *url.URL, stop func()) {
 	return u, s.Close
 }
 
-// The zero Client works. Without a proof of the kind that is required, the file does not get its name.
+// The zero Client works. Without the required proof, the file does not get its name.
 func ExampleClient_Get() {
 	u, stop := server("hello world")
 	defer stop()
@@ -71,7 +71,7 @@ func ExampleGet() {
 	// Output: hello.txt sha-256 from Digest over http <nil>
 }
 
-// What happens is told while it happens; so a program draws its progress.
+// Events are sent while the download runs, so a program can draw its progress.
 func ExampleRequest_observe() {
 	u, stop := server(strings.Repeat("hello world\n", 100_000))
 	defer stop()

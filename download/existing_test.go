@@ -13,8 +13,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 15 for a file that another program began under the final name: with --continue it is gone on with if
-// samples are the same. Else it stays as it is (rule 3), also where the download fails.
+// Proves rule 15 for a file that another program began under the final name: --continue resumes it if samples
+// are the same. Otherwise it stays unchanged (rule 3), also if the download fails.
 func TestContinueFile_Rule15_Rule3(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -81,7 +81,7 @@ func flipped(n, at int) func([]byte) []byte {
 	}
 }
 
-// Proves rule 3 for a request that takes another name where its own is taken: what is there stays.
+// Proves rule 3 for a request that takes another name if its own is taken: the existing file stays.
 func TestRename_Rule3(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -115,8 +115,8 @@ func TestRename_Rule3(t *testing.T) {
 	}
 }
 
-// TestRenameDue: a file that a stopped run brought, and that something is due with, is not fetched again under the next
-// name. Once that is told, it is a file like any other.
+// TestRenameDue: a file that a stopped run completed, and whose work is due, is not fetched again under the
+// next name. Once the work is reported as done, it is a file like any other.
 func TestRenameDue_Rule3(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 1000, mirrortest.ETag(`"1"`))

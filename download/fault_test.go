@@ -15,11 +15,11 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// A fault is how operations fail: at which of them, and with what.
+// A fault describes how operations fail: which of them, and with which errors.
 type fault struct {
 	name    string
 	applies func(fsystest.Op) bool
-	errs    []error // by turns
+	errs    []error // in turn
 }
 
 var faults = []fault{
@@ -29,7 +29,7 @@ var faults = []fault{
 	{"syncs", func(op fsystest.Op) bool { return op.Syncs }, []error{syscall.EIO, syscall.ENOSPC}},
 }
 
-// A failing file system fails at its n-th operation of a kind; then it is well again.
+// A failing file system fails at its n-th operation of a kind, and works again after that.
 type failing struct {
 	fsys.FS
 	count atomic.Int64
@@ -49,12 +49,14 @@ func newFailing(files fsys.FS, f fault, n int, err error) *failing {
 	return x
 }
 
-// excused are failures that change nothing for the file: it is in place and right, and only what is not needed any more is left.
+// excused reports whether a failure has no effect: the file is in place and right, and only unneeded files
+// are left.
 func (s *scene) excused(op fsystest.Op) bool {
 	return op.Name == "close" || op.Name == "close folder" || op.Name == "remove" && strings.HasSuffix(op.Path, ".part.journal")
 }
 
-// faulty runs on a disk that fails, and says what is wrong with how that ended. Done is true if the disk did not fail any more.
+// faulty runs on a failing disk and returns the problem with its end. done is true if the disk no longer
+// failed.
 func (s *scene) faulty(f fault, n int, err error) (done bool, problem error) {
 	disk := s.start.Crash(s.start.Changes(), fsystest.Kept) // a copy
 	files := newFailing(disk, f, n, err)
@@ -72,12 +74,12 @@ func (s *scene) faulty(f fault, n int, err error) (done bool, problem error) {
 	return false, nil
 }
 
-// judge says what is wrong with the end of a run in which an operation failed.
+// judge returns the problem with the end of a run with a failed operation.
 func (s *scene) judge(disk fsys.FS, at fsystest.Op, cause, ended error) error {
 	switch {
 	case ended == nil && at.Syncs:
 		return errors.New("it may not be on disk, and nobody said so")
-	case ended == nil: // it was of no consequence
+	case ended == nil: // it had no consequence
 		return s.final(disk, true)
 	}
 	e, ok := errors.AsType[*download.Error](ended)
@@ -106,8 +108,8 @@ func (s *scene) judge(disk fsys.FS, at fsystest.Op, cause, ended error) error {
 	return nil
 }
 
-// Each operation of a run fails once, in several ways (rule 7): exit code 3, a message that names the file and the
-// reason, nothing changed under the final name, and the next run ends right.
+// Each operation of a run fails once, in several ways (rule 7): exit code 3, a message that names the file
+// and the reason, no change under the final name, and the next run ends well.
 func TestFaults_Rule7(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(s *scene){
@@ -120,7 +122,7 @@ func TestFaults_Rule7(t *testing.T) {
 	} {
 		for i, f := range faults {
 			if i == 0 && (name == "overwrite" || name == "repair") && !fsystest.Everything() {
-				continue // they read and look as the others do
+				continue // they read and look like the others
 			}
 			t.Run(name+"/"+f.name, func(t *testing.T) {
 				s := newScene(t, name, sceneSize)
@@ -139,7 +141,7 @@ func TestFaults_Rule7(t *testing.T) {
 	}
 }
 
-// enumerate fails the first operation, the second and so on until there is none left.
+// enumerate fails the first operation, then the second, and so on until none is left.
 func (s *scene) enumerate(f fault) (n int) {
 	s.t.Helper()
 	for n = 1; n < 10_000; n++ {
@@ -163,7 +165,7 @@ func (s *scene) enumerate(f fault) (n int) {
 	return n
 }
 
-// A disk that is full is nobody's fault but ours: no source is given up for it, and no other one is tried.
+// A full disk is a local fault: no source is given up for it, and no other one is tried.
 func TestFullDiskBlamesNobody_Rule7(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib

@@ -10,8 +10,8 @@ import (
 	"braid/internal/partfile"
 )
 
-// The loop is not woken for every write, hears of the last ones before a silence within reportTime, of each byte once and
-// in order, and of nothing after the end.
+// The loop is not woken for every write. It gets the last ones before a silence within reportTime, each byte
+// once and in order, and no message after the end.
 func TestLoopIsTold(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

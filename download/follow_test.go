@@ -15,7 +15,7 @@ import (
 	"braid/verify"
 )
 
-// document writes what describes files.
+// document returns a document that describes files.
 func document(t *testing.T, files ...metalink.File) []byte {
 	t.Helper()
 	out, err := metalink.Format(metalink.Document{Files: files})
@@ -25,14 +25,14 @@ func document(t *testing.T, files ...metalink.File) []byte {
 	return out
 }
 
-// at is a file with its places.
+// at returns a file with its places.
 func at(t *testing.T, f metalink.File, servers ...*mirrortest.Server) metalink.File {
 	t.Helper()
 	f.Mirrors = following(t, f, servers...).req.Described.Mirrors
 	return f
 }
 
-// Proves rule 64: a document is as good as the weakest part of the way that it came.
+// Proves rule 64: a document is as trusted as the weakest channel that it came over.
 func TestDocumentChannel_Rule64(t *testing.T) {
 	s := sized(t, mib)
 	doc := document(t, at(t, of(t, made(mib, 7)), s))
@@ -49,7 +49,7 @@ func TestDocumentChannel_Rule64(t *testing.T) {
 	}
 }
 
-// Proves rule 41 as far as the fetch goes: what is too long is not read to its end.
+// Proves rule 41 for the fetch: a document that is too long is not read to its end.
 func TestDocumentTooLong_Rule41(t *testing.T) {
 	for _, length := range []mirrortest.Option{mirrortest.Chunked(), mirrortest.Latency(0)} {
 		s := mirrortest.New(t, []byte("<a>"+strings.Repeat(" ", metalink.MaxSize)), mirrortest.Name("x.meta4"), length)
@@ -61,7 +61,7 @@ func TestDocumentTooLong_Rule41(t *testing.T) {
 	}
 }
 
-// What is no document, and what is one of another kind than was asked for.
+// Answers that are no document, and documents of another kind than requested, are not followed.
 func TestFollowOnlyDocuments(t *testing.T) {
 	t.Parallel()
 	a := sized(t, mib)
@@ -94,7 +94,7 @@ func TestFollowOnlyDocuments(t *testing.T) {
 	}
 }
 
-// A name in the document is taken when the user gives none; of several files the one that was asked for is meant.
+// The name in the document is used if the user gives none. Of several files the requested one is meant.
 func TestFollowFindsTheFile(t *testing.T) {
 	t.Parallel()
 	a := sized(t, mib)
@@ -137,7 +137,7 @@ func TestFollowFindsTheFile(t *testing.T) {
 	}
 }
 
-// A dynamic origin that leads back to itself, or to one that has another, is asked once (rule 45).
+// A dynamic origin that leads to itself, or to a document with another origin, is asked once (rule 45).
 func TestRenewOnce_Rule45(t *testing.T) {
 	a := sized(t, mib)
 	s := mirrortest.New(t, []byte{}, mirrortest.Name("x.meta4"))
@@ -161,7 +161,7 @@ func TestRenewOnce_Rule45(t *testing.T) {
 	}
 }
 
-// Proves that nothing selected is told with the names that are most like it.
+// The error of a selection without a match lists the most similar names.
 func TestSelectError(t *testing.T) {
 	e := &download.SelectError{Patterns: []string{"debian-13*"}}
 	for i := range 20 {
@@ -173,8 +173,8 @@ func TestSelectError(t *testing.T) {
 	}
 }
 
-// Proves rules 46 and 64 for digests on the way to a document: that of its own answer describes the document; that of a redirect
-// describes it or the file, and what the document says is held against it.
+// Proves rules 46 and 64 for digests on the way to a document: the digest of its own answer is the
+// document's; that of a redirect is the document's or the file's, and the document must agree with it.
 func TestDigestsOnTheWayToADocument_Rule46_Rule64(t *testing.T) {
 	t.Parallel()
 	a := sized(t, mib)
@@ -185,7 +185,7 @@ func TestDigestsOnTheWayToADocument_Rule46_Rule64(t *testing.T) {
 	right, wrong := sum(t, made(mib, 7)), sum(t, made(mib, 8))
 	for name, tt := range map[string]struct {
 		doc           []byte
-		own, redirect verify.Digest // none: not said
+		own, redirect verify.Digest // none: not stated
 		kind          download.Kind
 		verified      bool
 	}{
@@ -214,8 +214,8 @@ func TestDigestsOnTheWayToADocument_Rule46_Rule64(t *testing.T) {
 	}
 }
 
-// Proves rule 17 for what is held back until it is known to be no document: a body that looks like one and breaks off
-// is gone on with.
+// Proves rule 17 for bytes held back until they are known to be no document: a body that looks like one and
+// breaks off is resumed.
 func TestHeldBack_Rule17(t *testing.T) {
 	t.Parallel()
 	page := []byte("<?xml version='1.0'?><!--" + strings.Repeat("x", 9000) + "--><page/>")

@@ -14,13 +14,13 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// ftp is an FTP mirror of a made-up file.
+// ftp starts an FTP mirror of a generated file.
 func ftp(t *testing.T, size int64, options ...ftptest.Option) *ftptest.Server {
 	t.Helper()
 	return ftptest.New(t, bytes.NewReader(made(size, 7)), options...)
 }
 
-// naming makes an origin that has the digest and names FTP mirrors.
+// naming starts an origin that has the digest and names FTP mirrors.
 func naming(t *testing.T, size int64, mirrors ...*ftptest.Server) *mirrortest.Server {
 	t.Helper()
 	var links []string
@@ -30,7 +30,7 @@ func naming(t *testing.T, size int64, mirrors ...*ftptest.Server) *mirrortest.Se
 	return sized(t, size, mirrortest.Rate(4*mib), mirrortest.Digest(), mirrortest.Mirrors(links...))
 }
 
-// fromHost is what the server at a host did for a download.
+// fromHost returns the results of the sources at a host.
 func fromHost(res download.Result, host string) (all download.SourceResult) {
 	for _, src := range res.Sources {
 		if src.Host == host {
@@ -40,7 +40,7 @@ func fromHost(res download.Result, host string) (all download.SourceResult) {
 	return all
 }
 
-// Proves S1: FTP mirrors bring ranges beside web servers, one transfer at a time at each.
+// Proves S1: FTP mirrors send ranges beside web servers, one transfer at a time each.
 func TestFTPMirrors_S1(t *testing.T) {
 	t.Parallel()
 	a, b := ftp(t, 12*mib, ftptest.Rate(4*mib)), ftp(t, 12*mib, ftptest.Rate(4*mib))
@@ -59,7 +59,7 @@ func TestFTPMirrors_S1(t *testing.T) {
 			t.Errorf("%d transfers at a time", s.MaxConcurrent())
 		}
 	}
-	if res.Duplicate > res.Size/4 { // what comes late is asked of another; package scheduler has closer limits
+	if res.Duplicate > res.Size/4 { // package scheduler has tighter limits
 		t.Errorf("%d of %d bytes came twice", res.Duplicate, res.Size)
 	}
 }
@@ -91,7 +91,7 @@ func TestNoFTP(t *testing.T) {
 	r.wrong(download.Usage)
 }
 
-// Rule 59: another SIZE is another file, and no byte of it comes.
+// Rule 59: another SIZE is another file, and none of its bytes is fetched.
 func TestFTPSizeDiffers_Rule59_C8(t *testing.T) {
 	t.Parallel()
 	mirror := ftp(t, 8*mib, ftptest.Size(8*mib+1))
@@ -104,7 +104,7 @@ func TestFTPSizeDiffers_Rule59_C8(t *testing.T) {
 	}
 }
 
-// A mirror that stalls, breaks off, ends early or talks nonsense costs time only (rules 39, 58 and 59).
+// A mirror that stalls, breaks off, ends early or sends nonsense only costs time (rules 39, 58 and 59).
 func TestFTPMirrorFails_Rule39_Rule59(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]ftptest.Option{
@@ -131,8 +131,8 @@ func TestFTPMirrorFails_Rule39_Rule59(t *testing.T) {
 	}
 }
 
-// Wrong bytes of an FTP mirror are found by the digest, and it is named and left out (rule 40). One that ignores REST is
-// such a mirror.
+// Wrong bytes of an FTP mirror are found by the digest, and the mirror is named and left out (rule 40). One
+// that ignores REST is such a mirror.
 func TestFTPMirrorLies_Rule40(t *testing.T) {
 	t.Parallel()
 	var everywhere []int64
@@ -153,7 +153,7 @@ func TestFTPMirrorLies_Rule40(t *testing.T) {
 	}
 }
 
-// An FTP server alone proves nothing; with the user's digest it does.
+// An FTP server alone proves nothing; the user's digest does.
 func TestFTPOrigin(t *testing.T) {
 	t.Parallel()
 	s := ftp(t, 3*mib)
@@ -173,7 +173,7 @@ func TestFTPOrigin(t *testing.T) {
 	}
 }
 
-// Several FTP servers and the user's digest are as good as any mirrors.
+// Several FTP servers and the user's digest are as good as web mirrors.
 func TestFTPOnly(t *testing.T) {
 	t.Parallel()
 	a, b := ftp(t, 12*mib, ftptest.Rate(4*mib)), ftp(t, 12*mib, ftptest.Rate(4*mib))
@@ -189,7 +189,7 @@ func TestFTPOnly(t *testing.T) {
 	}
 }
 
-// With a digest an interrupted download goes on where it was; without one it begins anew (S18).
+// With a digest an interrupted download resumes; without one it starts over (S18).
 func TestFTPResume_S18(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(8*mib, 7)
@@ -199,7 +199,7 @@ func TestFTPResume_S18(t *testing.T) {
 		if vouched {
 			r.req.Claims = userClaim(content.Digest())
 		}
-		s.Set(ftptest.StallAfter(4 * mib)) // it does not come to its end before
+		s.Set(ftptest.StallAfter(4 * mib)) // it does not end before the interruption
 		r.interrupt(2 * mib)
 		s.Set(ftptest.Rate(1<<40), ftptest.StallAfter(-1))
 		if res := r.right(content); res.Resumed > 0 != vouched {
@@ -208,8 +208,8 @@ func TestFTPResume_S18(t *testing.T) {
 	}
 }
 
-// A mirror that the user named stands in for a dead origin (rule 30), with the name and password in its own URL (rule 59);
-// the origin's are not for it.
+// A mirror that the user named stands in for a failed origin (rule 30), with the name and password in its own
+// URL (rule 59). The origin's are not sent to it.
 func TestFTPStandsIn_Rule30_Rule59(t *testing.T) {
 	t.Parallel()
 	for userinfo, user := range map[string]string{"": "anonymous", "bob:x@": "bob"} {
@@ -226,8 +226,7 @@ func TestFTPStandsIn_Rule30_Rule59(t *testing.T) {
 	}
 }
 
-// Names and passwords that are known of servers are for those that the user named, and not for those that a server names
-// (rule 59).
+// Known names and passwords are for servers that the user named, not for those that a server names (rule 59).
 func TestFTPCredentials_Rule59(t *testing.T) {
 	t.Parallel()
 	private := ftptest.User("bob", "x")
@@ -251,7 +250,7 @@ func TestFTPCredentials_Rule59(t *testing.T) {
 	r.right(mirrortest.Generate(6*mib, 7))
 }
 
-// The authorities that count for https count for ftps.
+// The authorities for https also apply to ftps.
 func TestFTPS(t *testing.T) {
 	t.Parallel()
 	config, pem := mirrortest.Certify(t, nil)
@@ -267,7 +266,7 @@ func TestFTPS(t *testing.T) {
 	r.right(mirrortest.Generate(2*mib, 7))
 }
 
-// A limit holds for FTP as for everything else.
+// A limit also applies to FTP.
 func TestFTPLimit(t *testing.T) {
 	t.Parallel()
 	s := ftp(t, 3*mib)
@@ -288,7 +287,7 @@ func TestProbeFTP(t *testing.T) {
 	}
 }
 
-// The file is there already: SIZE alone shows nothing, the user's digest does, and nobody is asked.
+// The file already exists: SIZE alone proves nothing, the user's digest does, and no server is asked.
 func TestFTPAlreadyThere_Rule3(t *testing.T) {
 	t.Parallel()
 	s := ftp(t, 3*mib)

@@ -11,7 +11,8 @@ import (
 	"braid/verify"
 )
 
-// Whatever makes a session hash anew beside pieces in use, no byte that they have not proven passes the gate. Proves S10.
+// If a session starts hashing again while pieces are used, no byte that they have not proven passes the gate.
+// Proves S10.
 func TestRehashKeepsTheGate_S10(t *testing.T) {
 	const length, size = 100, 1000
 	data := make([]byte, size)
@@ -57,7 +58,7 @@ func TestRehashKeepsTheGate_S10(t *testing.T) {
 	}
 }
 
-// What was revoked between a look at the front and the gate does not pass.
+// Bytes revoked between reading the front and passing the gate do not pass.
 func TestRevokedDoesNotPass_Rule2(t *testing.T) {
 	part, err := partfile.OpenTemp(fsys.OS, t.TempDir())
 	if err != nil {
@@ -74,7 +75,7 @@ func TestRevokedDoesNotPass_Rule2(t *testing.T) {
 	}
 }
 
-// A target that does not keep to the contracts of its methods is told so, and nothing of it is believed.
+// A target that breaks the contracts of its methods gets an error, and its result does not count.
 func TestTransferred(t *testing.T) {
 	bad := errors.New("bad")
 	for _, tt := range []struct {

@@ -13,10 +13,10 @@ import (
 	"braid/source/httpsource"
 )
 
-// Where a test needs a server to have done something, the others are held to a low rate until it has: alone they would
-// bring the file before that, as a busy machine lets any goroutine begin seconds late.
+// If a test needs a server to have done something, the others are held to a low rate until then. Alone they
+// would send the whole file first, because any goroutine may start seconds late on a busy machine.
 
-// held is a rate that is low until a condition holds.
+// held returns a rate that is low until a condition holds.
 func held(rate int64, until func() bool) mirrortest.Option {
 	return mirrortest.RateFunc(func(time.Duration) int64 {
 		if until() {
@@ -26,15 +26,15 @@ func held(rate int64, until func() bool) mirrortest.Option {
 	})
 }
 
-// part is as much as a server has to bring, where nothing else is said, before it counts as used.
+// part is how many bytes a server must send, unless stated otherwise, before it counts as used.
 const part = 3 * mib / 4
 
-// waiting is the rate of a server that is held until each of the others has sent a part.
+// waiting returns the rate of a server that is held until each of the others has sent a part.
 func waiting(rate int64, others ...*mirrortest.Server) mirrortest.Option {
 	return held(rate, sent(part, others...))
 }
 
-// together gives servers a rate at which each of them sends a part, and no more is held until all have.
+// together gives servers a rate at which each of them sends a part, and no more until all have.
 func together(rate int64, servers ...*mirrortest.Server) {
 	for _, s := range servers {
 		s.Set(held(rate, func() bool { return s.Sent() < part || sent(part, servers...)() }))
@@ -77,12 +77,12 @@ func allOf(conditions ...func() bool) func() bool {
 	}
 }
 
-// ftpHeld is held for FTP.
+// ftpHeld is like held for FTP.
 func ftpHeld(rate int64, until func() bool) ftptest.Option {
 	return ftptest.While(func() bool { return !until() }, ftptest.Rate(rate/16))
 }
 
-// ftpSent is sent for FTP.
+// ftpSent is like sent for FTP.
 func ftpSent(n int64, servers ...*ftptest.Server) func() bool {
 	return func() bool {
 		for _, s := range servers {
@@ -107,7 +107,7 @@ func seen[E download.Event](r *run, match func(E) bool) func() bool {
 	return found.Load
 }
 
-// givenUp reports whether each of the servers was said to be down.
+// givenUp reports whether SourceDown was sent for each of the servers.
 func givenUp(r *run, urls ...string) func() bool {
 	var conditions []func() bool
 	for _, u := range urls {
@@ -123,8 +123,8 @@ func urlsOf(servers ...*mirrortest.Server) (urls []string) {
 	return urls
 }
 
-// dammed is a client whose answers bring n bytes of bodies in all and nothing more before their requests end: what is
-// to be interrupted then is not over before the test sees how far it is.
+// dammed returns a client whose answers have n bytes of bodies in total, and none after that before their
+// requests end. A download to be interrupted is then not over before the test sees its progress.
 func dammed(t *testing.T, n int64) *httpsource.Client {
 	t.Helper()
 	var left atomic.Int64

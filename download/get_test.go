@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The tests wait for slow servers more than for processors. The command line may say otherwise.
+	// The tests wait for slow servers more than for processors. The command line may set another number.
 	if err := flag.Set("test.parallel", "10"); err != nil {
 		panic(err)
 	}
@@ -29,14 +29,14 @@ func TestMain(m *testing.M) {
 
 const mib = 1 << 20
 
-// A run is a download into a folder of its own.
+// A run is a download into its own folder.
 type run struct {
 	t      *testing.T
 	dir    string
 	req    download.Request
 	client download.Client
 	ctx    context.Context // nil: that of the test
-	header time.Duration   // the patience of the HTTP client; zero: its default
+	header time.Duration   // the timeout of the HTTP client for headers; zero: its default
 	events []download.Event
 	tls    *tls.Config
 	files  fsys.FS // nil: those of the system
@@ -49,7 +49,7 @@ func newRun(t *testing.T, u string) *run {
 	return r
 }
 
-// key is what seals the journals of r.
+// key returns the key that seals the journals of r.
 func (r *run) key() *partfile.Key { return partfile.OpenKey(nil, r.client.JournalKey) }
 
 func parse(t *testing.T, s string) *url.URL {
@@ -78,7 +78,8 @@ func (r *run) get() (download.Result, error) {
 	return res, err
 }
 
-// right downloads and wants success, and the content of want under the final name with nothing beside it.
+// right downloads and checks that it succeeds, with the content of want under the final name and no other
+// file.
 func (r *run) right(want mirrortest.Content) download.Result {
 	r.t.Helper()
 	res, err := r.get()
@@ -106,7 +107,7 @@ func (r *run) same(want mirrortest.Content) {
 	}
 }
 
-// wrong downloads and wants a failure of a kind, and nothing under the final name.
+// wrong downloads and checks that it fails with a kind of error, and leaves nothing under the final name.
 func (r *run) wrong(kind download.Kind) *download.Error {
 	r.t.Helper()
 	_, err := r.get()
@@ -155,7 +156,7 @@ func TestDigestProves_C3_C9(t *testing.T) {
 	}
 }
 
-// set makes an origin with n mirrors of one file. Each is limited, so that all are worth using.
+// set returns an origin with n mirrors of one file. Each is limited, so that all are worth using.
 func set(t *testing.T, size int64, n int, options ...mirrortest.Option) (origin *mirrortest.Server, mirrors []*mirrortest.Server) {
 	body := made(size, 7)
 	var links []string

@@ -9,7 +9,7 @@ import (
 	"braid/verify"
 )
 
-// What a journal says of the bytes that are here, and what is asked for now.
+// The cases compare the facts in a journal about the bytes with the present request.
 func TestGoesOnFrom_Rules8_15_34(t *testing.T) {
 	strong := verify.Claim{Digest: digestFilled(t, verify.SHA256, 1), Field: "Digest", Channel: verify.HTTPS}
 	other := verify.Claim{Digest: digestFilled(t, verify.SHA256, 2), Field: "Digest", Channel: verify.HTTPS}

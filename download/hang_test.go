@@ -17,10 +17,10 @@ import (
 	"braid/verify"
 )
 
-// hanging is a disk on which operations hang until it is released.
+// hanging is a disk with operations that hang until it is released.
 type hanging struct {
 	fsys.FS
-	hung, until chan struct{} // closed when one hangs, and to end that
+	hung, until chan struct{} // closed when an operation hangs, and to end that
 	release     func()
 }
 
@@ -48,21 +48,22 @@ func (x *hanging) is() bool {
 	}
 }
 
-// A disk on which the journal takes its time does not stop the loop: what was found wrong is being voided, and what is
-// asked for already comes, is counted and shown. Nothing new is asked for until the void is on disk, and then the
-// download comes to its end.
+// A disk with a slow journal does not stop the loop: wrong bytes are being voided, and requested bytes
+// arrive, are counted and reported. Nothing is requested until the void is on disk. Then the download is
+// completed.
 func TestHangingVoid_S10_Rule8(t *testing.T) {
 	t.Parallel()
 	const size = 32 * mib
 	liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
-	good := sized(t, size, held(4*mib, sent(piece, liar)), mirrortest.CutAfter(mib)) // so there is always something to ask for
+	// a range is always left to ask for
+	good := sized(t, size, held(4*mib, sent(piece, liar)), mirrortest.CutAfter(mib))
 	origin := described(t, size, made(size, 7), liar, good)
 	origin.Set(held(2*mib, sent(piece, liar)))
 	disk := newHanging(func(op fsystest.Op) bool { return op.Syncs && strings.HasSuffix(op.Path, ".part.journal") })
 	defer time.AfterFunc(time.Minute, disk.release).Stop()
 	r := newRun(t, origin.URL)
 	r.files = disk
-	// What was decided on before the void may be asked late on a busy machine.
+	// Ranges assigned before the void may be requested late on a busy machine.
 	var shown, decided int
 	var done []int64
 	asked := func() (n int) {
@@ -101,7 +102,8 @@ func TestHangingVoid_S10_Rule8(t *testing.T) {
 	}
 }
 
-// A disk on which nothing can be recorded does not stop the loop either, and neither does one that is slow to take the room.
+// A disk that cannot record anything does not stop the loop either, nor does one that is slow to reserve
+// space.
 func TestHangingJournal(t *testing.T) {
 	t.Parallel()
 	for name, hangs := range map[string]func(fsystest.Op) bool{
@@ -133,7 +135,7 @@ func TestHangingJournal(t *testing.T) {
 	}
 }
 
-// Where all is here and the disk hangs, a cancel ends the download with its cause.
+// If all bytes have arrived and the disk hangs, a cancel ends the download with its cause.
 func TestHangingEnd(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib, mirrortest.Digest(), mirrortest.ETag(`"one"`))

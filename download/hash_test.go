@@ -15,7 +15,7 @@ import (
 	"braid/verify"
 )
 
-// However many bytes wait to be hashed or to go out, the end of the context comes first.
+// The end of the context comes first, however many bytes wait to be hashed or sent.
 func TestHasherHeedsContext(t *testing.T) {
 	part, err := partfile.OpenTemp(fsys.OS, t.TempDir())
 	if err != nil {
@@ -34,7 +34,7 @@ func TestHasherHeedsContext(t *testing.T) {
 	}
 }
 
-// A watched part file sees what a hasher does to it. Only the hasher's goroutine touches it while that works.
+// A watched part file records the calls of a hasher. Only the hasher's goroutine touches it during that time.
 type watched struct {
 	*partfile.File
 	t     *testing.T
@@ -58,14 +58,15 @@ func (w *watched) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// The file is hashed as it comes: in whatever order its parts are written, less than hashStep of what is in order
-// waits for the hash, nothing of it once all is there, each byte is read once, and the hasher is not woken for little.
+// The file is hashed as it comes. In whatever order its parts are written, less than hashStep of the bytes in
+// order wait for the hash, and none once all have arrived. Each byte is read once, and the hasher is not
+// woken for few bytes.
 func TestHashAsItGoes_Rule2(t *testing.T) {
 	const part, size = 64 << 10, 8<<20 + 12345
 	tests := map[string]struct {
-		known  int64 // what the hasher is told of the size at the start
+		known  int64 // the size that the hasher gets at the start
 		stream bool
-		window int // of parts within which the order is made up
+		window int // number of parts that may be out of order
 	}{
 		"one source":   {known: size, window: 1},
 		"many sources": {known: size, window: 24},
@@ -120,7 +121,7 @@ func TestHashAsItGoes_Rule2(t *testing.T) {
 	}
 }
 
-// shuffled is the numbers below n in an order in which each is less than window from its place.
+// shuffled returns the numbers below n in an order that moves each by less than window.
 func shuffled(n, window int) []int {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	order := make([]int, n)

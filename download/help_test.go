@@ -22,16 +22,17 @@ import (
 	"braid/verify"
 )
 
-// sized is a good mirror of a made-up file.
+// sized starts a good mirror of a generated file.
 func sized(t *testing.T, size int64, options ...mirrortest.Option) *mirrortest.Server {
 	t.Helper()
 	return mirrortest.New(t, made(size, 7), options...)
 }
 
-// contents are the files that were made up. With the race detector, that takes longer than everything else.
+// contents has the generated files. With the race detector, generating them takes longer than everything
+// else.
 var contents sync.Map
 
-// made makes up a file.
+// made returns a generated file.
 func made(size int64, seed uint64) []byte {
 	key := [2]uint64{uint64(size), seed}
 	b, ok := contents.Load(key)
@@ -41,8 +42,8 @@ func made(size int64, seed uint64) []byte {
 	return b.([]byte)
 }
 
-// vouch makes an origin that has the digest and names mirrors. It is slow, so that there is time to look for them also when the
-// machine is busy.
+// vouch starts an origin that has the digest and names mirrors. It is slow, so that there is time to examine
+// them even on a busy machine.
 func vouch(t *testing.T, size int64, mirrors ...*mirrortest.Server) *mirrortest.Server {
 	t.Helper()
 	var links []string
@@ -52,10 +53,10 @@ func vouch(t *testing.T, size int64, mirrors ...*mirrortest.Server) *mirrortest.
 	return sized(t, size, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.Mirrors(links...))
 }
 
-// other is the digest of another file.
+// other returns the digest of another file.
 func other() verify.Digest { return mirrortest.Generate(10, 99).Digest() }
 
-// userClaim is what --sha256 says.
+// userClaim returns the claim of --sha256.
 func userClaim(d verify.Digest) []verify.Claim {
 	return []verify.Claim{{Digest: d, Field: "--sha256", Channel: verify.User}}
 }
@@ -67,7 +68,7 @@ func (r *run) mirrors(servers ...*mirrortest.Server) {
 	}
 }
 
-// interrupt downloads until a number of bytes is here, and then ends like a user's Ctrl-C.
+// interrupt downloads until a number of bytes has arrived, and then ends like Ctrl-C.
 func (r *run) interrupt(after int64) *download.Error {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(r.t.Context())
@@ -88,7 +89,7 @@ func (r *run) interrupt(after int64) *download.Error {
 	return e
 }
 
-// from is what one server did for a download.
+// from returns the result of one server in a download.
 func from(t *testing.T, res download.Result, s *mirrortest.Server) download.SourceResult {
 	t.Helper()
 	var all download.SourceResult
@@ -103,7 +104,7 @@ func from(t *testing.T, res download.Result, s *mirrortest.Server) download.Sour
 	return all
 }
 
-// asked wants a server to have got requests, or none.
+// asked checks whether a server got requests.
 func asked(t *testing.T, s *mirrortest.Server, want bool) {
 	t.Helper()
 	if n := len(s.Requests()); n > 0 != want {
@@ -111,7 +112,7 @@ func asked(t *testing.T, s *mirrortest.Server, want bool) {
 	}
 }
 
-// useless wants a server to have been asked and nothing of it to be used.
+// useless checks that a server was asked and none of its bytes were used.
 func useless(t *testing.T, res download.Result, s *mirrortest.Server) {
 	t.Helper()
 	asked(t, s, true)
@@ -120,7 +121,7 @@ func useless(t *testing.T, res download.Result, s *mirrortest.Server) {
 	}
 }
 
-// useful wants a server to have brought something.
+// useful checks that bytes of a server were used.
 func useful(t *testing.T, res download.Result, s *mirrortest.Server) {
 	t.Helper()
 	if got := from(t, res, s); got.Bytes == 0 {
@@ -145,12 +146,12 @@ type version struct {
 	body         []byte
 	etag, digest string
 	link         string
-	cut          int             // bytes after which the connection breaks; 0: it does not, -1: before the answer
-	until        <-chan struct{} // nil, or what a cut waits for
-	hang         <-chan struct{} // nil, or what an answer waits for that then never comes
+	cut          int             // bytes until the connection breaks; 0: never, -1: before the answer
+	until        <-chan struct{} // a cut waits for it, if not nil
+	hang         <-chan struct{} // if not nil, an answer waits for it and then never comes
 }
 
-// A changing server has a file that changes: it asks version at each request, counted from 1.
+// A changing server has a file that changes: it calls version for each request, counted from 1.
 type changing struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -225,7 +226,8 @@ func file(size int64, seed uint64) version {
 	return version{body: made(size, seed), etag: strconv.Quote(fmt.Sprint(seed)), digest: verify.Field(digest)}
 }
 
-// aside reads what is set aside when a download says that it begins anew: it goes when the file is in place.
+// aside reads the bytes that are set aside when a download starts over. They are removed when the file is in
+// place.
 func (r *run) aside() (bad func() []byte) {
 	var data []byte
 	observe := r.req.Observe
@@ -246,7 +248,7 @@ func (r *run) aside() (bad func() []byte) {
 
 func (r *run) part() string { return filepath.Join(r.dir, "file.bin.part") }
 
-// empty wants nothing at all in the folder.
+// empty checks that the folder is empty.
 func (r *run) empty() {
 	r.t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(r.dir, "*")); len(left) > 0 {

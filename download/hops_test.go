@@ -10,8 +10,8 @@ import (
 	"braid/verify"
 )
 
-// What mirrors answered is not remembered with their failures: 200 of them may have led through 10 redirects each, with
-// 256 KiB of fields. The user named these mirrors. Proves rule 20.
+// Failures of mirrors are kept without their answers: 200 mirrors may have led through 10 redirects each,
+// with 256 KiB of fields. The user named these mirrors. Proves rule 20.
 func TestFailuresAreSmall_Rule20(t *testing.T) {
 	server := sized(t, mib, mirrortest.Digest(), mirrortest.CutAfter(1000))
 	r := newRun(t, server.URL)

@@ -12,8 +12,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// What one host sends is held to its limit for all downloads together. While something comes from a host its share is
-// taken, once for all, and given back after.
+// The bytes from one host are limited for all downloads together. The share is taken once for all of them
+// while bytes come from the host, and given back after that.
 func TestHostLimits(t *testing.T) {
 	const size, most = mib / 2, mib / 2
 	slow := sized(t, size, mirrortest.Digest())
@@ -65,7 +65,7 @@ func TestHostLimits(t *testing.T) {
 	}
 }
 
-// Another host is not held back: a file of it comes while one is on its way that would take days.
+// Another host is not held back: a file of it is complete during a download that would take days.
 func TestHostLimitsOthers(t *testing.T) {
 	slow, fast := sized(t, mib, mirrortest.Digest()), sized(t, 8*mib, mirrortest.Digest())
 	hosts := &download.HostLimits{Rate: func(u *url.URL) int64 {

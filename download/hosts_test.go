@@ -27,7 +27,7 @@ func TestOneRequestAtATime_C7_Rule38(t *testing.T) {
 	}
 }
 
-// The user may step outside the rule (C7), as far as said and no further.
+// The user may exceed the rule (C7), up to the given number.
 func TestRequestsPerHost_C7(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 12*mib, mirrortest.RateFunc(func(time.Duration) int64 { return 6 * mib }), mirrortest.Digest())
@@ -40,8 +40,8 @@ func TestRequestsPerHost_C7(t *testing.T) {
 	}
 }
 
-// Proves C7 for mirrors that redirect to the same host: who answers counts. That two names lead to one
-// host is known when it answers; nothing of the second answer is used.
+// Proves C7 for mirrors that redirect to the same host: the host that answers counts. Two names of one host
+// are only known when it answers; no byte of the second answer is used.
 func TestRedirectsToOneHost_C7(t *testing.T) {
 	t.Parallel()
 	const size = 12 * mib
@@ -66,7 +66,7 @@ func TestRedirectsToOneHost_C7(t *testing.T) {
 	}
 }
 
-// bringing is which fetches brought bytes, in the order in which they did, without those from a URL.
+// bringing returns the fetches that brought bytes, in order, without those from a URL.
 func (r *run) bringing(but string) (order []int) {
 	skip := map[int]bool{}
 	for _, ev := range r.events {
@@ -84,7 +84,7 @@ func (r *run) bringing(but string) (order []int) {
 	return order
 }
 
-// Proves S14 and rule 27 for a whole download: mirrors learn the plain address of the origin and no secret.
+// Proves S14 and rule 27 for a whole download: mirrors learn the plain URL of the origin and no secret.
 func TestSecretsStayAtTheOrigin_S14_Rule27(t *testing.T) {
 	t.Parallel()
 	linked, named := sized(t, 8*mib), sized(t, 8*mib)

@@ -9,8 +9,8 @@ import (
 	"braid/download"
 )
 
-// A fetch that is cancelled while its answer is judged does not wait for that, and shares nothing with it. The race
-// detector tells.
+// A fetch that is cancelled while its answer is judged does not wait for the judgment, and shares no memory
+// with it. The race detector would report that.
 func TestInterruptedAtAnAnswer(t *testing.T) {
 	t.Parallel()
 	left := make(chan struct{})

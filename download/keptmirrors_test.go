@@ -8,11 +8,11 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rules 39 and 40 for mirrors whose URL the journal does not have, as it has secrets (rule 62) or is long: a
-// download that goes on after a repair asks them.
+// Proves rules 39 and 40 for mirrors without a URL in the journal, because it has secrets (rule 62) or is
+// long: a download that is resumed after a repair asks them.
 func TestRepairAsksMaskedMirrors_Rule39_Rule40(t *testing.T) {
 	t.Parallel()
-	const size = 6 * mib // too little to ask for a document before
+	const size = 6 * mib // too small to request a document before
 	right := made(size, 7)
 	for name, query := range map[string]string{"a query": "?token=x", "a long one": "?" + strings.Repeat("x", 400)} {
 		linked := func(origin, mirror *mirrortest.Server) {

@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// A problem that wraps another keeps its own kind: what a mirror did is not what the user or the disk did.
+// An error that wraps another keeps its own kind: a fault of a mirror is not one of the user or the disk.
 func TestKinds(t *testing.T) {
 	conflict := &verify.ConflictError{}
 	from := func(f source.Fault, err error) error { return &source.Error{Fault: f, Err: err} }

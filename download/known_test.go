@@ -9,7 +9,7 @@ import (
 	"braid/verify"
 )
 
-// claimed is a claim of a digest with the same byte throughout.
+// claimed returns a claim of a digest of equal bytes.
 func claimed(t *testing.T, a verify.Algorithm, over verify.Channel, fill byte) verify.Claim {
 	t.Helper()
 	raw := make([]byte, a.Size())
@@ -23,8 +23,8 @@ func claimed(t *testing.T, a verify.Algorithm, over verify.Channel, fill byte) v
 	return verify.Claim{Digest: d, Field: "Digest", Channel: over}
 }
 
-// Proves rules 34 and 64: what the server stated in an earlier run yields where it states a strong digest of another algorithm over a
-// channel as trusted, and nowhere else. What this run was given never does.
+// Proves rules 34 and 64: a digest that the server stated in an earlier run yields only if the server states
+// a strong digest of another algorithm over a channel as trusted. Digests given to this run never yield.
 func TestOutdate_Rule34_Rule64(t *testing.T) {
 	claims := func(c ...verify.Claim) []verify.Claim { return c }
 	same := func(a, b []verify.Claim) bool { return len(a) == len(b) && len(without(a, b)) == 0 }

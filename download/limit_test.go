@@ -8,8 +8,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// A limit holds for all sources together, however many there are, and none of them looks silent under it: the rest of
-// what was asked for is not taken from anybody.
+// A limit applies to all sources together, whatever their number, and no source looks silent because of it:
+// its range is not given to another one.
 func TestLimit(t *testing.T) {
 	const size, most = 3 * mib / 2, mib / 2
 	var mirrors []*mirrortest.Server
@@ -60,7 +60,7 @@ func TestLimitIsShared(t *testing.T) {
 	}
 }
 
-// A limit within another obeys both, whichever is less.
+// A limit within another one obeys both.
 func TestLimitWithin(t *testing.T) {
 	const size = mib
 	for _, tt := range []struct{ own, outer int64 }{{mib, 100 * mib}, {100 * mib, mib}} {
@@ -76,8 +76,8 @@ func TestLimitWithin(t *testing.T) {
 	}
 }
 
-// A limit that changes counts at once, for what goes on as well: lifted, the rest comes without waiting; set again, the
-// next file waits.
+// A changed limit counts at once, also for running downloads: without it, the rest comes without waiting;
+// with a new one, the next file waits.
 func TestLimitSet(t *testing.T) {
 	const size = mib
 	r := newRun(t, sized(t, size, mirrortest.Digest()).URL)

@@ -11,7 +11,7 @@ import (
 	"braid/verify"
 )
 
-// Proves C2: a mirror's own list of mirrors is nobody's business.
+// Proves C2: a mirror's own list of mirrors is ignored.
 func TestLinksOfMirrorsAreIgnored_C2(t *testing.T) {
 	t.Parallel()
 	decoy := sized(t, 6*mib)
@@ -35,7 +35,7 @@ func TestLinksAfterTheServerAreIgnored_C2(t *testing.T) {
 	asked(t, decoy, false)
 }
 
-// Proves C2: a server that lists itself is no mirror of its own.
+// Proves C2: a server that lists itself is not its own mirror.
 func TestSelfLink_C2(t *testing.T) {
 	t.Parallel()
 	origin := vouch(t, 4*mib)
@@ -46,7 +46,7 @@ func TestSelfLink_C2(t *testing.T) {
 	}
 }
 
-// Proves C4: without a digest, links are as good as none, and the result says that nothing was verified.
+// Proves C4: without a digest, links are ignored, and the result states that nothing was verified.
 func TestLinksNeedDigest_C4_Rule30(t *testing.T) {
 	t.Parallel()
 	mirror := sized(t, 4*mib)
@@ -95,7 +95,7 @@ func TestDigestOnHeadOnly(t *testing.T) {
 	}
 }
 
-// What HEAD and GET say of one file must not contradict each other (rule 32).
+// HEAD and GET must not contradict each other about a file (rule 32).
 func TestHeadContradictsGet_Rule32(t *testing.T) {
 	t.Parallel()
 	mirror := sized(t, 2*mib)
@@ -104,7 +104,7 @@ func TestHeadContradictsGet_Rule32(t *testing.T) {
 	newRun(t, origin.URL).wrong(download.Protocol)
 }
 
-// md5Of is a digest that satisfies nobody (C4).
+// md5Of returns a digest that is not sufficient (C4).
 func md5Of(t *testing.T, content []byte) verify.Digest {
 	t.Helper()
 	h := verify.MD5.New()
@@ -130,7 +130,7 @@ func TestNoMetalink(t *testing.T) {
 	verified(t, res, byDigest)
 }
 
-// Without links, what an earlier run remembered of them is no reason to use them.
+// With NoMetalink, links of an earlier run are not used.
 func TestNoMetalinkAlsoForRememberedMirrors(t *testing.T) {
 	t.Parallel()
 	mirror := sized(t, 8*mib, mirrortest.Rate(4*mib))
@@ -138,7 +138,7 @@ func TestNoMetalinkAlsoForRememberedMirrors(t *testing.T) {
 	r := newRun(t, origin.URL)
 	r.interrupt(2 * mib)
 	r.req.NoMetalink = true
-	r.req.NoReferer = true // the mirror may see a request of the first run late
+	r.req.NoReferer = true // the mirror may get a request of the first run late
 	r.right(origin.Content)
 	for _, q := range mirror.Requests() {
 		if q.Header.Get("Referer") == "" {

@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// listed is a list of one file.
+// listed returns a list of one file.
 func listed(t *testing.T, data []byte, name string) []byte {
 	t.Helper()
 	return fmt.Appendf(nil, "%s  %s\n", sum(t, data).Hex(), name)
@@ -32,7 +32,7 @@ func fetchList(t *testing.T, r *run, s *mirrortest.Server, path string) *downloa
 	return l
 }
 
-// Which file of a list is meant tell the folders of its URL, as far as the list has them.
+// The folders of the URL tell files of the same name in a list apart, as far as the list has folders.
 func TestListNames(t *testing.T) {
 	t.Parallel()
 	a, b := listed(t, []byte("a"), "./18/disk.iso"), listed(t, []byte("b"), "20/disk.iso")
@@ -59,7 +59,7 @@ func TestListNames(t *testing.T) {
 	}
 }
 
-// Proves rule 64 for promises: a list that came over http does not make up for what the URL does not offer any more.
+// Proves rule 64 for pins: a list over http does not replace evidence that the URL no longer offers.
 func TestListDoesNotKeepPromises_Rule64(t *testing.T) {
 	t.Parallel()
 	data := made(mib, 7)
@@ -83,8 +83,8 @@ func TestListDoesNotKeepPromises_Rule64(t *testing.T) {
 	}
 }
 
-// Proves rules 47 and 48 for lists: the first signature beside the list is taken, with what can be trusted of it, and a
-// server that has none is not asked for more than the names that signatures have.
+// Proves rules 47 and 48 for lists: the first signature beside the list is used, with the trusted keys. Only
+// the known suffixes are requested from a server that has none.
 func TestListSigned_Rule47_Rule48(t *testing.T) {
 	t.Parallel()
 	list := listed(t, made(mib, 7), "file.bin")
@@ -95,7 +95,7 @@ func TestListSigned_Rule47_Rule48(t *testing.T) {
 		named  []byte
 		want   download.Kind
 		signed bool
-		asked  int // for signatures
+		asked  int // requests for signatures
 	}{
 		"first":      {map[string][]byte{".asc": good, ".sig": bad}, nil, download.Other, true, 1},
 		"third":      {map[string][]byte{".gpg": good}, nil, download.Other, true, 3},
@@ -134,8 +134,8 @@ func TestListSigned_Rule47_Rule48(t *testing.T) {
 	}
 }
 
-// Proves rule 64 across runs: what an earlier run had from a signed list counts no more than any digest in a run that trusts
-// somebody else, whatever the journal says.
+// Proves rule 64 across runs: a digest that an earlier run had from a signed list counts like any digest in a
+// run that trusts other keys, whatever the journal states.
 func TestListSignedEarlier_Rule64(t *testing.T) {
 	t.Parallel()
 	s := resumable(t)
@@ -168,8 +168,8 @@ func TestListSignedEarlier_Rule64(t *testing.T) {
 	}
 }
 
-// A list that came over https is not offered by the URL of the file, so the next command may do without it. A digest of
-// the server beside it may not be missing.
+// The URL of a file does not offer a list that came over https, so the next command may omit the list. A
+// digest of the server must still be offered.
 func TestListIsNotPinned_Rule64(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.TLS(nil))
@@ -193,7 +193,8 @@ func TestListIsNotPinned_Rule64(t *testing.T) {
 	r.wrong(download.NoEvidence)
 }
 
-// Proves rule 26 for lists: the channel is that of the weakest answer on the way, and what is not a list is no list.
+// Proves rule 26 for lists: the channel is that of the weakest answer on the way. An answer that is no list
+// is an error.
 func TestFetchList(t *testing.T) {
 	t.Parallel()
 	list := listed(t, made(mib, 7), "file.bin")

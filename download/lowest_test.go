@@ -18,7 +18,8 @@ import (
 	"braid/source/httpsource"
 )
 
-// A download is too slow when less than the least speed has come for the whole time, and never while nothing is waited for.
+// A download is too slow if less than the least speed came for the whole time, and never while nothing is
+// waited for.
 func TestPulse(t *testing.T) {
 	start := time.Unix(1_000_000, 0)
 	var p pulse
@@ -69,8 +70,8 @@ func (*pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 func (*pipes) Close() error { return nil }
 
-// A download that drips ends with what is here kept, and goes on from there; one that its own limit holds back does not
-// end.
+// A download that drips ends and keeps its bytes, and the next one resumes. A download that its own limit
+// holds back does not end.
 func TestLowestSpeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size, first = 64 << 10, 16 << 10
@@ -100,14 +101,14 @@ func TestLowestSpeed(t *testing.T) {
 		}
 		dir := t.TempDir()
 		c := &Client{HTTP: hc, LowestSpeed: 1, Timeout: time.Minute}
-		least := func() int64 { return 10_000 } // and not what the client says
+		least := func() int64 { return 10_000 } // not the client's
 		_, err = c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a", Lowest: least})
 		e, ok := errors.AsType[*Error](err)
 		if !ok || e.Kind != Budget || e.Kept < first || !errors.Is(err, ErrTooSlow) || !strings.Contains(e.Error(), "slower than 10000 bytes a second for 30s") {
 			t.Fatalf("%+v", err)
 		}
 		hc.CloseIdle()
-		synctest.Wait() // until the server is through with it
+		synctest.Wait() // until the server has finished
 		drips = false
 		c.Limit = NewLimit(512)
 		c.LowestSpeed = 1 << 20

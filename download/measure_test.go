@@ -12,8 +12,8 @@ import (
 	"braid/verify"
 )
 
-// Each place is asked once, for a moment and no more than some MiB; one that is silent after a while ends with its
-// moment, and one that has another file (C5, C8) or none says why.
+// Each place is asked once, for a moment and for a few MiB at most. A place that falls silent ends with its
+// moment. A place with another file (C5, C8), or without one, states why.
 func TestMeasure_C5_C8(t *testing.T) {
 	t.Parallel()
 	const size, moment = 20 * mib, 3 * time.Second
@@ -61,7 +61,7 @@ func TestMeasure_C5_C8(t *testing.T) {
 	}
 }
 
-// Proves rule 26 for a probe: a digest that came over http allows no redirect from https to http, one of the user does.
+// Proves rule 26 for a probe: a digest over http allows no redirect from https to http; the user's does.
 func TestProbeDowngrade_Rule26(t *testing.T) {
 	t.Parallel()
 	plain := sized(t, mib)

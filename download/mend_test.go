@@ -15,7 +15,7 @@ import (
 	"braid/verify"
 )
 
-// repair checks the file, which must be wrong, and puts the right one in its place.
+// repair checks the file, which must be wrong, and replaces it with the right one.
 func (r *run) repair(ctx context.Context) (download.Result, error) {
 	r.t.Helper()
 	r.client.HTTP = &httpsource.Client{}
@@ -27,7 +27,7 @@ func (r *run) repair(ctx context.Context) (download.Result, error) {
 	return r.client.Repair(ctx, v, r.req.Observe)
 }
 
-// repaired wants that to succeed, with so many bytes fetched, and nothing left over.
+// repaired checks that a repair succeeds, fetches so many bytes, and leaves no other file.
 func (r *run) repaired(want mirrortest.Content, fetched int64) download.Result {
 	r.t.Helper()
 	res, err := r.repair(r.t.Context())
@@ -43,7 +43,7 @@ func (r *run) repaired(want mirrortest.Content, fetched int64) download.Result {
 	return res
 }
 
-// Proves S3 and rule 40 for files on disk: what is right of a file is not fetched again, as far as somebody knows what that is.
+// Proves S3 and rule 40 for files on disk: right bytes are not fetched again, as far as they are known.
 func TestRepair_S3_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 9*mib + 1000
@@ -71,7 +71,7 @@ func TestRepair_S3_Rule40(t *testing.T) {
 	}
 }
 
-// A file that is cut off and damaged as well is found to be wrong in the end, and fetched anew.
+// A file that is both cut off and damaged is found to be wrong in the end, and fetched again.
 func TestRepairCutAndDamaged_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -84,7 +84,7 @@ func TestRepairCutAndDamaged_Rule40(t *testing.T) {
 	r.same(s.Content)
 }
 
-// Proves rule 2: what is damaged only after the check is found all the same, whether pieces are known or not.
+// Proves rule 2: damage after the check is still found, with or without pieces.
 func TestRepairChanging_Rule2(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -103,8 +103,8 @@ func TestRepairChanging_Rule2(t *testing.T) {
 	r.repaired(mirror.Content, 2*piece)
 }
 
-// Proves rules 1 and 3: a repair that comes to nothing leaves the damaged file as it is, and what it has as a part file; the
-// next one goes on there.
+// Proves rules 1 and 3: a repair that fails leaves the damaged file unchanged, and keeps its own bytes as a
+// part file. The next repair resumes it.
 func TestRepairFails_Rule1_Rule3(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -122,12 +122,12 @@ func TestRepairFails_Rule1_Rule3(t *testing.T) {
 	if got, _ := os.ReadFile(r.path()); !bytes.Equal(got, damaged) {
 		t.Error("the damaged file is another one")
 	}
-	r.onDisk(made(size, 8)) // nothing of it is of use any more
+	r.onDisk(made(size, 8)) // none of its bytes is usable any more
 	gone.Set(mirrortest.Status(0))
 	r.repaired(gone.Content, 2*piece)
 }
 
-// A repair can be interrupted while it still copies.
+// A repair can be interrupted while it is still copying.
 func TestRepairInterrupted(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -151,7 +151,8 @@ func TestRepairInterrupted(t *testing.T) {
 	r.repaired(s.Content, 3*mib)
 }
 
-// Proves rule 47: a signature that is in the document counts for the repaired file, too, and one is required there as well.
+// Proves rule 47: a signature in the document also counts for the repaired file, and a required one is
+// required there as well.
 func TestRepairSigned_Rule47(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -173,7 +174,7 @@ func TestRepairSigned_Rule47(t *testing.T) {
 	}
 }
 
-// Where nobody knows what is wrong, or has the right bytes, there is nothing to repair.
+// Without evidence, or without a source of the right bytes, a file cannot be repaired.
 func TestNotRepairable(t *testing.T) {
 	t.Parallel()
 	right := made(mib, 7)

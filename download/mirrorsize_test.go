@@ -10,12 +10,12 @@ import (
 	"braid/verify"
 )
 
-// The server gives the digest and a mirror, and redirects to another mirror that has a file of another size. That size
-// is one mirror's word: the other one has the file all the same. Proves rules 39 and 40.
+// The server states the digest and a mirror, and redirects to another mirror, which has a file of another
+// size. Only that mirror states this size: the first one still has the file. Proves rules 39 and 40.
 func TestSizeOfAMirrorIsNotTheServers_Rule39_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
-	slow := mirrortest.Rate(mib) // the good one is asked beside it, and left out for its size
+	slow := mirrortest.Rate(mib) // the good one is asked meanwhile, and left out for its size
 	for name, tt := range map[string]struct {
 		size    int64
 		options []mirrortest.Option

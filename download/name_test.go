@@ -49,7 +49,7 @@ func TestNameFrom_Rule12(t *testing.T) {
 	}
 }
 
-// What safeName lets pass is one plain name in a folder, whatever it was made of.
+// Any name that safeName accepts is one plain name in a folder.
 func FuzzSafeName(f *testing.F) {
 	f.Add("a.iso")
 	f.Add("../\u202e")
@@ -60,8 +60,8 @@ func FuzzSafeName(f *testing.F) {
 	})
 }
 
-// Whatever a Content-Disposition says (RFC 6266), the file gets one plain name in its folder, or none; a name that is
-// given and refused is not replaced by the one of the URL.
+// For any Content-Disposition (RFC 6266), the file gets one plain name in its folder, or none. A given name
+// that is refused is not replaced by that of the URL.
 func FuzzRemoteName(f *testing.F) {
 	f.Add(`attachment; filename="a.iso"`)
 	f.Add(`attachment; filename="a.iso"; filename*=UTF-8''%e2%82%ac.iso`)
@@ -83,7 +83,8 @@ func FuzzRemoteName(f *testing.F) {
 	})
 }
 
-// isPlainName judges by other means than safeName: what it takes leads nowhere, hides nothing and is the same name everywhere.
+// isPlainName judges by other means than safeName: an accepted name leads nowhere else, hides nothing and is
+// the same everywhere.
 func isPlainName(name string) bool {
 	if !filepath.IsLocal(name) || !utf8.ValidString(name) || len(name) > 255 || filepath.Base(name) != name {
 		return false

@@ -15,8 +15,8 @@ import (
 	"braid/source/httpsource"
 )
 
-// cellar is the URL of a server by the address 0.0.0.0, which leads to this machine and is not where the servers are that
-// name it.
+// cellar returns the URL of a server by the address 0.0.0.0, which leads to this machine, but not to the
+// scope of the servers that name it.
 func cellar(t *testing.T, s *mirrortest.Server) string {
 	t.Helper()
 	u := parse(t, s.URL)
@@ -24,7 +24,7 @@ func cellar(t *testing.T, s *mirrortest.Server) string {
 	return u.String()
 }
 
-// untouched wants that nobody has connected to a server.
+// untouched checks that no connection was made to a server.
 func untouched(t *testing.T, s *mirrortest.Server) {
 	t.Helper()
 	if n := s.Connections(); n != 0 {
@@ -32,7 +32,7 @@ func untouched(t *testing.T, s *mirrortest.Server) {
 	}
 }
 
-// near wants a mirror to have been left out for where it is.
+// near checks that a mirror was left out for its address.
 func near(t *testing.T, r *run) {
 	t.Helper()
 	if !slices.ContainsFunc(saw[download.SourceDown](r), tooNear) {
@@ -45,10 +45,10 @@ func tooNear(down download.SourceDown) bool {
 	return ok && down.Gone
 }
 
-// leftOut reports whether a mirror was left out for where it is.
+// leftOut reports whether a mirror was left out for its address.
 func leftOut(r *run) func() bool { return seen(r, tooNear) }
 
-// Proves rule 63: whatever a server names leads no closer to us than that server is, and nothing else is lost.
+// Proves rule 63: a URL that a server names leads no nearer than that server is, and all others are used.
 func TestServerNames_Rule63(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -78,7 +78,7 @@ func TestServerNames_Rule63(t *testing.T) {
 	}
 }
 
-// A server that the user typed may be named by anybody: the very URL, or any at an address that is allowed.
+// A server that the user typed may be named by any server: by the same URL, or by any at an allowed address.
 func TestTypedIsNamedToo_Rule63(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -104,8 +104,8 @@ func TestTypedIsNamedToo_Rule63(t *testing.T) {
 	asked(t, other, true)
 }
 
-// Proves rule 63 for documents: one that came from somewhere names what is as near as that, one on disk what is on this
-// machine, whose word it is.
+// Proves rule 63 for documents: a fetched one may name places as near as its server; one on disk may name
+// places on this machine.
 func TestDocumentNames_Rule63(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -163,7 +163,7 @@ func TestDocumentNames_Rule63(t *testing.T) {
 	})
 }
 
-// A newer document is looked for where the older one says, within the same bounds.
+// A newer document is fetched from the place that the older one names, within the same bounds.
 func TestRenewNames_Rule63(t *testing.T) {
 	t.Parallel()
 	good := sized(t, mib)
@@ -184,7 +184,7 @@ func TestRenewNames_Rule63(t *testing.T) {
 	}
 }
 
-// A signature beside a place of a document is where the document says, although the user asked for it.
+// A signature beside a place of a document has the document's bounds, although the user asked for it.
 func TestSignatureBesidePlace_Rule63(t *testing.T) {
 	t.Parallel()
 	const size = mib
@@ -204,7 +204,7 @@ func TestSignatureBesidePlace_Rule63(t *testing.T) {
 	untouched(t, bad)
 }
 
-// Mirrors of an earlier run are as near as who named them then.
+// Mirrors of an earlier run are as near as the server that named them then.
 func TestResumedMirrors_Rule63(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -244,7 +244,7 @@ func TestMirrorTree_Rule63(t *testing.T) {
 	_, mirror, urls := mirrorTree(t)
 	u := parse(t, mirror.URL)
 	u.Host = net.JoinHostPort("0.0.0.0", u.Port())
-	mirror.URL = u.String() // which the origin names
+	mirror.URL = u.String() // the origin names it
 	b := batch(t.Context(), t, download.Batch{AtOnce: 1}, nil, urls...)
 	for i, name := range []string{"a", "b"} {
 		b.right(i, name, made(4*mib, uint64(20+i)))

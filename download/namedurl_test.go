@@ -8,7 +8,7 @@ import (
 	"braid/download"
 )
 
-// TestNamedURL_Rule63: a URL that a server named leads no nearer than that server is, however often it is asked.
+// TestNamedURL_Rule63: a URL that a server named leads no nearer than that server is, in every request.
 func TestNamedURL_Rule63(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

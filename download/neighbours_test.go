@@ -14,7 +14,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// check verifies a file of the folder on disk by its torrent.
+// check verifies a file of the folder on disk with its torrent.
 func (f folder) check(t *testing.T, dir, name string, seeds ...string) (download.Verdict, error) {
 	t.Helper()
 	d := readTorrent(t, f.torrent(seeds...))
@@ -30,8 +30,8 @@ func (f folder) check(t *testing.T, dir, name string, seeds ...string) (download
 	return r.client.Verify(t.Context(), r.req)
 }
 
-// A file on disk that shares pieces of a torrent with others is checked with the bytes of those that lie beside it.
-// Where they do not, the result says which bytes were not checked, and proves nothing. Proves rule 43.
+// A file on disk that shares pieces of a torrent with others is checked with the bytes of those beside it.
+// Without them, the result states which bytes were not checked, and proves nothing. Proves rule 43.
 func TestVerifySharedPieces_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{names: []string{"a", "b", "c", "d"}, sizes: []int64{piece + 100, 300, 2*piece + 7, 2 * piece}}
@@ -81,7 +81,7 @@ func TestVerifySharedPieces_Rule43(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		inside int64 // an offset in a piece of its own; 0: it has none
+		inside int64 // an offset in a piece that is not shared; 0: it has none
 		want   string
 	}{
 		"a": {1, "bytes 262144-262243 were not checked: it shares their pieces in x.torrent with root/b, which does not lie beside it"},
@@ -103,7 +103,8 @@ func TestVerifySharedPieces_Rule43(t *testing.T) {
 		}
 		f.mends(t, v, begins[name], f.sizes[slices.Index(f.names, name)])
 	}
-	v, err := f.check(t, put(t, "", 5, begins["b"]), "a", seed) // the neighbour's byte is wrong, and one of its own
+	// a byte of the neighbour is wrong, and one of its own
+	v, err := f.check(t, put(t, "", 5, begins["b"]), "a", seed)
 	if kind(err) != download.Mismatch || v.Damaged.String() != "0-262243" {
 		t.Errorf("beside a damaged one: %v, damaged %v", err, v.Damaged)
 	}
@@ -120,7 +121,7 @@ func TestVerifySharedPieces_Rule43(t *testing.T) {
 	}
 }
 
-// mends puts the right file in place.
+// mends replaces the file with the right one.
 func (f folder) mends(t *testing.T, v download.Verdict, at, size int64) {
 	t.Helper()
 	client := download.Client{HTTP: &httpsource.Client{}}

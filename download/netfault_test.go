@@ -16,7 +16,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// A flaky network fails at its n-th call of a kind, and again with each after it if it is down from then on.
+// A flaky network fails at its n-th call of a kind, and, if down, at every later one.
 type flaky struct {
 	kind  string // "dial", "read" or "write"
 	n     int64
@@ -48,7 +48,7 @@ func (f *flaky) dial(ctx context.Context, network, addr string) (net.Conn, error
 	return &flakyConn{conn, f}, nil
 }
 
-// A flakyConn is a connection that fails with the network, and for ever then.
+// A flakyConn is a connection that fails with the network, and keeps failing.
 type flakyConn struct {
 	net.Conn
 	f *flaky
@@ -70,7 +70,7 @@ func (c *flakyConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// unplugged is a run in which the network fails. Over is true if it did not any more.
+// unplugged is a run with a failing network. over is true if it no longer failed.
 func (s *scene) unplugged(f *flaky) (over bool, err error) {
 	disk := s.start.Crash(s.start.Changes(), fsystest.Kept)
 	faulty := *s
@@ -96,8 +96,9 @@ func (s *scene) unplugged(f *flaky) (over bool, err error) {
 	return false, nil
 }
 
-// Each dial, read and write fails once: other sources, or another try, bring the file all the same (rules 21, 22 and
-// 39). Where the network is down from then on it is exit code 4, or 13 with what is kept, and the next run ends right.
+// Each dial, read and write fails once: other sources, or another try, still complete the file (rules 21, 22
+// and 39). If the network stays down, the exit code is 4, or 13 if bytes were kept, and the next run ends
+// well.
 func TestNetworkFaults_Rule22_Rule39(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"dial", "read", "write"} {
@@ -106,16 +107,16 @@ func TestNetworkFaults_Rule22_Rule39(t *testing.T) {
 				t.Parallel()
 				s := newScene(t, kind, 3*mib)
 				s.client.RetryWait = time.Millisecond
-				if s.start = s.prepared(); down { // something is here to go on with
+				if s.start = s.prepared(); down { // bytes exist that can be resumed
 					if err := s.interrupted(s.start, mib/2); err != nil {
 						t.Fatal(err)
 					}
 				}
-				for _, server := range s.servers { // fast, and slow enough for all of them to be used
+				for _, server := range s.servers { // fast, and slow enough that all of them are used
 					server.Set(mirrortest.Rate(5 * mib))
 				}
 				tried := 0
-				for n := int64(1); n < 10_000; n += 1 + n/8 { // the first ones each, of hundreds of reads some
+				for n := int64(1); n < 10_000; n += 1 + n/8 { // each of the first, and some of hundreds
 					over, err := s.unplugged(&flaky{kind: kind, n: n, down: down})
 					if err != nil {
 						t.Errorf("%s %d: %v", kind, n, err)

@@ -15,7 +15,7 @@ import (
 	"braid/verify"
 )
 
-// A shelf is a server whose file changes between two downloads.
+// A shelf is a server with a file that changes between two downloads.
 type shelf struct {
 	*httptest.Server
 	t        *testing.T
@@ -24,8 +24,8 @@ type shelf struct {
 	etag     string
 	modified time.Time
 	digest   bool
-	deaf     bool // makes no answer conditional
-	headless bool // knows no HEAD
+	deaf     bool // ignores conditions
+	headless bool // does not support HEAD
 	seen     []string
 	sent     int
 }
@@ -77,14 +77,14 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// put changes the file, and forgets what was asked before.
+// put changes the file, and forgets the earlier requests.
 func (s *shelf) put(body, etag string, modified time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.body, s.etag, s.modified, s.seen, s.sent = []byte(body), etag, modified, nil, 0
 }
 
-// asked is what was asked since the file was put there.
+// asked returns the requests since the file was put there.
 func (s *shelf) asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *shelf) bytes() int {
 	return s.sent
 }
 
-// newer begins a download of what is newer than what is there.
+// newer begins a download of a version newer than the existing file.
 func (s *shelf) newer(t *testing.T) *run {
 	r := newRun(t, s.URL+"/file.bin")
 	r.req.IfNewer = true
@@ -105,7 +105,7 @@ func (s *shelf) newer(t *testing.T) *run {
 	return r
 }
 
-// gets downloads, and wants the file to have this content then.
+// gets downloads, and checks that the file then has this content.
 func (r *run) gets(want string) download.Result {
 	r.t.Helper()
 	res, err := r.get()
@@ -121,7 +121,7 @@ var (
 	tuesday = monday.Add(24 * time.Hour)
 )
 
-// What did not change is not transferred, whichever way the server has to say so.
+// A file that did not change is not transferred, however the server states that.
 func TestIfNewerUnchanged(t *testing.T) {
 	for name, tt := range map[string]struct {
 		etag           string
@@ -167,7 +167,7 @@ func TestIfNewerUnchanged(t *testing.T) {
 	}
 }
 
-// What changed takes the place of the old file, once it is proven; what is older does not (rule 54).
+// A changed file replaces the old one once it is proven; an older one does not (rule 54).
 func TestIfNewerChanged_Rule54(t *testing.T) {
 	s := newShelf(t, "")
 	r := s.newer(t)
@@ -186,12 +186,12 @@ func TestIfNewerChanged_Rule54(t *testing.T) {
 		t.Errorf("older, and allowed: %+v", res)
 	}
 	r.req.AllowOlder = false
-	s.put("three", `"v3"`, time.Time{}) // nothing says that it is older
+	s.put("three", `"v3"`, time.Time{}) // nothing shows that it is older
 	r.gets("three")
 	s.put("four", "", tuesday)
 	r.gets("four")
 	s.put("five", "", tuesday.Add(-time.Minute))
-	s.headless = true // the first answer is that of GET
+	s.headless = true // the first answer is to GET
 	if res := r.gets("four"); !res.Older || res.Fetched != 0 {
 		t.Errorf("older, without HEAD: %+v", res)
 	}
@@ -207,11 +207,11 @@ func TestIfNewerChanged_Rule54(t *testing.T) {
 	}
 	s.put("six", "", tuesday.Add(-time.Hour))
 	r.req.AllowOlder = false
-	r.req.Claims = userClaim(sum(t, []byte("six"))) // the user says which one is wanted
+	r.req.Claims = userClaim(sum(t, []byte("six"))) // the user states which version is wanted
 	r.gets("six")
 }
 
-// A date that cannot be is none: one of the future would be newer than all that follow.
+// An impossible date counts as none: one in the future would be newer than all later ones.
 func TestIfNewerNonsense_Rule54(t *testing.T) {
 	s := newShelf(t, "")
 	r := s.newer(t)
@@ -223,7 +223,8 @@ func TestIfNewerNonsense_Rule54(t *testing.T) {
 	r.gets("three")
 }
 
-// That the server has nothing newer says nothing of a file that was changed here: its bytes are read again.
+// The server's statement that it has nothing newer is not about a file that was changed on disk: its bytes
+// are read again.
 func TestIfNewerDamaged(t *testing.T) {
 	for name, deaf := range map[string]bool{"304": false, "the same tag": true} {
 		t.Run(name, func(t *testing.T) {
@@ -248,7 +249,7 @@ func TestIfNewerDamaged(t *testing.T) {
 	}
 }
 
-// A download that fails changes nothing, and neither does one whose proof does not hold.
+// A failed download changes nothing, nor does one with a wrong proof.
 func TestIfNewerFails(t *testing.T) {
 	s := newShelf(t, "")
 	r := s.newer(t)
@@ -264,7 +265,8 @@ func TestIfNewerFails(t *testing.T) {
 	r.holds(r.path(), "one")
 }
 
-// What was taken unverified is not good enough when a proof is wanted, whatever the server says of changes.
+// A file that was accepted unverified does not suffice if proof is demanded, whatever the server states about
+// changes.
 func TestIfNewerWantsProof(t *testing.T) {
 	s := newShelf(t, "")
 	r := s.newer(t)
@@ -277,7 +279,7 @@ func TestIfNewerWantsProof(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	s.put("one", `"v1"`, monday)
-	if res := r.gets("one"); !res.NotModified || !res.Proof.Verified() { // by now it is known to be right
+	if res := r.gets("one"); !res.NotModified || !res.Proof.Verified() { // it is known to be right now
 		t.Errorf("%+v", res)
 	}
 }
@@ -304,7 +306,7 @@ func TestIfNewerElsewhere(t *testing.T) {
 	}
 }
 
-// Who knows the version by himself, as an antenna does, says so; nothing needs to be remembered.
+// A caller that knows the version, such as an antenna, passes it; nothing needs to be remembered.
 func TestIfNewerCallerKnows(t *testing.T) {
 	s := newShelf(t, "")
 	s.put("two", `"v2"`, tuesday)
@@ -329,10 +331,10 @@ func TestIfNewerCallerKnows(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.req.Known = &state.Version{ETag: `"v2"`}
-	r.gets("two") // what is not there is not up to date
+	r.gets("two") // a missing file is not up to date
 }
 
-// The file has the server's date if that is wanted and one that can be.
+// The file has the server's date, if that is wanted and possible.
 func TestRemoteTime(t *testing.T) {
 	for name, tt := range map[string]struct {
 		date   time.Time

@@ -9,8 +9,8 @@ import (
 	"braid/verify"
 )
 
-// Where the server gives a digest and a mirror answers, the digest says whether the server has another file: the mirror may be
-// stale, and its 304 or its older date proves nothing. What the mirror says of itself is no evidence.
+// If the server gives a digest and a mirror answers, the digest shows whether the server has another file.
+// The mirror may be stale: its 304 or its older date proves nothing, and its own digest is no evidence.
 func TestIfNewerByDigest(t *testing.T) {
 	for name, stale := range map[string]func(r *run, m *shelf){
 		"304":  func(r *run, m *shelf) {},
@@ -49,7 +49,7 @@ func TestIfNewerByDigest(t *testing.T) {
 	}
 }
 
-// A mirror's 304 with a digest of its own verifies nothing.
+// A mirror's 304 with a digest of its own proves nothing.
 func TestIfNewerMirrorsOwnDigest(t *testing.T) {
 	m := newShelf(t, "")
 	m.put("one", `"1"`, monday)

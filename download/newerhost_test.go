@@ -12,8 +12,8 @@ import (
 	"braid/download/state"
 )
 
-// A server that redirects to one host and later to another: the tag of the first says nothing of what the second has, by chance
-// under the same tag (RFC 9110, section 8.8.3). Proves rule 54.
+// A server redirects to one host and later to another. The tag of the first does not identify the file of the
+// second, even if both are the same by chance (RFC 9110, section 8.8.3). Proves rule 54.
 func TestTagOfAnotherHost_Rule54(t *testing.T) {
 	first, second := newShelf(t, "one"), newShelf(t, "two")
 	first.etag, second.etag = `"1"`, `"1"`

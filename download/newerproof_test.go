@@ -13,7 +13,7 @@ import (
 	"braid/verify"
 )
 
-// What stays because nothing newer is to be had must be proven as demanded, like what comes.
+// A file that is kept because nothing is newer must be proven as demanded, like a new one.
 func TestKeptIsProven_Rule54(t *testing.T) {
 	for name, tt := range map[string]struct {
 		set  func(s *shelf, r *run)
@@ -53,14 +53,14 @@ func TestKeptIsProven_Rule54(t *testing.T) {
 	}
 }
 
-// older makes the server's file older than the one that is there, of which this is known.
+// older makes the server's file older than the existing one, of which v is known.
 func (r *run) older(s *shelf, v *state.Version) {
 	s.put("old", `"v0"`, monday)
 	v.ETag, v.LastModified = `"v1"`, tuesday
 	r.req.Known = v
 }
 
-// known is the first version, of which the bytes are known.
+// known returns the first version, with the digest of its bytes.
 func (s *shelf) known(over verify.Channel) *state.Version {
 	return &state.Version{ETag: `"v1"`, Digest: sum(s.t, []byte("one")), Over: over, Host: strings.TrimPrefix(s.URL, "http://")}
 }

@@ -12,7 +12,7 @@ import (
 	"braid/scheduler"
 )
 
-// A number that makes no sense is told, by each method that would use it, before anything is asked for.
+// A number that is out of range is an error of each method that uses it, before any request.
 func TestNumbersMakeSense(t *testing.T) {
 	s := sized(t, mib, mirrortest.Digest())
 	for name, set := range map[string]func(*download.Client, *download.Request){
@@ -54,7 +54,7 @@ func TestNumbersMakeSense(t *testing.T) {
 	}
 }
 
-// A limit that a deadline leaves no time for does not hide the deadline.
+// A deadline that a limit leaves too little time for is still the error.
 func TestLimitEndsAtDeadline(t *testing.T) {
 	r := newRun(t, sized(t, mib, mirrortest.Digest()).URL)
 	r.client.Limit = download.NewLimit(100_000)
@@ -66,7 +66,7 @@ func TestLimitEndsAtDeadline(t *testing.T) {
 	}
 }
 
-// The zero Limiter is no limit of its own, and passes the one that it is within.
+// The zero Limiter has no limit of its own, and obeys its outer limit.
 func TestLimitZero(t *testing.T) {
 	s := sized(t, mib, mirrortest.Digest())
 	for _, limit := range []*download.Limiter{{}, new(download.Limiter).Within(download.NewLimit(100 * mib))} {

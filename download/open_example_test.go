@@ -11,7 +11,7 @@ import (
 	"braid/source"
 )
 
-// A bucket is a source of a program's own.
+// A bucket is a program's own source.
 type bucket struct{ data string }
 
 func (b bucket) Traits() source.Traits { return source.Traits{Align: 1, InOrder: true} }
@@ -28,7 +28,7 @@ func (b bucket) Fetch(_ context.Context, r byterange.Range, w source.Sink) error
 	return err
 }
 
-// A source of the program's own is a mirror like others, proven by the digest.
+// A program's own source is a mirror like others, proven by the digest.
 func ExampleClient_open() {
 	body := strings.Repeat("hello world\n", 100_000)
 	u, stop := server(body)

@@ -14,10 +14,10 @@ import (
 	"braid/source"
 )
 
-// An object is a source of a program's own: bytes in memory.
+// An object is a program's own source: bytes in memory.
 type object struct {
 	data  []byte
-	shift int64 // how far from where they belong it sends them
+	shift int64 // offset by which the bytes are misplaced
 	fails error
 	asked *atomic.Bool
 }
@@ -25,7 +25,7 @@ type object struct {
 func (o object) Traits() source.Traits { return source.Traits{Align: 1, InOrder: true} }
 
 func (o object) Fetch(_ context.Context, r byterange.Range, w source.Sink) error {
-	defer o.asked.Store(true) // and has given what it has
+	defer o.asked.Store(true) // and has sent its bytes
 	if o.fails != nil {
 		return o.fails
 	}
@@ -46,7 +46,7 @@ func (o object) Fetch(_ context.Context, r byterange.Range, w source.Sink) error
 	return nil
 }
 
-// A source of the program's own is a mirror like others: it helps, and nothing that it does wrong gets into the file.
+// A program's own source is a mirror like others: it is used, and its faults do not get into the file.
 func TestOpen_C4(t *testing.T) {
 	const size = 4 * mib
 	good := made(size, 7)
@@ -87,7 +87,7 @@ func TestOpen_C4(t *testing.T) {
 	}
 }
 
-// What opens sources is for mirrors that the caller named: a URL that a download begins with is of the web, FTP or a document's.
+// Client.Open is for mirrors that the caller named: the URL of a download is of the web, FTP or a document.
 func TestOpenIsForMirrors(t *testing.T) {
 	r := newRun(t, "memory://here/file.bin")
 	r.client.Open = map[string]func(*url.URL) source.Source{"memory": func(*url.URL) source.Source { return object{} }}

@@ -17,13 +17,13 @@ import (
 	"braid/verify"
 )
 
-// A vault is a target in memory that holds its caller to the contract.
+// A vault is a target in memory that checks that its caller obeys the contract.
 type vault struct {
 	t      *testing.T
 	fails  map[string]error // by method
-	late   bool             // that of a write comes with all of the bytes
+	late   bool             // a failed write takes all bytes
 	commit func(context.Context) error
-	full   int64 // fails counts only once so many bytes were written, or read; 0: from the start
+	full   int64 // fails applies once so many bytes were written or read; 0: at once
 
 	mu        sync.Mutex
 	read      int64
@@ -31,7 +31,7 @@ type vault struct {
 	wrote     byterange.Set
 	busy      int
 	proof     verify.Proof
-	committed []byte // nil: it is not
+	committed []byte // nil: not committed
 	calls     []string
 }
 
@@ -106,7 +106,7 @@ func (v *vault) Discard() error {
 	return v.fails["discard"]
 }
 
-// into makes a run whose file goes to a target. Nothing is made in its folder.
+// into returns a run whose file goes to a target. Nothing is made in its folder.
 func into(t *testing.T, u string) (*run, *vault) {
 	t.Helper()
 	r, v := newRun(t, u), &vault{t: t, fails: map[string]error{}}
@@ -119,7 +119,7 @@ func into(t *testing.T, u string) (*run, *vault) {
 	return r, v
 }
 
-// kept wants the target to have the content, and nothing else to have been called.
+// kept checks that the target has the content, and that no other method was called.
 func (v *vault) kept(want mirrortest.Content) {
 	v.t.Helper()
 	if fmt.Sprint(v.calls) != "[commit]" {
@@ -133,7 +133,7 @@ func (v *vault) kept(want mirrortest.Content) {
 	}
 }
 
-// gone wants the target to have been discarded after those calls, and no commit to have been of use.
+// gone checks that the target was discarded after those calls, and that no commit succeeded.
 func (v *vault) gone(calls ...string) {
 	v.t.Helper()
 	if want := append(calls, "discard"); fmt.Sprint(v.calls) != fmt.Sprint(want) || v.committed != nil {
@@ -141,7 +141,7 @@ func (v *vault) gone(calls ...string) {
 	}
 }
 
-// The bytes of several mirrors go to the target, which gets the proof.
+// The bytes of several mirrors go to the target, which also gets the proof.
 func TestTarget_Rule2(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -158,7 +158,7 @@ func TestTarget_Rule2(t *testing.T) {
 	}
 }
 
-// A mirror that lies is found out where pieces are known: what it brought is written again.
+// Wrong bytes of a mirror are found if pieces are known: they are written again.
 func TestTargetLiar_S10(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
@@ -174,7 +174,7 @@ func TestTargetLiar_S10(t *testing.T) {
 	banned(t, res, liar, origin)
 }
 
-// Where only the whole has a digest, what came is compared and mended in the target.
+// If only the whole file has a digest, the bytes are compared and repaired in the target.
 func TestTargetMended_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -193,7 +193,8 @@ func TestTargetMended_Rule40(t *testing.T) {
 	}
 }
 
-// A file that changes at its origin is written anew. What lies behind the end of a shorter one is no part of it.
+// A file that changes at its origin is written again. Bytes beyond the end of a shorter one do not belong to
+// it.
 func TestTargetChanged_Rule34(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
@@ -215,7 +216,7 @@ func TestTargetChanged_Rule34(t *testing.T) {
 	v.kept(now)
 }
 
-// A digest that does not hold is no commit.
+// A wrong digest prevents the commit.
 func TestTargetWrong_C9(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib)
@@ -225,7 +226,7 @@ func TestTargetWrong_C9(t *testing.T) {
 	v.gone()
 }
 
-// A cancel under way is no commit, and after Get has returned nothing is called any more.
+// A cancel during the download prevents the commit, and no method is called after Get has returned.
 func TestTargetCancelled(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 8*mib, mirrortest.Digest(), mirrortest.Rate(mib))
@@ -244,7 +245,7 @@ func TestTargetCancelled(t *testing.T) {
 	v.gone()
 }
 
-// A commit that fails is no file, and is not tried again, whatever its error is made of.
+// A failed commit makes no file and is not repeated, whatever its error wraps.
 func TestTargetCommitFails(t *testing.T) {
 	t.Parallel()
 	no := errors.New("no room")
@@ -284,7 +285,7 @@ func TestTargetCommitCancelled(t *testing.T) {
 	v.gone("commit")
 }
 
-// A target that cannot write or read ends the download, and no source is blamed.
+// A target that cannot write or read ends the download, and no source is at fault.
 func TestTargetFails_Rule7(t *testing.T) {
 	t.Parallel()
 	no := errors.New("no room")
@@ -308,8 +309,8 @@ func TestTargetFails_Rule7(t *testing.T) {
 	}
 }
 
-// A target that fails while sources are compared, when all came once, ends the download, also with an error that looks
-// like a cancel.
+// A target that fails while sources are compared, after all bytes have arrived once, ends the download, even
+// with an error that looks like a cancel.
 func TestTargetFailsCompared_Rule40(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"read", "write"} {
@@ -333,7 +334,7 @@ func TestTargetFailsCompared_Rule40(t *testing.T) {
 	}
 }
 
-// Without evidence a file is committed all the same, unless it is asked for.
+// Without evidence a file is committed all the same, unless evidence is demanded.
 func TestTargetUnproven_Rule31(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib)
@@ -350,7 +351,7 @@ func TestTargetUnproven_Rule31(t *testing.T) {
 	v.gone()
 }
 
-// A request that makes no sense discards its target, too. What an earlier run has left of a file of the name is not touched.
+// An invalid request discards its target, too. A part file of an earlier run for that name is not touched.
 func TestTargetAndStream(t *testing.T) {
 	t.Parallel()
 	r, v := into(t, sized(t, mib).URL)
@@ -359,7 +360,7 @@ func TestTargetAndStream(t *testing.T) {
 	v.gone()
 }
 
-// A document in place of the file is followed, and the file that it describes goes to the target.
+// A document in place of the file is followed, and the described file goes to the target.
 func TestTargetDocument(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib)

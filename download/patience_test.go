@@ -17,7 +17,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// Proves rule 23: what the server wants is not waited for beyond the time that the user gave.
+// Proves rule 23: the server's Retry-After is not obeyed beyond the time that the user gave.
 func TestRetryAfterBeyondTimeout_Rule23(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib, mirrortest.Status(503), mirrortest.RetryAfter("90"))
@@ -29,7 +29,7 @@ func TestRetryAfterBeyondTimeout_Rule23(t *testing.T) {
 	}
 }
 
-// An interruption while a file that is there is compared is an interruption, and no word about that file.
+// An interruption during the comparison of an existing file is an interruption, not a result about that file.
 func TestInterruptedWhileComparing(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 64*mib, mirrortest.Digest())
@@ -54,7 +54,7 @@ func TestInterruptedWhileComparing(t *testing.T) {
 	}
 }
 
-// Proves rule 19: a limit of the user's holds for a length that is announced, too, before the first byte.
+// Proves rule 19: a limit of the user also applies to an announced length, before the first byte.
 func TestMaxSizeOfAnnouncedLength_Rule19(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib, mirrortest.Digest())
@@ -65,11 +65,11 @@ func TestMaxSizeOfAnnouncedLength_Rule19(t *testing.T) {
 	r.right(s.Content)
 }
 
-// Proves rule 21: a server that goes silent, and nobody could take over, is told as what was wrong: exit code 4 where no byte
-// came, and 13 where there is something to go on with.
+// Proves rule 21: if a server falls silent and no other can replace it, the error states that: exit code 4
+// without any byte, and 13 with bytes that can be resumed.
 func TestSilentForGood_Rule21(t *testing.T) {
 	t.Parallel()
-	for at, want := range map[int64]download.Kind{0: download.Network, 5000: download.Budget} { // which come within the time
+	for at, want := range map[int64]download.Kind{0: download.Network, 5000: download.Budget} { // in time
 		s := sized(t, mib, mirrortest.Digest(), mirrortest.StallAfter(at), mirrortest.IgnoreRange())
 		r := newRun(t, s.URL)
 		r.client.Timeout, r.client.Tries, r.client.RetryWait = 3*time.Second, 2, time.Millisecond
@@ -79,7 +79,8 @@ func TestSilentForGood_Rule21(t *testing.T) {
 	}
 }
 
-// Proves rule 21 for documents, which nobody else could bring: neither silence nor single bytes hold anything up for ever.
+// Proves rule 21 for documents, which no other server has: neither silence nor single bytes delay a download
+// forever.
 func TestDocumentThatNeverEnds_Rule21(t *testing.T) {
 	t.Parallel()
 	text := []byte(strings.Repeat("# nothing\n", 1000))

@@ -13,7 +13,7 @@ import (
 	"braid/verify"
 )
 
-// described makes an origin like vouch, which also has a Metalink document with pieces of 256 KiB of data.
+// described returns an origin like vouch that also has a Metalink document with pieces of 256 KiB of data.
 func described(t *testing.T, size int64, data []byte, mirrors ...*mirrortest.Server) *mirrortest.Server {
 	t.Helper()
 	origin := vouch(t, size, mirrors...)
@@ -56,7 +56,7 @@ func sum(t *testing.T, data []byte) verify.Digest {
 	return d
 }
 
-// marks lists an offset in each n bytes of a file.
+// marks returns an offset in each n bytes of a file.
 func marks(n, size int64) (offsets []int64) {
 	for at := n / 2; at < size; at += n {
 		offsets = append(offsets, at)
@@ -64,7 +64,7 @@ func marks(n, size int64) (offsets []int64) {
 	return offsets
 }
 
-// banned wants the server to be named as the one that lied, and the others not.
+// banned checks that one server is named as the source of wrong bytes, and the others are not.
 func banned(t *testing.T, res download.Result, liar *mirrortest.Server, others ...*mirrortest.Server) {
 	t.Helper()
 	got := from(t, res, liar)
@@ -78,7 +78,8 @@ func banned(t *testing.T, res download.Result, liar *mirrortest.Server, others .
 	}
 }
 
-// Proves S10: what a mirror brings is checked as it comes; the liar is named and banned, and little comes twice.
+// Proves S10: bytes of a mirror are checked as they come; the source of wrong bytes is named and banned, and
+// few bytes come twice.
 func TestPiecesAsTheyCome_S10(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
@@ -94,11 +95,11 @@ func TestPiecesAsTheyCome_S10(t *testing.T) {
 	}
 }
 
-// Proves S3 and S19: the whole is wrong, and only then its pieces are asked for; only what is damaged comes again, from
-// others.
+// Proves S3 and S19: if the whole file is wrong, its pieces are requested, and not before. Only damaged bytes
+// come again, from others.
 func TestPiecesWhenTheWholeIsWrong_S3_S19_Rule40(t *testing.T) {
 	t.Parallel()
-	const size = 6 * mib // too little to ask for a document before
+	const size = 6 * mib // too small to request a document before
 	liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
 	origin := described(t, size, made(size, 7), liar)
 	origin.Set(held(2*mib, sent(mib, liar)))
@@ -114,7 +115,7 @@ func TestPiecesWhenTheWholeIsWrong_S3_S19_Rule40(t *testing.T) {
 	}
 }
 
-// Proves rule 40: without pieces samples tell who lied, and what it brought comes from others.
+// Proves rule 40: without pieces, samples show which source sent wrong bytes, and others replace them.
 func TestSamplesTellWhoLied_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
@@ -153,7 +154,8 @@ func TestSamplesAccuseAnEarlierRun_Rule40(t *testing.T) {
 	}
 }
 
-// Proves rule 42: pieces that nobody has are wrong themselves, and the digest of the whole decides (C9).
+// Proves rule 42: pieces that no source has are wrong themselves, and the digest of the whole file decides
+// (C9).
 func TestWrongPieces_C9_Rule42(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -171,7 +173,7 @@ func TestWrongPieces_C9_Rule42(t *testing.T) {
 	verified(t, res, byDigest)
 }
 
-// Proves rule 46: a document that has no digest of the file is none about it, whatever pieces it has.
+// Proves rule 46: a document without a digest of the file is not about it, whatever pieces it has.
 func TestDocumentWithoutDigest_Rule46(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib

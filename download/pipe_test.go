@@ -9,11 +9,11 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves S18 for pipes: where no pieces are known, only a mirror that something ties to the server's file brings bytes
-// for one, and a stale one of the same size spoils nothing.
+// Proves S18 for pipes: if no pieces are known, only a mirror that is tied to the server's file feeds a pipe,
+// and a stale one of the same size does no damage.
 func TestPipeTakesTiedMirrors_S18(t *testing.T) {
 	t.Parallel()
-	const size = 6 * mib // no document is asked for
+	const size = 6 * mib // no document is requested
 	day := time.Unix(1e9, 0)
 	for name, tt := range map[string]struct {
 		link   string
@@ -52,7 +52,7 @@ func TestPipeTakesTiedMirrors_S18(t *testing.T) {
 	}
 }
 
-// With pieces each mirror may feed a pipe: the document is waited for.
+// With pieces every mirror may feed a pipe, which waits for the document.
 func TestPipeWithPieces_S10(t *testing.T) {
 	t.Parallel()
 	const size = 12 * mib
@@ -67,8 +67,8 @@ func TestPipeWithPieces_S10(t *testing.T) {
 	useful(t, res, mirror)
 }
 
-// The user's mirrors are tied to the server's answer as well; one of them stands in for a server that never answered. When the
-// server dies on the way, the error names the way out.
+// The user's mirrors are also tied to the server's answer. One of them stands in for a server that never
+// answered. If the server fails during the download, the error states how to continue.
 func TestPipeAndUserMirrors_Rule30_S18(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -94,7 +94,7 @@ func TestPipeAndUserMirrors_Rule30_S18(t *testing.T) {
 	}
 }
 
-// Where a document names the places, the first one that answers leads, however often it is asked.
+// If a document names the places, the first one that answers leads, in every run.
 func TestPipeOfDescribed_S18(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib

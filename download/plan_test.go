@@ -18,7 +18,7 @@ import (
 	"braid/verify"
 )
 
-// plan plans the download, and wants that nothing on disk changes and no server sends a byte of the file.
+// plan plans the download, and checks that nothing on disk changes and no server sends a byte of the file.
 func (r *run) plan(servers ...*mirrortest.Server) (download.Plan, error) {
 	r.t.Helper()
 	before := r.listing()
@@ -44,7 +44,7 @@ func (r *run) plan(servers ...*mirrortest.Server) (download.Plan, error) {
 	return h, err
 }
 
-// listing is names, sizes and times of what is in the folder.
+// listing returns the names, sizes and times of the files in the folder.
 func (r *run) listing() (lines []string) {
 	r.t.Helper()
 	entries, err := os.ReadDir(r.dir)
@@ -68,7 +68,7 @@ func roles(h download.Plan) (out []string) {
 	return out
 }
 
-// TestPlan: the places are in the order in which they would be opened, and nothing is fetched.
+// TestPlan: the places are in the order of use, and nothing is fetched.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 4*mib, mirrortest.Digest(), mirrortest.ETag(`"e"`), mirrortest.Link(
@@ -94,7 +94,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlanWithoutDigest: nothing ties the user's mirrors to the file (rule 30), and what the server names is not used (C4).
+// TestPlanWithoutDigest: nothing ties the user's mirrors to the file (rule 30), and mirrors of the server are
+// not used (C4).
 func TestPlanWithoutDigest_C4(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Link(`<http://127.0.0.1:1/m>; rel=duplicate`))
@@ -115,7 +116,7 @@ func TestPlanWithoutDigest_C4(t *testing.T) {
 	}
 }
 
-// TestPlanWhatIsThere: a file of that name, the right one, and the work of an earlier run.
+// TestPlanWhatIsThere: an existing file, the right one, and the part file of an earlier run.
 func TestPlanWhatIsThere(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 4*mib, mirrortest.Digest(), mirrortest.Rate(2*mib))
@@ -146,7 +147,7 @@ func TestPlanWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestPlanFolders: none is made.
+// TestPlanFolders: a plan makes no folders.
 func TestPlanFolders(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Digest())
@@ -162,7 +163,7 @@ func TestPlanFolders(t *testing.T) {
 	}
 }
 
-// TestPlanDocument: a document that comes in place of the file is read, and its places are those of the download.
+// TestPlanDocument: a document in place of the file is read, and its places are those of the download.
 func TestPlanDocument(t *testing.T) {
 	t.Parallel()
 	place := sized(t, mib)

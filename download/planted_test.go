@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// plant leaves what an earlier run would have left of a file that it had all of, sealed with key.
+// plant leaves the part file of an earlier run with all bytes of a file, sealed with key.
 func (r *run) plant(id partfile.Identity, data []byte, key *partfile.Key) {
 	r.t.Helper()
 	f, err := partfile.Open(fsys.OS, r.dir, "file.bin")
@@ -34,7 +34,7 @@ func (r *run) plant(id partfile.Identity, data []byte, key *partfile.Key) {
 	}
 }
 
-// got wants the file, and that the planted bytes were set aside until it was in place.
+// got checks that the file was downloaded, and that the planted bytes were set aside until it was in place.
 func (r *run) got(want mirrortest.Content) {
 	r.t.Helper()
 	bad := r.aside()
@@ -47,7 +47,7 @@ func (r *run) got(want mirrortest.Content) {
 	}
 }
 
-// Proves rules 8 and 64: a journal that is not sealed with the user's key is nobody's word.
+// Proves rules 8 and 64: a journal that is not sealed with the user's key does not count.
 func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
 	t.Parallel()
 	evil := []byte(strings.Repeat("evil", 1<<18))
@@ -83,7 +83,7 @@ func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
 		if here, err := os.ReadFile(r.part()); err != nil || !bytes.Equal(here, evil) {
 			t.Errorf("the bytes did not stay: %v", err)
 		}
-		r.req.Claims = userClaim(wrong) // the user wants that very file
+		r.req.Claims = userClaim(wrong) // the user wants exactly that file
 		if res, err := r.get(); err != nil || res.Resumed != 1<<20 || res.Proof.String() != "sha-256 from --sha256" {
 			t.Errorf("%+v, %v", res, err)
 		}
@@ -119,7 +119,7 @@ func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
 	})
 }
 
-// What a journal without a seal says is kept as far as the server says it again: its bytes are not thrown away.
+// Facts in a journal without a seal count as far as the server repeats them: the bytes are kept.
 func TestUnsealedGoesOn_Rule8(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]mirrortest.Option{"digest": {mirrortest.Digest()}, "ETag": {mirrortest.ETag(`"v1"`)}} {

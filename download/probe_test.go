@@ -11,8 +11,8 @@ import (
 	"braid/verify"
 )
 
-// A document that means another file, a signature that is none, and one that is not there are named and no more (rules
-// 46 and 47); the file itself is not asked for.
+// A document about another file, an invalid signature and a missing one are named without further effect
+// (rules 46 and 47). The file itself is not requested.
 func TestEvidence_Rule46(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 10

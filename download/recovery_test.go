@@ -14,7 +14,8 @@ var (
 		"withoutPieces", "askPeers", "blamePlace", "blameDocument", "keepRefuted", "discard"}
 )
 
-// Every pair of what happened before and how an attempt ended leads to these ways, in this order. What is not listed is final.
+// The table has every pair of a history and an outcome with its ways, in order. A pair that is not listed is
+// final.
 func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 	once := history{changes: 1, restarts: 1, touched: 1, tries: 5}
 	with := func(change func(*history)) history {
@@ -165,8 +166,8 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 	}
 }
 
-// Whatever happened: what is out of a stream is never begun again, nothing but the end follows what throws away or keeps
-// for another command, and no way is tried twice.
+// In all cases: bytes that were streamed are never sent again, only the end follows a way that discards or
+// keeps the file, and no way is tried twice.
 func TestRecoveryAlways(t *testing.T) {
 	flags := 9
 	for bits := range 1 << flags {

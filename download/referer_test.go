@@ -11,7 +11,7 @@ import (
 	"braid/verify"
 )
 
-// Proves S14 and rule 28: mirrors are told where the user found them, but not when that takes a password.
+// Proves S14 and rule 28: mirrors get the original URL in Referer, unless it has a password.
 func TestReferer_S14_Rule28(t *testing.T) {
 	t.Parallel()
 	for _, private := range []bool{false, true} {
@@ -33,8 +33,8 @@ func TestReferer_S14_Rule28(t *testing.T) {
 	}
 }
 
-// Proves rule 26 for whole downloads: a mirror may redirect from https to http when a strong digest came over https
-// or from the user, and not otherwise.
+// Proves rule 26 for whole downloads: a mirror may redirect from https to http only if a strong digest came
+// over https or from the user.
 func TestMirrorDowngrade_Rule26(t *testing.T) {
 	t.Parallel()
 	for _, trusted := range []bool{true, false} {
@@ -52,8 +52,8 @@ func TestMirrorDowngrade_Rule26(t *testing.T) {
 	}
 }
 
-// Proves rule 26 after an interruption: a digest that was given to an earlier run yields, so it allows no redirect from
-// https to http. What is here stays. One that the server gave over https allows it.
+// Proves rule 26 after an interruption: a digest given to an earlier run yields, so it allows no redirect
+// from https to http. The bytes are kept. A digest that the server gave over https allows it.
 func TestRecalledDowngrade_Rule26(t *testing.T) {
 	t.Parallel()
 	for name, channel := range map[string]verify.Channel{"of the user": verify.User, "of the server": verify.HTTPS} {
@@ -80,8 +80,8 @@ func TestRecalledDowngrade_Rule26(t *testing.T) {
 	}
 }
 
-// Proves rules 26 and 64: over http no other version is announced to a download whose digest came over https, also
-// where the user gave one to an earlier run.
+// Proves rules 26 and 64: an answer over http does not announce another version to a download with a digest
+// that came over https, even if the user gave one to an earlier run.
 func TestAnnouncedOverHTTP_Rule26_Rule64(t *testing.T) {
 	t.Parallel()
 	for _, recalled := range []bool{false, true} {

@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// leaveRanges makes a part file of a file that was begun from another URL, with these ranges of it.
+// leaveRanges leaves a part file, begun from another URL, with these ranges of the file.
 func (r *run) leaveRanges(id partfile.Identity, data []byte, sealed bool, ranges ...byterange.Range) {
 	r.t.Helper()
 	f, err := partfile.Open(fsys.OS, r.dir, "file.bin")
@@ -43,7 +43,7 @@ func (r *run) leaveRanges(id partfile.Identity, data []byte, sealed bool, ranges
 	}
 }
 
-// left is what is in the folder of the part file, byte for byte.
+// left returns the content of the folder of the part file, byte for byte.
 func (r *run) left() string {
 	r.t.Helper()
 	entries, err := os.ReadDir(r.dir)
@@ -74,14 +74,14 @@ func claimOf(t *testing.T, data []byte) verify.Claim {
 	return verify.Claim{Digest: mirrortest.ContentOf(data).Digest(), Field: "Digest", Channel: verify.HTTP}
 }
 
-// A new link for an old part goes on by itself with the same strong digest, or the same host, size and strong ETag, and
-// with --continue where samples are the same. Else nothing is discarded, and nothing of another file is mixed into it
-// (rules 8, 15).
+// A new link for an old part file resumes it by the same strong digest, by the same host, size and strong
+// ETag, or, with --continue, by the same samples. Otherwise nothing is discarded, and no byte of another file
+// is mixed into it (rules 8, 15).
 func TestRefresh_Rule8_Rule15(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
 	data, other := bytesOf(size, 1), bytesOf(size, 2)
-	late := bytes.Clone(data) // another file that begins like it
+	late := bytes.Clone(data) // another file with the same beginning
 	copy(late[3*mib:], other)
 	front, holes := []byterange.Range{{End: 3 * mib / 2}}, []byterange.Range{{Start: mib, End: mib + 300<<10}, {Start: 3 * mib, End: size - 1}}
 	tag, digest, none := mirrortest.ETag(`"v1"`), mirrortest.Digest(), mirrortest.ETag("")
@@ -95,7 +95,7 @@ func TestRefresh_Rule8_Rule15(t *testing.T) {
 		ranges []byterange.Range
 		foreign,
 		cont bool
-		wrong download.Kind // Other: it goes on
+		wrong download.Kind // Other: it resumes
 		says  string
 	}{
 		"digest":                       {data, []mirrortest.Option{digest}, withDigest(t, data), holes, false, false, download.Other, ""},
@@ -156,7 +156,7 @@ func withDigest(t *testing.T, data []byte) func(*mirrortest.Server) partfile.Ide
 	}
 }
 
-// unsized is for a file whose size was not known.
+// unsized removes the size from the journal.
 func unsized(prior func(*mirrortest.Server) partfile.Identity) func(*mirrortest.Server) partfile.Identity {
 	return func(s *mirrortest.Server) partfile.Identity {
 		id := prior(s)
@@ -178,7 +178,7 @@ func withTag(tag string, here bool) func(*mirrortest.Server) partfile.Identity {
 	}
 }
 
-// Where there is no part file, or one that nothing is known of, nothing is made, moved or fetched; nor without a name.
+// Without a part file, with one of an unknown file, or without a name, nothing is made, moved or fetched.
 func TestRefreshOfNothing_Rule8(t *testing.T) {
 	s := sized(t, mib, mirrortest.Digest())
 	r := newRun(t, s.URL)
@@ -200,7 +200,7 @@ func TestRefreshOfNothing_Rule8(t *testing.T) {
 	r.wrong(download.Usage)
 }
 
-// The next run, with the new link and no word, goes on where this one was stopped.
+// The next run resumes with the new link alone.
 func TestRefreshedGoesOn_Rule6(t *testing.T) {
 	t.Parallel()
 	data := bytesOf(6*mib, 1)

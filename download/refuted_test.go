@@ -12,8 +12,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Proves rule 40 for a digest that was mistyped: what came stays, and the corrected one needs no byte. With the same
-// one again it is compared with what the servers have by now, and without one what is here is set aside.
+// Proves rule 40 for a mistyped digest: the bytes are kept, and the corrected digest needs no byte. With the
+// same digest again the file is compared with what the servers have now, and without one it is set aside.
 func TestMistypedDigest_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -148,7 +148,8 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 	})
 }
 
-// Where all sources have the same bytes no more than the server's and one copy more is fetched, whatever the user's digest.
+// If all sources have the same bytes, no more is fetched than the server's and one more copy, whatever the
+// user's digest is.
 func TestMistypedDigestCosts_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 12 * mib

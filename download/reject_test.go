@@ -13,8 +13,8 @@ import (
 	"braid/verify"
 )
 
-// Mirrors that each do one thing wrong: all are asked, nothing of what they send is used, and the file is right.
-// These are C5, C8 and rules 13, 16, 17, 18, 20, 24, 26, 27 and 31 as they show in a download.
+// Each mirror has one fault: all are asked, none of their bytes are used, and the file is right. These are
+// C5, C8 and rules 13, 16, 17, 18, 20, 24, 26, 27 and 31 as they show in a download.
 func TestBadMirrors_C8_Rule13_Rule16_Rule20(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -90,7 +90,7 @@ func TestBadMirrors_C8_Rule13_Rule16_Rule20(t *testing.T) {
 	}
 }
 
-// Proves C8 with whole answers, and rule 25: a mirror with a shorter file has nothing at the end.
+// Proves C8 for whole answers, and rule 25: a mirror with a shorter file has no bytes at the end.
 func TestMirrorWithShorterFile_C8_Rule25(t *testing.T) {
 	t.Parallel()
 	bad := mirrortest.New(t, made(mib, 7))
@@ -104,7 +104,7 @@ func TestMirrorWithShorterFile_C8_Rule25(t *testing.T) {
 	}
 }
 
-// What a mirror sent before it failed is kept, and the rest comes from elsewhere (rules 15 and 17).
+// Bytes that a mirror sent before it failed are kept, and the rest comes from others (rules 15 and 17).
 func TestMirrorsThatBreakOff_Rule15_Rule17(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -134,14 +134,14 @@ func TestMirrorsThatBreakOff_Rule15_Rule17(t *testing.T) {
 	}
 }
 
-// shorter is an answer whose chunks end properly, before the range does.
+// shorter returns an answer with a proper last chunk before the end of the range.
 func shorter() mirrortest.Option {
 	return mirrortest.Raw(func(c net.Conn) {
 		io.WriteString(c, "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-6291455/6291456\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
 	})
 }
 
-// Proves S9 and rule 35: If-Match goes to preferred mirrors, and to no others.
+// Proves S9 and rule 35: If-Match is sent to preferred mirrors only.
 func TestIfMatch_S9(t *testing.T) {
 	t.Parallel()
 	const size, tag = 8 * mib, `"v1"`
@@ -162,7 +162,7 @@ func TestIfMatch_S9(t *testing.T) {
 	}
 }
 
-// Proves S9: the tag is the Metalink server's, not that of the mirror it redirected to.
+// Proves S9: the tag is that of the Metalink server, not that of the mirror that it redirected to.
 func TestIfMatchIsTheServers_S9(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -179,7 +179,7 @@ func TestIfMatchIsTheServers_S9(t *testing.T) {
 	}
 }
 
-// Proves S9 for a download that goes on: the tag may be a new one when the digest says that the file is the same.
+// Proves S9 for a resumed download: the tag may be a new one if the digest shows that the file is the same.
 func TestIfMatchIsTheLatest_S9(t *testing.T) {
 	t.Parallel()
 	pref := sized(t, 6*mib, mirrortest.Rate(8*mib), mirrortest.ETag(`"v2"`))
@@ -194,7 +194,7 @@ func TestIfMatchIsTheLatest_S9(t *testing.T) {
 	}
 }
 
-// Proves S9: a weak or absent tag of the server is sent to nobody, and no reason to reject (rule 35).
+// Proves S9: a weak or missing tag of the server is not sent, and is no reason to reject a mirror (rule 35).
 func TestNoIfMatchWithoutStrongTag_S9_Rule35(t *testing.T) {
 	t.Parallel()
 	for _, tag := range []string{"", `W/"v1"`} {
@@ -211,7 +211,7 @@ func TestNoIfMatchWithoutStrongTag_S9_Rule35(t *testing.T) {
 	}
 }
 
-// Proves rule 35: after 412 the digest decides, and where there is none the mirror is stale.
+// Proves rule 35: after 412 the digest decides. Without one the mirror is stale.
 func TestPreconditionFailed_Rule35(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -235,7 +235,7 @@ func TestPreconditionFailed_Rule35(t *testing.T) {
 	}
 }
 
-// Proves rule 35 for a preferred mirror that does not heed If-Match.
+// Proves rule 35 for a preferred mirror that ignores If-Match.
 func TestPrefMirrorIgnoresIfMatch_Rule35(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -255,7 +255,7 @@ func TestPrefMirrorIgnoresIfMatch_Rule35(t *testing.T) {
 	useless(t, res, stale)
 }
 
-// What the origin alone does wrong ends the download with the kind of the problem.
+// A fault of the only origin ends the download with its kind.
 func TestBadOrigin(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -11,7 +11,7 @@ import (
 	"braid/source"
 )
 
-// What one download learns is where the next one begins: with the fast mirrors, at once.
+// A download begins with the knowledge of the one before: with the fast mirrors, at once.
 func TestNextDownloadBeginsWithWhatIsKnown(t *testing.T) {
 	const size = 4 * mib
 	fast := sized(t, size, mirrortest.Rate(3*mib))
@@ -36,8 +36,8 @@ func TestNextDownloadBeginsWithWhatIsKnown(t *testing.T) {
 	}
 }
 
-// A download tells the memory what the hosts did, under their names and in bytes a second; a host with wrong content is
-// nowhere to begin.
+// A download stores the speeds of the hosts, under their names and in bytes a second. A host with wrong
+// content is not used first.
 func TestLearnsFromADownload(t *testing.T) {
 	const size = 8 * mib
 	mirror := sized(t, size, mirrortest.Rate(2*mib))

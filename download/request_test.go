@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// A request that names nothing is the mistake of who made it, and says so.
+// A request without a URL is an error of the caller.
 func TestRequestWithoutURL(t *testing.T) {
 	t.Parallel()
 	var c download.Client
@@ -39,8 +39,8 @@ func TestRequestWithoutURL(t *testing.T) {
 	}
 }
 
-// A digest that a program names without saying how it came is its own word: it contradicts a server, and it is enough where
-// the server has none to say.
+// A digest that a program gives without a channel is its own statement: it contradicts a server, and it
+// suffices if the server has none.
 func TestClaimWithoutChannel(t *testing.T) {
 	t.Parallel()
 	const size = 4 << 10
@@ -65,7 +65,7 @@ func TestClaimWithoutChannel(t *testing.T) {
 	}
 }
 
-// What is checked is what Get makes of the same request: without a name it is that of the URL.
+// Verify checks the file that Get makes of the same request: without a name it is that of the URL.
 func TestVerifyNamedByURL(t *testing.T) {
 	t.Parallel()
 	server := sized(t, 4<<10, mirrortest.Digest())
@@ -90,7 +90,7 @@ func TestVerifyNamedByURL(t *testing.T) {
 	}
 }
 
-// Each kind has a name of its own, and what is none does not stop a program that prints it.
+// Each kind has its own name, and an unknown kind does not stop a program that prints it.
 func TestKindNames(t *testing.T) {
 	seen := map[string]download.Kind{}
 	for k := range download.BadSignature + 1 {

@@ -15,7 +15,7 @@ const (
 	weak   = "MD5=d41d8cd98f00b204e9800998ecf8427e"
 )
 
-// answers makes a chain: a URL, then fields, each on a line of its own.
+// answers returns a chain of answers: a URL, then fields, each on its own line.
 func answers(t *testing.T, chain ...string) (hops []metalink.Hop) {
 	t.Helper()
 	for i, text := range chain {
@@ -38,8 +38,8 @@ func answers(t *testing.T, chain ...string) (hops []metalink.Hop) {
 	return hops
 }
 
-// Proves for each chain what the last answer stands for, whether its first bytes may make it a document, and which digests are
-// evidence for the file (rule 64, C2, C5).
+// Proves for each chain the nature of the last answer, whether its first bytes may make it a document, and
+// which digests are evidence for the file (rule 64, C2, C5).
 func TestResolve_C2_C4_Rule64(t *testing.T) {
 	const (
 		typ  = "\nContent-Type: application/metalink4+xml"
@@ -55,13 +55,13 @@ func TestResolve_C2_C4_Rule64(t *testing.T) {
 		m    = "http://m.example/f"
 	)
 	for name, tt := range map[string]struct {
-		typed   string // by the user; the first of the chain if empty
+		typed   string // by the user; empty: the first of the chain
 		chain   []string
 		as      role
 		edit    func(*Request)
 		nature  nature
-		may     bool   // the first bytes may be a document's
-		claims  string // algorithms of what is evidence
+		may     bool   // the first bytes may be those of a document
+		claims  string // algorithms of the evidence
 		mirrors int
 		wrong   bool
 	}{

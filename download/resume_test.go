@@ -13,7 +13,7 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// resumable is an origin whose first answer does not come to its end, so that it can be interrupted.
+// resumable starts an origin with a first answer that does not end, so that it can be interrupted.
 func resumable(t *testing.T, options ...mirrortest.Option) *mirrortest.Server {
 	t.Helper()
 	s := sized(t, 6*mib, mirrortest.Rate(16*mib), mirrortest.Once(mirrortest.StallAfter(4*mib)))
@@ -21,7 +21,7 @@ func resumable(t *testing.T, options ...mirrortest.Option) *mirrortest.Server {
 	return s
 }
 
-// Proves rule 6 with what allows to go on: a digest, or a strong ETag (S18).
+// Proves rule 6: a digest or a strong ETag (S18) allows resuming.
 func TestGoesOn_Rule6_S18(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -44,8 +44,9 @@ func TestGoesOn_Rule6_S18(t *testing.T) {
 	}
 }
 
-// Proves S18 and rule 15: without a strong validator what came stays, and is gone on with only by the user's word, if
-// samples come again equal; else the download begins anew, and what was left goes when the new file is in place.
+// Proves S18 and rule 15: without a strong validator the bytes are kept, and are resumed only on the user's
+// word, if samples are the same. Otherwise the download starts over, and the old bytes are removed when the
+// new file is in place.
 func TestWithoutValidator_S18_Rule15(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]mirrortest.Option{
@@ -71,8 +72,8 @@ func TestWithoutValidator_S18_Rule15(t *testing.T) {
 	}
 }
 
-// Proves rule 15: another size, date or byte in a sample, a digest that is demanded, and a server that sends no parts
-// each begin anew.
+// Proves rule 15: another size, date or byte in a sample, a demanded digest, and a server that sends no
+// ranges each make the download start over.
 func TestContinueOnlyTheSame_Rule15(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *mirrortest.Server, r *run){
@@ -118,7 +119,7 @@ func TestFlippedByte_Rule8(t *testing.T) {
 	}
 }
 
-// Proves rule 8: a state file that is none is set aside.
+// Proves rule 8: an invalid journal is set aside.
 func TestGarbageJournal_Rule8(t *testing.T) {
 	t.Parallel()
 	s := resumable(t, mirrortest.Digest())
@@ -132,7 +133,7 @@ func TestGarbageJournal_Rule8(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	r.same(s.Content)
-	if bad, err := os.ReadFile(r.part() + ".bad"); err != nil || len(bad) < 2*mib { // it may be another program's, and stays
+	if bad, err := os.ReadFile(r.part() + ".bad"); err != nil || len(bad) < 2*mib { // it may be another program's
 		t.Errorf("%d bytes were set aside, %v", len(bad), err)
 	}
 	if told := saw[download.Restarted](r); len(told) != 1 {
@@ -140,7 +141,7 @@ func TestGarbageJournal_Rule8(t *testing.T) {
 	}
 }
 
-// Proves rule 8: the same digest at another URL goes on, also when the first server is dead.
+// Proves rule 8: the same digest at another URL resumes, even if the first server is gone.
 func TestOtherURLWithSameDigest_Rule8(t *testing.T) {
 	t.Parallel()
 	first, second := resumable(t, mirrortest.Digest()), resumable(t, mirrortest.Digest())
@@ -154,7 +155,7 @@ func TestOtherURLWithSameDigest_Rule8(t *testing.T) {
 	}
 }
 
-// Proves rule 8: the user's digest is enough to go on at a server that says nothing.
+// Proves rule 8: the user's digest suffices to resume at a server that states nothing.
 func TestOtherURLWithUsersDigest_Rule8(t *testing.T) {
 	t.Parallel()
 	first, second := resumable(t, mirrortest.Digest()), resumable(t)
@@ -168,7 +169,7 @@ func TestOtherURLWithUsersDigest_Rule8(t *testing.T) {
 	verified(t, res, byUser)
 }
 
-// Proves rule 8: another file under the same name begins anew; what was there is set aside.
+// Proves rule 8: another file under the same name starts over, and the old bytes are set aside.
 func TestOtherFile_Rule8(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]mirrortest.Option{"digest": mirrortest.Digest(), "none": mirrortest.ETag(`"v1"`)} {
@@ -191,7 +192,7 @@ func TestOtherFile_Rule8(t *testing.T) {
 	}
 }
 
-// Nothing is known about the bytes that are here while the server cannot be asked: they stay.
+// While the server cannot be asked, nothing is known about the existing bytes, and they are kept.
 func TestBytesStayWhileNobodyAnswers_Rule8(t *testing.T) {
 	t.Parallel()
 	first, second := resumable(t, mirrortest.Digest()), resumable(t)
@@ -219,7 +220,7 @@ func TestRememberedMirrors_Rule39(t *testing.T) {
 	useful(t, res, mirror)
 }
 
-// What the origin says in a second run counts also when a mirror was heard first.
+// The origin's statements in a second run also count if a mirror answered first.
 func TestMirrorIsHeardFirst(t *testing.T) {
 	t.Parallel()
 	slow := resumable(t, mirrortest.Digest(), mirrortest.ETag(`"v1"`))
@@ -228,7 +229,8 @@ func TestMirrorIsHeardFirst(t *testing.T) {
 	r := newRun(t, slow.URL)
 	r.interrupt(mib)
 	before := slow.Sent()
-	mirror.Set(held(8*mib, func() bool { return slow.Sent() > before })) // it is heard first, and does not bring all before the server is
+	// it answers first, and does not send all
+	mirror.Set(held(8*mib, func() bool { return slow.Sent() > before }))
 	slow.Set(mirrortest.Latency(150*time.Millisecond), mirrortest.Mirrors(late.URL), mirrortest.Digest(slow.Digest(), md5Of(t, made(6*mib, 7))))
 	res := r.right(slow.Content)
 	if res.ETag != `"v1"` {
@@ -242,7 +244,7 @@ func TestMirrorIsHeardFirst(t *testing.T) {
 	}
 }
 
-// Proves rule 34: between two runs the file changed, in one of the ways to see it.
+// Proves rule 34: the file changed between two runs, with one of the signs of that.
 func TestChangedBetweenRuns_Rule34(t *testing.T) {
 	t.Parallel()
 	old, next := file(4*mib, 1), file(4*mib, 2)
@@ -292,7 +294,7 @@ func TestChangedBetweenRuns_Rule34(t *testing.T) {
 	}
 }
 
-// Proves rule 34: within one run, the download begins again once, and fails the second time.
+// Proves rule 34: within one run, the download starts over once, and fails the second time.
 func TestChangesWhileFetched_Rule34(t *testing.T) {
 	t.Parallel()
 	versions := []version{file(4*mib, 1), file(4*mib, 2), file(3*mib, 3)}
@@ -317,7 +319,7 @@ func TestChangesWhileFetched_Rule34(t *testing.T) {
 	}
 }
 
-// Proves S18: an answer that has lost its ETag is tied to nothing that came before.
+// Proves S18: an answer that has lost its ETag is not tied to earlier ones.
 func TestETagGone_S18(t *testing.T) {
 	t.Parallel()
 	old, next := file(4*mib, 1), file(4*mib, 2)

@@ -6,8 +6,8 @@ import (
 	"braid/byterange"
 )
 
-// Samples are of what is here and of nothing else: both ends, those of each range, and no part of it as long as a
-// sixteenth is without one.
+// Samples are ranges of the existing bytes only: both ends, those of each range, and no gap is longer than a
+// sixteenth.
 func TestSamplesOf_Rule15(t *testing.T) {
 	const mib = 1 << 20
 	for _, have := range []byterange.Set{

@@ -18,14 +18,14 @@ import (
 	"braid/verify"
 )
 
-// A folder is what a web seed has of a torrent: files by name, one after the other.
+// A folder has the files of a torrent as a web seed has them: by name, one after another.
 type folder struct {
 	names []string
 	sizes []int64
 	data  []byte
 }
 
-// serve starts a web seed, whose files differ from the torrent's at some offsets.
+// serve starts a web seed with files that differ from the torrent's at some offsets.
 func (f folder) serve(t *testing.T, wrong ...int64) string {
 	data := bytes.Clone(f.data)
 	for _, off := range wrong {
@@ -46,7 +46,7 @@ func (f folder) serve(t *testing.T, wrong ...int64) string {
 	return "http://" + s.Addr + "/"
 }
 
-// torrent is the torrent of the folder.
+// torrent returns the torrent of the folder.
 func (f folder) torrent(seeds ...string) []byte {
 	m := verify.NewPieceMaker(verify.SHA1, piece)
 	m.Write(f.data)
@@ -81,8 +81,8 @@ func (f folder) get(t *testing.T, name string, seeds ...string) (*run, download.
 	return r, res, err
 }
 
-// Every piece of a torrent of several files is checked, those at the ends of a file with the neighbours' bytes;
-// wherever a web seed is wrong, another's bytes are taken or the file gets no name. Proves rule 43.
+// Every piece of a torrent of several files is checked, those at the ends of a file with the neighbours'
+// bytes. If a web seed has wrong bytes, another's are used or the file gets no name. Proves rule 43.
 func TestPiecesThatFilesShare_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{names: []string{"a", "b", "c", "d"}, sizes: []int64{piece + 100, 300, 2*piece + 7, 2 * piece}}
@@ -123,8 +123,8 @@ func TestPiecesThatFilesShare_Rule43(t *testing.T) {
 	}
 }
 
-// A piece that many files share is not fetched for one of them: each would be a request to each web seed. Nor are more
-// than a few web seeds asked for one.
+// A piece that many files share is not fetched for one of them: each would be a request to each web seed.
+// Only a few web seeds are asked for one.
 func TestPieceOfManyFiles_Rule43(t *testing.T) {
 	t.Parallel()
 	for n, most := range map[int]int{1000: 0, 20: 8 * 21} {
@@ -155,7 +155,7 @@ func TestPieceOfManyFiles_Rule43(t *testing.T) {
 	}
 }
 
-// What two web seeds have right together is put together.
+// Right parts of two web seeds are combined.
 func TestEdgesOfTwoSeeds_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{names: []string{"a", "b"}, sizes: []int64{piece/2 + 1, piece}, data: made(piece+piece/2+1, 3)}
@@ -166,9 +166,9 @@ func TestEdgesOfTwoSeeds_Rule43(t *testing.T) {
 	checkedOnly(t, res, byTorrent)
 }
 
-// A plan of a file that shares pieces shows them as the download would use them, and fetches none of them, be it from a
-// web seed that is wrong, or silent. Where a file of that name may be the right one it ends as the download would.
-// Proves rule 43.
+// A plan of a file that shares pieces shows them as the download would use them. It fetches none of them,
+// even if a web seed is wrong or silent. If a file of that name may be the right one, the plan ends as the
+// download would. Proves rule 43.
 func TestPlanSharedPieces_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{names: []string{"a", "b"}, sizes: []int64{piece + 100, piece}}
@@ -214,12 +214,12 @@ func TestPlanSharedPieces_Rule43(t *testing.T) {
 	}
 }
 
-// A web seed that drips has one time for all parts of a piece that files share, and is asked last for the next: the
-// others wait for it. Proves rules 21 and 43.
+// A web seed that drips has one time limit for all parts of a shared piece, and is asked last for the next
+// one: the others wait for it. Proves rules 21 and 43.
 func TestPieceOfDrippingSeed_Rule21_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{}
-	for i := range 20 { // in two pieces: the file in the middle has a part of both
+	for i := range 20 { // in two pieces: the middle file has a part of both
 		f.names, f.sizes = append(f.names, fmt.Sprintf("f%d", i)), append(f.sizes, piece/10)
 	}
 	f.sizes[9] += 100

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestKindOfSignature_Rule47_Rule48_Rule49: a signer that is not known is exit code 9 with either kind of signature, and does not
-// stand in the way of a good signature; what is wrong does.
+// TestKindOfSignature_Rule47_Rule48_Rule49: an unknown signer is exit code 9 with either kind of signature,
+// and does not outweigh a good signature. A wrong signature does.
 func TestKindOfSignature_Rule47_Rule48_Rule49(t *testing.T) {
 	for _, tt := range []struct {
 		err    error

@@ -49,7 +49,7 @@ func (s *signer) sign(t *testing.T, data []byte) []byte {
 	return sig
 }
 
-// trusts makes anchors of keys.
+// trusts returns anchors of keys.
 func trusts(t *testing.T, signers ...*signer) download.Anchors {
 	t.Helper()
 	var exports [][]byte
@@ -66,7 +66,8 @@ func trusts(t *testing.T, signers ...*signer) download.Anchors {
 const pgpLink = `</file.bin.asc>; rel=describedby; type="application/pgp-signature"`
 const meta4Link = `</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`
 
-// Proves rules 47 and 50, C10 and S4: a signature that is described is checked, with every outcome, and none passes for another.
+// Proves rules 47 and 50, C10 and S4: a described signature is checked, with every outcome, and none is taken
+// for another.
 func TestDescribedSignature_Rule47_Rule50_C10_S4(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
@@ -103,7 +104,7 @@ func TestDescribedSignature_Rule47_Rule50_C10_S4(t *testing.T) {
 	}
 }
 
-// Proves rule 47: where a signature is required and there is none, that is known before the body comes.
+// Proves rule 47: a required signature is known to be missing before the body comes.
 func TestNoSignature_Rule47(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Digest())
@@ -117,8 +118,9 @@ func TestNoSignature_Rule47(t *testing.T) {
 	r.wrong(download.NoEvidence)
 }
 
-// Proves rule 47: what was kept for want of a key or of a good signature gets its name once there is one. The server is asked
-// again for what it names, in its header fields or in a document, and nothing of the file comes twice.
+// Proves rule 47: a file that was kept for lack of a key or of a good signature gets its name once there is
+// one. The server is asked again for its signatures, in header fields or a document, and no byte of the file
+// comes twice.
 func TestKeptForSignature_Rule47_Rule6(t *testing.T) {
 	t.Parallel()
 	right, alice := made(mib, 7), newSigner(t, "alice")
@@ -149,8 +151,8 @@ func TestKeptForSignature_Rule47_Rule6(t *testing.T) {
 	}
 }
 
-// Proves rules 34 and 47: the signature that a server names is of the file that it has now, so what was kept of another
-// is given up.
+// Proves rules 34 and 47: the signature that a server names is of its present file, so kept bytes of another
+// one are discarded.
 func TestKeptForSignatureOfAnother_Rule34(t *testing.T) {
 	t.Parallel()
 	alice := newSigner(t, "alice")
@@ -179,7 +181,7 @@ func TestKeptForSignatureOfAnother_Rule34(t *testing.T) {
 	r.holds(r.path(), string(next.body))
 }
 
-// Proves rule 51: without an anchor the result says that a signature is there and was not validated.
+// Proves rule 51: without an anchor the result states that a signature exists and was not validated.
 func TestNoAnchor_Rule51_C11(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Link(pgpLink))
@@ -195,8 +197,8 @@ func TestNoAnchor_Rule51_C11(t *testing.T) {
 	asked(t, unasked, false)
 }
 
-// Signatures come from everywhere: from the user, from a Metalink document; late ones have the bytes hashed once more; and they
-// hold for what is there already and for streams.
+// Signatures come from the user or from a Metalink document. Late ones cause the bytes to be hashed again.
+// They also apply to existing files and to streams.
 func TestSignaturesFromEverywhere_C10(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
@@ -218,7 +220,7 @@ func TestSignaturesFromEverywhere_C10(t *testing.T) {
 		r := start(t, plain.URL)
 		r.req.Signatures = []download.Signature{{From: "x.asc", Data: signature}}
 		signedBy(t, r.right(plain.Content))
-		res := r.right(plain.Content) // it is there now
+		res := r.right(plain.Content) // it exists now
 		if signedBy(t, res); !res.AlreadyComplete {
 			t.Error("it was fetched again")
 		}
@@ -232,7 +234,7 @@ func TestSignaturesFromEverywhere_C10(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow := mirrortest.When(isPath("/file.bin.meta4"), mirrortest.Latency(500*time.Millisecond)) // the bytes are there before
+		slow := mirrortest.When(isPath("/file.bin.meta4"), mirrortest.Latency(500*time.Millisecond)) // later than the bytes
 		origin.Set(slow, mirrortest.Link(meta4Link), mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc))
 		signedBy(t, start(t, origin.URL).right(origin.Content))
 		r := start(t, origin.URL)

@@ -11,7 +11,8 @@ import (
 	"braid/source/httpsource"
 )
 
-// Signatures whose servers drip have together the time of one document, however many are named. Proves rule 21.
+// Signatures whose servers drip have the time of one document in total, however many are named. Proves rule
+// 21.
 func TestSignaturesShareATime_Rule21(t *testing.T) {
 	t.Parallel()
 	hc := network{Client: &httpsource.Client{}, timeout: time.Second}
@@ -34,7 +35,7 @@ func TestSignaturesShareATime_Rule21(t *testing.T) {
 	for _, s := range servers {
 		asked += len(s.Requests())
 	}
-	if asked > len(all)/2 { // the first takes all of the time, unless it is taken for silent on a busy machine
+	if asked > len(all)/2 { // the first takes all of the time, unless it counts as silent on a busy machine
 		t.Errorf("%d servers were asked", asked)
 	}
 }

@@ -28,12 +28,12 @@ func TestSmallFiles(t *testing.T) {
 			if res.Size != size || res.Fetched != size {
 				t.Errorf("%s: size %d, fetched %d, want %d", name, res.Size, res.Fetched, size)
 			}
-			asked(t, mirror, false) // a small file is not worth it
+			asked(t, mirror, false) // not for a small file
 		}
 	}
 }
 
-// A file of unknown length comes from its origin until a mirror knows the length.
+// A file of unknown length comes from its origin until a mirror states the length.
 func TestUnknownLength(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]mirrortest.Option{"chunked": mirrortest.Chunked(), "until close": mirrortest.UntilClose()} {
@@ -48,7 +48,7 @@ func TestUnknownLength(t *testing.T) {
 	}
 }
 
-// Proves rule 17: a cut body is never a finished file, also without a digest.
+// Proves rule 17: a cut body is never a complete file, also without a digest.
 func TestNoLastChunk_Rule17(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 2*mib, mirrortest.NoLastChunk())
@@ -59,9 +59,9 @@ func TestNoLastChunk_Rule17(t *testing.T) {
 	r.wrong(download.Network)
 }
 
-// Proves rule 17 where a digest is known: all bytes are here although each answer was cut behind them, and the digest
-// says so. The server says that nothing follows, or it has no ranges and sends the same again; then the digest decides
-// after the second time.
+// Proves rule 17 with a known digest: all bytes have come although each answer was cut after them, and the
+// digest confirms that. The server states that nothing follows, or it has no ranges and sends the same again.
+// The digest then decides after the second time.
 func TestNoLastChunkIsTheFile_Rule17(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]mirrortest.Option{
@@ -81,7 +81,8 @@ func TestNoLastChunkIsTheFile_Rule17(t *testing.T) {
 	}
 }
 
-// Proves rules 17 and 22: what is cut at one place again and again and is not the file is no file.
+// Proves rules 17 and 22: bytes that are cut at the same place repeatedly and are not the file are no
+// complete file.
 func TestNoLastChunkOfAPart_Rule17_Rule22(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]mirrortest.Option{
@@ -101,8 +102,8 @@ func TestNoLastChunkOfAPart_Rule17_Rule22(t *testing.T) {
 	}
 }
 
-// Proves rules 17 and 34: without a digest all bytes of a cut body are no file, and a server that says another length
-// has another file.
+// Proves rules 17 and 34: without a digest all bytes of a cut body are no complete file, and a server that
+// states another length has another file.
 func TestNoLastChunkWithoutAWord_Rule17_Rule34(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 2*mib, mirrortest.ETag(`"v1"`), mirrortest.NoLastChunk())
@@ -124,7 +125,7 @@ func TestNoLastChunkWithoutAWord_Rule17_Rule34(t *testing.T) {
 	}
 }
 
-// Rule 15 where the length is not known: what came is kept under a validator, and the rest follows.
+// Rule 15 with an unknown length: bytes are kept under a validator, and the rest follows.
 func TestUnknownLengthGoesOn_Rule15(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 4*mib, mirrortest.Chunked(), mirrortest.Digest(), mirrortest.Once(mirrortest.CutAfter(2*mib)))
@@ -155,10 +156,10 @@ func TestMaxSize_Rule19(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the file.
+// Memory use does not grow with the file.
 func TestMemory(t *testing.T) {
 	const size = 96 * mib
-	content := mirrortest.Generate(size, 7) // which needs none itself
+	content := mirrortest.Generate(size, 7) // generated content needs no memory itself
 	mirror := mirrortest.New(t, content, mirrortest.ETag(`"v1"`))
 	origin := mirrortest.New(t, content, mirrortest.ETag(`"v1"`))
 	r := newRun(t, origin.URL)
@@ -169,7 +170,7 @@ func TestMemory(t *testing.T) {
 	var most uint64
 	r.req.Observe = func(ev download.Event) {
 		if _, ok := ev.(download.Progress); ok {
-			runtime.GC() // what is garbage is not needed, however large the heap of other tests is
+			runtime.GC() // garbage does not count, however large the heap of other tests is
 			runtime.ReadMemStats(&now)
 			most = max(most, now.HeapAlloc)
 		}
@@ -182,8 +183,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Proves rule 17: a body without a length that ends before the file does, by what the same server said of the same
-// version, was cut. That was said to HEAD, or to GET before, and no digest tells of it.
+// Proves rule 17: a body without a length was cut if it ends before the size that the same server stated for
+// the same version, in answer to HEAD or to an earlier GET. No digest is known that would show it.
 func TestEndsBeforeItsSize_Rule17(t *testing.T) {
 	t.Parallel()
 	get := func(q *http.Request) bool { return q.Method == "GET" }
@@ -225,7 +226,7 @@ func TestEndsBeforeItsSize_Rule17(t *testing.T) {
 	}
 }
 
-// Proves rules 15 and 17: what was cut like that is gone on with where a strong ETag shows that it may be, and a digest decides.
+// Proves rules 15 and 17: such a body is resumed if a strong ETag allows it, and a digest decides.
 func TestEndsBeforeItsSizeGoesOn_Rule15_Rule17(t *testing.T) {
 	t.Parallel()
 	get := func(q *http.Request) bool { return q.Method == "GET" }
@@ -246,8 +247,8 @@ func TestEndsBeforeItsSizeGoesOn_Rule15_Rule17(t *testing.T) {
 	}
 }
 
-// Proves rule 17: the server gave its digest and a length that is too long or none, and is gone. The last source gives
-// another length, so the digest decides.
+// Proves rule 17: the server stated its digest and a length that is too long or none, and is gone. The last
+// source states another length, so the digest decides.
 func TestStatedLength_Rule17(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -275,7 +276,7 @@ func TestStatedLength_Rule17(t *testing.T) {
 	}
 }
 
-// What is here is not given up for the size of a mirror: that one may be wrong.
+// Bytes are not discarded for the size of a mirror, which may be wrong.
 func TestStatedLengthStays_Rule16(t *testing.T) {
 	t.Parallel()
 	origin, mirror := sized(t, mib, mirrortest.Status(http.StatusNotFound)), sized(t, mib/4)

@@ -9,8 +9,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// A small file of many places that answer a range with the whole file costs one request, as the whole file was asked
-// for. Proves S15.
+// A small file on many places that answer a range with the whole file costs one request, because the whole
+// file was requested. Proves S15.
 func TestSmallFileWithoutRanges_S15(t *testing.T) {
 	t.Parallel()
 	s := mirrortest.New(t, made(1000, 1), mirrortest.IgnoreRange())

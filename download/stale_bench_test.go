@@ -11,8 +11,9 @@ import (
 	"braid/source/httpsource"
 )
 
-// BenchmarkStaleMirror is what a mirror with an older version of the same size costs, one of eight and a file of 300 MiB, as a
-// multiple of the time of the same download without it: rule 40. Run it with -benchtime 10x.
+// BenchmarkStaleMirror measures the cost of a mirror with an older version of the same size, one of eight and
+// for a file of 300 MiB, as a multiple of the time of the same download without it: rule 40. Run it with
+// -benchtime 10x.
 func BenchmarkStaleMirror(b *testing.B) {
 	const size, rate = 300 * mib, 8 * mib
 	day := time.Unix(1e9, 0)

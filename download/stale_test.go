@@ -18,7 +18,8 @@ import (
 	"braid/verify"
 )
 
-// several makes an origin with a digest and n mirrors; options are of all of them but one, which has those of stale.
+// several starts an origin with a digest and n mirrors. options apply to all of them, stale to one of them
+// instead.
 func several(t *testing.T, size int64, n int, options, stale []mirrortest.Option) (origin, bad *mirrortest.Server) {
 	t.Helper()
 	var links []string
@@ -36,7 +37,7 @@ func several(t *testing.T, size int64, n int, options, stale []mirrortest.Option
 	return origin, bad
 }
 
-// severalUsed are such servers of which the odd one brings bytes before the others have all.
+// severalUsed starts such servers; the odd one sends bytes before the others have sent all.
 func severalUsed(t *testing.T, size int64, n int, options, stale []mirrortest.Option) (origin, bad *mirrortest.Server) {
 	t.Helper()
 	bad = sized(t, size, mirrortest.Rate(6*mib))
@@ -50,9 +51,9 @@ func severalUsed(t *testing.T, size int64, n int, options, stale []mirrortest.Op
 	return origin, bad
 }
 
-// Proves rule 40: a mirror of an older version that differs in few bytes costs no more than the file, of which the
-// others compare parts side by side until it is found. Nothing begins anew, and it alone is named. How much less it
-// costs where something sets it apart is what BenchmarkStaleMirror measures.
+// Proves rule 40: a mirror of an older version that differs in few bytes costs no more than the file, of
+// which the others compare parts in parallel until it is found. Nothing starts over, and only this mirror is
+// named. BenchmarkStaleMirror measures how much less it costs if a mark sets the mirror apart.
 func TestStaleMirror_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 24 * mib
@@ -87,7 +88,7 @@ func TestStaleMirror_Rule40(t *testing.T) {
 	}
 }
 
-// Two mirrors of the same older version do not vouch for each other for good.
+// Two mirrors of the same older version do not confirm each other in the end.
 func TestTwoStaleMirrors_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
@@ -106,8 +107,8 @@ func TestTwoStaleMirrors_Rule40(t *testing.T) {
 	}
 }
 
-// Proves rule 7 for what lies beside the file while it is compared: without room for it, the download ends before that
-// and all that came stays; the next one goes on there.
+// Proves rule 7 for the files beside the part file during a comparison: without room for them, the download
+// ends before it and keeps all bytes. The next one resumes.
 func TestNoRoomToCompare_Rule7_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -129,24 +130,24 @@ func TestNoRoomToCompare_Rule7_Rule40(t *testing.T) {
 	}
 }
 
-// A mirror that trickles does not hold up the comparison (S16).
+// A mirror that trickles does not delay the comparison (S16).
 func TestComparedBesideATrickle_S16_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 12 * mib
 	origin, _ := severalUsed(t, size, 3, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib, size)...)})
 	slow := sized(t, size, mirrortest.Rate(1000))
 	origin.Set(mirrortest.Mirrors(slow.URL))
-	newRun(t, origin.URL).right(origin.Content) // which would take hours
+	newRun(t, origin.URL).right(origin.Content) // it would take hours
 }
 
-// TestChangedSinceCompared_Rule6: a run that was ended while it compared a wrong file has left all of that, and the
-// server has another version since. The next run begins anew, and does not end with the change each time.
+// TestChangedSinceCompared_Rule6: a run that ended while it compared a wrong file has left all of it, and the
+// server has had another version since. The next run starts over, and does not end with the change each time.
 func TestChangedSinceCompared_Rule6(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
 	origin := sized(t, size, mirrortest.Digest(other()))
 	r := newRun(t, origin.URL)
-	r.mirrors(sized(t, size, mirrortest.Rate(mib))) // which the server is before
+	r.mirrors(sized(t, size, mirrortest.Rate(mib))) // the server answers before it
 	ctx, cancel := context.WithCancel(t.Context())
 	observe := r.req.Observe
 	r.req.Observe = func(ev download.Event) {
@@ -169,7 +170,7 @@ func TestChangedSinceCompared_Rule6(t *testing.T) {
 	}
 }
 
-// While it is compared, that is what is told, and the bytes are counted apart.
+// During a comparison Comparing is sent, and its bytes are counted separately.
 func TestToldOfComparing(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib

@@ -10,8 +10,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// TestStoreDigest: a digest that a store sends in a field of its own, on its redirect, proves the file and refutes another one. What
-// the redirect leads to says nothing that counts.
+// TestStoreDigest: a digest that a store sends in a field of its own, on its redirect, proves the file and
+// refutes another one. The target of the redirect has no say.
 func TestStoreDigest(t *testing.T) {
 	t.Parallel()
 	content := made(mib, 7)

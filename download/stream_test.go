@@ -70,10 +70,10 @@ func (w *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A receiver that does not take any more ends the download at once, not at the end of the file.
+// A receiver that accepts no more bytes ends the download at once, not at the end of the file.
 func TestStreamToFailingWriter(t *testing.T) {
 	t.Parallel()
-	const size = 100 * mib // more than may lie ahead of the receiver
+	const size = 100 * mib // more than may be ahead of the receiver
 	origin := mirrortest.New(t, mirrortest.Generate(size, 7), mirrortest.Rate(8*mib), mirrortest.ETag(`"v1"`))
 	r := newRun(t, origin.URL)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -91,7 +91,7 @@ func TestStreamToFailingWriter(t *testing.T) {
 	}
 }
 
-// What is out cannot be taken back: the error says that it was not the right file.
+// Bytes that were sent cannot be taken back: the error states that it was not the right file.
 func TestStreamOfWrongFile(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Digest(other()))
@@ -106,7 +106,7 @@ func TestStreamOfWrongFile(t *testing.T) {
 	}
 }
 
-// As long as nothing is out, a stream has the same ways out as a file (rule 30).
+// A stream without sent bytes can be recovered like a file (rule 30).
 func TestStreamFallsBack_Rule30(t *testing.T) {
 	t.Parallel()
 	origin, mirror := sized(t, mib, mirrortest.Status(http.StatusNotFound)), sized(t, mib)
@@ -118,7 +118,7 @@ func TestStreamFallsBack_Rule30(t *testing.T) {
 	}
 }
 
-// Digests on HEAD only: the first answer is refused before any of it is out.
+// Digests on HEAD only: the first answer is refused before any byte is sent.
 func TestStreamAsksHead(t *testing.T) {
 	t.Parallel()
 	mirror := sized(t, 6*mib, mirrortest.Rate(4*mib))
@@ -131,7 +131,7 @@ func TestStreamAsksHead(t *testing.T) {
 	verified(t, res, byDigest)
 }
 
-// An interrupted stream leaves its writer alone once Get has returned; the race detector looks on.
+// An interrupted stream does not use its writer after Get has returned; the race detector would report it.
 func TestStreamInterrupted(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 32*mib, mirrortest.Digest())
@@ -157,7 +157,7 @@ func TestStreamInterrupted(t *testing.T) {
 	}
 }
 
-// What is out of a stream without a validator cannot be begun anew (S18).
+// A stream without a validator cannot start over after bytes were sent (S18).
 func TestStreamBreaksOff_S18(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 4*mib, mirrortest.Once(mirrortest.CutAfter(2*mib)))
@@ -169,8 +169,8 @@ func TestStreamBreaksOff_S18(t *testing.T) {
 	}
 }
 
-// A slow writer takes its time, nothing before the gate opens, and not much before the context ends. When it is over,
-// nobody may write to it.
+// A slow writer takes its time: nothing before the gate opens, and not much before the context ends. No write
+// may follow its end.
 type slow struct {
 	t       *testing.T
 	ctx     context.Context
@@ -190,7 +190,7 @@ func (w *slow) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// However much waits for the receiver, an interruption does not.
+// An interruption does not wait for the bytes that the receiver has yet to take.
 func TestStreamInterruptedBeforeBacklog(t *testing.T) {
 	t.Parallel()
 	const here = 28 * mib

@@ -10,14 +10,15 @@ import (
 	"braid/byterange"
 )
 
-// Proves rule 40: whom something sets apart from the others is suspected before them, and the server that the user asked last.
+// Proves rule 40: a source that differs from the others is suspected first, and the server that the user
+// asked last.
 func TestDoubts_Rule40(t *testing.T) {
 	t.Parallel()
 	day, later := time.Unix(1e9, 0), time.Unix(1e9+86400, 0)
 	asked := showing{asked: true, etag: `"v2"`, modified: later}
 	for name, tt := range map[string]struct {
 		all   []showing
-		first int // who is suspected most; -1: several are
+		first int // the most suspected source; -1: several
 	}{
 		"another date":     {[]showing{asked, {modified: later}, {modified: day}, {modified: later}}, 2},
 		"another tag":      {[]showing{asked, {etag: `"v2"`}, {etag: `"v2"`}, {etag: `"v1"`}}, 3},
@@ -42,7 +43,8 @@ func TestDoubts_Rule40(t *testing.T) {
 	}
 }
 
-// However many sources a file has, few are asked for all of it alone, and those that brought all of a wrong file come last.
+// However many sources a file has, few are asked for all of it alone, and those that sent all of a wrong file
+// come last.
 func TestFewAreAskedAlone_Rule40(t *testing.T) {
 	t.Parallel()
 	var x sources

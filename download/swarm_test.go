@@ -22,7 +22,7 @@ import (
 	"braid/source/torrentsource"
 )
 
-// A peer has a file of a torrent and gives it to whoever asks.
+// startPeer starts a peer that has a file of a torrent and sends it to any other peer.
 func startPeer(t *testing.T, torrent, data []byte) (src *torrentsource.Source, addr netip.AddrPort) {
 	t.Helper()
 	m := parsedTorrent(t, torrent)
@@ -43,7 +43,8 @@ func startPeer(t *testing.T, torrent, data []byte) (src *torrentsource.Source, a
 	return src, src.Addrs()[0]
 }
 
-// gives wants a peer to have given so many bytes. It counts them when they have left, which may be after they came.
+// gives checks that a peer has sent so many bytes. It counts them once they were sent, which may be after
+// they arrived.
 func gives(t *testing.T, peer *torrentsource.Source, n int64) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); peer.Standing().Given < n; time.Sleep(time.Millisecond) {
@@ -62,7 +63,7 @@ func parsedTorrent(t *testing.T, torrent []byte) metainfo.Torrent {
 	return m
 }
 
-// magnetOf names a torrent and the peers that have it, and nothing else.
+// magnetOf returns a link with a torrent's hash and the peers that have it, and nothing else.
 func magnetOf(t *testing.T, torrent []byte, peers ...netip.AddrPort) string {
 	link := "magnet:?xt=urn:btih:" + parsedTorrent(t, torrent).InfoHash.String()
 	for _, p := range peers {
@@ -71,7 +72,7 @@ func magnetOf(t *testing.T, torrent []byte, peers ...netip.AddrPort) string {
 	return link
 }
 
-// tracked is a torrent with a tracker that knows these peers.
+// tracked returns a torrent with a tracker that knows these peers.
 func tracked(t *testing.T, name string, data []byte, peers ...netip.AddrPort) (torrent []byte, tracker *mirrortest.Server) {
 	t.Helper()
 	var list []byte
@@ -90,7 +91,7 @@ func tracked(t *testing.T, name string, data []byte, peers ...netip.AddrPort) (t
 	return torrent, tracker
 }
 
-// byMagnet makes a download of the file that a magnet link means.
+// byMagnet makes a download of the file of a magnet link.
 func byMagnet(t *testing.T, link string) *run {
 	t.Helper()
 	r := newRun(t, "http://unused.example/")
@@ -106,7 +107,7 @@ func byMagnet(t *testing.T, link string) *run {
 	return r
 }
 
-// A magnet link that names nothing but peers: they say what the torrent is, and bring the file.
+// A magnet link names only peers: they send the torrent and the file.
 func TestSwarmAlone(t *testing.T) {
 	t.Parallel()
 	data := made(3*mib+5, 7)
@@ -119,7 +120,7 @@ func TestSwarmAlone(t *testing.T) {
 	}
 }
 
-// What peers brought stays when the download is interrupted.
+// Bytes from peers are kept when the download is interrupted.
 func TestSwarmResume_Rule8(t *testing.T) {
 	t.Parallel()
 	data := made(16*mib, 7)
@@ -135,7 +136,8 @@ func TestSwarmResume_Rule8(t *testing.T) {
 	}
 }
 
-// A server that describes a torrent and its peers work on one file, and the server's digest decides (C4).
+// A server that describes a torrent and its peers send parts of one file, and the server's digest decides
+// (C4).
 func TestSwarmBesideServers_C4(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
@@ -163,7 +165,7 @@ func TestSwarmBesideServers_C4(t *testing.T) {
 	}
 }
 
-// A torrent that is of another file of the same size: its peers bring what the digest of the server does not allow.
+// A torrent is of another file of the same size: the server's digest refutes the bytes of its peers.
 func TestSwarmHasAnotherFile_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -176,7 +178,8 @@ func TestSwarmHasAnotherFile_Rule40(t *testing.T) {
 	verified(t, r.right(origin.Content), "sha-256 from Digest over http")
 }
 
-// A file that begins and ends within pieces comes whole, too, and is checked with the neighbours' bytes that peers have.
+// A file that begins and ends within pieces is complete, too, and is checked with the neighbours' bytes from
+// peers.
 func TestSwarmOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	files := [][]byte{made(100_000, 1), made(300_001, 2), made(70_000, 3)}
@@ -215,8 +218,9 @@ func TestSwarmOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// A file that is here is given to peers for as long as the user wants: here until one that got it from us alone has all
-// of it. The end comes with the context, as a ratio may be reached while the last bytes of a peer are still under way.
+// A file is seeded for as long as the user wants: here until a peer that got it only from this client has all
+// of it. The context ends it, because a ratio may be reached while the last bytes for a peer are still being
+// sent.
 func TestGiveBack(t *testing.T) {
 	t.Parallel()
 	data := made(3*mib, 7)
@@ -245,7 +249,7 @@ func TestGiveBack(t *testing.T) {
 	second.Wait()
 }
 
-// Where peers are off, a magnet link of nothing but peers leads nowhere, and nobody hears of it (rule 63).
+// If peers are off, a magnet link that names only peers leads nowhere, and no peer is contacted (rule 63).
 func TestPeersOff(t *testing.T) {
 	t.Parallel()
 	data := made(mib, 7)
@@ -257,8 +261,8 @@ func TestPeersOff(t *testing.T) {
 	}
 }
 
-// A document whose only place is a torrent: its peers bring the file, and the digest of the document decides (C4).
-// Without one, or without peers, there is no place.
+// A document has a torrent as its only place: its peers send the file, and the digest of the document decides
+// (C4). Without a torrent or peers, there is no place.
 func TestDocumentNamesATorrentAlone_C4(t *testing.T) {
 	t.Parallel()
 	const size = 4*mib + 5
@@ -269,7 +273,7 @@ func TestDocumentNamesATorrentAlone_C4(t *testing.T) {
 	place := mirrortest.New(t, data)
 	place.Set(mirrortest.Document("/x.torrent", metalink.Torrent, torrent))
 	missing := *parse(t, place.URL)
-	for _, path := range []string{"/gone.torrent", "/x.torrent"} { // the first that is there counts
+	for _, path := range []string{"/gone.torrent", "/x.torrent"} { // the first that exists counts
 		u := missing
 		u.Path = path
 		f.Documents = append(f.Documents, metalink.MetaURL{URL: &u, Type: metalink.Torrent})
@@ -305,7 +309,7 @@ func TestDocumentNamesATorrentAlone_C4(t *testing.T) {
 	}
 }
 
-// When no server is left, peers of a torrent that one described go on with what is here.
+// When no server is left, the download resumes from peers of a torrent that a server described.
 func TestPeersAsRescue(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -333,7 +337,8 @@ func TestPeersAsRescue(t *testing.T) {
 	}
 }
 
-// Where a proxy is configured peers are not asked, unless the user says so: they would see the address that it hides.
+// If a proxy is configured, peers are not asked unless the user wants that: they would see the address that
+// it hides.
 func TestPeersBesideAProxy(t *testing.T) {
 	t.Parallel()
 	const size = mib
@@ -359,7 +364,7 @@ func TestPeersBesideAProxy(t *testing.T) {
 			if got := c.Peers(mode); (got == mode) != ask {
 				t.Errorf("%q: %v becomes %v", name, mode, got)
 			}
-			req, err := d.Request(d.Files.At(0), download.Request{Dir: t.TempDir(), Peers: mode}) // as if nobody had asked Client.Peers
+			req, err := d.Request(d.Files.At(0), download.Request{Dir: t.TempDir(), Peers: mode}) // without Client.Peers
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 	"braid/scheduler"
 )
 
-// Proves S2: mirrors that cannot be reached, or die on the way, are done without.
+// Proves S2: a download does without mirrors that cannot be reached, or that fail during the download.
 func TestUnreachableMirrors_S2(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -29,7 +29,7 @@ func TestUnreachableMirrors_S2(t *testing.T) {
 	}
 }
 
-// Proves rule 39: the mirrors go on where the origin ends.
+// Proves rule 39: the mirrors continue when the origin fails.
 func TestOriginDies_Rule39(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -41,7 +41,7 @@ func TestOriginDies_Rule39(t *testing.T) {
 	verified(t, res, byDigest)
 }
 
-// Proves rule 39 the other way round: all mirrors bad, the origin alone.
+// Proves rule 39 for the opposite case: all mirrors are bad, and the origin serves alone.
 func TestAllMirrorsBad_Rule39(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
@@ -56,7 +56,7 @@ func TestAllMirrorsBad_Rule39(t *testing.T) {
 	}
 }
 
-// Proves S15 and rule 14: a mirror that sends the whole file instead of ranges is of no use beside others.
+// Proves S15 and rule 14: a mirror that sends the whole file instead of ranges is not used beside others.
 func TestWholeAnswers_S15_Rule14(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -78,7 +78,7 @@ func TestWholeAnswers_S15_Rule14(t *testing.T) {
 	}
 }
 
-// Proves rule 14: alone, such a server brings the file, in one answer and from its first byte.
+// Proves rule 14: alone, such a server sends the file, in one answer and from its first byte.
 func TestWholeAnswerToResume_S15_Rule14(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -112,7 +112,8 @@ func TestFirstRequestMeetsOthers_S17(t *testing.T) {
 	}
 }
 
-// The first mirror is asked as soon as the header of the origin's answer names it, while not one byte of the file is here.
+// The first mirror is asked as soon as the header of the origin's answer names it, before any byte of the
+// file has come.
 func TestFirstMirrorBesideTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -144,7 +145,7 @@ func TestFirstMirrorBesideTheFirstAnswer(t *testing.T) {
 	}
 }
 
-// Proves S16 and rule 21: what a stalled mirror was asked for comes from another within seconds.
+// Proves S16 and rule 21: the range of a stalled mirror comes from another one within seconds.
 func TestStalledMirror_S16_Rule21(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -152,16 +153,16 @@ func TestStalledMirror_S16_Rule21(t *testing.T) {
 	origin := vouch(t, size, stalls)
 	origin.Set(held(2*mib, sent(300_000, stalls)))
 	r := newRun(t, origin.URL)
-	r.client.Timeout = time.Hour // the patience with a source that is alone
+	r.client.Timeout = time.Hour // the timeout of a source that is alone
 	useful(t, r.right(origin.Content), stalls)
 }
 
-// Proves rule 21: a source that nobody can stand in for gets its time, and then another try.
+// Proves rule 21: a source that no other can replace gets its time, and then another try.
 func TestStalledAlone_Rule21(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 4*mib, mirrortest.Digest(), mirrortest.Once(mirrortest.StallAfter(mib)))
 	r := newRun(t, origin.URL)
-	r.client.Timeout = 3 * time.Second // the first bytes come before
+	r.client.Timeout = 3 * time.Second // the first bytes come earlier
 	res := r.right(origin.Content)
 	if q := origin.Requests(); len(q) < 2 || !q[1].Ranged || res.Duplicate != 0 {
 		t.Errorf("%d requests, %v", len(q), q)
@@ -171,7 +172,8 @@ func TestStalledAlone_Rule21(t *testing.T) {
 	}
 }
 
-// Proves rule 22: progress makes up for failures, so tries are not used up by a server that is merely bad.
+// Proves rule 22: progress resets the count of failures, so a server that is merely bad does not use up the
+// tries.
 func TestResetsWithProgress_Rule22(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 8*mib, mirrortest.Digest(), mirrortest.CutAfter(mib))
@@ -187,7 +189,7 @@ func TestResetsWithProgress_Rule22(t *testing.T) {
 	}
 }
 
-// Proves rule 22: without progress there are so many tries and no more; what is here is kept.
+// Proves rule 22: without progress the tries are limited, and the bytes are kept.
 func TestTriesAreBounded_Rule22(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 4*mib, mirrortest.Digest(), mirrortest.CutAfter(0))
@@ -203,7 +205,7 @@ func TestTriesAreBounded_Rule22(t *testing.T) {
 	}
 }
 
-// Proves rule 22: without any byte at all it is the network.
+// Proves rule 22: without any byte the kind is Network.
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib)
@@ -214,7 +216,7 @@ func TestNobodyThere(t *testing.T) {
 	r.empty()
 }
 
-// A time that runs out at the server's is not the user's interruption (rule 21).
+// A timeout at the server is not the user's interruption (rule 21).
 func TestNoHeader_Rule21(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Latency(10*time.Second))
@@ -224,7 +226,7 @@ func TestNoHeader_Rule21(t *testing.T) {
 	r.wrong(download.Network)
 }
 
-// Proves rule 23: a server that says when to come back is asked then.
+// Proves rule 23: a server is asked again at the time of its Retry-After.
 func TestRetryAfter_Rule23(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Once(mirrortest.Status(503), mirrortest.RetryAfter("1")))
@@ -234,7 +236,7 @@ func TestRetryAfter_Rule23(t *testing.T) {
 	}
 }
 
-// Proves rule 23: one that wants too much patience is down, and it is said when it would be back.
+// Proves rule 23: a server with too long a Retry-After is down, and the error states when it would be back.
 func TestRetryAfterTooLong_Rule23(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"3600", "-1", "soon"} {
@@ -261,13 +263,13 @@ func TestMirrorBrain_Rule26(t *testing.T) {
 	verified(t, res, byDigest)
 	useful(t, res, second)
 	for _, s := range []*mirrortest.Server{landing, second} {
-		if n := s.MaxConcurrent(); n != 1 { // the origin leads there, too (C7)
+		if n := s.MaxConcurrent(); n != 1 { // the origin redirects there, too (C7)
 			t.Errorf("%d requests at a time at %s", n, s.URL)
 		}
 	}
 }
 
-// The mirror that a server redirects to is rejected as any other (C5, rule 39).
+// The mirror that a server redirects to is rejected like any other (C5, rule 39).
 func TestMirrorBrainToWrongMirror_C5_C8_Rule39(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
@@ -286,7 +288,7 @@ func TestMirrorBrainToWrongMirror_C5_C8_Rule39(t *testing.T) {
 	}
 }
 
-// Proves C5 with the user's digest: it is the mirror that is wrong, and not the server that led there.
+// Proves C5 with the user's digest: the mirror is wrong, not the server that redirected there.
 func TestMirrorBrainAgainstUser_C5(t *testing.T) {
 	t.Parallel()
 	good, landing := sized(t, 2*mib), sized(t, 2*mib, mirrortest.Digest(other()))
@@ -299,7 +301,7 @@ func TestMirrorBrainAgainstUser_C5(t *testing.T) {
 	useless(t, res, origin)
 }
 
-// Proves C8: when a server leads to a mirror with another file later on, that is no change of the file (rule 34).
+// Proves C8: a later redirect of a server to a mirror with another file is no change of the file (rule 34).
 func TestMirrorBrainToStaleMirrorLater_C8_Rule34(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib

@@ -10,7 +10,7 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// leading is a server that leads to one host after another, to the last one for ever.
+// leading starts a server that redirects to one host after another, and to the last one from then on.
 func leading(t *testing.T, to ...*mirrortest.Server) *mirrortest.Server {
 	t.Helper()
 	n := 0
@@ -23,8 +23,8 @@ func leading(t *testing.T, to ...*mirrortest.Server) *mirrortest.Server {
 	}))
 }
 
-// Proves S18: an ETag counts with the host that gave it. A redirector that leads to another one with the same ETag and
-// size leads to another file, in one run and from one run to the next.
+// Proves S18: an ETag counts together with its host. A redirect to another host with the same ETag and size
+// leads to another file, in one run and from one run to the next.
 func TestETagsOfTwoHosts_S18(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
@@ -69,8 +69,8 @@ func TestETagsOfTwoHosts_S18(t *testing.T) {
 	})
 }
 
-// Proves rule 30: mirrors that the user typed are merged by the ETag that they give themselves, not by one behind a
-// redirect; nor are places of a document.
+// Proves rule 30: mirrors that the user typed are combined by their own ETag, not by one behind a redirect.
+// Places of a document are not combined by ETag either.
 func TestETagsOfPlaces_Rule30_S18(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
@@ -92,7 +92,7 @@ func TestETagsOfPlaces_Rule30_S18(t *testing.T) {
 	}
 }
 
-// Proves S18: several ETag fields in one answer, and one whose tag is empty, tie nothing together.
+// Proves S18: several ETag fields in one answer, or an empty tag, tie nothing together.
 func TestETagsThatTieNothing_S18(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib

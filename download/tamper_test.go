@@ -11,8 +11,8 @@ import (
 	"braid/source/httpsource"
 )
 
-// Proves rule 2: what is hashed is what is on disk, and not what came. Somebody changes a byte that was written
-// and that the hash has not reached yet.
+// Proves rule 2: the bytes on disk are hashed, not the received ones. Another program changes a byte that was
+// written and not yet hashed.
 func TestHashReadsBack_Rule2(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
@@ -20,7 +20,7 @@ func TestHashReadsBack_Rule2(t *testing.T) {
 	origin := vouch(t, size, mirror)
 	origin.Set(mirrortest.Rate(mib))
 	r := newRun(t, origin.URL)
-	var ahead byterange.Range // what the mirror was asked for first
+	var ahead byterange.Range // the first range requested from the mirror
 	done := false
 	r.req.Observe = func(ev download.Event) {
 		r.events = append(r.events, ev)
@@ -36,12 +36,12 @@ func TestHashReadsBack_Rule2(t *testing.T) {
 		}
 	}
 	r.right(origin.Content)
-	if told := saw[download.Comparing](r); !done || len(told) != 0 { // no source is to blame: the CRC of what was written tells
+	if told := saw[download.Comparing](r); !done || len(told) != 0 { // the CRC of the written bytes shows it
 		t.Errorf("flipped: %v; %v", done, told)
 	}
 }
 
-// flip changes a byte of a file if it is there, and was.
+// flip changes a byte of a file if it still has the value was.
 func flip(t *testing.T, path string, at int64, was byte) bool {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -59,7 +59,7 @@ func flip(t *testing.T, path string, at int64, was byte) bool {
 	return err == nil
 }
 
-// Proves rules 26 and 64: what a server said over https may lead to mirrors over http, and is named so.
+// Proves rules 26 and 64: facts stated over https may lead to mirrors over http, and keep their channel.
 func TestHTTPSOriginWithHTTPMirrors_Rule26_Rule64(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib

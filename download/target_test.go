@@ -14,7 +14,7 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// put makes a file under the final name.
+// put makes a file with the final name.
 func (r *run) put(data []byte) {
 	r.t.Helper()
 	if err := os.WriteFile(r.path(), data, 0o644); err != nil {
@@ -29,7 +29,7 @@ func (r *run) holds(path, want string) {
 	}
 }
 
-// fails downloads and wants a failure of a kind; what is under the final name is for the caller to look at.
+// fails downloads and checks the kind of its failure. The caller checks the file under the final name.
 func (r *run) fails(kind download.Kind) *download.Error {
 	r.t.Helper()
 	_, err := r.get()
@@ -40,7 +40,7 @@ func (r *run) fails(kind download.Kind) *download.Error {
 	return e
 }
 
-// Proves rule 3: the right file is there, so there is nothing to do.
+// Proves rule 3: the right file exists, so there is nothing to do.
 func TestAlreadyComplete_Rule3(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib, mirrortest.Digest())
@@ -66,7 +66,7 @@ func TestAlreadyComplete_Rule3(t *testing.T) {
 	}
 }
 
-// Proves rule 3: another file stays as it is, and nothing is transferred.
+// Proves rule 3: another file is unchanged, and nothing is transferred.
 func TestExists_Rule3(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]mirrortest.Option{
@@ -170,7 +170,7 @@ func TestInUse_Rule9(t *testing.T) {
 	}
 }
 
-// Proves rule 12, and that the name comes from the URL that was asked and not from where it led (rule 11).
+// Proves rule 12, and that the name comes from the requested URL and not from its redirects (rule 11).
 func TestName_Rule11_Rule12(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 10, mirrortest.Header("Content-Disposition", `attachment; filename="evil"`), mirrortest.Name("b.iso"))
@@ -199,7 +199,7 @@ func TestNotAURL(t *testing.T) {
 	r.wrong(download.Usage)
 }
 
-// A file that has not changed is not transferred, and what is there stays.
+// A file that has not changed is not transferred, and the existing one stays.
 func TestNotModified(t *testing.T) {
 	t.Parallel()
 	date := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -230,7 +230,7 @@ func TestNotModified(t *testing.T) {
 	}
 }
 
-// Proves rule 7 for a download that goes on.
+// Proves rule 7 for a resumed download.
 func TestNoRoomForTheRest_Rule7(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 3*mib, mirrortest.Rate(8*mib), mirrortest.ETag(`"v1"`))
@@ -242,7 +242,7 @@ func TestNoRoomForTheRest_Rule7(t *testing.T) {
 	asked(t, s, false)
 }
 
-// leave makes a part file as an earlier run would that was killed.
+// leave makes a part file like an earlier run that was killed.
 func (r *run) leave(id partfile.Identity) {
 	r.t.Helper()
 	f, err := partfile.Open(fsys.OS, r.dir, "file.bin")
@@ -264,7 +264,7 @@ func (r *run) leave(id partfile.Identity) {
 	}
 }
 
-// Proves S18 after a kill: what no validator ties to anything is thrown away, not set aside.
+// Proves S18 after a kill: bytes that no validator ties to anything are discarded, not set aside.
 func TestLeftWithoutValidator_S18(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib, mirrortest.ETag(`"v1"`))
@@ -275,8 +275,8 @@ func TestLeftWithoutValidator_S18(t *testing.T) {
 	}
 }
 
-// Proves rules 8 and 40: the user's digest is another one now, as the one before was mistyped. What is here is kept:
-// the digest decides.
+// Proves rules 8 and 40: the user gives another digest now, because the first one was mistyped. The bytes are
+// kept: the digest decides.
 func TestOtherDigestFromUser_Rule8(t *testing.T) {
 	t.Parallel()
 	s := resumable(t)
@@ -289,7 +289,7 @@ func TestOtherDigestFromUser_Rule8(t *testing.T) {
 	}
 }
 
-// Proves rule 30 for a download that was begun when nobody demanded evidence.
+// Proves rule 30 for a download that was begun without a demand for evidence.
 func TestNoEvidenceForTheRest_Rule30(t *testing.T) {
 	t.Parallel()
 	s := resumable(t, mirrortest.ETag(`"v1"`))
@@ -299,7 +299,7 @@ func TestNoEvidenceForTheRest_Rule30(t *testing.T) {
 	r.wrong(download.NoEvidence)
 }
 
-// Proves rule 3 for a file that appears while another is downloaded.
+// Proves rule 3 for a file that appears during a download.
 func TestAppearsMeanwhile_Rule3(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 6*mib, mirrortest.Digest())

@@ -20,7 +20,7 @@ import (
 	"braid/verify"
 )
 
-// whole wants the file to be one of these, as a whole, if there is one.
+// whole checks that the file, if it exists, is one of these contents as a whole.
 func (r *run) whole(contents ...[]byte) {
 	r.t.Helper()
 	got, err := os.ReadFile(r.path())
@@ -32,8 +32,8 @@ func (r *run) whole(contents ...[]byte) {
 	r.t.Errorf("the file is a mixture (%v)", err)
 }
 
-// Proves S18: a digest that was given to an earlier run tied a mirror's bytes to the server's. When it counts no more,
-// the same ETag of the two hosts does not tie them.
+// Proves S18: a digest that was given to an earlier run tied a mirror's bytes to the server's. When it no
+// longer counts, the same ETag of the two hosts does not tie them.
 func TestMirrorsTagTiesNothing_S18(t *testing.T) {
 	t.Parallel()
 	mirror := mirrortest.New(t, made(6*mib, 8), mirrortest.Digest(), mirrortest.ETag(`"v1"`), mirrortest.Rate(8*mib), mirrortest.Once(mirrortest.StallAfter(5*mib)))
@@ -46,8 +46,8 @@ func TestMirrorsTagTiesNothing_S18(t *testing.T) {
 	r.whole(origin.Content.Bytes(), mirror.Content.Bytes())
 }
 
-// Proves S18: before a byte came the server redirects elsewhere, and the tag that is known from then on is that host's.
-// A mirror that the user typed shares the tags of the server, and not those of where that leads to.
+// Proves S18: before any byte came the server redirects elsewhere, and the known tag is then that host's. A
+// mirror that the user typed shares the tags of the server, not those of the redirect's target.
 func TestTagOfWhereItLeads_S18(t *testing.T) {
 	t.Parallel()
 	elsewhere := sized(t, 256<<10, mirrortest.ETag(`"v2"`), mirrortest.Status(http.StatusServiceUnavailable),
@@ -73,7 +73,8 @@ func TestTagOfWhereItLeads_S18(t *testing.T) {
 	r.whole(elsewhere.Content.Bytes(), mirror.Content.Bytes())
 }
 
-// Proves S18 and rule 8 for a journal without its seal: another host's answer with the same date is not of the same version.
+// Proves S18 and rule 8 for a journal without a seal: another host's answer with the same date is not of the
+// same version.
 func TestDateOfAnotherHost_S18_Rule8(t *testing.T) {
 	t.Parallel()
 	date := mirrortest.Modified(monday)
@@ -90,8 +91,8 @@ func TestDateOfAnotherHost_S18_Rule8(t *testing.T) {
 	r.whole(second.Content.Bytes())
 }
 
-// Proves rule 54: what an earlier run has left of an older file replaces no newer one, also where the server cannot be
-// asked before.
+// Proves rule 54: a part file of an older version replaces no newer file, even if the server cannot be asked
+// before.
 func TestOlderPart_Rule54(t *testing.T) {
 	t.Parallel()
 	old, now := made(mib, 7), made(mib, 8)
@@ -123,7 +124,7 @@ func TestOlderPart_Rule54(t *testing.T) {
 	r.whole(now)
 }
 
-// Proves rule 15: the version changes while the rest of a file of the user's is fetched. That file stays.
+// Proves rule 15: the version changes while the rest of the user's file is fetched. That file stays.
 func TestContinueChanges_Rule15(t *testing.T) {
 	t.Parallel()
 	old, now := made(4*mib, 7), made(4*mib, 8)
@@ -145,8 +146,8 @@ func TestContinueChanges_Rule15(t *testing.T) {
 	r.whole(old[:2*mib])
 }
 
-// Proves rule 8: where the download goes on from another URL, what the first server said beside the digest that ties
-// the bytes counts no more.
+// Proves rule 8: when a download resumes from another URL, the first server's facts no longer count, except
+// the digest that ties the bytes.
 func TestOtherURLsWordEnds_Rule8(t *testing.T) {
 	t.Parallel()
 	first, second := resumable(t), resumable(t, mirrortest.Digest())
@@ -160,8 +161,8 @@ func TestOtherURLsWordEnds_Rule8(t *testing.T) {
 	}
 }
 
-// Proves rules 54 and 64 for a document that comes in place of a file: it offers no less than the URL did, and does not
-// replace the file by one with less proof.
+// Proves rules 54 and 64 for a document in place of a file: it must offer as much evidence as the URL did,
+// and does not replace the file by one with less proof.
 func TestDocumentInPlaceProvesLess_Rule54_Rule64(t *testing.T) {
 	t.Parallel()
 	for name, newer := range map[string]bool{"pin": false, "-N": true} {

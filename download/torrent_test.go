@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// torrentOf makes a torrent of data, which is called name in it.
+// torrentOf returns a torrent of data under the given name.
 func torrentOf(t *testing.T, name string, data []byte, webSeeds ...string) []byte {
 	t.Helper()
 	m := verify.NewPieceMaker(verify.SHA1, piece)
@@ -28,7 +28,7 @@ func torrentOf(t *testing.T, name string, data []byte, webSeeds ...string) []byt
 	return out
 }
 
-// torrented makes an origin like vouch, which also has a torrent of data.
+// torrented starts an origin like vouch that also has a torrent of data.
 func torrented(t *testing.T, size int64, torrent []byte, mirrors ...*mirrortest.Server) *mirrortest.Server {
 	t.Helper()
 	origin := vouch(t, size, mirrors...)
@@ -40,7 +40,8 @@ func torrented(t *testing.T, size int64, torrent []byte, mirrors ...*mirrortest.
 	return origin
 }
 
-// Proves S10 with the pieces of a torrent, which nobody joins: who lies is named as soon as a piece is complete.
+// Proves S10 with the pieces of a torrent, without its swarm: a source of wrong bytes is named as soon as a
+// piece is complete.
 func TestTorrentPiecesAsTheyCome_S10(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
@@ -56,7 +57,8 @@ func TestTorrentPiecesAsTheyCome_S10(t *testing.T) {
 	}
 }
 
-// Proves S19: a torrent is asked for when the whole is wrong, also after a Metalink document that has no pieces.
+// Proves S19: a torrent is requested when the whole file is wrong, also after a Metalink document without
+// pieces.
 func TestTorrentPiecesWhenTheWholeIsWrong_S19(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -81,7 +83,7 @@ func TestTorrentPiecesWhenTheWholeIsWrong_S19(t *testing.T) {
 	}
 }
 
-// notes is all that was noted.
+// notes returns all notes.
 func notes(r *run) string {
 	var all []string
 	for _, n := range saw[download.Note](r) {
@@ -90,7 +92,8 @@ func notes(r *run) string {
 	return strings.Join(all, "\n")
 }
 
-// A torrent locates, and never decides: one that is of another version, or of no use, costs no more than time (C9).
+// A torrent locates damage and never decides: one of another version, or an unusable one, only costs time
+// (C9).
 func TestTorrentThatIsWrong_C9(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -136,7 +139,7 @@ func TestTorrentOfADocument_S10(t *testing.T) {
 	}
 }
 
-// Probe's evidence has the pieces of a torrent, if nothing says more.
+// Evidence has the pieces of a torrent, if no better description exists.
 func TestTorrentIsEvidence(t *testing.T) {
 	t.Parallel()
 	const size = mib
@@ -157,8 +160,8 @@ func TestTorrentIsEvidence(t *testing.T) {
 	}
 }
 
-// The pieces of a torrent tell where a file on disk is damaged, too, and it is repaired by them; of what they are without a
-// size that somebody else gives, nothing is concluded.
+// The pieces of a torrent also locate damage of a file on disk, and it is repaired by them. Without a size
+// from another source, they prove nothing.
 func TestTorrentPiecesRepair_S3(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib

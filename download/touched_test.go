@@ -15,7 +15,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// meddle lets another program do something to the part file once so much is here. The server sends little more before that.
+// meddle lets another program change the part file once so many bytes have come. The server sends little more
+// before that.
 func (r *run) meddle(s *mirrortest.Server, after int64, do func(path string) error) {
 	s.Set(mirrortest.StallAfter(after + mib/2))
 	observe, done := r.req.Observe, false
@@ -31,7 +32,7 @@ func (r *run) meddle(s *mirrortest.Server, after int64, do func(path string) err
 	}
 }
 
-// scribble writes to the beginning of a file, which was hashed long ago.
+// scribble writes to the beginning of a file, which was hashed long before.
 func scribble(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -41,7 +42,8 @@ func scribble(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Proves rule 2 where another program writes into the part file: what was hashed is what gets the name, or it is hashed again.
+// Proves rule 2 if another program writes to the part file: the hashed bytes get the name, or all are hashed
+// again.
 func TestForeignWrite_Rule2(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
@@ -69,7 +71,7 @@ func TestForeignWrite_Rule2(t *testing.T) {
 	}
 }
 
-// The same where all of it is here from an earlier run, and before the first byte of the hash.
+// The same applies to a complete file of an earlier run, before the first byte is hashed.
 func TestForeignWriteAtTheEnd_Rule2(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 2*mib, mirrortest.Digest())
@@ -87,7 +89,7 @@ func TestForeignWriteAtTheEnd_Rule2(t *testing.T) {
 	r.right(s.Content)
 }
 
-// A program that only reads the part file does no harm, and nothing is fetched twice for it.
+// A program that only reads the part file has no effect, and nothing is fetched twice.
 func TestForeignReader_Rule2(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 4*mib, mirrortest.Digest(), mirrortest.Rate(8*mib))
@@ -104,7 +106,7 @@ func TestForeignReader_Rule2(t *testing.T) {
 	open.Close()
 }
 
-// One that writes all the time is our own fault's, and no server's.
+// A program that keeps writing is a local fault, not a server's.
 func TestForeignWriterThatStays_Rule2(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib, mirrortest.Digest())
@@ -126,8 +128,8 @@ func TestForeignWriterThatStays_Rule2(t *testing.T) {
 	}
 }
 
-// Proves rule 7 for a sync that fails once, as the system tells it: the next run does not take what is in the cache for
-// what is on disk. A loss of power after that run shows it.
+// Proves rule 7 for a sync that fails once, as the system reports it: the next run does not take the cache
+// for the disk. A loss of power after that run shows it.
 func TestFailedSync_Rule7(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"fdatasync", "sync"} {
@@ -179,7 +181,7 @@ func TestFailedSync_Rule7(t *testing.T) {
 	}
 }
 
-// Proves rule 34 for an ETag that stays while the content changes: Last-Modified says it.
+// Proves rule 34 for an ETag that stays while the content changes: Last-Modified shows it.
 func TestSameETagOtherDate_Rule34(t *testing.T) {
 	t.Parallel()
 	early := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

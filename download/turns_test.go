@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// However many wait, and however little may pass, each gets its turn soon, so that no source looks silent; and together
-// they keep to the limit.
+// Each waiting fetch gets its turn soon, whatever their number and the limit, so that no source looks silent.
+// Together they obey the limit.
 func TestLimitTakesTurns(t *testing.T) {
 	for _, waiting := range []int{1, 16, 200} {
 		for _, bytes := range []int64{1000, 50_000, 100 << 20} {
@@ -47,7 +47,7 @@ func TestLimitTakesTurns(t *testing.T) {
 	}
 }
 
-// One who comes late to its turn, as everybody does who slept, gets what it missed.
+// A fetch that is late for its turn, like any that slept, gets what it missed.
 func TestLimitMakesUpForLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const bytes = 300 << 20
@@ -67,10 +67,11 @@ func TestLimitMakesUpForLateness(t *testing.T) {
 	})
 }
 
-// bufferLike is about what a source brings at once.
+// bufferLike is about what a source delivers at once.
 const bufferLike = 256 << 10
 
-// A limit that is changed holds at once for what runs: what waits has its turn within a moment, and none is no limit.
+// A changed limit applies at once to running downloads: a waiting fetch gets its turn within a moment, and
+// zero is no limit.
 func TestSetLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limit := &Limiter{}
@@ -104,7 +105,7 @@ func TestSetLimit(t *testing.T) {
 		if <-done; time.Since(begun) > roundTime {
 			t.Errorf("what waited was held up for %v", time.Since(begun))
 		}
-		// The same rate again lets nothing more pass.
+		// The same rate again lets no more pass.
 		limit.Set(1000)
 		n := 0
 		for begun := time.Now(); time.Since(begun) < 10*time.Second; {

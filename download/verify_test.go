@@ -28,7 +28,7 @@ func (r *run) onDisk(data []byte) {
 	}
 }
 
-// verify checks the file, and wants a kind of error, or none if that is Other, and the folder to be as it was.
+// verify checks the file. It expects a kind of error, or none if that is Other, and an unchanged folder.
 func (r *run) verify(want download.Kind) download.Verdict {
 	r.t.Helper()
 	r.client.HTTP = &httpsource.Client{}
@@ -55,7 +55,8 @@ func changed(data []byte, offsets ...int) []byte {
 	return data
 }
 
-// Whatever a server says, and on which answer, counts as it does for a download; the file itself does not come.
+// All statements of a server, on any answer, count as they do for a download. The file itself is not
+// transferred.
 func TestVerifyAsks_Rule31_Rule32(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -94,7 +95,7 @@ func TestVerifyAsks_Rule31_Rule32(t *testing.T) {
 	}
 }
 
-// A server that redirects to a mirror with another file is believed, and not the mirror.
+// A server that redirects to a mirror with another file counts, and not the mirror.
 func TestVerifyRedirected(t *testing.T) {
 	t.Parallel()
 	mirror := sized(t, 2*mib, mirrortest.Digest())
@@ -106,8 +107,8 @@ func TestVerifyRedirected(t *testing.T) {
 	}
 }
 
-// Proves C9 and rule 40 for a file on disk: pieces of the document that the server describes tell where it is damaged,
-// whatever its length, and nothing but the digest of the whole proves it.
+// Proves C9 and rule 40 for a file on disk: pieces of a document that the server describes locate damage,
+// whatever the file's length, and only the digest of the whole file proves it.
 func TestVerifyPieces_C9_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 2*mib + 1000
@@ -153,7 +154,7 @@ func TestVerifyPieces_C9_Rule40(t *testing.T) {
 	}
 }
 
-// Proves rule 43: pieces without a digest of the whole find damage, and prove nothing.
+// Proves rule 43: pieces without a digest of the whole file find damage, and prove nothing.
 func TestVerifyPiecesAlone_Rule43(t *testing.T) {
 	t.Parallel()
 	right := made(mib, 7)
@@ -172,7 +173,7 @@ func TestVerifyPiecesAlone_Rule43(t *testing.T) {
 	}
 }
 
-// A server that answers with a document is asked no more: the document says what the file is.
+// A server that answers with a document is not asked again: the document describes the file.
 func TestVerifyFollows(t *testing.T) {
 	t.Parallel()
 	right := made(mib, 7)
@@ -194,7 +195,7 @@ func TestVerifyFollows(t *testing.T) {
 	}
 }
 
-// What is written to while it is read is not judged.
+// A file that changes while it is read is not judged.
 func TestVerifyChanging(t *testing.T) {
 	t.Parallel()
 	right := made(mib, 7)
@@ -212,7 +213,8 @@ func TestVerifyChanging(t *testing.T) {
 	r.verify(download.Local)
 }
 
-// What a URL offered before must be offered again (0015), unless the user vouches for the file or does not mind.
+// Evidence that a URL offered before must be offered again (0015), unless the user vouches for the file or
+// accepts less.
 func TestVerifyPins(t *testing.T) {
 	t.Parallel()
 	right := made(mib, 7)
@@ -228,7 +230,7 @@ func TestVerifyPins(t *testing.T) {
 	r.verify(download.Other)
 }
 
-// Which file of a document is meant: by its folders, by its last name, or because there is only one.
+// The file of a document is found by its folders, by its last name, or because it is the only one.
 func TestDocumentFileAt(t *testing.T) {
 	t.Parallel()
 	document := func(names ...string) *download.Document {

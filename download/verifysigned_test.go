@@ -9,8 +9,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// Whatever reads the signatures of a file, all of those whose servers drip have together the time of one document.
-// Proves rule 21.
+// The signatures of a file, from servers that drip, have the time of one document in total, whatever reads
+// them. Proves rule 21.
 func TestDrippingSignatures_Rule21(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 64<<10, mirrortest.Digest())
@@ -50,7 +50,8 @@ func TestDrippingSignatures_Rule21(t *testing.T) {
 			for _, n := range asked {
 				now += n()
 			}
-			if now-before > len(all)/2 { // the first takes all of the time, unless it is taken for silent on a busy machine
+			// the first takes all of the time, unless it counts as silent on a busy machine
+			if now-before > len(all)/2 {
 				t.Errorf("%d servers were asked", now-before)
 			}
 		})

@@ -13,8 +13,8 @@ import (
 	"braid/verify"
 )
 
-// A file on disk is checked by the pieces of a torrent, which say where it is damaged, and mended; that is no more than checked
-// (rules 31 and 64).
+// A file on disk is checked by the pieces of a torrent, which locate damage, and repaired. It is checked
+// only, not verified (rules 31 and 64).
 func TestVerifyByTorrent_Rule31(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
@@ -42,7 +42,7 @@ func TestVerifyByTorrent_Rule31(t *testing.T) {
 	}
 }
 
-// The last piece may be filled up with zeros (BEP 47): that is no damage.
+// The last piece may be padded with zeros (BEP 47), which is no damage.
 func TestVerifyFilledPiece(t *testing.T) {
 	t.Parallel()
 	data := made(piece+1000, 7)
@@ -74,8 +74,8 @@ func TestVerifyFilledPiece(t *testing.T) {
 	}
 }
 
-// Proves rule 63 for torrents: what one names that came from elsewhere does not lead to this machine, and a magnet link does not
-// lead into the network that we are in.
+// Proves rule 63 for torrents: a fetched torrent does not lead to this machine, and a magnet link does not
+// lead into the local network.
 func TestTorrentNamesPrivateAddresses_Rule63(t *testing.T) {
 	t.Parallel()
 	const size = mib

@@ -19,15 +19,15 @@ type release struct {
 	document []byte
 }
 
-// A releasing server has two releases: the old one until the first answer with the file broke off, which is when the document
-// was asked for, and the new one from then on.
+// A releasing server has two releases: the old one until its first answer with the file broke off, which is
+// when the document was requested, and the new one from then on.
 type releasing struct {
 	*changing
 	files, documents atomic.Int32
-	asked            chan struct{} // closed when the document was asked for
+	asked            chan struct{} // closed when the document was requested
 }
 
-// newReleasing makes the server. If the document hangs, the answer with the old one never comes.
+// newReleasing starts the server. If hangs, the answer with the old document never comes.
 func newReleasing(t *testing.T, old, next release, hangs bool) *releasing {
 	s := &releasing{asked: make(chan struct{})}
 	old.until = s.asked
@@ -52,8 +52,8 @@ func newReleasing(t *testing.T, old, next release, hangs bool) *releasing {
 	return s
 }
 
-// Proves rules 34 and 47: the signature of the old version is not held against the new one, neither as a bad one nor as the
-// answer of a server that was not heard out.
+// Proves rules 34 and 47: the signature of the old version does not count against the new one, neither as a
+// bad one nor as an answer that was cut off.
 func TestChangedWithItsSignature_Rule34_Rule47(t *testing.T) {
 	t.Parallel()
 	alice := newSigner(t, "alice")
@@ -81,7 +81,7 @@ func TestChangedWithItsSignature_Rule34_Rule47(t *testing.T) {
 	}
 }
 
-// Proves rule 34: pieces of the old version accuse no mirror that has the new one.
+// Proves rule 34: pieces of the old version do not count against a mirror with the new one.
 func TestChangedWithItsPieces_Rule34(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
@@ -94,7 +94,7 @@ func TestChangedWithItsPieces_Rule34(t *testing.T) {
 		})}
 	}
 	old, next := described(1), described(2)
-	old.cut, next.cut = mib, mib // what else there is must be the mirror's
+	old.cut, next.cut = mib, mib // the rest must come from the mirror
 	r := newRun(t, newReleasing(t, old, next, false).URL+"/file.bin")
 	r.client.Tries = 3
 	res, err := r.get()
@@ -110,7 +110,7 @@ func TestChangedWithItsPieces_Rule34(t *testing.T) {
 	}
 }
 
-// Proves rule 34: a digest that HEAD gave for the old version is not held against the new one.
+// Proves rule 34: a digest that HEAD gave for the old version does not count against the new one.
 func TestChangedAfterHead_Rule34(t *testing.T) {
 	t.Parallel()
 	old, next := file(4*mib, 1), file(4*mib, 2)
@@ -134,8 +134,8 @@ func TestChangedAfterHead_Rule34(t *testing.T) {
 	r.holds(r.path(), string(next.body))
 }
 
-// Proves rules 34 and 15: where nothing ties two answers together and the download begins anew, a new size is enough to tell that
-// the signature is of another version.
+// Proves rules 34 and 15: if nothing ties two answers together and the download starts over, a new size
+// suffices to show that the signature is of another version.
 func TestChangedSizeWithItsSignature_Rule34_Rule15(t *testing.T) {
 	t.Parallel()
 	alice := newSigner(t, "alice")

@@ -9,7 +9,7 @@ import (
 	"braid/verify"
 )
 
-// weakly is how a document without a SHA-256 of the whole describes data: by MD5, by pieces, or by both.
+// weakly returns the description of data in a document without a SHA-256: by MD5, by pieces, or by both.
 func weakly(t *testing.T, data []byte, md5, pieces bool) metalink.File {
 	t.Helper()
 	f := metalink.File{Name: "file.bin", Size: int64(len(data))}
@@ -22,8 +22,8 @@ func weakly(t *testing.T, data []byte, md5, pieces bool) metalink.File {
 	return f
 }
 
-// Proves rules 43 and 64: what a place of a document says of itself is no evidence for the file, and one whose bytes
-// are not what the document says is dropped.
+// Proves rules 43 and 64: the digest of a place of a document is no evidence for the file, and a place whose
+// bytes contradict the document is dropped.
 func TestPlaceSaysOfItself_Rule43_Rule64(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
@@ -49,7 +49,7 @@ func TestPlaceSaysOfItself_Rule43_Rule64(t *testing.T) {
 	}
 }
 
-// Proves rule 42: the pieces of a document without a strong digest are evidence, and are never given up.
+// Proves rule 42: the pieces of a document without a strong digest are evidence, and are never dropped.
 func TestPiecesAreNotGivenUp_Rule42(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib

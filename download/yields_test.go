@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// digestBy is the digest of data by an algorithm.
+// digestBy returns the digest of data by an algorithm.
 func digestBy(t *testing.T, a verify.Algorithm, data []byte) verify.Digest {
 	t.Helper()
 	h := a.New()
@@ -26,14 +26,14 @@ func digestBy(t *testing.T, a verify.Algorithm, data []byte) verify.Digest {
 	return d
 }
 
-// Proves rules 34 and 39: between two runs the server has another version of the same size, and states it by another algorithm only. The
-// bytes do not have both digests, so the newer word counts.
+// Proves rules 34 and 39: between two runs the server gets another version of the same size, and states it
+// only by another algorithm. The bytes do not have both digests, so the newer statement counts.
 func TestOtherAlgorithmSince_Rule34_Rule39(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		then, now verify.Algorithm
 		etag      string
-		whole     bool // the server sends no parts by then
+		whole     bool // the server no longer sends ranges
 		stops     bool // the second run is stopped, too
 	}{
 		"stronger":               {then: verify.SHA256, now: verify.SHA512},
@@ -75,19 +75,19 @@ func TestOtherAlgorithmSince_Rule34_Rule39(t *testing.T) {
 	}
 }
 
-// Proves rules 34 and 39: the digest of a list or document that an earlier run was given, and this one is not, yields to the bytes and to
-// what the server says, like one of the user's.
+// Proves rules 34 and 39: a digest of a list or document that was given to an earlier run, and not to this
+// one, yields to the bytes and to the server's statements, like one of the user.
 func TestListsDigestOfEarlierRun_Rule34_Rule39(t *testing.T) {
 	t.Parallel()
 	const (
-		nothing = iota // the server says nothing more by then
+		nothing = iota // the server states nothing more
 		digest         // it gives a digest
-		version        // it has another version, and says so by its ETag
+		version        // it has another version, and its ETag shows it
 	)
 	for name, tt := range map[string]struct {
 		channel verify.Channel
 		since   int
-		refuted bool // the first run fetched all of it
+		refuted bool // the first run fetched the whole file
 	}{
 		"http":                   {channel: verify.HTTP},
 		"https":                  {channel: verify.HTTPS},

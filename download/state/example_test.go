@@ -10,8 +10,8 @@ import (
 	"braid/verify"
 )
 
-// What a server said of a file makes the next request for it conditional, and a server that had a digest for it and has
-// none any more is noticed.
+// The server's facts about a file make the next request for it conditional. A missing digest that the server
+// gave before is noticed.
 func Example() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -23,19 +23,19 @@ func put(t testing.TB, path, text string) {
 	}
 }
 
-// today is as the old file has it.
+// today is the present day in the format of the old file.
 var today = time.Now().Unix() / int64(day/time.Second)
 
-// oldPinsOf is a file of pins.
+// oldPinsOf returns an old file of pins.
 func oldPinsOf(lines string) string {
 	return fmt.Sprintf("braid promises 1 crc32c=%08x\n", crc32.Checksum([]byte(lines), crc32.MakeTable(crc32.Castagnoli))) + lines
 }
 
-// threePins are of https://example.org/0 to 2, the last of which was not used for long.
+// threePins are of https://example.org/0 to 2. The last one was not used for long.
 var threePins = fmt.Sprintf("1aaee5d36f07553af1bfffb617f44b90 https=sha-256,http=sha-512,openpgp,smime,pieces %d\n"+
 	"1ffd8e075306610f573605cbce9e6ce7 openpgp %d\nfaad116bcd9530c24c126fe97e65c251 http=md5 %d\n", today-100, today-365, today)
 
-// gone reports whether there is nothing at path.
+// gone reports whether nothing exists at path.
 func gone(path string) bool {
 	_, err := os.Lstat(path)
 	return os.IsNotExist(err)
@@ -96,7 +96,7 @@ func TestAdoptSpeeds(t *testing.T) {
 	}
 }
 
-// Proves rule 8: an old file that is damaged is set aside, with a message, and never fatal.
+// Proves rule 8: a damaged old file is set aside, with a message, and is never fatal.
 func TestAdoptDamaged_Rule8(t *testing.T) {
 	line := fmt.Sprintf("1aaee5d36f07553af1bfffb617f44b90 openpgp %d\n", today)
 	whole := oldPinsOf(line)
@@ -128,7 +128,7 @@ func TestAdoptDamaged_Rule8(t *testing.T) {
 	}
 }
 
-// What cannot be read or taken over stays as it is.
+// A file that cannot be read or imported is unchanged.
 func TestAdoptFails(t *testing.T) {
 	s := fresh(t)
 	path := filepath.Join(s.Dir, "promises")
@@ -147,7 +147,7 @@ func TestAdoptFails(t *testing.T) {
 	}
 }
 
-// Two programs that take over at once lose nothing.
+// Two programs that import at once lose nothing.
 func TestAdoptAtOnce(t *testing.T) {
 	s := fresh(t)
 	var lines strings.Builder

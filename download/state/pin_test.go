@@ -45,13 +45,13 @@ func TestPinOf(t *testing.T) {
 	}
 }
 
-// What is missing now although it was offered before, and what may be missing (rule 64).
+// Offers that were made before and are missing now, and those that may be missing (rule 64).
 func TestDowngrade_Rule64(t *testing.T) {
 	all := Pin{HTTPS: verify.SHA512, HTTP: verify.SHA512, Signatures: openPGP | sMIME, Pieces: true}
 	for _, tt := range []struct {
 		name        string
 		before, now Pin
-		want        string // "" if nothing is missing
+		want        string // "" if none is missing
 	}{
 		{"nothing was offered", none, none, ""},
 		{"all is there", all, all, ""},
@@ -118,7 +118,7 @@ func TestWhichURLsAreOne(t *testing.T) {
 	}
 }
 
-// Only the user takes back what a server offered.
+// Only the user lowers what a server offered.
 func TestKeepNeverLowers(t *testing.T) {
 	s, u := fresh(t), parse(t, "https://example.org/a")
 	for _, p := range []Pin{{HTTPS: verify.SHA256, Pieces: true}, {Signatures: openPGP | sMIME}, {HTTP: verify.MD5}, none} {
@@ -153,7 +153,7 @@ func (s *Store) pinAt(t *testing.T, u *url.URL) Pin {
 	return s.pin(name)
 }
 
-// Two programs keep what the other learned, and bring back nothing that the other forgot.
+// Two programs keep each other's pins, and do not restore one that the other forgot.
 func TestPinsOfTwoPrograms(t *testing.T) {
 	a, u, gone := fresh(t), parse(t, "https://h/shared"), parse(t, "https://h/gone")
 	a.KeepPin(gone, strong)
@@ -171,7 +171,7 @@ func TestPinsOfTwoPrograms(t *testing.T) {
 	}
 }
 
-// A pin that says nothing new is not written: most downloads are of URLs that were met before.
+// A pin without news is not written: most downloads are of known URLs.
 func TestPinIsWrittenOnce(t *testing.T) {
 	s, u := fresh(t), parse(t, "https://example.org/a")
 	s.KeepPin(u, none)
@@ -188,7 +188,7 @@ func TestPinIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// What is not on disk is bounded, too.
+// Pins in memory are limited, too.
 func TestPinsInMemoryAreBounded(t *testing.T) {
 	s := &Store{}
 	u := url.URL{Scheme: "https", Host: "h"}
@@ -201,7 +201,8 @@ func TestPinsInMemoryAreBounded(t *testing.T) {
 	}
 }
 
-// TestPinRecord: entries are as earlier releases wrote them, and unknown kinds of signatures in them do no harm.
+// TestPinRecord: entries are as earlier releases wrote them, and unknown kinds of signatures in them are
+// ignored.
 func TestPinRecord(t *testing.T) {
 	all := Pin{HTTPS: verify.SHA256, Signatures: openPGP | sMIME, Pieces: true}
 	old := `{"V":1,"HTTPS":"sha-256","OpenPGP":true,"SMIME":true,"Pieces":true,"Other":true}`

@@ -37,7 +37,7 @@ func TestSpeedsAreMixed(t *testing.T) {
 		{"b:80", Speed{math.NaN(), -1}, Speed{}},
 		{"b:80", Speed{math.Inf(1), time.Hour}, Speed{maxRate, maxRTT}},
 		{AllHosts, Speed{Rate: 2e6}, Speed{Rate: 2e6}},
-		{AllHosts, Speed{Rate: 6e6}, Speed{Rate: 6e6}}, // it is the most that counts
+		{AllHosts, Speed{Rate: 6e6}, Speed{Rate: 6e6}}, // a higher value replaces a lower one
 		{AllHosts, Speed{Rate: 2e6}, Speed{Rate: 4e6}},
 		{AllHosts, Speed{}, Speed{Rate: 4e6}},
 	} {
@@ -48,7 +48,7 @@ func TestSpeedsAreMixed(t *testing.T) {
 	}
 }
 
-// A speed is forgotten after two weeks, also in a program that runs as long.
+// A speed is forgotten after two weeks, even in a program that runs as long.
 func TestSpeedsGetOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Store{}
@@ -68,7 +68,7 @@ func TestSpeedsGetOld(t *testing.T) {
 	})
 }
 
-// Two programs that end at the same time lose nothing but what both learned.
+// Two programs that end at the same time lose only what both learned.
 func TestSpeedsOfTwoPrograms(t *testing.T) {
 	a := fresh(t)
 	b := a.again()
@@ -83,7 +83,7 @@ func TestSpeedsOfTwoPrograms(t *testing.T) {
 	}
 }
 
-// Memory and disk are bounded, and what was learned last is there.
+// Memory and disk are limited, and the last learned speeds are kept.
 func TestSpeedsAreBounded(t *testing.T) {
 	s := fresh(t)
 	var last string

@@ -25,13 +25,13 @@ func parse(t testing.TB, s string) *url.URL {
 	return u
 }
 
-// fresh is a Store in a folder that is not there yet.
+// fresh returns a Store in a folder that does not exist yet.
 func fresh(t testing.TB) *Store {
 	t.Helper()
 	return &Store{Dir: filepath.Join(t.TempDir(), "state", "braid")}
 }
 
-// again is what the next run has.
+// again returns the Store of the next run.
 func (s *Store) again() *Store { return &Store{Dir: s.Dir} }
 
 func some(t testing.TB) Version {
@@ -45,7 +45,7 @@ func some(t testing.TB) Version {
 	}
 }
 
-// fill keeps one of each kind.
+// fill stores one entry of each kind.
 func fill(t testing.TB, s *Store) {
 	t.Helper()
 	u := parse(t, "https://me:pass@mirror.example.org/secret/disk.iso#part")
@@ -57,7 +57,7 @@ func fill(t testing.TB, s *Store) {
 	}
 }
 
-// entries are the paths of all entries.
+// entries returns the paths of all entries.
 func entries(t testing.TB, s *Store) (paths []string) {
 	t.Helper()
 	err := filepath.WalkDir(s.Dir, func(path string, e fs.DirEntry, err error) error {
@@ -72,7 +72,7 @@ func entries(t testing.TB, s *Store) (paths []string) {
 	return paths
 }
 
-// setTime says when the entries were used last.
+// setTime sets the time of the last use of the entries.
 func setTime(t testing.TB, s *Store, at time.Time) {
 	t.Helper()
 	for _, path := range entries(t, s) {
@@ -82,7 +82,7 @@ func setTime(t testing.TB, s *Store, at time.Time) {
 	}
 }
 
-// Proves rule 62: the entries are for the user only, and do not tell what was downloaded.
+// Proves rule 62: only the user can read the entries, and they do not reveal the downloads.
 func TestEntriesTellNothing_Rule62(t *testing.T) {
 	s := fresh(t)
 	fill(t, s)
@@ -109,7 +109,7 @@ func TestEntriesTellNothing_Rule62(t *testing.T) {
 	}
 }
 
-// Proves rule 8: of what is damaged nothing is used, and the next one replaces it.
+// Proves rule 8: a damaged entry is not used, and the next one replaces it.
 func TestDamaged_Rule8(t *testing.T) {
 	s := fresh(t)
 	fill(t, s)
@@ -162,7 +162,8 @@ func TestDamaged_Rule8(t *testing.T) {
 	}
 }
 
-// What was not used for long is forgotten. A use is what counts for pins and versions, and for a speed when it was measured.
+// Entries that were not used for long are forgotten. For pins and versions a use counts, for a speed its
+// measurement.
 func TestForgotten(t *testing.T) {
 	u := parse(t, "https://mirror.example.org/secret/disk.iso")
 	for _, tt := range []struct {
@@ -191,7 +192,8 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// Of too many entries, those go that were not used for the longest time, when one is written whose name says so.
+// Of too many entries, those not used for the longest time are removed, when an entry is written whose name
+// has the prefix.
 func TestTidy(t *testing.T) {
 	k := kind{folder: "few", most: 10, old: year, due: "00"}
 	s := fresh(t)
@@ -233,7 +235,8 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// The nil Store and that of no folder know nothing of files; the latter remembers pins and speeds as long as it is used.
+// The nil Store and one without a folder know nothing of files. The latter keeps pins and speeds while it is
+// used.
 func TestWithoutAFolder(t *testing.T) {
 	u := parse(t, "https://mirror.example.org/secret/disk.iso")
 	var absent *Store
@@ -293,7 +296,8 @@ func TestPinsOnly(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written is no error but of a version; pins and speeds count as long as the program runs.
+// A folder that cannot be written is an error for versions only. Pins and speeds count while the program
+// runs.
 func TestCannotBeWritten(t *testing.T) {
 	s := fresh(t)
 	if err := os.MkdirAll(filepath.Dir(s.Dir), 0o700); err != nil {
@@ -350,7 +354,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever is in a file, what is read of it is written the same way again.
+// FuzzDecode: any entry that can be read is written in the same way again.
 func FuzzDecode(f *testing.F) {
 	f.Add(encode(some(f).record()))
 	f.Add(encode(Pin{verify.SHA256, verify.SHA512, openPGP | sMIME, true}.record())[17:])

@@ -53,7 +53,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// What cannot be told to be the same file is not kept, and leaves nothing behind; nor does what the caller remembers itself.
+// A version that cannot be recognized is not kept, and leaves no entry, nor does one that the caller keeps.
 func TestVersionsThatAreNotKept(t *testing.T) {
 	s, u, v := fresh(t), parse(t, "https://h/a"), some(t)
 	v.Digest = verify.Digest{}
