@@ -53,8 +53,8 @@ type Client struct {
 	// Timeout is how long a source may stay silent that no other can replace. If zero, it is 30 s.
 	Timeout time.Duration
 	// LowestSpeed is the least speed of all sources together, in bytes a second. A download that is slower
-	// for half a minute ends with Budget and keeps its part file, so that others can take its place. If zero,
-	// no speed is too low.
+	// for half a minute ends with kind Budget and keeps its part file, so that others can take its place. If
+	// zero, no speed is too low.
 	LowestSpeed int64
 	// MaxSize limits the size of files. If zero, it is 64 GiB for those of unknown length, and nothing limits
 	// the others.

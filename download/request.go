@@ -41,7 +41,7 @@ type Request struct {
 	// Stream, if not nil, receives the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
 	// Target, if not nil, receives the file, and none is made on disk. Dir, Name and the fields about an
-	// existing file are ignored. Stream must be nil.
+	// existing file are ignored. Stream and Store must be nil.
 	Target Target
 	// Store, if not nil, receives the file under its name. Dir is ignored. Stream and Target must be nil.
 	Store Store
@@ -124,7 +124,7 @@ type Request struct {
 	RemoteTime bool
 	// Limit, if not nil, limits this download to a number of bytes a second, in place of Client.Limit.
 	Limit *Limiter
-	// MaxSize limits the size of the file if it is less than Client.MaxSize. If zero, Client.MaxSize applies.
+	// MaxSize limits the size of the file, in addition to Client.MaxSize. If zero, only that one applies.
 	MaxSize int64
 	// Observe, if not nil, is called with each event, from one goroutine. It must not block.
 	Observe func(Event)
