@@ -365,17 +365,6 @@ func (g *getter) keepPin() {
 	g.c.State.KeepPin(g.req.URL, g.carried.offers(g.carried.file, g.req.Claims))
 }
 
-// checkUnsigned checks the pin of the URL for a file that a trusted key might have signed and has not. As
-// long as a signature may come, the pin does not count (userVouches).
-func (g *getter) checkUnsigned(proof verify.Proof) error {
-	if proof.Signed() || !g.req.Anchors.pinned() || g.req.NoMetalink || g.req.Described != nil {
-		return nil
-	}
-	unsigned := g.req
-	unsigned.Anchors = nil
-	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file, nil))
-}
-
 // follow downloads the file that the document at the URL of the request describes, with another getter. The
 // user's demands and name hold for that file.
 func (g *getter) follow(ctx context.Context) (*getter, error) {
