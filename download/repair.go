@@ -85,6 +85,8 @@ func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err err
 	case verify.Agree(s.firm(), claims) == nil:
 		s.file = x.file
 		s.addMirrors()
+		s.digests(claims)
+		return false, g.part.Begin(s.identity())
 	case s.mayAnnounce(x.answer.Hops, claims):
 		return false, &otherNowError{errOtherNow, claims}
 	}
