@@ -33,7 +33,7 @@ func (j *judge) begin() {
 	if c.User != "" {
 		j.users = append(j.users, c.User)
 	}
-	j.now, j.listed = nil, nil
+	j.now, j.listed, j.other = nil, nil, false
 	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
 	j.speaks = speaks
@@ -58,6 +58,10 @@ func (j *judge) begin() {
 		}
 		if a.To != "" && !word && speaks[a.To] == None && (j.vouched() || !j.down(a)) {
 			speaks[a.To] = min(rank, j.channel(a.To))
+		}
+		if a.Size > 0 && a.Status < 300 {
+			j.other = j.other || a.Digest == "" && j.size > 0 && a.Size != j.size
+			j.size = a.Size
 		}
 		if a.Digest == "" && a.Status < 300 {
 			j.now = slices.DeleteFunc(j.now, func(s statement) bool { return s.revoked(a) })

@@ -23,6 +23,8 @@ type judge struct {
 	sealed bool               // last is in the journal
 	stored bool               // last is stored with the version of the final file
 	proven statement          // evidence for the file in place
+	size   int64              // the newest that an authority stated
+	other  bool               // which is not the one before, so that the file has changed
 	date   string             // that the server sent for the file in place
 	pin    int                // rank of the evidence that the URL offered before
 	broken bool               // a file was damaged, so that work may be lost

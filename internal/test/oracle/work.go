@@ -81,7 +81,7 @@ func (j *judge) tiedByServer() bool {
 func (j *judge) kept() {
 	c := j.c
 	want := j.subject()
-	if j.broken || j.restated() || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) || c.Refresh || c.Pipe || c.Rename || c.Unchanged || c.Do == "verify" || c.Cut == "kill" {
+	if j.broken || j.restated() || j.other && c.User == "" || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) || c.Refresh || c.Pipe || c.Rename || c.Unchanged || c.Do == "verify" || c.Cut == "kill" {
 		return
 	}
 	// The digest was not corrected, or a liar may have sent some of the bytes.
