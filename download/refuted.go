@@ -44,8 +44,8 @@ func withoutUser(claims []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
 }
 
-// resumeRefuted uses a complete file that did not have the digest of an earlier run. If the same digest is
-// given again, the file is compared with the sources again.
+// resumeRefuted uses a complete file that did not have the digest of an earlier run. With the same digest again, or with
+// mirrors, it is compared with what there is by now.
 func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
 	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
 	again := func(c verify.Claim) bool {
@@ -63,30 +63,25 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 		URL: prior.URL, URLSum: prior.URLSum, Asked: prior.Asked, Document: prior.Document, Size: have.Len(),
 		Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
 	}
-	check, whole := verify.NewChecker(have.Len(), g.req.Claims), have.Contains(byterange.Range{End: have.Len()})
-	if whole && slices.ContainsFunc(g.req.Claims, again) {
-		return g.goOnRefuted(takenOver(id, prior, sealed))
+	if !have.Contains(byterange.Range{End: have.Len()}) {
+		return g.part.Restart()
 	}
-	if whole {
+	if !slices.ContainsFunc(g.req.Claims, again) {
+		check := verify.NewChecker(have.Len(), g.req.Claims)
 		if err := newReading(g.observe, have.Len(), 0).copy(ctx, check, io.NewSectionReader(g.part, 0, have.Len())); err != nil {
 			return err
 		}
-	}
-	if _, err := check.Proof(); err != nil {
-		if wrong := wrongOf(err); whole && wrong != nil {
-			if len(g.req.Mirrors)+len(prior.Mirrors) > 0 { // one may have the file of this digest
-				return g.goOnRefuted(takenOver(id, prior, sealed))
-			}
+		_, err := check.Proof()
+		switch wrong := wrongOf(err); {
+		case err == nil:
+			return g.goOnWith(id)
+		case wrong == nil:
+			return g.part.Restart()
+		case len(g.req.Mirrors)+len(prior.Mirrors) == 0: // else one of them may have the file of this digest
 			return g.keepRefuted(ctx, prior, wrong)
 		}
-		return g.part.Restart()
 	}
-	return g.goOnWith(id)
-}
-
-// goOnRefuted begins with a file that does not have the wanted digest: other places may have the right bytes
-// by now.
-func (g *getter) goOnRefuted(id partfile.Identity) error {
+	id = takenOver(id, prior, sealed)
 	id.Claims, id.Refuted = join(standingOf(id), g.req.Claims), nil
 	return g.goOnWith(id)
 }

@@ -8,13 +8,8 @@ import (
 	"braid/internal/partfile"
 )
 
-// unsized reports whether no authority gave the size, so that only the digest decides about it.
-func (g *getter) unsized() bool {
-	return g.req.unsized() || g.carried.guessed() && g.carried.sizeBy < byServer
-}
-
-// dropSize lets the next session try the size that another source gives, or do without one. Bytes that may be
-// of the file are kept. It reports false if no source could state another size.
+// dropSize lets the next session try the size that another source gives, or do without one. What is here stays as far
+// as it may be of the file. It reports false if no source could say otherwise.
 func (g *getter) dropSize(s *session) (bool, error) {
 	k, inPlace, noRoom := g.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
 	before, held := k.size, s.cut.held > 0
@@ -28,11 +23,14 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	if noRoom {
 		g.carried.noRoom = s.err
 	}
-	next := k.stated
-	if k.stated = -1; next < 0 || slices.Contains(k.tried, next) {
-		next = s.sources.contender(before, k.tried)
+	possible := func(size int64) bool {
+		return size != before && !slices.Contains(k.tried, size) && !(bound && g.reaches(size))
 	}
-	if next < 0 && !inPlace && !(noRoom && g.places(s) > 1) || bound && (next < 0 || g.reaches(next)) {
+	next := k.stated
+	if k.stated = -1; next < 0 || !possible(next) {
+		next = s.sources.contender(possible)
+	}
+	if next < 0 && (bound || !inPlace && !(noRoom && g.places(s) > 1)) {
 		return false, nil
 	}
 	// The server gave this size for the existing bytes, which are not known to be wrong.
@@ -117,7 +115,8 @@ func (g *getter) cutOff(all *sources, end int64) error {
 func (g *getter) trySingle(s *session) bool {
 	p := &g.carried
 	if !p.single {
-		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.size, g.unsized(), s.req.described()), s.err
+		unsized := g.req.unsized() || p.guessed() && p.sizeBy < byServer // the digest's authority gave no size
+		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.size, unsized, s.req.described()), s.err
 		p.past = nil // each source gets another chance
 	}
 	if len(p.candidates) == 0 {

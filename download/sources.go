@@ -153,12 +153,11 @@ func (x *sources) void(r byterange.Range) {
 	}
 }
 
-// contender returns another size that a source states for the file, the asked server's first. It leaves out
-// tried ones. It returns -1 if none is left.
-func (x *sources) contender(size int64, tried []int64) int64 {
+// contender is a possible size that a source gives for the file, the asked server's first; -1: there is none.
+func (x *sources) contender(possible func(int64) bool) int64 {
 	best := int64(-1)
 	for _, o := range x.all {
-		if o.claimed >= 0 && o.claimed != size && !slices.Contains(tried, o.claimed) && (best < 0 || o.first) {
+		if o.claimed >= 0 && possible(o.claimed) && (best < 0 || o.first) {
 			best = o.claimed
 		}
 	}
