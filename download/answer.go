@@ -388,5 +388,5 @@ func (s *session) checkPin(o *origin, file metalink.File) error {
 	if !o.first || s.standIn() || s.req.NoMetalink {
 		return nil
 	}
-	return s.c.checkPin(s.req, s.offers(file, nil))
+	return s.c.checkPin(s.req, s.offers(file))
 }

@@ -66,7 +66,8 @@ type board struct {
 	size    int64
 	bound   bool // an authority of the digest's rank gave the size: another size is another file
 	claims  []verify.Claim
-	asked   bool // the first source is the asked server, not one in its place
+	stated  []verify.Claim // those of claims that the server stands for
+	asked   bool           // the first source is the asked server, not one in its place
 	limit   *Limiter
 	silence time.Duration // how long a source may be silent if no other can replace it
 	pause   time.Duration // after a failure

@@ -139,7 +139,7 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 func (b *board) announced(hops []metalink.Hop, resized bool) error {
 	file, err := metalink.FromHops(hops, true) // the error is of what the server led to
 	other := resized && err == nil || b.asked && verify.Agree(b.claims, file.Claims) != nil
-	if other && mayAnnounce(b.claims, hops, file.Claims) {
+	if other && mayAnnounce(b.stated, hops, file.Claims) {
 		return &otherNowError{errOtherNow, file.Claims}
 	}
 	return nil

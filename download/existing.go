@@ -127,7 +127,7 @@ func (g *getter) checkUnsigned(proof verify.Proof) error {
 	}
 	unsigned := g.req
 	unsigned.Anchors = nil
-	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file, nil))
+	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file))
 }
 
 // complete sets the result if the right file already exists.

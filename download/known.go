@@ -39,6 +39,7 @@ type tag struct{ etag, host string }
 // sessions share it.
 type known struct {
 	claims   []verify.Claim // by authorities; the channel of each is its rank
+	given    []verify.Claim // those that the user gave or named a list of, in this run or, if they yield, an earlier one
 	recalled []verify.Claim // those that yield: an earlier request's, or the server states others now
 	heard    []verify.Claim // those of claims that the server stated in an earlier run, and not in this one
 	denied   []verify.Claim // not in claims: the server's of an earlier run, which the user's contradict now
@@ -69,7 +70,7 @@ type statement struct {
 
 // newKnown returns the facts of the request.
 func newKnown(r *Request) *known {
-	k := &known{claims: r.Claims, size: -1, stated: -1, file: metalink.File{Size: -1}}
+	k := &known{claims: r.Claims, given: r.Claims, size: -1, stated: -1, file: metalink.File{Size: -1}}
 	if d := r.Described; d != nil {
 		k.claims, k.file.Documents = slices.Clip(r.Claims), d.Torrents
 		if d.Size >= 0 {
@@ -87,7 +88,7 @@ func (k *known) digestBy() rank {
 	switch {
 	case !k.strong():
 		return unstated
-	case backed(k.claims, verify.Signed, verify.User):
+	case verify.Strong(k.given): // over any channel: it is the user who named the list
 		return byUser
 	}
 	return byServer
@@ -97,7 +98,7 @@ func (k *known) digestBy() rank {
 func (k *known) firm() []verify.Claim { return without(k.claims, k.recalled) }
 
 // ofServer returns the claims that the server stands for.
-func (k *known) ofServer() []verify.Claim { return withoutUser(k.firm()) }
+func (k *known) ofServer() []verify.Claim { return without(k.firm(), k.given) }
 
 // agreed reports whether the server also stated the digest that the user gives.
 func (k *known) agreed() bool {
@@ -180,7 +181,7 @@ func (k *known) outdate(claims []verify.Claim) {
 
 // forgetRecalled drops the digests that yield.
 func (k *known) forgetRecalled() {
-	k.claims = without(k.claims, k.recalled)
+	k.claims, k.given = without(k.claims, k.recalled), without(k.given, k.recalled)
 	k.recalled = nil
 }
 
@@ -209,6 +210,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	k.recalled = without(earlier(yielding, r.Claims), said)
 	k.heard = without(earlier(standing, r.Claims), said)
 	k.denied = prior.Denied
+	k.given = join(k.given, without(k.recalled, withoutUser(k.recalled)))
 	k.claims = slices.Concat(k.claims, k.recalled, k.heard)
 	k.outdate(said)
 	if r.Described == nil || r.Described.Size < 0 {
@@ -277,9 +279,9 @@ func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	return claims
 }
 
-// offers returns the evidence that the server offers: by its answer, and by the known claims except given.
-func (k *known) offers(file metalink.File, given []verify.Claim) state.Pin {
-	file.Claims = join(file.Claims, without(k.ofServer(), given))
+// offers returns the evidence that the server offers: by its answer, and by what it stated before.
+func (k *known) offers(file metalink.File) state.Pin {
+	file.Claims = join(file.Claims, k.ofServer())
 	return pinOf(file)
 }
 

@@ -29,7 +29,7 @@ func (s *session) addMirrors() {
 		o := s.mirrorOptions()
 		o.Named = s.req.namedBy(m.URL, m.By)
 		// only beside a Digest (RFC 6249, section 6)
-		pref := m.Pref && backed(s.firm(), verify.HTTP, verify.HTTPS)
+		pref := m.Pref && backed(s.ofServer(), verify.HTTP, verify.HTTPS)
 		if pref {
 			o.IfMatch = s.tag.etag // RFC 6249, section 3.3
 		}

@@ -362,7 +362,7 @@ func (g *getter) keepPin() {
 	if g.req.LessProof && g.carried.origin == g.req.URL {
 		g.c.State.ForgetPin(g.req.URL)
 	}
-	g.c.State.KeepPin(g.req.URL, g.carried.offers(g.carried.file, g.req.Claims))
+	g.c.State.KeepPin(g.req.URL, g.carried.offers(g.carried.file))
 }
 
 // follow downloads the file that the document at the URL of the request describes, with another getter. The

@@ -113,7 +113,7 @@ func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 		o.claimed = a.Size
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
 	}
-	if k := (&known{claims: claims, size: a.Size, sizeBy: st.sizeBy}); k.guessed() {
+	if k := (&known{claims: claims, given: s.given, size: a.Size, sizeBy: st.sizeBy}); k.guessed() {
 		return s.refuseSize(o, a.Size)
 	}
 	return nil
@@ -304,7 +304,7 @@ func (s *session) heed(file metalink.File) {
 // mayAnnounce reports whether an answer, or a digest in it, came over channels as trusted as that of the
 // known digest. Over http, anyone on the way can claim that the file has changed.
 func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
-	return mayAnnounce(s.firm(), hops, claims)
+	return mayAnnounce(join(s.ofServer(), s.denied), hops, claims)
 }
 
 func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Claim) bool {

@@ -33,7 +33,7 @@ type recheck struct {
 // newRecheck returns a recheck that knows which source sent what.
 func newRecheck(s *session) *recheck {
 	x := &recheck{board: board{
-		part: s.part, size: s.part.Front(), bound: s.bound(), claims: s.claims,
+		part: s.part, size: s.part.Front(), bound: s.bound(), claims: s.claims, stated: s.ofServer(),
 		asked: s.req.Described == nil && !s.standIn(), limit: s.limiter(),
 		silence: cmp.Or(s.c.Timeout, 30*time.Second), pause: cmp.Or(s.c.RetryWait, time.Second), wake: make(chan struct{}, 1),
 	}}

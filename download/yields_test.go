@@ -2,8 +2,10 @@ package download_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -139,5 +141,46 @@ func TestStatedBesideRecalled_Rule34_Rule40(t *testing.T) {
 	verified(t, res, byDigest)
 	if res.Fetched != 0 {
 		t.Errorf("%d bytes were fetched", res.Fetched)
+	}
+}
+
+// Proves rules 34 and 64: the digest of a list that the user names decides as a typed one does, over whatever channel it
+// came. The server may have another version by now, and say so over http, or another ETag with each answer.
+func TestListDecides_Rule34_Rule64(t *testing.T) {
+	t.Parallel()
+	for name, channel := range map[string]verify.Channel{"http": verify.HTTP, "https": verify.HTTPS, "typed": verify.User} {
+		for _, changes := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, new version %v", name, changes), func(t *testing.T) {
+				t.Parallel()
+				old, next := made(6*mib, 8), made(6*mib, 7)
+				var changed atomic.Bool
+				var answers atomic.Int64
+				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+					body, tag := next, fmt.Sprint(answers.Add(1))
+					if changes {
+						if tag = "new"; !changed.Load() {
+							body, tag = old, "old"
+						}
+					}
+					w.Header().Set("ETag", strconv.Quote(tag))
+					http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(body))
+				}))
+				t.Cleanup(s.Close)
+				r := newRun(t, s.URL+"/file.bin")
+				give := func(data []byte) {
+					r.req.Claims = []verify.Claim{{Digest: digestBy(t, verify.SHA256, data), Field: "a list", Channel: channel}}
+				}
+				give(next)
+				if changes {
+					give(old)
+				}
+				r.interrupt(mib)
+				changed.Store(true)
+				give(next)
+				if res := r.right(mirrortest.ContentOf(next)); !res.Proof.Verified() {
+					t.Errorf("%v", res.Proof)
+				}
+			})
+		}
 	}
 }
