@@ -171,10 +171,14 @@ func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecke
 	return c, trust.Pinned(), err
 }
 
-// fileNames returns the names of the file on its server and on disk, for signatures that state the name of
-// their file.
+// fileNames returns the names of the file, for signatures that say of which file they are: on its server, or in the
+// document that describes it, and here. The name at a place of a document is not among them: whoever wrote the document
+// chose the place, which may have an older file with its signature.
 func fileNames(r *Request) (names []string) {
-	if r.URL != nil {
+	switch {
+	case r.Described != nil:
+		names = append(names, path.Base(r.Described.Name))
+	case r.URL != nil:
 		names = append(names, path.Base(r.URL.Path))
 	}
 	if r.Name != "" {
