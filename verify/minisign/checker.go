@@ -48,6 +48,9 @@ func New(data []byte, keys []Key, names []string) (*Checker, error) {
 	if len(c.keys) == 0 {
 		return nil, c.refuse(verify.SignatureBad, "its trusted comment is not signed by the key")
 	}
+	if s.algorithm == wholeFile && s.flagged("hashed") {
+		return nil, c.refuse(verify.SignatureBad, "its trusted comment says that it is not of the older form")
+	}
 	if name, ok := s.field("file"); ok && len(names) > 0 && !slices.Contains(names, name) {
 		return nil, c.refuse(verify.SignatureBad, "it is of the file "+mask.Quote(name, 100))
 	}
@@ -85,6 +88,10 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	if c.over {
 		return nil, c.refuse(verify.SignatureUnsupported,
 			"it is of the older form, whose files may have 16 MiB at most (minisign -S -H makes one of any file)")
+	}
+	if c.digest == nil && len(c.whole) == blake2b.Size {
+		return nil, c.refuse(verify.SignatureUnsupported,
+			"it is of the older form, and the file has the size of a BLAKE2b-512, of which it may be a newer one (minisign -S -H makes one of any file)")
 	}
 	message := c.whole
 	if c.digest != nil {

@@ -30,7 +30,9 @@ const (
 	signatureSize = 2 + 8 + ed25519.SignatureSize
 )
 
-// The algorithms: the first two bytes of a signature. Those of a key are always the first.
+// The algorithms: the first two bytes of a signature. Those of a key are always the first. No signature covers them: a
+// newer one with the bytes of the older form is a good signature of the 64 bytes of the BLAKE2b-512. So the older form
+// is accepted for no file of that size.
 const (
 	wholeFile = "Ed"
 	prehashed = "ED"
@@ -137,6 +139,16 @@ func (s signature) field(name string) (value string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// flagged reports whether the trusted comment has a field that is only a name.
+func (s signature) flagged(name string) bool {
+	for part := range strings.SplitSeq(s.comment, "\t") {
+		if strings.TrimSpace(part) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // covers reports whether k signed the signature together with its trusted comment.

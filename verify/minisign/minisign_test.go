@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/crypto/blake2b"
+
 	"braid/verify"
 	"braid/verify/minisign"
 )
@@ -53,6 +55,8 @@ func swapped(i int) func(string) string {
 func TestSignatures(t *testing.T) {
 	file := read(t, "tool.tar")
 	names := []string{"tool.tar"}
+	digest := blake2b.Sum512(file)
+	older := func(s string) string { return "RWR" + s[3:] }
 	for name, tt := range map[string]struct {
 		data  []byte
 		key   string
@@ -73,7 +77,9 @@ func TestSignatures(t *testing.T) {
 		"changed":                    {data: line(read(t, "hashed.minisig"), 1, swapped(40)), want: verify.SignatureBad},
 		"of another key's id":        {data: line(read(t, "hashed.minisig"), 1, swapped(5)), want: verify.SignatureUnknownKey},
 		"of another algorithm":       {data: line(read(t, "hashed.minisig"), 1, swapped(0)), want: verify.SignatureUnsupported},
-		"of the other form":          {data: line(read(t, "hashed.minisig"), 1, func(s string) string { return "RWR" + s[3:] }), want: verify.SignatureBad},
+		"of the other form":          {data: line(read(t, "hashed.minisig"), 1, older), want: verify.SignatureBad},
+		"of the digest":              {data: line(read(t, "hashed.minisig"), 1, older), file: digest[:], want: verify.SignatureBad},
+		"of the digest, no fields":   {data: line(read(t, "unnamed.minisig"), 1, older), file: digest[:], want: verify.SignatureUnsupported},
 		"with another comment":       {data: line(read(t, "unnamed.minisig"), 2, func(s string) string { return s + "!" }), want: verify.SignatureBad},
 		"with another last line":     {data: line(read(t, "hashed.minisig"), 3, swapped(3)), want: verify.SignatureBad},
 		"without the comment":        {data: []byte(strings.Join(strings.Split(string(read(t, "hashed.minisig")), "\n")[:2], "\n")), want: verify.SignatureMalformed},
