@@ -225,12 +225,22 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 
 // List fetches the checksum file at the URL of a request. The error is an *Error.
 func (c *Client) List(ctx context.Context, req Request) (*List, error) {
+	return c.list(ctx, req, false)
+}
+
+// ListElsewhere is List for a server that the user named beside those of files: it gets neither the cookies nor the
+// certificate of the client.
+func (c *Client) ListElsewhere(ctx context.Context, req Request) (*List, error) {
+	return c.list(ctx, req, true)
+}
+
+func (c *Client) list(ctx context.Context, req Request, away bool) (*List, error) {
 	hc, done, err := c.begin(ctx, &req, "read")
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	return fetchList(ctx, hc, &req)
+	return fetchList(ctx, hc, &req, away)
 }
 
 // CheckSigned checks the signatures of a list: those of named or, if that is empty, the cleartext signature

@@ -373,9 +373,7 @@ func (g *getter) findName(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil || !isWeb(u) {
 			break
 		}
-		r := g.req
-		r.URL, r.User, r.Header = u, nil, nil // rule 27
-		if there, failed := look(ctx, g.http, &r, condition{}); failed == nil {
+		if there, failed := lookAt(ctx, g.http, u, g.req.optionsFor(u, 0, vouched(g.req.Claims))); failed == nil {
 			a, err = there, nil
 		}
 	}

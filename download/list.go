@@ -22,8 +22,9 @@ type List struct {
 	URL  *url.URL               // nil if it was a local file
 	Over verify.Channel         // the channel that it came over, or Signed if CheckSigned found a good one
 	By   verify.SignatureResult // the signature, if Over is Signed
-	came verify.Channel         // Over without the signature
-	data []byte                 // as received: a signature covers exactly this
+	came verify.Channel         // what Over is without the signature
+	data []byte                 // as it came: a signature speaks of that
+	away bool                   // it is of another server than the one that cookies and the client certificate are for
 }
 
 // ReadList reads a list that the user gave: its claims count as the user's. The error is an *Error.
@@ -38,9 +39,11 @@ func ReadList(r io.Reader, name string) (*List, error) {
 	return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 }
 
-// fetchList implements Client.List.
-func fetchList(ctx context.Context, hc network, req *Request) (*List, error) {
-	data, a, err := fetchSmall(ctx, hc, req.URL, req.ownOptions(false), sums.MaxSize)
+// fetchList fetches a list.
+func fetchList(ctx context.Context, hc network, req *Request, away bool) (*List, error) {
+	o := req.ownOptions(false)
+	o.Apart = away
+	data, a, err := fetchSmall(ctx, hc, req.URL, o, sums.MaxSize)
 	var long *longError
 	if errors.As(err, &long) {
 		err = &sums.LimitError{Most: sums.MaxSize, Unit: "bytes"}
@@ -53,7 +56,7 @@ func fetchList(ctx context.Context, hc network, req *Request) (*List, error) {
 	if err != nil {
 		return nil, wrap(err, "read", req)
 	}
-	l.URL = req.URL
+	l.URL, l.away = req.URL, away
 	return l, nil
 }
 

@@ -40,7 +40,9 @@ func Beside(u *url.URL, ending string) Signature {
 func (l *List) gather(ctx context.Context, hc network, req Request, named []Signature) (all []found) {
 	options := func(sig Signature) httpsource.Options {
 		if l.URL != nil && sameServer(sig.URL, l.URL) {
-			return req.ownOptions(false)
+			o := req.ownOptions(false)
+			o.Apart = l.away
+			return o
 		}
 		return httpsource.Options{Mirror: true, Not: req.Not}
 	}

@@ -1,13 +1,16 @@
 package download
 
 import (
-	"braid/address"
-	"braid/metalink"
-	"braid/source"
-	"braid/verify"
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
+
+	"braid/address"
+	"braid/metalink"
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
 )
 
 // An Offer holds a server's statements about a file.
@@ -47,21 +50,31 @@ func look(ctx context.Context, hc network, req *Request, c condition) (source.An
 	if source.IsSwarm(req.URL) { // the torrent has the answer
 		return source.Answer{URL: req.URL, Size: req.Described.Size, End: -1, Hops: []metalink.Hop{{URL: req.URL}}}, nil
 	}
-	if address.SchemeOf(req.URL).NoHead {
-		return glance(ctx, hc, req, c)
+	return lookAt(ctx, hc, req.URL, req.lookOptions(c))
+}
+
+// lookAt is look for any URL.
+func lookAt(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (source.Answer, error) {
+	if address.SchemeOf(u).NoHead {
+		return glanceAt(ctx, hc, u, o)
 	}
-	a, err := head(ctx, hc, req, c)
+	a, err := hc.Head(ctx, u, o)
 	var e *source.Error
 	if !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented {
 		return a, err
 	}
-	return glance(ctx, hc, req, c)
+	return glanceAt(ctx, hc, u, o)
 }
 
 // glance begins a fetch and refuses the body.
 func glance(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
+	return glanceAt(ctx, hc, req.URL, req.lookOptions(c))
+}
+
+// glanceAt is glance for any URL.
+func glanceAt(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (source.Answer, error) {
 	var k peek
-	err := hc.Source(req.URL, req.lookOptions(c)).Fetch(ctx, whole, &k)
+	err := hc.Source(u, o).Fetch(ctx, whole, &k)
 	if errors.Is(err, errRefused) {
 		err = nil
 	}

@@ -74,7 +74,9 @@ func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []st
 		return err
 	}
 	r.common.User, r.common.Header, r.common.HeaderTo = u.User, nil, nil
+	fetch := client.ListElsewhere
 	if slices.ContainsFunc(operands, func(word string) bool { return sameServer(u, word) }) {
+		fetch = client.List
 		if r.common.User, err = r.http.UserFor(u); err != nil {
 			return err
 		}
@@ -87,7 +89,7 @@ func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []st
 	if r.signatures, err = r.anchors.SignaturesFor(u); err != nil {
 		return err
 	}
-	r.List, err = client.List(ctx, r.common)
+	r.List, err = fetch(ctx, r.common)
 	return err
 }
 

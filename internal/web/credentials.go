@@ -11,7 +11,8 @@ import (
 )
 
 // Credentials are the user's secrets for one exact origin: scheme, host and port. This type alone decides which server
-// receives which of them. The exception is the client certificate, which is sent where Trail.Away is not set.
+// receives which of them. The exception is the client certificate, which is sent where neither NoCertificate nor
+// Trail.Away is set.
 type Credentials struct {
 	// Fields are additional header fields. They are sent to the origin only, except for those of ForAnyServer.
 	Fields map[string][]string
@@ -22,6 +23,8 @@ type Credentials struct {
 	Secure bool
 	// User is the name and password for the origin.
 	User *url.Userinfo
+	// NoCertificate withholds the client certificate from the origin, too.
+	NoCertificate bool
 	// Cookies are sent to the origin, as far as they match it. If nil, there are none.
 	Cookies http.CookieJar
 }

@@ -34,6 +34,9 @@ type Options struct {
 	IfModifiedSince time.Time
 	// Mirror means that a server or document named this server, not the user. It gets no credentials.
 	Mirror bool
+	// Apart means that the user named this server, but not as the origin. It gets User and Header, and neither cookies
+	// nor the client certificate.
+	Apart bool
 	// Named has the scopes to which the URL may lead, if a server or document named it: address.Public and those of its
 	// author (metalink.Hop.From). If zero, the user named the URL, and it may lead anywhere.
 	Named address.Scope
@@ -63,6 +66,9 @@ type Source struct {
 func (c *Client) Source(u *url.URL, o Options) *Source {
 	s := &Source{client: c, url: web.Plain(u), opts: o}
 	s.user = web.Credentials{Fields: o.Header, HeaderTo: o.HeaderTo, Secure: o.Secure, User: o.User, Cookies: c.Cookies}
+	if o.Apart {
+		s.user.Cookies, s.user.NoCertificate = nil, true
+	}
 	if o.User == nil && !o.Mirror {
 		s.user.User = u.User
 	}
