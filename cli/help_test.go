@@ -16,7 +16,7 @@ func TestHelp(t *testing.T) {
 		"--help":                {"braid COMMAND", "  get ", "  probe ", "  serve ", "Examples:", "braid get https://"},
 		"-h":                    {"braid COMMAND"},
 		"help":                  {"braid COMMAND"},
-		"get --help":            {"braid get [FLAG]... URL...", "Examples:", "  -o, --out NAME  ", "  -d, -P, --dir FOLDER  ", "BRAID_OUT", "-L and -f are", "the exit code says"},
+		"get --help":            {"braid get [FLAG]... URL...", "Examples:", "  -o, --out NAME  ", "  -d, -P, --dir FOLDER  ", "BRAID_OUT", "-L and -f are", "exit code shows"},
 		"get -h":                {"braid get"},
 		"get u -q -h -o":        {},
 		"help get":              {"braid get"},
@@ -25,12 +25,12 @@ func TestHelp(t *testing.T) {
 		"meta --help":           {"braid meta [FLAG]... FILE...", "-o, --out NAME", "--sign-with FILE", "BRAID_PASSPHRASE", "Examples:"},
 		"feed --help":           {"braid feed COMMAND", "  find ", "  check ", "  show ", "  convert ", "Examples:", "braid feed COMMAND --help"},
 		"help feed":             {"braid feed COMMAND"},
-		"feed check -h":         {"braid feed check [FLAG]... FILE|URL|-", "--from FORMAT", "BRAID_FROM", "Examples:", "7: not, or it is"},
+		"feed check -h":         {"braid feed check [FLAG]... FILE|URL|-", "--from FORMAT", "BRAID_FROM", "Examples:", "7: invalid, or not a feed"},
 		"help feed show":        {"braid feed show [FLAG]...", "--match GLOB"},
 		"feed convert x --help": {"braid feed convert --to FORMAT", "-o, --out NAME"},
 		"feed find --help":      {"braid feed find [FLAG]... URL"},
 		"serve --help":          {"braid serve [FLAG]... FOLDER", "--listen ADDRESS", "127.0.0.1:8080", "Examples:"},
-		"verify --help":         {"braid verify [FLAG]... [FILE]...", "--from URL|META", "--checksums FILE|URL", "12 nothing says what it should be", "Examples:"},
+		"verify --help":         {"braid verify [FLAG]... [FILE]...", "--from URL|META", "--checksums FILE|URL", "12 no digest or signature", "Examples:"},
 	} {
 		code, out, err := command(t, strings.Fields(line)...)
 		if len(want) == 0 {

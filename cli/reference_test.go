@@ -135,8 +135,8 @@ func TestCompleteKnowsTheFlags(t *testing.T) {
 		"|completion|":              "words\n\n\nbash\t\nzsh\t\nfish\t\n",
 		"|watch|s":                  "files\n\ns\nstatus\t\n",
 		"|m":                        "words\n\nm\nmeta\twrite documents about files\n",
-		"|get|--bogus|--no-refer":   "words\n\n--no-refer\n--no-referer\tdo not tell mirrors the original URL\n",
-		"|get|-qo|x|--max-connect":  "words\n\n--max-connect\n--max-connection-per-server\tat most N requests at one server at once\n",
+		"|get|--bogus|--no-refer":   "words\n\n--no-refer\n--no-referer\tdo not send the original URL to mirrors\n",
+		"|get|-qo|x|--max-connect":  "words\n\n--max-connect\n--max-connection-per-server\tsend at most N concurrent requests to one server\n",
 		"|feed|check|--max-entries": "words\n\n--max-entries\n--max-entries\t",
 	} {
 		code, out, err := command(t, append([]string{"complete", "--"}, strings.Split(line, "|")[1:]...)...)

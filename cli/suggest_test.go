@@ -55,7 +55,7 @@ func TestForeignFlags(t *testing.T) {
 	// So they are at the root, where get is not named.
 	for line, want := range map[string]string{
 		"-fsSL http://127.0.0.1/a": "braid get URL; -q prints nothing but errors", "-O u": "-o NAME names the file", "-X POST u": "sends no other requests",
-		"-r 0-5 u": "a file is fetched whole", "--compressed u": "without compression", "-v u": "flags follow the command: braid get -v", "-L u": "flags follow the command: braid get -L",
+		"-r 0-5 u": "braid downloads whole files", "--compressed u": "without compression", "-v u": "flags follow the command: braid get -v", "-L u": "flags follow the command: braid get -L",
 	} {
 		if code, _, err := command(t, strings.Fields(line)...); code != exitUsage || !strings.Contains(err, want) {
 			t.Errorf("%s: exit %d, %s", line, code, err)

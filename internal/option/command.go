@@ -55,7 +55,7 @@ func Braid() (p Program) {
 		case "braid":
 			p.Command = parseCommand(name, parts)
 			p.Options = []Option{{Names: "version V", Group: OutputGroup, Kind: Switch,
-				Usage: "show the version, and what it was built from"}}
+				Usage: "show the version, and the source that it was built from"}}
 		case "ABOUT":
 			p.About = parts
 		case "EXIT STATUS":
