@@ -134,9 +134,10 @@ var houses = map[string]house{
 	}},
 
 	"internal/watch": {imports: []string{
-		"antenna", "antenna/feed", "download", "download/state", "internal/partfile", "internal/fsys", "internal/web", "address",
-		"internal/mask", "internal/option", "internal/program", "metalink", "verify",
-		"github.com/BurntSushi/toml", "golang.org/x/sys/unix",
+		"address", "antenna", "antenna/feed", "daemon", "daemon/queue", "download", "download/state", "fleet",
+		"fleet/jetstream", "internal/fsys", "internal/job", "internal/listen", "internal/mask", "internal/option",
+		"internal/partfile", "internal/problem", "internal/program", "internal/web", "metalink", "objectstore", "source",
+		"source/httpsource", "verify", "github.com/BurntSushi/toml", "golang.org/x/sys/unix",
 	}},
 	"internal/worker": {imports: []string{
 		"download", "download/state", "fleet", "fleet/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
@@ -146,8 +147,8 @@ var houses = map[string]house{
 	"cli": {imports: []string{
 		"address", "agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "byterange", "daemon",
 		"daemon/page", "daemon/queue", "daemon/rpc", "download", "download/state", "fleet", "fleet/jetstream",
-		"internal/database", "internal/feedtext", "internal/fsys", "internal/job", "internal/mask", "internal/option",
-		"internal/partfile", "internal/problem", "internal/program", "internal/report", "internal/watch", "internal/web",
+		"internal/database", "internal/feedtext", "internal/fsys", "internal/job", "internal/listen", "internal/option",
+		"internal/partfile", "internal/problem", "internal/program", "internal/report", "internal/watch",
 		"internal/worker", "metalink", "metalink/metainfo", "objectstore", "serve", "source", "source/httpsource",
 		"verify", "verify/openpgp", "github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2",
 		"golang.org/x/sys/windows", "golang.org/x/term",
@@ -159,6 +160,7 @@ var houses = map[string]house{
 	"internal/fsys":    {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
 	"address":          {pure: true, imports: []string{"golang.org/x/net/idna"}},
 	"internal/geoip":   {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
+	"internal/listen":  {imports: []string{"internal/problem"}},
 	"internal/mask":    {pure: true},
 	"internal/option":  {pure: true, imports: []string{"github.com/BurntSushi/toml", "address", "antenna/formats"}},
 	"internal/program": {},

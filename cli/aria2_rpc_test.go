@@ -15,6 +15,7 @@ import (
 	"braid/daemon/rpc"
 	"braid/internal/job"
 	"braid/internal/option"
+	"braid/internal/watch"
 )
 
 // TestAria2Empty: a start on the port of an earlier one begins with what its caller lists, and with nothing else. What
@@ -118,7 +119,7 @@ func TestAria2LowestSpeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.log = commandLog(io.Discard, "text", true, false)
+		d.log = watch.CommandLog(io.Discard, "text", true, false)
 		engine, client, err := d.open(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"braid/download"
 	"braid/internal/database"
 	"braid/internal/job"
+	"braid/internal/listen"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
@@ -46,10 +47,10 @@ type daemonCommand struct {
 	LogFormat                 choice
 	Watch                     string
 
-	log      *watchLog
+	log      *watch.ServiceLog
 	notify   watch.Notifier
-	watching *delegate    // of Watch; nil: nothing is watched
-	mu       sync.RWMutex // for the sites of Defaults, which a reload replaces
+	watching *watch.Delegate // of Watch; nil: nothing is watched
+	mu       sync.RWMutex    // for the sites of Defaults, which a reload replaces
 	timed    rates
 	rate     allowed
 	unfollow func()
@@ -126,8 +127,8 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	defer spareMemory()()
-	d.log = commandLog(d.streams.err, d.LogFormat.Word, d.Quiet, d.Verbose)
+	defer watch.SpareMemory()()
+	d.log = watch.CommandLog(d.streams.err, d.LogFormat.Word, d.Quiet, d.Verbose)
 	d.notify = watch.NotifierOf(os.Getenv)
 	d.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
 	if err := d.openFleet(ctx); err != nil {
@@ -142,10 +143,10 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	defer client.State.Save()
 	defer func() { d.unfollow() }()
 	if d.watching != nil {
-		if err := d.watching.open(d.log, engine, client); err != nil {
+		if err := d.watching.Open(d.log, engine, client); err != nil {
 			return errors.Join(err, engine.Close())
 		}
-		defer d.watching.store.Close()
+		defer d.watching.Close()
 	}
 	return d.serve(ctx, engine, client, token, certificates)
 }
@@ -224,12 +225,12 @@ func daemonState(named string) (string, error) {
 // open makes the engine, and the client that all downloads have.
 func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Client, error) {
 	d.timed, d.Job.Transfer.LimitRate = d.Job.Transfer.LimitRate, rates{} // of the limit below
-	client, err := d.Job.Client(d.watching.typed()...)
+	client, err := d.Job.Client(d.watching.Typed()...)
 	if err != nil {
 		return nil, nil, err
 	}
 	if d.watching != nil {
-		d.watching.pace(d.watching.config)
+		d.watching.KeepPace()
 	}
 	client.HTTP.IdlePerHost = max(int(d.MaxConcurrentDownloads), download.MostAtOnce)
 	client.Limit, client.LowestSpeed = &download.Limiter{}, int64(d.LowestSpeedLimit)
@@ -249,7 +250,7 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 	config := daemon.Config{
 		Dir: d.State, Client: client, AtOnce: int(d.MaxConcurrentDownloads), Request: d.request,
 		Limit: d.rate.override, Log: d.log.Logger,
-		Empty: d.empty, Last: d.lastSession, Stopped: d.watching.stopped, Hide: d.log.clean,
+		Empty: d.empty, Last: d.lastSession, Stopped: d.watching.Stopped, Hide: d.log.Clean,
 	}
 	if d.jobs != nil {
 		config.Jobs = d.jobs
@@ -284,7 +285,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	listener, err := net.Listen("tcp", where)
 	if err != nil {
 		return errors.Join(&problem.Problem{
-			Kind: download.Other, What: "listen", Where: where, Why: listenReason(err),
+			Kind: download.Other, What: "listen", Where: where, Why: listen.Reason(err),
 			Hint: "--rpc-listen-port PORT names another",
 		}, engine.Close())
 	}
@@ -318,7 +319,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 		}
 		wg.Go(func() {
 			<-begun
-			if err := serveUntil(ctx, server, l, d.log.Logger); err != nil {
+			if err := listen.Serve(ctx, server, l, d.log.Logger); err != nil {
 				d.log.Error("clients", "error", err)
 			}
 		})
@@ -333,7 +334,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	}
 	watched := make(chan error, 1)
 	go func() {
-		watched <- d.watching.run(ctx)
+		watched <- d.watching.Run(ctx)
 		stop()
 	}()
 	wg.Go(func() {
@@ -344,7 +345,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 			}
 		}
 	})
-	url := localURL(scheme, listener.Addr())
+	url := listen.URL(scheme, listener.Addr())
 	about := []any{"page", url, "rpc", url + "jsonrpc", "root", d.Root, "state", d.State}
 	if token == "" {
 		about = about[2:]
@@ -353,7 +354,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	d.notified(d.notify.Ready("downloads for " + url))
 	err = engine.Run(ctx)
 	stop()
-	d.watching.end()
+	d.watching.End()
 	if failed := <-watched; failed != nil {
 		return failed
 	}

@@ -18,6 +18,7 @@ import (
 	"braid/download"
 	"braid/fleet"
 	"braid/fleet/jetstream"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/source"
 )
@@ -78,7 +79,7 @@ func TestFleetLost(t *testing.T) {
 		}
 		var out bytes.Buffer
 		code := run(ctx, []string{"braid", "queue", "status", "--queue", "embedded:" + dir}, streams{out: &out, err: &out})
-		if told := strings.Contains(out.String(), "came back empty at "+stamp(at)); code != 0 || told == want.IsZero() {
+		if told := strings.Contains(out.String(), "came back empty at "+option.Stamp(at)); code != 0 || told == want.IsZero() {
 			t.Errorf("lost at %v: exit %d, %s", want, code, &out)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"braid/daemon/queue"
 	"braid/download"
 	"braid/internal/job"
+	"braid/internal/watch"
 	"braid/source"
 )
 
@@ -59,9 +60,9 @@ func entryName(e *queue.Entry) string {
 
 // attend does what the system asks for beside downloads: it keeps what was learned, is alive, and reads the settings anew.
 func (d *daemonCommand) attend(ctx context.Context, engine *daemon.Daemon, client *download.Client, hup <-chan os.Signal) {
-	alive := time.NewTicker(min(max(d.notify.Watchdog()/4, time.Second), rememberEvery))
+	alive := time.NewTicker(min(max(d.notify.Watchdog()/4, time.Second), watch.RememberEvery))
 	if d.notify.Watchdog() <= 0 {
-		alive.Reset(rememberEvery)
+		alive.Reset(watch.RememberEvery)
 	}
 	defer alive.Stop()
 	saved := time.Now()
@@ -74,7 +75,7 @@ func (d *daemonCommand) attend(ctx context.Context, engine *daemon.Daemon, clien
 			if engine.Do(ctx, func(*queue.Queue) error { return nil }) == nil { // else the watchdog bites
 				d.notified(d.notify.Alive())
 			}
-			if now.Sub(saved) >= rememberEvery {
+			if now.Sub(saved) >= watch.RememberEvery {
 				saved = now
 				client.State.Save()
 			}

@@ -30,7 +30,7 @@ import (
 // request makes the request of an entry, as of one of a list. It never leads out of the root.
 func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Request, error) {
 	if e.Watch != "" {
-		return d.watching.request(ctx, e)
+		return d.watching.Request(ctx, e)
 	}
 	options := maps.Clone(e.Options)
 	delete(options, daemon.OptionLimit) // it may change while the download runs
@@ -89,7 +89,7 @@ func (d *daemonCommand) notReserved(r *download.Request) error {
 
 // isReserved reports whether a path leads to what the daemon goes by, or the watcher in it.
 func (d *daemonCommand) isReserved(path string) bool {
-	return job.LeadsTo(path, ownOfDaemon(d)) || d.watching != nil && job.LeadsTo(path, d.watching.own())
+	return job.LeadsTo(path, ownOfDaemon(d)) || d.watching != nil && job.LeadsTo(path, d.watching.Own())
 }
 
 // begunBefore reports whether an entry was begun under the name that it is to have, and no file has that name: what

@@ -9,13 +9,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"braid/antenna"
-	"braid/daemon/queue"
 	"braid/internal/test/mirrortest"
-	"braid/internal/watch"
 )
 
 // A watchingDaemon is a daemon with a watcher, in a process of its own.
@@ -223,18 +219,6 @@ func TestDaemonWatchGone(t *testing.T) {
 	})
 }
 
-// TestDaemonWatchGoneAtOnce: it is seen without a wait that it is not configured.
-func TestDaemonWatchGoneAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &delegate{service: &service{}}
-		w.current.Store(&setup{updater: &watch.Updater{}})
-		began := time.Now()
-		if _, err := w.request(t.Context(), queue.Entry{Watch: "w", URIs: []string{"http://h/a"}}); err == nil || time.Since(began) > 0 {
-			t.Errorf("%v after %v", err, time.Since(began))
-		}
-	})
-}
-
 // TestDaemonWatchFound: the commands find the watcher of a daemon by the configuration alone, and no other daemon has
 // it, wherever their queues are.
 func TestDaemonWatchFound(t *testing.T) {
@@ -257,36 +241,6 @@ func TestDaemonWatchFound(t *testing.T) {
 	other.Run()
 	if other.ProcessState.ExitCode() != exitLocal || !strings.Contains(errs.String(), "one process watches at a time") {
 		t.Errorf("the other daemon ended with %d: %s", other.ProcessState.ExitCode(), &errs)
-	}
-}
-
-// TestDaemonWatchGID: entries of one watch differ in their first digits, and those of one file have its half.
-func TestDaemonWatchGID(t *testing.T) {
-	seen := map[string]bool{}
-	for i := range 200 {
-		u := antenna.Update{Watch: "w", URL: "http://h/a"}
-		u.Record.Size = int64(i)
-		g := gidOf(&u)
-		seen[g.String()[:6]] = true
-		if e, first := (queue.Entry{GID: g}), (queue.Entry{GID: gidOf(&antenna.Update{Watch: "w", URL: "http://h/a"})}); fileOf(&e) != fileOf(&first) {
-			t.Fatalf("%s is of another file", g)
-		}
-	}
-	if len(seen) < 198 {
-		t.Errorf("200 GIDs begin in %d ways", len(seen))
-	}
-}
-
-// TestDaemonWatchTaken: an update does not take the end of a client's download with its GID for its own.
-func TestDaemonWatchTaken(t *testing.T) {
-	u := antenna.Update{Watch: "w", URL: "http://h/a"}
-	q := queue.New(1)
-	if _, err := q.Add(time.Now(), queue.Entry{GID: gidOf(&u), URIs: []string{"http://h/other"}}, -1); err != nil {
-		t.Fatal(err)
-	}
-	err := new(delegate).enter(q, &u, queue.Entry{GID: gidOf(&u), URIs: []string{u.URL}, Watch: u.Watch}, &handover{})
-	if err == nil || !strings.Contains(err.Error(), "another download") {
-		t.Error(err)
 	}
 }
 

@@ -133,6 +133,9 @@ func batchCode(codes []int) int {
 	return worst
 }
 
+// worse reports whether a kind says more about a batch than another.
+func worse(a, b download.Kind) bool { return rank(kindCode(a)) < rank(kindCode(b)) }
+
 // rank orders exit codes by what they say about a batch; the least one is told.
 func rank(code int) int {
 	for i, evil := range [...]int{exitBadSignature, exitMismatch, exitNoKey, exitNoEvidence} {

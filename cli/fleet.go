@@ -91,8 +91,7 @@ func refuseOthers(ctx context.Context, allowed []string, hint string) error {
 // A fleetQueue is a connection, with the server in this process, if there is one.
 type fleetQueue struct {
 	*jetstream.Queue
-	host  *jetstream.Host
-	tally counts
+	host *jetstream.Host
 }
 
 // files are what the connection is made with: what is in the folder of an embedded queue, if one is named, and files.

@@ -158,7 +158,7 @@ func jobLine(r *fleet.Record) string {
 	case r.State == fleet.Done && r.Good != nil:
 		line += fmt.Sprintf("  %s, %s", sizeText(r.Good.Size), cmp.Or(r.Good.Proof, "unverified"))
 	case r.State == fleet.Waiting:
-		line += "  until " + stamp(r.Next)
+		line += "  until " + option.Stamp(r.Next)
 	case r.State == fleet.Queued && r.Place.Host != "":
 		line += "  until it is its turn at " + r.Place.Host
 	}
@@ -226,7 +226,7 @@ func statusLines(s *fleet.Status) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%-7s  %s, written by a newer braid: this one leaves them alone and does not know how they stand", fleet.Newer, grouped(n)))
 	}
 	if !s.Lost.IsZero() {
-		lines = append(lines, "its server came back empty at "+stamp(s.Lost)+": jobs of before that were not done are lost; braid watch forget NAME CONFIG, or braid get --queue, reports them again")
+		lines = append(lines, "its server came back empty at "+option.Stamp(s.Lost)+": jobs of before that were not done are lost; braid watch forget NAME CONFIG, or braid get --queue, reports them again")
 	}
 	if s.Drained {
 		lines = append(lines, "drained: no worker takes a job; braid queue drain --end lets them")

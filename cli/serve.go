@@ -9,14 +9,13 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
 
 	"braid/download"
 	"braid/internal/job"
+	"braid/internal/listen"
 	"braid/internal/problem"
 	"braid/serve"
 	"braid/verify"
@@ -74,7 +73,7 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 	listener, err := net.Listen("tcp", v.Listen)
 	if err != nil {
 		return &problem.Problem{
-			Kind: download.Other, What: "listen", Where: v.Listen, Why: listenReason(err),
+			Kind: download.Other, What: "listen", Where: v.Listen, Why: listen.Reason(err),
 			Hint: "--listen ADDRESS names another",
 		}
 	}
@@ -83,34 +82,11 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 	if certificates != nil {
 		scheme, listener = "https", tls.NewListener(listener, certificates)
 	}
-	if _, err := fmt.Fprintf(v.out, "serving %s at %s\n", words[0], localURL(scheme, listener.Addr())); err != nil {
+	if _, err := fmt.Fprintf(v.out, "serving %s at %s\n", words[0], listen.URL(scheme, listener.Addr())); err != nil {
 		listener.Close()
 		return outputFailure(err)
 	}
-	return serveUntil(ctx, web, listener, log)
-}
-
-// shutdownTime is how long answers under way may take when the server is told to end.
-const shutdownTime = 5 * time.Second
-
-// serveUntil serves until ctx ends, and then lets the answers under way come to an end.
-func serveUntil(ctx context.Context, s *http.Server, listener net.Listener, log *slog.Logger) error {
-	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug) // what clients do wrong is their business
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(listener) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
-	defer cancel()
-	err := s.Shutdown(limit)
-	if err != nil {
-		err = s.Close()
-	}
-	<-ended
-	return err
+	return listen.Serve(ctx, web, listener, log)
 }
 
 // logger writes warnings, with -v also requests. Its handler quotes what could move a terminal's cursor.
@@ -176,27 +152,6 @@ func serveFailure(dir string, err error) *problem.Problem {
 		return problem.Local("serve", dir, err)
 	}
 	return problem.Misuse("serve", err.Error(), "braid serve --help")
-}
-
-// listenReason is the text of an error of net.Listen, without the address.
-func listenReason(err error) string {
-	if e, ok := errors.AsType[*net.OpError](err); ok {
-		return problem.Reason(e.Err)
-	}
-	return err.Error()
-}
-
-// localURL is a URL at which the server can be reached from this machine.
-func localURL(scheme string, addr net.Addr) string {
-	tcp, ok := addr.(*net.TCPAddr)
-	if !ok {
-		return addr.String()
-	}
-	host := tcp.IP.String()
-	if tcp.IP.IsUnspecified() {
-		host = "localhost"
-	}
-	return scheme + "://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port)) + "/"
 }
 
 // serverTLS is how a server shows who it is.

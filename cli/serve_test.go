@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"braid/internal/listen"
 )
 
 // A lockedBuffer is written by the command and read by the test.
@@ -126,7 +128,7 @@ func TestAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := localURL("http", addr); got != want {
+		if got := listen.URL("http", addr); got != want {
 			t.Errorf("%s is shown as %s, want %s", in, got, want)
 		}
 	}

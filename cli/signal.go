@@ -40,6 +40,9 @@ func signalCode(ctx context.Context) (code int, ok bool) {
 	return 0, false
 }
 
+// endedBySignal reports whether a context ended by a signal.
+func endedBySignal(ctx context.Context) bool { return signalOf(ctx) != nil }
+
 // A timeUpError is why a context ended: --max-time is over.
 type timeUpError struct{ limit time.Duration }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"braid/fleet/jetstream"
+	"braid/download"
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
@@ -40,9 +40,6 @@ type watchCommand struct {
 	JSON           bool
 	Fleet          fleetFlags
 	Lease          duration
-	fleet          *fleetQueue     // where updates become jobs, if they do
-	lead           *jetstream.Lead // of the watchers of the fleet
-	counted        *watch.Metrics  // of all the times that it was the one that polls
 	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense
 	// for. said are those of line and environment.
 	line, said map[string]bool
@@ -98,6 +95,56 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	return v.watch(ctx, c, nil)
 }
 
+// watch watches until ctx ends, or once. With names it is about these feeds or watches only.
+func (v *watchCommand) watch(ctx context.Context, c *watch.Loaded, names []string) error {
+	w := v.watcher()
+	kinds, err := w.Watch(ctx, c, names)
+	return v.leave(ctx, kinds, err)
+}
+
+func (v *watchCommand) watcher() *watch.Watcher {
+	return &watch.Watcher{Err: v.streams.err, Metrics: newMetrics(), Once: v.Once}
+}
+
+// leave returns the exit code of the worst of what is not up to date.
+func (v *watchCommand) leave(ctx context.Context, kinds []download.Kind, err error) error {
+	var codes []int
+	for _, k := range kinds {
+		codes = append(codes, kindCode(k))
+	}
+	code := batchCode(codes)
+	if signal, ok := signalCode(ctx); ok && v.Once {
+		code = signal
+	}
+	if err == nil && code != exitDone {
+		return reported(code)
+	}
+	return err
+}
+
+// watchFor watches for a fleet: what is new becomes a job of its queue.
+func (v *watchCommand) watchFor(ctx context.Context, c *watch.Loaded) error {
+	if err := c.CheckForFleet(); err != nil {
+		return err
+	}
+	v.Fleet.lease = v.Lease
+	log := watch.NewServiceLog(v.streams.err, c.Log.Format)
+	log.Configure(c)
+	q, err := v.Fleet.open(ctx, "watch", log.Logger)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	w := v.watcher()
+	w.Fleet = &watch.Fleet{Queue: q.Queue, Failure: func(err error) error { return v.Fleet.failure("watch", err) }}
+	kinds, err := w.WatchFor(ctx, c)
+	return v.leave(ctx, kinds, err)
+}
+
+func newMetrics() *watch.Metrics {
+	return &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
+}
+
 var watchVerbs = []string{"status", "check", "run", "forget"}
 
 // misspelt refuses a word that is no file and nearly a command.
@@ -109,25 +156,12 @@ func misspelt(word string) error {
 	return problem.Misuse("watch "+job.MaskWord(word), "neither a configuration nor a command", "did you mean "+near+"?")
 }
 
-// A loaded configuration, and where it came from.
-type loaded struct {
-	*watch.Config
-	// file is empty if it is of flags.
-	file string
-	// state is the folder for what is remembered.
-	state string
-	// by is the daemon that does the downloads; nil: the watcher does.
-	by *delegate
-	// said are the flags that this run has, if the configuration is of flags: the others are as the settings of everything say.
-	said map[string]bool
-}
-
 // A reading says how a configuration in a folder is read.
 type reading func(dir string) watch.ConfigOptions
 
 // load reads the configuration that the operand or flags say. A file that the command line names beats what the
 // environment and the settings say of watching without one.
-func (v *watchCommand) load(words []string, how reading) (*loaded, error) {
+func (v *watchCommand) load(words []string, how reading) (*watch.Loaded, error) {
 	file := v.Config
 	switch {
 	case len(words) > 1:
@@ -179,7 +213,7 @@ func toAsk(dir string) watch.ConfigOptions { return watch.ConfigOptions{Dir: dir
 
 const mostConfig = 16 << 20
 
-func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
+func (v *watchCommand) fromFile(file string, how reading) (*watch.Loaded, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
@@ -197,13 +231,14 @@ func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 	}
 	c, err := watch.ParseConfig(data, how(filepath.Dir(path)))
 	if err != nil {
-		return nil, configFailure(file, err)
+		return nil, watch.ConfigProblem(file, err)
 	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	return v.finish(&loaded{Config: c, file: file}, name, path)
+	reread := func() (*watch.Loaded, error) { return v.fromFile(file, how) }
+	return v.finish(&watch.Loaded{Config: c, File: file, Reread: reread}, name, path)
 }
 
-func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
+func (v *watchCommand) fromFlags(how reading) (*watch.Loaded, error) {
 	switch watched := len(v.URL) > 0; {
 	case watched && v.Dir == "":
 		return nil, problem.Misuse("watch", "no folder for the files", "--dir FOLDER")
@@ -229,14 +264,15 @@ func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 		Keyrings:   v.Keyring, Authorities: v.SMIMECA,
 	}, how(here))
 	if err != nil {
-		return nil, configFailure("", err)
+		return nil, watch.ConfigProblem("", err)
 	}
-	return v.finish(&loaded{Config: c, said: v.said}, "flags",
+	return v.finish(&watch.Loaded{Config: c, Said: v.said}, "flags",
 		strings.Join(slices.Concat(v.Feed, v.URL, []string{filepath.Join(here, v.Dir)}), "\x00"))
 }
 
 // finish adds what flags say beside a configuration, and where its state is.
-func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error) {
+func (v *watchCommand) finish(c *watch.Loaded, name, identity string) (*watch.Loaded, error) {
+	c.Command = &watch.Command{Agent: agent(), ExitCode: kindCode, Kind: exitKind, Worse: worse, Ended: endedBySignal, Hint: hintOf}
 	c.Hosts = append(c.Hosts, v.AllowHost...)
 	c.NotHosts = append(c.NotHosts, v.NotHost...)
 	c.GeoIPDB = cmp.Or(v.GeoIPDB, c.GeoIPDB)
@@ -257,11 +293,11 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 	}
 	switch {
 	case v.State != "":
-		c.state = v.State
-	case c.State != "":
-		c.state = c.State
+		c.Folder = v.State
+	case c.Config.State != "":
+		c.Folder = c.Config.State
 	case os.Getenv("STATE_DIRECTORY") != "" && !v.inDaemon: // systemd.exec(5); the first one, which is that of a daemon's queue
-		c.state, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
+		c.Folder, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
 	default:
 		dir := job.StateFolder()
 		if dir == "" {
@@ -269,23 +305,7 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 				"state = in the configuration, or braid watch --state FOLDER")
 		}
 		own := fmt.Sprintf("%s-%.4x", name, sha256.Sum256([]byte(identity)))
-		c.state = filepath.Join(dir, "watch", own)
+		c.Folder = filepath.Join(dir, "watch", own)
 	}
 	return c, nil
-}
-
-func configFailure(file string, err error) error {
-	e, ok := err.(*option.Error)
-	if !ok {
-		return problem.Misuse(file, err.Error(), "")
-	}
-	where := file
-	if e.Line > 0 {
-		where = fmt.Sprintf("%s:%d", file, e.Line)
-	}
-	if file == "" {
-		where = "watch"
-	}
-	plain := option.Error{Key: e.Key, Why: e.Why} // where has the line
-	return problem.Misuse(where, plain.Error(), e.Hint)
 }

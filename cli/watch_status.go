@@ -1,17 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"braid/antenna"
-	"braid/daemon/queue"
 	"braid/download"
 	"braid/internal/problem"
 	"braid/internal/watch"
@@ -24,9 +23,9 @@ func (v *watchCommand) runStatus(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	status, pid, err := watch.Client{Dir: c.state}.Status(ctx)
+	status, pid, err := watch.Client{Dir: c.Folder}.Status(ctx)
 	if errors.Is(err, watch.ErrNotRunning) {
-		status, err = v.stored(ctx, c)
+		status, err = v.watcher().Stored(ctx, c)
 	}
 	if err != nil {
 		return controlFailure(ctx, c, err)
@@ -38,38 +37,11 @@ func (v *watchCommand) runStatus(ctx context.Context, words []string) error {
 	return outputFailure(err)
 }
 
-func controlFailure(ctx context.Context, c *loaded, err error) error {
+func controlFailure(ctx context.Context, c *watch.Loaded, err error) error {
 	if f, ok := errors.AsType[*problem.Problem](err); ok {
 		return f
 	}
-	return &problem.Problem{Kind: download.Other, What: "watch", Where: c.state, Why: source.Escape(err.Error())}
-}
-
-// stored returns the last saved state where no watcher is running. It makes no store.
-func (v *watchCommand) stored(ctx context.Context, c *loaded) (antenna.Status, error) {
-	s, done, err := v.offline(c)
-	if err != nil {
-		return antenna.Status{}, err
-	}
-	defer done()
-	return s.antenna.Status(ctx)
-}
-
-// offline is a setup with what is stored, that does not run.
-func (v *watchCommand) offline(c *loaded) (s *setup, done func(), err error) {
-	var store *antenna.Store
-	path := filepath.Join(c.state, storeFile)
-	if _, err := os.Stat(path); err == nil {
-		if store, err = antenna.OpenStore(path); err != nil {
-			return nil, nil, storeFailure(err)
-		}
-	}
-	log := newWatchLog(v.streams.err, c.Log.Format)
-	log.configure(c)
-	if s, err = newSetup(c, store, log.Logger); err != nil {
-		return nil, nil, errors.Join(err, store.Close())
-	}
-	return s, func() { store.Close() }, nil
+	return &problem.Problem{Kind: download.Other, What: "watch", Where: c.Folder, Why: source.Escape(err.Error())}
 }
 
 // runVerb has the process that watches run or forget a feed or a watch. Where none does, it is done here.
@@ -79,10 +51,10 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 		return err
 	}
 	unknown := problem.Misuse("watch "+verb+" "+name, "there is no such feed or watch", "braid watch status shows them")
-	if !c.has(name) && verb != "forget" { // what is no longer configured may be remembered
+	if !c.Has(name) && verb != "forget" { // what is no longer configured may be remembered
 		return unknown
 	}
-	client := watch.Client{Dir: c.state}
+	client := watch.Client{Dir: c.Folder}
 	ask, told := client.RunNow, "process %d polls for %s now; braid watch status shows what comes of it\n"
 	if verb == "forget" {
 		ask, told = client.Forget, "process %d has forgotten %s\n"
@@ -92,7 +64,7 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	case err == nil:
 		_, err = fmt.Fprintf(v.out, told, pid, source.Escape(name))
 		return outputFailure(err)
-	case !errors.Is(err, watch.ErrNotRunning) && !c.has(name):
+	case !errors.Is(err, watch.ErrNotRunning) && !c.Has(name):
 		return unknown
 	case !errors.Is(err, watch.ErrNotRunning):
 		return controlFailure(ctx, c, err)
@@ -102,33 +74,14 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 		}
 		return v.watch(ctx, c, []string{name})
 	}
-	s, done, err := v.offline(c)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if err := s.forget(ctx, name); err != nil {
-		if !c.has(name) {
+	if err := v.watcher().ForgetStored(ctx, c, name); err != nil {
+		if !c.Has(name) {
 			return unknown
 		}
 		return controlFailure(ctx, c, err)
 	}
 	_, err = fmt.Fprintf(v.out, "%s is forgotten\n", source.Escape(name))
 	return outputFailure(err)
-}
-
-func (c *loaded) has(name string) bool {
-	for _, f := range c.Feeds {
-		if f.Name == name {
-			return true
-		}
-	}
-	for _, w := range c.Watches {
-		if w.Watch.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 func statusText(s antenna.Status, pid int, now time.Time) string {
@@ -198,38 +151,7 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 	case isGone(w):
 		return about + "the file is gone"
 	}
-	return about + orUnverified(w.Last.Evidence)
-}
-
-// describe adds how the entries of watches stand that have not stopped.
-func (w *delegate) describe(ctx context.Context, watches []antenna.WatchStatus) error {
-	return w.engine.Do(ctx, func(q *queue.Queue) error {
-		words := map[string]string{}
-		for _, g := range w.latest {
-			if e, ok := q.Entry(g); ok {
-				words[e.Watch+" "+e.URIs[0]] = queued(q, &e)
-			}
-		}
-		for i := range watches {
-			watches[i].Queued = words[watches[i].Name+" "+watches[i].URL]
-		}
-		return nil
-	})
-}
-
-// queued puts in words how an entry stands. Of one that has stopped there is nothing to say.
-func queued(q *queue.Queue, e *queue.Entry) string {
-	switch live, _ := q.Live(e.GID); {
-	case e.Status == queue.Active && live.Size > 0:
-		return fmt.Sprintf("downloads: %d %% of %s", percent(live.Done, live.Size), sizeText(live.Size))
-	case e.Status == queue.Active:
-		return "downloads"
-	case e.Status == queue.Paused:
-		return "paused: braid resume " + e.GID.String() + " has it go on"
-	case e.Status == queue.Waiting:
-		return "waits in the queue of the daemon"
-	}
-	return ""
+	return about + cmp.Or(w.Last.Evidence, "unverified")
 }
 
 // isGone reports whether the file of a watch is not where it was put.

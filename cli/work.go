@@ -34,7 +34,7 @@ type workCommand struct {
 	// LowestSpeedLimit is that of each download.
 	LowestSpeedLimit rate
 
-	log    *watchLog
+	log    *watch.ServiceLog
 	notify watch.Notifier
 	queue  *fleetQueue
 	worker *worker.Worker
@@ -53,8 +53,8 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	if err := w.checkFlags(words); err != nil {
 		return err
 	}
-	defer spareMemory()()
-	w.log = commandLog(w.streams.err, w.LogFormat.Word, w.Quiet, w.Verbose)
+	defer watch.SpareMemory()()
+	w.log = watch.CommandLog(w.streams.err, w.LogFormat.Word, w.Quiet, w.Verbose)
 	w.notify = watch.NotifierOf(os.Getenv)
 	w.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
 	client, err := w.prepareClient(ctx)
@@ -81,7 +81,7 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	}
 	m := newMetrics()
 	m.More = w.expose
-	end, err := serveMetrics(ctx, w.Metrics, m, w.log.Logger)
+	end, err := watch.ServeMetrics(ctx, w.Metrics, m, w.log.Logger)
 	if err != nil {
 		return err
 	}
@@ -175,4 +175,26 @@ func (w *workCommand) notOwn(name string) error {
 	}
 	return problem.Misuse("job "+source.Escape(name), "a worker goes by what is there",
 		"--to FOLDER without settings, keys and queue in it")
+}
+
+// expose writes what the worker counted.
+func (w *workCommand) expose(e *watch.Exposition) {
+	watch.ExposeQueue(e, w.queue.Queue)
+	jobs, now := w.worker.Counts()
+	e.Family("braid_work_jobs", "gauge", "Jobs that this worker has.")
+	e.Sample(float64(jobs))
+	e.Family("braid_work_tries_total", "counter",
+		"How tries ended: the file came, it was there already, it is tried again, the job is dead, was given back, or is another worker's.")
+	for _, result := range []string{string(fleet.Done), worker.CountUnchanged, string(fleet.Waiting),
+		string(fleet.Dead), worker.CountGivenBack, worker.CountLost} {
+		e.Sample(float64(now[result]), "result", result)
+	}
+	e.Family("braid_work_takeovers_total", "counter", "Jobs that were taken over from a worker whose lease had run out.")
+	e.Sample(float64(now[worker.CountTakenOver]))
+	e.Family("braid_work_paused", "gauge", "Whether this worker takes no job for a while, as what it tries fails.")
+	e.Sample(float64(now[worker.CountPaused]))
+	e.Family("braid_work_pauses_total", "counter", "How often it took no job for a while.")
+	e.Sample(float64(now[worker.CountPauses]))
+	e.Family("braid_work_bytes_total", "counter", "Bytes that downloads brought.")
+	e.Sample(float64(now[worker.CountBytes]))
 }

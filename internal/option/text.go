@@ -128,3 +128,11 @@ func Grouped(n int) string {
 	}
 	return s
 }
+
+// Stamp returns a time for logs; empty for none.
+func Stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

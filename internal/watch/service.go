@@ -1,13 +1,14 @@
-package cli
+package watch
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -18,66 +19,74 @@ import (
 	"braid/antenna"
 	"braid/download"
 	"braid/internal/job"
+	"braid/internal/listen"
+	"braid/internal/option"
 	"braid/internal/problem"
-	"braid/internal/watch"
 	"braid/source"
 )
 
+// A Watcher has what a command needs to watch.
+type Watcher struct {
+	Err     io.Writer // for the log
+	Metrics *Metrics
+	Once    bool   // for one round
+	Fleet   *Fleet // where updates become jobs; nil: they are downloaded
+}
+
 // A service is a watcher that runs.
 type service struct {
-	*watchCommand
-	log     *watchLog
-	store   *antenna.Store
-	metrics *watch.Metrics
-	notify  watch.Notifier
-	tally   roundTally
+	*Watcher
+	log    *ServiceLog
+	store  *antenna.Store
+	notify Notifier
+	tally  roundTally
 	// polled judges whether feeds are reached, and unreached has room for one word that they are not. Both are for a fleet.
-	polled    watch.Reach
+	polled    Reach
 	unreached chan struct{}
 	// current is the setup at work. It is another one after each reload.
 	current atomic.Pointer[setup]
 }
 
-func newMetrics() *watch.Metrics {
-	return &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
-}
-
 // storeFile and memoryFile are in the folder of the state.
 const storeFile, memoryFile = "antenna.db", "memory.json"
 
-// watch watches until ctx ends, or once. With names it is about these feeds or watches only.
-func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) error {
-	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: watch.NotifierOf(os.Getenv), unreached: make(chan struct{}, 1)}
-	if s.metrics = v.counted; s.metrics == nil {
-		s.metrics = newMetrics()
+// Watch watches until ctx ends or, with Once or names, for one round. With names it is about these feeds or watches only.
+// The kinds are those of what is not up to date after a round.
+func (w *Watcher) Watch(ctx context.Context, c *Loaded, names []string) (kinds []download.Kind, err error) {
+	s := &service{Watcher: w, log: NewServiceLog(w.Err, c.Log.Format), notify: NotifierOf(os.Getenv), unreached: make(chan struct{}, 1)}
+	s.log.rounds = w.Once || names != nil
+	s.log.Configure(c)
+	if err := Check(c); err != nil { // before anything is made
+		return nil, err
 	}
-	s.log.rounds = v.Once || names != nil
-	s.log.configure(c)
-	if _, err := newSetup(c, nil, s.log.Logger); err != nil { // before anything is made
-		return err
+	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
+		return nil, problem.Local("watch", c.Folder, err)
 	}
-	if err := os.MkdirAll(c.state, 0o700); err != nil {
-		return problem.Local("watch", c.state, err)
-	}
-	store, err := antenna.OpenStore(filepath.Join(c.state, storeFile))
+	store, err := antenna.OpenStore(filepath.Join(c.Folder, storeFile))
 	if err != nil {
-		return storeFailure(err)
+		return nil, storeFailure(err)
 	}
 	s.store = store
-	if s.lead != nil {
+	if s.Fleet != nil {
 		err = s.adopt(ctx)
 	}
 	if err == nil {
 		err = s.use(c)
 	}
 	if err == nil {
-		err = s.work(ctx, c, names)
+		kinds, err = s.work(ctx, c, names)
 	}
-	return errors.Join(err, store.Close())
+	return kinds, errors.Join(err, store.Close())
+}
+
+// Check returns an error if a configuration, or a file that it names, is wrong.
+func Check(c *Loaded) error {
+	_, err := newSetup(c, nil, slog.New(slog.DiscardHandler))
+	return err
 }
 
 // work watches with the current setup.
-func (s *service) work(ctx context.Context, c *loaded, names []string) error {
+func (s *service) work(ctx context.Context, c *Loaded, names []string) ([]download.Kind, error) {
 	defer func() { s.current.Load().close() }()
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -85,17 +94,17 @@ func (s *service) work(ctx context.Context, c *loaded, names []string) error {
 	defer stop()
 	wg.Go(func() { s.remember(learning) })
 	if s.Once || names != nil {
-		return s.runOnce(ctx, names)
+		return s.round(ctx, names), nil
 	}
-	return s.serve(ctx, c)
+	return nil, s.serve(ctx, c)
 }
 
-// rememberEvery is how often the speeds that were learned are written, if there are any.
-const rememberEvery = time.Minute
+// RememberEvery is how often the speeds that were learned are written, if there are any.
+const RememberEvery = time.Minute
 
 // remember writes now and then what was learned.
 func (s *service) remember(ctx context.Context) {
-	ticker := time.NewTicker(rememberEvery)
+	ticker := time.NewTicker(RememberEvery)
 	defer ticker.Stop()
 	for {
 		select {
@@ -116,55 +125,42 @@ func storeFailure(err error) error {
 }
 
 // use makes a setup of a configuration the current one.
-func (s *service) use(c *loaded) error {
+func (s *service) use(c *Loaded) error {
 	next, err := newSetup(c, s.store, s.log.Logger)
 	if err != nil {
 		return err
 	}
 	next.antenna.Observe = func(ev antenna.Event) {
-		s.metrics.Observe(ev)
+		s.Metrics.Observe(ev)
 		s.log.event(ev)
 		s.tally.add(ev)
-		if s.lead != nil {
+		if s.Fleet != nil {
 			s.reach(ev)
 		}
 	}
-	s.log.configure(c)
-	if err := job.AdoptState(next.client.State, c.state); err != nil {
+	s.log.Configure(c)
+	if err := job.AdoptState(next.client.State, c.Folder); err != nil {
 		s.log.Warn("state", "error", err)
 	}
-	for _, text := range c.warnings() {
+	for _, text := range c.Warnings() {
 		s.log.Warn("configuration", "warning", text)
 	}
 	status, err := next.antenna.Status(context.Background())
 	if err != nil {
 		return &problem.Problem{Kind: download.Local, What: "watch", Where: "store", Why: err.Error()}
 	}
-	s.metrics.Know(status)
+	s.Metrics.Know(status)
 	for _, w := range c.Watches {
-		s.metrics.Add(w.Name)
+		s.Metrics.Add(w.Name)
 	}
 	next.stop = next.sites.Limits.Follow()
 	s.current.Store(next)
 	return nil
 }
 
-// garbage is how much of it there may be for what is in use, in percent, before it is collected: half of what is usual.
-// A service has time; its memory is taken from others for years.
-const garbage = 50
-
-// spareMemory has less garbage lie about, unless the environment says how much, until the function is called.
-func spareMemory() (end func()) {
-	if os.Getenv("GOGC") != "" {
-		return func() {}
-	}
-	before := debug.SetGCPercent(garbage)
-	return func() { debug.SetGCPercent(before) }
-}
-
 // serve watches until ctx ends.
-func (s *service) serve(ctx context.Context, c *loaded) error {
-	defer spareMemory()()
+func (s *service) serve(ctx context.Context, c *Loaded) error {
+	defer SpareMemory()()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)
@@ -172,23 +168,23 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
-	socket, err := watch.Listen(c.state)
+	socket, err := Listen(c.Folder)
 	if err != nil {
-		return &problem.Problem{Kind: download.Local, What: "watch", Where: c.state, Why: listenReason(err)}
+		return &problem.Problem{Kind: download.Local, What: "watch", Where: c.Folder, Why: listen.Reason(err)}
 	}
 	wg.Go(func() {
-		if err := watch.Serve(ctx, socket, s); err != nil {
+		if err := Serve(ctx, socket, s); err != nil {
 			s.log.Error("control", "error", err)
 		}
 	})
-	if s.lead == nil { // else they are served while it stands by, too
-		end, err := serveMetrics(ctx, c.Metrics, s.metrics, s.log.Logger)
+	if s.Fleet == nil { // else they are served while it stands by, too
+		end, err := ServeMetrics(ctx, c.Metrics, s.Metrics, s.log.Logger)
 		if err != nil {
 			return err
 		}
 		defer end()
 	}
-	if s.lead != nil {
+	if s.Fleet != nil {
 		wg.Go(func() { s.yield(ctx) })
 	}
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx)) // to the very end: programs may take half a minute to it
@@ -198,7 +194,7 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 }
 
 // rounds watches by one configuration after the other.
-func (s *service) rounds(ctx context.Context, c *loaded, hup <-chan os.Signal) error {
+func (s *service) rounds(ctx context.Context, c *Loaded, hup <-chan os.Signal) error {
 	s.ready(c)
 	for {
 		now := s.current.Load()
@@ -230,7 +226,7 @@ func (s *service) rounds(ctx context.Context, c *loaded, hup <-chan os.Signal) e
 }
 
 // await waits until the watching ends, or until there is another configuration, which is returned.
-func (s *service) await(c *loaded, ended <-chan error, hup <-chan os.Signal, ctx context.Context) (next *loaded, err error) {
+func (s *service) await(c *Loaded, ended <-chan error, hup <-chan os.Signal, ctx context.Context) (next *Loaded, err error) {
 	done := ctx.Done()
 	for {
 		select {
@@ -255,16 +251,16 @@ func (s *service) await(c *loaded, ended <-chan error, hup <-chan os.Signal, ctx
 }
 
 // reload reads the configuration anew. One that is wrong is told of, and changes nothing.
-func (s *service) reload(c *loaded) *loaded {
+func (s *service) reload(c *Loaded) *Loaded {
 	s.notified(s.notify.Reloading())
 	next, err := s.read(c)
 	if err != nil {
 		s.refuse(c, err)
 		return nil
 	}
-	if next.state != c.state || next.Metrics != c.Metrics || next.Log.Format != c.Log.Format {
+	if next.Folder != c.Folder || next.Metrics != c.Metrics || next.Log.Format != c.Log.Format {
 		s.log.Warn("state, metrics and log-format are as they were until the next start")
-		next.state, next.Metrics, next.Log.Format = c.state, c.Metrics, c.Log.Format
+		next.Folder, next.Metrics, next.Log.Format = c.Folder, c.Metrics, c.Log.Format
 	}
 	if c.by != nil { // the client is the daemon's
 		if c.by.pace(next); !slices.Equal(next.Hosts, c.Hosts) {
@@ -276,38 +272,38 @@ func (s *service) reload(c *loaded) *loaded {
 }
 
 // read reads the configuration, and everything that it names.
-func (s *service) read(c *loaded) (*loaded, error) {
-	if c.file == "" {
+func (s *service) read(c *Loaded) (*Loaded, error) {
+	if c.File == "" {
 		return nil, problem.Misuse("", "it is of flags, which do not change", "")
 	}
-	next, err := s.fromFile(c.file, toWatch)
+	next, err := c.Reread()
 	if err != nil {
 		return nil, err
 	}
 	next.by = c.by
-	state := next.state
-	next.state = c.state
+	state := next.Folder
+	next.Folder = c.Folder
 	_, err = newSetup(next, s.store, s.log.Logger)
-	next.state = state
+	next.Folder = state
 	return next, err
 }
 
 // refuse says that another configuration is wrong, and that c stays: to the log, and to the service manager, for which
 // a reload ends when the service is ready again, and never fails.
-func (s *service) refuse(c *loaded, err error) {
+func (s *service) refuse(c *Loaded, err error) {
 	f := problem.Of(err)
 	s.log.Error("the configuration stays as it was", "where", f.Where, "error", f.Why, "hint", f.Hint)
-	s.notified(s.notify.Ready(s.log.clean(c.watching() + ", as before: the configuration is wrong: " + f.Where + ": " + f.Why)))
+	s.notified(s.notify.Ready(s.log.Clean(c.watching() + ", as before: the configuration is wrong: " + f.Where + ": " + f.Why)))
 }
 
 // ready tells the service manager, and the log.
-func (s *service) ready(c *loaded) {
-	s.log.Info(c.watching(), "state", c.state)
+func (s *service) ready(c *Loaded) {
+	s.log.Info(c.watching(), "state", c.Folder)
 	s.notified(s.notify.Ready(c.watching()))
 }
 
-func (c *loaded) watching() string {
-	return fmt.Sprintf("watching %s by %s", count(len(c.Feeds), "feed"), countWatches(len(c.Watches)))
+func (c *Loaded) watching() string {
+	return fmt.Sprintf("watching %s by %s", option.Count(len(c.Feeds), "feed"), countWatches(len(c.Watches)))
 }
 
 func countWatches(n int) string {
@@ -344,29 +340,4 @@ func (s *service) pulse(ctx context.Context) {
 		}
 		cancel()
 	}
-}
-
-// Status says how feeds and watches stand.
-func (s *service) Status(ctx context.Context) (antenna.Status, error) {
-	now := s.current.Load()
-	status, err := now.antenna.Status(ctx)
-	if err == nil && now.of.by != nil {
-		err = now.of.by.describe(ctx, status.Watches)
-	}
-	return status, err
-}
-
-// RunNow has a feed or a watch looked after now.
-func (s *service) RunNow(ctx context.Context, name string) error {
-	return s.current.Load().antenna.RunNow(ctx, name)
-}
-
-// Forget has a feed or a watch forgotten.
-func (s *service) Forget(ctx context.Context, name string) error {
-	return s.current.Load().forget(ctx, name)
-}
-
-// forget makes what is known of a feed or a watch unknown.
-func (s *setup) forget(ctx context.Context, name string) error {
-	return errors.Join(s.antenna.Forget(ctx, name), s.memory.Forget(name))
 }

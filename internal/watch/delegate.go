@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,20 +18,18 @@ import (
 	"braid/daemon/queue"
 	"braid/download"
 	"braid/internal/job"
-	"braid/internal/option"
 	"braid/internal/problem"
-	"braid/internal/watch"
 )
 
-// A delegate has a daemon do the downloads of a watcher. Each version of a file that a watch wants is an entry of the
+// A Delegate has a daemon do the downloads of a watcher. Each version of a file that a watch wants is an entry of the
 // queue: its GID is made of watch, URL and version, so that an update that comes again finds its entry. A nil delegate
 // watches nothing.
-type delegate struct {
+type Delegate struct {
 	*service
-	config *loaded
+	config *Loaded
 	client *download.Client
 	engine *daemon.Daemon
-	pace   func(*loaded) // sets that of hosts to what a configuration says, unless the daemon has its own
+	pace   func(*Loaded) // sets that of hosts to what a configuration says, unless the daemon has its own
 	// isReserved reports whether a path leads to what the daemon goes by.
 	isReserved func(path string) bool
 
@@ -69,52 +66,31 @@ const (
 	watchGrace = 3 * time.Second
 )
 
-// readWatch reads the configuration of the watcher. One that is wrong is refused before anything is made.
-func (d *daemonCommand) readWatch() error {
-	if d.Watch == "" {
-		return nil
-	}
-	v := &watchCommand{streams: d.streams, inDaemon: true, Quiet: d.Quiet, Verbose: d.Verbose, NotHost: option.WordsValue(d.Job.Location.NotHost), GeoIPDB: d.Job.Location.GeoIPDB}
-	c, err := v.load([]string{d.Watch}, toWatch)
-	if err != nil {
-		return err
-	}
-	state, err := daemonState(d.State)
-	if err != nil {
-		return err
-	}
-	if c.state == state {
-		return problem.Misuse(d.Watch, "state: the daemon keeps its queue in that folder",
-			"another one, or none: then it is in your state folder")
-	}
-	w := &delegate{
-		service: &service{watchCommand: v}, config: c, claims: map[queue.GID]*handover{}, came: make(chan struct{}), latest: map[string]queue.GID{}, over: make(chan struct{}),
+// NewDelegate returns a delegate of the watches of c, which must name no object store. A path that isReserved reports is
+// nothing that a download may replace. Pace is called with each configuration.
+func NewDelegate(c *Loaded, m *Metrics, isReserved func(path string) bool, pace func(*Loaded)) (*Delegate, error) {
+	w := &Delegate{
+		service: &service{Watcher: &Watcher{Metrics: m}}, config: c, pace: pace, isReserved: isReserved,
+		claims: map[queue.GID]*handover{}, came: make(chan struct{}), latest: map[string]queue.GID{}, over: make(chan struct{}),
 	}
 	c.by = w
 	for _, watched := range c.Watches {
 		if watched.To != "" {
-			return problem.Misuse(d.Watch, "watch."+watched.Name+".to: the queue of a daemon puts files into folders",
-				"braid watch "+d.Watch+" puts them into an object store")
+			return nil, problem.Misuse(c.File, "watch."+watched.Name+".to: the queue of a daemon puts files into folders",
+				"braid watch "+c.File+" puts them into an object store")
 		}
 	}
-	if _, err := newSetup(c, nil, slog.New(slog.DiscardHandler)); err != nil {
-		return err
-	}
-	for _, word := range c.Hosts { // newSetup has read them
-		if err := d.Job.HTTP.AllowHost.Set(word); err != nil {
-			return problem.Misuse("allow-hosts "+word, err.Error(), "")
-		}
-	}
-	w.isReserved = func(path string) bool { return job.LeadsTo(path, ownOfDaemon(d)) }
-	w.pace = func(c *loaded) {
-		d.Job.HTTP.Pace.Set(cmp.Or(d.Job.HTTP.HostRate, number(c.HostRate)), cmp.Or(int64(d.Job.HTTP.HostLimitRate), c.HostLimit))
-	}
-	d.watching = w
-	return nil
+	return w, Check(c)
 }
 
-// typed are the URLs of the configuration.
-func (w *delegate) typed() []string {
+// KeepPace holds hosts to the pace of the configuration.
+func (w *Delegate) KeepPace() { w.pace(w.config) }
+
+// Close closes the store of the watcher.
+func (w *Delegate) Close() error { return w.store.Close() }
+
+// Typed are the URLs of the configuration.
+func (w *Delegate) Typed() []string {
 	if w == nil {
 		return nil
 	}
@@ -122,7 +98,7 @@ func (w *delegate) typed() []string {
 }
 
 // share is the client of the daemon, with the limits of the configuration.
-func (w *delegate) share(c *loaded, at *job.Sites) *download.Client {
+func (w *Delegate) share(c *Loaded, at *job.Sites) *download.Client {
 	client := *w.client
 	if own := at.Limits.Of(c.Rate); own != nil {
 		client.Limit = own.Within(client.Limit)
@@ -133,8 +109,8 @@ func (w *delegate) share(c *loaded, at *job.Sites) *download.Client {
 	return &client
 }
 
-// own is what the watcher goes by now.
-func (w *delegate) own() []string {
+// Own is what the watcher goes by now.
+func (w *Delegate) Own() []string {
 	if s := w.current.Load(); s != nil {
 		return ownOfWatcher(s.of, s.sites)
 	}
@@ -142,7 +118,7 @@ func (w *delegate) own() []string {
 }
 
 // take makes a setup one whose downloads the daemon does.
-func (w *delegate) take(c *loaded, s *setup) {
+func (w *Delegate) take(c *Loaded, s *setup) {
 	const programs = 4 // as of the antenna's handlers
 	s.updater.Get, s.updater.Grace, s.updater.Programs = w.get, watchGrace, cmp.Or(c.Parallel, programs)
 	s.antenna.Handlers = delegated
@@ -161,15 +137,14 @@ func (w *delegate) take(c *loaded, s *setup) {
 	}
 }
 
-// open opens the store of the watcher.
-func (w *delegate) open(log *watchLog, engine *daemon.Daemon, client *download.Client) error {
+// Open opens the store of the watcher.
+func (w *Delegate) Open(log *ServiceLog, engine *daemon.Daemon, client *download.Client) error {
 	w.engine, w.client, w.log = engine, client, log
-	w.metrics = newMetrics()
-	if err := os.MkdirAll(w.config.state, 0o700); err != nil {
-		return problem.Local("watch", w.config.state, err).WithHint("state = in " + w.config.file + " names a folder that the daemon may write")
+	if err := os.MkdirAll(w.config.Folder, 0o700); err != nil {
+		return problem.Local("watch", w.config.Folder, err).WithHint("state = in " + w.config.File + " names a folder that the daemon may write")
 	}
 	var err error
-	if w.store, err = antenna.OpenStore(filepath.Join(w.config.state, storeFile)); err != nil {
+	if w.store, err = antenna.OpenStore(filepath.Join(w.config.Folder, storeFile)); err != nil {
 		return storeFailure(err)
 	}
 	if err := w.use(w.config); err != nil {
@@ -178,8 +153,8 @@ func (w *delegate) open(log *watchLog, engine *daemon.Daemon, client *download.C
 	return nil
 }
 
-// run watches until ctx ends.
-func (w *delegate) run(ctx context.Context) error {
+// Run watches until ctx ends.
+func (w *Delegate) Run(ctx context.Context) error {
 	if w == nil {
 		<-ctx.Done()
 		return nil
@@ -201,8 +176,8 @@ func (w *delegate) run(ctx context.Context) error {
 	return w.serve(ctx, w.config)
 }
 
-// end tells that the engine has ended.
-func (w *delegate) end() {
+// End tells that the engine has ended.
+func (w *Delegate) End() {
 	if w != nil {
 		close(w.over)
 	}
@@ -230,11 +205,11 @@ func fileOf(e *queue.Entry) string {
 }
 
 // get has an update wait for its entry. It is a watch.Getter.
-func (w *delegate) get(ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error)) (res download.Result, err error) {
+func (w *Delegate) get(ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error)) (res download.Result, err error) {
 	c := &handover{prepare: prepare, idle: make(chan struct{}, 1), stopped: make(chan stopped, 1)}
 	e := queue.Entry{GID: gidOf(&u), URIs: []string{job.MaskWord(u.URL)}, Watch: u.Watch}
 	if r := w.current.Load().updater.Rules[u.Watch]; r != nil {
-		e.Priority = map[watch.Priority]int{"high": 1, "low": -1}[r.Watch.Priority]
+		e.Priority = map[Priority]int{"high": 1, "low": -1}[r.Watch.Priority]
 		if x, err := r.Report(u); err == nil {
 			e.Path = filepath.Join(r.Dir, filepath.FromSlash(x.Name))
 		}
@@ -247,7 +222,7 @@ func (w *delegate) get(ctx context.Context, u antenna.Update, prepare func(end f
 	case s := <-c.stopped:
 		switch {
 		case s.Status == queue.Removed:
-			return s.res, watch.ErrDeclined
+			return s.res, ErrDeclined
 		case s.Status == queue.Failed && s.err == nil:
 			return s.res, errors.New(s.Outcome.Message)
 		}
@@ -258,7 +233,7 @@ func (w *delegate) get(ctx context.Context, u antenna.Update, prepare func(end f
 }
 
 // interrupted is the error of an update that is broken off by the end of the watcher.
-func (w *delegate) interrupted(ctx context.Context, e *queue.Entry, err error) error {
+func (w *Delegate) interrupted(ctx context.Context, e *queue.Entry, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
@@ -267,7 +242,7 @@ func (w *delegate) interrupted(ctx context.Context, e *queue.Entry, err error) e
 
 // enter puts the entry of an update into the queue, or finds it there. That of an older version that did not come goes.
 // It is called in the engine's loop.
-func (w *delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *handover) error {
+func (w *Delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *handover) error {
 	now := time.Now()
 	switch old, there := q.Entry(e.GID); {
 	case there && old.Watch != e.Watch: // clients choose GIDs as well
@@ -312,7 +287,7 @@ func drop(q *queue.Queue, now time.Time, e queue.Entry) error {
 }
 
 // leave ends the claim of an update. A download that is at work for it ends first, and begins again when the update comes again.
-func (w *delegate) leave(g queue.GID, c *handover) {
+func (w *Delegate) leave(g queue.GID, c *handover) {
 	w.mu.Lock()
 	c.left = true
 	active := c.active
@@ -334,8 +309,8 @@ func (w *delegate) leave(g queue.GID, c *handover) {
 	}
 }
 
-// stopped is told of entries whose downloads have ended.
-func (w *delegate) stopped(e queue.Entry, res download.Result, err error) {
+// Stopped is told of entries whose downloads have ended.
+func (w *Delegate) Stopped(e queue.Entry, res download.Result, err error) {
 	if w == nil {
 		return
 	}
@@ -360,8 +335,8 @@ func (w *delegate) stopped(e queue.Entry, res download.Result, err error) {
 	}
 }
 
-// request makes the request of an entry by its update, which may be yet to come.
-func (w *delegate) request(ctx context.Context, e queue.Entry) (download.Request, error) {
+// Request makes the request of an entry by its update, which may be yet to come.
+func (w *Delegate) Request(ctx context.Context, e queue.Entry) (download.Request, error) {
 	unknown := &problem.Problem{What: "watch " + e.Watch, Where: e.URIs[0], Why: "this version is not asked for any more"}
 	unknown.Hint = "braid watch run asks for what there is now"
 	if w == nil {

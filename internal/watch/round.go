@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"context"
@@ -11,33 +11,30 @@ import (
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/problem"
 )
 
-// runOnce is one round. Its exit code is that of the worst watch that is not up to date, whether that was found out in
-// this round or before.
-func (s *service) runOnce(ctx context.Context, names []string) error {
+// round is one round. It returns the kinds of what is not up to date, whether that was found out in this round or before;
+// none if a signal ended it.
+func (s *service) round(ctx context.Context, names []string) (kinds []download.Kind) {
 	now := s.current.Load()
 	err := now.antenna.Once(ctx, s.handler(now), names...)
-	if code, ok := signalCode(ctx); ok {
-		return reported(code)
+	if now.of.Command.Ended(ctx) {
+		return nil
 	}
-	var codes []int
 	for _, err := range flatten(err) {
 		kind, known := watchKind(err)
 		if !known {
 			s.log.Error("error", "error", err) // it has not been logged
 		}
-		codes = append(codes, kindCode(kind))
+		kinds = append(kinds, kind)
 	}
 	if status, err := now.antenna.Status(ctx); err == nil { // else the round has met it, too
-		codes = append(codes, s.behind(status, names)...)
+		kinds = append(kinds, s.behind(now.of.Command, status, names)...)
 		s.log.round(&s.tally, status)
 	}
-	if code := batchCode(codes); code != exitDone {
-		return reported(code)
-	}
-	return nil
+	return kinds
 }
 
 func flatten(err error) (errs []error) {
@@ -88,58 +85,57 @@ func handleKind(err error) download.Kind {
 	return problem.OfDownload(err).Kind
 }
 
-// judge is what an antenna is told of errors.
-func judge(err error) (code int, lasting bool) {
+// judge is what an antenna is told of errors. It remembers them by their exit codes.
+func (c *Command) judge(err error) (code int, lasting bool) {
 	if e, ok := errors.AsType[*antenna.PollError](err); ok {
 		kind, _ := watchKind(e)
-		return kindCode(kind), false
+		return c.ExitCode(kind), false
 	}
 	kind := handleKind(err)
-	return kindCode(kind), problem.Lasting(kind)
+	return c.ExitCode(kind), problem.Lasting(kind)
 }
 
-// behind are the exit codes of the watches that are not up to date, of these names or of all. What this round has not
+// behind returns the kinds of the watches that are not up to date, of these names or of all. What this round has not
 // told of is told of here, with a line for each: a user who runs it from cron must not take silence for success while
 // something waits to be tried again. A feed that is down is asked again within the hour, and is told of by the round
 // that asks it.
-func (s *service) behind(status antenna.Status, names []string) (codes []int) {
+func (s *service) behind(c *Command, status antenna.Status, names []string) (kinds []download.Kind) {
 	var order []*lag
 	worst := map[string]*lag{}
 	add := func(l lag) {
 		if !l.late || len(names) > 0 && !slices.Contains(names, l.watch) {
 			return
 		}
-		code := kindCode(l.kind)
-		codes = append(codes, code)
+		kinds = append(kinds, l.kind)
 		known := worst[l.watch]
 		if known == nil {
 			known = &l
 			worst[l.watch], order = known, append(order, known)
-		} else if rank(code) < rank(kindCode(known.kind)) {
+		} else if c.Worse(l.kind, known.kind) {
 			l.files = known.files
 			*known = l
 		}
 		known.files++
 	}
 	for i := range status.Watches {
-		add(lagOf(&status.Watches[i]))
+		add(c.lagOf(&status.Watches[i]))
 	}
 	for _, f := range status.Feeds {
 		if f.Kind == antenna.Page && f.Err != "" {
-			add(lag{f.Name, f.URL, true, exitKind(f.Code), f.Err, f.Failures, f.Next, 0})
+			add(lag{f.Name, f.URL, true, c.Kind(f.Code), f.Err, f.Failures, f.Next, 0})
 		}
 	}
 	for _, l := range order {
 		if s.tally.failed[l.watch] {
 			continue
 		}
-		args := []any{"watch", l.watch, "url", l.url, "error", l.why, "try", l.try, "next", stamp(l.next)}
+		args := []any{"watch", l.watch, "url", l.url, "error", l.why, "try", l.try, "next", option.Stamp(l.next)}
 		if l.files > 1 {
 			args = append(args, "files", l.files)
 		}
 		s.log.Error("not up to date", args...)
 	}
-	return codes
+	return kinds
 }
 
 // A lag is why a watch is not up to date; of several files the worst.
@@ -155,12 +151,12 @@ type lag struct {
 
 // lagOf is why a file is not up to date. It is not late if it is, or if it could not be more so: the server does not
 // have yet what a feed reports.
-func lagOf(w *antenna.WatchStatus) lag {
+func (c *Command) lagOf(w *antenna.WatchStatus) lag {
 	l := lag{watch: w.Name, url: w.URL, try: w.Try, next: w.Next}
 	switch {
 	case !w.Pending:
 	case w.Err != "":
-		l.late, l.kind, l.why = true, exitKind(w.Code), w.Err
+		l.late, l.kind, l.why = true, c.Kind(w.Code), w.Err
 	case w.Limited:
 		l.late, l.kind, l.why = true, download.Limit, "its feed may have no more today (updates-a-day, bytes-a-day)"
 	case !w.Ahead && w.Next.After(time.Now()):

@@ -1,6 +1,7 @@
-package cli
+package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -15,20 +16,23 @@ import (
 	"braid/download"
 	"braid/internal/job"
 	"braid/internal/mask"
+	"braid/internal/option"
 )
 
-// A watchLog is the log of a watcher. Nothing from outside gets into it unescaped (rule 61), and no secret of the
-// configuration, wherever it comes from (rule 62): a server may send back what it was told.
-type watchLog struct {
+// A ServiceLog is the log of a watcher. Nothing from outside gets into it unescaped, and no secret of the
+// configuration, wherever it comes from: a server may send back what it was told.
+type ServiceLog struct {
 	*slog.Logger
 	level   slog.LevelVar
 	rounds  bool // one round, and not years
 	jobs    bool // updates become jobs, each of which has a line of its own
-	secrets atomic.Pointer[hider]
+	hint    func(*download.Error) string
+	secrets atomic.Pointer[mask.Hider]
 }
 
-func newWatchLog(w io.Writer, format string) *watchLog {
-	l := &watchLog{}
+// NewServiceLog returns the log of a service in a format, "text" or "json".
+func NewServiceLog(w io.Writer, format string) *ServiceLog {
+	l := &ServiceLog{}
 	o := &slog.HandlerOptions{Level: &l.level, ReplaceAttr: l.replace}
 	var h slog.Handler = slog.NewTextHandler(w, o)
 	if format == "json" {
@@ -38,9 +42,9 @@ func newWatchLog(w io.Writer, format string) *watchLog {
 	return l
 }
 
-// commandLog is the log of a command that -q and -v make quieter or louder.
-func commandLog(w io.Writer, format string, quiet, verbose bool) *watchLog {
-	l := newWatchLog(w, format)
+// CommandLog is the log of a command that -q and -v make quieter or louder.
+func CommandLog(w io.Writer, format string, quiet, verbose bool) *ServiceLog {
+	l := NewServiceLog(w, format)
 	switch {
 	case quiet:
 		l.level.Set(slog.LevelWarn)
@@ -50,8 +54,8 @@ func commandLog(w io.Writer, format string, quiet, verbose bool) *watchLog {
 	return l
 }
 
-// configure takes level and secrets of a configuration.
-func (l *watchLog) configure(c *loaded) {
+// Configure takes level and secrets of a configuration.
+func (l *ServiceLog) Configure(c *Loaded) {
 	l.level.Set(slog.LevelInfo)
 	if c.Log.Level != "" {
 		var level slog.Level
@@ -59,31 +63,33 @@ func (l *watchLog) configure(c *loaded) {
 			l.level.Set(level)
 		}
 	}
-	l.secrets.Store(c.hider())
+	l.hint = c.Command.Hint
+	l.secrets.Store(c.Hider())
 }
 
-// hider takes the secrets of a configuration out of a text.
-func (c *loaded) hider() *hider { return newHider(c.Secrets) }
+// Hider takes the secrets of a configuration out of a text.
+func (c *Loaded) Hider() *mask.Hider { return mask.NewHider(c.Secrets) }
 
-func (l *watchLog) replace(_ []string, a slog.Attr) slog.Attr {
+func (l *ServiceLog) replace(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value; v.Kind() {
 	case slog.KindDuration:
 		a.Value = slog.Float64Value(v.Duration().Round(time.Millisecond).Seconds())
 	case slog.KindString:
-		a.Value = slog.StringValue(l.clean(v.String()))
+		a.Value = slog.StringValue(l.Clean(v.String()))
 	case slog.KindAny:
 		switch any := v.Any().(type) {
 		case nil, *slog.Source, slog.Level:
 		case error:
-			a.Value = slog.StringValue(l.clean(any.Error()))
+			a.Value = slog.StringValue(l.Clean(any.Error()))
 		default:
-			a.Value = slog.StringValue(l.clean(v.String()))
+			a.Value = slog.StringValue(l.Clean(v.String()))
 		}
 	}
 	return a
 }
 
-func (l *watchLog) clean(s string) string {
+// Clean returns s as the log would have it.
+func (l *ServiceLog) Clean(s string) string {
 	if r := l.secrets.Load(); r != nil {
 		s = r.Replace(s)
 	}
@@ -91,18 +97,18 @@ func (l *watchLog) clean(s string) string {
 }
 
 // event logs what happens in the antenna.
-func (l *watchLog) event(ev antenna.Event) {
+func (l *ServiceLog) event(ev antenna.Event) {
 	switch ev := ev.(type) {
 	case antenna.Polled:
 		l.Debug("polled", "feed", ev.Feed, "status", ev.Status, "unchanged", ev.Unchanged, "bytes", ev.Bytes,
 			"records", ev.Records,
-			"matched", ev.Matched, "skipped", ev.Skipped, "took", ev.Took, "next", stamp(ev.Next))
+			"matched", ev.Matched, "skipped", ev.Skipped, "took", ev.Took, "next", option.Stamp(ev.Next))
 	case antenna.PollFailed:
 		log := l.Logger
 		if hint := pollHint(ev.Err); hint != "" {
 			log = log.With("hint", hint)
 		}
-		log.Warn("poll failed", "feed", ev.Feed, "error", ev.Err, "failures", ev.Failures, "next", stamp(ev.Next))
+		log.Warn("poll failed", "feed", ev.Feed, "error", ev.Err, "failures", ev.Failures, "next", option.Stamp(ev.Next))
 	case antenna.Updated:
 		u := &ev.Update
 		l.Info("update", "watch", u.Watch, "url", job.MaskWord(u.URL), "feed", u.Feed,
@@ -123,7 +129,7 @@ func (l *watchLog) event(ev antenna.Event) {
 			}
 		}
 		l.Log(context.Background(), level, "skipped", "feed", ev.Feed, "watch", ev.Watch, "why", string(ev.Why),
-			"until", stamp(ev.Until))
+			"until", option.Stamp(ev.Until))
 	case antenna.NoneFits:
 		l.Warn("no URL of the feed fits the watch", "feed", ev.Feed, "watch", ev.Watch, "urls", ev.URLs, "example", ev.Example)
 	case antenna.StoreLost:
@@ -135,7 +141,7 @@ func (l *watchLog) event(ev antenna.Event) {
 	}
 }
 
-func (l *watchLog) handled(ev *antenna.Handled) {
+func (l *ServiceLog) handled(ev *antenna.Handled) {
 	u, o := &ev.Update, &ev.Outcome
 	log := l.With("watch", u.Watch, "url", job.MaskWord(u.URL), "try", u.Try, "took", ev.Took)
 	if e, ok := errors.AsType[*download.Error](ev.Err); ok {
@@ -144,18 +150,18 @@ func (l *watchLog) handled(ev *antenna.Handled) {
 			return
 		}
 		if e.Hint != "" {
-			log = log.With("hint", watchHint(hintOf(e)))
+			log = log.With("hint", watchHint(l.hint(e)))
 		}
 	}
 	switch {
 	case ev.Err != nil:
-		log.Error("failed", "error", ev.Err, "next", stamp(ev.Next))
+		log.Error("failed", "error", ev.Err, "next", option.Stamp(ev.Next))
 	case o.Declined:
 		log.Info("not wanted: it was removed from the queue")
 	case o.Changed:
-		log.Info("new version", "path", o.Path, "size", o.Size, "bytes", o.Bytes, "evidence", orUnverified(o.Evidence))
+		log.Info("new version", "path", o.Path, "size", o.Size, "bytes", o.Bytes, "evidence", cmp.Or(o.Evidence, "unverified"))
 	case ev.Ahead:
-		log.Info("the server does not have yet what the feed reports", "feed", u.Feed, "next", stamp(ev.Next))
+		log.Info("the server does not have yet what the feed reports", "feed", u.Feed, "next", option.Stamp(ev.Next))
 	default:
 		log.Info("nothing new", "path", o.Path)
 	}
@@ -214,7 +220,7 @@ func (t *roundTally) add(ev antenna.Event) {
 
 // round logs what a round came to, and of which watches nothing was logged yet: a user who waits for a file sees why it
 // does not come. What a feed tells that could not be read, of which there was a warning, is not known.
-func (l *watchLog) round(t *roundTally, s antenna.Status) {
+func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {
 		switch {
@@ -235,20 +241,5 @@ func (l *watchLog) round(t *roundTally, s antenna.Status) {
 	}
 	l.Info("looked once", "polls", t.polls, "failed-polls", t.failedPolls, "updates", t.updates, "failed-updates",
 		t.failedUpdates,
-		"new-versions", t.versions, "next", stamp(next))
-}
-
-func orUnverified(evidence string) string {
-	if evidence == "" {
-		return "unverified"
-	}
-	return evidence
-}
-
-// stamp is a time for logs; empty for none.
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
+		"new-versions", t.versions, "next", option.Stamp(next))
 }

@@ -1,10 +1,10 @@
-package cli
+package mask
 
 import "testing"
 
 // Secrets are hidden however short they are (rule 62): where they stand alone if they are part of many words.
 func TestHider_Rule62(t *testing.T) {
-	h := newHider([]string{"abc", "abcdef", "x", "a!", "Bearer abcdef", "é1"})
+	h := NewHider([]string{"abc", "abcdef", "x", "a!", "Bearer abcdef", "é1"})
 	for in, want := range map[string]string{
 		"the password abc is wrong":     "the password *** is wrong",
 		"abc":                           "***",
@@ -23,7 +23,7 @@ func TestHider_Rule62(t *testing.T) {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
-	if got := newHider(nil).Replace("as it is"); got != "as it is" {
+	if got := NewHider(nil).Replace("as it is"); got != "as it is" {
 		t.Error(got)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func TestWatchRemembers(t *testing.T) {
 		for range 2 {
 			store.Learn("example.org:443", state.Speed{Rate: 1e6})
 		}
-		time.Sleep(rememberEvery - time.Second)
+		time.Sleep(RememberEvery - time.Second)
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("it is written at once, or somewhere else: %v", err)
 		}

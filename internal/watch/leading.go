@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path"
@@ -18,50 +19,50 @@ import (
 
 	"braid/antenna"
 	"braid/antenna/feed"
+	"braid/download"
 	"braid/fleet"
 	"braid/fleet/jetstream"
 	"braid/internal/job"
 	"braid/internal/problem"
-	"braid/internal/watch"
 )
 
 // resignTime is how long a watcher that ends may take to leave the others what it knows.
 const resignTime = 10 * time.Second
 
-// watchFor watches for a fleet: what is new becomes a job of its queue. Of the watchers with a configuration of one
-// name one polls, and the others stand by.
-func (v *watchCommand) watchFor(ctx context.Context, c *loaded) (err error) {
-	if err := c.checkForFleet(); err != nil {
-		return err
-	}
-	v.Fleet.lease = v.Lease
-	log := newWatchLog(v.streams.err, c.Log.Format)
-	log.configure(c)
-	if v.fleet, err = v.Fleet.open(ctx, "watch", log.Logger); err != nil {
-		return err
-	}
-	defer v.fleet.Close()
-	v.counted = newMetrics()
-	v.counted.More = v.expose
-	end, err := serveMetrics(ctx, c.Metrics, v.counted, log.Logger)
+// A Fleet is a queue where the updates of a watcher become jobs. Of the watchers with a configuration of one name one
+// polls, and the others stand by.
+type Fleet struct {
+	Queue   *jetstream.Queue
+	Failure func(error) error // puts an error of the queue into words
+	tally   counts
+	lead    *jetstream.Lead
+}
+
+// WatchFor watches for the fleet until ctx ends or, with Once, for one round.
+func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kind, err error) {
+	log := NewServiceLog(w.Err, c.Log.Format)
+	log.Configure(c)
+	f := w.Fleet
+	w.Metrics.More = f.expose
+	end, err := ServeMetrics(ctx, c.Metrics, w.Metrics, log.Logger)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer end()
 	for {
-		if v.lead, err = v.standBy(ctx, c, log); err != nil {
-			return nil // it ends
+		if f.lead, err = f.standBy(ctx, c, log); err != nil {
+			return nil, nil // it ends
 		}
-		err = v.watch(v.lead.Context, c, nil)
+		kinds, err = w.Watch(f.lead.Context, c, nil)
 		leaving, stop := context.WithTimeout(context.WithoutCancel(ctx), resignTime)
-		if left := v.lead.Resign(leaving); left != nil && ctx.Err() == nil {
+		if left := f.lead.Resign(leaving); left != nil && ctx.Err() == nil {
 			log.Warn("others do not know what was seen last", "error", left)
 		}
 		stop()
-		if err != nil || ctx.Err() != nil || v.Once {
-			return err
+		if err != nil || len(kinds) > 0 || ctx.Err() != nil || w.Once {
+			return kinds, err
 		}
-		if next, err := v.reread(c); err == nil {
+		if next, err := reread(c); err == nil {
 			c = next
 		} else {
 			log.Error("the configuration stays as it was", "error", err)
@@ -69,12 +70,22 @@ func (v *watchCommand) watchFor(ctx context.Context, c *loaded) (err error) {
 	}
 }
 
+// expose writes what the watcher counted for the fleet.
+func (f *Fleet) expose(e *Exposition) {
+	ExposeQueue(e, f.Queue)
+	e.Family("braid_watch_jobs_total", "counter", "Updates that were put into the queue, by what became of them.")
+	now := f.tally.now()
+	for _, news := range slices.Sorted(maps.Keys(now)) {
+		e.Sample(float64(now[news]), "news", news)
+	}
+}
+
 // standBy waits until this watcher is the one that polls.
-func (v *watchCommand) standBy(ctx context.Context, c *loaded, log *watchLog) (*jetstream.Lead, error) {
+func (f *Fleet) standBy(ctx context.Context, c *Loaded, log *ServiceLog) (*jetstream.Lead, error) {
 	hup := make(chan os.Signal, 1) // else it would end the process; the configuration is read when it is needed
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
-	notify := watch.NotifierOf(os.Getenv)
+	notify := NotifierOf(os.Getenv)
 	var beats sync.WaitGroup
 	defer beats.Wait()
 	beating, stop := context.WithCancel(ctx)
@@ -91,7 +102,7 @@ func (v *watchCommand) standBy(ctx context.Context, c *loaded, log *watchLog) (*
 		})
 	}
 	group, fingerprint := c.group()
-	return v.fleet.Lead(ctx, group, fingerprint, antenna.LastBucket, func(l jetstream.Leader) {
+	return f.Queue.Lead(ctx, group, fingerprint, antenna.LastBucket, func(l jetstream.Leader) {
 		log.Info("standing by", "group", group, "for", l.Holder)
 		if l.Print != fingerprint {
 			log.Warn("that watcher has another configuration of this name; those of two fleets need two names", "group", group)
@@ -103,19 +114,19 @@ func (v *watchCommand) standBy(ctx context.Context, c *loaded, log *watchLog) (*
 }
 
 // reread reads the configuration anew, as that of the watcher before may be old.
-func (v *watchCommand) reread(c *loaded) (*loaded, error) {
-	if c.file == "" {
+func reread(c *Loaded) (*Loaded, error) {
+	if c.File == "" {
 		return c, nil
 	}
-	next, err := v.fromFile(c.file, toWatch)
+	next, err := c.Reread()
 	if err == nil {
-		err = next.checkForFleet()
+		err = next.CheckForFleet()
 	}
 	return next, err
 }
 
 // group is what the watchers of a configuration have in common, the name of its file, and a fingerprint of its feeds and watches.
-func (c *loaded) group() (name, fingerprint string) {
+func (c *Loaded) group() (name, fingerprint string) {
 	sum := sha256.New()
 	for _, f := range c.Feeds {
 		fmt.Fprintf(sum, "%q %q\n", f.Name, f.URL)
@@ -124,30 +135,34 @@ func (c *loaded) group() (name, fingerprint string) {
 		fmt.Fprintf(sum, "%q %q\n", w.Name, w.URL)
 	}
 	fingerprint = fmt.Sprintf("%.8x", sum.Sum(nil))
-	if c.file == "" {
+	if c.File == "" {
 		return "flags-" + fingerprint, fingerprint
 	}
-	return strings.TrimSuffix(filepath.Base(c.file), filepath.Ext(c.file)), fingerprint
+	return strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File)), fingerprint
 }
 
-// checkForFleet refuses settings of a watch that workers do not get: they would be passed over, and some of them protect.
-func (c *loaded) checkForFleet() error {
+// CheckForFleet refuses settings of a watch that workers do not get: they would be passed over, and some of them protect.
+func (c *Loaded) CheckForFleet() error {
 	for i := range c.Watches {
 		w := &c.Watches[i]
-		key := "watch." + w.Name + "."
-		if err := firstMisuse([]wrongUse{
-			{len(w.Keyrings)+len(w.Pins)+len(w.Authorities)+len(w.Signatures) > 0, key + "keyring",
+		for _, wrong := range []struct {
+			is             bool
+			key, why, hint string
+		}{
+			{len(w.Keyrings)+len(w.Pins)+len(w.Authorities)+len(w.Signatures) > 0, "keyring",
 				"who is trusted is what each worker says", "braid work --keyring FILE, or [site] in its settings"},
-			{len(w.Run)+len(w.OnFailure) > 0, key + "run", "programs run where the file is", ""},
+			{len(w.Run)+len(w.OnFailure) > 0, "run", "programs run where the file is", ""},
 			{len(w.Header) > 0 || job.HasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, job.HasUser),
-				key + "header", "passwords do not go into the queue", "[site] in the settings of the workers"},
-			{w.Keep > 0, key + "keep", "workers keep no old versions", ""},
-			{w.Rate.Any(), key + "limit-rate", "limits are those of workers", "braid work --limit-rate"},
-			{w.Size > 0, key + "max-size", "limits are those of workers", "braid work --max-size"},
-			{w.AllowOlder || w.AllowLessProof, key + "allow-older", "what workers may do is what they say",
+				"header", "passwords do not go into the queue", "[site] in the settings of the workers"},
+			{w.Keep > 0, "keep", "workers keep no old versions", ""},
+			{w.Rate.Any(), "limit-rate", "limits are those of workers", "braid work --limit-rate"},
+			{w.Size > 0, "max-size", "limits are those of workers", "braid work --max-size"},
+			{w.AllowOlder || w.AllowLessProof, "allow-older", "what workers may do is what they say",
 				"braid work --allow-less-proof"},
-		}); err != nil {
-			return err
+		} {
+			if wrong.is {
+				return problem.Misuse("watch."+w.Name+"."+wrong.key, wrong.why, wrong.hint)
+			}
 		}
 		if _, err := c.folderOf(w); err != nil {
 			return err
@@ -157,17 +172,17 @@ func (c *loaded) checkForFleet() error {
 }
 
 // folderOf is where the files of a watch go below the folder of the workers: as they would below that of the configuration.
-func (c *loaded) folderOf(w *watch.Watch) (string, error) {
+func (c *Loaded) folderOf(w *Watch) (string, error) {
 	if w.To != "" {
 		return "", problem.Misuse("watch."+w.Name+".to", "the workers say where files go",
 			"dir = \"isos\" is a folder below theirs")
 	}
 	base, err := os.Getwd()
-	if c.file != "" {
-		base, err = filepath.Abs(filepath.Dir(c.file))
+	if c.File != "" {
+		base, err = filepath.Abs(filepath.Dir(c.File))
 	}
 	if err != nil {
-		return "", problem.Local("watch", c.file, err)
+		return "", problem.Local("watch", c.File, err)
 	}
 	dir := w.Dir
 	if !filepath.IsAbs(dir) {
@@ -185,7 +200,7 @@ func (c *loaded) folderOf(w *watch.Watch) (string, error) {
 // in the store.
 func (s *service) adopt(ctx context.Context) error {
 	values, n := map[string]map[string][]byte{}, 0
-	err := s.lead.Kept(ctx, func(bucket, key string, value []byte) {
+	err := s.Fleet.lead.Kept(ctx, func(bucket, key string, value []byte) {
 		if values[bucket] == nil {
 			values[bucket] = map[string][]byte{}
 		}
@@ -197,17 +212,17 @@ func (s *service) adopt(ctx context.Context) error {
 	case n > 0:
 		err = s.store.Replace(values)
 	default:
-		err = s.store.Each(s.lead.Keep)
+		err = s.store.Each(s.Fleet.lead.Keep)
 	}
-	if err == nil && !s.lead.Whole {
+	if err == nil && !s.Fleet.lead.Whole {
 		err = s.store.AskAnew()
 	}
 	if err != nil {
-		return s.Fleet.failure("watch", err)
+		return s.Fleet.Failure(err)
 	}
 	s.log.jobs = true
 	s.log.Info("polling for the fleet", "known", n)
-	s.store.Keep(s.lead.Keep)
+	s.store.Keep(s.Fleet.lead.Keep)
 	return nil
 }
 
@@ -219,7 +234,7 @@ func (s *service) yield(ctx context.Context) {
 			return
 		case <-s.unreached:
 		}
-		if s.lead.Yield(ctx) {
+		if s.Fleet.lead.Yield(ctx) {
 			s.log.Warn("no feed was reached: another watcher polls")
 			return
 		}
@@ -246,7 +261,7 @@ func (s *service) reach(ev antenna.Event) {
 
 // handler is what is done with updates.
 func (s *service) handler(now *setup) antenna.Handler {
-	if s.lead == nil {
+	if s.Fleet == nil {
 		return now.updater.Handle
 	}
 	c := now.of
@@ -259,11 +274,11 @@ func (s *service) handler(now *setup) antenna.Handler {
 		if err != nil {
 			return antenna.Outcome{}, err
 		}
-		news, err := s.fleet.Report(ctx, job)
+		news, err := s.Fleet.Queue.Report(ctx, job)
 		if err != nil {
 			return antenna.Outcome{}, err
 		}
-		s.fleet.tally.add(news.String(), 1)
+		s.Fleet.tally.add(news.String(), 1)
 		s.log.Info("job", "watch", u.Watch, "job", job.Name, "version", job.Version, "is", news.String())
 		o := u.Last
 		o.Changed, o.At = true, time.Now()
@@ -272,7 +287,7 @@ func (s *service) handler(now *setup) antenna.Handler {
 }
 
 // jobOf makes a job of an update.
-func (c *loaded) jobOf(rule *watch.Rule, u antenna.Update) (fleet.Job, error) {
+func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	w := rule.Watch
 	folder, err := c.folderOf(w)
 	if err != nil {
@@ -290,7 +305,7 @@ func (c *loaded) jobOf(rule *watch.Rule, u antenna.Update) (fleet.Job, error) {
 		}
 	}
 	add("if-newer", "true")
-	add("require", string(cmp.Or(w.Require, watch.RequireDigest)))
+	add("require", string(cmp.Or(w.Require, RequireDigest)))
 	add("user-agent", c.UserAgent)
 	add("not-host", strings.Join(c.NotHosts, ","))
 	if w.NoMetalink {

@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"context"
@@ -20,7 +20,6 @@ import (
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
-	"braid/internal/watch"
 	"braid/internal/web"
 	"braid/objectstore"
 	"braid/source/httpsource"
@@ -28,17 +27,17 @@ import (
 
 // A setup is what is made of a configuration: what polls, what downloads and what answers commands.
 type setup struct {
-	of      *loaded
+	of      *Loaded
 	antenna *antenna.Antenna
-	updater *watch.Updater
-	memory  *watch.Memory
+	updater *Updater
+	memory  *Memory
 	client  *download.Client
 	sites   *job.Sites
 	stop    func() // of the limits, if they are followed
 }
 
 // newSetup makes one. An error is one of configuration, or about the files that it names.
-func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error) {
+func newSetup(c *Loaded, store *antenna.Store, log *slog.Logger) (*setup, error) {
 	if err := c.checkServing(); err != nil {
 		return nil, err
 	}
@@ -50,7 +49,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err != nil {
 		return nil, err
 	}
-	conf.Said = c.said
+	conf.Said = c.Said
 	at := job.NewSites(conf)
 	s := &setup{of: c, sites: at, stop: func() {}}
 	if s.client, err = watchClient(c, hosts, at); err != nil {
@@ -60,14 +59,14 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err != nil {
 		return nil, err
 	}
-	if s.memory, err = watch.OpenMemory(filepath.Join(c.state, memoryFile), rules); err != nil {
-		return nil, problem.Local("watch", c.state, err)
+	if s.memory, err = OpenMemory(filepath.Join(c.Folder, memoryFile), rules); err != nil {
+		return nil, problem.Local("watch", c.Folder, err)
 	}
 	if err := c.learnSecrets(at); err != nil {
 		return nil, err
 	}
-	s.updater = &watch.Updater{
-		Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hide: c.hider().Replace, Hidden: c.SecretNames,
+	s.updater = &Updater{
+		Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hide: c.Hider().Replace, Hidden: c.SecretNames,
 		Reserved: func(path string) bool { return watcherGoesBy(c, at, path) },
 	}
 	s.antenna = &antenna.Antenna{
@@ -75,7 +74,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel, Wants: s.updater.Moved, Hide: s.updater.Hide,
 		Proxy: s.client.HTTP.Proxy, TLS: s.client.HTTP.TLS, TLSFor: s.client.HTTP.TLSFor,
 	}
-	s.antenna.Judge = judge
+	s.antenna.Judge = c.Command.judge
 	for i := range c.Watches {
 		w := c.Watches[i].Watch
 		w.Print = watchPrint(&c.Watches[i], conf)
@@ -91,13 +90,13 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 		s.antenna.Publish = publisher(c.Publish, log)
 	}
 	if err := s.antenna.Check(); err != nil {
-		return nil, configFailure(c.file, err)
+		return nil, ConfigProblem(c.File, err)
 	}
 	return s, nil
 }
 
 // typed are the URLs that the configuration names.
-func (c *loaded) typed() (urls []string) {
+func (c *Loaded) typed() (urls []string) {
 	for _, f := range c.Feeds {
 		urls = append(urls, f.URL)
 	}
@@ -127,7 +126,7 @@ func (s *setup) identify(at *job.Sites) error {
 }
 
 // learnSecrets has what the header fields of sites say hidden, as if the configuration said it.
-func (c *loaded) learnSecrets(at *job.Sites) error {
+func (c *Loaded) learnSecrets(at *job.Sites) error {
 	var urls []string
 	for _, f := range c.Feeds {
 		if !f.Local {
@@ -152,7 +151,7 @@ func (c *loaded) learnSecrets(at *job.Sites) error {
 }
 
 // hide makes texts secrets, and what is behind the first word of each: Bearer TOKEN.
-func (c *loaded) hide(texts ...string) {
+func (c *Loaded) hide(texts ...string) {
 	for _, text := range texts {
 		_, token, _ := strings.Cut(text, " ")
 		for _, s := range []string{text, token} {
@@ -182,20 +181,20 @@ func hostsOf(words, typed []string) (address.Hosts, error) {
 }
 
 // watchClient is what downloads. What it remembers is in the folder of the state: a service has no other.
-func watchClient(c *loaded, hosts address.Hosts, at *job.Sites) (client *download.Client, err error) {
+func watchClient(c *Loaded, hosts address.Hosts, at *job.Sites) (client *download.Client, err error) {
 	if c.by != nil && c.by.client != nil {
 		return c.by.share(c, at), nil
 	}
 	client = &download.Client{
 		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size, LowestSpeed: c.Lowest,
-		State:      &state.Store{Dir: c.state},
-		JournalKey: filepath.Join(c.state, "journal-key"), Limit: at.Limits.Of(c.Rate),
+		State:      &state.Store{Dir: c.Folder},
+		JournalKey: filepath.Join(c.Folder, "journal-key"), Limit: at.Limits.Of(c.Rate),
 	}
 	if err := new(job.Proxies).Apply(client.HTTP); err != nil {
 		return nil, err
 	}
 	pace := &job.HostPace{}
-	pace.Set(number(c.HostRate), c.HostLimit)
+	pace.Set(option.NumberValue(c.HostRate), c.HostLimit)
 	if err := at.PaceHosts(client.HTTP, pace); err != nil {
 		return nil, err
 	}
@@ -206,21 +205,21 @@ func watchClient(c *loaded, hosts address.Hosts, at *job.Sites) (client *downloa
 }
 
 // rulesOf makes the rules of watches.
-func rulesOf(c *loaded, limit *download.Limiter, at *job.Sites) (map[string]*watch.Rule, error) {
-	rules := map[string]*watch.Rule{}
+func rulesOf(c *Loaded, limit *download.Limiter, at *job.Sites) (map[string]*Rule, error) {
+	rules := map[string]*Rule{}
 	not, err := (&job.Location{GeoIPDB: c.GeoIPDB}).Exclusion("not-hosts", c.NotHosts)
 	if err != nil {
 		return nil, err
 	}
 	for i := range c.Watches {
 		w := &c.Watches[i]
-		r, err := ruleOf(w, limit, at)
+		r, err := ruleOf(c, w, limit, at)
 		if err == nil {
 			err = refuseWatch(not, w)
 		}
 		if err != nil {
 			f := problem.Of(err)
-			return nil, problem.Misuse(c.file, "watch."+w.Name+": "+f.Where+": "+f.Why, f.Hint)
+			return nil, problem.Misuse(c.File, "watch."+w.Name+": "+f.Where+": "+f.Why, f.Hint)
 		}
 		r.Request.Not = not
 		rules[w.Name] = r
@@ -229,7 +228,7 @@ func rulesOf(c *loaded, limit *download.Limiter, at *job.Sites) (map[string]*wat
 }
 
 // refuseWatch is an error if the file of a watch, or a mirror of it, is at a host that is never to be used.
-func refuseWatch(x *address.Exclusion, w *watch.Watch) error {
+func refuseWatch(x *address.Exclusion, w *Watch) error {
 	for _, word := range append(slices.Clone(w.Mirrors), w.URL) {
 		if u, err := url.Parse(word); err == nil && (!w.Glob || word != w.URL) {
 			if err := job.CheckExcluded(x, u); err != nil {
@@ -240,13 +239,13 @@ func refuseWatch(x *address.Exclusion, w *watch.Watch) error {
 	return nil
 }
 
-func ruleOf(w *watch.Watch, limit *download.Limiter, at *job.Sites) (*watch.Rule, error) {
+func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule, error) {
 	flags := job.Anchors{
 		Keyring: option.WordsValue(w.Keyrings), Pin: option.WordsValue(w.Pins),
 		SMIMECA:   option.WordsValue(w.Authorities),
 		Signature: option.WordsValue(w.Signatures), AllowExpiredKey: w.AllowExpiredKey,
 	}
-	r := &watch.Rule{
+	r := &Rule{
 		Watch:   w,
 		Request: download.Request{Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof},
 	}
@@ -257,9 +256,9 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *job.Sites) (*watch.Rule
 	}
 	var err error
 	if w.To != "" {
-		store, err := objectstore.Open(w.To, job.StoreOptions(agent(), 0, func(text string) { slog.Warn(text) }))
+		store, err := objectstore.Open(w.To, job.StoreOptions(c.Command.Agent, 0, func(text string) { slog.Warn(text) }))
 		if err != nil {
-			return nil, downloadProblem(context.Background(), err)
+			return nil, c.Command.problem(err)
 		}
 		r.Request.Store = store
 	}
@@ -284,14 +283,7 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *job.Sites) (*watch.Rule
 		return nil, err
 	}
 	if w.Glob && at.Any() { // each of its URLs has a site of its own
-		r.Site = func(q *download.Request) error {
-			q.Anchors, q.Require, q.Header, q.Limit = common.Anchors, common.Require, common.Header, nil
-			err := at.Apply(q, q.URL, demanded.Said, limit)
-			if r.Limit != nil {
-				q.Limit = nil
-			}
-			return err
-		}
+		r.Site = siteOf(r, common, at, demanded.Said, limit)
 	}
 	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
 		return nil, problem.Misuse("signature", "no key or certificate is trusted, so that it would not be looked at",
@@ -306,8 +298,21 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *job.Sites) (*watch.Rule
 	return r, nil
 }
 
+// siteOf returns what makes a request one that goes by its own site, in place of that of its watch; common is what the
+// watch says.
+func siteOf(r *Rule, common download.Request, at *job.Sites, said bool, limit *download.Limiter) func(*download.Request) error {
+	return func(q *download.Request) error {
+		q.Anchors, q.Require, q.Header, q.Limit = common.Anchors, common.Require, common.Header, nil
+		err := at.Apply(q, q.URL, said, limit)
+		if r.Limit != nil {
+			q.Limit = nil
+		}
+		return err
+	}
+}
+
 // publisher writes what is known into a folder.
-func publisher(p watch.Publish, log *slog.Logger) func(context.Context, feed.Snapshot) error {
+func publisher(p Publish, log *slog.Logger) func(context.Context, feed.Snapshot) error {
 	return func(_ context.Context, s feed.Snapshot) error {
 		report, err := antenna.WriteFolder(p.Dir, s, antenna.FolderOptions{Title: p.Title})
 		for why, n := range report.Refused {
@@ -321,11 +326,11 @@ func publisher(p watch.Publish, log *slog.Logger) func(context.Context, feed.Sna
 // watchPrint tells what a watch is configured to do from what it was configured to do before, with what is in the files
 // that it names. Of secrets there is just enough to see that they are others (rule 62): the print is stored, and a
 // program that reads it must not be able to try words.
-func watchPrint(w *watch.Watch, conf *job.Settings) string {
+func watchPrint(w *Watch, conf *job.Settings) string {
 	plain, secret := sha256.New(), sha256.New()
 	a := w.Watch
 	u := *w
-	u.Watch, u.Header, u.File = a, nil, watch.Template{}
+	u.Watch, u.Header, u.File = a, nil, Template{}
 	u.Watch.Header, u.Watch.Print = nil, ""
 	u.Watch.URL = ""
 	fmt.Fprintf(plain, "%+v %q\n", u, w.File.String())
@@ -345,10 +350,10 @@ func watchPrint(w *watch.Watch, conf *job.Settings) string {
 }
 
 // ownOfWatcher is what a watcher goes by.
-func ownOfWatcher(c *loaded, at *job.Sites) []string {
+func ownOfWatcher(c *Loaded, at *job.Sites) []string {
 	places := slices.Concat(
-		job.OwnFolders(), job.OwnNames(c.state, storeFile, memoryFile, "control", "journal-key"), at.Files(),
-		[]string{c.file, c.GeoIPDB},
+		job.OwnFolders(), job.OwnNames(c.Folder, storeFile, memoryFile, "control", "journal-key"), at.Files(),
+		[]string{c.File, c.GeoIPDB},
 	)
 	for i := range c.Watches {
 		places = slices.Concat(places, c.Watches[i].Keyrings, c.Watches[i].Authorities)
@@ -357,6 +362,6 @@ func ownOfWatcher(c *loaded, at *job.Sites) []string {
 }
 
 // watcherGoesBy reports whether a path leads to what a watcher goes by, or the daemon that it is in.
-func watcherGoesBy(c *loaded, at *job.Sites, path string) bool {
+func watcherGoesBy(c *Loaded, at *job.Sites, path string) bool {
 	return job.LeadsTo(path, ownOfWatcher(c, at)) || c.by != nil && c.by.isReserved(path)
 }

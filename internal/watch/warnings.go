@@ -1,0 +1,116 @@
+package watch
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+
+	"braid/antenna"
+	"braid/antenna/feed"
+	"braid/internal/job"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/internal/web"
+	"braid/metalink"
+)
+
+// Summary says how much a configuration is about.
+func (c *Loaded) Summary() string {
+	return fmt.Sprintf("%s, %s", option.Count(len(c.Feeds), "feed"), countWatches(len(c.Watches)))
+}
+
+// Warnings are what a configuration says that has no effect, or will not work.
+func (c *Loaded) Warnings() (list []string) {
+	warn := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	for _, f := range c.Feeds {
+		if f.Relay && c.Publish.Dir == "" {
+			warn("feed.%s.relay: nothing is published ([publish] dir = or --publish FOLDER says where)", f.Name)
+		}
+	}
+	list = append(list, c.idleKeys()...)
+	if c.Publish.Dir == "" && c.Publish.AgentURL+c.Publish.Title != "" {
+		warn("publish: nothing is published without a folder (dir = or --publish FOLDER)")
+	}
+	for _, w := range c.Watches {
+		for _, program := range [][]string{w.Run, w.OnFailure} {
+			if len(program) == 0 {
+				continue
+			}
+			if _, err := exec.LookPath(program[0]); err != nil {
+				warn("watch.%s: %s: there is no such program now", w.Name, program[0])
+			}
+		}
+	}
+	return list
+}
+
+// idleKeys are keys that are read and have no effect, beside those of programs and of what is published as a whole.
+func (c *Loaded) idleKeys() (list []string) {
+	idle := func(when bool, key, why string) {
+		if when {
+			list = append(list, key+": "+why)
+		}
+	}
+	idle(c.GeoIPDB != "" && len(c.NotHosts) == 0, "geoip-db", "is for countries in not-hosts, and there are none")
+	for _, f := range c.Feeds {
+		key := "feed." + f.Name + ".limits."
+		maybe := func(formats ...feed.FormatID) bool {
+			return f.Kind == antenna.Auto || slices.Contains(formats, feed.FormatID(f.Kind))
+		}
+		idle(f.Limits.Line > 0 && !maybe(feed.HinaDI, feed.LIRS), key+"line",
+			"is for hina-di and LIRS, and the feed is of kind "+f.Kind.String())
+		idle(f.Limits.Value > 0 && !maybe(feed.SOIF), key+"value",
+			"is for SOIF, and the feed is of kind "+f.Kind.String())
+		idle(f.Limits.Relayed > 0 && !f.Relay, key+"relayed", "is for relay, and nothing is passed on")
+	}
+	for _, w := range c.Watches {
+		key := "watch." + w.Name + "."
+		idle(c.Publish.Dir == "" && w.Title+w.Author != "", key+"title, author",
+			"are for what is published, and nothing is ([publish] dir = says where)")
+		idle(c.Publish.Dir == "" && w.Zone != 0, key+"zone",
+			"is for what is published, and nothing is ([publish] dir = says where)")
+		idle(w.Glob && metalink.IsOwn(path.Base(w.URL)) && w.File.String() == "{below}", key+"glob",
+			"files of these names are braid's own, and none is fetched; name = gives others")
+		if info, err := os.Stat(w.Dir); w.Dir != "" && err == nil {
+			idle(!info.IsDir(), key+"dir", w.Dir+" is a file")
+		}
+	}
+	return list
+}
+
+// checkServing refuses what would fail when a watcher begins, or with each of its requests.
+func (c *Loaded) checkServing() error {
+	if c.Metrics != "" {
+		_, port, err := net.SplitHostPort(c.Metrics)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port) // a number that is no port fails without a look at the system's table
+		}
+		if err != nil {
+			return problem.Misuse(c.File, "metrics: "+job.MaskWord(c.Metrics)+" is no address",
+				"HOST:PORT, as 127.0.0.1:9110")
+		}
+	}
+	for _, f := range c.Feeds {
+		if err := c.checkFields("feed."+f.Name, f.Header); err != nil {
+			return err
+		}
+	}
+	for _, w := range c.Watches {
+		if err := c.checkFields("watch."+w.Name, w.Header); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Loaded) checkFields(where string, header map[string][]string) error {
+	for name := range header {
+		if web.Reserved(name) {
+			return problem.Misuse(c.File, where+".header: "+name+": braid sets this field itself", "")
+		}
+	}
+	return nil
+}
