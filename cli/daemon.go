@@ -289,7 +289,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 			Hint: "--rpc-listen-port PORT names another",
 		}, engine.Close())
 	}
-	socket, err := watch.Listen(d.State) // for braid add and others
+	socket, err := listen.Socket(d.State) // for braid add and others
 	if err != nil {
 		return errors.Join(problem.Local("daemon", d.State, err), listener.Close(), engine.Close())
 	}

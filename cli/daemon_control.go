@@ -16,9 +16,9 @@ import (
 	"braid/daemon"
 	"braid/download"
 	"braid/internal/job"
+	"braid/internal/listen"
 	"braid/internal/option"
 	"braid/internal/problem"
-	"braid/internal/watch"
 	"braid/metalink/metainfo"
 	"braid/verify"
 )
@@ -90,7 +90,7 @@ func (c *controlCommand) connect() (err error) {
 	c.token = strings.TrimSpace(string(data))
 	c.http.Transport = &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return watch.Dial(ctx, c.State)
+			return listen.Dial(ctx, c.State)
 		}}
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 	"braid/fleet"
 	"braid/fleet/jetstream"
 	"braid/internal/job"
+	"braid/internal/listen"
 	"braid/internal/problem"
-	"braid/internal/watch"
 )
 
 // fleetFlags say where the queue of a fleet is.
@@ -203,7 +203,7 @@ func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 			Hint: "braid work, watch, get and daemon with --queue make one",
 		}
 	}
-	h, err := jetstream.NewHost(dir, jetstream.Socket{Listen: watch.Listen, Dial: watch.Dial}, log)
+	h, err := jetstream.NewHost(dir, jetstream.Socket{Listen: listen.Socket, Dial: listen.Dial}, log)
 	if err != nil {
 		return nil, problem.Local("queue", dir, err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"braid/fleet"
 	"braid/fleet/jetstream"
-	"braid/internal/watch"
+	"braid/internal/listen"
 )
 
 func Example() {
@@ -18,7 +18,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	h, err := jetstream.NewHost(dir, jetstream.Socket{Listen: watch.Listen, Dial: watch.Dial}, nil)
+	h, err := jetstream.NewHost(dir, jetstream.Socket{Listen: listen.Socket, Dial: listen.Dial}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"braid/fleet"
-	"braid/internal/watch"
+	"braid/internal/listen"
 )
 
 // sockets are those of the command.
-var sockets = Socket{watch.Listen, watch.Dial}
+var sockets = Socket{listen.Socket, listen.Dial}
 
 // hosted is the server of a folder.
 func hosted(t *testing.T, dir string) *Host {

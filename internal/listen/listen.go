@@ -1,4 +1,5 @@
-// Package listen has what the servers of commands have in common: they serve until a context ends, and tell where.
+// Package listen has what the servers of commands have in common: they serve until a context ends, tell where, and answer
+// other processes of the same user at a socket in their folder.
 package listen
 
 import (

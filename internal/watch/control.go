@@ -11,86 +11,22 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"braid/antenna"
+	"braid/internal/listen"
 )
 
 // A running watcher answers other processes of the same user over a Unix socket in its state folder, because only one
 // process at a time can open the store. The requests are GET /status, POST /run?name=NAME and POST /forget?name=NAME.
 // Only the permissions of the folder protect the socket. No request changes the configuration.
 
-// socketName is the name of the socket in the state folder.
-const socketName = "control"
-
 // watcher answers the requests. Its methods must be safe for concurrent use.
 type watcher interface {
 	Status(ctx context.Context) (antenna.Status, error)
 	RunNow(ctx context.Context, name string) error
 	Forget(ctx context.Context, name string) error
-}
-
-// Listen creates the socket. The caller must hold the lock of the store, so a socket that already exists belongs to a
-// process that has ended.
-func Listen(dir string) (net.Listener, error) {
-	path, done, err := reachable(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	l.SetUnlinkOnClose(false) // the path may be invalid by then
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return &listener{l, filepath.Join(dir, socketName)}, nil
-}
-
-// listener is a net.Listener that removes its socket when it is closed.
-type listener struct {
-	net.Listener
-	path string
-}
-
-func (l *listener) Close() error {
-	err := os.Remove(l.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return errors.Join(err, l.Listener.Close())
-}
-
-// mostPath is the maximum length of a socket's path (unix(7)).
-const mostPath = 107
-
-// reachable returns a path of the socket that is not longer than mostPath. The path is valid until done is called.
-func reachable(dir string) (path string, done func(), err error) {
-	if path = filepath.Join(dir, socketName); len(path) <= mostPath {
-		return path, func() {}, nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return "", nil, err
-	}
-	return fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), socketName), func() { f.Close() }, nil
-}
-
-// Dial connects to the socket that Listen created in dir.
-func Dial(ctx context.Context, dir string) (net.Conn, error) {
-	path, done, err := reachable(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	return (&net.Dialer{}).DialContext(ctx, "unix", path)
 }
 
 // patience is the time limit for an answer.
@@ -176,7 +112,7 @@ const mostAnswer = 256 << 20
 
 func (c Client) ask(ctx context.Context, method, path string) (r reply, err error) {
 	t := &http.Transport{DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return Dial(ctx, c.Dir) }}
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return listen.Dial(ctx, c.Dir) }}
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, "http://watcher"+path, nil)

@@ -14,6 +14,7 @@ import (
 
 	"braid/antenna"
 	"braid/antenna/feed"
+	"braid/internal/listen"
 )
 
 // fake is a watcher that records its calls.
@@ -39,7 +40,7 @@ func (f *fake) Forget(_ context.Context, name string) error {
 // serve serves f in dir until stop is called.
 func serve(t *testing.T, dir string, f *fake) (stop func()) {
 	t.Helper()
-	l, err := Listen(dir)
+	l, err := listen.Socket(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestAsk(t *testing.T) {
 			t.Errorf("nobody there: %v", err)
 		}
 		stop := serve(t, dir, f)
-		info, err := os.Stat(filepath.Join(dir, socketName))
+		info, err := os.Stat(filepath.Join(dir, listen.SocketName))
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the socket: %v, %v", info, err)
 		}
@@ -85,7 +86,7 @@ func TestAsk(t *testing.T) {
 			t.Errorf("asked %s", got)
 		}
 		stop()
-		if _, err := os.Lstat(filepath.Join(dir, socketName)); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(dir, listen.SocketName)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the socket is left: %v", err)
 		}
 	}
@@ -94,7 +95,7 @@ func TestAsk(t *testing.T) {
 // The socket of a killed process does not answer, and is replaced.
 func TestLeftBehind(t *testing.T) {
 	dir := t.TempDir()
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, socketName), Net: "unix"})
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, listen.SocketName), Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,10 +109,10 @@ func TestLeftBehind(t *testing.T) {
 	if _, err := (Client{dir}).RunNow(t.Context(), "x"); err != nil {
 		t.Error(err)
 	}
-	if _, err := (Client{filepath.Join(dir, socketName)}).RunNow(t.Context(), "x"); !errors.Is(err, ErrNotRunning) {
+	if _, err := (Client{filepath.Join(dir, listen.SocketName)}).RunNow(t.Context(), "x"); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("a file in place of the folder: %v", err)
 	}
-	if _, err := Listen(filepath.Join(dir, "none")); !errors.Is(err, syscall.ENOENT) {
+	if _, err := listen.Socket(filepath.Join(dir, "none")); !errors.Is(err, syscall.ENOENT) {
 		t.Errorf("error is %v", err)
 	}
 }

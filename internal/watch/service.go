@@ -168,7 +168,7 @@ func (s *service) serve(ctx context.Context, c *Loaded) error {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
-	socket, err := Listen(c.Folder)
+	socket, err := listen.Socket(c.Folder)
 	if err != nil {
 		return &problem.Problem{Kind: download.Local, What: "watch", Where: c.Folder, Why: listen.Reason(err)}
 	}

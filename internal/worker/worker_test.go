@@ -12,16 +12,16 @@ import (
 	"braid/download"
 	"braid/fleet"
 	"braid/fleet/jetstream"
+	"braid/internal/listen"
 	"braid/internal/problem"
 	"braid/internal/test/mirrortest"
-	"braid/internal/watch"
 	"braid/source/httpsource"
 )
 
 // TestRun: a worker puts the file of one job in place, and stores of another one why its file is not there. When it
 // is told to end it has no job any more.
 func TestRun(t *testing.T) {
-	host, err := jetstream.NewHost(t.TempDir(), jetstream.Socket{Listen: watch.Listen, Dial: watch.Dial}, nil)
+	host, err := jetstream.NewHost(t.TempDir(), jetstream.Socket{Listen: listen.Socket, Dial: listen.Dial}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
