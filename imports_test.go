@@ -126,11 +126,16 @@ var houses = map[string]house{
 	"internal/problem": {pure: true, imports: []string{
 		"download", "fleet", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo", "source",
 	}, but: []string{"net", "syscall"}},
-
 	"internal/job": {imports: []string{
 		"address", "download", "download/state", "fleet", "internal/fsys", "internal/geoip", "internal/option",
 		"internal/partfile", "internal/problem", "internal/web", "internal/worker", "metalink", "metalink/metainfo",
 		"objectstore", "source", "source/httpsource", "source/torrentsource", "verify", "verify/signatures",
+	}},
+
+	"internal/service": {imports: []string{
+		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "download", "fleet", "fleet/jetstream", "internal/database",
+		"internal/fsys", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
+		"internal/watch", "metalink/metainfo", "source",
 	}},
 
 	"internal/watch": {imports: []string{
@@ -146,12 +151,11 @@ var houses = map[string]house{
 
 	"cli": {imports: []string{
 		"address", "agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "byterange", "daemon",
-		"daemon/page", "daemon/queue", "daemon/rpc", "download", "download/state", "fleet", "fleet/jetstream",
-		"internal/database", "internal/feedtext", "internal/fsys", "internal/job", "internal/listen", "internal/option",
-		"internal/partfile", "internal/problem", "internal/program", "internal/report", "internal/watch",
-		"internal/worker", "metalink", "metalink/metainfo", "objectstore", "serve", "source", "source/httpsource",
-		"verify", "verify/openpgp", "github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2",
-		"golang.org/x/sys/windows", "golang.org/x/term",
+		"daemon/queue", "daemon/rpc", "download", "download/state", "fleet", "fleet/jetstream", "internal/feedtext",
+		"internal/fsys", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
+		"internal/program", "internal/report", "internal/service", "internal/watch", "internal/worker", "metalink",
+		"metalink/metainfo", "objectstore", "serve", "source", "source/httpsource", "verify", "verify/openpgp",
+		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 

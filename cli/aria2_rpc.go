@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,10 +11,10 @@ import (
 	"braid/daemon"
 	"braid/daemon/queue"
 	"braid/daemon/rpc"
-	"braid/internal/fsys"
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
+	"braid/internal/service"
 	"braid/metalink/metainfo"
 )
 
@@ -48,7 +46,7 @@ func (a *aria2c) serve(ctx context.Context, documents []string) error {
 	if err != nil {
 		return err
 	}
-	d.begun = func(ctx context.Context, engine *daemon.Daemon) error {
+	d.service.Begun = func(ctx context.Context, engine *daemon.Daemon) error {
 		return engine.Do(ctx, func(q *queue.Queue) error { return enqueue(q, entries) })
 	}
 	ctx, stop := within(ctx, time.Duration(a.get.MaxTime))
@@ -60,8 +58,8 @@ func (a *aria2c) serve(ctx context.Context, documents []string) error {
 func (a *aria2c) daemon() (*daemonCommand, error) {
 	d := &daemonCommand{Job: a.get.Job, streams: a.get.streams, outputFlags: a.get.outputFlags,
 		MaxConcurrentDownloads: a.get.MaxConcurrentDownloads, Fleet: a.get.Fleet, RPCListenPort: 6800,
-		RPCListenAll: a.is("rpc-listen-all"),
-		tokenFrom:    "--rpc-secret", empty: true}
+		RPCListenAll: a.is("rpc-listen-all")}
+	d.service = &service.Service{Job: a.get.Job, Empty: true, Server: service.Server{TokenFrom: "--rpc-secret"}}
 	if v := a.value("rpc-listen-port"); v != "" {
 		if err := d.RPCListenPort.Set(v); err != nil {
 			return nil, problem.Misuse("--rpc-listen-port", err.Error(), "")
@@ -92,63 +90,13 @@ func (a *aria2c) daemon() (*daemonCommand, error) {
 		if err != nil {
 			return nil, problem.Local("session", file, err)
 		}
-		d.session = session
+		d.service.Session = session
 	}
 	return d, nil
 }
 
 // aria2AtOnce is how many downloads clients of aria2 see at work, without -j: those that are added at once begin at once.
 const aria2AtOnce = 5
-
-// saveSession writes what is not complete to the file that the user named, or a client: theirs lies in the root, and
-// replaces nothing but another session.
-func (d *daemonCommand) saveSession(file string, text []byte) error {
-	if file != d.session {
-		if d.isReserved(file) {
-			return errors.New(file + " is in a folder of braid's own")
-		}
-		if _, err := d.inRoot("", filepath.Dir(file), filepath.Base(file)); err != nil {
-			return err
-		}
-		head, err := headOf(file, len(rpc.SessionMark))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if head != "" && head != rpc.SessionMark {
-			return errors.New(file + " is no session")
-		}
-	}
-	return fsys.WriteFile(nil, file, text, 0o600)
-}
-
-// inSession reports whether a list may have an option: one that another start reads, of aria2's or of braid's lists.
-func inSession(name, value string) bool {
-	return option.InAria2List(name, value) && !rpc.OfAll(name, value)
-}
-
-// headOf returns the first n bytes of a file, or all if there are fewer.
-func headOf(file string, n int) (string, error) {
-	f, err := fsys.OS.Open(file)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	head := make([]byte, n)
-	n, err = f.ReadAt(head, 0)
-	if err == io.EOF {
-		err = nil
-	}
-	return string(head[:n]), err
-}
-
-// lastSession is the session of an orderly end.
-func (d *daemonCommand) lastSession(q *queue.Queue) {
-	if file := cmp.Or(q.Global()["save-session"], d.session); file != "" {
-		if err := d.saveSession(file, rpc.Session(q, inSession)); err != nil {
-			d.log.Error("the session is not written", "file", file, "error", err)
-		}
-	}
-}
 
 // entriesOf makes entries of a queue of what is to be downloaded.
 func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queue.Entry, err error) {
@@ -171,7 +119,7 @@ func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queu
 			return nil, err
 		}
 		if below, err := filepath.Rel(d.Root, options["dir"]); err != nil || !filepath.IsLocal(below) {
-			return nil, outside(options["dir"], d.Root)
+			return nil, service.Outside(options["dir"], d.Root)
 		}
 		e := queue.Entry{URIs: listed.URIs, Options: options}
 		e.GID, _ = queue.ParseGID(options["gid"])

@@ -15,7 +15,7 @@ import (
 	"braid/daemon/rpc"
 	"braid/internal/job"
 	"braid/internal/option"
-	"braid/internal/watch"
+	"braid/internal/service"
 )
 
 // TestAria2Empty: a start on the port of an earlier one begins with what its caller lists, and with nothing else. What
@@ -81,7 +81,7 @@ func TestAria2Session(t *testing.T) {
 			if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"}, Options: map[string]string{name: value}}, -1); err != nil {
 				t.Fatal(err)
 			}
-			text := string(rpc.Session(q, inSession))
+			text := string(rpc.Session(q, service.InSession))
 			own, ignored, err := option.Aria2List(text)
 			if err != nil || slices.Contains(ignored, "whatever") {
 				t.Errorf("%s=%s: %v, ignored %q", name, value, err, ignored)
@@ -99,7 +99,7 @@ func TestAria2Session(t *testing.T) {
 	if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"}, Options: map[string]string{"http-passwd": "b", "http-user": "a", "dir": "/d"}}, -1); err != nil {
 		t.Fatal(err)
 	}
-	if own, _, err := option.Aria2List(string(rpc.Session(q, inSession))); err != nil || !strings.Contains(own, "user=a:b") {
+	if own, _, err := option.Aria2List(string(rpc.Session(q, service.InSession))); err != nil || !strings.Contains(own, "user=a:b") {
 		t.Errorf("%q, %v", own, err)
 	}
 }
@@ -119,16 +119,9 @@ func TestAria2LowestSpeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.log = watch.CommandLog(io.Discard, "text", true, false)
-		engine, client, err := d.open(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if client.LowestSpeed != want {
-			t.Errorf("%s: %d bytes a second, want %d", words, client.LowestSpeed, want)
-		}
-		if err := engine.Close(); err != nil {
-			t.Error(err)
+		d.configure()
+		if d.service.LowestSpeed != want {
+			t.Errorf("%s: %d bytes a second, want %d", words, d.service.LowestSpeed, want)
 		}
 	}
 }

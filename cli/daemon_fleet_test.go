@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,12 +14,10 @@ import (
 
 	"braid/daemon"
 	"braid/daemon/queue"
-	"braid/download"
 	"braid/fleet"
 	"braid/fleet/jetstream"
 	"braid/internal/option"
-	"braid/internal/problem"
-	"braid/source"
+	"braid/internal/service"
 )
 
 // TestFleetRefuses: an entry whose job a newer braid has written, or which is too large for the queue, fails and says
@@ -40,14 +37,13 @@ func TestFleetRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"new.iso": "a newer braid", "large.iso": "too large for the queue"} {
-		f := &fleetJobs{queue: &fleetQueue{Queue: q}, prefix: "daemon-", job: func(queue.Entry) (fleet.Job, error) {
-			return fleet.Job{Name: name, URIs: []string{"https://example.org/" + strings.Repeat("x", 3<<20)}}, nil
-		}}
-		if name == "new.iso" {
-			f.job = func(queue.Entry) (fleet.Job, error) {
-				return fleet.Job{Name: name, URIs: []string{"https://example.org/new.iso"}}, nil
-			}
+		uri := "https://example.org/new.iso"
+		if name == "large.iso" {
+			uri = "https://example.org/" + strings.Repeat("x", 3<<20)
 		}
+		f := service.NewFleetJobs(q, "daemon-", func(queue.Entry) (fleet.Job, error) {
+			return fleet.Job{Name: name, URIs: []string{uri}}, nil
+		}, exitKind)
 		err := f.Put(ctx, queue.Entry{GID: 7}, "1")
 		if refused, ok := errors.AsType[*daemon.RefusedError](err); !ok || !strings.Contains(refused.Outcome.Message, want) {
 			t.Errorf("%s: %.200v", name, err)
@@ -64,7 +60,7 @@ func TestFleetLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	f, at := &fleetJobs{queue: &fleetQueue{Queue: q}}, time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	f, at := service.NewFleetJobs(q, "daemon-", nil, exitKind), time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	for _, want := range []time.Time{{}, at} {
 		if !want.IsZero() {
 			if err := storedIn(ctx, h, "braid_leases", func(leases natsjs.KeyValue) error {
@@ -112,35 +108,5 @@ func TestFleetPrefix(t *testing.T) {
 	}
 	if elsewhere := prefixOf(); elsewhere == here {
 		t.Errorf("both are %q", here)
-	}
-}
-
-// TestFleetErrorCodes: a job that failed for good has the error code that a daemon without a queue gives it. An ending that an
-// older worker has stored has that of its kind.
-func TestFleetErrorCodes(t *testing.T) {
-	f := &fleetJobs{prefix: "daemon-"}
-	ended := func(e fleet.Ending) int {
-		j, own := f.jobIn(&fleet.Record{Job: fleet.Job{Watch: "daemon-" + queue.GID(7).String()}, State: fleet.Dead, Last: &e, Tries: 1})
-		if !own || j.Status != queue.Failed {
-			t.Fatalf("it is %v, own %v", j.Status, own)
-		}
-		return j.Outcome.Code
-	}
-	for _, tt := range []struct {
-		err         error
-		want, older int
-	}{
-		{&download.Error{Kind: download.Local, What: "file", Err: fs.ErrExist}, 13, 1},
-		{&download.Error{Kind: download.Refused, What: "download", Err: &source.Error{Status: 404}}, 3, 22},
-		{&download.Error{Kind: download.Mismatch, What: "download", Err: errors.New("e")}, 32, 32},
-		{problem.Misuse("split", "write a number", ""), 28, 28},
-	} {
-		e := fleet.Ending{Code: exitCode(problem.OfDownload(tt.err)), Aria2: problem.Aria2Code(tt.err)} // as workers do
-		if got := ended(e); got != tt.want {
-			t.Errorf("%v: %d, want %d", tt.err, got, tt.want)
-		}
-		if e.Aria2 = 0; ended(e) != tt.older {
-			t.Errorf("%v, of an older worker: %d, want %d", tt.err, ended(e), tt.older)
-		}
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"braid/daemon/queue"
-	"braid/download"
 	"braid/internal/test/mirrortest"
 )
 
@@ -31,9 +29,6 @@ func TestDaemonSelects(t *testing.T) {
 		if !strings.Contains(failure, "has no file "+numbers) {
 			t.Errorf("%s: %q", numbers, failure)
 		}
-	}
-	if _, err := (&daemonCommand{}).described(t.Context(), queue.Entry{Following: 7}, download.Request{}); err == nil { // as an older queue may have it
-		t.Error("without the document: no error")
 	}
 	if left, err := os.ReadDir(d.root); err != nil || len(left) > 0 {
 		t.Errorf("%v came, %v", left, err)

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 
-	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/watch"
@@ -28,11 +27,11 @@ func (d *daemonCommand) readWatch() error {
 		return problem.Misuse(d.Watch, "state: the daemon keeps its queue in that folder",
 			"another one, or none: then it is in your state folder")
 	}
-	isReserved := func(path string) bool { return job.LeadsTo(path, ownOfDaemon(d)) }
+	isReserved := func(path string) bool { return d.service.Owns(path) }
 	pace := func(c *watch.Loaded) {
 		d.Job.HTTP.Pace.Set(cmp.Or(d.Job.HTTP.HostRate, number(c.HostRate)), cmp.Or(int64(d.Job.HTTP.HostLimitRate), c.HostLimit))
 	}
-	if d.watching, err = watch.NewDelegate(c, newMetrics(), isReserved, pace); err != nil {
+	if d.service.Watching, err = watch.NewDelegate(c, newMetrics(), isReserved, pace); err != nil {
 		return err
 	}
 	for _, word := range c.Hosts { // which were checked

@@ -161,18 +161,13 @@ func (f *fleetFlags) failure(command string, err error) error {
 		x.Kind, x.Why, x.Hint = download.Local,
 			"no queue is there: it was never made, or its server has lost what it had stored",
 			"braid work, watch, get and daemon with --queue make one"
-	case isNewer(err):
+	case jetstream.Newer(err):
 		x.Kind, x.Hint = download.Refused, "update this one: a newer braid reads what older ones have written"
 	case jetstream.Lacking(err):
 		x.Kind, x.Why, x.Hint = download.Refused, "the server keeps no jobs: JetStream is off",
 			"nats-server -js, or jetstream {} in its configuration"
 	}
 	return x
-}
-
-func isNewer(err error) bool {
-	_, newer := errors.AsType[*jetstream.NewerError](err)
-	return newer
 }
 
 // processName is what the others call this process.

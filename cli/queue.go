@@ -12,6 +12,7 @@ import (
 
 	"braid/download"
 	"braid/fleet"
+	"braid/fleet/jetstream"
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
@@ -108,7 +109,7 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 		states = append(states, fleet.State(w))
 	}
 	all, passed := c.records(ctx, states...)
-	if passed != nil && !isNewer(passed) {
+	if passed != nil && !jetstream.Newer(passed) {
 		return passed
 	}
 	for _, r := range all {
@@ -186,12 +187,12 @@ func (c *queueCommand) status(ctx context.Context) error {
 		return err
 	}
 	b, err := c.queue.Board(ctx)
-	if err != nil && !isNewer(err) {
+	if err != nil && !jetstream.Newer(err) {
 		return err
 	}
 	s := b.Status(workers, time.Now().Add(c.queue.Offset()))
 	s.Drained = c.queue.Paused()
-	if s.Lost, err = c.queue.Lost(ctx); err != nil && !isNewer(err) {
+	if s.Lost, err = c.queue.Lost(ctx); err != nil && !jetstream.Newer(err) {
 		return err
 	}
 	if c.JSON {
@@ -274,7 +275,7 @@ func (c *queueCommand) all(ctx context.Context, verb string, words []string) err
 	}
 	before := time.Now().Add(c.queue.Offset() - time.Duration(c.Older))
 	all, passed := c.records(ctx, states...)
-	if passed != nil && !isNewer(passed) {
+	if passed != nil && !jetstream.Newer(passed) {
 		return passed
 	}
 	for _, r := range all {

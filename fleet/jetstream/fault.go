@@ -30,6 +30,12 @@ func Untrusted(err error) bool {
 		errors.Is(err, nats.ErrSecureConnWanted) || errors.Is(err, nats.ErrSecureConnRequired)
 }
 
+// Newer reports whether err says that a newer braid wrote what is in the queue.
+func Newer(err error) bool {
+	_, newer := errors.AsType[*NewerError](err)
+	return newer
+}
+
 // Lacking reports whether an error of Open is that the server does not have JetStream.
 func Lacking(err error) bool {
 	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)

@@ -1,4 +1,4 @@
-package cli
+package service
 
 import (
 	"context"
@@ -16,18 +16,18 @@ import (
 )
 
 // tell logs what becomes of downloads, until the daemon ends.
-func (d *daemonCommand) tell(ctx context.Context, engine *daemon.Daemon) {
+func (s *Service) tell(ctx context.Context, engine *daemon.Daemon) {
 	for ctx.Err() == nil {
 		notices, end := engine.Subscribe() // which is closed if so many come that some are passed over
 		for n := range notices {
-			d.tellOf(ctx, engine, n)
+			s.tellOf(ctx, engine, n)
 		}
 		end()
 	}
 }
 
-func (d *daemonCommand) tellOf(ctx context.Context, engine *daemon.Daemon, n queue.Notice) {
-	if n.What != queue.OnError && !d.log.Enabled(ctx, slog.LevelDebug) {
+func (s *Service) tellOf(ctx context.Context, engine *daemon.Daemon, n queue.Notice) {
+	if n.What != queue.OnError && !s.Log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
 	var e queue.Entry
@@ -38,11 +38,11 @@ func (d *daemonCommand) tellOf(ctx context.Context, engine *daemon.Daemon, n que
 	about := []any{"gid", n.GID.String(), "url", entryName(&e)}
 	switch n.What {
 	case queue.OnStart:
-		d.log.Debug("download begins", about...)
+		s.Log.Debug("download begins", about...)
 	case queue.OnComplete:
-		d.log.Debug("download is complete", append(about, "path", e.Path, "size", e.Size, "verified", e.Outcome.Verified)...)
+		s.Log.Debug("download is complete", append(about, "path", e.Path, "size", e.Size, "verified", e.Outcome.Verified)...)
 	case queue.OnError:
-		d.log.Warn("download failed", append(about, "error", e.Outcome.Message)...)
+		s.Log.Warn("download failed", append(about, "error", e.Outcome.Message)...)
 	}
 }
 
@@ -59,9 +59,9 @@ func entryName(e *queue.Entry) string {
 }
 
 // attend does what the system asks for beside downloads: it keeps what was learned, is alive, and reads the settings anew.
-func (d *daemonCommand) attend(ctx context.Context, engine *daemon.Daemon, client *download.Client, hup <-chan os.Signal) {
-	alive := time.NewTicker(min(max(d.notify.Watchdog()/4, time.Second), watch.RememberEvery))
-	if d.notify.Watchdog() <= 0 {
+func (s *Service) attend(ctx context.Context, engine *daemon.Daemon, client *download.Client, hup <-chan os.Signal) {
+	alive := time.NewTicker(min(max(s.Notify.Watchdog()/4, time.Second), watch.RememberEvery))
+	if s.Notify.Watchdog() <= 0 {
 		alive.Reset(watch.RememberEvery)
 	}
 	defer alive.Stop()
@@ -69,42 +69,42 @@ func (d *daemonCommand) attend(ctx context.Context, engine *daemon.Daemon, clien
 	for {
 		select {
 		case <-ctx.Done():
-			d.notified(d.notify.Stopping())
+			s.notified(s.Notify.Stopping())
 			return
 		case now := <-alive.C:
 			if engine.Do(ctx, func(*queue.Queue) error { return nil }) == nil { // else the watchdog bites
-				d.notified(d.notify.Alive())
+				s.notified(s.Notify.Alive())
 			}
 			if now.Sub(saved) >= watch.RememberEvery {
 				saved = now
 				client.State.Save()
 			}
 		case <-hup:
-			d.reload()
+			s.reload()
 		}
 	}
 }
 
 // reload reads what the settings say of sites. Settings that are wrong are told of, and change nothing.
-func (d *daemonCommand) reload() {
-	d.notified(d.notify.Reloading())
+func (s *Service) reload() {
+	s.notified(s.Notify.Reloading())
 	conf, err := job.ReadSettings()
 	if err != nil {
-		d.log.Error("the settings stay as they were", "error", err)
+		s.Log.Error("the settings stay as they were", "error", err)
 	} else {
-		d.mu.Lock()
-		d.unfollow()
-		conf.Said, conf.Line = d.Job.HTTP.Sites.Settings.Said, d.Job.HTTP.Sites.Settings.Line
-		d.Job.HTTP.Sites = job.NewSites(conf)
-		d.follow()
-		d.mu.Unlock()
-		d.log.Info("the settings were read anew")
+		s.mu.Lock()
+		s.unfollow()
+		conf.Said, conf.Line = s.Job.HTTP.Sites.Settings.Said, s.Job.HTTP.Sites.Settings.Line
+		s.Job.HTTP.Sites = job.NewSites(conf)
+		s.follow()
+		s.mu.Unlock()
+		s.Log.Info("the settings were read anew")
 	}
-	d.notified(d.notify.Ready(""))
+	s.notified(s.Notify.Ready(""))
 }
 
-func (d *daemonCommand) notified(err error) {
+func (s *Service) notified(err error) {
 	if err != nil {
-		d.log.Warn("sd_notify", "error", err)
+		s.Log.Warn("sd_notify", "error", err)
 	}
 }

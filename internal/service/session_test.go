@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package service
 
 import (
 	"errors"
@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"braid/daemon/rpc"
+	"braid/internal/job"
 )
 
 // TestSaveSession_Rule69: a client's session replaces another one, and nothing of which it cannot be told that it is one.
 func TestSaveSession_Rule69(t *testing.T) {
-	d := &daemonCommand{Job: newDefaults(streams{}), Root: t.TempDir()}
+	d := &Service{Job: &job.Defaults{}, Root: t.TempDir()}
 	in := func(name string) string { return filepath.Join(d.Root, name) }
 	if err := errors.Join(os.WriteFile(in("file"), []byte("precious"), 0o600), syscall.Mkfifo(in("pipe"), 0o600), os.Symlink("file", in("link"))); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package cli
+package service
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 	"braid/daemon"
 	"braid/daemon/queue"
 	"braid/download"
+	"braid/fleet"
 	"braid/internal/fsys"
 	"braid/internal/job"
 	"braid/internal/option"
@@ -28,9 +29,9 @@ import (
 )
 
 // request makes the request of an entry, as of one of a list. It never leads out of the root.
-func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Request, error) {
+func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request, error) {
 	if e.Watch != "" {
-		return d.watching.Request(ctx, e)
+		return s.Watching.Request(ctx, e)
 	}
 	options := maps.Clone(e.Options)
 	delete(options, daemon.OptionLimit) // it may change while the download runs
@@ -40,7 +41,7 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	if len(e.Document) == 0 && !isMagnet(e) {
 		listed.URIs = e.URIs
 	}
-	r, err := d.listed(listed, cmp.Or(options["auto-file-renaming"], strconv.FormatBool(d.Job.Rename)) == "true")
+	r, err := s.listed(listed, cmp.Or(options["auto-file-renaming"], strconv.FormatBool(s.Job.Rename)) == "true")
 	if err != nil {
 		return r, err
 	}
@@ -57,28 +58,28 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	if err := signature(&r, options[daemon.OptionSignature]); err != nil {
 		return r, err
 	}
-	if r.Dir, err = d.inRoot(options["dir"], r.Dir, r.Name); err != nil {
+	if r.Dir, err = s.inRoot(options["dir"], r.Dir, r.Name); err != nil {
 		return r, err
 	}
 	if begunBefore(&e, &r) {
 		r.Refresh = newLink(&e, &r)
 		r.Continue = r.Continue || !r.Refresh
 	}
-	if r, err = d.described(ctx, e, r); err != nil {
+	if r, err = s.described(ctx, e, r); err != nil {
 		return r, err
 	}
-	return r, d.notReserved(&r)
+	return r, s.notReserved(&r)
 }
 
 // notReserved is an error if a file is to come into a folder of braid's own, which may lie in the root, or in place of
 // a file that the daemon goes by: there are the queue and the token, the settings, which name programs, and the key of
 // the journals.
-func (d *daemonCommand) notReserved(r *download.Request) error {
+func (s *Service) notReserved(r *download.Request) error {
 	path, err := r.Path()
 	if err != nil || path == "" { // its name is not known yet
 		path = filepath.Join(r.Dir, "x")
 	}
-	if !d.isReserved(path) {
+	if !s.IsReserved(path) {
 		return nil
 	}
 	return &problem.Problem{
@@ -87,9 +88,9 @@ func (d *daemonCommand) notReserved(r *download.Request) error {
 	}
 }
 
-// isReserved reports whether a path leads to what the daemon goes by, or the watcher in it.
-func (d *daemonCommand) isReserved(path string) bool {
-	return job.LeadsTo(path, ownOfDaemon(d)) || d.watching != nil && job.LeadsTo(path, d.watching.Own())
+// IsReserved reports whether a path leads to what the daemon goes by, or the watcher in it.
+func (s *Service) IsReserved(path string) bool {
+	return s.Owns(path) || s.Watching != nil && job.LeadsTo(path, s.Watching.Own())
 }
 
 // begunBefore reports whether an entry was begun under the name that it is to have, and no file has that name: what
@@ -112,17 +113,17 @@ func newLink(e *queue.Entry, r *download.Request) bool {
 	if err != nil || !ok || !l.Known || l.Have.Len() == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(e.URIs, func(s string) bool {
-		u, err := url.Parse(s)
+	return !slices.ContainsFunc(e.URIs, func(word string) bool {
+		u, err := url.Parse(word)
 		return err == nil && partfile.SumURL(u) == l.Identity.URLSum
 	})
 }
 
 // listed makes a request of an entry of a list.
-func (d *daemonCommand) listed(e option.Entry, rename bool) (download.Request, error) {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	r, err := d.Job.Request(e)
+func (s *Service) listed(e option.Entry, rename bool) (download.Request, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r, err := s.Job.Request(e)
 	if err == nil {
 		r.Rename = rename && !r.Overwrite
 	}
@@ -134,7 +135,7 @@ func demandMore(r *download.Request, word string) error {
 	if word == "" {
 		return nil
 	}
-	c := choice{Words: option.WordsOf("require")}
+	c := option.ChoiceValue{Words: option.WordsOf("require")}
 	if err := c.Set(word); err != nil {
 		return problem.Misuse("require", err.Error(), "")
 	}
@@ -184,25 +185,25 @@ func signature(r *download.Request, text string) error {
 }
 
 // inRoot is the folder of a file, which is made where it is missing. Neither names nor symbolic links lead out of the root.
-func (d *daemonCommand) inRoot(asked, dir, name string) (string, error) {
+func (s *Service) inRoot(asked, dir, name string) (string, error) {
 	if asked != "" && !filepath.IsAbs(asked) {
-		dir = filepath.Join(d.Root, dir)
+		dir = filepath.Join(s.Root, dir)
 	}
-	below, err := filepath.Rel(d.Root, dir)
+	below, err := filepath.Rel(s.Root, dir)
 	if err != nil || !filepath.IsLocal(below) {
-		return "", outside(dir, d.Root)
+		return "", Outside(dir, s.Root)
 	}
 	if below == "." {
-		return d.Root, nil
+		return s.Root, nil
 	}
-	if err := partfile.MakeFolders(fsys.OS, d.Root, filepath.ToSlash(filepath.Join(below, cmp.Or(name, "x")))); err != nil {
+	if err := partfile.MakeFolders(fsys.OS, s.Root, filepath.ToSlash(filepath.Join(below, cmp.Or(name, "x")))); err != nil {
 		return "", &download.Error{Kind: download.Local, What: "folder", Where: source.Escape(dir), Err: err}
 	}
 	return dir, nil
 }
 
-// outside is the failure of a folder that no download may lead to.
-func outside(dir, root string) *problem.Problem {
+// Outside is the failure of a folder that no download may lead to.
+func Outside(dir, root string) *problem.Problem {
 	return &problem.Problem{
 		Kind: download.Local, What: "folder", Where: dir,
 		Why: "is not in " + root + ", which no download leaves",
@@ -212,7 +213,7 @@ func outside(dir, root string) *problem.Problem {
 func isMagnet(e queue.Entry) bool { return len(e.URIs) > 0 && metainfo.IsMagnet(e.URIs[0]) }
 
 // described makes the request of the file of a document. Of several the error is a *download.SeveralError.
-func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download.Request) (download.Request, error) {
+func (s *Service) described(ctx context.Context, e queue.Entry, r download.Request) (download.Request, error) {
 	var doc *download.Document
 	var err error
 	switch {
@@ -223,9 +224,9 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 	case len(e.Document) > 0:
 		doc, err = download.ReadDocument(bytes.NewReader(e.Document), e.GID.String())
 	case isMagnet(e):
-		doc, err = d.documents.Magnet(ctx, r, e.URIs[0])
+		doc, err = s.documents.Magnet(ctx, r, e.URIs[0])
 	case e.Options[daemon.OptionSelect] != "" && !r.NoMetalink && (e.Following != 0 || download.IsDocument(r.URL.Path)):
-		doc, err = d.documents.Document(ctx, r)
+		doc, err = s.documents.Document(ctx, r)
 	default:
 		return r, nil
 	}
@@ -248,9 +249,45 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 	return doc.Request(doc.Files.At(n-1), r)
 }
 
-// ownOfDaemon is what a daemon goes by.
-func ownOfDaemon(d *daemonCommand) []string {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return slices.Concat(job.OwnFolders(), d.Job.Files(), []string{d.State, d.TLSCert, d.TLSKey, d.session})
+// Owns reports whether a path leads to what the daemon goes by.
+func (s *Service) Owns(path string) bool { return job.LeadsTo(path, s.ownFiles()) }
+
+// ownFiles are what the daemon goes by.
+func (s *Service) ownFiles() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Concat(job.OwnFolders(), s.Job.Files(), s.Files, []string{s.State, s.Session})
+}
+
+// jobOf makes a job of an entry. Its name is its path below the root, which stands for the folder of the workers.
+func (s *Service) jobOf(e queue.Entry) (fleet.Job, error) {
+	listed := option.Entry{URIs: e.URIs, Options: option.Aria2Settings(e.Options)}
+	switch {
+	case e.Watch != "":
+		return fleet.Job{}, problem.Misuse("watch "+e.Watch, "it is of a daemon with --watch",
+			"braid watch --queue makes jobs of updates")
+	case len(e.Document) > 0 || len(e.URIs) == 0:
+		return fleet.Job{}, problem.Misuse("document", "is of the daemon, and a job has URLs",
+			"braid daemon without --queue takes documents; or add the URL of the document")
+	case isMagnet(e):
+		return fleet.Job{}, problem.Misuse("magnet link", "its name is not known before it is here",
+			"braid daemon without --queue takes it")
+	case e.Options[daemon.OptionSignature] != "" || e.Options[daemon.OptionSelect] != "":
+		return fleet.Job{}, problem.Misuse(job.MaskWord(e.URIs[0]),
+			"signatures and numbers of files are for downloads of the daemon's own",
+			"keys are those of workers: braid work --keyring FILE")
+	}
+	r, err := s.listed(listed, false)
+	if err != nil {
+		return fleet.Job{}, err
+	}
+	if asked := e.Options["dir"]; asked != "" && !filepath.IsAbs(asked) {
+		r.Dir = filepath.Join(s.Root, r.Dir)
+	}
+	below, err := filepath.Rel(s.Root, r.Dir)
+	if err != nil || !filepath.IsLocal(below) {
+		return fleet.Job{}, Outside(r.Dir, s.Root)
+	}
+	r.Dir = below
+	return job.FleetJob(listed, &r)
 }

@@ -1,0 +1,179 @@
+// Package service is the daemon of a command that runs: it makes the requests of a daemon's entries, within one folder, or
+// their jobs for a fleet; it answers clients, and does what the system asks for.
+//
+//	s := &service.Service{Job: defaults, Root: folder, State: state, Log: log}
+//	err := s.Run(ctx)
+//
+// It refuses to know how the queue is kept, which is for package daemon.
+package service
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"braid/daemon"
+	"braid/download"
+	"braid/fleet/jetstream"
+	"braid/internal/database"
+	"braid/internal/job"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/internal/watch"
+)
+
+// A Service is a daemon that runs: its queue, its clients, and what the system asks for.
+type Service struct {
+	Job         *job.Defaults
+	Root, State string // the folder that no download leaves, and that of the queue
+	AtOnce      int
+	LowestSpeed int64
+	Server      Server
+	Files       []string // that it goes by, beside those of Job
+	Log         *watch.ServiceLog
+	Notify      watch.Notifier
+	Watching    *watch.Delegate // nil: nothing is watched
+	Jobs        *FleetJobs      // nil: it downloads itself
+	Session     string          // the file for what is not complete at the end, if there is one
+	Empty       bool            // the queue of an earlier start does not go on
+	// Begun is called before clients are answered. It may be nil.
+	Begun func(ctx context.Context, engine *daemon.Daemon) error
+
+	mu       sync.RWMutex // for the sites of Job, which a reload replaces
+	timed    option.RatesValue
+	rate     allowed
+	unfollow func()
+	// documents reads the documents of entries; it is the client of all downloads.
+	documents *download.Client
+}
+
+// ServeFleet has the workers of a fleet download the entries; see [NewFleetJobs].
+func (s *Service) ServeFleet(q *jetstream.Queue, prefix string, kind func(code int) download.Kind) {
+	s.Jobs = NewFleetJobs(q, prefix, s.jobOf, kind)
+}
+
+// Run downloads and answers clients until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	engine, client, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.HTTP.CloseIdle()
+	defer client.State.Save()
+	defer func() { s.unfollow() }()
+	if s.Watching != nil {
+		if err := s.Watching.Open(s.Log, engine, client); err != nil {
+			return errors.Join(err, engine.Close())
+		}
+		defer s.Watching.Close()
+	}
+	listeners, err := s.listen()
+	if err != nil {
+		return errors.Join(err, engine.Close())
+	}
+	return s.serve(ctx, engine, client, listeners)
+}
+
+// open makes the engine, and the client that all downloads have.
+func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, error) {
+	s.timed, s.Job.Transfer.LimitRate = s.Job.Transfer.LimitRate, option.RatesValue{} // of the limit below
+	client, err := s.Job.Client(s.Watching.Typed()...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.Watching != nil {
+		s.Watching.KeepPace()
+	}
+	client.HTTP.IdlePerHost = max(s.AtOnce, download.MostAtOnce)
+	client.Limit, client.LowestSpeed = &download.Limiter{}, s.LowestSpeed
+	s.Job.Within(client.Limit)
+	s.rate.set = client.Limit.Set
+	s.follow()
+	if own := job.StateFolder(); own == "" || filepath.Dir(s.State) != own { // a service may have no other folder
+		client.JournalKey, client.State.Dir = filepath.Join(s.State, "journal-key"), s.State
+	}
+	if err := s.Job.Prepare(client); err != nil {
+		return nil, nil, err
+	}
+	if err := s.Job.ReadSums(ctx, client, nil); err != nil {
+		return nil, nil, err
+	}
+	s.documents = client
+	config := daemon.Config{
+		Dir: s.State, Client: client, AtOnce: s.AtOnce, Request: s.request,
+		Limit: s.rate.override, Log: s.Log.Logger,
+		Empty: s.Empty, Last: s.lastSession, Stopped: s.Watching.Stopped, Hide: s.Log.Clean,
+	}
+	if s.Jobs != nil {
+		config.Jobs = s.Jobs
+	}
+	engine, err := daemon.Open(config)
+	if locked, ok := errors.AsType[*database.LockedError](err); ok {
+		return nil, nil, &problem.Problem{
+			Kind: download.Local, What: "daemon", Where: "queue", Why: locked.Error(),
+			Hint: "one daemon has a state folder at a time; --state FOLDER names another",
+		}
+	}
+	if err != nil {
+		return nil, nil, problem.Local("daemon", s.State, err)
+	}
+	return engine, client, nil
+}
+
+// follow has limits go by the time of day.
+func (s *Service) follow() {
+	s.Job.HTTP.Sites.Limits.Add(s.timed, s.rate.schedule)
+	s.unfollow = s.Job.HTTP.Sites.Limits.Follow()
+}
+
+// serve downloads and answers clients until ctx ends.
+func (s *Service) serve(ctx context.Context, engine *daemon.Daemon, client *download.Client, listeners []net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	handler, begun := s.handler(engine, stop), make(chan struct{})
+	for i, l := range listeners {
+		wg.Go(func() {
+			<-begun
+			s.answer(ctx, handler, l, i == 0)
+		})
+	}
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	wg.Go(func() { s.attend(ctx, engine, client, hup) })
+	wg.Go(func() { s.tell(ctx, engine) })
+	if s.Jobs != nil {
+		wg.Go(func() { s.Jobs.follow(ctx) })
+	}
+	watched := make(chan error, 1)
+	go func() {
+		watched <- s.Watching.Run(ctx)
+		stop()
+	}()
+	wg.Go(func() {
+		defer close(begun)
+		if s.Begun != nil {
+			if err := s.Begun(ctx, engine); err != nil {
+				s.Log.Error("not in the queue", "error", err)
+			}
+		}
+	})
+	s.ready(listeners[0])
+	err := engine.Run(ctx)
+	stop()
+	s.Watching.End()
+	if failed := <-watched; failed != nil {
+		return failed
+	}
+	if err != nil {
+		return &problem.Problem{Kind: download.Local, What: "daemon", Where: "queue", Why: err.Error()}
+	}
+	return nil
+}
