@@ -65,7 +65,9 @@ func looksLikeSHA(name string) bool {
 }
 
 // unsupported returns the error for a digest that cannot be checked.
-func unsupported(name string) error { return fmt.Errorf("%s is not supported; %v and %v are", name, SHA256, SHA512) }
+func unsupported(name string) error {
+	return fmt.Errorf("%s is not supported; %v and %v are", name, SHA256, SHA512)
+}
 
 // ParseIntegrity parses sha256-BASE64 or sha512-BASE64 (W3C Subresource Integrity, section 3.5). It reports whether s
 // has that form. It returns an error if the value is not base64 of the right length, and for sha384, which is not
