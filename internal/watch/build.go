@@ -12,6 +12,7 @@ import (
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/internal/option"
+	"braid/verify"
 )
 
 var (
@@ -185,6 +186,12 @@ func (t limitsTable) limits() antenna.Limits {
 	}
 }
 
+// namesDigest reports whether the fragment of u names a digest, well or badly.
+func namesDigest(u *url.URL) bool {
+	digests, err := verify.OfURL(&url.URL{Fragment: u.Fragment})
+	return err != nil || len(digests) > 0
+}
+
 // web checks a URL that will be requested. A password in the URL can be read by everyone who may read the
 // configuration, which is the user's decision. web adds it to the secrets, so that it is never printed.
 func (b *builder) web(s string, key ...string) error {
@@ -197,6 +204,8 @@ func (b *builder) web(s string, key ...string) error {
 		why = "not an http or https URL"
 	case u.Hostname() == "":
 		why = "a URL without a host"
+	case namesDigest(u):
+		why = "names the digest of one version, and what is there changes"
 	case u.User != nil:
 		password, _ := u.User.Password()
 		b.secret(password)
