@@ -73,6 +73,13 @@ func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []st
 	if err != nil {
 		return err
 	}
+	switch claims, err := ClaimsOfURL(r.http.Checksums, nil, false); {
+	case err != nil:
+		return err
+	case len(claims) > 0:
+		return problem.Misuse("--checksums", "a digest of the list, which is not checked",
+			"--keyring FILE checks the signature of the list")
+	}
 	r.common.User, r.common.Header, r.common.HeaderTo = u.User, nil, nil
 	fetch := client.ListElsewhere
 	if slices.ContainsFunc(operands, func(word string) bool { return sameServer(u, word) }) {
