@@ -22,9 +22,9 @@ type List struct {
 	URL  *url.URL               // nil if it was a local file
 	Over verify.Channel         // the channel that it came over, or Signed if CheckSigned found a good one
 	By   verify.SignatureResult // the signature, if Over is Signed
-	came verify.Channel         // what Over is without the signature
-	data []byte                 // as it came: a signature speaks of that
-	away bool                   // it is of another server than the one that cookies and the client certificate are for
+	came verify.Channel         // Over without the signature
+	data []byte                 // as received: a signature covers exactly this
+	away bool                   // it came from another server than the cookies and the client certificate are for
 }
 
 // ReadList reads a list that the user gave: its claims count as the user's. The error is an *Error.
@@ -39,7 +39,7 @@ func ReadList(r io.Reader, name string) (*List, error) {
 	return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 }
 
-// fetchList fetches a list.
+// fetchList implements Client.List and, if away, Client.ListElsewhere.
 func fetchList(ctx context.Context, hc network, req *Request, away bool) (*List, error) {
 	o := req.ownOptions(false)
 	o.Apart = away
