@@ -42,7 +42,7 @@ type known struct {
 	given    []verify.Claim // those that the user gave or named a list of, in this run or, if they yield, an earlier one
 	recalled []verify.Claim // those that yield: an earlier request's, or the server states others now
 	heard    []verify.Claim // those of claims that the server stated in an earlier run, and not in this one
-	denied   []verify.Claim // not in claims: the server's of an earlier run, which the user's contradict now
+	denied   []verify.Claim // not in claims: the server's of an earlier run, which the user's contradict or outrank now
 	size     int64          // -1: unknown
 	sizeBy   rank
 	sizeAt   string        // the URL of the source that gave the size; "" for an authority that is no source
@@ -206,10 +206,14 @@ func (k *known) forgetOthers() {
 // this run states otherwise.
 func (k *known) recall(prior partfile.Identity, r *Request) {
 	said := without(k.claims, r.Claims)
-	yielding, standing := yieldingOf(prior), standingOf(prior)
+	yielding, standing, denied := yieldingOf(prior), standingOf(prior), prior.Denied
+	if !verify.Strong(common(r.Claims, standing)) {
+		doubtful := outranked(standing, r.Claims)
+		standing, denied = without(standing, doubtful), join(denied, doubtful)
+	}
 	k.recalled = without(earlier(yielding, r.Claims), said)
 	k.heard = without(earlier(standing, r.Claims), said)
-	k.denied = prior.Denied
+	k.denied = denied
 	k.given = join(k.given, without(k.recalled, withoutUser(k.recalled)))
 	k.claims = slices.Concat(k.claims, k.recalled, k.heard)
 	k.outdate(said)
@@ -247,6 +251,14 @@ func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
 func against(claims, others []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
 		return verify.Agree([]verify.Claim{c}, others) == nil
+	})
+}
+
+// outranked returns the claims that may be of another version than a strong digest of the request, which came over a
+// channel as trusted. Only the bytes show whether digests of different algorithms agree.
+func outranked(claims, given []verify.Claim) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
+		return !backed(given, c.Channel, verify.User)
 	})
 }
 

@@ -184,3 +184,46 @@ func TestListDecides_Rule34_Rule64(t *testing.T) {
 		}
 	}
 }
+
+// Proves rules 34 and 64: what the server stated in an earlier run does not outrank a digest of another algorithm that this
+// run is given: the server may have that file by now, and states nothing any more, or is gone. What came over https stays
+// beside a list over http.
+func TestGivenOutranksStated_Rule34_Rule64(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		channel verify.Channel
+		gone    bool
+		stands  bool // what the server stated
+	}{
+		"typed":                   {channel: verify.User},
+		"typed, server gone":      {channel: verify.User, gone: true},
+		"a list over http":        {channel: verify.HTTP},
+		"a list over https":       {channel: verify.HTTPS},
+		"https, a list over http": {channel: verify.HTTP, stands: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, mib)
+			r := newRun(t, s.URL)
+			if tt.gone {
+				s.Set(mirrortest.Status(http.StatusNotFound))
+				r.mirrors(sized(t, mib, mirrortest.Digest()))
+			}
+			if err := r.key().Make(); err != nil {
+				t.Fatal(err)
+			}
+			stated := verify.Claim{Digest: other(), Field: "Digest", Channel: verify.HTTP}
+			if tt.stands {
+				stated.Channel = verify.HTTPS
+			}
+			id := partfile.Identity{Size: mib, Claims: []verify.Claim{stated}}
+			r.plant(id, made(mib, 8)[:mib/2], r.key())
+			r.req.Claims = []verify.Claim{{Digest: digestBy(t, verify.SHA512, s.Content.Bytes()), Field: "it", Channel: tt.channel}}
+			if tt.stands {
+				r.wrong(download.Mismatch)
+				return
+			}
+			r.right(s.Content)
+		})
+	}
+}

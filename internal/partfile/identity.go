@@ -34,7 +34,7 @@ type Identity struct {
 	// others that may be about another version.
 	Yielding []verify.Claim
 	// Denied are digests that the server stated, and none of Claims because the request gave other ones. They count
-	// again in a later run whose request does not contradict them, as the user may have mistyped.
+	// again in a later run whose request gives no other ones, as the user may have mistyped.
 	Denied []verify.Claim
 	// PieceSum is SumPieces of the pieces that have to prove the file because no digest of the whole file is known.
 	// Otherwise it is empty.
