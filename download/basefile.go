@@ -85,6 +85,9 @@ func identityOf(r *Request, k *known) partfile.Identity {
 			id.SizeBy = source.HostPort(u)
 		}
 	}
+	if r.Described == nil {
+		id.Listed = withoutUser(k.given)
+	}
 	if k.tag.etag != "" {
 		id.LastModified = k.date
 	}

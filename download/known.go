@@ -214,7 +214,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	k.recalled = without(earlier(yielding, r.Claims), said)
 	k.heard = without(earlier(standing, r.Claims), said)
 	k.denied = denied
-	k.given = join(k.given, without(k.recalled, withoutUser(k.recalled)))
+	k.given = join(k.given, without(k.recalled, without(k.recalled, prior.Given())))
 	k.claims = slices.Concat(k.claims, k.recalled, k.heard)
 	k.outdate(said)
 	if r.Described == nil || r.Described.Size < 0 {

@@ -139,10 +139,8 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	if q.User, err = d.HTTP.resumed(r.url); err != nil {
 		return q, err
 	}
-	for _, c := range id.Claims {
-		if c.Channel == verify.User && !verify.Strong(d.common.Claims) { // else the user corrects it
-			q.Claims = append(slices.Clip(q.Claims), c)
-		}
+	if !verify.Strong(d.common.Claims) { // else the user corrects it
+		q.Claims = append(slices.Clip(q.Claims), id.Given()...)
 	}
 	said := d.demand().Said
 	if err := d.HTTP.Sites.Apply(&q, r.url, said, d.limit); err != nil {

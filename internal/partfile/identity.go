@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"braid/address"
@@ -33,6 +34,8 @@ type Identity struct {
 	// until the server or the bytes contradict them. They came from the request, or from the server before it stated
 	// others that may be about another version.
 	Yielding []verify.Claim
+	// Listed are those of Claims, other than the user's, that a list gave which the user named.
+	Listed []verify.Claim
 	// Denied are digests that the server stated, and none of Claims because the request gave other ones. They count
 	// again in a later run whose request gives no other ones, as the user may have mistyped.
 	Denied []verify.Claim
@@ -64,6 +67,21 @@ type Document struct {
 	URL    string // masked
 	URLSum string // SumURL of the unmasked URL
 	File   string // what the document calls the file
+}
+
+// Given returns those of Claims that the request gave, or a list that it named. The signature of a list is not known any
+// more: such a claim counts as one over http.
+func (id *Identity) Given() (claims []verify.Claim) {
+	for _, c := range id.Claims {
+		if c.Channel != verify.User && !slices.Contains(id.Listed, c) {
+			continue
+		}
+		if c.Channel == verify.Signed {
+			c.Channel = verify.HTTP
+		}
+		claims = append(claims, c)
+	}
+	return claims
 }
 
 // Mirror is another location of the file, as the Metalink server described it (RFC 6249, section 3).
@@ -108,6 +126,7 @@ type identityRecord struct {
 	Mixed        bool          `json:",omitempty"`
 	Claims       []claimRecord `json:",omitempty"`
 	Yielding     []claimRecord `json:",omitempty"`
+	Listed       []claimRecord `json:",omitempty"`
 	Denied       []claimRecord `json:",omitempty"`
 	PieceSum     string        `json:",omitempty"`
 	ETag         []byte        `json:",omitempty"`
@@ -144,7 +163,7 @@ func (id Identity) encode() ([]byte, error) {
 	rec.Host, rec.Date, rec.Asides = id.Host, id.Date.UTC(), id.asides
 	rec.Asked, rec.Document, rec.SizeBy, rec.Mixed = id.Asked, id.Document, id.SizeBy, id.Mixed
 	rec.Claims, rec.Yielding, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Yielding), recordsOf(id.Refuted)
-	rec.Denied = recordsOf(id.Denied)
+	rec.Listed, rec.Denied = recordsOf(id.Listed), recordsOf(id.Denied)
 	p, err := json.Marshal(rec)
 	if err == nil && len(p) > maxPayload {
 		rec.Mirrors = nil // mirrors are only a hint, and nothing else can be this long
@@ -171,7 +190,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 	for _, f := range []struct {
 		to   *[]verify.Claim
 		from []claimRecord
-	}{{&id.Claims, rec.Claims}, {&id.Yielding, rec.Yielding}, {&id.Denied, rec.Denied}, {&id.Refuted, rec.Refuted}} {
+	}{{&id.Claims, rec.Claims}, {&id.Yielding, rec.Yielding}, {&id.Listed, rec.Listed}, {&id.Denied, rec.Denied}, {&id.Refuted, rec.Refuted}} {
 		var err error
 		if *f.to, err = claimsOf(f.from); err != nil {
 			return id, err

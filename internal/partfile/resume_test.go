@@ -32,6 +32,7 @@ func full(t *testing.T) Identity {
 			{Digest: digest(t, verify.MD5, 2), Field: "--checksum", Channel: verify.User},
 		},
 		Yielding:     []verify.Claim{{Digest: digest(t, verify.SHA256, 3), Field: "SHA256SUMS", Channel: verify.Signed}},
+		Listed:       []verify.Claim{{Digest: digest(t, verify.SHA256, 3), Field: "SHA256SUMS", Channel: verify.Signed}},
 		Denied:       []verify.Claim{{Digest: digest(t, verify.SHA256, 4), Field: "Digest", Channel: verify.HTTPS}},
 		ETag:         "\"\xff\x80 not UTF-8\"",
 		LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
@@ -64,17 +65,32 @@ func TestResume(t *testing.T) {
 	wantContent(t, in(dir, "x"), want)
 }
 
-// A journal of a version without Yielding and Denied is decoded without them.
+// A journal of a version without Yielding, Listed and Denied is decoded without them.
 func TestIdentityWithoutYielding(t *testing.T) {
 	id := full(t)
-	id.Yielding, id.Denied = nil, nil
+	id.Yielding, id.Listed, id.Denied = nil, nil, nil
 	payload, err := id.encode()
 	must(t, err)
-	if bytes.Contains(payload, []byte("Yielding")) || bytes.Contains(payload, []byte("Denied")) {
+	if bytes.Contains(payload, []byte("Yielding")) || bytes.Contains(payload, []byte("Denied")) || bytes.Contains(payload, []byte("Listed")) {
 		t.Errorf("%s", payload)
 	}
 	if got, err := decodeIdentity(payload); err != nil || !reflect.DeepEqual(got, id) {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// What the request gave, or a list that it named, is told from what the server stated. No signature is taken from a journal.
+func TestGiven(t *testing.T) {
+	claim := func(fill byte, c verify.Channel) verify.Claim {
+		return verify.Claim{Digest: digest(t, verify.SHA256, fill), Field: "it", Channel: c}
+	}
+	id := Identity{
+		Claims: []verify.Claim{claim(1, verify.User), claim(2, verify.HTTPS), claim(3, verify.HTTPS), claim(4, verify.Signed)},
+		Listed: []verify.Claim{claim(3, verify.HTTPS), claim(4, verify.Signed), claim(5, verify.HTTPS)},
+	}
+	want := []verify.Claim{claim(1, verify.User), claim(3, verify.HTTPS), claim(4, verify.HTTP)}
+	if got := id.Given(); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

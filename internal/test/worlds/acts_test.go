@@ -9,7 +9,6 @@ import (
 
 	"braid/internal/fsys"
 	"braid/internal/partfile"
-	"braid/verify"
 )
 
 // resume is "braid parts resume f.bin": the request is what the journal says (cli/parts_resume.go).
@@ -29,10 +28,8 @@ func (u *user) resume(ctx context.Context) {
 	}
 	q := u.request()
 	q.Name = l.Name
-	for _, c := range l.Identity.Claims {
-		if c.Channel == verify.User && u.cmd.Sha == "" {
-			q.Claims = append(q.Claims, c)
-		}
+	if u.cmd.Sha == "" {
+		q.Claims = append(q.Claims, l.Identity.Given()...)
 	}
 	if u.cmd.Require == "" {
 		q.Require = max(q.Require, requirements[l.Identity.Require])
