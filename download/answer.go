@@ -129,8 +129,15 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		}
 		return err
 	}
-	if err := s.checkPin(o, x.file); err != nil && !s.originAnswered {
-		return s.stop(err)
+	if !s.originAnswered {
+		both, err := s.checkPin(o, x.file)
+		if err != nil {
+			return s.stop(err)
+		}
+		if !s.strong() {
+			x.file.Claims = both.Claims
+		}
+		s.pin = s.pin.Raise(st.pin)
 	}
 	s.mixElsewhere(x, a)
 	if !s.originAnswered { // in this run; the download was resumed, or a mirror answered first
@@ -384,9 +391,10 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
 
 // checkPin compares the server's evidence, now or in the journal, with the earlier offers of the URL.
-func (s *session) checkPin(o *origin, file metalink.File) error {
+// It returns the file with what an answer to HEAD adds, if the server had to be asked.
+func (s *session) checkPin(o *origin, file metalink.File) (metalink.File, error) {
 	if !o.first || s.standIn() || s.req.NoMetalink {
-		return nil
+		return file, nil
 	}
-	return s.c.checkPin(s.req, s.offers(file))
+	return s.c.checkBoth(s.ctx, s.http, s.req, file, s.offers, head)
 }

@@ -114,7 +114,10 @@ func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) 
 		x.file.Size = -1
 	}
 	if !g.req.NoMetalink { // also for an existing file: the digest is from now
-		err = g.c.checkPin(&g.req, pinOf(offered))
+		offered, err = g.c.checkBoth(ctx, g.http, &g.req, offered, pinOf, glance)
+		if g.req.Described == nil {
+			x.file.Claims, x.file.Documents = offered.Claims, offered.Documents
+		}
 	}
 	return x, false, err
 }

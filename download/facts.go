@@ -1,6 +1,7 @@
 package download
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -156,6 +157,25 @@ func (c *Client) checkPin(r *Request, offered state.Pin) error {
 		return fail(NoEvidence, "verify", source.Mask(r.URL), err, HintLessProof)
 	}
 	return nil
+}
+
+// checkBoth is checkPin for an answer to HEAD or to GET. Some servers offer evidence to one of them only, so it asks by
+// the other one before it fails. It returns the file with what that adds.
+func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, file metalink.File,
+	offers func(metalink.File) state.Pin, other asker) (metalink.File, error) {
+	missing := c.checkPin(r, offers(file))
+	if missing == nil {
+		return file, nil
+	}
+	x, err := r.inquire(ctx, hc, other, condition{})
+	if err != nil || x.nature == aDocument || verify.Agree(file.Claims, x.file.Claims) != nil {
+		return file, missing
+	}
+	file.Claims = join(file.Claims, x.file.Claims)
+	if len(file.Documents) < len(x.file.Documents) {
+		file.Documents = x.file.Documents
+	}
+	return file, c.checkPin(r, offers(file))
 }
 
 const hintOtherFile Hint = "the server has another file than the one that was asked for"

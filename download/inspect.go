@@ -65,7 +65,7 @@ func (x *inspection) ask(ctx context.Context) error {
 	if err == nil && !x.document {
 		x.answer, x.file = q.answer, q.file
 		x.mirrorSize = q.wrong == nil && q.decides()
-		err = x.checkAnswer(q.file)
+		err = x.checkAnswer(ctx, q.file)
 	}
 	if err != nil {
 		return wrap(err, "verify", &x.req)
@@ -74,7 +74,7 @@ func (x *inspection) ask(ctx context.Context) error {
 }
 
 // checkAnswer compares the server's answer with the user's claims, and with the earlier offers of the URL.
-func (x *inspection) checkAnswer(file metalink.File) error {
+func (x *inspection) checkAnswer(ctx context.Context, file metalink.File) (err error) {
 	where := source.Mask(x.req.URL)
 	if err := verify.Agree(x.req.Claims, file.Claims); err != nil {
 		return fail(Mismatch, "verify", where, err, hintOtherFile)
@@ -84,9 +84,10 @@ func (x *inspection) checkAnswer(file metalink.File) error {
 			fmt.Errorf("the file has %d bytes there, and %d in %s", file.Size, d.Size, d.By), "")
 	}
 	if x.req.Described == nil {
-		if err := x.c.checkPin(&x.req, pinOf(file)); err != nil {
+		if file, err = x.c.checkBoth(ctx, x.http, &x.req, file, pinOf, glance); err != nil {
 			return err
 		}
+		x.file = file
 		x.req.observe(Offered{File: file})
 	}
 	return nil

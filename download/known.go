@@ -49,6 +49,7 @@ type known struct {
 	tag      tag           // of the server, or of its stand-in
 	date     time.Time     // Last-Modified beside tag
 	host     string        // the host:port that gave tag and date
+	pin      state.Pin     // the evidence in the answers of the asked host itself
 	file     metalink.File // places and documents, by the asked server
 	mixed    bool          // only a digest ties some of the bytes to the rest
 	tried    []int64       // sizes of no authority that did not lead to the file
@@ -65,7 +66,8 @@ type statement struct {
 	at     *url.URL // the source
 	tag    tag
 	date   time.Time
-	host   string // host:port that gave tag and date
+	host   string    // host:port that gave tag and date
+	pin    state.Pin // the evidence in the answers of the asked host itself
 }
 
 // newKnown returns the facts of the request.
@@ -130,6 +132,7 @@ func (k *known) learn(st statement) {
 		k.claims = join(k.claims, st.file.Claims)
 		k.file = st.file
 	}
+	k.pin = k.pin.Raise(st.pin)
 	k.learnSize(st.size, st.sizeBy, st.at)
 	k.tag, k.date, k.host = st.tag, st.date, st.host
 }

@@ -353,8 +353,8 @@ func channelOfProof(p verify.Proof) verify.Channel {
 	return best
 }
 
-// keepPin records what the URL offered, now that it has proven true. Claims of the request are not the URL's: a
-// list that came over https may not be named the next time.
+// keepPin records the evidence that the URL offered, now that it has proven true: in the answers of its own host. A
+// document, a list or a server that this one led to may have more, and none of them may come the next time.
 func (g *getter) keepPin() {
 	if g.req.NoMetalink || g.req.Described != nil {
 		return
@@ -362,7 +362,7 @@ func (g *getter) keepPin() {
 	if g.req.LessProof && g.carried.origin == g.req.URL {
 		g.c.State.ForgetPin(g.req.URL)
 	}
-	g.c.State.KeepPin(g.req.URL, g.carried.offers(g.carried.file))
+	g.c.State.KeepPin(g.req.URL, g.carried.pin)
 }
 
 // follow downloads the file that the document at the URL of the request describes, with another getter. The

@@ -48,7 +48,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, x.file)) > 0); lacks != nil {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
 	}
-	if err := s.checkPin(o, x.file); err != nil {
+	if _, err := s.checkPin(o, x.file); err != nil {
 		return s.stop(err)
 	}
 	// An answer without a length may end before the size of an earlier one.
@@ -82,7 +82,7 @@ func (s *session) mixElsewhere(x resolution, a source.Answer) {
 func (s *session) statementOf(o *origin, x resolution, a source.Answer) statement {
 	st := stated(x.file, a, byOther, o.url)
 	if s.roleOf(o) == asOrigin {
-		if st.by = byServer; x.mirror == x.answers {
+		if st.by, st.pin = byServer, pinOf(x.own); x.mirror == x.answers {
 			st.sizeBy = byServer
 		}
 	}
@@ -184,7 +184,8 @@ func (s *session) readFirst(o *origin, a source.Answer) (x resolution, err error
 // headMatters reports whether an answer to HEAD may have the digest that this one lacks: some stores send it
 // there only.
 func (s *session) headMatters(x resolution) bool {
-	needed := s.req.Require == RequireDigest && !s.strong() && !verify.Strong(x.file.Claims)
+	needed := !s.strong() && !verify.Strong(x.file.Claims) &&
+		(s.req.Require == RequireDigest || s.c.checkPin(s.req, s.offers(x.file)) != nil)
 	return x.nature != aDocument && s.roleOf(s.sources.first()) == asOrigin && !s.standIn() &&
 		(x.file.NoDigest || needed) && !s.req.NoMetalink
 }

@@ -57,6 +57,8 @@ type resolution struct {
 	nature nature
 	// file is the asked server's description. Its claims are evidence. See metalink.FromHops.
 	file metalink.File
+	// own is what the host of the URL itself says, without the servers that it leads to.
+	own metalink.File
 	// mirror is the index of the first answer of a mirror, or the number of answers if none is.
 	mirror  int
 	answers int // number of answers
@@ -78,6 +80,9 @@ func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolutio
 		return x, err
 	}
 	x.file, x.wrong = file, err
+	if as == asOrigin {
+		x.own, _ = metalink.FromHops(hops[:metalink.First(hops)], trusted)
+	}
 	if r.NoMetalink {
 		x.file.Mirrors, x.file.Documents = nil, nil
 	}
@@ -208,6 +213,7 @@ type inquiry struct {
 // mirror answered.
 func (x inquiry) statement() statement {
 	st := stated(x.file, x.answer, byServer, nil)
+	st.pin = pinOf(x.own)
 	if x.mirror < x.answers {
 		st.sizeBy = byOther
 	}

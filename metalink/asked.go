@@ -23,6 +23,16 @@ func Own(hops []Hop) int {
 	return len(hops)
 }
 
+// First returns the number of answers at the beginning of a chain that the host of the first URL sent itself.
+func First(hops []Hop) int {
+	for i, h := range hops {
+		if !sameHost(hops[0].URL, h.URL) {
+			return i
+		}
+	}
+	return len(hops)
+}
+
 // AskedAt reports whether answer at of a chain comes from the asked server. This is the host of the first URL, where
 // http may become https on the default ports. If no answer before that of the Metalink server describes the file, it is
 // also the Metalink server.

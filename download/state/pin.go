@@ -78,8 +78,8 @@ func (p Pin) digest() string {
 	return "no digest"
 }
 
-// raise returns everything that p or o offers.
-func (p Pin) raise(o Pin) Pin {
+// Raise returns everything that p or o offers.
+func (p Pin) Raise(o Pin) Pin {
 	return Pin{
 		HTTPS: max(p.HTTPS, o.HTTPS), HTTP: max(p.HTTP, o.HTTP),
 		Signatures: p.Signatures | o.Signatures, Pieces: p.Pieces || o.Pieces,
@@ -149,7 +149,7 @@ func (s *Store) pin(name string) Pin {
 // raisePin adds an offer to an entry.
 func (s *Store) raisePin(name string, offered Pin) error {
 	before := s.pin(name)
-	p := before.raise(offered)
+	p := before.Raise(offered)
 	if p == before {
 		return nil
 	}
