@@ -22,7 +22,7 @@ func (a *Antenna) hostGap() time.Duration { return cmp.Or(max(a.HostGap, 0), tim
 func maskURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {
-		return "a URL that is none"
+		return "an invalid URL"
 	}
 	return mask.URL(u)
 }
@@ -125,7 +125,7 @@ func (l *loop) addWatch(w Watch) error {
 	}
 	for _, name := range w.Feeds {
 		if l.polls.byID[feedID(name)] == nil {
-			return fmt.Errorf("there is no feed %q", name)
+			return fmt.Errorf("no feed %q", name)
 		}
 	}
 	l.targets.watches = append(l.targets.watches, c)

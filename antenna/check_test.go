@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 		{"a watch of no feed", &Antenna{Watches: []Watch{{URL: w.URL, Feeds: []string{"g"}}}}, `no feed "g"`},
 		{"a path", &Antenna{Feeds: []Feed{{URL: "/etc/passwd"}}}, "host"},
 		{"a scheme", &Antenna{Watches: []Watch{{URL: "ftp://h.example/"}}}, "scheme"},
-		{"garbage", &Antenna{Watches: []Watch{{URL: "https://h.example/%zz"}}}, "watch a URL that is none"},
+		{"garbage", &Antenna{Watches: []Watch{{URL: "https://h.example/%zz"}}}, "watch an invalid URL"},
 		{"too often", &Antenna{Feeds: []Feed{{URL: f.URL, Every: time.Millisecond}}}, "1ms"},
 		{"checked too often", &Antenna{Watches: []Watch{{URL: w.URL, CheckEvery: time.Millisecond}}}, "1ms"},
 		{"bounds the wrong way", &Antenna{Feeds: []Feed{{URL: f.URL, Min: time.Hour, Max: time.Minute}}}, "1h0m0s"},

@@ -142,7 +142,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	}
 	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.String() == string(text) })
 	if i < 0 { // a page is no kind of feed
-		return fmt.Errorf("%q is no kind of feed: there are %v, %s", text, Auto, strings.Join(formats.Names(), ", "))
+		return fmt.Errorf("%q is not a kind of feed; the kinds are %v, %s", text, Auto, strings.Join(formats.Names(), ", "))
 	}
 	*k = kinds[i]
 	return nil

@@ -17,7 +17,7 @@ import (
 func (a *Antenna) RunNow(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		if l.offline || l.ending {
-			return errors.New("the antenna does not run")
+			return errors.New("the antenna is not running")
 		}
 		return l.runNow(name, now)
 	})
@@ -26,7 +26,7 @@ func (a *Antenna) RunNow(ctx context.Context, name string) error {
 func (l *loop) runNow(name string, now time.Time) error {
 	members, targets := l.named(name)
 	if len(members)+len(targets) == 0 {
-		return fmt.Errorf("there is no feed or watch %q", name)
+		return fmt.Errorf("no feed or watch %q", name)
 	}
 	for _, m := range members {
 		if !m.asking {
@@ -66,7 +66,7 @@ func (a *Antenna) Forget(ctx context.Context, name string) error {
 		}
 		if l.polls.byID[feedID(name)] == nil && len(targets) == 0 && !isGone &&
 			!slices.ContainsFunc(l.targets.watches, func(w *watcher) bool { return w.Name == name }) {
-			return fmt.Errorf("there is no feed or watch %q", name)
+			return fmt.Errorf("no feed or watch %q", name)
 		}
 		for _, m := range members {
 			if m.id == feedID(name) || m.id == checkID(name) {

@@ -186,7 +186,7 @@ func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) a
 		return p.fresh(t, resp, body, address.Public|x.From)
 	case http.StatusNotModified:
 		if !t.conditional() || t.isPage() && !t.get {
-			return answer{err: errors.New("status 304 Not Modified, which was not asked for")}
+			return answer{err: errors.New("status 304 Not Modified without a conditional request")}
 		}
 		if t.isPage() {
 			return p.observe(t, resp)
@@ -235,7 +235,7 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Sc
 		received = modified
 	}
 	if encoding := resp.Header.Get("Content-Encoding"); !isPlain(encoding) {
-		return answer{err: fmt.Errorf("Content-Encoding %.40q, which was not asked for", encoding)}
+		return answer{err: fmt.Errorf("Content-Encoding %.40q, which was not requested", encoding)}
 	}
 	k, err := p.read(body.ctx, t, body, feed.At(received), near)
 	a := answer{err: err, etag: resp.Header.Get("ETag"), modified: resp.Header.Get("Last-Modified")}

@@ -45,7 +45,7 @@ type FolderReport struct {
 type foreignError struct{ names []string }
 
 func (e *foreignError) Error() string {
-	return strings.Join(e.names, ", ") + ": not published, as there is something else of that name, which stays; publish into a folder of its own"
+	return strings.Join(e.names, ", ") + ": not published, because a file of another origin has that name and is kept; publish into an empty folder"
 }
 
 // WriteFolder writes the files into a folder, which it creates if necessary. It replaces a file only if its content

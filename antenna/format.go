@@ -53,7 +53,7 @@ func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f *feed.Format, er
 	case err != nil:
 		why = "its compression cannot be read"
 	}
-	return text, nil, &feed.RejectError{Code: CodeUnknownFormat, Why: "no feed of a known format: " + why}
+	return text, nil, &feed.RejectError{Code: CodeUnknownFormat, Why: "not a feed of a known format: " + why}
 }
 
 var gzipMagic = []byte{0x1f, 0x8b}

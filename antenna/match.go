@@ -129,7 +129,7 @@ func newWatcher(w Watch) (*watcher, error) {
 	literal, _, _ := strings.Cut(w.URL, "*")
 	prefix, ok := feed.Key(literal)
 	if !ok || checkURL(literal) != nil || strings.Count(literal, "/") < 3 {
-		return nil, errors.New("a glob begins with http:// or https:// and a whole host, with a slash behind it")
+		return nil, errors.New("a glob must begin with http:// or https://, a complete host and a slash")
 	}
 	if strings.HasSuffix(literal, "/index.html") { // a key omits it
 		prefix += "index.html"

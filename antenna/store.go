@@ -43,7 +43,7 @@ const version = "1"
 
 // errEmpty is the reason why a store is lost that is missing, or that was created in place of a lost one by a process
 // that ended at once.
-var errEmpty = errors.New("nothing is in it, though there is a cache")
+var errEmpty = errors.New("the store is empty, but a cache exists")
 
 // A LockedError reports that another process has the store open. PID and Command identify the process, if known.
 type LockedError struct {

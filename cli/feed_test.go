@@ -59,7 +59,7 @@ func TestFeedCheck(t *testing.T) {
 		{"lost", lirsLine + "LIRS,1,\n", "", exitProtocol, "x:2: error: |[too-few-fields]|1 record to the letter, 1 lost", "check x: 1 record that no reader takes, of 2"},
 		{"both", lirsLine + "LIRS,1,\n" + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "1 repaired, 1 lost", "1 record that no reader takes, and 1 that tolerant ones repair, of 3"},
 		{"repaired in one way and lost by another", "LIRS,,x,0,0,http://h.example/,t,a,0,\n", "", exitProtocol, "repair: last_modified is empty|error: last_detected is no number|0 records to the letter, 1 lost", "no reader takes"},
-		{"none", "<html>", "", exitProtocol, "", "feed x: no feed of a known format: it begins with \"<html>\" (--from FORMAT"},
+		{"none", "<html>", "", exitProtocol, "", "feed x: not a feed of a known format: it begins with \"<html>\" (--from FORMAT"},
 		{"empty", "", "", exitProtocol, "", "it is empty"},
 		{"forced", "<html>", "--from|hina-di", exitProtocol, "x: hina-di", "feed x: line 1: not a hina-di feed"},
 		{"forced, and read whole", "<html>\n", "--from|lirs", exitProtocol, "x:1: error: |[no-record-header]|1 lost", "no reader takes"},

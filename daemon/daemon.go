@@ -109,7 +109,7 @@ func Open(c Config) (*Daemon, error) {
 		return nil, err
 	}
 	if lost := d.store.db.Lost; lost != nil {
-		d.log.Error("the queue could not be read, and begins anew", "error", lost, "aside", d.store.db.Aside)
+		d.log.Error("the queue could not be read and starts empty", "error", lost, "aside", d.store.db.Aside)
 	}
 	if c.Empty {
 		if err := d.forget(); err != nil {

@@ -76,7 +76,7 @@ func (d *Daemon) follow(ctx context.Context) {
 		more, err := d.compare(ctx)
 		switch {
 		case err != nil:
-			d.log.Warn("the jobs of entries cannot be reached, which is tried again", "error", d.config.Hide(err.Error()))
+			d.log.Warn("the job queue cannot be reached; retrying", "error", d.config.Hide(err.Error()))
 			again = time.After(putAgain)
 		case more:
 			again = time.After(0)

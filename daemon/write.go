@@ -112,7 +112,7 @@ func (l *loop) commit(c commit) {
 		}
 		return
 	}
-	l.log.Error("the queue could not be written, which is tried again", "error", c.err)
+	l.log.Error("the queue could not be written; retrying", "error", c.err)
 	l.pending.before(c.batch)
 	l.timed = true
 	l.timer.Reset(writeAgain)

@@ -245,7 +245,7 @@ func TestRetryAfterTooLong_Rule23(t *testing.T) {
 		if n := len(origin.Requests()); n != 1 {
 			t.Errorf("%d requests", n)
 		}
-		if value == "3600" && !strings.Contains(e.Error(), "it will be back at ") {
+		if value == "3600" && !strings.Contains(e.Error(), "it asked to wait until ") {
 			t.Error(e)
 		}
 	}

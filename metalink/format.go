@@ -61,7 +61,7 @@ func (d Document) check() error {
 	for _, f := range d.Files {
 		err := f.check()
 		if err == nil && names[f.Name] {
-			err = fault(Conflict, "there are two files of this name")
+			err = fault(Conflict, "two files have this name")
 		}
 		if err != nil {
 			err.File = f.Name
@@ -81,12 +81,12 @@ func (f File) check() *Error {
 	}
 	for _, m := range f.Mirrors {
 		if !validPlace(m.URL, m.Pri) || m.Geo != country(m.Geo) {
-			return fault(Invalid, "a mirror has no usable URL, or a priority or country that is none")
+			return fault(Invalid, "a mirror without a usable URL, or with an invalid priority or country")
 		}
 	}
 	for _, m := range f.Documents {
 		if !validPlace(m.URL, m.Pri) || m.Type == "" || m.Type != mediaType(m.Type) || m.Name != "" && CheckPath(m.Name) != nil {
-			return fault(Invalid, "a document has no usable URL, type or name, or a priority that is none")
+			return fault(Invalid, "a document without a usable URL, type or name, or with an invalid priority")
 		}
 	}
 	for _, s := range f.Signatures {

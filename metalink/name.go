@@ -50,7 +50,7 @@ func CheckName(s string) error {
 		return &NameError{What: "is reserved on some systems"}
 	}
 	if ending := ownEnding(s); ending != "" {
-		return &NameError{What: "ends with " + ending + ", as the files do in which unfinished downloads are kept", Own: true}
+		return &NameError{What: "ends with " + ending + ", which marks the files of unfinished downloads", Own: true}
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func TestBestPieces(t *testing.T) {
 		many.WriteString(list(fmt.Sprint(8+i), "sha-1", sha1Zero))
 	}
 	d = parse(t, doc("<size>8</size>"+many.String()))
-	if n := len(d.Files[0].Pieces); n != maxPieceLists || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "there are more than 16 lists") {
+	if n := len(d.Files[0].Pieces); n != maxPieceLists || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "more than 16 lists") {
 		t.Errorf("%d lists, warnings %q", n, d.Warnings)
 	}
 	if !(File{}).BestPieces().IsZero() {

@@ -222,7 +222,7 @@ func (p *parser) end() error {
 			return err
 		}
 		if _, ok := t.(xml.StartElement); ok {
-			return fault(Syntax, "it goes on after its end")
+			return fault(Syntax, "data follows its end")
 		}
 	}
 }
@@ -271,7 +271,7 @@ func (p *parser) text() (string, error) {
 		case xml.CharData:
 			b.Write(t)
 		case xml.StartElement:
-			return "", fault(Syntax, "there is an element %s where text belongs", quote(t.Name.Local))
+			return "", fault(Syntax, "an element %s in place of text", quote(t.Name.Local))
 		case xml.EndElement:
 			return trim(b.String()), nil
 		}

@@ -47,7 +47,7 @@ func (f *fileReader) pieces(e xml.StartElement, space string) error {
 		return err
 	})
 	if l.bad == "" && len(f.lists) == maxPieceLists {
-		l.bad = fmt.Sprintf("there are more than %d lists", maxPieceLists)
+		l.bad = fmt.Sprintf("more than %d lists", maxPieceLists)
 	}
 	if l.bad != "" {
 		f.warnPieces(l.bad)

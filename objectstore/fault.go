@@ -43,8 +43,8 @@ func codeOf(err error) string {
 const (
 	hintCredentials download.Hint = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile in ~/.aws/credentials (AWS_PROFILE), give them"
 	hintRights      download.Hint = "the key needs s3:PutObject, s3:GetObject, s3:ListBucket, s3:AbortMultipartUpload and s3:ListMultipartUploadParts there"
-	hintEndpoint    download.Hint = "AWS_ENDPOINT_URL_S3 says where the store is, AWS_REGION in which region"
-	hintAgain       download.Hint = "the same command goes on"
+	hintEndpoint    download.Hint = "set AWS_ENDPOINT_URL_S3 to the store's URL, AWS_REGION to its region"
+	hintAgain       download.Hint = "the same command resumes"
 )
 
 // configFault returns the error for a store whose configuration is not valid.
@@ -169,6 +169,6 @@ type hidden struct{ error }
 func (s *Store) lost(key string) error {
 	return &download.Error{
 		Kind: download.Local, What: "store", Where: "s3://" + s.bucket + "/" + key,
-		Err: errors.New("the upload is gone: another process has ended it"), Hint: "the same command begins anew",
+		Err: errors.New("the upload no longer exists: another process has ended it"), Hint: "the same command starts over",
 	}
 }

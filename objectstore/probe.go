@@ -68,7 +68,7 @@ func (c *conditions) find(ctx context.Context, key string) (obeys bool, err erro
 			fsys.WriteFile(fsys.OS, file, nil, 0o600)
 		}
 	case !obeys:
-		s.options.Note(s.endpoint + " ignores If-None-Match: right before an object is made it is asked whether there is one, which leaves a moment in which two programs can make the same one")
+		s.options.Note(s.endpoint + " ignores If-None-Match: before an object is created, braid checks whether it exists, but two programs could still create it at the same moment")
 	}
 	return obeys, nil
 }

@@ -95,7 +95,7 @@ func (m *Mirror) set(name, value string, valued bool) error {
 		}
 		m.Geo = strings.ToLower(value)
 	default:
-		return fmt.Errorf("mirror: unknown attribute %q; there are pri=, geo=, depth= and pref", name)
+		return fmt.Errorf("mirror: unknown attribute %q; the attributes are pri=, geo=, depth= and pref", name)
 	}
 	return nil
 }

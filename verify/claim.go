@@ -57,7 +57,7 @@ func Hex(digits string) (Claim, error) {
 		lengths = append(lengths, strconv.Itoa(2*a.Size()))
 	}
 	last := len(lengths) - 1
-	return Claim{}, fmt.Errorf("%d characters are no digest in hexadecimal digits, which has %s or %s",
+	return Claim{}, fmt.Errorf("%d characters are not a hexadecimal digest, which has %s or %s",
 		len(digits), strings.Join(lengths[:last], ", "), lengths[last])
 }
 

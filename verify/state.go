@@ -61,7 +61,7 @@ func (c *Checker) MarshalBinary() (data []byte, err error) {
 	return json.Marshal(s)
 }
 
-var errNoState = errors.New("a check cannot be gone on with")
+var errNoState = errors.New("the saved state of a check cannot be used")
 
 // UnmarshalBinary restores a state into c, to which nothing was written. It fails if c computes something that the
 // state lacks; c must not be used then.

@@ -285,7 +285,7 @@ func (x *item) fetch(ctx context.Context, c *download.Client, h *hosts, logins [
 	for _, u := range x.configured {
 		user, plain := credentials(logins, u)
 		if plain != "" {
-			observe(download.Note{Text: fmt.Sprintf("the password for %s in auth.conf is not sent, as it is not for %s://", plain, u.Scheme), Plain: true})
+			observe(download.Note{Text: fmt.Sprintf("the password for %s in auth.conf is not sent, because it is not for %s://", plain, u.Scheme), Plain: true})
 		}
 		r := x.request(u, user)
 		r.Observe = observe

@@ -130,7 +130,7 @@ func (s *settings) tls(u *url.URL) (*tls.Config, error) {
 			return nil, fmt.Errorf("CaInfo: %w", err)
 		}
 		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(data) {
-			return nil, fmt.Errorf("CaInfo: there is no certificate in %s", name)
+			return nil, fmt.Errorf("CaInfo: no certificate in %s", name)
 		}
 	}
 	name, key := s.option(u, "SslCert"), s.option(u, "SslKey")

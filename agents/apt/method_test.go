@@ -285,7 +285,7 @@ func TestMethodSettings(t *testing.T) {
 // TestMethodHostile checks that a message that violates the protocol ends Run, after apt was told why.
 func TestMethodHostile(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"600 URI Acquire\nURI: http://127.0.0.1:1/x\nFilename: /x\n\n", "not said its configuration"},
+		{"600 URI Acquire\nURI: http://127.0.0.1:1/x\nFilename: /x\n\n", "before it sent its configuration"},
 		{"garbage\n\n", "status code"},
 		{"600 URI", "unexpected EOF"},
 	} {

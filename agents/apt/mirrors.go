@@ -184,5 +184,5 @@ func listOf(path string) (bases []base, rest string, err error) {
 			return bases, path[i+1:], err
 		}
 	}
-	return nil, "", fmt.Errorf("there is no list of mirrors in %s", path)
+	return nil, "", fmt.Errorf("no list of mirrors in %s", path)
 }

@@ -27,7 +27,7 @@ func enter(name string) error {
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
-		return fmt.Errorf("the sandbox: there is no user %s, so root's rights cannot be dropped", name)
+		return fmt.Errorf("the sandbox: no user %s, so root's rights cannot be dropped", name)
 	}
 	uid, err := strconv.Atoi(u.Uid)
 	gid, wrong := strconv.Atoi(u.Gid)

@@ -133,7 +133,7 @@ func (a *Agent) find(ctx context.Context, remote string) (p place, err error) {
 		return p, errors.New("git lfs env: no LfsStorageDir")
 	}
 	if p.endpoint, err = url.Parse(word); err != nil || word == "" {
-		return p, fmt.Errorf("the remote %q has no URL at which git-lfs could ask; git config remote.%s.lfsurl URL names one", remote, remote)
+		return p, fmt.Errorf("the remote %q has no URL of an LFS server; git config remote.%s.lfsurl URL sets one", remote, remote)
 	}
 	p.remote = remote
 	return p, p.check()

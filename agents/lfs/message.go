@@ -17,7 +17,7 @@ import (
 // mostLine limits the length of a line from git-lfs. The longest lines have the header fields of an action.
 const mostLine = 1 << 20
 
-var errProtocol = errors.New("git-lfs says what is not in its protocol")
+var errProtocol = errors.New("not a message of the git-lfs protocol")
 
 // A message is a message from git-lfs.
 type message struct {

@@ -114,7 +114,7 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 			known.Detected = 0
 		}
 		if r.isDay() && known.LastModified > r.LastModified && known.LastModified < r.LastModified+day {
-			v.Reason, v.Words = unchanged, "what is known is of the day that is reported"
+			v.Reason, v.Words = unchanged, "the known version is of the reported day"
 			return
 		}
 		v.Action, v.Reason, v.Words = known.compare(seen)

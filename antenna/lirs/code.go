@@ -24,7 +24,7 @@ var (
 	codeUndecodable = feedtext.Repair(feed.CodeUndecodable, "the record has octets that are no text")
 	codeNoLineEnd   = feedtext.Repair("no-final-line-end", "no line end follows the last record")
 	codeNoComma     = feedtext.Repair("no-trailing-comma", "no comma ends the record")
-	codeNoLength    = feedtext.Repair("content-length-missing", "there is no Content-Length: the URL is where it should be")
+	codeNoLength    = feedtext.Repair("content-length-missing", "Content-Length is missing: the URL is in its place")
 	codeEmpty       = feedtext.Repair("empty-field", "{field} is empty, and not 0")
 	codeBadEscape   = feedtext.Repair("bad-escape", "a backslash before something that needs none: {value}")
 

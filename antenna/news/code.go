@@ -17,15 +17,15 @@ var (
 	codeTruncated  = feedtext.Fatal("truncated", "the document ends within an element or a value")
 
 	codeCharset = feedtext.Note("charset-unknown", "unknown charset {value}: only ASCII is read")
-	codeVersion = feedtext.Note("no-json-feed-version", "the document does not say that it is a JSON Feed")
-	codeNoItem  = feedtext.Note("no-item", "there is no item")
+	codeVersion = feedtext.Note("no-json-feed-version", "the document does not declare the version of JSON Feed")
+	codeNoItem  = feedtext.Note("no-item", "the feed has no item")
 )
 
 // Codes for entries.
 var (
 	codeNoURL    = feedtext.Fatal("no-url", "the entry has no URL")
 	codeBadURL   = feedtext.Fatal("bad-url", "no absolute URL, or longer than 8 KiB: {value}")
-	codeTooLarge = feedtext.Fatal("entry-too-large", "the entry says more about itself than 64 KiB")
+	codeTooLarge = feedtext.Fatal("entry-too-large", "the entry is larger than 64 KiB")
 	codeUnread   = feedtext.Fatal("unreadable-entry", "the entry cannot be read: {value}")
 
 	codeUndecodable = feedtext.Repair(feed.CodeUndecodable, "the entry has octets that are no text")
@@ -39,7 +39,7 @@ var (
 
 	codeIRI          = feedtext.Note("url-not-ascii", "the URL has letters beyond ASCII, which are escaped: {value}")
 	codeNotWatchable = feedtext.Note("url-not-watchable", "the URL has no host and cannot be watched")
-	codeGUID         = feedtext.Note("guid-as-url", "the entry has no link, its guid is taken")
+	codeGUID         = feedtext.Note("guid-as-url", "the entry has no link; its guid is used")
 	codeUndated      = feedtext.Note("no-date", "the entry has no date")
 	codeDay          = feedtext.Note("date-without-time", "{field} is a day without a time: {value}")
 )

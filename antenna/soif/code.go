@@ -11,11 +11,11 @@ var (
 	codeNegativeSize = feedtext.Fatal("negative-size", "a negative size")
 	codeTooLarge     = feedtext.Fatal("too-large", "more than is allowed")
 	codeSizeMismatch = feedtext.Fatal("size-mismatch",
-		"behind this value there is neither an attribute nor the end of the object: its size is wrong")
+		"neither an attribute nor the end of the object follows this value: its size is wrong")
 	codeBadAttribute = feedtext.Fatal("malformed-attribute", "neither an attribute nor the end of the object")
 	codeBadSize      = feedtext.Fatal("bad-size", "a size that is no number")
 	codeBadDelimiter = feedtext.Fatal("bad-delimiter", "a size without colon and tab behind it")
-	codeNoURL        = feedtext.Fatal("no-url", "an object without a URL; one that has none says so with -")
+	codeNoURL        = feedtext.Fatal("no-url", "an object without a URL (- stands for none)")
 	codeBadURL       = feedtext.Fatal("bad-url", "not an absolute URL: {value}")
 	codeURLTooLong   = feedtext.Fatal("url-too-long", "a URL of more than 8192 octets")
 )
@@ -26,7 +26,7 @@ var (
 	codeEmptySize    = feedtext.Note("empty-size", "{} instead of {0}")                                                                 // repair S6
 	codeBrackets     = feedtext.Repair("brackets-in-name", "< and > cannot stand in an identifier")                                     // repair S4
 	codeNotWatchable = feedtext.Note("url-not-watchable", "a URL without a host cannot be watched")                                     // repair S7
-	codeDuplicate    = feedtext.Note("duplicate-attribute", "an attribute for the second time: the first counts, not {value}")          // repair S8
+	codeDuplicate    = feedtext.Note("duplicate-attribute", "a repeated attribute: the first counts, not {value}")                      // repair S8
 	codeConflict     = feedtext.Note("contradictory-values",
 		"an attribute for the second time and with another value, {value}: neither counts")
 	codeBadNumber = feedtext.Note("bad-number", "not a decimal number: {value}")
@@ -38,7 +38,7 @@ var (
 	codeJunk        = feedtext.Note("junk", "something that is no object")                                        // repair S1
 	codeWrapper     = feedtext.Note("wrapper", "the wrapper of a Harvest gatherer, which RFC 2655 does not know") // repair S3
 	codeWrapperOpen = feedtext.Note("wrapper-not-closed", "the stream ends inside a wrapper")
-	codeNoObject    = feedtext.Note("no-object", "there is no object (section 3.4)")
+	codeNoObject    = feedtext.Note("no-object", "the feed has no object (section 3.4)")
 	codeForeign     = feedtext.Fatal("not-soif", "this is no SOIF")
 )
 

@@ -122,13 +122,13 @@ func TestDecode(t *testing.T) {
 func TestViolation(t *testing.T) {
 	const long = 101
 	for _, tt := range []struct{ text, want string }{
-		{"\n@A { u://h/1\na{3}:\txxx\n?", `4/24 "a" of 2/1 @A u://h/1: behind this value there is neither an attribute nor the end of the object: its size is wrong`},
+		{"\n@A { u://h/1\na{3}:\txxx\n?", `4/24 "a" of 2/1 @A u://h/1: neither an attribute nor the end of the object follows this value: its size is wrong`},
 		{"\n@A { u://h/1\na{1x", `3/15 "a" of 2/1 @A u://h/1: a size that is no number`},
 		{"\n@A { u://h/1\na{1}: x", `3/19 "a" of 2/1 @A u://h/1: a size without colon and tab behind it`},
 		{"@A {\n/x }", `2/5 "" of 1/0 @A /x: not an absolute URL: "/x"`},
 		{"@A {\na{1}:\tx }", `2/5 "" of 1/0 @A : not an absolute URL: "a{1"`},
-		{"@A { u://h/ a{1}:\tx A{1}:\ty }", `1/20 "A" of 1/0 @A u://h/: an attribute for the second time: the first counts, not "y"`},
-		{"@A { }", `1/5 "" of 1/0 @A : an object without a URL; one that has none says so with -`},
+		{"@A { u://h/ a{1}:\tx A{1}:\ty }", `1/20 "A" of 1/0 @A u://h/: a repeated attribute: the first counts, not "y"`},
+		{"@A { }", `1/5 "" of 1/0 @A : an object without a URL (- stands for none)`},
 		{"@A{ u://h/\n b{}:\t}", `2/13 "b" of 1/0 @A u://h/: {} instead of {0}`},
 		{"@A { u://h/\nMD5{101}:\t" + strings.Repeat("\x00", long) + "}",
 			`2/12 "MD5" of 1/0 @A u://h/: not 32 hexadecimal digits: "` + strings.Repeat(`\x00`, 100) + `"...`},

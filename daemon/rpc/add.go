@@ -31,7 +31,7 @@ func (v *visit) knownURIs(list []string) (uris []string, err error) {
 			continue
 		}
 		if !slices.Contains(schemes, strings.ToLower(u.Scheme)) {
-			return nil, refuse("%s: no such protocol; there are %s", mask.URL(u), strings.Join(schemes, ", "))
+			return nil, refuse("%s: unknown protocol; supported are %s", mask.URL(u), strings.Join(schemes, ", "))
 		}
 		if _, err := verify.OfURL(u); err != nil {
 			return nil, refuse("%s: %v", mask.URL(u), err)

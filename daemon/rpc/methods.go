@@ -114,7 +114,7 @@ func (v *visit) changeURI(p *params) (any, error) {
 	}
 	e, _ := v.queue.Entry(g)
 	if e.Watch != "" {
-		return nil, refuse("The download is of the watch %s, whose configuration has its URLs.", mask.Quote(e.Watch, 100))
+		return nil, refuse("The download belongs to the watch %s; change its URLs in the watch's configuration.", mask.Quote(e.Watch, 100))
 	}
 	in, err := v.knownURIs(in)
 	if err != nil {

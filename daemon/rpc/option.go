@@ -106,7 +106,7 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 			continue
 		}
 		if key == "check-certificate" && value != "true" {
-			return nil, refuse("The option '--check-certificate' may only be true: certificates are checked. braid daemon --insecure HOST leaves that of one host unchecked.")
+			return nil, refuse("The option '--check-certificate' may only be true. braid daemon --insecure HOST disables the check for one host.")
 		}
 		if refused(key, value) {
 			return nil, refuse("A client may not set the option '--%s' to this.", key)
@@ -235,7 +235,7 @@ func (v *visit) changeOption(p *params) (any, error) {
 	}
 	for name := range options {
 		if e.Watch != "" && name != "max-download-limit" {
-			return nil, refuse("The download is of the watch %s, whose configuration has its options. max-download-limit can be set here.", mask.Quote(e.Watch, 100))
+			return nil, refuse("The download belongs to the watch %s; change its options in the watch's configuration. Only max-download-limit can be set here.", mask.Quote(e.Watch, 100))
 		}
 	}
 	return done, v.queue.Change(g, options)

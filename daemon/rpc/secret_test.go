@@ -113,7 +113,7 @@ func TestOptions_Rule69(t *testing.T) {
 	for _, tt := range []struct{ option, value, want string }{
 		{"on-download-complete", "/bin/sh", mayNot}, {"on-anything", "", mayNot}, {"conf-path", "x", mayNot}, {"input-file", "x", mayNot},
 		{"save-session", "x", folder}, {"load-cookies", "x", mayNot}, {"ca-certificate", "x", mayNot}, {"private-key", "x", mayNot},
-		{"log", "x", mayNot}, {"rpc-secret", "x", mayNot}, {"rpc-listen-all", "true", mayNot}, {"check-certificate", "false", "certificates are checked"},
+		{"log", "x", mayNot}, {"rpc-secret", "x", mayNot}, {"rpc-listen-all", "true", mayNot}, {"check-certificate", "false", "may only be true"},
 		{"all-proxy", "http://p/", ofAll}, {"http-proxy", "p", ofAll}, {"https-proxy", "p", ofAll}, {"ftp-proxy", "p", ofAll}, {"all-proxy-user", "p", ofAll},
 		{"ftp-proxy-passwd", "p", ofAll}, {"no-proxy", "h", ofAll}, {"all-proxy", "", ""}, {"proxy-method", "get", ""},
 		{"check-certificate", "no", "braid daemon --insecure HOST"}, {"check-certificate", "true", ""},
@@ -166,7 +166,7 @@ func TestURIs(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
 	for _, uri := range []string{"file:///etc/passwd", "sftp://h/x", "javascript:alert(1)", "data:,x", "gopher://h/"} {
-		if _, message := attempt[string](t, h, "aria2.addUri", []string{"http://h/x", uri}); !strings.Contains(message, "no such protocol") {
+		if _, message := attempt[string](t, h, "aria2.addUri", []string{"http://h/x", uri}); !strings.Contains(message, "unknown protocol") {
 			t.Errorf("%s: %q", uri, message)
 		}
 	}

@@ -34,7 +34,7 @@ func TestWatched(t *testing.T) {
 	}
 	for _, call := range []string{`"aria2.changeUri","params":["GID",1,[],["http://g/x"]]`, `"aria2.changeOption","params":["GID",{"out":"y"}]`} {
 		body := `{"id":1,"method":` + strings.Replace(call, "GID", g.String(), 1) + `}`
-		if got := say(h, body).Body.String(); !strings.Contains(got, `"code":1`) || !strings.Contains(got, "of the watch") {
+		if got := say(h, body).Body.String(); !strings.Contains(got, `"code":1`) || !strings.Contains(got, "belongs to the watch") {
 			t.Errorf("%s: %s", body, got)
 		}
 	}

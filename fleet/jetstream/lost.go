@@ -74,7 +74,7 @@ func look(ctx context.Context, q *Queue) error {
 	}
 	if !told {
 		q.log.Warn("queue", "state", "lost for good",
-			"error", "its server has come back without what it had stored: jobs that were not done are lost, and what is done is not known any more",
+			"error", "the queue's server has lost its data: unfinished jobs are lost, and done ones are no longer known",
 			"hint", "give the server its folder back; or have the files reported again: braid watch forget NAME CONFIG, braid get --queue")
 	}
 	if missing {

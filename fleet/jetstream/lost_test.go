@@ -117,7 +117,7 @@ func TestServerLost(t *testing.T) {
 	first.WaitForShutdown()
 
 	serverAt(t, port, t.TempDir())
-	const what = "without what it had stored"
+	const what = "has lost its data"
 	for _, log := range []*heard{said, otherSaid} {
 		for end := time.Now().Add(20 * time.Second); log.count(what) == 0; rest(t.Context(), 10*time.Millisecond) {
 			if time.Now().After(end) {

@@ -125,7 +125,7 @@ func guarded(f func() error) (err error) {
 		switch p := recover().(type) {
 		case nil:
 		case runtime.Error: // its text is about the program, not the file
-			err = &DamageError{errors.New("damaged: it ends too early, or a page in it is none")}
+			err = &DamageError{errors.New("damaged: the file is truncated, or a page is invalid")}
 		default:
 			err = &DamageError{fmt.Errorf("damaged: %v", p)}
 		}

@@ -124,7 +124,7 @@ func (f *File) renameAside(from, ending string) (name string, err error) {
 		}
 	}
 	return "", &NameError{f.folder.join(f.name + ending + asideEnding),
-		"and 98 more such names are taken: remove what is not needed"}
+		"and 98 more such names exist: remove files that are not needed"}
 }
 
 // oldAsides is the list of files set aside in the journal that Open found, with the sealed payload. The list is ignored

@@ -79,7 +79,7 @@ func (f *File) committable(p verify.Proof) error {
 		return *err
 	}
 	if !p.Valid() {
-		return &StateError{f.Path(), "there is no proof that its content is right"}
+		return &StateError{f.Path(), "nothing proves that its content is right"}
 	}
 	if f.ledger.now() != writing {
 		return &StateError{f.Path(), "committed before Begin"}

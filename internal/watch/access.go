@@ -106,11 +106,11 @@ func (b *builder) once(t *accessTable, to string, key func(...string) []string) 
 	case t.UserEnv+t.UserFile == "" && (first == "" || named == ""):
 		return nil
 	case first != "" && named != "":
-		return b.wrong("has Authorization, and "+named+", too", "one of them counts", key(first)...)
+		return b.wrong("has Authorization, and "+named+", too", "leave one of them out", key(first)...)
 	case first != "":
-		return b.wrong("there is Authorization in "+first+", too", "one of them counts", key(user)...)
+		return b.wrong("Authorization is also in "+first+"", "leave one of them out", key(user)...)
 	case named != "":
-		return b.wrong(named+", too", "one of them counts", key(user)...)
+		return b.wrong(named+", too", "leave one of them out", key(user)...)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (b *builder) user(a *access, t *accessTable, key func(...string) []string) 
 	var pair, from string
 	switch {
 	case t.UserEnv != "" && t.UserFile != "":
-		return b.wrong("there is user-env, too", "", key("user-file")...)
+		return b.wrong("user-env is set too", "", key("user-file")...)
 	case t.UserEnv != "":
 		from = "user-env"
 		pair, err = b.variable(t.UserEnv, key(from))
@@ -153,7 +153,7 @@ func (b *builder) field(a *access, name, value string, ok bool, key []string) er
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		return b.wrong("the value of the field has control characters", "", key...)
 	case key[0] == "watch" && key[2] != "header" && web.ForAnyServer(name):
-		return b.wrong("this field is no secret: mirrors would be told it", "header = ['Name: value']", key...)
+		return b.wrong("this field is not secret, as it is sent to mirrors", "header = ['Name: value']", key...)
 	}
 	a.header[name] = append(a.header[name], value)
 	if web.ForAnyServer(name) {

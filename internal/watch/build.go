@@ -68,8 +68,8 @@ func (b *builder) build(f *file) (c *Config, err error) {
 		}
 	}
 	if len(c.Watches) == 0 && len(c.Feeds) == 0 {
-		return nil, &option.Error{Why: "there is nothing to watch",
-			Hint: "[watch.NAME] says what, [feed.NAME] where news comes from"}
+		return nil, &option.Error{Why: "no watch and no feed",
+			Hint: "add [watch.NAME] for the files, and [feed.NAME] for their feeds"}
 	}
 	alone := b.config // a copy: a pointer into b would keep the builder and the parser's data in memory
 	return &alone, nil
@@ -136,10 +136,10 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 		when           bool
 		last, why, try string
 	}{
-		{f.Relay && len(f.Trust) == 0, "relay", "passes on the records of agents in trust, and there are none",
+		{f.Relay && len(f.Trust) == 0, "relay", "passes on the records of agents in trust, which is empty",
 			"trust = names them by their URLs"},
 		{!f.Relay && len(f.Trust) > 0, "trust", "is for relay, and nothing is passed on", "relay = true"},
-		{f.Relay && !f.Kind.PassesOn(), "relay", "feeds of that kind do not say who obtained what", ""},
+		{f.Relay && !f.Kind.PassesOn(), "relay", "feeds of that kind do not name the agent of a record", ""},
 		{f.HatenaTimes && f.Kind != antenna.Auto && f.Kind != antenna.Kind(feed.HinaDI), "hatena-times", "is for hina-di", ""},
 		{f.Local && len(t.Header) > 0, "header", "is for a url, and not for a file", ""},
 		{f.Local && len(t.HeaderEnv) > 0, "header-env", "is for a url, and not for a file", ""},

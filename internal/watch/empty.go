@@ -49,7 +49,7 @@ func (b *builder) checkValue(v reflect.Value, path []string) error {
 	}
 	hint := "leave the key out"
 	if name == "feeds" {
-		hint = "leave the key out, and all feeds may tell of it"
+		hint = "leave the key out to accept reports of all feeds"
 	}
 	return b.wrong("the value is empty", hint, path...)
 }

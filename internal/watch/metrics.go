@@ -182,7 +182,7 @@ func (m *Metrics) text() []byte {
 	if m.watches != nil { // nil: nothing is watched, or not yet
 		m.writeFeeds(&e)
 		m.writeWatches(&e)
-		e.Family("braid_publications_total", "counter", "How often what is known was published.")
+		e.Family("braid_publications_total", "counter", "Publications of the known updates.")
 		e.Sample(float64(m.published[0]), "result", "done")
 		e.Sample(float64(m.published[1]), "result", "failed")
 	}
@@ -211,12 +211,12 @@ func (m *Metrics) writeWatches(e *Exposition) {
 	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.updates), label...) })
 	e.Family("braid_watch_downloads_total", "counter", "Updates that were handled: a new version, none, or a failure.")
 	each(func(w *watchCounts, label ...string) { e.results(w.changed, w.unchanged, w.failed, label...) })
-	e.Family("braid_watch_bytes_total", "counter", "Bytes that downloads brought.")
+	e.Family("braid_watch_bytes_total", "counter", "Bytes received by downloads.")
 	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.bytes), label...) })
 	e.Family("braid_watch_last_success_timestamp_seconds", "gauge",
 		"When an update was handled well last; time() minus this is the age of that.")
 	each(func(w *watchCounts, label ...string) { e.moment(w.success, label...) })
-	e.Family("braid_watch_last_change_timestamp_seconds", "gauge", "When there was a new version last.")
+	e.Family("braid_watch_last_change_timestamp_seconds", "gauge", "Time of the last new version.")
 	each(func(w *watchCounts, label ...string) { e.moment(w.change, label...) })
 }
 

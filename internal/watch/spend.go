@@ -11,7 +11,7 @@ import (
 
 // errSpent ends a download when the feed's allowance for today is used up. The bytes received so far are kept for
 // another day.
-var errSpent = errors.New("the feed has brought as many bytes as it may in a day")
+var errSpent = errors.New("the feed has used up its bytes for today")
 
 // Getter downloads the file of an update. When the download can start it calls prepare, which makes the request. If
 // that attempt is interrupted, it calls prepare again. It passes prepare a function that ends the attempt early, with

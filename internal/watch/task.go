@@ -49,7 +49,7 @@ func (t *task) place(ctx context.Context) error {
 type ReservedError struct{ Path string }
 
 func (e *ReservedError) Error() string {
-	return mask.Escape(e.Path) + ": the watcher goes by what is there, and no feed may name it"
+	return mask.Escape(e.Path) + ": the watcher depends on this file, so no feed may name it"
 }
 
 // look returns the state of the file in place, and creates missing folders.
@@ -186,7 +186,7 @@ func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, 
 	o.At, o.Bytes = t.began, res.Fetched
 	switch {
 	case res.Older:
-		t.log.Warn("the server has an older file than the one that is here, which stays", "here",
+		t.log.Warn("the server has an older file; the existing one is kept", "here",
 			t.known.LastModified, "server", res.LastModified)
 		return o, false, nil
 	case res.NotModified:

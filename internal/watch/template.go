@@ -86,13 +86,13 @@ func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 		name, behind, closed := strings.Cut(after, "}")
 		fill := fields[name]
 		if !closed || fill == nil {
-			return t, fmt.Errorf("there is no field {%s}; there are %s", strings.TrimSpace(name), fieldNames)
+			return t, fmt.Errorf("unknown field {%s}; the fields are %s", strings.TrimSpace(name), fieldNames)
 		}
 		t.parts = append(t.parts, part{name, fill})
 		rest = behind
 	}
 	if glob && !t.distinguishes(urlOrGlob) {
-		return t, fmt.Errorf("two files of the glob could get one name: {below}, {path} or {hash} tells them apart")
+		return t, fmt.Errorf("two files of the glob could get the same name; add {below}, {path} or {hash}")
 	}
 	return t, nil
 }
@@ -138,7 +138,7 @@ func (t *Template) Name(s subject) (string, error) {
 		return "", fmt.Errorf("%.100q cannot be a name: %w", name, err)
 	}
 	if t.folder != "" && s.URL.RawQuery != "" && !t.has("query") && !t.has("hash") {
-		return "", fmt.Errorf("the URL has a query, and the name %.100q is that of every query: {query} or {hash} in it tells them apart", name)
+		return "", fmt.Errorf("the URL has a query, and every query gets the name %.100q; add {query} or {hash}", name)
 	}
 	return name, nil
 }

@@ -116,7 +116,7 @@ func (w *Updater) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome
 	switch {
 	case err == nil:
 		if err := w.memory.succeeded(t.key()); err != nil {
-			w.Log.Error("it cannot be remembered what is done", "error", err)
+			w.Log.Error("the state of the updates cannot be saved", "error", err)
 		}
 	case ctx.Err() == nil: // otherwise the update was interrupted
 		w.failed(ctx, t, err)
@@ -217,7 +217,7 @@ func (w *Updater) task(ctx context.Context, u antenna.Update) (t *task, err erro
 	case err != nil:
 		return t, errors.New("not a URL")
 	case t.rule == nil:
-		return t, fmt.Errorf("there is no watch %q", u.Watch)
+		return t, fmt.Errorf("no watch %q", u.Watch)
 	}
 	t.name, err = t.rule.File.Name(subject{URL: t.url, Watch: u.Watch, At: t.version()})
 	if err != nil {

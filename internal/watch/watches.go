@@ -91,7 +91,7 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 	}{
 		{(t.URL == "") == (t.Glob == ""), "url", "a watch has a url or a glob",
 			"a glob has stars: https://example.org/pub/*.iso"},
-		{t.URL != "" && strings.Contains(t.URL, "*"), "url", "has a star, and would be asked for as it is",
+		{t.URL != "" && strings.Contains(t.URL, "*"), "url", "has a star, but is requested literally",
 			"glob = stands for several files"},
 		{t.Dir == "" && t.To == "", "dir", "the folder is missing", "dir = is where the file goes, or to = in an object store"},
 		{t.Dir != "" && t.To != "", "to", "a file goes into a folder or an object store, not both", "leave out dir = or to ="},
@@ -99,7 +99,7 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		{t.To != "" && t.Keep > 0, "keep",
 			"old versions of objects are kept by the store, if its bucket has versions", "leave out keep ="},
 		{t.Keep < 0 || t.Keep > mostKept, "keep", "write a number from 0 to 1000", ""},
-		{len(w.Pins) > 0 && len(w.Keyrings) == 0, "pin", "says which key counts, and there is none", "keyring = has the keys"},
+		{len(w.Pins) > 0 && len(w.Keyrings) == 0, "pin", "selects a key, but no keyring is given", "keyring = names a file with keys"},
 		{w.Require == RequireSignature && !signs, "require", "no key or certificate is trusted",
 			"keyring = or smime-ca = names one"},
 		{t.CheckEvery > 0 && w.Glob, "check-every", "a glob is not asked for", ""},
@@ -110,11 +110,11 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }),
 			"signature", "a signature of one file, for a glob", ".asc is beside each"},
 		{w.Glob && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "glob",
-			"has a name or a password, of which feeds tell nothing", "user-env = or user-file = has them"},
+			"has a name or a password, which URLs in feeds do not have", "user-env = or user-file = has them"},
 		{w.Glob && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for a glob", ""},
-		{t.AllowExpiredKey && len(w.Keyrings) == 0, "allow-expired-key", "is about keys, and there are none",
+		{t.AllowExpiredKey && len(w.Keyrings) == 0, "allow-expired-key", "is about keys, but no keyring is given",
 			"keyring = has them"},
-		{t.HookTime > 0 && len(w.Run)+len(w.OnFailure) == 0, "hook-time", "is for programs, and there are none",
+		{t.HookTime > 0 && len(w.Run)+len(w.OnFailure) == 0, "hook-time", "is for programs, but run and on-failure are not set",
 			"run = or on-failure = names one"},
 		{len(w.Run) > 0 && w.Run[0] == "", "run", "the program has no name", ""},
 		{len(w.OnFailure) > 0 && w.OnFailure[0] == "", "on-failure", "the program has no name", ""},
@@ -149,13 +149,13 @@ func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
 	}
 	for _, name := range w.Feeds {
 		if !slices.Contains(known, name) {
-			return b.wrong("there is no feed "+name, "[feed."+name+"] would be one", key("feeds")...)
+			return b.wrong("no feed "+name, "add [feed."+name+"]", key("feeds")...)
 		}
 	}
 	switch {
 	case len(known) > 0 || w.CheckEvery > 0:
 	case w.Glob:
-		return b.wrong("there is no feed, and only feeds know which files there are", "[feed.NAME] would be one", key("feeds")...)
+		return b.wrong("a glob needs a feed, which names the files", "add [feed.NAME]", key("feeds")...)
 	default:
 		w.CheckEvery = unasked
 	}

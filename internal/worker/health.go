@@ -12,7 +12,7 @@ func (w *Worker) ended(key string, k fleet.Kind, others bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.health.Own() && k != fleet.Failed {
-		w.log.Info("what it tries does not fail any more")
+		w.log.Info("jobs no longer fail")
 	}
 	w.health.Ended(key, k, others)
 }
@@ -69,9 +69,9 @@ func (w *Worker) idle(ctx context.Context, room chan struct{}) error {
 // pause waits, during which the worker takes no job.
 func (w *Worker) pause(ctx context.Context, d time.Duration, own bool) error {
 	if own {
-		w.log.Warn("takes no job, as what it tries fails", "for", d)
+		w.log.Warn("takes no jobs for a while, because its jobs fail", "for", d)
 	} else {
-		w.log.Info("takes no job, as what it tries fails", "for", d)
+		w.log.Info("takes no jobs for a while, because its jobs fail", "for", d)
 	}
 	w.count(CountPauses, 1)
 	w.count(CountPaused, 1)

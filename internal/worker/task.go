@@ -185,7 +185,7 @@ func (t *task) tell(now *fleet.Record, err error) {
 	}
 	switch {
 	case err != nil || e == nil:
-		t.log.Error("the queue was not told what became of it; another try will find out", "error", err)
+		t.log.Error("the result could not be stored in the queue; another attempt will determine it", "error", err)
 	case e.Kind == fleet.Right:
 		t.log.Info("done", "size", e.Size, "verified", cmp.Or(e.Proof, "unverified"), "unchanged", e.Unchanged)
 	case now.State == fleet.Waiting:

@@ -74,7 +74,7 @@ func (r *reader) integer() (int64, error) {
 	digits, _, ok := strings.Cut(r.rest[1:min(len(r.rest), 1+most+1)], "e")
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if !ok || err != nil || strconv.FormatInt(n, 10) != digits {
-		return 0, r.fault("an integer that is none, or has more than 64 bits")
+		return 0, r.fault("an integer that is invalid or exceeds 64 bits")
 	}
 	r.rest = r.rest[1+len(digits)+1:]
 	return n, nil

@@ -35,7 +35,7 @@ var ErrUnnamed = errors.New("a file in it has a name that is not safe, and is no
 func (t *Torrent) Piece(i int) (parts []Part, want verify.Digest, err error) {
 	n := verify.SHA1.Size()
 	if i < 0 || i >= len(t.sums)/n {
-		return nil, want, errors.New("there is no such piece")
+		return nil, want, errors.New("no such piece")
 	}
 	start := int64(i) * t.PieceLength
 	end := min(start+t.PieceLength, t.Size)

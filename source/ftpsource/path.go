@@ -34,7 +34,7 @@ func pathOf(u *url.URL) (string, error) {
 	case u.RawQuery != "" || u.ForceQuery:
 		return "", errQuery
 	case kind != "" && !strings.EqualFold(kind, "i"):
-		return "", fmt.Errorf("type %.20q: a file is fetched as it is, which is type i", kind)
+		return "", fmt.Errorf("type %.20q: only type i (unchanged bytes) is supported", kind)
 	}
 	path, err := url.PathUnescape(strings.TrimPrefix(escaped, "/"))
 	switch {

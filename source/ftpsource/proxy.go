@@ -23,7 +23,7 @@ import (
 // maxTunnelHead limits the size of a proxy's response to CONNECT.
 const maxTunnelHead = 64 << 10
 
-var errTunnel = errors.New("the proxy does not speak HTTP")
+var errTunnel = errors.New("the proxy's answer is not HTTP")
 
 // connect connects to addr on the host of a, through a proxy if there is one for it. The address that a proxy connects
 // to is unknown here, so for a proxied connection the host's literal addresses and names that are never public are

@@ -80,8 +80,8 @@ func TestRetryAfter_Rule23(t *testing.T) {
 		{"0", 0, ""},
 		{"7", 7 * time.Second, ""},
 		{"120", 120 * time.Second, ""},
-		{"121", 0, "back at 2024-05-01T12:02:01Z"},
-		{"3600", 0, "back at 2024-05-01T13:00:00Z"},
+		{"121", 0, "wait until 2024-05-01T12:02:01Z"},
+		{"3600", 0, "wait until 2024-05-01T13:00:00Z"},
 		{"soon", 0, "makes no sense"},
 	} {
 		wait, problem := retryAfter(http.Header{"Retry-After": {tt.value}}, now)
@@ -102,7 +102,7 @@ func TestRetryAfterInError_Rule23(t *testing.T) {
 	}
 	s.Reset(mirrortest.Status(429), mirrortest.RetryAfter("7200"))
 	_, err = fetch(t, newClient(t), s.URL, Options{}, whole)
-	if e := sourcetest.Fault(t, err, source.FaultRefused, false); !strings.Contains(e.Error(), "back at") {
+	if e := sourcetest.Fault(t, err, source.FaultRefused, false); !strings.Contains(e.Error(), "wait until") {
 		t.Errorf("error is %q", e)
 	}
 }

@@ -88,7 +88,7 @@ func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) er
 	return j.run(ctx)
 }
 
-var errClosed = errors.New("the swarm was left")
+var errClosed = errors.New("the download has left the swarm")
 
 func (j *job) run(ctx context.Context) error {
 	patience := j.source.client.timeout()
@@ -211,7 +211,7 @@ func (s *Source) noPeerError(w *swarm) error {
 	if refused := w.ways.refused.Load(); refused != nil && st.ActivePeers == 0 {
 		return s.fail(source.FaultRefused, false, *refused)
 	}
-	return s.fail(source.FaultNetwork, true, fmt.Errorf("no peer brought anything for %v: %d are known, %d connected",
+	return s.fail(source.FaultNetwork, true, fmt.Errorf("no peer sent anything for %v: %d are known, %d connected",
 		s.client.timeout(), st.TotalPeers, st.ActivePeers))
 }
 

@@ -84,7 +84,7 @@ func (c *Client) start(k key, private bool, o source.SwarmOptions, g geometry) (
 	return w, nil
 }
 
-var errUnread = errors.New("the library for BitTorrent does not take this torrent")
+var errUnread = errors.New("the BitTorrent library rejects this torrent")
 
 // config returns the configuration of the library.
 func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
@@ -335,4 +335,4 @@ func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.
 // piece of metadata (BEP 9).
 const leastMetadata = 8 << 10
 
-var errNoPeer = errors.New("no peer was found that has the torrent")
+var errNoPeer = errors.New("no peer with the torrent was found")

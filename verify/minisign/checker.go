@@ -52,7 +52,7 @@ func New(data []byte, keys []Key, names []string) (*Checker, error) {
 		return nil, c.refuse(verify.SignatureBad, "its trusted comment says that it is not of the older form")
 	}
 	if name, ok := s.field("file"); ok && len(names) > 0 && !slices.Contains(names, name) {
-		return nil, c.refuse(verify.SignatureBad, "it is of the file "+mask.Quote(name, 100))
+		return nil, c.refuse(verify.SignatureBad, "it is a signature of "+mask.Quote(name, 100))
 	}
 	if s.algorithm == prehashed {
 		c.digest, _ = blake2b.New512(nil) // without a key it never fails
@@ -87,7 +87,7 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	}
 	if c.over {
 		return nil, c.refuse(verify.SignatureUnsupported,
-			"it is of the older form, whose files may have 16 MiB at most (minisign -S -H makes one of any file)")
+			"the older form of signature is limited to files of 16 MiB (minisign -S -H signs larger ones)")
 	}
 	if c.digest == nil && len(c.whole) == blake2b.Size {
 		return nil, c.refuse(verify.SignatureUnsupported,

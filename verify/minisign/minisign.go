@@ -67,7 +67,7 @@ func ParseKey(data []byte) (Key, error) {
 	case strings.Contains(comment, "secret key"):
 		return Key{}, fmt.Errorf("a secret key, not a public one")
 	case len(lines) != 1 || err != nil || len(raw) != keySize || string(raw[:2]) != wholeFile:
-		return Key{}, fmt.Errorf("no public key of minisign")
+		return Key{}, fmt.Errorf("not a public key of minisign")
 	}
 	var k Key
 	copy(k.id[:], raw[2:10])
@@ -103,9 +103,9 @@ func parse(data []byte) (signature, *verify.SignatureError) {
 	case !ok:
 		return s, fail(verify.SignatureMalformed, "no trusted comment")
 	case err != nil || len(raw) != signatureSize:
-		return s, fail(verify.SignatureMalformed, "the second line is no signature")
+		return s, fail(verify.SignatureMalformed, "the second line is not a signature")
 	case err2 != nil || len(global) != ed25519.SignatureSize:
-		return s, fail(verify.SignatureMalformed, "the last line is no signature of the comment")
+		return s, fail(verify.SignatureMalformed, "the last line is not a signature of the comment")
 	}
 	s.algorithm, s.comment = string(raw[:2]), comment
 	copy(s.id[:], raw[2:10])

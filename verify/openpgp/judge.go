@@ -39,7 +39,7 @@ func unknownKey(w written, policy Policy) *verify.SignatureError {
 		return fail(verify.SignatureUnsupported, "a signature of version %d", w.version)
 	}
 	if w.issuer == (issuer{}) {
-		return fail(verify.SignatureUnknownKey, "it does not say which key made it")
+		return fail(verify.SignatureUnknownKey, "it does not name its key")
 	}
 	for _, p := range policy.Pins {
 		if w.issuer.names(p) {
@@ -64,7 +64,7 @@ func judgeSigner(w written, s signer, policy Policy) *verify.SignatureError {
 func judgeForm(w written, text bool) *verify.SignatureError {
 	switch d, known := digests[w.hash]; {
 	case text && w.kind != packet.SigTypeText:
-		return fail(verify.SignatureNotOfFile, "of type 0x%02x, and not of a text", uint8(w.kind))
+		return fail(verify.SignatureNotOfFile, "of type 0x%02x instead of a text", uint8(w.kind))
 	case w.kind == packet.SigTypeText && !text:
 		// The hash of a text ignores its line endings, so more than one file has it.
 		return fail(verify.SignatureNotOfFile, "of a text (type 0x01), not of bytes")

@@ -30,7 +30,7 @@ func TestParseKeyring(t *testing.T) {
 		{"none", nil, 0, nil},
 		{"a block that is cut off, and a whole one", [][]byte{slices.Concat(cut, []byte("\n"), nist)}, 1, []string{"line 1: cut off: the armor has no end"}},
 		{"a broken key among whole ones", [][]byte{slices.Concat(made["rsa.bin.pub"], broken, publicKey(t, ann))}, 2, []string{"key 2: "}},
-		{"binary that is cut off", [][]byte{slices.Concat(publicKey(t, ann), publicKey(t, ann), made["rsa.bin.pub"][:90])}, 1, []string{"cut off in the middle of a packet"}},
+		{"binary that is cut off", [][]byte{slices.Concat(publicKey(t, ann), publicKey(t, ann), made["rsa.bin.pub"][:90])}, 1, []string{"truncated within a packet"}},
 		{"a secret key", [][]byte{nist, secretKey(t, ann)}, 1, []string{"key 1: a secret key: give the public one (gpg --export)"}},
 		{"an armored secret key", [][]byte{nist, bytes.ReplaceAll(rsa, []byte("PUBLIC"), []byte("PRIVATE"))}, 1, []string{"line 1: a secret key"}},
 		{"a signature", [][]byte{sub, made["rsa.asc"]}, 1, []string{"line 1: not a key but a signature"}},

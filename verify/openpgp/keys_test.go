@@ -103,13 +103,13 @@ func TestUnfitKeys_Rule47(t *testing.T) {
 			other := withSubkey(t, eve, at(born))
 			rebind(t, e, sub, func(b *packet.Signature) { b.EmbeddedSignature = other.Bindings[0].Packet.EmbeddedSignature })
 		}},
-		{name: "not bound by its primary key", want: verify.SignatureKeyUnfit, says: "does not vouch", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "not bound by its primary key", want: verify.SignatureKeyUnfit, says: "without a valid signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			sub.Bindings = eve.Subkeys[0].Bindings
 		}},
-		{name: "flags without signing", want: verify.SignatureKeyUnfit, says: "not made for signing", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "flags without signing", want: verify.SignatureKeyUnfit, says: "may not sign files", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.FlagSign, b.FlagAuthenticate = false, true })
 		}},
-		{name: "no flags", want: verify.SignatureKeyUnfit, says: "not made for signing", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "no flags", want: verify.SignatureKeyUnfit, says: "may not sign files", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.FlagSign, b.FlagsValid = false, false })
 		}},
 		{name: "binding from the future", want: verify.SignatureKeyUnfit, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {

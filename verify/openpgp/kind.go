@@ -89,7 +89,7 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 	}
 	if len(t.Pins) > 0 && t.Keys.Len() == 0 {
 		return nil, &verify.KeyError{
-			Option: "pin", Why: "says which key counts, and there is none", Hint: "--keyring FILE has the keys",
+			Option: "pin", Why: "selects a key, but no keyring is given", Hint: "--keyring FILE names a file with keys",
 		}
 	}
 	return t, nil

@@ -32,9 +32,9 @@ func eachPacket(data []byte, f func(*packet.OpaquePacket) error) error {
 		case err == io.EOF:
 			return nil
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			return errors.New("cut off in the middle of a packet")
+			return errors.New("truncated within a packet")
 		case err != nil:
-			return errors.New("what is there is no OpenPGP packet")
+			return errors.New("not an OpenPGP packet")
 		}
 		if err := f(p); err != nil {
 			return err

@@ -157,7 +157,7 @@ func TestSignRefuses(t *testing.T) {
 		{"public", publicKey(t, ann), "", verify.SignatureUnknownKey, "no secret key"},
 		{"public, armored", recordings(t)["rsa.pub"], "", verify.SignatureUnknownKey, "no secret key"},
 		{"two keys", slices.Concat(secretKey(t, ann), secretKey(t, locked)), "", verify.SignatureMalformed, "2 keys in the export"},
-		{"cut off", secretKey(t, ann)[:100], "", verify.SignatureMalformed, "cut off"},
+		{"cut off", secretKey(t, ann)[:100], "", verify.SignatureMalformed, "truncated"},
 		{"garbage", []byte("hello"), "", verify.SignatureUnknownKey, "no secret key"},
 		{"nothing", nil, "", verify.SignatureUnknownKey, "no secret key"},
 		{"too large", make([]byte, verify.MaxSignature+1), "", verify.SignatureTooLarge, "over 1048576 bytes"},

@@ -102,7 +102,7 @@ func signatureBlocks(file []byte) (parts [][]byte, err error) {
 		parts = append(parts, b.data)
 	}
 	if stray > 0 {
-		return nil, fail(verify.SignatureMalformed, "line %d belongs to no signature", stray)
+		return nil, fail(verify.SignatureMalformed, "line %d is not part of a signature", stray)
 	}
 	return parts, nil
 }

@@ -68,7 +68,7 @@ func (s signer) fault(made, now time.Time, allowExpired bool) *verify.SignatureE
 		ends = append(ends, expiry(s.sub.PublicKey, flags))
 	}
 	if !maySign(flags, s.sub != nil) {
-		return fail(verify.SignatureKeyUnfit, "it is not made for signing files")
+		return fail(verify.SignatureKeyUnfit, "it may not sign files")
 	}
 	if made.Before(s.public().CreationTime) || made.Before(s.entity.PrimaryKey.CreationTime) {
 		return fail(verify.SignatureKeyUnfit, "it is younger than the signature")
@@ -123,7 +123,7 @@ func bindingFault(e *pgp.Entity, sub *pgp.Subkey) string {
 			return "a subkey without a valid back-signature"
 		}
 	}
-	return "a subkey that its primary key does not vouch for"
+	return "a subkey without a valid signature of its primary key"
 }
 
 // userID returns the primary user ID of e, quoted.

@@ -34,7 +34,7 @@ func fromPEM(text []byte) ([]byte, *verify.SignatureError) {
 	case block.Type != "PKCS7" && block.Type != "CMS":
 		return nil, fail(verify.SignatureNotOfFile, "PEM of something else: %s", printable(block.Type))
 	case len(bytes.TrimSpace(rest)) > 0:
-		return nil, fail(verify.SignatureMalformed, "%d bytes behind its end", len(rest))
+		return nil, fail(verify.SignatureMalformed, "%d bytes after its end", len(rest))
 	}
 	return block.Bytes, nil
 }
@@ -49,7 +49,7 @@ func fromMail(text []byte) ([]byte, *verify.SignatureError) {
 	switch kind = strings.ToLower(strings.TrimSpace(kind)); strings.Replace(kind, "/x-", "/", 1) {
 	case "application/pkcs7-signature", "application/pkcs7-mime":
 	case "multipart/signed":
-		return nil, fail(verify.SignatureNotOfFile, "a mail with what it signs: only its signature part, smime.p7s, can be used")
+		return nil, fail(verify.SignatureNotOfFile, "a mail that includes the signed file: only its signature part, smime.p7s, can be used")
 	default:
 		return nil, fail(verify.SignatureNotOfFile, "a mail with something else: %s", printable(kind))
 	}

@@ -34,7 +34,7 @@ func toDER(b []byte) ([]byte, *verify.SignatureError) {
 		return nil, err
 	}
 	if len(rest) > 0 {
-		return nil, fail(verify.SignatureMalformed, "%d bytes behind its end", len(rest))
+		return nil, fail(verify.SignatureMalformed, "%d bytes after its end", len(rest))
 	}
 	return der, nil
 }
@@ -95,7 +95,7 @@ func joinStrings(out []byte, start int) ([]byte, *verify.SignatureError) {
 	for pieces := out[start:]; len(pieces) > 0; {
 		tag, length, body, err := consumeHeader(pieces)
 		if err != nil || tag != tagOctetString {
-			return nil, fail(verify.SignatureMalformed, "a string with a piece that is no string")
+			return nil, fail(verify.SignatureMalformed, "a string with a segment that is not a string")
 		}
 		joined = append(joined, body[:length]...) // moves to the left
 		pieces = body[length:]
@@ -113,12 +113,12 @@ const indefiniteLength = -1
 // minimal.
 func consumeHeader(b []byte) (tag byte, length int, body []byte, err *verify.SignatureError) {
 	if len(b) < 2 {
-		return 0, 0, nil, fail(verify.SignatureMalformed, "cut off, or no CMS message")
+		return 0, 0, nil, fail(verify.SignatureMalformed, "truncated, or not a CMS message")
 	}
 	tag, first, body := b[0], int(b[1]), b[2:]
 	switch {
 	case tag&highNumber == highNumber:
-		return 0, 0, nil, fail(verify.SignatureMalformed, "a tag that CMS does not have")
+		return 0, 0, nil, fail(verify.SignatureMalformed, "a tag that CMS does not use")
 	case tag == 0:
 		return 0, 0, nil, fail(verify.SignatureMalformed, "an end where nothing began")
 	case first == indefinite:

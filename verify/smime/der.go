@@ -78,7 +78,7 @@ func (r *reader) into(tag byte, what string) *reader { return r.open(r.take(tag,
 // end records a fault if r has elements left.
 func (r *reader) end(what string) {
 	if !r.empty() {
-		r.fail(verify.SignatureMalformed, "%s has too much in it", what)
+		r.fail(verify.SignatureMalformed, "%s has extra elements", what)
 	}
 }
 

@@ -112,7 +112,7 @@ var guards = []guard{
 		}},
 
 	// What the signature is about.
-	{name: "49 attributes changed", want: verify.SignatureBad, says: "not by this key",
+	{name: "49 attributes changed", want: verify.SignatureBad, says: "did not make it",
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			s.signs = func(b []byte) []byte { return bytes.Replace(b, []byte{0x31}, []byte{0x30}, 1) }
 		}},
@@ -243,7 +243,7 @@ var guards = []guard{
 	// Versions and limits.
 	{name: "49 a later version of SignedData", want: verify.SignatureUnsupported, do: func(w *workshop, d *draft, s *draftSigner) { d.version = 6 }},
 	{name: "49 a later version of SignerInfo", want: verify.SignatureUnsupported, do: func(w *workshop, d *draft, s *draftSigner) { s.version = 4 }},
-	{name: "49 something behind the signers", want: verify.SignatureMalformed, says: "too much",
+	{name: "49 something behind the signers", want: verify.SignatureMalformed, says: "extra elements",
 		do: func(w *workshop, d *draft, s *draftSigner) { d.extra = integer(1) }},
 	{name: "49 eight signers", want: verify.SignatureGood,
 		do: func(w *workshop, d *draft, s *draftSigner) { d.signers = slices.Repeat(d.signers, maxSigners) }},
@@ -265,7 +265,7 @@ var guards = []guard{
 			bad.attributes[1] = bad.digestOf("other")
 			*d = *w.message(s, bad)
 		}},
-	{name: "48 good, and broken by another who counts", want: verify.SignatureBad, says: `by "CN=ed25519": bad: it is not by this key`,
+	{name: "48 good, and broken by another who counts", want: verify.SignatureBad, says: `by "CN=ed25519": bad: the key did not make it`,
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			bad := w.signer("ed25519")
 			bad.key = newKey(w.t, "ed25519")

@@ -72,7 +72,7 @@ func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *veri
 	case s.fault != nil:
 		return 0, s.fault
 	case !m.verify(cert.PublicKey, s.signed, s.value):
-		return 0, fail(verify.SignatureBad, "it is not by this key, or its attributes were changed")
+		return 0, fail(verify.SignatureBad, "the key did not make it, or its attributes were changed")
 	case len(s.messageDigest) != m.hash.Size():
 		return 0, fail(verify.SignatureMalformed, "a digest of %d bytes is no %s", len(s.messageDigest), m.name)
 	}
@@ -109,7 +109,7 @@ func chainFault(err error, cert *x509.Certificate) *verify.SignatureError {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.IncompatibleUsage:
-		return fail(verify.SignatureKeyUnfit, "its extended key usage is another")
+		return fail(verify.SignatureKeyUnfit, "its extended key usage does not allow signing")
 	case errors.As(err, &x509.UnhandledCriticalExtension{}):
 		return fail(verify.SignatureUnsupported, "a critical extension of the certificate")
 	}

@@ -50,7 +50,7 @@ func (e *envelope) open(line string) (text, why string) {
 		return "", ""
 	}
 	if trimmed != "" {
-		return "", "text after the signature, which does not speak of it"
+		return "", "unsigned text after the signature"
 	}
 	return "", ""
 }
@@ -61,9 +61,9 @@ func (e *envelope) outside(line, trimmed string) (text, why string) {
 		e.at = inHeaders
 		return "", ""
 	case trimmed == beginSigned:
-		return "", "text before the signed message, which its signature does not speak of"
+		return "", "unsigned text before the signed message"
 	case strings.HasPrefix(line, beginAny):
-		return "", "this is a PGP signature, key or message, not the list that it goes with"
+		return "", "a PGP signature, key or message in place of a list"
 	case trimmed != "":
 		e.at = inPlain
 	}
@@ -110,7 +110,7 @@ func (e *envelope) message() Message {
 // unfinished returns why the message is incomplete, or "" if it is complete.
 func (e *envelope) unfinished() (why string) {
 	if e.wrapped() && e.at != atEnd {
-		return "the signed message is cut off"
+		return "the signed message is truncated"
 	}
 	return ""
 }

@@ -163,9 +163,9 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	switch {
 	case len(e.Only) > 0:
-		return fmt.Sprintf("for %s it has nothing that is known here, only %s", quote(e.Name), strings.Join(e.Only, ", "))
+		return fmt.Sprintf("it has no supported digest for %s, only %s", quote(e.Name), strings.Join(e.Only, ", "))
 	case len(e.Near) > 0:
-		return fmt.Sprintf("%s is not in it; like it are %s", quote(e.Name), quoteAll(e.Near))
+		return fmt.Sprintf("%s is not in it; similar names are %s", quote(e.Name), quoteAll(e.Near))
 	}
 	return quote(e.Name) + " is not in it"
 }
@@ -178,7 +178,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s is in it more than once: %s", quote(e.Name), quoteAll(e.Paths))
+	return fmt.Sprintf("several paths in it end in %s: %s", quote(e.Name), quoteAll(e.Paths))
 }
 
 func quoteAll(names []string) string {

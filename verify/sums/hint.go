@@ -86,11 +86,11 @@ func consumeWords(words []string) (alg verify.Algorithm, foreign string, n int) 
 // algorithm returns the algorithm of a digest with the given number of hexadecimal digits, or why it is unknown.
 func (h hint) algorithm(digits int) (alg verify.Algorithm, foreign, why string) {
 	if h.foreign != "" {
-		return 0, "", fmt.Sprintf("the name of the list says that this is %s, which is not known here", h.foreign)
+		return 0, "", fmt.Sprintf("the name of the list says %s, which is not supported", h.foreign)
 	}
 	if h.alg != 0 {
 		if digits != 2*h.alg.Size() {
-			return 0, "", fmt.Sprintf("%d hexadecimal digits are no %v, which the name of the list speaks of", digits, h.alg)
+			return 0, "", fmt.Sprintf("%d hexadecimal digits are not a %v digest, which the name of the list implies", digits, h.alg)
 		}
 		return h.alg, "", ""
 	}
@@ -105,7 +105,7 @@ func (h hint) algorithm(digits int) (alg verify.Algorithm, foreign, why string) 
 	case 96:
 		return 0, "SHA-384", ""
 	}
-	return 0, "", fmt.Sprintf("%d hexadecimal digits are no digest", digits)
+	return 0, "", fmt.Sprintf("%d hexadecimal digits are not a digest", digits)
 }
 
 // about returns the name of the file that a list is named after: disk.iso for disk.iso.sha256 or

@@ -16,7 +16,7 @@ func Read(name string, data []byte) (List, error) {
 		return List{}, &LimitError{0, MaxSize, "bytes"}
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return List{}, &Error{0, "UTF-16, and not UTF-8: write the list anew in UTF-8"}
+		return List{}, &Error{0, "UTF-16 instead of UTF-8: convert the list to UTF-8"}
 	}
 	p := parser{hint: hintOf(name)}
 	for l := range lines(string(data)) {

@@ -107,10 +107,10 @@ func TestErrors_Rule31(t *testing.T) {
 		{"long text", "", strings.Repeat("x", 200), `line 1: not a line of a checksum file: "` + strings.Repeat("x", 80) + `..."`},
 		{"web page", "SHA256SUMS", "\n<!DOCTYPE html>", "line 2: this is a web page or XML, not a list of digests"},
 		{"binary", "", h256 + "  a\x00b", "line 1: this is not text"},
-		{"UTF-16", "", "\xff\xfe1\x00", "UTF-16, and not UTF-8: write the list anew in UTF-8"},
-		{"UTF-16, the other way", "", "\xfe\xff\x001", "UTF-16, and not UTF-8: write the list anew in UTF-8"},
-		{"short", "", h256[1:] + "  a", "line 1: 63 hexadecimal digits are no digest"},
-		{"long", "", h256 + "0", "line 1: 65 hexadecimal digits are no digest"},
+		{"UTF-16", "", "\xff\xfe1\x00", "UTF-16 instead of UTF-8: convert the list to UTF-8"},
+		{"UTF-16, the other way", "", "\xfe\xff\x001", "UTF-16 instead of UTF-8: convert the list to UTF-8"},
+		{"short", "", h256[1:] + "  a", "line 1: 63 hexadecimal digits are not a digest"},
+		{"long", "", h256 + "0", "line 1: 65 hexadecimal digits are not a digest"},
 		{"not hexadecimal", "", h256[1:] + "x  a", "line 1: not a line of a checksum file: "},
 		{"tag, short", "", "SHA256 (a) = " + h256[1:], "line 1: sha-256 has 63 characters, want 64 hexadecimal digits"},
 		{"tag, other length", "", "SHA512 (a) = " + h256, "line 1: sha-512 has 64 characters, want 128 hexadecimal digits"},
@@ -125,8 +125,8 @@ func TestErrors_Rule31(t *testing.T) {
 		{"escape at the end", "", `\` + h256 + `  a\`, `line 1: a name with an escape other than \\, \n and \r`},
 		{"escaped, no name", "", `\` + h256, "line 1: no file name"},
 		{"alone among named", "", h256 + "  a\n" + h256 + "\n", "line 2: a digest without a file name, in a list that has names"},
-		{"other length than the list's name says", "SHA512SUMS", h256 + "  a", "line 1: 64 hexadecimal digits are no sha-512, which the name of the list speaks of"},
-		{"another algorithm by the list's name", "B2SUMS", h512 + "  a", "line 1: the name of the list says that this is BLAKE2, which is not known here"},
+		{"other length than the list's name says", "SHA512SUMS", h256 + "  a", "line 1: 64 hexadecimal digits are not a sha-512 digest, which the name of the list implies"},
+		{"another algorithm by the list's name", "B2SUMS", h512 + "  a", "line 1: the name of the list says BLAKE2, which is not supported"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			list, err := readStrict(tt.list, []byte(tt.text))
@@ -188,18 +188,18 @@ func TestWrapped(t *testing.T) {
 		t.Errorf("a list alone has the message %q", m)
 	}
 	for name, tt := range map[string]struct{ text, want string }{
-		"before":           {entry + begin + hash + "\n" + entry + end, "line 2: text before the signed message, which its signature does not speak of"},
-		"a comment before": {"# x\n" + begin + hash + "\n" + entry + end, "line 2: text before"},
-		"after":            {begin + hash + "\n" + entry + end + entry, "line 10: text after the signature, which does not speak of it"},
-		"two":              {begin + "\n" + entry + end + begin + "\n" + entry + end, "line 9: text after the signature"},
+		"before":           {entry + begin + hash + "\n" + entry + end, "line 2: unsigned text before the signed message"},
+		"a comment before": {"# x\n" + begin + hash + "\n" + entry + end, "line 2: unsigned text before"},
+		"after":            {begin + hash + "\n" + entry + end + entry, "line 10: unsigned text after the signature"},
+		"two":              {begin + "\n" + entry + end + begin + "\n" + entry + end, "line 9: unsigned text after the signature"},
 		"in the headers":   {begin + hash + entry + "\n" + entry + end, "line 3: a signed message with a header other than Hash"},
 		"blank, not empty": {begin + hash + " \n" + entry + end, "line 3: a signed message with a header other than Hash"},
 		"a dash":           {begin + "\n" + entry + "-x\n" + end, "line 4: a signed message with a dash that is not escaped"},
 		"one in the other": {begin + "\n" + begin + "\n" + entry + end, "line 3: a signed message with a dash that is not escaped"},
-		"cut in the text":  {begin + "\n" + entry, "the signed message is cut off"},
-		"cut at the end":   {begin + "\n" + entry + strings.ReplaceAll(end, "-----END", "END"), "the signed message is cut off"},
-		"a signature":      {end, "line 1: this is a PGP signature, key or message, not the list that it goes with"},
-		"a message":        {"-----BEGIN PGP MESSAGE-----\n", "line 1: this is a PGP signature, key or message, not the list"},
+		"cut in the text":  {begin + "\n" + entry, "the signed message is truncated"},
+		"cut at the end":   {begin + "\n" + entry + strings.ReplaceAll(end, "-----END", "END"), "the signed message is truncated"},
+		"a signature":      {end, "line 1: a PGP signature, key or message in place of a list"},
+		"a message":        {"-----BEGIN PGP MESSAGE-----\n", "line 1: a PGP signature, key or message in place of a list"},
 		"nothing in it":    {begin + "\n" + end, "no digest in it"},
 	} {
 		if list, err := readStrict("", []byte(tt.text)); err == nil || !strings.HasPrefix(err.Error(), tt.want) || len(told(list)) > 0 {

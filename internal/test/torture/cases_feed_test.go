@@ -186,7 +186,7 @@ func watches(lirs func(url, title string) string) (all []torment) {
 	} {
 		then := isRight
 		if c.does == "is nonsense" {
-			then = fails(7, "no feed") // and the file is there: the watch has asked for it
+			then = fails(7, "not a feed") // and the file is there: the watch has asked for it
 		}
 		all = append(all, torment{c.rule, "watch: a feed " + c.does, func(w *world) {
 			origin := w.serve(mirrortest.Digest())
