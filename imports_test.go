@@ -82,12 +82,15 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "internal/partfile", "download/state", "internal/fsys", "internal/version",
+		"byterange", "internal/partfile", "download/state", "internal/fsys", "internal/lookup", "internal/version",
 		"address", "internal/web", "metalink", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "verify/signatures", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
-	"internal/version":  {pure: true, imports: []string{"verify"}},
+	"internal/version": {pure: true, imports: []string{"verify"}},
+	"internal/lookup": {pure: true, imports: []string{
+		"address", "internal/mask", "verify", "verify/sums", "golang.org/x/net/html",
+	}},
 	"download/state":    {imports: []string{"source", "verify", "verify/signatures", "internal/fsys"}},
 	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 

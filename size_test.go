@@ -21,8 +21,8 @@ const (
 var sizes = map[string]int{
 	// 35, and the rooms of the daemon, the agents, the fleet and objects, the judge of versions, problem, the tables of
 	// signatures and feeds, minisign, the worker, jobs, listen,
-	// the daemon's service
-	packages: 54,
+	// the daemon's service, lookups
+	packages: 55,
 	// Recovery has a file a way: sizes.go, standin.go, refuted.go. It goes when getter is split into the target and the attempts.
 	"download.getter": 9,
 }

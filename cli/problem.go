@@ -246,6 +246,7 @@ var flagHints = map[download.Hint]string{
 	download.HintLimit:         "--max-size sets another limit",
 	download.HintPipe:          "mirrors that nothing ties to the server's file were left out; into a file (-o NAME) they are used, as wrong bytes can be fetched again there",
 	download.HintMirror:        "--mirror URL names another place",
+	download.HintNoLookup:      "--no-lookup takes it as it is, unverified",
 	download.HintPlain:         "--no-metalink saves it as it is",
 	download.HintFTP:           "leave out --no-ftp",
 	download.HintFrom:          "--from URL|FILE.meta4 says it",

@@ -147,6 +147,8 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 		return g.continueBroken(ctx, s)
 	case beginAnew:
 		return true, nil
+	case lookAgain:
+		return g.carried.looking.again(g, s), nil
 	case reread:
 		return g.reread(ctx, s)
 	case findWrong:

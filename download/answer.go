@@ -142,6 +142,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	s.mixElsewhere(x, a)
 	if !s.originAnswered { // in this run; the download was resumed, or a mirror answered first
 		s.originAnswered, s.newMirrors = true, true
+		s.carried.looking.begin(s, o, x.file, a)
 		if s.roleOf(o) == asOrigin {
 			s.file = x.file
 			s.confirmSize(st)

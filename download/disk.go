@@ -2,6 +2,7 @@ package download
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -94,3 +95,17 @@ func allocate(part *partfile.File, size int64, how Allocation) error {
 	}
 	return errNoAllocation
 }
+
+// An Allocation says when a file gets its room on disk.
+type Allocation uint8
+
+const (
+	// AllocateNone lets it grow as bytes come; there may be holes until all are here.
+	AllocateNone Allocation = iota
+	// AllocateTry takes the room at the start where the file system can do that, without writing anything.
+	AllocateTry
+	// AllocateMust does so, too, and does not begin where the file system cannot.
+	AllocateMust
+)
+
+var errNoAllocation = errors.New("the file system cannot take the room for a file beforehand")

@@ -50,9 +50,10 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 		return done, err
 	}
 	claims := join(g.req.Claims, x.file.Claims)
-	proven := verify.Strong(claims) || g.req.provenByPieces() || g.req.Require == RequireSignature
+	all := join(claims, g.lookBeside(ctx, x, claims))
+	proven := verify.Strong(all) || g.req.provenByPieces() || g.req.Require == RequireSignature
 	if (proven || g.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
-		proof, err := g.checkThere(ctx, claims, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
+		proof, err := g.checkThere(ctx, all, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
 		if own, ok := errors.AsType[*Error](err); ok { // of the store
 			return false, own
 		}
@@ -80,7 +81,15 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	return false, g.inTheWay(why)
 }
 
-// inTheWay returns the error of an existing file that must not be replaced.
+// lookBeside looks for digests of the file that is there. Where a new one is wanted anyway its own lookup runs beside it.
+func (g *getter) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim) []verify.Claim {
+	if !g.req.Overwrite || g.req.IfNewer {
+		g.result.Looked, _ = lookUp(ctx, g.http, &g.req, x.answer.Hops, claims) // a contradiction proves nothing
+	}
+	return g.result.Looked.Claims
+}
+
+// inTheWay is the error of a file that stays as it is.
 func (g *getter) inTheWay(why string) error {
 	return &Error{Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{why}, Hint: HintExists}
 }

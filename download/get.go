@@ -266,6 +266,7 @@ func (g *getter) collectResult(s *session) {
 	g.result.Fetched += s.fetches.stats.arrived
 	g.result.Duplicate += s.fetches.stats.twice()
 	g.result.Size = max(s.part.Front(), s.size)
+	g.result.Looked = g.carried.looking.finding()
 	g.useful = s.mayMerge() && s.how != gotDocument
 	g.unproven = !g.useful && s.begun && s.how != gotDocument
 }
@@ -278,8 +279,8 @@ func (g *getter) session() *session {
 		subject: subject{known: g.carried.known}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
 	s.disk = disk{part: g.part, fail: s.hashing.fail, workers: &s.workers}
-	// The signatures are asked for again if the session before ended before they came.
-	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0
+	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0 // else the session before ended too early
+	g.carried.looking.resume()
 	if s.begun = g.carried.goesOn; s.begun {
 		s.here = s.part.Have()
 	}
@@ -298,7 +299,7 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	case r == RequireSignature:
 		return g.fail(NoEvidence, lackOfSignature(g.carried.signed.all), HintSignature)
 	default:
-		return g.fail(NoEvidence, errNoDigest, HintGiveDigest)
+		return g.fail(NoEvidence, g.carried.looking.lacks(errNoDigest), HintGiveDigest)
 	}
 	if g.stepsDown(proof) {
 		return g.fail(NoEvidence, errLessProven, HintLessProof)

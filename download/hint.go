@@ -29,6 +29,7 @@ const (
 	HintFolder        Hint = "the folder of the part file is another one now: there it goes on"
 	HintLimit         Hint = "another limit may be set"
 	HintPipe          Hint = "mirrors that nothing ties to the server's file were left out; into a file they are used, as wrong bytes can be fetched again there"
+	HintNoLookup      Hint = "without looking for a digest the file is taken as it is, unverified"
 	HintMirror        Hint = "name another place"
 	HintPlain         Hint = "it may be saved as it is"
 	HintFTP           Hint = "FTP may be allowed"

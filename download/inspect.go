@@ -39,6 +39,9 @@ func (x *inspection) resolve(ctx context.Context) error {
 		return err
 	}
 	x.readDescriptions(ctx)
+	if err := x.lookUp(ctx); err != nil {
+		return err
+	}
 	if x.size = x.file.Size; x.mirrorSize && differs(x.size, x.verdict.Size) {
 		x.size = -1
 	}
@@ -125,7 +128,17 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 	}
 }
 
-// read reads the file once and computes everything that is to be compared.
+// lookUp looks for digests beside the file.
+func (x *inspection) lookUp(ctx context.Context) (err error) {
+	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, x.claims)
+	x.claims = join(x.claims, x.verdict.Looked.Claims)
+	if is[*verify.ConflictError](err) {
+		return fail(Protocol, "verify", source.Mask(x.req.URL), err, HintNoLookup)
+	}
+	return err
+}
+
+// read reads the file once, and makes of it all that is to be compared.
 func (x *inspection) read(ctx context.Context, f fsys.File, signatures []verify.SignatureChecker) (verify.Proof, error) {
 	v := &x.verdict
 	check := verify.NewChecker(x.size, x.claims, signatures...)

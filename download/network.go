@@ -27,6 +27,8 @@ type network struct {
 	*httpsource.Client
 	others  map[string]client // by the family of their schemes
 	swarms  source.Swarms
+	folders *folders      // what lookups found; shared
+	grace   time.Duration // how long the end of a download waits for a lookup where nothing has to be proven
 	timeout time.Duration // see Client.Timeout
 	open    map[string]func(*url.URL) source.Source
 	files   fsys.FS
@@ -49,7 +51,11 @@ func (n network) opens(u *url.URL) bool { return !address.HasScheme(u) && n.open
 
 // network returns the network of one call. The caller must call done at the end.
 func (c *Client) network(ctx context.Context) (n network, done func()) {
-	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx)}
+	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx), folders: &folders{},
+		grace: lookupGrace}
+	if d, ok := ctx.Value(graceKey{}).(time.Duration); ok {
+		n.grace = d
+	}
 	if c.JournalKey != "" {
 		n.key = partfile.OpenKey(fsys.OS, c.JournalKey)
 	}

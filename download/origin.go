@@ -45,7 +45,9 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	}
 	claims := join(s.claims, x.file.Claims)
 	_, doc := metalinkOf(x.file)
-	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, x.file)) > 0); lacks != nil {
+	s.carried.looking.begin(s, o, x.file, a)
+	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, x.file)) > 0); lacks != nil &&
+		!(lacks == errNoDigest && s.carried.looking.hopeful()) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
 	}
 	if _, err := s.checkPin(o, x.file); err != nil {

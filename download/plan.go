@@ -112,6 +112,9 @@ func (h *planner) run(ctx context.Context) error {
 		x.file.Size = h.plan.Left.Size
 	}
 	x.readDescriptions(ctx)
+	if err := x.lookUp(ctx); err != nil {
+		return err
+	}
 	h.plan.Hops, h.plan.File, h.plan.Claims = x.answer.Hops, x.file, x.claims
 	if !x.verdict.Pieces.IsZero() {
 		h.plan.Pieces, h.plan.File.Pieces = x.verdict.PiecesFrom, []verify.Pieces{x.verdict.Pieces}

@@ -15,12 +15,14 @@ import (
 
 // An Offer holds a server's statements about a file.
 type Offer struct {
-	File   metalink.File
-	Hops   []metalink.Hop
-	ETag   string // of the final answer, as sent
-	Size   int64  // -1: unknown
-	Ranges bool   // the final answer states that ranges work
-	Wrong  error  // why the final answer is of another file than the server's; ETag and Size are then unknown
+	File          metalink.File
+	Hops          []metalink.Hop
+	ETag          string  // of the final answer, as sent
+	Size          int64   // -1: unknown
+	Ranges        bool    // the final answer says that ranges work
+	Wrong         error   // why the final answer is of another file than the server's word; ETag and Size are then unknown
+	Looked        Finding // what Request.Lookup brought, where nothing else gives a strong digest
+	Contradiction error   // of the lists in Looked
 }
 
 // probe implements Client.Probe.
@@ -36,7 +38,9 @@ func probe(ctx context.Context, hc network, req *Request) (Offer, error) {
 	ranges := a.Ranged || http.Header(a.Hops[len(a.Hops)-1].Header).Get("Accept-Ranges") == "bytes"
 	a = x.without(a)
 	x.file.Size = a.Size
-	return Offer{File: x.file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges, Wrong: x.wrong}, nil
+	o := Offer{File: x.file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges, Wrong: x.wrong}
+	o.Looked, o.Contradiction = lookUp(ctx, hc, req, a.Hops, join(req.Claims, x.file.Claims))
+	return o, nil
 }
 
 // head sends HEAD.

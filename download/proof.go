@@ -101,7 +101,7 @@ func (s *session) applySignatures(all []found) {
 		}
 	}
 	s.carried.signed.all = all
-	if len(all) == 0 && s.req.needsSignature() {
+	if len(all) == 0 && s.req.needsSignature() && !s.carried.looking.hopeful() {
 		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
 		return
 	}
@@ -150,7 +150,8 @@ func (s *session) awaitSignatures() error {
 // signature is checked over all bytes. An upload waits for the pieces, too, so that they cannot refute a part
 // of it.
 func (s *session) streamWaits() bool {
-	return s.req.inOrder() && s.aside.awaits() || s.req.Store != nil && s.aside.asking
+	looks := s.req.Require != RequireNothing && s.carried.looking.awaits()
+	return s.req.inOrder() && (s.aside.awaits() || looks) || s.req.Store != nil && s.aside.asking
 }
 
 // signatures returns the checker of the fetched signatures, or none without signatures.
@@ -166,7 +167,7 @@ func (s *session) startHash() {
 	if s.streamWaits() {
 		return
 	}
-	check := verify.NewChecker(s.size, s.claims, s.signatures()...)
+	check := verify.NewChecker(s.size, join(s.claims, s.carried.looking.early()), s.signatures()...)
 	if c := s.req.byPieces(); !c.Pieces.IsZero() {
 		check.ByPieces(c)
 	}
@@ -247,22 +248,25 @@ func (s *session) prove() (verify.Proof, error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
 	}
-	// No source answered: there is no file.
-	if !s.hashing.begun() && !s.aside.awaits() && len(s.carried.signed.done) == 0 {
+	waits := s.aside.awaits() || len(s.carried.signed.done) > 0 || s.carried.looking.awaits()
+	if !s.hashing.begun() && !waits { // no source answered: there is no file
 		return verify.Proof{}, s.sources.none()
 	}
 	if err := s.askOriginForSignatures(); err != nil {
+		return verify.Proof{}, err
+	}
+	if err := s.carried.looking.await(s); err != nil {
 		return verify.Proof{}, err
 	}
 	if err := s.awaitSignatures(); err != nil {
 		return verify.Proof{}, err
 	}
 	s.observe(Complete{Size: s.part.Front()})
-	proof, err := s.hashing.prove(s.ctx, s.part.Front(), s.late)
+	proof, err := s.hashing.prove(s.ctx, s.part.Front(), join(s.late, s.carried.looking.late()))
 	if err == nil {
 		s.observe(Verified{Proof: proof})
 	}
-	return proof, err
+	return proof, s.carried.looking.judge(s, err)
 }
 
 // askOriginForSignatures asks the origin which signatures it names, if all bytes were there before it
@@ -271,7 +275,8 @@ func (s *session) prove() (verify.Proof, error) {
 // continues.
 func (s *session) askOriginForSignatures() error {
 	o := s.sources.first()
-	if s.originAnswered || o == nil || s.standIn() || s.streamed() || !s.req.Anchors.Any() {
+	looks := s.req.Lookup && !s.strong() // for which an answer is needed
+	if s.originAnswered || o == nil || s.standIn() || s.streamed() || !s.req.Anchors.Any() && !looks {
 		return nil
 	}
 	a, err := look(s.ctx, s.http, s.req, condition{})

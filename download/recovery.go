@@ -19,8 +19,9 @@ const (
 	fileChanged                 // the origin has another version of the file
 	notMergeable                // nothing shows that the rest would belong to the existing bytes
 	partTouched                 // another program wrote to the part file
-	wrongDigest                 // the file is complete, and its digest is wrong
-	wrongSize                   // all bytes of the sources are there, and they are not as long as the file
+	otherFile                   // all of the file is here, and what was found beside it is the digest of another one
+	wrongDigest                 // all of the file is here, and its digest is not the right one
+	wrongSize                   // all that the sources have is here, and it is not as long as the file
 	noSource                    // every source failed
 )
 
@@ -29,6 +30,8 @@ func outcomeOf(err error) outcome {
 	switch {
 	case is[*partfile.TouchedError](err):
 		return partTouched
+	case is[*otherFileError](err):
+		return otherFile
 	case is[*verify.MismatchError](err):
 		return wrongDigest
 	case is[*verify.SizeError](err):
@@ -79,13 +82,14 @@ const (
 	askHead        way = iota // send HEAD, and continue
 	dropSize                  // try the size that another source gives, or do without one
 	dropRecalled              // forget the digests of an earlier run that yield
-	nextVersion               // forget the facts about the old version
-	withoutServer             // use the other places: the server refuses a range, and has no other version
-	compareSamples            // if allowed, continue when size, date and samples match (RFC 9110, section 8.8)
-	beginAnew                 // request the whole file from the same sources again
-	reread                    // read the bytes again, and fetch those that another program changed
-	findWrong                 // find out which bytes are wrong: by pieces, or by comparing with other sources
-	singleSource              // request the whole file from the next source, alone
+	nextVersion               // forget what is known of the version before
+	withoutServer             // go on with the other places: the server refuses what the file has, and announces no other version
+	compareSamples            // if the user allows it, go on when size, date and samples are the same (RFC 9110, section 8.8)
+	beginAnew                 // ask the same sources for all of the file again
+	lookAgain                 // look anew for digests beside the file
+	reread                    // read again what is here, and fetch what another program changed
+	findWrong                 // find out which bytes are wrong: by pieces, or by what other sources have
+	singleSource              // ask the next source for all of the file, alone
 	standIn                   // let a mirror that the user named take the server's place
 	withoutPieces             // give up pieces that no source has
 	askPeers                  // ask the peers of a torrent of the file
@@ -116,6 +120,10 @@ func (h history) ways(o outcome) []way {
 		}
 	case notMergeable:
 		all = h.afterBreak()
+	case otherFile: // nothing is thrown away for a list
+		if !h.pipe {
+			all = []way{lookAgain, reread}
+		}
 	case partTouched:
 		if !h.pipe && h.touched <= mostTouched {
 			all = []way{reread}

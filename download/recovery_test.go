@@ -9,8 +9,8 @@ import (
 
 var (
 	outcomeNames = []string{"ongoing", "failed", "wantsHead", "gotDocument", "sizeDisowned", "fileChanged", "notMergeable", "partTouched",
-		"wrongDigest", "wrongSize", "noSource"}
-	wayNames = []string{"askHead", "dropSize", "dropRecalled", "nextVersion", "withoutServer", "compareSamples", "beginAnew", "reread", "findWrong", "oneAlone", "standIn",
+		"otherFile", "wrongDigest", "wrongSize", "noSource"}
+	wayNames = []string{"askHead", "dropSize", "dropRecalled", "nextVersion", "withoutServer", "compareSamples", "beginAnew", "lookAgain", "reread", "findWrong", "oneAlone", "standIn",
 		"withoutPieces", "askPeers", "blamePlace", "blameDocument", "keepRefuted", "discard"}
 )
 
@@ -34,6 +34,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
+			otherFile: lookAgain reread
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -41,6 +42,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			notMergeable: standIn
+			otherFile: lookAgain reread
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -50,6 +52,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
+			otherFile: lookAgain reread
 			wrongDigest: reread oneAlone discard
 			wrongSize: oneAlone discard
 			noSource: oneAlone discard`},
@@ -57,6 +60,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			notMergeable: standIn oneAlone
+			otherFile: lookAgain reread
 			wrongDigest: reread oneAlone discard
 			wrongSize: oneAlone discard
 			noSource: oneAlone discard`},
@@ -79,6 +83,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
+			otherFile: lookAgain reread
 			wrongDigest: reread
 			noSource: withoutPieces askPeers standIn`},
 		{"places of a document without a strong digest", with(func(h *history) { h.listed = true }), `
@@ -87,6 +92,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
+			otherFile: lookAgain reread
 			wrongDigest: reread blamePlace standIn discard
 			wrongSize: blamePlace standIn discard
 			noSource: withoutPieces askPeers standIn`},
@@ -96,6 +102,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
+			otherFile: lookAgain reread
 			wrongDigest: reread blameDocument
 			wrongSize: blameDocument
 			noSource: withoutPieces askPeers standIn`},
@@ -105,6 +112,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
+			otherFile: lookAgain reread
 			wrongDigest: reread findWrong dropSize keepRefuted
 			wrongSize: dropSize oneAlone discard
 			noSource: withoutPieces askPeers dropSize`},
@@ -114,6 +122,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
+			otherFile: lookAgain reread
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers`},
@@ -130,6 +139,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
+			otherFile: lookAgain reread
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -138,6 +148,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
+			otherFile: lookAgain reread
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers`},
@@ -147,6 +158,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
+			otherFile: lookAgain reread
 			wrongDigest: reread dropRecalled findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers`},

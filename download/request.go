@@ -89,7 +89,11 @@ type Request struct {
 	// Not lists hosts that are never connected to for this file. Their mirrors are left out. It is an error
 	// if URL or Mirrors names one of them.
 	Not *address.Exclusion
-	// NoFTP leaves out FTP servers.
+	// Lookup looks for digests that the asked server has published in lists of checksums beside the file, where neither
+	// Claims nor its answers have a strong one. It runs beside the transfer, and the end waits for it for 5 s at most
+	// unless Require demands something. What it finds must hold (Result.Looked); what it does not find is no error.
+	Lookup bool
+	// NoFTP leaves FTP servers out.
 	NoFTP bool
 	// Peers states when BitTorrent peers are asked for the file. The zero value never asks them.
 	Peers Peers
@@ -242,6 +246,7 @@ type Result struct {
 	Duplicate       int64    // bytes of Fetched that had already arrived
 	Compared        int64    // bytes fetched again for comparison, not part of Fetched
 	Sources         []SourceResult
+	Looked          Finding // what Request.Lookup brought
 	Elapsed         time.Duration
 }
 
@@ -383,17 +388,3 @@ func (Complete) event()      {}
 func (Verified) event()      {}
 func (Seeding) event()       {}
 func (Note) event()          {}
-
-// An Allocation selects when a file gets its space on disk.
-type Allocation uint8
-
-const (
-	// AllocateNone lets the file grow as bytes arrive. It may have holes until it is complete.
-	AllocateNone Allocation = iota
-	// AllocateTry allocates the space at the start if the file system can do so without writing.
-	AllocateTry
-	// AllocateMust does the same, and fails if the file system cannot.
-	AllocateMust
-)
-
-var errNoAllocation = errors.New("the file system cannot take the room for a file beforehand")

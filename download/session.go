@@ -77,6 +77,8 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 		case all := <-s.carried.signed.done:
 			s.applySignatures(all)
 			s.usePieces() // not at the end, where nothing is fetched again
+		case r := <-s.carried.looking.done:
+			s.carried.looking.apply(s, r)
 		case size := <-s.cut.ends:
 			s.compared(size)
 		case front := <-s.hashing.advanced:

@@ -23,7 +23,8 @@ type Verdict struct {
 	Unvalidated []string      // signatures that were found and that no anchor can check
 	Pieces      verify.Pieces // of the right file; zero if unknown or unusable
 	PiecesFrom  string        // the document that has them, masked
-	Damaged     byterange.Set // ranges of the right file that are missing or wrong, by its pieces
+	Damaged     byterange.Set // what of the right file is missing or wrong, by its pieces
+	Looked      Finding       // what Request.Lookup brought
 	Elapsed     time.Duration
 
 	repair *Request // the download that puts the right file in its place; nil if none can
@@ -165,6 +166,9 @@ func (x *inspection) lacks() error {
 	nothing := errNothing
 	if x.asked() {
 		nothing = fmt.Errorf("%s gives no digest of it", source.Mask(x.req.URL))
+	}
+	if places := x.verdict.Looked.places(); places != "" {
+		nothing = fmt.Errorf("%w; looked at %s", nothing, places)
 	}
 	if len(x.verdict.Unvalidated) > 0 {
 		return fmt.Errorf("%w, and for its signature (%s) there is no anchor", nothing, x.verdict.Unvalidated[0])

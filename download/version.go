@@ -35,7 +35,8 @@ type revision struct {
 	continued bool  // see Request.Continue
 	brokenAt  int64 // where the server broke off last
 
-	signed signed
+	signed  signed
+	looking looking
 
 	repairs        int      // how often pieces located wrong bytes
 	recheck        *recheck // the search for wrong bytes without pieces; nil: none
@@ -49,6 +50,7 @@ type revision struct {
 // newRevision returns the revision with the facts of the request, which do not change.
 func newRevision(req *Request) revision {
 	v := revision{known: newKnown(req), signed: signed{done: make(chan []found, 1)}}
+	v.looking.done = make(chan lookedUp, 1)
 	if d := req.Described; d != nil {
 		v.pieces, v.piecesFrom, v.sharing = d.Pieces, d.By, d.sharing
 	}

@@ -1,0 +1,184 @@
+package download
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+)
+
+// looking is the lookup of one version of the file. The first answer of the server that shows the need begins it, it
+// runs beside the transfer, and the proof waits for it. What it finds decides about the whole file at the end, and
+// about nothing else: it ties no mirrors, makes no links usable, and is neither pinned nor kept in the journal.
+type looking struct {
+	begun  bool
+	anew   bool          // a folder that was looked at before is looked at again
+	done   chan lookedUp // takes one
+	result *lookedUp     // nil: not here yet
+}
+
+// lookedUp is the result of a lookup.
+type lookedUp struct {
+	Finding
+	early bool  // some of it was found for another file
+	err   error // two lists that contradict each other, or a wrong signature
+}
+
+// begin begins the lookup, if the answer a shows that the server gives no strong digest.
+func (l *looking) begin(s *session, o *origin, file metalink.File, a source.Answer) {
+	if l.begun || s.roleOf(o) != asOrigin || verify.Strong(join(s.claims, file.Claims)) || vouchesForItself(a) {
+		return
+	}
+	f, ok := newFinder(s.req, s.http, a.Hops)
+	if !ok {
+		return
+	}
+	f.anew, l.begun = l.anew || s.carried.changes > 0, true
+	ctx, done := s.ctx, l.done
+	s.workers.Go(func() {
+		if err := f.run(ctx); ctx.Err() == nil { // one that its session ended says nothing
+			done <- lookedUp{f.found, f.early, err}
+		}
+	})
+}
+
+// resume lets the next session begin it again, if the one before ended too early.
+func (l *looking) resume() { l.begun = l.result != nil || len(l.done) > 0 }
+
+// again lets the next session look once more, if what was found for another file may be of an earlier version.
+func (l *looking) again(g *getter, s *session) bool {
+	if l.anew || l.result == nil || !l.result.early {
+		return false
+	}
+	*l = looking{anew: true, done: make(chan lookedUp, 1)}
+	g.goOn(s)
+	return true
+}
+
+// awaits reports whether something may still come.
+func (l *looking) awaits() bool { return l.begun && l.result == nil }
+
+// hopeful reports whether there is a digest, or there may be one.
+func (l *looking) hopeful() bool { return l.begun && (l.result == nil || len(l.result.Claims) > 0) }
+
+// apply takes the result.
+func (l *looking) apply(s *session, r lookedUp) {
+	l.result = &r
+	for _, p := range r.Places {
+		s.note("looked for a digest: %v", p)
+	}
+	where := source.Mask(s.req.URL)
+	switch {
+	case is[*verify.ConflictError](r.err):
+		s.stop(fail(Protocol, "verify", where, r.err, HintNoLookup))
+		return
+	case r.err != nil:
+		s.stop(r.err)
+		return
+	case verify.Agree(s.claims, r.Claims) != nil:
+		s.note("what was found is not used, as the server says something else by now")
+		r.Claims = nil
+	case len(l.early()) > 0 && s.req.inOrder() && (s.req.Store != nil || s.hashing.begun()):
+		s.note("only a sha-256 can be compared with what was sent")
+		r.Claims = l.late()
+	case len(l.early()) > 0:
+		s.rehash()
+	}
+	if len(r.Claims) == 0 && s.req.Require == RequireDigest && !s.strong() {
+		s.stop(fail(NoEvidence, "verify", where, l.lacks(errNoDigest), HintGiveDigest))
+		return
+	}
+	signed := s.carried.signed
+	if s.req.needsSignature() && signed.asked && !s.aside.awaits() && len(signed.all)+len(signed.done) == 0 &&
+		!backed(r.Claims, verify.Signed, verify.Signed) {
+		s.stop(fail(NoEvidence, "verify", where, lackOfSignature(nil), HintSignature))
+		return
+	}
+	s.hashHeld()
+}
+
+// late are the digests that any file is compared with, as a SHA-256 is made of each.
+func (l *looking) late() []verify.Claim {
+	if l.result == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(l.result.Claims), func(c verify.Claim) bool { return !isSHA256(c) })
+}
+
+// early are the others, which have to be known before the first byte is hashed.
+func (l *looking) early() []verify.Claim {
+	if l.result == nil {
+		return nil
+	}
+	return without(l.result.Claims, l.late())
+}
+
+// await waits for the result: where nothing has to be proven, not for long.
+func (l *looking) await(s *session) error {
+	if !l.awaits() {
+		return s.err
+	}
+	var late <-chan time.Time
+	if s.req.Require == RequireNothing {
+		late = time.After(s.http.grace)
+	}
+	select {
+	case r := <-l.done:
+		l.apply(s, r)
+	case <-late:
+		l.result = &lookedUp{}
+		s.note("a digest was looked for beside the file, and the server took too long")
+	case <-s.ctx.Done():
+		return context.Cause(s.ctx)
+	}
+	return s.err
+}
+
+// finding is what was found so far.
+func (l *looking) finding() Finding {
+	if l.result == nil {
+		return Finding{}
+	}
+	return l.result.Finding
+}
+
+// lacks is err with the places that were looked at.
+func (l *looking) lacks(err error) error {
+	if places := l.finding().places(); places != "" {
+		return fmt.Errorf("%w; looked at %s", err, places)
+	}
+	return err
+}
+
+// judge is err, the error of the proof, with what can be done about a digest that was found.
+func (l *looking) judge(s *session, err error) error {
+	wrong := wrongOf(err)
+	if wrong == nil || !slices.Contains(l.finding().Claims, wrong.Claim) {
+		return err
+	}
+	other := &otherFileError{wrong, l.finding().Date, s.result.LastModified}
+	return fail(Mismatch, "verify", source.Mask(s.req.URL), other, HintNoLookup)
+}
+
+// An otherFileError says that the file is not the one whose digest its server has published beside it.
+type otherFileError struct {
+	*verify.MismatchError
+	list, file time.Time // when they were changed; zero: unknown
+}
+
+func (e *otherFileError) Error() string {
+	return fmt.Sprintf("%v; the list is of %s, the file of %s", e.MismatchError, day(e.list), day(e.file))
+}
+
+func (e *otherFileError) Unwrap() error { return e.MismatchError }
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown date"
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}

@@ -1,0 +1,144 @@
+package download_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"braid/download"
+	"braid/internal/test/mirrortest"
+)
+
+// TestLookupHostile: what is not the asked server's list of the folder proves nothing, and ends no download.
+func TestLookupHostile_Rule77(t *testing.T) {
+	file := book()
+	line := sum256(file) + "  disk.iso\n"
+	mirror := newFolderSite(t, "SHA256SUMS", line, "disk.iso.sha256", sum256(file),
+		"wrong/SHA256SUMS", sum256("other")+"  disk.iso\n")
+	deeper := func(to string) http.HandlerFunc {
+		return func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, to, http.StatusFound) }
+	}
+	text := func(status int, kind, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			io.WriteString(w, body)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		beside []string         // pairs; an index lists them
+		other  http.HandlerFunc // answers everything else; there is no index
+		want   string           // of a place
+	}{
+		{"soft 404", nil, text(200, "text/html", "<h1>disk.iso</h1><pre>\n"+line+"</pre>"), "a page, and no list"},
+		{"soft 404 that begins as a list", nil, text(200, "text/html; charset=utf-8", line+"<p>not found</p>"),
+			"a page, and no list"},
+		{"soft 404 as a list", nil, text(200, "Text/HTML", line), "a page, and no list"},
+		{"soft 404 as text", nil, text(200, "text/plain", "there is no disk.iso here\n"+line), "no list of checksums"},
+		{"404 with a list", nil, text(404, "text/plain", line), "404"},
+		{"a list of another folder", []string{"SHA256SUMS",
+			sum256(file) + "  other/disk.iso\n" + sum256(file) + "  /pub/disk.iso\n"}, nil, "no digest of this file"},
+		{"a list of 1 GiB", nil, func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(1<<30))
+			io.WriteString(w, line)
+		}, "it has more than"},
+		{"a list without an end", nil, func(w http.ResponseWriter, q *http.Request) {
+			for q.Context().Err() == nil {
+				if _, err := io.WriteString(w, strings.Repeat(line, 1000)); err != nil {
+					return
+				}
+			}
+		}, "it has more than"},
+		{"another host has the list", nil, deeper(mirror.URL + "/pub/SHA256SUMS"), "a mirror's own"},
+		{"another host has the digest", nil, deeper(mirror.URL + "/pub/disk.iso.sha256"), "a mirror's own"},
+		{"another host has another list", nil, deeper(mirror.URL + "/pub/wrong/SHA256SUMS"), "a mirror's own"},
+		{"a limit", nil, text(429, "text/plain", line), "429"},
+		{"an error", nil, text(503, "text/plain", line), "503"},
+		{"refused", nil, text(403, "text/plain", line), "403"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newFolderSite(t, append([]string{"disk.iso", file}, tt.beside...)...)
+			s.index, s.other = tt.other == nil, tt.other
+			r := lookingUp(t, s, "disk.iso")
+			res := r.right(mirrortest.ContentOf([]byte(file)))
+			var places []string
+			for _, p := range res.Looked.Places {
+				places = append(places, p.String())
+			}
+			if res.Proof.Verified() || !strings.Contains(strings.Join(places, "\n"), tt.want) {
+				t.Errorf("%v\n%s\nwant %q", res.Proof, strings.Join(places, "\n"), tt.want)
+			}
+			agrees := tt.want == "a mirror's own" && !strings.Contains(tt.name, "another list")
+			if list, ok := res.Looked.Agreeing(res.Proof.Digests()); ok != agrees {
+				t.Errorf("agrees with a mirror: %v, %v", list, ok)
+			}
+
+			r = lookingUp(t, s, "disk.iso")
+			r.req.Require = download.RequireDigest
+			r.wrong(download.NoEvidence)
+		})
+	}
+}
+
+// TestLookupIndexElsewhere: an index that leads out of the folder, or that another host or folder answers, names no
+// list.
+func TestLookupIndexElsewhere_Rule77(t *testing.T) {
+	file := book()
+	line := sum256("other") + "  disk.iso\n"
+	mirror := newFolderSite(t, "disk.iso", file, "SHA256SUMS", line, "x_checksums.txt", line)
+	t.Cleanup(func() {
+		if asked := mirror.requests("disk.iso"); asked != "INDEX" {
+			t.Errorf("the mirror was asked for %q", asked)
+		}
+	})
+	guesses := []string{"disk.iso.sha256", "SHA256SUMS", "sha256sum.txt", "checksums.txt"}
+	here := "<a href=disk.iso>disk.iso</a>"
+	for name, index := range map[string]http.HandlerFunc{
+		"links out": func(w http.ResponseWriter, q *http.Request) {
+			for _, to := range []string{"/SHA256SUMS", "../SHA256SUMS", "sub/SHA256SUMS", mirror.URL + "/pub/SHA256SUMS",
+				strings.TrimPrefix(mirror.URL, "http:") + "/pub/SHA256SUMS", "..%2fSHA256SUMS", "?SHA256SUMS"} {
+				fmt.Fprintf(w, "<a href=%q>SHA256SUMS</a>%s", to, here)
+			}
+		},
+		"another host": func(w http.ResponseWriter, q *http.Request) {
+			http.Redirect(w, q, mirror.URL+"/pub/", http.StatusFound)
+		},
+		"another folder": func(w http.ResponseWriter, q *http.Request) {
+			if q.URL.Path == "/pub/" {
+				http.Redirect(w, q, "/old/", http.StatusFound)
+				return
+			}
+			fmt.Fprint(w, here+"<a href=x.sha256>x</a>")
+		},
+		"a page": func(w http.ResponseWriter, q *http.Request) { fmt.Fprint(w, "<a href=x_checksums.txt>all lists</a>") },
+		"a base": func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprint(w, "<base href=/old/>"+here+"<a href=x_checksums.txt>")
+		},
+		"too long": func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprint(w, here+strings.Repeat(" ", 1<<20)+"<a href=x.sha256>")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newFolderSite(t, "disk.iso", file)
+			s.index, s.other = false, func(w http.ResponseWriter, q *http.Request) {
+				switch {
+				case strings.HasSuffix(q.URL.Path, "/"):
+					index(w, q)
+				case slices.Contains(guesses, strings.TrimPrefix(q.URL.Path, "/pub/")):
+					http.NotFound(w, q)
+				default:
+					t.Errorf("asked for %s", q.URL.Path)
+				}
+			}
+			if res := lookingUp(t, s, "disk.iso").right(mirrortest.ContentOf([]byte(file))); res.Proof.Verified() {
+				t.Errorf("%v: %v", res.Proof, res.Looked.Places)
+			}
+		})
+	}
+}
