@@ -47,6 +47,8 @@ func TestHookRun(t *testing.T) {
 	t.Setenv("BRAID_FILE_PATH", "another")
 	t.Setenv("BRAID_ON_COMPLETE", "this one")
 	t.Setenv("BRAID_KEYRING", "kept")
+	t.Setenv("BRAID_NO_LOOKUP", "") // that of all tests
+	os.Unsetenv("BRAID_NO_LOOKUP")
 	dir := t.TempDir()
 	t.Chdir(dir)
 	var out bytes.Buffer

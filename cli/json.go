@@ -168,6 +168,7 @@ type doneEvent struct {
 	Compared        int64        `json:"compared,omitempty"` // bytes that came once more, to be compared
 	Elapsed         float64      `json:"elapsed"`            // seconds
 	Sources         []sourceLine `json:"sources"`
+	Looked          []lookedLine `json:"looked,omitempty"` // where a digest was looked for
 }
 
 // sourceLine is what one source brought.

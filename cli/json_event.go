@@ -122,10 +122,29 @@ func newDoneEvent(m moment, r download.Request, res download.Result) doneEvent {
 			return sourceLine{s.URL, s.Host, s.Bytes, s.Rate, s.Banned, why(s.Err)}
 		}),
 	}
+	for _, p := range res.Looked.Places {
+		e.Looked = append(e.Looked, newLookedLine(p))
+	}
 	if t := res.LastModified.UTC(); !t.IsZero() {
 		e.LastModified = &t
 	}
 	return e
+}
+
+// lookedLine is a place where a digest of the file was looked for.
+type lookedLine struct {
+	URL    string      `json:"url"`
+	Claims []claimLine `json:"claims,omitempty"` // what it says
+	By     string      `json:"by,omitempty"`     // the host that answered, if another one: then it proves nothing
+	Why    string      `json:"why,omitempty"`    // it is of no use
+}
+
+func newLookedLine(p download.LookedAt) lookedLine {
+	l := lookedLine{URL: p.URL, By: p.By, Why: why(p.Err)}
+	if len(p.Claims) > 0 {
+		l.Claims = each(p.Claims, newClaimLine)
+	}
+	return l
 }
 
 func newErrorEvent(m moment, f *problem.Problem) errorEvent {
@@ -186,6 +205,7 @@ type offerEvent struct {
 	Document     string         `json:"document,omitempty"` // the Metalink document that says all this, and not a server
 	Evidence     *evidenceLine  `json:"evidence,omitempty"` // of probe
 	Speeds       []speedLine    `json:"speeds,omitempty"`   // of probe --speed
+	Looked       []lookedLine   `json:"looked,omitempty"`   // of probe: where a digest was looked for
 }
 
 // speedLine is how fast a place was for a moment.

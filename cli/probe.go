@@ -21,9 +21,10 @@ import (
 type probeCommand struct {
 	job.HTTP
 	streams
-	JSON    bool
-	Speed   bool
-	Timeout duration
+	JSON     bool
+	Speed    bool
+	NoLookup bool
+	Timeout  duration
 }
 
 // measureTime is how long --speed looks at each place.
@@ -74,10 +75,12 @@ func (p *probeCommand) show(o download.Offer, evidence download.Evidence, measur
 		e := newOfferEvent(moment{at: time.Now()}, o.File)
 		e.Hops, e.Ranges, e.Evidence, e.Speeds = each(o.Hops, newHopLine), &o.Ranges, newEvidenceLine(evidence),
 			each(measured, newSpeedLine)
+		e.Looked = each(o.Looked.Places, newLookedLine)
 		lines.write(e)
 		return outputFailure(lines.err)
 	}
-	return printLines(p.out, slices.Concat(probeLines(o), evidenceLines(evidence), speedLines(measured)))
+	return printLines(p.out, slices.Concat(probeLines(o), lookupLines(o.Looked, o.Contradiction), evidenceLines(evidence),
+		speedLines(measured)))
 }
 
 // contradiction is what a digest of the user's says against one of the server's.
@@ -102,6 +105,7 @@ func (p *probeCommand) request(word string) (r download.Request, err error) {
 	if r.User, err = p.UserFor(u); err != nil {
 		return r, err
 	}
+	r.Lookup = !p.NoLookup
 	if err = p.AddEvidence(&r, &job.Anchors{}); err == nil {
 		r.Claims, err = job.ClaimsOfURL(word, r.Claims, true)
 	}
@@ -141,6 +145,24 @@ func probeLines(o download.Offer) []string {
 	lines = append(lines, columns(rows)...)
 	lines = append(lines, mirrorLines(o.File)...)
 	return append(lines, documentLines(o.File)...)
+}
+
+// lookupLines tell where a digest was looked for that the server does not send, and what each place is worth.
+func lookupLines(f download.Finding, contradiction error) []string {
+	if len(f.Places) == 0 {
+		return nil
+	}
+	rows := [][]string{}
+	for _, p := range f.Places {
+		rows = append(rows, []string{" ", p.String()})
+	}
+	for _, c := range f.Claims {
+		rows = append(rows, []string{" ", "a download would be verified: " + c.String() + " (" + c.Digest.Hex() + ")"})
+	}
+	if contradiction != nil {
+		rows = append(rows, []string{" ", "a download would fail: " + contradiction.Error()})
+	}
+	return append([]string{"", "looked for a checksum:"}, columns(rows)...)
 }
 
 // mirrorLines lists the mirrors in the order in which they would be tried.

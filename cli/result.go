@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"braid/download"
@@ -84,7 +85,7 @@ func (w *renderer) proven(r download.Result) string {
 	if r.Proof.Verified() {
 		return "verified: " + r.Proof.String() + unvalidated(r)
 	}
-	s := r.Proof.String() + unvalidated(r)
+	s := r.Proof.String() + looked(r) + unvalidated(r)
 	if r.Proof.ByPieces() { // SHA-1: less than verified
 		return "checked: " + s
 	}
@@ -105,6 +106,18 @@ func (w *renderer) proven(r download.Result) string {
 		return s + ": " + why
 	}
 	return s + ": " + why + " (give one with --sha256)"
+}
+
+// looked says where a digest was looked for in vain.
+func looked(r download.Result) string {
+	if list, ok := r.Looked.Agreeing(r.Proof.Digests()); ok {
+		name := list.URL[strings.LastIndexByte(list.URL, '/')+1:]
+		return fmt.Sprintf(" (agrees with %s of %s, a mirror's own list)", name, list.By)
+	}
+	if n := len(r.Looked.Places); n > 0 {
+		return " (looked at " + count(n, "place") + ")"
+	}
+	return ""
 }
 
 // unvalidated says that there are signatures that could not be checked, for lack of an anchor.

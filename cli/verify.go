@@ -27,6 +27,7 @@ type verifyCommand struct {
 	outputFlags
 	Require                choice
 	AllowLessProof, Repair bool
+	NoLookup               bool
 	IgnoreMissing          bool
 	Timeout                duration
 	LimitRate              rates
@@ -194,7 +195,9 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 		return err
 	}
 	v.several = len(paths) != 1
-	v.common = download.Request{Require: v.Sites.Demand(v.Require.Word, &v.Anchors).Require, LessProof: v.AllowLessProof}
+	v.common = download.Request{
+		Require: v.Sites.Demand(v.Require.Word, &v.Anchors).Require, LessProof: v.AllowLessProof, Lookup: !v.NoLookup,
+	}
 	if v.Require.Word == "" && !v.Anchors.Given() {
 		v.common.Require = download.RequireDigest
 	}

@@ -29,7 +29,8 @@ type spanLine struct {
 // right shows that a file is what it should be.
 func (v *verifyCommand) right(w *renderer, r download.Request, d download.Verdict) {
 	result := download.Result{
-		Path: d.Path, Size: d.Size, Proof: d.Proof, Unvalidated: d.Unvalidated, AlreadyComplete: true, Elapsed: d.Elapsed,
+		Path: d.Path, Size: d.Size, Proof: d.Proof, Unvalidated: d.Unvalidated, Looked: d.Looked, AlreadyComplete: true,
+		Elapsed: d.Elapsed,
 	}
 	w.done(moment{at: time.Now()}, r, result, fmt.Sprintf("%s: %s; %s", w.name(), sizeText(d.Size), w.proven(result)))
 }

@@ -37,6 +37,7 @@ type watchCommand struct {
 	Metrics        string
 	LogFormat      choice
 	Quiet, Verbose bool
+	NoLookup       bool
 	JSON           bool
 	Fleet          fleetFlags
 	Lease          duration
@@ -276,6 +277,9 @@ func (v *watchCommand) finish(c *watch.Loaded, name, identity string) (*watch.Lo
 	c.Hosts = append(c.Hosts, v.AllowHost...)
 	c.NotHosts = append(c.NotHosts, v.NotHost...)
 	c.GeoIPDB = cmp.Or(v.GeoIPDB, c.GeoIPDB)
+	for i := range c.Watches {
+		c.Watches[i].NoLookup = c.Watches[i].NoLookup || v.NoLookup
+	}
 	if v.Publish != "" {
 		c.Publish.Dir = v.Publish
 	}

@@ -65,7 +65,7 @@ func aria2(t *testing.T, program string, more ...string) string {
 		"--enable-dht=false"}
 	cmd, home := exec.Command(program, append(args, more...)...), t.TempDir()
 	cmd.Args[0] = "aria2c"
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "BRAID_BITTORRENT=off")
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "BRAID_BITTORRENT=off", "BRAID_NO_LOOKUP=true")
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("%v: scripts/test installs aria2", err)
 	}
@@ -89,7 +89,7 @@ func braid(t *testing.T, binary string) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(binary, "daemon", "--state", dir, "-d", t.TempDir(), "--rpc-listen-port", "0")
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "BRAID_BITTORRENT=off")
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "BRAID_BITTORRENT=off", "BRAID_NO_LOOKUP=true")
 	log, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -32,7 +32,7 @@ type Options struct {
 	RemoteName, Rename           bool
 	Overwrite, Continue, Refresh bool
 	NoMetalink, NoFTP            bool
-	AllowLessProof               bool
+	AllowLessProof, NoLookup     bool
 }
 
 // Transfer are the options of how the bytes of files come.
@@ -87,7 +87,7 @@ func (d *Defaults) read() (err error) {
 	d.common = download.Request{
 		Overwrite: d.Overwrite, Rename: d.Rename, Due: d.Due, Continue: d.Continue,
 		Refresh: d.Refresh, NoMetalink: d.NoMetalink, NoFTP: d.NoFTP, Select: d.Select, LessProof: d.AllowLessProof,
-		Require: d.demand().Require,
+		Lookup: !d.NoLookup, Require: d.demand().Require,
 		IfNewer: d.Newer.IfNewer, AllowOlder: d.Newer.AllowOlder, RemoteTime: d.Newer.RemoteTime, RemoteName: d.RemoteName,
 	}
 	d.Peers.apply(&d.common)

@@ -21,6 +21,7 @@ type entry struct {
 	dir, out string
 	own      bool // Header is no longer that of the defaults
 	required bool // it says what must be proven
+	looks    bool // it states whether to look for a digest
 	excluded Excluded
 }
 
@@ -46,6 +47,7 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"remote-time": func(e *entry, v string) error { return choose(&e.RemoteTime, v) },
 	"remote-name": func(e *entry, v string) error { return choose(&e.RemoteName, v) },
 	"no-metalink": func(e *entry, v string) error { return choose(&e.NoMetalink, v) },
+	"no-lookup":   (*entry).lookUp,
 }
 
 // Request makes a request of an entry that is in no list, as one of a queue, where it may have no URI but a document.
@@ -103,13 +105,25 @@ func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) 
 	if name, err := e.place(); err != nil {
 		return e.Request, &wrongEntry{listed.Line, name, err}
 	}
+	lookup := e.Lookup
 	if err := d.HTTP.Sites.Apply(&e.Request, e.URL, d.demand().Said || e.required, d.limit); err != nil {
 		return e.Request, &wrongEntry{0, "", err}
+	}
+	if e.looks {
+		e.Lookup = lookup
 	}
 	if err := RequireKeys(&e.Request); err != nil {
 		return e.Request, &wrongEntry{listed.Line, "", err}
 	}
 	return e.Request, nil
+}
+
+// lookUp reads whether a digest is looked for that the server has published beside the file.
+func (e *entry) lookUp(v string) error {
+	no := false
+	err := choose(&no, v)
+	e.Lookup, e.looks = !no, true
+	return err
 }
 
 func unknownOption(name string) error {

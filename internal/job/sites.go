@@ -30,6 +30,7 @@ type siteRules struct {
 	trusts  bool
 	require string
 	header  http.Header
+	lookup  string // no-lookup
 	limit   *download.Limiter
 	linked  bool // limit is within that of everything
 }
@@ -84,7 +85,9 @@ func (s *Sites) read(site *option.Site) (*siteRules, error) {
 		Keyring: words("keyring"), Pin: words("pin"), SMIMECA: words("smime-ca"),
 		AllowExpiredKey: site.Word("allow-expired-key") == "true",
 	}
-	r := &siteRules{trusts: flags.Given(), require: site.Word("require"), header: http.Header{}}
+	r := &siteRules{
+		trusts: flags.Given(), require: site.Word("require"), header: http.Header{}, lookup: site.Word("no-lookup"),
+	}
 	var err error
 	if r.anchors, err = flags.Load(); err != nil {
 		return nil, s.at(site, err)
@@ -130,6 +133,9 @@ func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, limit *downloa
 	}
 	if !said && (rules.require != "" || rules.trusts) { // rule 47
 		r.Require = Requirement(rules.require, rules.trusts)
+	}
+	if rules.lookup != "" && s.general("no-lookup") {
+		r.Lookup = rules.lookup != "true"
 	}
 	r.Header = rules.fields(r.Header)
 	if rules.limit != nil && (limit != nil || !s.Settings.Said["limit-rate"]) { // else the user lifted it

@@ -44,6 +44,8 @@ var ofDownloads = []Option{
 		Usage: "the file must have its digest in a list, `FILE|URL` as SHA256SUMS or NAME.sha256. A list on disk counts as given by you; another one is as trustworthy as its connection. With --keyring or --signature the list must be signed"},
 	{Names: "require", Of: Downloading, Also: InSite | InLine | InWatch, Group: ProofGroup, Kind: Choice,
 		Usage: "`none|digest|signature`: what must be proven before the file gets its name (default none, and signature with --keyring or --smime-ca)"},
+	{Names: "no-lookup", Of: Downloading | Probe | Verify | Watch, Also: InSite | InLine | InWatch, Group: ProofGroup, Kind: Switch,
+		Usage: "look for no checksum that the server has published beside the file (NAME.sha256, SHA256SUMS and their like) where it sends none"},
 	{Names: "allow-less-proof", Of: Downloading, Also: InWatch, Group: ProofGroup, Kind: Switch,
 		Usage: "accept a file if its server offers less proof than before: no digest or signature any more"},
 	{Names: "keyring", Of: Downloading | Verify, First: Get, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,

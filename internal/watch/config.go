@@ -85,6 +85,8 @@ type Watch struct {
 	Rate option.RatesValue
 	// AllowLessProof accepts a file whose server now offers less proof than before.
 	AllowLessProof, NoMetalink bool
+	// NoLookup looks for no checksum that the server has published beside the file.
+	NoLookup bool
 }
 
 // Priority determines which jobs start first.

@@ -100,6 +100,7 @@ max-size = "2G"
 allow-older = true
 allow-less-proof = true
 no-metalink = true
+no-lookup = true
 priority = "high"
 any-news = true
 title = "Disk"
@@ -143,9 +144,8 @@ func TestEverything(t *testing.T) {
 		{
 			Name: "first", URL: "https://example.org/hina.di", Kind: antenna.Kind(feed.HinaDI), Every: 20 * time.Minute, Min: 10 * time.Minute, Max: 2 * time.Hour,
 			Relay: true, Trust: []string{"https://example.org/"}, HatenaTimes: true,
-			Limits: antenna.Limits{
-				Limits: feed.Limits{Bytes: 4 << 20, Entries: 2_000_000, Line: 8 << 10, Value: 2 << 20, Ratio: 50}, Time: time.Minute, Relayed: 20, Updates: 7, DayBytes: -1,
-			},
+			Limits: antenna.Limits{Limits: feed.Limits{Bytes: 4 << 20, Entries: 2_000_000, Line: 8 << 10, Value: 2 << 20, Ratio: 50},
+				Time: time.Minute, Relayed: 20, Updates: 7, DayBytes: -1},
 			Header: map[string][]string{"X-Kind": {"nightly"}, "X-Api-Key": {"s3cret-inline"}, "Authorization": {"Basic bWU6czNjcmV0OndvcmQ="}},
 		},
 	}
@@ -160,7 +160,7 @@ func TestEverything(t *testing.T) {
 			Header: map[string][]string{"Authorization": {"Bearer s3cret-token"}, "X-Key": {"s3cret-file"}},
 		},
 		Dir: "/etc/srv", Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"},
-		HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true,
+		HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true, NoLookup: true,
 		Require: RequireSignature, Priority: "high", Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
 		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"},
 		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Rate: ratesOf("1M"), AllowLessProof: true, NoMetalink: true,

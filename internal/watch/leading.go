@@ -308,6 +308,9 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	add("require", string(cmp.Or(w.Require, RequireDigest)))
 	add("user-agent", c.UserAgent)
 	add("not-host", strings.Join(c.NotHosts, ","))
+	if w.NoLookup {
+		add("no-lookup", "true")
+	}
 	if w.NoMetalink {
 		add("no-metalink", "true")
 	}

@@ -246,8 +246,10 @@ func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule,
 		Signature: option.WordsValue(w.Signatures), AllowExpiredKey: w.AllowExpiredKey,
 	}
 	r := &Rule{
-		Watch:   w,
-		Request: download.Request{Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof},
+		Watch: w,
+		Request: download.Request{
+			Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof, Lookup: !w.NoLookup,
+		},
 	}
 	demanded := at.Demand(string(w.Require), &flags)
 	r.Request.Require = demanded.Require

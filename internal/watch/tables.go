@@ -88,6 +88,7 @@ type watchTable struct {
 	AllowOlder      bool     `toml:"allow-older"`
 	AllowLessProof  bool     `toml:"allow-less-proof"`
 	NoMetalink      bool     `toml:"no-metalink"`
+	NoLookup        bool     `toml:"no-lookup"`
 	Title           string   `toml:"title"`
 	Author          string   `toml:"author"`
 	Zone            string   `toml:"zone"`

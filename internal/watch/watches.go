@@ -36,7 +36,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		Size:     int64(t.MaxSize), AllowOlder: t.AllowOlder,
 		Require: t.Require, Priority: t.Priority, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
 		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: t.LimitRate,
-		AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
+		AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink, NoLookup: t.NoLookup,
 	}
 	for _, s := range t.Signature { // endings such as .asc and URLs stay unchanged
 		if !strings.HasPrefix(s, ".") && !strings.Contains(s, "://") {

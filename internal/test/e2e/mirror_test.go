@@ -103,6 +103,9 @@ func mirrorOption(ts *testscript.TestScript, key, value string) (mirrortest.Opti
 		return mirrortest.ContentDigest(), nil
 	case "nodigest":
 		return mirrortest.Digest(verify.Digest{}), nil
+	case "beside": // beside=NAME:FILE
+		name, file, _ := strings.Cut(value, ":")
+		return mirrortest.Document("/"+name, "text/plain", []byte(ts.ReadFile(file))), nil
 	case "ignore-range":
 		return mirrortest.IgnoreRange(), nil
 	case "until-close":

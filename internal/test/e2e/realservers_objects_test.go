@@ -29,7 +29,7 @@ func TestRealObjectsKilled_Rule71_Rule72(t *testing.T) {
 	store, home := s3test.New(t), t.TempDir()
 	command := func() (*exec.Cmd, *bytes.Buffer) {
 		cmd := exec.Command(binary, "get", "--mirror", b.URL, "--to", "s3://bucket/isos/", a.URL)
-		cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "TMPDIR="+home), home
+		cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true", "TMPDIR="+home), home
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		return cmd, &out
@@ -69,7 +69,7 @@ func TestRealObjectsKilled_Rule71_Rule72(t *testing.T) {
 		t.Errorf("journals: %v", left)
 	}
 	list := exec.Command(binary, "parts", "list", "s3://bucket/")
-	list.Env = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"))
+	list.Env = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true")
 	if out, err := list.Output(); err != nil || len(out) > 0 {
 		t.Errorf("uploads: %s, %v", out, err)
 	}
@@ -132,7 +132,7 @@ func TestRealObjectsRefused_Rule73(t *testing.T) {
 				args = []string{"--to", "s3://bucket/isos/"}
 			}
 			cmd := exec.Command(binary, append(append([]string{"get", "--timeout", "1m", "-v"}, args...), m.URL)...)
-			cmd.Env, cmd.Dir = append(append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH")), tt.env...), home
+			cmd.Env, cmd.Dir = append(append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true"), tt.env...), home
 			out, _ := cmd.CombinedOutput()
 			if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.Contains(string(out), tt.says) {
 				t.Errorf("exit %d, want %d with %q:\n%s", code, tt.code, tt.says, out)
@@ -165,7 +165,7 @@ func TestRealObjectsAsFiles(t *testing.T) {
 	run := func(code int, says string, args ...string) {
 		t.Helper()
 		cmd := exec.Command(binary, args...)
-		cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH")), home
+		cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true"), home
 		out, _ := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != code || !strings.Contains(string(out), says) {
 			t.Fatalf("braid %v: exit %d, want %d with %q:\n%s", args, cmd.ProcessState.ExitCode(), code, says, out)
@@ -221,7 +221,7 @@ func TestRealObjectsWatched(t *testing.T) {
 	store, home := s3test.New(t), t.TempDir()
 	writeFile(t, filepath.Join(home, "watch.toml"), "[watch.disk]\nurl = \""+m.URL+"\"\ncheck-every = \"1s\"\nto = \"s3://bucket/pool/\"\nrun = [\"sh\", \"-c\", \"echo $BRAID_FILE_PATH >> told\"]\n")
 	cmd := exec.Command(binary, "watch", filepath.Join(home, "watch.toml"))
-	cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH")), home
+	cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true"), home
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {

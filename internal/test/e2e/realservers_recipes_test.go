@@ -223,6 +223,7 @@ func (w *world) run(t *testing.T, script string) string {
 	cmd.Env = []string{
 		"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, ".home"), "LC_ALL=C.UTF-8",
 		"https_proxy=" + w.proxy, "http_proxy=" + w.proxy, "SSL_CERT_FILE=" + w.authority,
+		"BRAID_NO_LOOKUP=true",
 	}
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) } // what it has started, too
