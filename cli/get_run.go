@@ -43,6 +43,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 	if err != nil {
 		return g.report(problemOf(ctx, err))
 	}
+	client.ForgeTokens = forgeTokens()
 	if err := job.AdoptState(client.State, job.CacheFolder()); err != nil {
 		g.screen.detail("%v", err)
 	}
@@ -261,4 +262,13 @@ func (f *folders) tidy() {
 			os.Remove(path) // fails if something is in it
 		}
 	}
+}
+
+// forgeTokens returns the tokens for forges that are asked for digests, by host. A daemon and a worker have none, because
+// clients could read private repositories with them.
+func forgeTokens() map[string]string {
+	if token := os.Getenv("GITHUB_TOKEN"); job.IsToken(token) {
+		return map[string]string{"api.github.com": token}
+	}
+	return nil
 }

@@ -50,7 +50,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	}
 	hc.HeaderTimeout = time.Duration(p.Timeout)
 	defer hc.CloseIdle()
-	client := &download.Client{HTTP: hc}
+	client := &download.Client{HTTP: hc, ForgeTokens: forgeTokens()}
 	offer, err := client.Probe(ctx, req)
 	if err != nil {
 		return downloadProblem(ctx, err)

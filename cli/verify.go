@@ -92,7 +92,7 @@ func (v *verifyCommand) leave(codes []int) error {
 func (v *verifyCommand) client() (*download.Client, error) {
 	hc, err := v.HTTP.Client(append(v.Signature, v.From, v.Checksums)...)
 	hc.HeaderTimeout = time.Duration(v.Timeout)
-	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.Timeout),
+	c := &download.Client{HTTP: hc, ForgeTokens: forgeTokens(), Timeout: time.Duration(v.Timeout),
 		State: &state.Store{Dir: job.StateFolder(), PinsOnly: true}, JournalKey: job.JournalKey()}
 	job.AdoptState(c.State, c.State.Dir) // what is not taken over is not known
 	c.Limit = v.Sites.Limits.Of(v.LimitRate)

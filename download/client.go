@@ -59,6 +59,9 @@ type Client struct {
 	// MaxSize limits the size of files. If zero, it is 64 GiB for those of unknown length, and nothing limits
 	// the others.
 	MaxSize int64
+	// ForgeTokens are tokens for the hosts of forges that Request.Lookup may ask, by host: "api.github.com". A token is
+	// sent in questions of the built-in table over https to that host, and never after a redirect.
+	ForgeTokens map[string]string
 	// State stores the speeds of hosts, the evidence that URLs offered, and the versions that servers stated,
 	// for requests with IfNewer. If nil, nothing is remembered. Long downloads save the speeds now and then;
 	// the caller saves them at the end.

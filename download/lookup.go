@@ -91,8 +91,9 @@ const (
 type finder struct {
 	http  network
 	req   *Request
-	at    *url.URL       // of the file: the last URL on the asked host
-	over  verify.Channel // the least trusted of the answers that led there
+	at    *url.URL         // of the file: the last URL on the asked host
+	over  verify.Channel   // the least trusted of the answers that led there
+	asks  *lookup.Question // to the forge that has the file; nil: none of the table has
 	began time.Time
 	anew  bool // what was found in the folder before does not count
 	early bool // something that counts was
@@ -116,6 +117,7 @@ func newFinder(r *Request, hc network, hops []metalink.Hop) (*finder, bool) {
 			f.over = verify.HTTP
 		}
 	}
+	f.asks, _ = lookup.Ask(f.at)
 	_, _, ok := lookup.Split(f.at)
 	return f, ok
 }
@@ -168,6 +170,9 @@ func (f *finder) runIn(ctx context.Context, age time.Duration) error {
 	f.early, f.found, f.lists = d.begun.Before(f.began), Finding{}, nil
 	over := f.over
 	defer func() { f.over = over }()
+	if done, err := f.askForge(ctx, d, folder, file); done || err != nil {
+		return f.merge(err)
+	}
 	names, listed, err := f.index(ctx, d, folder)
 	switch {
 	case err == nil && slices.Contains(names, file):
@@ -176,6 +181,11 @@ func (f *finder) runIn(ctx context.Context, age time.Duration) error {
 	default:
 		err = f.together(ctx, d, folder, file, lookup.Guesses(file))
 	}
+	return f.merge(err)
+}
+
+// merge makes claims of what the lists say, unless there was an error.
+func (f *finder) merge(err error) error {
 	if err == nil {
 		f.found.Claims, err = lookup.Merge(f.lists...)
 	}

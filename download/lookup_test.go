@@ -46,7 +46,8 @@ func TestLookup_Rule77(t *testing.T) {
 		{"nothing, without an index", nil, true, "unverified",
 			"INDEX SHA256SUMS checksums.txt disk.iso.sha256 sha256sum.txt"},
 		{"lists of others", []string{"a_checksums.txt", other + "  a\n", "b_checksums.txt", other + "  b\n",
-			"c_checksums.txt", other + "  c\n", "disk_checksums.txt", other + "  disk.img\n", "e_checksums.txt", other + "  e\n"}, false,
+			"c_checksums.txt", other + "  c\n", "disk_checksums.txt", other + "  disk.img\n", "e_checksums.txt",
+			other + "  e\n"}, false,
 			"unverified", "INDEX a_checksums.txt b_checksums.txt c_checksums.txt disk_checksums.txt"},
 		{"md5", []string{"MD5SUMS", "098f6bcd4621d373cade4e832627b4f6  disk.iso\n"}, false, "unverified", "INDEX"},
 	} {
@@ -58,7 +59,8 @@ func TestLookup_Rule77(t *testing.T) {
 			res := r.right(mirrortest.ContentOf([]byte(file)))
 			asked := s.requests("disk.iso")
 			if got := res.Proof.String(); got != tt.proof || asked != tt.asked {
-				t.Errorf("proof %q, want %q\nasked for %s\nwant      %s\n%v", got, tt.proof, asked, tt.asked, res.Looked.Places)
+				t.Errorf("proof %q, want %q\nasked for %s\nwant      %s\n%v", got, tt.proof, asked, tt.asked,
+					res.Looked.Places)
 			}
 			if places := 1 + len(tt.beside)/2; len(res.Looked.Places) != len(strings.Fields(tt.asked)) {
 				t.Errorf("%d places, of %d: %v", len(res.Looked.Places), places, res.Looked.Places)
@@ -71,8 +73,11 @@ func TestLookup_Rule77(t *testing.T) {
 func TestNoLookup_Rule77(t *testing.T) {
 	file := book()
 	for name, change := range map[string]func(s *folderSite, r *run){
-		"off":           func(s *folderSite, r *run) { r.req.Lookup = false },
-		"of the user":   func(s *folderSite, r *run) { r.req.Claims = []verify.Claim{{Digest: digestOf([]byte(file))}} },
+		"off": func(s *folderSite, r *run) { r.req.Lookup = false },
+		"of the user": func(s *folderSite,
+			r *run) {
+			r.req.Claims = []verify.Claim{{Digest: digestOf([]byte(file))}}
+		},
 		"of the server": func(s *folderSite, r *run) { s.Config.Handler = digesting{s, file} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -332,7 +337,8 @@ func TestLookupStale_Rule77(t *testing.T) {
 		var c download.Client
 		done := make(chan int)
 		go func() {
-			done <- c.GetEach(ctx, jobs, download.Batch{Ended: func(_ int, q download.Request, res download.Result, err error) {
+			done <- c.GetEach(ctx, jobs, download.Batch{Ended: func(_ int, q download.Request, res download.Result,
+				err error) {
 				if err != nil {
 					t.Errorf("%v: %v", q.URL, err)
 				}

@@ -139,27 +139,28 @@ var (
 	errPage        = errors.New("a page, and no list")
 )
 
-// fetch brings something small from the asked server, or from where that leads. It waits for its turn at a host that
-// is asked so many times a second only.
+// fetch brings something small from the asked server, or from where that leads.
 func (f *finder) fetch(ctx context.Context, u *url.URL, most int64) answered {
 	o := f.req.optionsFor(u, f.req.Named, false)
 	o.Referer = nil
-	for {
-		data, a, err := fetchSmall(ctx, f.http, u, o, most)
-		if e, ok := errors.AsType[*source.Error](err); ok && e.Held {
-			if sleep(ctx, e.After); ctx.Err() == nil {
-				continue
-			}
+	data, a, err := fetchSmall(ctx, f.http, u, o, most)
+	return newAnswered(data, a, err, u, f.own)
+}
+
+// own reports whether an answer is from the asked server, or from where its forge delivers files.
+func (f *finder) own(u *url.URL) bool {
+	return lookup.SameHost(f.at, u) || f.asks != nil && f.asks.Delivers(u)
+}
+
+func newAnswered(data []byte, a source.Answer, err error, u *url.URL, own func(*url.URL) bool) answered {
+	got := answered{data: data, last: u, over: channelOf(a), date: a.LastModified, err: err}
+	for _, h := range a.Hops {
+		got.last, got.page = h.URL, isPage(h.Header)
+		if !own(h.URL) {
+			got.by = source.HostPort(h.URL)
 		}
-		got := answered{data: data, last: u, over: channelOf(a), date: a.LastModified, err: err}
-		for _, h := range a.Hops {
-			got.last, got.page = h.URL, isPage(h.Header)
-			if !lookup.SameHost(f.at, h.URL) {
-				got.by = source.HostPort(h.URL)
-			}
-		}
-		return got
 	}
+	return got
 }
 
 // isPage reports whether an answer is a web page by its media type.

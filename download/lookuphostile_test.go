@@ -38,7 +38,8 @@ func TestLookupHostile_Rule77(t *testing.T) {
 		{"soft 404 that begins as a list", nil, text(200, "text/html; charset=utf-8", line+"<p>not found</p>"),
 			"a page, and no list"},
 		{"soft 404 as a list", nil, text(200, "Text/HTML", line), "a page, and no list"},
-		{"soft 404 as text", nil, text(200, "text/plain", "there is no disk.iso here\n"+line), "no list of checksums"},
+		{"soft 404 as text", nil, text(200, "text/plain", "there is no disk.iso here\n"+line),
+			"no list of checksums"},
 		{"404 with a list", nil, text(404, "text/plain", line), "404"},
 		{"a list of another folder", []string{"SHA256SUMS",
 			sum256(file) + "  other/disk.iso\n" + sum256(file) + "  /pub/disk.iso\n"}, nil, "no digest of this file"},
@@ -100,7 +101,8 @@ func TestLookupIndexElsewhere_Rule77(t *testing.T) {
 	here := "<a href=disk.iso>disk.iso</a>"
 	for name, index := range map[string]http.HandlerFunc{
 		"links out": func(w http.ResponseWriter, q *http.Request) {
-			for _, to := range []string{"/SHA256SUMS", "../SHA256SUMS", "sub/SHA256SUMS", mirror.URL + "/pub/SHA256SUMS",
+			for _, to := range []string{"/SHA256SUMS", "../SHA256SUMS", "sub/SHA256SUMS", mirror.URL +
+				"/pub/SHA256SUMS",
 				strings.TrimPrefix(mirror.URL, "http:") + "/pub/SHA256SUMS", "..%2fSHA256SUMS", "?SHA256SUMS"} {
 				fmt.Fprintf(w, "<a href=%q>SHA256SUMS</a>%s", to, here)
 			}
@@ -115,7 +117,10 @@ func TestLookupIndexElsewhere_Rule77(t *testing.T) {
 			}
 			fmt.Fprint(w, here+"<a href=x.sha256>x</a>")
 		},
-		"a page": func(w http.ResponseWriter, q *http.Request) { fmt.Fprint(w, "<a href=x_checksums.txt>all lists</a>") },
+		"a page": func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprint(w,
+				"<a href=x_checksums.txt>all lists</a>")
+		},
 		"a base": func(w http.ResponseWriter, q *http.Request) {
 			fmt.Fprint(w, "<base href=/old/>"+here+"<a href=x_checksums.txt>")
 		},

@@ -28,6 +28,7 @@ type network struct {
 	others  map[string]client // by the family of their schemes
 	swarms  source.Swarms
 	folders *folders      // what lookups found; shared
+	tokens  map[string]string // see Client.ForgeTokens
 	grace   time.Duration // how long the end of a download waits for a lookup where nothing has to be proven
 	timeout time.Duration // see Client.Timeout
 	open    map[string]func(*url.URL) source.Source
@@ -51,7 +52,7 @@ func (n network) opens(u *url.URL) bool { return !address.HasScheme(u) && n.open
 
 // network returns the network of one call. The caller must call done at the end.
 func (c *Client) network(ctx context.Context) (n network, done func()) {
-	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx), folders: &folders{},
+	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx), folders: &folders{}, tokens: c.ForgeTokens,
 		grace: lookupGrace}
 	if d, ok := ctx.Value(graceKey{}).(time.Duration); ok {
 		n.grace = d

@@ -174,7 +174,7 @@ func AddField(h http.Header, line string) error {
 	name, value, ok := strings.Cut(line, ":")
 	name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)
 	switch {
-	case !ok || !isToken(name):
+	case !ok || !IsToken(name):
 		return problem.Misuse("", "not a header field", "write 'NAME: VALUE'")
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		return problem.Misuse(name, "control character in the value", "")
@@ -185,8 +185,8 @@ func AddField(h http.Header, line string) error {
 	return nil
 }
 
-// isToken follows RFC 9110, section 5.6.2.
-func isToken(s string) bool {
+// IsToken follows RFC 9110, section 5.6.2.
+func IsToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	})

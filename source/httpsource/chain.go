@@ -34,6 +34,8 @@ type chain struct {
 	challenges int // number of answered authentication challenges
 }
 
+var errRedirect = errors.New("it redirects, which was not expected")
+
 func (s *Source) chain(method string, r byterange.Range) *chain {
 	return &chain{
 		s: s, method: method, part: r, whole: r.Start == 0 && r.End == byterange.Unbounded,
@@ -62,6 +64,10 @@ func (c *chain) follow(ctx context.Context) (*web.Exchange, error) {
 		c.note(x)
 		if !web.IsRedirect(x.StatusCode) {
 			return x, nil
+		}
+		if c.s.opts.NoRedirect {
+			x.Finish()
+			return nil, c.fail(x, source.FaultRefused, errRedirect)
 		}
 		next, err := c.trail.Redirect(x, c.mayDowngrade())
 		x.Finish()

@@ -48,6 +48,8 @@ type Options struct {
 	// Gzip means that the caller accepts gzip, as readers of feeds do: the whole file may be compressed, and the sink
 	// gets the compressed bytes. Sizes and digests of the answer are then not those of the file.
 	Gzip bool
+	// NoRedirect follows no redirect.
+	NoRedirect bool
 	// Trusted means that a strong digest is known from the user or over https, so redirects from https to http are
 	// harmless.
 	Trusted bool
