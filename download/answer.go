@@ -391,8 +391,7 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 // tied reports whether a digest of the whole file, or its pieces, prove all answers together.
 func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
 
-// checkPin compares the server's evidence, now or in the journal, with the earlier offers of the URL.
-// It returns the file with what an answer to HEAD adds, if the server had to be asked.
+// checkPin compares the server's evidence with the earlier offers of the URL. It returns file with what HEAD adds.
 func (s *session) checkPin(o *origin, file metalink.File) (metalink.File, error) {
 	if !o.first || s.standIn() || s.req.NoMetalink {
 		return file, nil

@@ -81,6 +81,13 @@ const lookupGrace = 5 * time.Second
 
 type graceKey struct{}
 
+func graceOf(ctx context.Context) time.Duration {
+	if d, ok := ctx.Value(graceKey{}).(time.Duration); ok {
+		return d
+	}
+	return lookupGrace
+}
+
 // mostLists is how many lists of one file are asked for, and mostFound how many of them are enough.
 const (
 	mostLists = 4

@@ -3,6 +3,7 @@ package download
 import (
 	"context"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -282,4 +283,8 @@ func (r *Request) lookUpCountries(ctx context.Context, mirrors []metalink.Mirror
 		}
 	}
 	group.Wait()
+}
+
+func containsURL(urls []*url.URL, u *url.URL) bool {
+	return slices.ContainsFunc(urls, func(o *url.URL) bool { return o.String() == u.String() })
 }

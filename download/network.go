@@ -27,10 +27,10 @@ type network struct {
 	*httpsource.Client
 	others  map[string]client // by the family of their schemes
 	swarms  source.Swarms
-	folders *folders      // what lookups found; shared
+	folders *folders          // what lookups found; shared
 	tokens  map[string]string // see Client.ForgeTokens
-	grace   time.Duration // how long the end of a download waits for a lookup where nothing has to be proven
-	timeout time.Duration // see Client.Timeout
+	grace   time.Duration     // how long the end of a download waits for a lookup where nothing has to be proven
+	timeout time.Duration     // see Client.Timeout
 	open    map[string]func(*url.URL) source.Source
 	files   fsys.FS
 	key     *partfile.Key // seals journals; nil if none does
@@ -53,10 +53,7 @@ func (n network) opens(u *url.URL) bool { return !address.HasScheme(u) && n.open
 // network returns the network of one call. The caller must call done at the end.
 func (c *Client) network(ctx context.Context) (n network, done func()) {
 	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx), folders: &folders{}, tokens: c.ForgeTokens,
-		grace: lookupGrace}
-	if d, ok := ctx.Value(graceKey{}).(time.Duration); ok {
-		n.grace = d
-	}
+		grace: graceOf(ctx)}
 	if c.JournalKey != "" {
 		n.key = partfile.OpenKey(fsys.OS, c.JournalKey)
 	}
@@ -337,10 +334,6 @@ func (r *Request) namedSignature(sig Signature) address.Scope {
 		}
 	}
 	return 0
-}
-
-func containsURL(urls []*url.URL, u *url.URL) bool {
-	return slices.ContainsFunc(urls, func(o *url.URL) bool { return o.String() == u.String() })
 }
 
 // fetchPart fetches a few bytes of a file into memory. It gives up if nothing comes for patience.

@@ -98,10 +98,9 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	if s.how != ongoing {
 		return verify.Proof{}, s.err
 	}
-	switch err = s.disk.last.wait(ctx); {
-	case err == nil:
+	if err = s.disk.last.wait(ctx); err == nil {
 		proof, err = s.prove()
-	case ctx.Err() != nil:
+	} else if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
