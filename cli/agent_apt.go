@@ -10,7 +10,8 @@ import (
 	"braid/internal/problem"
 )
 
-// newApt is for "braid apt --help"; runAsApt comes before, as apt's transport reads no settings of braid.
+// newApt implements "braid apt", which has nothing but a help text. When apt starts the program, [asApt] reports
+// that before any flag is read, because apt's transport reads no settings of braid.
 func newApt(s streams) (action, targets) {
 	return func(ctx context.Context, words []string) error {
 		if len(words) > 0 {
@@ -20,9 +21,9 @@ func newApt(s streams) (action, targets) {
 	}, targets{}
 }
 
-// asApt is the name of the transport that the program was started as: by apt, under the name of a file of
-// /usr/lib/apt/methods. Apt gives the name of the scheme there whatever program Dir::Bin::Methods::https names, and no
-// operands.
+// asApt returns the name of the apt transport that the program was started as, which is the name of its file
+// in /usr/lib/apt/methods. Apt passes no operands, and args[0] is the name of the scheme there even if
+// Dir::Bin::Methods::https names another program.
 func asApt(args []string) (name string, ok bool) {
 	if len(args) == 2 && args[1] == "apt" {
 		return "braid+https", true
@@ -37,7 +38,7 @@ func asApt(args []string) (name string, ok bool) {
 func runApt(ctx context.Context, name string, s streams) error {
 	m := &apt.Method{Name: name, In: s.in, Out: s.out}
 	err := m.Run(ctx)
-	if code, ok := signalCode(ctx); ok { // which is how apt ends it
+	if code, ok := signalCode(ctx); ok { // apt ends its transports by a signal
 		return reported(code)
 	}
 	if err == io.ErrUnexpectedEOF {

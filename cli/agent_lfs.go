@@ -13,7 +13,7 @@ import (
 	"braid/internal/problem"
 )
 
-// A lfsCommand is one run of braid lfs. Its Defaults count for all objects.
+// A lfsCommand is one run of braid lfs. Its Defaults hold for all objects.
 type lfsCommand struct {
 	Job *job.Defaults
 	streams
@@ -46,25 +46,26 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 		Prepare: func(r *download.Request) error { return l.Job.ForSite(r) },
 		Failure: func(err error) (int, string) {
 			f := *downloadProblem(ctx, err)
-			if _, alone := err.(*download.Error); !alone { // there is more to it than that
+			if _, alone := err.(*download.Error); !alone { // the error has more text than the download's own
 				f = problem.Problem{Kind: f.Kind, What: "error", Why: err.Error(), Err: f.Err}
 			}
-			f.Hint = "" // those are about other commands
+			f.Hint = "" // hints are about other commands
 			return exitCode(&f), errorLine(&f)
 		},
 	}
 	return agent.Run(ctx)
 }
 
-// tellGitLFS tells git-lfs why there is no agent, if that is what was asked for, and by a program.
+// tellGitLFS reports f to git-lfs if the command line asked for the agent and standard input is not a
+// terminal.
 func tellGitLFS(args []string, s streams, f *problem.Problem) {
 	if f, ok := s.in.(*os.File); len(args) < 2 || args[1] != "lfs" || ok && term.IsTerminal(int(f.Fd())) {
 		return
 	}
-	lfs.Refuse(s.in, s.out, exitCode(f), errorLine(f)) // if that fails, it is git-lfs that is gone
+	lfs.Refuse(s.in, s.out, exitCode(f), errorLine(f)) // if that fails, git-lfs has ended
 }
 
-// open makes the client. What git says counts where braid's own flags and settings say nothing.
+// open makes the client. Git's settings are used where braid's own flags and settings have no value.
 func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
 	if l.Job.HTTP.Proxies.Proxy == "" && s.Proxy != "" {
 		if l.Job.HTTP.Proxies.Proxy = s.Proxy; !strings.Contains(s.Proxy, "://") { // as git-config(1) has it
@@ -85,6 +86,6 @@ func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
 		}
 	}
 	client, err := l.Job.Client()
-	client.State = nil // several processes begin and end together
+	client.State = nil // several processes run at the same time
 	return client, err
 }

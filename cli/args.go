@@ -7,11 +7,11 @@ import (
 	"braid/internal/option"
 )
 
-// A shape is what the argument pass knows of a flag.
+// A shape describes a flag for arrange.
 type shape struct {
 	name    string // the one that the flag parser is given, whatever the user wrote
-	value   bool   // it takes one
-	ignored bool   // it says what happens anyway
+	value   bool   // the flag takes a value
+	ignored bool   // accepted without effect: it asks for the default behavior
 }
 
 // shapes are the flags of a command by each of their names.
@@ -37,7 +37,7 @@ type arranged struct {
 	operands []string
 }
 
-// has reports whether a flag was given, with or without a value.
+// has reports whether the flag was given, with or without a value.
 func (a *arranged) has(name string) bool {
 	for _, f := range a.flags {
 		if given, _, _ := strings.Cut(f, "="); given == "--"+name {
@@ -47,15 +47,15 @@ func (a *arranged) has(name string) bool {
 	return false
 }
 
-// args is the command line, with operands that nothing can take for flags.
+// args returns the command line for the flag parser. The "--" keeps it from reading operands as flags.
 func (a *arranged) args() []string {
 	return append(append(append([]string{}, a.flags...), "--"), a.operands...)
 }
 
 // arrange moves flags before operands, because the flag parser takes everything after the first operand for
 // operands. It reads them as getopt_long does: -x16, -x 16, --split=4, --split 4, letters without values in
-// one word (-qv), "-" as an operand and "--" as the end of flags. Beyond that, -x=16 is what it looks like.
-// The error is a *flagError.
+// one word (-qv), "-" as an operand and "--" as the end of flags. Unlike getopt_long, it reads -x=16 as -x
+// 16. The error is a *flagError.
 func arrange(args []string, known shapes) (arranged, error) {
 	var a arranged
 	for len(args) > 0 {
@@ -84,7 +84,7 @@ func arrange(args []string, known shapes) (arranged, error) {
 	return a, nil
 }
 
-// long takes a flag with a long name. It says whether it used the first of the words that follow.
+// long parses a flag with a long name. It reports whether it used rest[0] as the value.
 func (a *arranged) long(word string, rest []string, known shapes) (used bool, err error) {
 	name, value, given := strings.Cut(word, "=")
 	flag, ok := known[name]
@@ -100,7 +100,8 @@ func (a *arranged) long(word string, rest []string, known shapes) (used bool, er
 	return a.next("--"+name, flag, rest)
 }
 
-// short takes a word of letters: flags without a value, or the last one with it.
+// short parses a word of letters: flags without a value, of which the last may be a flag with its value. It
+// reports whether it used rest[0] as the value.
 func (a *arranged) short(word string, rest []string, known shapes) (used bool, err error) {
 	for i, r := range word {
 		letter := string(r)
@@ -128,8 +129,8 @@ func (a *arranged) next(written string, flag shape, rest []string) (used bool, e
 	return true, a.set(written, flag, rest[0])
 }
 
-// set gives a flag its value. An empty one is refused: it comes from a variable that is not set, and ignoring it would
-// drop a name, or a digest that is to be proven.
+// set adds a flag with its value. An empty value is an error: it usually comes from a variable that is not
+// set, and ignoring it would drop a name or a digest.
 func (a *arranged) set(written string, flag shape, value string) error {
 	if value == "" {
 		return &flagError{Flag: written, Why: emptyValue}

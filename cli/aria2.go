@@ -15,8 +15,8 @@ import (
 	"braid/internal/problem"
 )
 
-// An aria2c is a run of braid under the name of that program: its options become those of braid get, and what it is to
-// download a list of braid get. Nothing is downloaded in another way.
+// An aria2c is a run of braid under the name aria2c. The options become those of braid get, and the URIs
+// become a list of braid get, so that downloads work as in braid get.
 type aria2c struct {
 	streams
 	get     *getCommand
@@ -25,10 +25,10 @@ type aria2c struct {
 	gid     string // of the first download
 }
 
-// aria2Version is the one whose options are known; clients look for at least 1.34.
+// aria2Version is the version of aria2 whose options are supported. Clients require at least 1.34.
 const aria2Version = "1.37.0"
 
-// calledAria2c reports whether the program was called by a name with aria2c in it.
+// calledAria2c reports whether the name of the program contains aria2c.
 func calledAria2c(args []string) bool {
 	return len(args) > 0 && strings.Contains(filepath.Base(args[0]), "aria2c")
 }
@@ -83,7 +83,7 @@ func (a *aria2c) run(ctx context.Context, words []string) (err error) {
 		return err
 	}
 	a.get.Job.Input = list
-	hint := "" // those of the parser are about the options of braid
+	hint := "" // the hints of the parser name the options of braid
 	err = l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), a.streams, l.targets,
 		func(ctx context.Context, _ []string) error {
 			err := work(ctx, documents)
@@ -99,7 +99,7 @@ func (a *aria2c) run(ctx context.Context, words []string) (err error) {
 	return err
 }
 
-// value is the last one that an option was given.
+// value returns the last value of the option, or "".
 func (a *aria2c) value(name string) string {
 	for _, s := range slices.Backward(a.line.Settings) {
 		if s.Name == name {
@@ -115,7 +115,7 @@ func (a *aria2c) has(name string) bool {
 
 func (a *aria2c) is(name string) bool { return a.value(name) == "true" }
 
-// aria2Misuse makes a failure of an *option.Error about a file, or the command line.
+// aria2Misuse makes a problem of an *option.Error in the file, or on the command line if file is "".
 func aria2Misuse(file string, err error) error {
 	wrong, ok := err.(*option.Error)
 	if !ok {
@@ -128,7 +128,7 @@ func aria2Misuse(file string, err error) error {
 	return problem.Misuse(where, wrong.Why, wrong.Hint)
 }
 
-// readConf puts what aria2.conf says before what the command line says.
+// readConf puts the settings of aria2.conf before those of the command line, which override them.
 func (a *aria2c) readConf() error {
 	path, named := a.value("conf-path"), a.has("conf-path")
 	if a.is("no-conf") || named && path == "" {
@@ -157,7 +157,7 @@ func (a *aria2c) readConf() error {
 	return nil
 }
 
-// aria2Conf is where aria2 looks for its configuration.
+// aria2Conf returns the path at which aria2 looks for its configuration.
 func aria2Conf() string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -170,7 +170,7 @@ func aria2Conf() string {
 	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "aria2", "aria2.conf")
 }
 
-// warn tells of options that do nothing, where the user would think that they do.
+// warn warns about unknown options and about options that have no effect here but have one in aria2c.
 func (a *aria2c) warn() {
 	for _, word := range a.line.Unknown {
 		a.warning("%s: aria2c has no such option; ignored", word)

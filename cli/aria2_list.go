@@ -14,7 +14,7 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// list is what is to be downloaded: a list, and documents on disk or magnet links.
+// list returns the URIs as a list, and the documents on disk and magnet links apart.
 func (a *aria2c) list() (list job.Input, documents []string, err error) {
 	for _, name := range []string{"torrent-file", "metalink-file"} {
 		if path := a.value(name); path != "" {
@@ -60,7 +60,7 @@ func (a *aria2c) list() (list job.Input, documents []string, err error) {
 	return list, documents, err
 }
 
-// entries is a list of the URIs of the command line: one file, or a file for each.
+// entries returns a list of the URIs of the command line: one file with several mirrors, or one file per URI.
 func (a *aria2c) entries(uris []string) (string, error) {
 	if strings.HasSuffix(a.value("out"), "/") {
 		return "", &problem.Problem{
@@ -83,13 +83,13 @@ func (a *aria2c) entries(uris []string) (string, error) {
 	return strings.Join(uris, "\t") + "\n" + a.lines(uris[0], a.value("out")), nil
 }
 
-// lines are the lines of one file.
+// lines returns the option lines of one file in a list.
 func (a *aria2c) lines(uri, out string) string {
 	var b strings.Builder
 	if u, err := url.Parse(uri); out == "" && err == nil && strings.HasSuffix("/"+strings.TrimPrefix(u.Path, "/"), "/") {
 		out = "index.html"
 	}
-	if out != "" { // it may lead out of the folder, as the user typed it
+	if out != "" { // it may be outside the folder, because the user typed it
 		path := filepath.Join(cmp.Or(a.value("dir"), "."), out)
 		fmt.Fprintf(&b, " dir=%s\n out=%s\n", filepath.Dir(path), filepath.Base(path))
 	}

@@ -16,14 +16,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// An aria2Run is the line of braid get that the options stand for.
+// An aria2Run is the command line of braid get that the options of aria2c are translated to.
 type aria2Run struct {
 	line
 	targets targets
 }
 
-// options makes flags of the options. What the settings of braid say of servers and proofs holds, and what they say of
-// names, folders and output does not: the program that calls aria2c knows nothing of it.
+// options translates the options to flags of braid get. Braid's settings of servers and verification apply.
+// Those of names, folders and output do not, because the program that calls aria2c does not know them.
 func (a *aria2c) options() (*aria2Run, error) {
 	command, _ := option.Braid().Below("get")
 	r := &aria2Run{line: line{command: command}, targets: targetsOf(a.get)}
@@ -56,7 +56,7 @@ func (a *aria2c) options() (*aria2Run, error) {
 	return r, nil
 }
 
-// set gives a target a value, as the flag parser does.
+// set sets the target of an option, as the flag parser does.
 func (t targets) set(option, value string) error {
 	switch to := t.of(option).(type) {
 	case *string:
@@ -71,7 +71,7 @@ func (t targets) set(option, value string) error {
 	return nil
 }
 
-// own reads what no single flag stands for.
+// own translates the options that do not correspond to a single flag.
 func (a *aria2c) own(given *arranged) error {
 	g := a.get
 	flag := func(name, value string) { given.flags = append(given.flags, "--"+name+"="+value) }
@@ -123,7 +123,7 @@ func (a *aria2c) own(given *arranged) error {
 	return a.proxies()
 }
 
-// header adds a field, if it is not one that braid sets itself.
+// header adds a header field. It leaves out a field that braid sets itself, with a warning.
 func (a *aria2c) header(field string, flag func(name, value string)) {
 	if err := job.AddField(map[string][]string{}, field); err != nil {
 		f := problem.Of(err)
@@ -146,7 +146,7 @@ func (a *aria2c) allocation() error {
 	return nil
 }
 
-// output sets how much is said.
+// output sets the verbosity and the kind of progress.
 func (a *aria2c) output() {
 	g := a.get
 	switch level := a.value("console-log-level"); {
@@ -160,17 +160,17 @@ func (a *aria2c) output() {
 		g.Progress.Word = progressNone
 	case g.terminal:
 		g.meter = newMeter(progressBar, a.err)
-	default: // a program reads standard error, and standard output may be a terminal
+	default: // another program reads standard error, and standard output may be a terminal
 		g.meter = &readout{w: a.out, gid: a.gid, terminal: isTerminal(a.out)}
 	}
 }
 
-// aria2Proxies are the options of proxies, and the variables that say the same.
+// aria2Proxies are the names of the proxy options. The environment variables have the same names.
 var aria2Proxies = []string{"http-proxy", "https-proxy", "ftp-proxy", "all-proxy"}
 
 func (a *aria2c) proxied() bool { return slices.ContainsFunc(aria2Proxies, a.has) }
 
-// proxies puts the proxies of the options in place of those of the environment.
+// proxies sets the environment variables of the proxies to the values of the options.
 func (a *aria2c) proxies() error {
 	for _, name := range aria2Proxies {
 		if !a.has(name) {
@@ -195,7 +195,7 @@ func (a *aria2c) proxies() error {
 	return nil
 }
 
-// writeAria2Help shows the options and what becomes of them.
+// writeAria2Help lists the options and how each is treated.
 func writeAria2Help(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("Usage: aria2c [OPTIONS] [URI | MAGNET | TORRENT_FILE | METALINK_FILE]...\n\nThis is braid under the name of aria2c. It knows these options of aria2c:\n\n")
@@ -224,14 +224,15 @@ func writeAria2Help(w io.Writer) error {
 	return err
 }
 
-// aria2Says says in the options of aria2c what messages say in those of braid.
+// aria2Says replaces options of braid in messages by those of aria2c.
 var aria2Says = strings.NewReplacer("--sha256 HEX", "--checksum=sha-256=HEX", "--overwrite ", "--allow-overwrite=true ",
 	"-u USER:PASSWORD gives credentials", "--http-user and --http-passwd give credentials", "--cacert FILE",
 	"--ca-certificate FILE",
 	"; --insecure HOST does without, for one host", "", "--continue goes on", "-c goes on",
 	"; -o - writes to a program or a device", "")
 
-// aria2Words puts a message in words of aria2c. One that names options that aria2c does not have is left out.
+// aria2Words returns text with the options of aria2c in place of braid's, or "" if it names an option that
+// aria2c does not have.
 func aria2Words(text string) string {
 	text = aria2Says.Replace(text)
 	for word := range strings.FieldsSeq(text) {

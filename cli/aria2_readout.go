@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A readout is the progress as aria2c writes it to standard output: [#2089b0 400KiB/33MiB(1%) CN:1 DL:115KiB
-// ETA:4m51s]. A terminal has one that changes, others get a line each second.
+// A readout writes the progress to standard output in the form of aria2c: [#2089b0 400KiB/33MiB(1%) CN:1
+// DL:115KiB ETA:4m51s]. On a terminal the line is overwritten; elsewhere each second adds a line.
 type readout struct {
 	w        io.Writer
 	gid      string
 	terminal bool
 	last     time.Time
-	width    int // of what is drawn
+	width    int // of the line on the terminal
 }
 
 func (m *readout) show(at time.Time, p progress) {
@@ -50,7 +50,7 @@ func (m *readout) line(p progress) string {
 	return text + "]"
 }
 
-// clear makes room for a line of text.
+// clear erases the line of progress.
 func (m *readout) clear() {
 	if m.width > 0 {
 		fmt.Fprintf(m.w, "\r%*s\r", m.width, "")

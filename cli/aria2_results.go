@@ -20,16 +20,16 @@ import (
 	"braid/source"
 )
 
-// aria2Results are what became of the downloads, for the table in the end, the exit code and the session.
+// aria2Results collects the results of the downloads for the table at the end, the exit code and the session.
 type aria2Results struct {
 	rows []aria2Row
-	last int    // the number of the last error
-	list string // what was to be downloaded, as it was written
+	last int    // the error code of the last failure
+	list string // the list before translation
 }
 
-// An aria2Row is one download.
+// An aria2Row is the result of one download.
 type aria2Row struct {
-	file  int // in the order of the list
+	file  int // the index in the list
 	state string
 	speed string
 	share string
@@ -43,11 +43,12 @@ const (
 	aria2Unfinished = "INPR"
 )
 
-// add takes note of the end of a download. A list that cannot be carried out is numbered -1.
+// add records the end of a download. The number of an error that is about the list as a whole is -1.
 func (t *aria2Results) add(file int, r download.Request, x download.Result, err error) {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		t.last = problem.Aria2Code(p)
-		if p.Kind == download.Usage && strings.Contains(p.Where, ":") && !strings.HasPrefix(p.Where, "--") { // a URI, and no option
+		// The error is about a URI and not about an option.
+		if p.Kind == download.Usage && strings.Contains(p.Where, ":") && !strings.HasPrefix(p.Where, "--") {
 			t.last = problem.Aria2Code(&problem.Problem{Kind: download.Other})
 		}
 		return
@@ -77,7 +78,7 @@ func (t *aria2Results) add(file int, r download.Request, x download.Result, err 
 
 func (t *aria2Results) any() bool { return len(t.rows) > 0 }
 
-// code is the exit code: the number of the last error; without one, 7 if something is not done.
+// code returns the exit code: the code of the last failure; without one, 7 if a download is unfinished.
 func (t *aria2Results) code(err error) int {
 	code, _ := errors.AsType[reported](err)
 	switch {
@@ -92,7 +93,7 @@ func (t *aria2Results) code(err error) int {
 	return problem.Aria2Code(&problem.Problem{Kind: exitKind(int(code))})
 }
 
-// showResults writes the table that aria2c ends with.
+// showResults writes the table of results at the end of a run, as aria2c does.
 func (a *aria2c) showResults() {
 	slices.SortStableFunc(a.results.rows, func(x, y aria2Row) int { return x.file - y.file })
 	if !a.get.Quiet {
@@ -134,7 +135,7 @@ func (a *aria2c) showResults() {
 	fmt.Fprintln(a.out, b.String())
 }
 
-// aria2Path is where a file is, as aria2c says it.
+// aria2Path returns the absolute path of a file, as in the output of aria2c, or a URL unchanged.
 func aria2Path(where string) string {
 	if strings.Contains(where, "://") || where == "" || filepath.IsAbs(where) {
 		return where
@@ -148,7 +149,7 @@ func newGID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// aria2Size is an amount as aria2c writes it: 71Mi, 1.0Ki.
+// aria2Size formats a size as aria2c does: 71Mi, 1.0Ki.
 func aria2Size(n int64) string {
 	units := []string{"", "Ki", "Mi", "Gi"}
 	rest, unit := int64(0), 0
@@ -165,7 +166,7 @@ func aria2Size(n int64) string {
 	return text + units[unit]
 }
 
-// saveSession writes what is not complete as a list for the next run (--save-session).
+// saveSession writes the incomplete downloads as a list for the next run (--save-session).
 func (a *aria2c) saveSession() *problem.Problem {
 	path := a.value("save-session")
 	if path == "" || a.is("enable-rpc") {
@@ -194,8 +195,8 @@ func (a *aria2c) saveSession() *problem.Problem {
 	return nil
 }
 
-// writeEntry writes a file of a list with its options, and those of the command line that count for it. Its folder is
-// right whatever folder the next run is started in.
+// writeEntry writes an entry of a list with its options and those of the command line that apply to it. It
+// makes the folder absolute, because the next run may start in another one.
 func (a *aria2c) writeEntry(b *strings.Builder, e option.Entry) {
 	dir := cmp.Or(a.value("dir"), ".")
 	settings := slices.DeleteFunc(slices.Clone(e.Options), func(o option.Setting) bool {

@@ -18,7 +18,8 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// checkRPC refuses what would let others in, and what an engine does not do.
+// checkRPC rejects options that would give other users access, and options that do not work with
+// --enable-rpc.
 func (a *aria2c) checkRPC() error {
 	const insecure = "in a network that is yours alone, --rpc-insecure, which aria2c does not have"
 	secret, all, secure := a.value("rpc-secret"), a.is("rpc-listen-all"), a.is("rpc-secure")
@@ -36,7 +37,7 @@ func (a *aria2c) checkRPC() error {
 	})
 }
 
-// serve is --enable-rpc: braid daemon in the foreground, with what is to be downloaded in its queue.
+// serve implements --enable-rpc: it runs braid daemon in the foreground with the downloads in its queue.
 func (a *aria2c) serve(ctx context.Context, documents []string) error {
 	d, err := a.daemon()
 	if err != nil {
@@ -54,7 +55,7 @@ func (a *aria2c) serve(ctx context.Context, documents []string) error {
 	return d.operate(ctx, a.value("rpc-secret"))
 }
 
-// daemon is the daemon that the options describe. Each port has a queue of its own.
+// daemon returns the daemon that the options describe. Daemons on different ports have different queues.
 func (a *aria2c) daemon() (*daemonCommand, error) {
 	d := &daemonCommand{Job: a.get.Job, streams: a.get.streams, outputFlags: a.get.outputFlags,
 		MaxConcurrentDownloads: a.get.MaxConcurrentDownloads, Fleet: a.get.Fleet, RPCListenPort: 6800,
@@ -65,7 +66,7 @@ func (a *aria2c) daemon() (*daemonCommand, error) {
 			return nil, problem.Misuse("--rpc-listen-port", err.Error(), "")
 		}
 	}
-	if v := a.value("lowest-speed-limit"); v != "" { // else there is none, as with aria2
+	if v := a.value("lowest-speed-limit"); v != "" { // the default is no limit, as in aria2
 		if err := d.LowestSpeedLimit.Set(v); err != nil {
 			return nil, problem.Misuse("--lowest-speed-limit", err.Error(), "")
 		}
@@ -95,10 +96,11 @@ func (a *aria2c) daemon() (*daemonCommand, error) {
 	return d, nil
 }
 
-// aria2AtOnce is how many downloads clients of aria2 see at work, without -j: those that are added at once begin at once.
+// aria2AtOnce is the number of concurrent downloads without -j. Clients of aria2 expect that downloads start
+// when they are added.
 const aria2AtOnce = 5
 
-// entriesOf makes entries of a queue of what is to be downloaded.
+// entriesOf converts the list and the documents to entries of the queue.
 func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queue.Entry, err error) {
 	for listed, err := range option.Entries(a.results.list) {
 		if err != nil {
@@ -142,7 +144,7 @@ func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queu
 	return entries, nil
 }
 
-// enqueue adds what is to be downloaded.
+// enqueue adds the entries to the queue.
 func enqueue(q *queue.Queue, entries []queue.Entry) (err error) {
 	for _, e := range entries {
 		_, wrong := q.Add(time.Now(), e, -1)
@@ -151,5 +153,5 @@ func enqueue(q *queue.Queue, entries []queue.Entry) (err error) {
 	return err
 }
 
-// aria2TLS says in the options of aria2c what messages say of the certificate of the daemon.
+// aria2TLS replaces braid daemon's options of certificates in messages by those of aria2c.
 var aria2TLS = strings.NewReplacer("--tls-cert", "--rpc-certificate", "--tls-key", "--rpc-private-key")

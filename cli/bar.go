@@ -12,10 +12,11 @@ import (
 	"braid/source"
 )
 
-// bar draws on a terminal: one for everything, as two would overwrite each other, and below it the table of the sources.
+// A bar draws the progress on a terminal, with the table of sources below. A terminal has one bar, because
+// two would overwrite each other.
 //
-// After each drawing the cursor is back where it began. So what was drawn is erased by erasing what follows the cursor,
-// also when the terminal has become narrower meanwhile and has broken the lines.
+// After each drawing the cursor is at the start of the bar. Erasing everything after the cursor then erases
+// the drawing, even if the terminal has become narrower and has wrapped the lines.
 type bar struct {
 	w     io.Writer
 	size  func() (columns, lines int)
@@ -25,11 +26,11 @@ type bar struct {
 }
 
 const (
-	// barEvery is how often a bar is drawn.
+	// barEvery is the interval between two drawings.
 	barEvery = 100 * time.Millisecond
-	// beside is the width of what the bar itself needs at least, with its percentage.
+	// beside is the width of the narrowest bar with its percentage.
 	beside = 20
-	// leastBar is what a bar must be wide to say anything.
+	// leastBar is the width below which the bar is left out.
 	leastBar = 10
 
 	eraseBelow = "\r\x1b[J"
@@ -52,7 +53,7 @@ func (m *bar) show(at time.Time, p progress) {
 	m.drawn = true
 }
 
-// below are the lines below the bar, as many as there is room for.
+// below returns the lines of the table, at most as many as fit below the bar.
 func below(rows [][]string, columns, most int) []string {
 	if len(rows) == 0 || most < 2 {
 		return nil
@@ -61,7 +62,7 @@ func below(rows [][]string, columns, most int) []string {
 	if n := len(rows) - most; n > 0 {
 		rows, more = rows[:most-1], []string{fmt.Sprintf("  and %d more", n+1)}
 	}
-	for _, row := range rows { // before they are measured
+	for _, row := range rows { // before their widths are measured
 		for i := range row {
 			row[i] = source.Escape(row[i])
 		}
@@ -73,8 +74,8 @@ func below(rows [][]string, columns, most int) []string {
 	return lines
 }
 
-// line is the bar in so many columns. Where it is narrow, the bar makes way for the numbers, and then the amount for
-// rate and time left.
+// line returns the bar in the given width. If it is too narrow, the bar is left out first, then the amount;
+// rate and time left stay.
 func (m *bar) line(p progress, width int) string {
 	numbers := p.fit(width - beside)
 	if p.size <= 0 {
@@ -82,7 +83,8 @@ func (m *bar) line(p progress, width int) string {
 		return cut(drawn(-1, 0, m.turn)+" "+numbers, width)
 	}
 	n := p.numbers()
-	share := min(percent(p.done, p.size), 99) // it is full only when the file is proven, and then it makes way for the result
+	// After verification the result replaces the bar, so that it never shows 100 %.
+	share := min(percent(p.done, p.size), 99)
 	percentage := fmt.Sprintf("%4d%% ", share)
 	if width-beside < len(n[0])+len(n[1])+len(n[2]) {
 		return cut(percentage+strings.TrimLeft(p.fit(width-len(percentage)), " "), width)
@@ -93,20 +95,20 @@ func (m *bar) line(p progress, width int) string {
 	return cut(percentage+numbers, width)
 }
 
-// drawn is a bar that is full to so many percent, or a spinner for -1, as the library draws it. That goes nowhere, and
-// for each frame it begins anew: the library knows one line only, which must not be broken by a terminal that has
-// become narrower.
+// drawn returns a bar that is filled to share percent, or a spinner if share is -1, as the library draws it.
+// The library writes to io.Discard and starts anew for each frame, because it assumes that its line is never
+// wrapped, which fails when the terminal becomes narrower.
 func drawn(share, width, turn int) string {
 	most := 100
 	if share < 0 {
-		most, share = -1, 1 // a spinner turns only when something has come
+		most, share = -1, 1 // a spinner turns only after progress
 	}
 	b := progressbar.NewOptions(most,
 		progressbar.OptionSetWriter(io.Discard),
 		progressbar.OptionSetWidth(width),
 		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetElapsedTime(false),
-		progressbar.OptionSetSpinnerChangeInterval(0), // else it starts a goroutine that never ends
+		progressbar.OptionSetSpinnerChangeInterval(0), // else the library starts a goroutine that never ends
 		progressbar.OptionSpinnerCustom([]string{string(`-\|/`[turn%4])}),
 	)
 	b.RenderBlank()
@@ -114,7 +116,7 @@ func drawn(share, width, turn int) string {
 	return strings.TrimRight(strings.TrimPrefix(b.String(), "\r"), " ")
 }
 
-// cut leaves what fits, without a mark: a column is worth more than that.
+// cut truncates s to width. It adds no mark, which would take a column.
 func cut(s string, width int) string {
 	if n := utf8.RuneCountInString(s); n > width {
 		return string([]rune(s)[:max(width, 0)])

@@ -1,8 +1,7 @@
-// Package cli is the command: it reads flags and environment, prints, draws progress and picks exit codes, and
-// is the only package that does. What it prints for people goes to standard error; data and JSON go to
-// standard output.
+// Package cli is the command: it reads flags and environment, prints, draws progress and picks exit codes,
+// and is the only package that does. Messages go to standard error; data and JSON go to standard output.
 //
-// It refuses to know how files are downloaded or served.
+// It does not know how files are downloaded or served.
 package cli
 
 import (
@@ -28,13 +27,13 @@ import (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	asked    <-chan os.Signal // gets something when the user asks by a signal how far the command is; may be nil
+	asked    <-chan os.Signal // receives the signals that ask for the progress; may be nil
 }
 
-// An action is what a command does with its operands.
+// An action runs a command with its operands.
 type action func(ctx context.Context, operands []string) error
 
-// commands make actions, with where the values of their flags go.
+// commands maps the name of a command to a function that returns its action and the targets of its flags.
 var commands = map[string]func(streams) (action, targets){
 	"get": newGet, "probe": newProbe, "verify": newVerify, "meta": newMeta, "serve": newServe, "watch": newWatch,
 	"daemon": newDaemon, "lfs": newLFS,
@@ -46,10 +45,10 @@ var commands = map[string]func(streams) (action, targets){
 	"config": newConfig, "completion": newCompletion, "complete": newComplete, "man": newMan, "apt": newApt,
 }
 
-// Main runs the command and returns its exit code. SIGINT and SIGTERM end what it does in good order; a
-// second one ends the process at once. SIGUSR1 makes it say how far it is.
+// Main runs the command and returns its exit code. The first SIGINT or SIGTERM ends the command in good
+// order; the second ends the process at once. SIGUSR1 shows the progress.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	log.SetOutput(io.Discard) // net/http tells strangers' bytes there (rule 61)
+	log.SetOutput(io.Discard) // net/http logs bytes that servers sent (rule 61)
 	oneMoreThread()
 	defer runtime.KeepAlive(ballast())
 	ctx, stop := untilSignal(context.Background(), os.Exit)
@@ -59,17 +58,18 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return run(ctx, forgetArguments(args), streams{in: stdin, out: stdout, err: stderr, asked: asked})
 }
 
-// oneMoreThread lets the hash go on while a write and a read are in the kernel, where the runtime counts them as
-// running. On two processors a download from a fast server takes an eighth less time (scripts/bench single).
+// oneMoreThread raises GOMAXPROCS by one, unless the environment sets it. The runtime counts a goroutine in a
+// read or write of the kernel as running, and with one more the hash can run meanwhile. On two processors a
+// download from a fast server takes an eighth less time (scripts/bench single).
 func oneMoreThread() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
 }
 
-// ballast counts as memory in use, and none of its pages is. What a download has in use is so little that the garbage
-// of a few small files would be as much, and a quarter of their time would go to collecting it; with this it is
-// collected when there are some 16 MiB of it.
+// ballast returns memory that counts for the garbage collector but is never touched, so that no page of it is
+// resident. The heap of a download is so small that garbage collection would take a quarter of the time of a
+// few small files. With the ballast it runs after some 16 MiB of garbage.
 func ballast() []byte { return make([]byte, 16<<20) }
 
 func run(ctx context.Context, args []string, s streams) int {
@@ -109,8 +109,8 @@ func execute(ctx context.Context, words []string, s streams) error {
 	return l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), s, targets, run)
 }
 
-// parse has the flag parser read the line, and runs the command. Everything that is printed about wrong use comes from
-// this package, so the parser's own messages are off.
+// parse runs the flag parser and then the command. The parser prints nothing; this package writes all
+// messages about wrong use.
 func (l *line) parse(ctx context.Context, s streams, targets targets, run action) error {
 	app := &cli.App{
 		HideVersion: true, HideHelp: true, HideHelpCommand: true, DisableSliceFlagSeparator: true,
@@ -123,13 +123,14 @@ func (l *line) parse(ctx context.Context, s streams, targets targets, run action
 	return app.RunContext(ctx, append([]string{"braid"}, l.args...))
 }
 
-// targets are where the values of options go, by their first name in one word: "maxsize".
+// targets maps the first name of an option, without hyphens, to the variable for its value: "maxsize".
 type targets map[string]any
 
 func (t targets) of(option string) any { return t[strings.ReplaceAll(option, "-", "")] }
 
-// targetsOf returns the exported fields of a command, each of which is for the option of its name: MaxSize is for
-// --max-size. Those that several commands have are in structs within it. One with the tag option:"-" is for none.
+// targetsOf returns the exported fields of a command as targets. A field is the target of the option of the
+// same name: MaxSize of --max-size. Options that several commands share are in embedded structs. A field with
+// the tag option:"-" is no target.
 func targetsOf(command any) targets {
 	t := targets{}
 	t.add(reflect.ValueOf(command).Elem())
@@ -152,7 +153,7 @@ func (t targets) add(command reflect.Value) {
 	}
 }
 
-// isTarget reports whether the flag parser can write a value there.
+// isTarget reports whether the flag parser can set a field of that type.
 func isTarget(field any) bool {
 	switch field.(type) {
 	case *string, *bool, cli.Generic:
@@ -161,8 +162,8 @@ func isTarget(field any) bool {
 	return false
 }
 
-// flags makes the flags of a command from its options, under the names that arrange gives them. A target without an
-// option is one of other commands.
+// flags returns the flags of a command under the names that arrange gives them. A target without an option is
+// ignored: it belongs to another command with the same struct.
 func (l *line) flags(targets targets) (list []cli.Flag) {
 	given := arranged{flags: l.args[:max(0, slices.Index(l.args, "--"))]}
 	for _, o := range l.command.Options {
@@ -177,7 +178,7 @@ func (l *line) flags(targets targets) (list []cli.Flag) {
 			case *choice:
 				to.Words = o.Choices()
 			case *option.WordsValue:
-				if given.has(name) { // the words of the command line are in place of those of the environment
+				if given.has(name) { // the command line replaces the words of the environment
 					variables = nil
 				}
 			}
@@ -189,16 +190,16 @@ func (l *line) flags(targets targets) (list []cli.Flag) {
 	return list
 }
 
-// What a release was made of, which the linker is told (scripts/release). Elsewhere it is empty, and what the go command
-// knows of the checkout counts.
+// releaseVersion, releaseCommit and releaseDate describe a release; the linker sets them (scripts/release).
+// In other builds they are empty and the build information of the go command is used.
 var releaseVersion, releaseCommit, releaseDate string
 
-// build is what this program was built from.
+// A build describes the build of this program.
 type build struct {
 	version  string
 	revision string
 	date     string // as 2026-11-21
-	modified bool   // the checkout was not the revision
+	modified bool   // the checkout had uncommitted changes
 }
 
 func thisBuild() build {
@@ -228,7 +229,7 @@ func buildOf(info *debug.BuildInfo) build {
 	return b
 }
 
-// String is what --version prints: version, Go and platform, revision.
+// String returns the text of --version: version, Go and platform, revision.
 func (b build) String() string {
 	notes := []string{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if b.revision != "" {

@@ -9,7 +9,7 @@ import (
 	"braid/internal/problem"
 )
 
-// newCompletion is "braid completion", which prints what a shell has to know.
+// newCompletion implements "braid completion", which prints the completion script of a shell.
 func newCompletion(s streams) (action, targets) {
 	return func(_ context.Context, words []string) error {
 		script := ""
@@ -24,7 +24,8 @@ func newCompletion(s streams) (action, targets) {
 	}, nil
 }
 
-// newComplete is what those scripts run: "braid complete -- WORD..." prints how the last word can go on.
+// newComplete implements "braid complete -- WORD...", which the scripts run. It prints the completions of the
+// last word.
 func newComplete(s streams) (action, targets) {
 	return func(_ context.Context, words []string) error {
 		_, err := fmt.Fprint(s.out, option.Braid().Complete(words))

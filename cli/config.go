@@ -57,7 +57,7 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 	return printLines(k.out, lines)
 }
 
-// rows are what is known of a flag: each of its values and where it comes from.
+// rows returns a row for each value of a flag, with its origin.
 func (k *configCommand) rows(c *job.Settings, command, flag string) (rows [][]string) {
 	if value := os.Getenv(option.Variable(flag)); value != "" {
 		return [][]string{{flag, "= " + maskSetting(flag, value), option.Variable(flag)}}
@@ -72,7 +72,7 @@ func (k *configCommand) rows(c *job.Settings, command, flag string) (rows [][]st
 	return rows
 }
 
-// maskSetting shows a value without what may be secret in it (rule 62).
+// maskSetting returns a value with its secrets masked (rule 62).
 func maskSetting(flag, word string) string {
 	switch flag {
 	case "user", "header":

@@ -18,7 +18,7 @@ import (
 	"braid/internal/watch"
 )
 
-// A daemonCommand is one run of braid daemon. Its Defaults count for all downloads.
+// A daemonCommand is one run of braid daemon. Its Defaults hold for all downloads.
 type daemonCommand struct {
 	Job *job.Defaults
 	streams
@@ -27,7 +27,7 @@ type daemonCommand struct {
 	Fleet                  fleetFlags
 	serverTLS
 	Root, State               string
-	rootNamed                 bool // by --root
+	rootNamed                 bool // --root was given
 	RPCListenPort             port
 	LowestSpeedLimit          rate
 	RPCListenAll, RPCInsecure bool
@@ -45,10 +45,9 @@ func newDaemon(s streams) (action, targets) {
 	return d.run, targetsOf(d)
 }
 
-// A port is the value of a flag; 0 is any that is free.
+// A port is the value of a flag. 0 stands for any free port.
 type port uint16
 
-// Set reads a number.
 func (v *port) Set(s string) error {
 	n, err := strconv.ParseUint(s, 10, 16)
 	if err != nil {
@@ -86,7 +85,8 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 	return d.operate(ctx, token)
 }
 
-// operate downloads and answers clients until ctx ends. Without a token each program on this machine is one.
+// operate downloads and serves clients until ctx ends. If token is "", every program on this machine is a
+// client.
 func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	s := d.service
 	s.Root, s.State, s.Files = d.Root, d.State, []string{d.TLSCert, d.TLSKey}
@@ -116,7 +116,7 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	return s.Run(ctx)
 }
 
-// configure gives the service what the flags say.
+// configure passes the values of the flags to the service.
 func (d *daemonCommand) configure() {
 	s := d.service
 	s.AtOnce, s.LowestSpeed = int(d.MaxConcurrentDownloads), int64(d.LowestSpeedLimit)
@@ -136,7 +136,8 @@ func (d *daemonCommand) checkFlags(words []string) error {
 	})
 }
 
-// place finds the folders: that of the files, the one that no download leaves, and that of the state, which is made.
+// place determines the download folder, the root, which no download leaves, and the state folder. It makes
+// the first and the last.
 func (d *daemonCommand) place() (err error) {
 	if d.Root != "" {
 		if _, err := os.Stat(d.Root); err != nil {
@@ -170,7 +171,8 @@ func (d *daemonCommand) place() (err error) {
 	return nil
 }
 
-// holdsHome reports whether a folder is the user's home, or one that it is in. The root of the file system is one.
+// holdsHome reports whether the folder is the user's home or contains it, as the root of the file system
+// does.
 func holdsHome(folder string) bool {
 	folder = job.Resolved(folder)
 	home, err := os.UserHomeDir()
@@ -181,7 +183,7 @@ func holdsHome(folder string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-// daemonState is the folder of the state, if the user names none.
+// daemonState returns the state folder: the named one, or a default if named is "".
 func daemonState(named string) (string, error) {
 	if named == "" {
 		named, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":") // systemd.exec(5)

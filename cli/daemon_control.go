@@ -23,8 +23,8 @@ import (
 	"braid/verify"
 )
 
-// A controlCommand asks a daemon that runs, by the socket in the folder of its state: the remote control that all its
-// clients have.
+// A controlCommand controls a running daemon over the socket in its state folder, with the RPC methods that
+// all clients use.
 type controlCommand struct {
 	streams
 	verb          string
@@ -78,7 +78,7 @@ func (c *controlCommand) check(words []string) error {
 	})
 }
 
-// connect finds the daemon.
+// connect reads the token and prepares the HTTP client for the daemon's socket.
 func (c *controlCommand) connect() (err error) {
 	if c.State, err = daemonState(c.State); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *controlCommand) connect() (err error) {
 	return nil
 }
 
-// call calls a method of aria2's; where says what the call is about.
+// call calls an RPC method of aria2's interface. The word where names the subject in errors.
 func (c *controlCommand) call(ctx context.Context, where string, result any, method string, params ...any) error {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method,
 		"params": append([]any{"token:" + c.token}, params...)})
@@ -132,7 +132,7 @@ func (c *controlCommand) call(ctx context.Context, where string, result any, met
 	return nil
 }
 
-// refused is the failure of a call that the daemon refuses, with what to do about it.
+// refused makes a problem of the daemon's error message, with a hint.
 func (c *controlCommand) refused(where, why string) error {
 	f := &problem.Problem{Kind: download.Other, What: c.verb, Where: where, Why: why}
 	switch {
@@ -149,7 +149,7 @@ func (c *controlCommand) refused(where, why string) error {
 	return f
 }
 
-// add adds files, and prints their GIDs.
+// add adds downloads and prints their GIDs.
 func (c *controlCommand) add(ctx context.Context, words []string) error {
 	options, err := c.options()
 	if err != nil {
@@ -181,7 +181,7 @@ func (c *controlCommand) add(ctx context.Context, words []string) error {
 	return nil
 }
 
-// addition is the method that adds what a word stands for.
+// addition returns the RPC method that adds the word, with its parameters.
 func (c *controlCommand) addition(word string) (method string, params []any, err error) {
 	if !metainfo.IsMagnet(word) && job.IsLocalDocument(word) {
 		doc, err := job.OpenDocument(word)
@@ -241,7 +241,7 @@ func (c *controlCommand) options() (map[string]string, error) {
 	return o, nil
 }
 
-// tell prints a line for people, or an object.
+// tell prints the line, or the object with --json.
 func (c *controlCommand) tell(line any, object any) error {
 	if c.JSON {
 		lines := &lineWriter{w: c.out}
@@ -263,7 +263,7 @@ func (c *controlCommand) command(ctx context.Context, gids []string) error {
 		var full string
 		err := c.call(ctx, gid, &full, map[string]string{"pause": "aria2.pause", "resume": "aria2.unpause",
 			"remove": "aria2.remove"}[c.verb], gid)
-		if err != nil && c.verb == "remove" && !c.absent(err) { // it has stopped
+		if err != nil && c.verb == "remove" && !c.absent(err) { // it has stopped already
 			err = c.call(ctx, gid, &full, "aria2.removeDownloadResult", gid)
 		}
 		if err == nil && c.JSON {
@@ -277,7 +277,7 @@ func (c *controlCommand) command(ctx context.Context, gids []string) error {
 	return failed
 }
 
-// absent reports whether an error says that there is no such entry, or no daemon.
+// absent reports whether err means that the entry does not exist or that no daemon runs.
 func (c *controlCommand) absent(err error) bool {
 	f := problem.Of(err)
 	return f.Hint != "" || strings.HasPrefix(f.Why, "GID ") || strings.HasPrefix(f.Why, "Invalid GID")

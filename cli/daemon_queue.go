@@ -6,13 +6,13 @@ import (
 	"braid/internal/problem"
 )
 
-// enqueueingDaemon are the flags of a daemon that make sense where others download.
+// enqueueingDaemon lists the flags of a daemon that can be used with --queue.
 var enqueueingDaemon = append([]string{
 	"dir", "root", "state", "rpc-listen-port", "rpc-listen-all", "rpc-insecure", "rpc-allow-origin", "rpc-host",
 	"tls-cert", "tls-key", "log-format",
 }, enqueueing...)
 
-// checkFleet refuses what is for downloads of the daemon's own.
+// checkFleet rejects options that do not go with --queue, because workers download.
 func (d *daemonCommand) checkFleet(ctx context.Context) error {
 	if d.Fleet.Queue == "" {
 		return nil
@@ -27,8 +27,8 @@ func (d *daemonCommand) checkFleet(ctx context.Context) error {
 	return d.Fleet.check("daemon")
 }
 
-// openFleet connects to the queue, if there is one. The prefix of its jobs is that of this daemon for as long as it has
-// the folder of its state.
+// openFleet connects to the job queue if --queue is given. The prefix identifies the jobs of this daemon; it
+// is kept in the state folder.
 func (d *daemonCommand) openFleet(ctx context.Context) (end func(), err error) {
 	if d.Fleet.Queue == "" {
 		return func() {}, nil

@@ -16,7 +16,7 @@ import (
 	"braid/source"
 )
 
-// A listedStatus is what is told of an entry.
+// A listedStatus is the status of an entry in the daemon's answer.
 type listedStatus struct {
 	GID, Status                                 string
 	TotalLength, CompletedLength, DownloadSpeed string
@@ -31,7 +31,7 @@ type listedStatus struct {
 var statusKeys = []string{"gid", "status", "totalLength", "completedLength", "downloadSpeed", "dir", "files",
 	"errorCode", "followedBy", "following", "braid"}
 
-// status lists entries: all of them, or those with these GIDs.
+// status lists the entries with the given GIDs, or all entries.
 func (c *controlCommand) status(ctx context.Context, gids []string) error {
 	var raw []json.RawMessage
 	for _, gid := range gids {
@@ -58,8 +58,9 @@ func (c *controlCommand) status(ctx context.Context, gids []string) error {
 	return c.table(raw)
 }
 
-// everything is all entries. Lists come in pages, as the daemon answers with so many entries only. An entry that moves
-// meanwhile, because another one ended or was removed, may be told twice: the last word counts.
+// everything returns the status of all entries. It reads pages, because the daemon limits the number of
+// entries in an answer. An entry that moves in the list between two requests may come twice; the later status
+// replaces the earlier one.
 func (c *controlCommand) everything(ctx context.Context) (raw []json.RawMessage, err error) {
 	const page = 5_000
 	at := map[string]int{}
@@ -93,7 +94,8 @@ func (c *controlCommand) everything(ctx context.Context) (raw []json.RawMessage,
 	return raw, err
 }
 
-// table prints entries for people: those that are active first, then the others as they will begin and as they ended.
+// table prints the entries as a table: active ones first, then waiting ones in the order of the queue, then
+// the ended ones.
 func (c *controlCommand) table(raw []json.RawMessage) error {
 	list := make([]listedStatus, len(raw))
 	for i := range raw {
@@ -116,7 +118,7 @@ func (c *controlCommand) table(raw []json.RawMessage) error {
 	return printLines(c.out, columns(rows))
 }
 
-// row is a line of the table.
+// row returns the line of an entry in the table.
 func (s *listedStatus) row(digits int) []string {
 	size, _ := strconv.ParseInt(s.TotalLength, 10, 64)
 	done, _ := strconv.ParseInt(s.CompletedLength, 10, 64)
@@ -154,7 +156,7 @@ func (s *listedStatus) row(digits int) []string {
 	return []string{s.GID[:min(digits, len(s.GID))], s.Status, far, source.Escape(name), source.Escape(more)}
 }
 
-// uniqueDigits is how many digits tell the entries apart.
+// uniqueDigits returns the number of digits after which all GIDs differ, at least 6.
 func uniqueDigits(list []listedStatus) int {
 	for n := 6; n < 16; n++ {
 		seen := map[string]bool{}

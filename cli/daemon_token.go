@@ -13,17 +13,18 @@ import (
 	"braid/internal/problem"
 )
 
-// tokenFile is the name of the file in the folder of the state that has the token.
+// tokenFile is the name of the token's file in the state folder.
 const tokenFile = "token"
 
-// tokenOf is the word that clients of the daemon with this folder have to show. It is made where it is missing.
+// tokenOf returns the token of the daemon with the given state folder. It creates the token if it is missing.
 func tokenOf(state string) (string, error) { return randomWord(filepath.Join(state, tokenFile)) }
 
-// fleetIDFile is the name of the file in the folder of the state that tells the jobs of this daemon from those of all others.
+// fleetIDFile is the name of the file in the state folder with the daemon's ID, which identifies its jobs in
+// a job queue.
 const fleetIDFile = "fleet-id"
 
-// fleetPrefix begins the Watch of the jobs of the daemon with this folder. Daemons of several machines may have the
-// same path and the same token.
+// fleetPrefix returns the prefix of the Watch field in the jobs of the daemon with the given state folder.
+// Neither path nor token would do, because daemons on several machines may have the same.
 func fleetPrefix(state string) (string, error) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return "", problem.Local("state", state, err)
@@ -35,7 +36,7 @@ func fleetPrefix(state string) (string, error) {
 	return "daemon " + id[:min(12, len(id))] + " ", nil
 }
 
-// randomWord is the word in a file. It is made where it is missing.
+// randomWord returns the word in the file. It creates the file with a random word if it is missing.
 func randomWord(path string) (string, error) {
 	word, err := readToken(path)
 	if word != "" || err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +56,8 @@ func readToken(path string) (string, error) {
 	return strings.TrimSpace(string(data)), err
 }
 
-// makeToken puts a token into a file that is not there yet, whole. If another process has made one meanwhile, that is the token.
+// makeToken creates the file with a token, atomically. If another process has created it meanwhile, makeToken
+// returns the token of that process.
 func makeToken(path, word string) (string, error) {
 	own := path + "-" + word[:16]
 	if err := fsys.WriteFile(fsys.OS, own, []byte(word+"\n"), 0o600); err != nil {
@@ -66,7 +68,7 @@ func makeToken(path, word string) (string, error) {
 	if errors.Is(err, fs.ErrExist) {
 		return readToken(path)
 	}
-	if err != nil { // a file system without links
+	if err != nil { // the file system has no links
 		return word, os.Rename(own, path)
 	}
 	return word, nil

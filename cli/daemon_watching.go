@@ -8,7 +8,8 @@ import (
 	"braid/internal/watch"
 )
 
-// readWatch reads the configuration of the watcher. One that is wrong is refused before anything is made.
+// readWatch reads the configuration of the watcher. An invalid one is an error before the daemon creates any
+// file.
 func (d *daemonCommand) readWatch() error {
 	if d.Watch == "" {
 		return nil
@@ -34,7 +35,7 @@ func (d *daemonCommand) readWatch() error {
 	if d.service.Watching, err = watch.NewDelegate(c, newMetrics(), isReserved, pace); err != nil {
 		return err
 	}
-	for _, word := range c.Hosts { // which were checked
+	for _, word := range c.Hosts { // checked by load
 		if err := d.Job.HTTP.AllowHost.Set(word); err != nil {
 			return problem.Misuse("allow-hosts "+word, err.Error(), "")
 		}

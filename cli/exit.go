@@ -10,10 +10,10 @@ import (
 	"braid/source"
 )
 
-// The exit codes. They are documented and none is ever given another meaning.
+// The exit codes. They are documented, and their meaning never changes.
 const (
-	exitDone         = 0   // done, and verified to the level that was asked for
-	exitOther        = 1   // none of the others
+	exitDone         = 0   // done, and verified to the level that was requested
+	exitOther        = 1   // other failure
 	exitUsage        = 2   // usage or configuration
 	exitLocal        = 3   // local file: exists, name refused, disk full, permissions
 	exitNetwork      = 4   // DNS, connection, timeout, no source left
@@ -24,13 +24,13 @@ const (
 	exitNoKey        = 9   // signature cannot be checked
 	exitBadSignature = 10  // signature bad, expired or revoked
 	exitMismatch     = 11  // digest or size differs
-	exitNoEvidence   = 12  // verification demanded and nothing to verify with
-	exitBudget       = 13  // retries used up, with work that can be resumed
+	exitNoEvidence   = 12  // verification was required, but there is no evidence
+	exitBudget       = 13  // retries exhausted; the work can be resumed
 	exitLimit        = 14  // a limit was exceeded
-	exitSignal       = 128 // plus the number of the signal: 130, 143
+	exitSignal       = 128 // plus the number of the signal: 130 or 143
 )
 
-// exitCodes are the exit codes of the kinds of problems. No other file has one of a kind.
+// exitCodes maps kinds of problems to exit codes. It is the only such table.
 var exitCodes = map[download.Kind]int{
 	download.Other:        exitOther,
 	download.Usage:        exitUsage,
@@ -46,7 +46,7 @@ var exitCodes = map[download.Kind]int{
 	download.Limit:        exitLimit,
 	download.NoKey:        exitNoKey,
 	download.BadSignature: exitBadSignature,
-	download.Interrupted:  exitSignal + 2, // by another signal: exitCode
+	download.Interrupted:  exitSignal + 2, // for SIGINT; exitCode handles other signals
 }
 
 // exitCode returns the exit code of a problem.
@@ -57,10 +57,10 @@ func exitCode(p *problem.Problem) int {
 	return kindCode(p.Kind)
 }
 
-// kindCode returns the exit code of a kind of problems.
+// kindCode returns the exit code of a kind, or exitOther.
 func kindCode(k download.Kind) int { return cmp.Or(exitCodes[k], exitOther) }
 
-// exitKind returns the kind of problems that has an exit code; Other for a code that no kind has.
+// exitKind returns the kind of an exit code, or Other if no kind has it.
 func exitKind(code int) download.Kind {
 	if code > exitSignal {
 		return download.Interrupted
@@ -73,19 +73,19 @@ func exitKind(code int) download.Kind {
 	return download.Other
 }
 
-// errorLine returns a problem as it is printed (rule 61).
+// errorLine returns the line that reports a problem, with control characters escaped (rule 61).
 func errorLine(p *problem.Problem) string { return errorPrefix + " " + source.Escape(p.Error()) }
 
-// errorPrefix is what the lines of all problems begin with.
+// errorPrefix is the start of each line that reports a problem.
 const errorPrefix = "braid:"
 
-// A wrongUse is something that contradicts itself if when is true.
+// A wrongUse describes a misuse of flags or operands. It applies if when is true.
 type wrongUse struct {
 	when             bool
 	where, why, hint string
 }
 
-// firstMisuse returns the first of some wrong uses that is one.
+// firstMisuse returns a problem for the first wrong use that applies, or nil.
 func firstMisuse(uses []wrongUse) error {
 	for _, wrong := range uses {
 		if wrong.when {
@@ -95,7 +95,7 @@ func firstMisuse(uses []wrongUse) error {
 	return nil
 }
 
-// outputFailure is for standard output that cannot be written, which is not what the command was asked for.
+// outputFailure makes a problem of an error in writing to standard output.
 func outputFailure(err error) error {
 	if err == nil {
 		return nil
@@ -103,8 +103,8 @@ func outputFailure(err error) error {
 	return problem.Local("write", "standard output", err)
 }
 
-// problemOf returns the problem in the chain of err, or makes one of it. The context is that of the command: it says
-// whether a signal ended it.
+// problemOf returns the problem in the chain of err, or converts err to one. The cause of the command's
+// context shows whether a signal ended the command.
 func problemOf(ctx context.Context, err error) *problem.Problem {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return p
@@ -116,13 +116,14 @@ func problemOf(ctx context.Context, err error) *problem.Problem {
 	return p
 }
 
-// A reported error has been told to the user already; what is left is the exit code.
+// A reported error carries the exit code of a failure that has been printed already.
 type reported int
 
 func (r reported) Error() string { return "reported" }
 
-// batchCode is the exit code of several downloads: an interruption beats everything, as what was not done may still
-// go well or badly; then what is wrong with evidence, in this order; else the lowest above 1.
+// batchCode returns the exit code of several downloads. An interruption takes precedence, because the result
+// of the remaining work is unknown; then the failures of verification in the order of rank; then the lowest
+// code above 1.
 func batchCode(codes []int) int {
 	worst := exitDone
 	for _, code := range codes {
@@ -133,10 +134,10 @@ func batchCode(codes []int) int {
 	return worst
 }
 
-// worse reports whether a kind says more about a batch than another.
+// worse reports whether kind a takes precedence over b in the exit code of a batch.
 func worse(a, b download.Kind) bool { return rank(kindCode(a)) < rank(kindCode(b)) }
 
-// rank orders exit codes by what they say about a batch; the least one is told.
+// rank orders exit codes by precedence; the lowest rank determines the code of a batch.
 func rank(code int) int {
 	for i, evil := range [...]int{exitBadSignature, exitMismatch, exitNoKey, exitNoEvidence} {
 		if code == evil {

@@ -24,35 +24,35 @@ type feedFlags struct {
 	From       choice
 	MaxSize    size
 	MaxEntries plenty
-	Timeout    duration // of silence
-	MaxTime    duration // of all of an answer; what the reader of the output takes does not count
+	Timeout    duration // the longest silence of the server
+	MaxTime    duration // the longest time of an answer, without the time that the reader of the output takes
 }
 
 func newFeedFlags(s streams) feedFlags {
 	return feedFlags{streams: s, Timeout: duration(30 * time.Second), MaxTime: duration(10 * time.Minute)}
 }
 
-// limits are those of rule 52, or what the user said.
+// limits returns the limits that the user set, or those of rule 52.
 func (f *feedFlags) limits() feed.Limits {
 	return feed.Limits{Bytes: int64(f.MaxSize), Entries: int(f.MaxEntries)}.OrDefault()
 }
 
-// An opened feed is read by one decoder at a time.
+// An opened is a feed whose format is known. It is read by one decoder at a time.
 type opened struct {
 	io.Reader
-	// name is what messages call it.
+	// name is the feed's name in messages.
 	name   string
 	format *feed.Format
-	// base is where it is on the web, if it is.
+	// base is the URL of the feed, or "" for a file.
 	base string
-	// gzipped: it was compressed on its way, whatever it is by itself.
+	// gzipped reports whether the server compressed the answer, which the file itself need not be.
 	gzipped bool
-	// stop says that nothing more is to be read.
+	// stop returns an error if reading must stop.
 	stop  func() error
 	close func()
 }
 
-// open opens the one operand: a file, a URL, or - for standard input.
+// open opens the only operand: a file, a URL, or - for standard input.
 func (f *feedFlags) open(ctx context.Context, command string, words []string) (*opened, error) {
 	if len(words) != 1 {
 		return nil, problem.Misuse("feed "+command, "one file or URL is needed",
@@ -111,7 +111,8 @@ func openFile(ctx context.Context, name string) (*opened, error) {
 	return &opened{Reader: r, name: name, close: func() { r.Close(); file.Close() }}, nil
 }
 
-// An interruptible reader ends with its context: at the next read or, where the system can, in the middle of one.
+// An interruptible reader fails once its context has ended: at the next read, or during one where the system
+// supports deadlines.
 type interruptible struct {
 	ctx  context.Context
 	r    io.Reader
@@ -121,7 +122,8 @@ type interruptible struct {
 func newInterruptible(ctx context.Context, r io.Reader) *interruptible {
 	i := &interruptible{ctx: ctx, r: r, stop: func() bool { return true }}
 	if f, ok := r.(*os.File); ok {
-		i.stop = context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) }) // a file on disk has none, and never waits
+		// A file on disk has no deadlines, and its reads do not block.
+		i.stop = context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })
 	}
 	return i
 }
@@ -137,7 +139,7 @@ func (i *interruptible) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the wait for the context.
+// Close releases the context.
 func (i *interruptible) Close() { i.stop() }
 
 var errFolder = errors.New("is a folder")
@@ -156,7 +158,7 @@ func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 	return nil
 }
 
-// decoder reads the feed, and tells report what is not as it should be.
+// decoder returns a decoder of the feed that reports violations to report, which may be nil.
 func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation)) antenna.Decoder {
 	return antenna.NewDecoder(o.format, o.Reader,
 		feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Base: o.base, Report: func(v feed.Violation) {
@@ -166,11 +168,11 @@ func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation))
 		}})
 }
 
-// limitCodes are the codes of feeds that are too much.
+// limitCodes are the codes of violations of limits.
 var limitCodes = []string{"too-large", "too-many-entries", "line-too-long", "compressed-too-well", "block-too-large",
 	"entry-too-large", "nested-too-deep"}
 
-// failure says why a feed was not read to its end.
+// failure makes a problem of an error that stopped the reading of a feed.
 func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
 	if done, ok := errors.AsType[*problem.Problem](err); ok {
 		return done
