@@ -10,8 +10,8 @@ import (
 	"braid/internal/problem"
 )
 
-// newApt implements "braid apt", which has nothing but a help text. When apt starts the program, [asApt] reports
-// that before any flag is read, because apt's transport reads no settings of braid.
+// newApt implements "braid apt", which has nothing but a help text. When apt starts the program, [asApt]
+// reports that before any flag is read, because apt's transport reads no settings of braid.
 func newApt(s streams) (action, targets) {
 	return func(ctx context.Context, words []string) error {
 		if len(words) > 0 {

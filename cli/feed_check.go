@@ -52,12 +52,12 @@ type checkedEvent struct {
 	Code     int    `json:"code"`
 }
 
-// A feedTally counts what became of records, by what is found in strict mode: tolerant mode keeps those about which
-// nothing fatal is found.
+// A feedTally counts the records of a feed that is decoded in strict mode: those that strict mode keeps,
+// those that tolerant mode would repair, and those with a fatal violation, which are lost in both.
 type feedTally struct {
 	kept, repaired, lost, notes int
 
-	record           int // the one at hand
+	record           int // the line of the current record
 	discarded, fatal bool
 }
 
@@ -73,7 +73,7 @@ func (t *feedTally) add(v feed.Violation) {
 	}
 }
 
-// settle counts the record at hand.
+// settle counts the current record.
 func (t *feedTally) settle() {
 	if t.discarded && t.fatal {
 		t.lost++
@@ -121,7 +121,7 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 	if err := errors.Join(lines.err, out.Flush()); err != nil {
 		return outputFailure(err)
 	}
-	if verdict == nil { // not a nil failure in an interface
+	if verdict == nil { // a nil *problem.Problem would be an error that is not nil
 		return nil
 	}
 	return verdict
@@ -151,7 +151,7 @@ func (t *feedTally) total() int { return t.kept + t.repaired + t.lost }
 
 var weightNames = map[feed.Weight]string{feed.Note: "note", feed.Repair: "repair", feed.Fatal: "error"}
 
-// findingLine is a finding for people, in the form that compilers have and editors jump to.
+// findingLine formats a finding as compilers do, so that editors can jump to it.
 func findingLine(name string, v feed.Violation) string {
 	where := name
 	if v.Line > 0 {

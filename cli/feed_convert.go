@@ -65,11 +65,11 @@ func (v *feedConvert) run(ctx context.Context, words []string) error {
 	return err
 }
 
-// toOutput writes to standard output. What was read before an error is good, and is there.
+// toOutput writes to standard output. After an error the records before it stay written.
 func (v *feedConvert) toOutput(c *conversion) error {
 	out := bufio.NewWriter(v.feedFlags.streams.out)
 	err := c.write(out)
-	if failed := out.Flush(); failed != nil { // the first error stays
+	if failed := out.Flush(); failed != nil { // takes precedence over err
 		return outputFailure(failed)
 	}
 	return err
@@ -95,7 +95,7 @@ func (v *feedConvert) toFile(c *conversion) error {
 	return err
 }
 
-// A conversion is one feed that becomes another.
+// A conversion converts one feed to another format.
 type conversion struct {
 	*feedConvert
 	ctx  context.Context
@@ -106,7 +106,7 @@ type conversion struct {
 }
 
 func (c *conversion) write(w io.Writer) error {
-	i := slices.Index(formats.Written(), c.To.Word) // which is one of them
+	i := slices.Index(formats.Written(), c.To.Word) // the flag has been checked
 	as := formats.Writings()[i]
 	records := c.records(as.Check)
 	if as.Twice {
@@ -124,7 +124,7 @@ func (c *conversion) write(w io.Writer) error {
 	return err
 }
 
-// spool keeps the feed on disk, for a format whose records are ranged over twice.
+// spool copies the feed to a temporary file, for a format whose encoder reads the records twice.
 func (c *conversion) spool() (*os.File, error) {
 	spool, err := os.CreateTemp("", "braid-*.feed")
 	if err != nil {
@@ -141,10 +141,10 @@ func (c *conversion) spool() (*os.File, error) {
 	return spool, nil
 }
 
-// again returns records that can be ranged over more than once.
+// again returns the records of the spooled feed, as a sequence that can be read more than once.
 func (c *conversion) again(spool *os.File, check func(feed.Record) error) iter.Seq[feed.Record] {
 	return func(yield func(feed.Record) bool) {
-		c.lost, c.unwritable = 0, 0 // of the last time
+		c.lost, c.unwritable = 0, 0 // drop the counts of the previous pass
 		if _, c.ended = spool.Seek(0, io.SeekStart); c.ended != nil {
 			return
 		}
@@ -153,7 +153,7 @@ func (c *conversion) again(spool *os.File, check func(feed.Record) error) iter.S
 	}
 }
 
-// records are those of the feed that can be written.
+// records returns the records of the feed that can be written.
 func (c *conversion) records(write func(feed.Record) error) iter.Seq[feed.Record] {
 	return func(yield func(feed.Record) bool) {
 		d := c.decoder(c.from, false, func(v feed.Violation) {
@@ -174,7 +174,8 @@ func (c *conversion) records(write func(feed.Record) error) iter.Seq[feed.Record
 	}
 }
 
-// heading names the feed by where it was, or what its file is called; the folder is private.
+// heading returns the heading of the new feed. It names the feed by its URL, or by its file name without the
+// folder, which is private.
 func (c *conversion) heading(now feed.Time) feed.Heading {
 	id, title := c.from.name, c.from.name
 	if !feed.IsURI(id) {

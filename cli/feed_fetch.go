@@ -18,7 +18,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// A pipe is the body of an answer while it comes. It is read by one goroutine, and must be closed.
+// A pipe is the body of a response while it is received. It is read by one goroutine and must be closed.
 type pipe struct {
 	*io.PipeReader
 	answer source.Answer
@@ -27,7 +27,7 @@ type pipe struct {
 	wg     sync.WaitGroup
 }
 
-// fetch asks for u. Redirects are followed.
+// fetch requests u and follows redirects.
 func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	user, err := f.UserFor(u)
 	if err != nil {
@@ -58,14 +58,14 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause
 		}
-		w.CloseWithError(err) // nil is the end
+		w.CloseWithError(err) // a nil error makes it io.EOF
 		ended <- err
 	})
 	select {
 	case p.answer = <-s.begun:
 	case err := <-ended:
 		select {
-		case p.answer = <-s.begun: // and how it ended the reader is told
+		case p.answer = <-s.begun: // the reader gets the error
 		default:
 			p.Close()
 			return nil, feedFailure(ctx, source.Mask(u), err)
@@ -74,13 +74,13 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	return p, nil
 }
 
-// gzipped reports whether the server compressed what it sent.
+// gzipped reports whether the server compressed the response.
 func (p *pipe) gzipped() bool {
 	hops := p.answer.Hops
 	return len(hops) > 0 && http.Header(hops[len(hops)-1].Header).Get("Content-Encoding") != ""
 }
 
-// base is where the server has it, after redirects.
+// base returns the URL of the response after redirects.
 func (p *pipe) base() string {
 	if p.answer.URL == nil {
 		return ""
@@ -102,18 +102,20 @@ func (p *pipe) Close() {
 	p.client.CloseIdle()
 }
 
-// A pipeSink writes what a server sends into a pipe. Time counts while the server is waited for, and not while the reader is.
+// A pipeSink writes a response into a pipe. Its timers run while it waits for the server and stop while it
+// waits for the reader.
 type pipeSink struct {
 	w        *io.PipeWriter
 	begun    chan source.Answer
 	silent   *time.Timer
 	patience time.Duration
 	late     *time.Timer
-	left     time.Duration // until it is late
-	since    time.Time     // when the server was waited for again
+	left     time.Duration // until the late timer fires
+	since    time.Time     // the start of the current wait for the server
 }
 
-// newPipeSink begins to count the time; cancel is told when it is over. Until there is an answer, the client looks for silence.
+// newPipeSink starts the late timer. The timers call cancel when they fire. Until the response begins, the
+// client watches for silence.
 func newPipeSink(w *io.PipeWriter, patience, most time.Duration, cancel context.CancelCauseFunc) *pipeSink {
 	s := &pipeSink{w: w, begun: make(chan source.Answer, 1), patience: patience, left: most, since: time.Now()}
 	s.silent = time.AfterFunc(patience, func() { cancel(&silentError{patience}) })
@@ -134,7 +136,7 @@ func (s *pipeSink) WriteAt(p []byte, _ int64) (int, error) {
 	s.since = time.Now()
 	s.silent.Reset(s.patience)
 	s.late.Reset(s.left)
-	if err != nil { // the reader has enough
+	if err != nil { // the reader has closed the pipe
 		return n, source.ErrEnough
 	}
 	return n, nil
@@ -146,12 +148,12 @@ func (s *pipeSink) pause() {
 	s.left = max(0, s.left-time.Since(s.since))
 }
 
-// A silentError is a server that says nothing (rule 52).
+// A silentError means that the server sent nothing for some time (rule 52).
 type silentError struct{ patience time.Duration }
 
 func (e *silentError) Error() string { return fmt.Sprintf("no byte for %s", timeText(e.patience)) }
 
-// A lateError is a server that sends something now and then, and comes to no end (rule 52).
+// A lateError means that the response was not complete within the limit (rule 52).
 type lateError struct{ most time.Duration }
 
 func (e *lateError) Error() string { return fmt.Sprintf("not done within %s", timeText(e.most)) }

@@ -64,7 +64,7 @@ func (v *feedFind) run(ctx context.Context, words []string) error {
 	return v.tell(found)
 }
 
-// find looks at an answer: is it a feed itself, or does it name some?
+// find returns the feeds that a response names, or the response itself if it is a feed.
 func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 	var body io.Reader = p
 	if p.gzipped() {
@@ -100,7 +100,7 @@ func (v *feedFind) tell(found []foundEvent) error {
 			lines.write(e)
 			continue
 		}
-		_, name, _ := formats.OfType(e.Type) // which says more than news
+		_, name, _ := formats.OfType(e.Type) // more specific than the format
 		what := cmp.Or(name, e.Format)
 		if e.Where == "itself" {
 			what += " (itself)"

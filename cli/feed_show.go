@@ -81,7 +81,7 @@ func recordOf(at time.Time, r *feed.Record) recordEvent {
 	return e
 }
 
-// instant writes a time for programs. LIRS can have times of any year, which RFC 3339 has not.
+// instant formats a time in JSON. It returns "" for a year that RFC 3339 does not have; LIRS allows any year.
 func instant(t feed.Time) string {
 	if at := t.UTC(); t != 0 && at.Year() >= 0 && at.Year() <= 9999 {
 		return at.Format(time.RFC3339)
@@ -135,7 +135,7 @@ func (v *feedShow) run(ctx context.Context, words []string) error {
 	return nil
 }
 
-// shows reports whether a record is asked for.
+// shows reports whether a record matches --match.
 func (v *feedShow) shows(r *feed.Record) bool {
 	if len(v.globs) == 0 {
 		return true
@@ -149,7 +149,8 @@ func (v *feedShow) shows(r *feed.Record) bool {
 	return false
 }
 
-// recordLine is a record for people, in columns that do not depend on the other records: they are not known yet.
+// recordLine formats a record as a line. The columns have fixed widths, because the records that follow are
+// not known yet.
 func recordLine(r *feed.Record) string {
 	modified, size := "-", "-"
 	switch at := r.LastModified.UTC(); {
@@ -164,7 +165,7 @@ func recordLine(r *feed.Record) string {
 	return strings.TrimRight(fmt.Sprintf("%-23s  %8s  %s  %s", modified, size, r.URL, r.Title), " ")
 }
 
-// escapeLine is source.Escape for text that seldom needs it.
+// escapeLine is source.Escape with a fast path for text that needs no escaping.
 func escapeLine(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
 		return s
@@ -172,7 +173,8 @@ func escapeLine(s string) string {
 	return source.Escape(s)
 }
 
-// compileGlob makes an expression of a pattern of URLs, as those of watches are. Everything but stars stands for itself.
+// compileGlob compiles a pattern of URLs with the syntax of watches: * matches all but slashes, ** matches
+// everything.
 func compileGlob(pattern string) *regexp.Regexp {
 	quoted := regexp.QuoteMeta(pattern)
 	quoted = strings.ReplaceAll(quoted, `\*\*`, `.*`)

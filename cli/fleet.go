@@ -24,7 +24,7 @@ import (
 	"braid/internal/problem"
 )
 
-// fleetFlags say where the queue of a fleet is.
+// fleetFlags are the flags of the connection to a job queue.
 type fleetFlags struct {
 	Queue, QueueCreds, QueueCA, QueueCert, QueueKey string
 
@@ -33,14 +33,14 @@ type fleetFlags struct {
 
 const embedded = "embedded"
 
-// text is the queue for people, without secrets.
+// text returns the value of --queue with secrets masked.
 func (f *fleetFlags) text() string {
 	if strings.HasPrefix(f.Queue, embedded) {
 		return f.Queue
 	}
 	var places []string
 	for word := range strings.SplitSeq(f.Queue, ",") {
-		if _, err := url.Parse(word); err != nil { // a comma may be one of a password
+		if _, err := url.Parse(word); err != nil { // the comma may be part of a password
 			return job.MaskWord(f.Queue[strings.LastIndexByte(f.Queue, '@')+1:])
 		}
 		places = append(places, job.MaskWord(word))
@@ -48,7 +48,7 @@ func (f *fleetFlags) text() string {
 	return strings.Join(places, ",")
 }
 
-// check refuses what makes no sense, before anything is asked for.
+// check rejects contradictory flags before anything is connected.
 func (f *fleetFlags) check(command string) error {
 	lease := time.Duration(f.lease)
 	here := f.Queue == embedded || strings.HasPrefix(f.Queue, embedded+":")
@@ -77,7 +77,7 @@ func (f *fleetFlags) check(command string) error {
 	})
 }
 
-// refuseOthers refuses flags of the command line that say how to download: with --queue other processes do that.
+// refuseOthers rejects flags of the command line that are for downloading: with --queue, workers download.
 func refuseOthers(ctx context.Context, allowed []string, hint string) error {
 	line := configurationOf(ctx).Line
 	for _, name := range slices.Sorted(maps.Keys(line)) {
@@ -88,13 +88,14 @@ func refuseOthers(ctx context.Context, allowed []string, hint string) error {
 	return nil
 }
 
-// A fleetQueue is a connection, with the server in this process, if there is one.
+// A fleetQueue is a connection to a job queue, with its server if that runs in this process.
 type fleetQueue struct {
 	*jetstream.Queue
 	host *jetstream.Host
 }
 
-// files are what the connection is made with: what is in the folder of an embedded queue, if one is named, and files.
+// files returns the names of the files that the connection uses: those in the folder of an embedded queue, if
+// it is named, and those of the flags.
 func (f *fleetFlags) files() []string {
 	folder, named := strings.CutPrefix(f.Queue, embedded+":")
 	if !named {
@@ -103,7 +104,7 @@ func (f *fleetFlags) files() []string {
 	return append(job.OwnNames(folder, "lock", "jetstream", "control"), f.QueueCreds, f.QueueCA, f.QueueCert, f.QueueKey)
 }
 
-// open connects.
+// open connects to the job queue. A command "queue VERB" does not create it.
 func (f *fleetFlags) open(ctx context.Context, command string, log *slog.Logger) (*fleetQueue, error) {
 	if err := f.check(command); err != nil {
 		return nil, err
@@ -137,7 +138,7 @@ func (q *fleetQueue) Close() {
 	}
 }
 
-// failure is what a user is told of an error of the queue.
+// failure makes a problem of an error of the job queue.
 func (f *fleetFlags) failure(command string, err error) error {
 	if _, ok := errors.AsType[*problem.Problem](err); ok || errors.Is(err, context.Canceled) {
 		return err
@@ -170,7 +171,7 @@ func (f *fleetFlags) failure(command string, err error) error {
 	return x
 }
 
-// processName is what the others call this process.
+// processName returns the name of this process in the job queue.
 func processName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -179,7 +180,8 @@ func processName() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
 }
 
-// hostIn is the server of a folder, or of that of the user. A command that only shows or changes what is there makes no queue.
+// hostIn starts or joins the server of the queue in dir, or in the state folder if dir is "". If there is
+// true, a missing queue is an error.
 func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	if dir == "" {
 		if job.StateFolder() == "" {
@@ -205,10 +207,11 @@ func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	return h, nil
 }
 
-// tls is the configuration for a server elsewhere.
+// tls returns the TLS configuration for a remote server; nil without TLS.
 func (f *fleetFlags) tls() (*tls.Config, error) {
 	if f.QueueCreds != "" {
-		if _, err := os.Stat(f.QueueCreds); err != nil { // the library says it of the connection
+		// the library would report it as an error of the connection
+		if _, err := os.Stat(f.QueueCreds); err != nil {
 			return nil, problem.Local("credentials", f.QueueCreds, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"braid/objectstore"
 )
 
-// A getCommand is one run of braid get: its options, and what comes of them.
+// A getCommand is one run of braid get: its options and its state.
 type getCommand struct {
 	Job *job.Defaults
 	streams
@@ -34,7 +34,7 @@ func newGetCommand(s streams) *getCommand {
 	return &getCommand{Job: newDefaults(s), streams: s, outputFlags: newOutputFlags(s)}
 }
 
-// newDefaults are the options of a command that downloads.
+// newDefaults returns the download options of a command with their default values.
 func newDefaults(s streams) *job.Defaults {
 	return &job.Defaults{Options: job.Options{Input: job.Input{Stdin: s.in}}, Stdout: s.out, Agent: agent()}
 }
@@ -44,7 +44,7 @@ func newGet(s streams) (action, targets) {
 	return g.run, targetsOf(g)
 }
 
-// check refuses flags that contradict each other or the operands.
+// check rejects flags that contradict each other or the operands.
 func (g *getCommand) check(words []string) error {
 	several := len(words) > 1 || g.Job.Input.InputFile != ""
 	return firstMisuse(append(g.objectMisuses(), []wrongUse{
@@ -82,8 +82,8 @@ func (g *getCommand) check(words []string) error {
 	}...))
 }
 
-// yield drops what the settings and the environment say of files where the command line wants the bytes elsewhere: it
-// is for other downloads. On the command line it would be a mistake.
+// yield drops options of the settings and the environment that contradict the destination on the command
+// line. They are meant for other downloads; on the command line such a contradiction is an error.
 func (g *getCommand) yield(c *job.Settings) {
 	switch objects := c.Line["to"] || objectstore.IsURL(g.Job.Out); {
 	case objects && !c.Line["dir"]:

@@ -15,13 +15,13 @@ import (
 	"braid/source"
 )
 
-// A batch shows the downloads of a list. What happens in them is put on a queue; one goroutine takes it from there, and
-// it alone uses the fields below hooks until all downloads have ended.
+// A batch shows the downloads of a list. Downloads put their events on a queue. One goroutine reads the
+// queue; until all downloads have ended, only that goroutine uses the fields below hooks.
 type batch struct {
 	get   *getCommand
 	ctx   context.Context
 	put   func(file int, ev any)
-	hooks *mailbox[*ending] // of files that came
+	hooks *mailbox[*ending] // completed files whose hooks have to run
 
 	count    tally
 	began    time.Time
@@ -29,9 +29,9 @@ type batch struct {
 	recent   recent
 	outcomes outcomes
 	speed    report.Speed
-	shown    time.Time        // when the progress was shown last
-	inTheWay int              // how many files are there and not known to be the right ones
-	firstWay *problem.Problem // of the first of them
+	shown    time.Time        // when the progress was last shown
+	inTheWay int              // the number of existing files that are not known to be the right ones
+	firstWay *problem.Problem // the problem of the first of them
 }
 
 func newBatch(ctx context.Context, g *getCommand, files int) *batch {
@@ -41,7 +41,7 @@ func newBatch(ctx context.Context, g *getCommand, files int) *batch {
 	}
 }
 
-// An ending is how the download of a file ended.
+// An ending is the result of the download of a file.
 type ending struct {
 	file   int
 	req    download.Request
@@ -49,7 +49,7 @@ type ending struct {
 	err    error
 }
 
-// several downloads the files of a list, some at a time, and returns the exit code.
+// several downloads the files of a list concurrently and returns the exit code.
 func (g *getCommand) several(ctx context.Context, client *download.Client, list *job.List) int {
 	client.HTTP.IdlePerHost = max(int(g.MaxConcurrentDownloads), download.MostAtOnce)
 	b := newBatch(ctx, g, list.Files)
@@ -73,7 +73,7 @@ func (g *getCommand) several(ctx context.Context, client *download.Client, list 
 	return b.close()
 }
 
-// observed makes requests report what happens, if anything shows it.
+// observed sets the observer of each request, if the events are shown or recorded.
 func (b *batch) observed(requests iter.Seq[download.Request]) iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
 		file := 0
@@ -91,7 +91,7 @@ func (b *batch) observed(requests iter.Seq[download.Request]) iter.Seq[download.
 	}
 }
 
-// ended takes note of the end of a download; files are counted from 0 here.
+// ended records the end of a download. File counts from 0.
 func (b *batch) ended(file int, req download.Request, result download.Result, err error) {
 	b.get.folders.made(result.Folders)
 	if b.get.ended != nil {
@@ -104,8 +104,8 @@ func (b *batch) ended(file int, req download.Request, result download.Result, er
 	}
 }
 
-// runHooks runs hooks while others are downloaded, one at a time. What they print is shown when they have ended, as others
-// write on the screen meanwhile.
+// runHooks runs the hooks one at a time while downloads continue. The output of a hook is shown after the
+// hook has ended, because downloads write to the screen meanwhile.
 func (b *batch) runHooks() {
 	for e := range b.hooks.all() {
 		var out beginning
@@ -115,7 +115,7 @@ func (b *batch) runHooks() {
 	}
 }
 
-// leaves reports whether the error is a file in the way that the user wants to keep.
+// leaves reports whether the error is an existing file that --no-clobber keeps.
 func (g *getCommand) leaves(err error) bool { return g.NoClobber && errors.Is(err, fs.ErrExist) }
 
 func (b *batch) apply(m moment) {
@@ -149,7 +149,7 @@ func (b *batch) apply(m moment) {
 	}
 }
 
-// progress is how far the batch is.
+// progress returns the progress of the batch.
 func (b *batch) progress(at time.Time) progress {
 	share := 0.0
 	for _, f := range b.running {
@@ -160,7 +160,7 @@ func (b *batch) progress(at time.Time) progress {
 	return b.count.progress(len(b.running), share, b.speed.Now(at, b.count.Fetched), at.Sub(b.began))
 }
 
-// conclude shows how a download ended, and counts it.
+// conclude shows the result of a download and counts it.
 func (b *batch) conclude(m moment, f *renderer, e *ending) {
 	g, result := b.get, e.result
 	b.count.Fetched += max(0, result.Fetched-f.Arrived)
@@ -193,7 +193,7 @@ func (b *batch) conclude(m moment, f *renderer, e *ending) {
 	}
 }
 
-// failed shows why a download brought no file. What was interrupted is shown once, at the end.
+// failed shows the failure of a download. Interruptions are summarized at the end.
 func (b *batch) failed(m moment, f *renderer, e *ending, x *outcome) {
 	g := b.get
 	if g.leaves(e.err) {
@@ -226,15 +226,15 @@ func (b *batch) failed(m moment, f *renderer, e *ending, x *outcome) {
 	}
 }
 
-// isThere takes note of a file that is in the way. A list that was downloaded before from servers without digests has
-// thousands: they are told together, in the end.
+// isThere counts a file that is in the way. All such files share one message at the end: a list that was
+// downloaded before from servers without digests has thousands.
 func (b *batch) isThere(f *problem.Problem) {
 	if b.inTheWay++; b.inTheWay == 1 {
 		b.firstWay = f
 	}
 }
 
-// thereFailure is what is told of files that are in the way; nil if there is none.
+// thereFailure returns the problem of all files that are in the way; nil without any.
 func (b *batch) thereFailure() *problem.Problem {
 	if b.inTheWay < 2 {
 		return b.firstWay
@@ -246,7 +246,7 @@ func (b *batch) thereFailure() *problem.Problem {
 	return &f
 }
 
-// close shows what became of the batch and returns the exit code.
+// close shows the summary of the batch and returns the exit code.
 func (b *batch) close() int {
 	screen, elapsed := b.get.screen, time.Since(b.began)
 	b.recent.flush(b.recent.since.Add(recentTime), screen)

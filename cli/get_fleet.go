@@ -11,14 +11,14 @@ import (
 	"braid/internal/problem"
 )
 
-// enqueueing are the flags that make sense where others download.
+// enqueueing lists the flags that can be used where workers download.
 var enqueueing = []string{"queue", "queue-creds", "queue-ca", "queue-cert", "queue-key", "input-file", "priority",
 	"quiet", "verbose", "json"}
 
-// An enqueuing is a get that puts files into the queue of a fleet in place of downloading them.
+// An enqueuing is a getCommand that adds files to a job queue instead of downloading them.
 type enqueuing struct{ *getCommand }
 
-// run puts what the operands and the list name into the queue of a fleet, and returns when it is stored there.
+// run adds the files of the operands and the list to the job queue. It returns when they are stored.
 func (g enqueuing) run(ctx context.Context, words []string) error {
 	if err := refuseOthers(ctx, enqueueing,
 		"braid work --help; a list (-i) has options of its files: out=NAME, checksum=sha-256=HEX"); err != nil {
@@ -78,7 +78,7 @@ type queuedEvent struct {
 	News string `json:"news"` // queued, known, queued already, or next: a worker has an earlier report of it
 }
 
-// tell shows what became of a report.
+// tell shows the result of a report.
 func (g enqueuing) tell(j *fleet.Job, news fleet.News) error {
 	if g.JSON {
 		lines := lineWriter{w: g.streams.out}

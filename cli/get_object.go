@@ -5,10 +5,10 @@ import (
 	"braid/objectstore"
 )
 
-// agent is the name of this program and its version, for object stores.
+// agent returns the name and version of this program for object stores.
 func agent() string { return "braid/" + thisBuild().version }
 
-// misuses are what makes no sense for objects.
+// objectMisuses returns the misuses of flags with a destination in an object store.
 func (g *getCommand) objectMisuses() []wrongUse {
 	if g.Job.To == "" && !objectstore.IsURL(g.Job.Out) {
 		return nil
@@ -33,7 +33,7 @@ func (g *getCommand) objectMisuses() []wrongUse {
 	}
 }
 
-// keptIn is where something was kept that is no file.
+// keptIn describes where the part of a file was kept.
 func keptIn(e *download.Error) string {
 	if objectstore.IsURL(e.Part) {
 		return "uploaded to " + e.Part + ", where nothing is visible yet"

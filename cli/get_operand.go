@@ -9,7 +9,7 @@ import (
 	"braid/source"
 )
 
-// severalInOne downloads the files of a document that came in place of the one file that was asked for.
+// severalInOne downloads the files of a document that a server sent in place of the requested file.
 func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, d *download.Document, r download.Request) int {
 	list, err := job.NewListOf(g.Job, d, r)
 	if err != nil {
@@ -18,8 +18,8 @@ func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, 
 	return g.all(ctx, client, list)
 }
 
-// showNotes says what documents have that is not used, and what cannot be downloaded of them. It returns the exit code
-// for that.
+// showNotes shows the notes of documents and the files in them that cannot be downloaded. It returns the exit
+// code of the latter.
 func (g *getCommand) showNotes(ctx context.Context, list *job.List) int {
 	code := exitDone
 	tell := func(say func(string, ...any), notes []string) {

@@ -14,11 +14,11 @@ import (
 	"braid/source"
 )
 
-// An outcome is what became of one file of a batch.
+// An outcome is the result of one file of a batch.
 type outcome struct {
 	outcomeLine
 	elapsed time.Duration
-	proven  string // what by, or that it is not
+	proven  string // the evidence, or the lack of it
 }
 
 // outcomeLine is one of the results in the last event of a batch.
@@ -36,22 +36,23 @@ type outcomeLine struct {
 // The states of an outcome.
 const (
 	wasDone        = "done"
-	wasThere       = "there" // before
-	wasLeft        = "left"  // another file of that name, which the user wants to keep
+	wasThere       = "there" // complete before this run
+	wasLeft        = "left"  // another file of that name, kept by --no-clobber
 	wasFailed      = "failed"
 	wasInterrupted = "unfinished"
 )
 
 const (
-	// mostOutcomes are kept of a batch, for its last event.
+	// mostOutcomes is the number of outcomes in the last event of a batch.
 	mostOutcomes = 1000
-	// mostRows is how many files a table at the end has; of more, the first ones would have left the screen.
+	// mostRows is the number of files up to which a table is shown; the first rows of a longer one would
+	// scroll off the screen.
 	mostRows = 40
-	// fewRows need no table: their results are the lines above.
+	// fewRows is the number of files up to which no table is shown: the lines above show the same.
 	fewRows = 2
 )
 
-// outcomes are those of a batch, as many as are kept.
+// outcomes collects up to mostOutcomes outcomes and counts the others.
 type outcomes struct {
 	kept []outcome
 	more int
@@ -65,8 +66,8 @@ func (o *outcomes) add(x outcome) {
 	o.kept = append(o.kept, x)
 }
 
-// table says what became of each file, in the order of the list. It is empty if there are too many for one, or so few
-// that the lines above it have just said so.
+// table returns a table of the outcomes in the order of the list. It is empty for more than mostRows files or
+// no more than fewRows.
 func (o *outcomes) table(width int) []string {
 	if n := len(o.kept) + o.more; n <= fewRows || n > mostRows {
 		return nil
@@ -95,24 +96,24 @@ func (o *outcomes) table(width int) []string {
 	return narrow(columns(rows), width)
 }
 
-// recent holds results of a batch back for a moment: many results within it share a line.
+// A recent delays the results of a batch for recentTime, so that many results can share a line.
 type recent struct {
 	since  time.Time
 	groups []group
 }
 
-// A group is results that were proven in the same way.
+// A group is a set of results with the same evidence.
 type group struct {
 	proven      string
 	first, last string
-	lines       []string // the first of them
+	lines       []string // of the first results
 	n           int
 	size        int64
 }
 
 const (
 	recentTime = 500 * time.Millisecond
-	// fewLines is how many results of a moment have a line each.
+	// fewLines is the number of results in a group that have a line each.
 	fewLines = 3
 )
 
@@ -134,7 +135,7 @@ func (r *recent) add(at time.Time, name string, size int64, line, proven string)
 	}
 }
 
-// flush writes what was held back for long enough.
+// flush writes the delayed results once recentTime has passed.
 func (r *recent) flush(at time.Time, to *screen) {
 	if at.Sub(r.since) < recentTime {
 		return
@@ -150,17 +151,17 @@ func (r *recent) flush(at time.Time, to *screen) {
 	r.groups = nil
 }
 
-// A tally counts what became of the files of a batch.
+// A tally counts the outcomes of a batch.
 type tally struct {
 	batchCounts
-	before int   // of those in place, how many were there before
-	left   int   // of another content, which the user wants to keep
-	kept   int64 // bytes of those that were interrupted
+	before int   // files of Complete that were complete before this run
+	left   int   // other files of that name, kept by --no-clobber
+	kept   int64 // bytes that interrupted downloads have kept
 	code   int
-	why    []string // they failed, as far as there is room for it
+	why    []string // reasons of the first failures
 }
 
-// mostReasons is how many failures are repeated at the end.
+// mostReasons is the number of failures that are repeated at the end.
 const mostReasons = 20
 
 func (c *tally) ended() int { return c.Complete + c.left + c.Failed + c.Unfinished }
@@ -186,11 +187,11 @@ func (c *tally) lost(f *problem.Problem) {
 	}
 }
 
-// add takes an exit code into that of the batch.
+// add combines an exit code with that of the batch.
 func (c *tally) add(code int) { c.code = batchCode([]int{c.code, code}) }
 
-// summary is what there is to say in the end. The reasons of failures are repeated, as other lines may have
-// moved them off the screen, unless a table had them.
+// summary returns the last lines of a batch. It repeats the reasons of failures if other lines may have
+// scrolled them off the screen and no table shows them.
 func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	n := files(c.Files)
 	if c.Complete < c.Files {
@@ -216,7 +217,7 @@ func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	if hadTable {
 		return lines
 	}
-	if c.ended() > len(c.why)+2 { // else nothing came between
+	if c.ended() > len(c.why)+2 { // else they are still on the screen
 		lines = append(lines, c.why...)
 	}
 	if more := c.Failed - len(c.why); more > 0 {
@@ -225,7 +226,7 @@ func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	return lines
 }
 
-// proven says how many of the files that are in place are verified.
+// proven describes how many of the complete files are verified.
 func (c *tally) proven() string {
 	const hint = " (give one with checksum=sha-256=HEX in a list, -i)"
 	switch unverified := c.Complete - c.Verified - c.Checked; {
@@ -248,7 +249,7 @@ func (c *tally) proven() string {
 	}
 }
 
-// unfinishedFailure says what an interruption left undone. It is nil if there was none.
+// unfinishedFailure returns the problem of an interrupted batch; nil if it was not interrupted.
 func (c *tally) unfinishedFailure(ctx context.Context) *problem.Problem {
 	if c.Unfinished+c.NotBegun == 0 || ctx.Err() == nil {
 		return nil
@@ -264,11 +265,11 @@ func (c *tally) unfinishedFailure(ctx context.Context) *problem.Problem {
 	return f
 }
 
-// files counts files, as in "2,000 files".
+// files formats a number of files, as in "2,000 files".
 func files(n int) string { return strings.Replace(count(n, "file"), strconv.Itoa(n), grouped(n), 1) }
 
-// progress is how far a batch is whose running files are done by a share: two that are half through are one. The size
-// is not known; the number of files is, and the bar counts in thousandths of one.
+// progress returns the progress of a batch. Share is the sum of the fractions of the running files that are
+// done. The total size is not known, so the bar counts in thousandths of a file.
 func (c *tally) progress(running int, share, rate float64, elapsed time.Duration) progress {
 	ended, total := grouped(c.ended()), files(c.Files)
 	p := progress{
@@ -277,7 +278,7 @@ func (c *tally) progress(running int, share, rate float64, elapsed time.Duration
 		by:     fmt.Sprintf("%-13s", grouped(running)+" at a time"), active: running, several: true,
 	}
 	p.done = min(int64(1000*(float64(c.ended())+share)), p.size)
-	if p.done > 0 && elapsed >= time.Second { // if the rest is like what there was
+	if p.done > 0 && elapsed >= time.Second { // assumes that the remaining files take as long
 		p.left = timeLeft(p.done, p.size, float64(p.done)/elapsed.Seconds())
 	}
 	return p

@@ -46,7 +46,7 @@ type placeLine struct {
 	RTT  float64 `json:"rtt,omitempty"`  // seconds, as remembered
 }
 
-// planAll says what would become of each file on the list, and returns the exit code that is known so far.
+// planAll shows the plan of each file on the list and returns the exit code as far as it is known.
 func (g *getCommand) planAll(ctx context.Context, client *download.Client, list *job.List) int {
 	codes := []int{g.showNotes(ctx, list)}
 	for r := range list.All() {
@@ -63,7 +63,7 @@ func (g *getCommand) planAll(ctx context.Context, client *download.Client, list 
 func (g *getCommand) plan(ctx context.Context, client *download.Client, r download.Request, several bool) int {
 	w := newRenderer(g.screen, nil, several)
 	r.Observe = func(ev download.Event) { w.apply(moment{at: time.Now(), ev: ev}) }
-	if g.Job.Dir != "" && r.Dir == g.Job.Dir { // which the command makes
+	if g.Job.Dir != "" && r.Dir == g.Job.Dir { // the command makes the folder
 		r.MakeDir = true
 	}
 	h, err := client.Plan(ctx, r)
@@ -87,7 +87,7 @@ func (g *getCommand) plan(ctx context.Context, client *download.Client, r downlo
 	return exitDone
 }
 
-// wouldFail says why the download would fail, or the plan did.
+// wouldFail reports the problem that the download would have, or that the plan had.
 func (g *getCommand) wouldFail(ctx context.Context, err error) int {
 	if g.ended != nil {
 		g.ended(-1, download.Request{}, download.Result{}, err)
@@ -98,7 +98,7 @@ func (g *getCommand) wouldFail(ctx context.Context, err error) int {
 	return exitCode(f)
 }
 
-// tellPlan writes to standard output what would be done.
+// tellPlan writes the plan to standard output.
 func (g *getCommand) tellPlan(h download.Plan, fails, several bool) error {
 	if g.lines != nil {
 		g.lines.write(newPlanEvent(time.Now(), h, fails))
@@ -111,7 +111,7 @@ func (g *getCommand) tellPlan(h download.Plan, fails, several bool) error {
 	return printLines(g.streams.out, lines)
 }
 
-// planLines are the plan as text.
+// planLines formats the plan as text.
 func planLines(h download.Plan, most int) []string {
 	size := ", of unknown size"
 	if n := sizeKnown(h); n >= 0 {
@@ -149,7 +149,7 @@ func sizeKnown(h download.Plan) int64 {
 	return h.File.Size
 }
 
-// onDisk says what is there.
+// onDisk describes the existing data of the file.
 func onDisk(h download.Plan) string {
 	switch {
 	case h.Done != nil && h.Done.AlreadyComplete:
@@ -188,7 +188,7 @@ func saidText(s download.Signed, trusts bool) string {
 	return text
 }
 
-// expected is what the file would be proven by, if it is the right one.
+// expected describes the evidence that the file would have.
 func expected(h download.Plan) string {
 	var by []string
 	for _, c := range h.Claims {
@@ -211,7 +211,7 @@ func expected(h download.Plan) string {
 	return "unverified: no checksum is known (give one with --sha256)"
 }
 
-// reasonsOf say why a place is one, and why it stands where it does.
+// reasonsOf returns the origin of a place and the reasons of its position in the order.
 func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 	switch p.Role {
 	case download.TheURL:

@@ -16,16 +16,16 @@ import (
 	"braid/internal/report"
 )
 
-// A reporter draws what happened in the downloads of one command, if the user named a file for that.
+// A reporter writes the page of --report about the downloads of a command.
 type reporter struct {
 	path  string
-	limit rates // of --limit-rate
-	now   int64 // what it was when the downloads began
+	limit rates // the value of --limit-rate
+	now   int64 // the limit when the downloads began
 	page  report.Page
 }
 
-// newReporter makes sure, before anything is transferred, that the page will have a place: an old report may be
-// replaced, and no other file (rule 3). The reporter is nil if no page is wanted.
+// newReporter checks, before anything is transferred, that the page can be written: an old report may be
+// replaced, any other file may not (rule 3). It returns nil if path is "".
 func newReporter(path string, limit rates) (*reporter, error) {
 	if path == "" {
 		return nil, nil
@@ -37,10 +37,10 @@ func newReporter(path string, limit rates) (*reporter, error) {
 	return &reporter{path: path, limit: limit, now: now}, nil
 }
 
-// errNoReport keeps a file that is not a report.
+// errNoReport is the error for an existing file that is not a report.
 var errNoReport = errors.New("exists, and is not a report of braid")
 
-// placeFor finds out whether a report may be written at path.
+// placeFor checks that a report may be written at path.
 func placeFor(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +72,8 @@ func reportFailure(path string, err error) *problem.Problem {
 	return problem.Local("report", path, err).WithHint("--report takes another name")
 }
 
-// fileURL is what a terminal makes a link of, and a browser takes; the path itself if it cannot be made absolute.
+// fileURL returns the file URL of path, which terminals show as a link; path itself if it cannot be made
+// absolute.
 func fileURL(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -81,7 +82,7 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/")}).String()
 }
 
-// add puts a download that ended on the page.
+// add adds an ended download to the page.
 func (p *reporter) add(r *report.Recorder) {
 	if p != nil {
 		if r.Limit = p.now; p.changed() {
@@ -91,13 +92,13 @@ func (p *reporter) add(r *report.Recorder) {
 	}
 }
 
-// changed reports whether the limit became another one meanwhile.
+// changed reports whether the limit has changed since the downloads began.
 func (p *reporter) changed() bool {
 	now, _ := p.limit.At(time.Now())
 	return now != p.now
 }
 
-// write writes the page, also when downloads failed. Only the user may read it.
+// write writes the page, even if downloads failed. Only the user may read the file.
 func (p *reporter) write() error {
 	if p == nil {
 		return nil

@@ -17,10 +17,10 @@ import (
 	"braid/internal/problem"
 )
 
-// run downloads the file that the operand names, or several.
+// run downloads the files that the operands name.
 func (g *getCommand) run(ctx context.Context, words []string) error {
 	g.yield(configurationOf(ctx))
-	if configurationOf(ctx).Line["queue"] { // what the environment says of it is for watchers and workers
+	if configurationOf(ctx).Line["queue"] { // in the environment the queue is for watchers and workers
 		return enqueuing{g}.run(ctx, words)
 	}
 	return g.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*job.List, error) {
@@ -31,7 +31,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	})
 }
 
-// carryOut downloads what is on a list. The user typed words.
+// carryOut downloads the files of the list that make returns. Words are the operands.
 func (g *getCommand) carryOut(ctx context.Context, words []string,
 	make func(context.Context, *download.Client) (*job.List, error)) error {
 	g.screen = g.outputFlags.screen(g.streams)
@@ -77,7 +77,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 	return g.finish(ctx, g.all(ctx, client, list))
 }
 
-// all downloads what is on the list and returns the exit code.
+// all downloads the files of the list and returns the exit code.
 func (g *getCommand) all(ctx context.Context, client *download.Client, list *job.List) int {
 	code := g.showNotes(ctx, list)
 	if list.Files == 1 {
@@ -92,7 +92,7 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *job
 	return batchCode([]int{code, g.several(ctx, client, list)})
 }
 
-// remember keeps for the next run what this one learned. Nothing is lost if that fails.
+// remember saves the state for the next run. An error is not a failure of the command.
 func (g *getCommand) remember(client *download.Client) {
 	client.State.Save()
 	if g.Job.Newer.IfNewer && client.State.Dir == "" {
@@ -103,8 +103,8 @@ func (g *getCommand) remember(client *download.Client) {
 	}
 }
 
-// finish writes the report, whatever the exit code of the downloads is. That it cannot be written is an exit code of its
-// own only where all else went well; what was downloaded stays.
+// finish writes the report, whatever the exit code of the downloads is. An error in writing it determines the
+// exit code only if all downloads succeeded; the files stay.
 func (g *getCommand) finish(ctx context.Context, code int) error {
 	if err := g.reporter.write(); err != nil {
 		told := g.report(problemOf(ctx, err))
@@ -124,7 +124,7 @@ func (g *getCommand) leave(code int) error {
 	return nil
 }
 
-// makeFolder makes the folder that -d names, unless -o leads elsewhere.
+// makeFolder makes the folder of -d, unless -o has an absolute path.
 func (g *getCommand) makeFolder() error {
 	if g.Job.Dir == "" || filepath.IsAbs(g.Job.Out) {
 		return nil
@@ -136,7 +136,7 @@ func (g *getCommand) makeFolder() error {
 	return nil
 }
 
-// one downloads one file, tells the user how it went and returns the exit code.
+// one downloads one file, shows the result and returns the exit code.
 func (g *getCommand) one(ctx context.Context, client *download.Client, r download.Request) int {
 	w := newRenderer(g.screen, g.lines, false)
 	w.asked, w.table, r.Detail = g.streams.asked, g.Verbose, g.Verbose || g.reporter != nil
@@ -162,7 +162,8 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	if err != nil {
 		w.shares(result.Sources)
 		f := downloadProblem(ctx, err)
-		if r.Stream != nil && f.Kind == download.Mismatch && len(bringers(result)) > 1 { // what is out cannot be taken back
+		// bytes on standard output cannot be taken back
+		if r.Stream != nil && f.Kind == download.Mismatch && len(bringers(result)) > 1 {
 			f.Hint = "one of the mirrors sent other bytes; into a file (-o NAME) they would be fetched anew"
 		}
 		g.report(f)
@@ -181,7 +182,7 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	return batchCode([]int{code, g.written(ctx)})
 }
 
-// written tells when --json could not be written, and is the exit code for that.
+// written reports an error in writing the output of --json and returns its exit code.
 func (g *getCommand) written(ctx context.Context) int {
 	if g.lines == nil || g.lines.err == nil {
 		return exitDone
@@ -191,28 +192,28 @@ func (g *getCommand) written(ctx context.Context) int {
 	return exitCode(f)
 }
 
-// told tells the user of a failure and returns its exit code.
+// told reports a failure and returns its exit code.
 func (g *getCommand) told(ctx context.Context, err error) int {
 	f := downloadProblem(ctx, err)
 	g.report(f)
 	return exitCode(f)
 }
 
-// report tells the user of a failure and leaves the exit code.
+// report reports a failure and returns its exit code as an error.
 func (g *getCommand) report(f *problem.Problem) error {
 	g.lines.write(newErrorEvent(moment{at: time.Now()}, f))
 	g.screen.fail(f)
 	return reported(exitCode(f))
 }
 
-// folders are those that were missing before downloads began. Those of them that are empty in the end are removed: a run that
-// brought nothing leaves nothing.
+// folders records the folders that were missing before the downloads. Those that are empty at the end are
+// removed, so that a run without files leaves nothing behind.
 type folders struct {
 	missing map[string]bool
-	last    string // that was looked at
+	last    string // the last folder that was checked
 }
 
-// note looks which folders on the way to dir are missing, dir included.
+// note records the missing folders on the path to dir, including dir.
 func (f *folders) note(dir string) {
 	dir = filepath.Clean(dir)
 	if dir == f.last {
@@ -230,7 +231,8 @@ func (f *folders) note(dir string) {
 	}
 }
 
-// made takes note of folders that a download has made, as those of a document's name, which came as the answer to a URL.
+// made records folders that a download has made, such as those in the file names of a document that came as
+// the response to a URL.
 func (f *folders) made(paths []string) {
 	for _, path := range paths {
 		if f.missing == nil {
@@ -240,7 +242,7 @@ func (f *folders) made(paths []string) {
 	}
 }
 
-// noted are requests whose folders have been looked at.
+// noted returns the requests and calls note for the folder of each.
 func (f *folders) noted(requests iter.Seq[download.Request]) iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
 		for r := range requests {
@@ -254,12 +256,12 @@ func (f *folders) noted(requests iter.Seq[download.Request]) iter.Seq[download.R
 	}
 }
 
-// tidy removes what is empty, the deepest first.
+// tidy removes the recorded folders that are empty, deepest first.
 func (f *folders) tidy() {
 	paths := slices.SortedFunc(maps.Keys(f.missing), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, path := range paths {
 		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeDir {
-			os.Remove(path) // fails if something is in it
+			os.Remove(path) // fails if the folder is not empty
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"braid/internal/option"
 )
 
-// helpOf writes the help of a command.
+// helpOf returns the help of a command.
 func helpOf(c option.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "braid %s: %s\n\nUsage:\n", c.Name, c.Summary)
@@ -34,7 +34,7 @@ func helpOf(c option.Command) string {
 	return b.String()
 }
 
-// rootHelp writes the help of the command without a command.
+// rootHelp returns the help of the program.
 func rootHelp(c option.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "braid: %s\n\nUsage:\n", c.Summary)
@@ -63,7 +63,7 @@ func writeCommands(b *strings.Builder, c option.Command, more ...[]string) {
 	writeLines(b, columns(append(rows, more...)))
 }
 
-// units explains once how the values of several flags are written.
+// units explains the notation of values that occur in the options.
 func units(options []option.Option) string {
 	words := map[string]bool{}
 	for _, o := range options {
@@ -91,7 +91,7 @@ func writeExamples(b *strings.Builder, examples []option.Example) {
 	}
 }
 
-// writeFlags writes flags by group.
+// writeFlags writes the flags by group.
 func writeFlags(b *strings.Builder, c option.Command) {
 	for heading, options := range c.Groups() {
 		var rows [][]string
@@ -103,8 +103,8 @@ func writeFlags(b *strings.Builder, c option.Command) {
 	}
 }
 
-// flagRow shows the letters of a flag before its first long name, "-o, --out NAME". Further ones are those that other
-// programs have.
+// flagRow returns the row of a flag, with its letters before its first long name: "-o, --out NAME". Further
+// long names exist for users of other programs and are left out.
 func flagRow(o option.Option) []string {
 	letters, long := "", ""
 	for _, name := range strings.Fields(o.Names) {
@@ -118,10 +118,10 @@ func flagRow(o option.Option) []string {
 	return []string{strings.TrimRight("  "+letters+long+" "+o.Value(), " "), o.Text()}
 }
 
-// helpWidth is where lines of help end.
+// helpWidth is the width of the lines of help.
 const helpWidth = 100
 
-// wrapLast breaks the last cell of each row of columns so that lines end before helpWidth.
+// wrapLast wraps the last cell of each row of columns so that no line is longer than helpWidth.
 func wrapLast(rows [][]string) (wrapped [][]string) {
 	first := 0
 	for _, row := range rows {
@@ -141,7 +141,7 @@ func wrapLast(rows [][]string) (wrapped [][]string) {
 	return wrapped
 }
 
-// columns lines up the cells of rows, two spaces apart.
+// columns aligns the cells of rows, two spaces apart.
 func columns(rows [][]string) []string {
 	var widths []int
 	for _, row := range rows {

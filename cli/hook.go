@@ -23,14 +23,15 @@ import (
 	"braid/verify"
 )
 
-// A hook is a program of the user's that runs when a file is in place (--on-complete). There is no shell: names of files come
-// from outside, and in a shell's text they could be commands. What is known of the file is in the environment.
+// A hook is a program that runs when a file is complete (--on-complete). It runs without a shell, because
+// file names come from servers and a shell could take them for commands. The environment has the facts about
+// the file.
 type hook struct{ args []string }
 
-// errNoProgram is a hook without a program.
+// errNoProgram is the error for a hook without a program.
 var errNoProgram = errors.New("names no program")
 
-// Set reads what a user writes. A program that is not there is a mistake to be told of before the download.
+// Set parses the command of the hook. A program that does not exist is an error before the download.
 func (h *hook) Set(s string) error {
 	args, err := splitWords(s)
 	if err != nil {
@@ -48,11 +49,11 @@ func (h *hook) Set(s string) error {
 
 func (h *hook) String() string { return strings.Join(h.args, " ") }
 
-// wanted reports whether the program is to run for a result: the file is in place, and was not before, or the program
-// has not ended with 0 since.
+// wanted reports whether the hook has to run for a result: the file is complete, and either it was not before
+// or the hook has not succeeded since.
 func (h *hook) wanted(r download.Result) bool { return len(h.args) > 0 && r.Path != "" && r.Due }
 
-// forgotten warns of a file whose program has not ended with 0 in an earlier run, if this one has none.
+// forgotten warns if the hook of an earlier run failed for the file and this run has none.
 func (h *hook) forgotten(screen *screen, r download.Result) {
 	if r.Due && len(h.args) == 0 {
 		path := source.Escape(r.Path)
@@ -61,12 +62,12 @@ func (h *hook) forgotten(screen *screen, r download.Result) {
 	}
 }
 
-// filePrefix is what the variables about a file begin with. BRAID_ alone would make flags of some of them, for a program that
-// runs braid.
+// filePrefix is the prefix of the environment variables about a file. With BRAID_ alone, some of them would
+// be flags of a braid that the hook runs.
 const filePrefix = "BRAID_FILE_"
 
-// fileEnvironment is what the hook is told of a file. Secrets in the URL are masked (rule 62): other programs, and those of
-// other users' that a hook starts, see the environment.
+// fileEnvironment returns the environment variables about a file. Secrets in the URL are masked (rule 62),
+// because other programs can read the environment, such as those that the hook starts as other users.
 func fileEnvironment(req download.Request, r download.Result) []string {
 	signers := []string{}
 	for _, a := range r.Proof.Signatures() {
@@ -94,7 +95,7 @@ func fileEnvironment(req download.Request, r download.Result) []string {
 	}
 }
 
-// absolute is a path that a program in any folder can use, and that no program takes for a flag.
+// absolute returns a path that is valid in any folder and that no program takes for a flag.
 func absolute(path string) string {
 	if objectstore.IsURL(path) {
 		return path
@@ -105,38 +106,40 @@ func absolute(path string) string {
 	return path
 }
 
-// run runs the program and waits for it. A word {} is the path. What it prints goes to w. When ctx ends, so does it.
+// run runs the hook and waits for it. A word {} is replaced by the path. Output goes to w. The end of ctx
+// ends the hook.
 func (h *hook) run(ctx context.Context, w io.Writer, path string, env []string) error {
 	p := program.Program{Args: h.args, Path: absolute(path),
 		Env: append(slices.DeleteFunc(os.Environ(), ofHooks), env...), Out: w}
 	return p.Run(ctx)
 }
 
-// ofHooks tells the variables that are not for hooks: those of another file, and what would make a braid that a hook runs
-// run it again.
+// ofHooks reports whether an environment variable is withheld from hooks: those about another file, and the
+// one that would make a braid that the hook runs run the hook again.
 func ofHooks(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return strings.HasPrefix(name, filePrefix) || name == option.Variable("on-complete")
 }
 
-// hooked is how a hook ended.
+// A hooked is the result of a hook.
 type hooked struct {
 	path   string
 	err    error
 	took   time.Duration
-	output []byte // that was not shown yet
+	output []byte // output that was not shown yet
 }
 
-// complete runs the hook for a file that is in place. What it prints goes to w. It is due until it ended with 0: that is what the
-// journal of the file is for, which is locked meanwhile.
+// complete runs the hook for a complete file. Output goes to w. The journal of the file, which is locked
+// meanwhile, marks the hook as due until it succeeds.
 func (h *hook) complete(ctx context.Context, screen *screen, w io.Writer, req download.Request, r download.Result) hooked {
 	began := time.Now()
-	if req.Store != nil { // no journal says that it is due
+	if req.Store != nil { // objects have no journal
 		err := h.run(ctx, w, r.Path, fileEnvironment(req, r))
 		return hooked{path: r.Path, err: err, took: time.Since(began)}
 	}
 	due, err := partfile.OpenCommitted(fsys.OS, filepath.Dir(r.Path), filepath.Base(r.Path))
-	if err != nil { // another process has it, or it cannot be read: then it runs once more
+	// another process has the journal open, or it is unreadable: the hook runs again next time
+	if err != nil {
 		screen.detail("%s: that its program has run cannot be told: %v", source.Escape(r.Path), err)
 	}
 	defer due.Close()
@@ -147,10 +150,10 @@ func (h *hook) complete(ctx context.Context, screen *screen, w io.Writer, req do
 	return hooked{path: r.Path, err: err, took: time.Since(began)}
 }
 
-// mostOutput is what is shown of the output of a hook that runs beside downloads.
+// mostOutput limits the output of a hook that is shown after the hook has run beside downloads.
 const mostOutput = 64 << 10
 
-// A beginning keeps the first of what is written to it, and takes the rest as well.
+// A beginning keeps the first mostOutput bytes that are written to it and discards the rest.
 type beginning struct{ kept []byte }
 
 func (b *beginning) Write(p []byte) (int, error) {
@@ -158,7 +161,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// report shows how a hook ended and returns the exit code for that.
+// report shows the result of a hook and returns its exit code.
 func (h *hook) report(ctx context.Context, screen *screen, lines *lineWriter, m moment, ended hooked) int {
 	e := hookEvent{head: m.head("hook"), Path: ended.path, Elapsed: ended.took.Seconds(), Why: why(ended.err)}
 	if exit, ok := errors.AsType[*exec.ExitError](ended.err); ok {
@@ -183,8 +186,8 @@ var (
 	errShell = errors.New("there is no shell that would know what to do with | & ; < > ( ) $ and `; write sh -c '...', or put it in quotes")
 )
 
-// splitWords splits a command into words as shells do it with spaces, quotes and backslashes, and does nothing else that shells
-// do. What looks as if a shell was meant is an error.
+// splitWords splits a command into words at spaces, with quotes and backslashes as in shells. It has no other
+// syntax of shells; text that uses one is an error.
 func splitWords(s string) (words []string, err error) {
 	for {
 		s = strings.TrimLeft(s, " \t\n")
@@ -199,7 +202,7 @@ func splitWords(s string) (words []string, err error) {
 	}
 }
 
-// consumeWord takes the first word off s, which does not begin with a space.
+// consumeWord splits s after its first word. S does not begin with a space.
 func consumeWord(s string) (word, rest string, err error) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -226,8 +229,9 @@ func consumeWord(s string) (word, rest string, err error) {
 	return b.String(), "", nil
 }
 
-// consumeQuoted appends to b what is before the closing quote, and says how much of s that was, with the quote. Between double
-// quotes a backslash takes the meaning from another one, and from a quote, a dollar and a backquote.
+// consumeQuoted appends the text before the closing quote to b and returns the number of bytes it used,
+// including the quote. Within double quotes a backslash escapes a backslash, a double quote, a dollar sign
+// and a backquote.
 func consumeQuoted(b *strings.Builder, s string, quote byte) (n int, ok bool) {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {

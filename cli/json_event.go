@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// jsonEvent is the line for an event.
+// jsonEvent returns the JSON object of an event, or nil.
 func jsonEvent(m moment) any {
 	switch ev := m.ev.(type) {
 	case download.Started:
@@ -58,7 +58,7 @@ func jsonEvent(m moment) any {
 	return nil
 }
 
-// addresses are where peers may connect to us.
+// addresses returns the addresses at which peers can connect.
 func addresses(ev download.Seeding) (at []string) {
 	for _, a := range ev.Addrs {
 		at = append(at, a.String())
@@ -85,7 +85,7 @@ func newRangeEvent(m moment, ev download.RangeStarted) rangeEvent {
 	return e
 }
 
-// known is nil for a size that is not known.
+// known returns a pointer to size, or nil if size is negative, which means unknown.
 func known(size int64) *int64 {
 	if size < 0 {
 		return nil
@@ -153,13 +153,13 @@ func newErrorEvent(m moment, f *problem.Problem) errorEvent {
 	}
 }
 
-// A lineWriter writes JSON, one object a line. After an error it writes no more.
+// A lineWriter writes JSON, one object per line. After an error it writes nothing.
 type lineWriter struct {
 	w   io.Writer
 	err error
 }
 
-// write writes one event. A nil lineWriter writes nothing, and no event is no line.
+// write writes one event. A nil lineWriter and a nil event write nothing.
 func (l *lineWriter) write(event any) {
 	if l == nil || l.err != nil || event == nil {
 		return
@@ -172,9 +172,9 @@ func (l *lineWriter) write(event any) {
 	}
 }
 
-// escapeJSON writes what could move a terminal's cursor or turn its text around as \u escapes, which mean the
-// same to a reader of JSON (rule 61). What is not ASCII can only be inside a string; the encoder has replaced
-// invalid UTF-8.
+// escapeJSON replaces characters that could move a terminal's cursor or reverse its text by \u escapes, which
+// mean the same in JSON (rule 61). A character outside ASCII can only be inside a string, and the encoder has
+// replaced invalid UTF-8.
 func escapeJSON(line []byte) []byte {
 	out := make([]byte, 0, len(line))
 	for _, r := range string(line) {
@@ -283,7 +283,7 @@ func newOfferEvent(m moment, f metalink.File) offerEvent {
 	}
 }
 
-// each makes a line of each of a list. Of none it is an empty list, and not null.
+// each converts each element of a list. The result of an empty list is [] in JSON and not null.
 func each[S, T any](list []S, line func(S) T) []T {
 	lines := make([]T, len(list))
 	for i, x := range list {
@@ -298,7 +298,7 @@ func newClaimLine(c verify.Claim) claimLine {
 
 func newHopLine(h metalink.Hop) hopLine { return hopLine{h.Status, source.Mask(h.URL)} }
 
-// newPieceLine is nil where there are none.
+// newPieceLine returns nil if p is zero.
 func newPieceLine(p verify.Pieces) *pieceLine {
 	if p.IsZero() {
 		return nil
@@ -318,7 +318,7 @@ func newSpeedLine(g download.Measurement) speedLine {
 	return speedLine{g.URL, g.Host, g.RTT.Seconds(), g.Bytes, g.Took.Seconds(), g.Rate(), errorText(g.Err)}
 }
 
-// errorText is empty for no error.
+// errorText returns the text of err, or "" for nil.
 func errorText(err error) string {
 	if err == nil {
 		return ""

@@ -14,17 +14,17 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// A line is what a user typed.
+// A line is a parsed command line.
 type line struct {
 	command option.Command
-	args    []string // for the flag parser
-	shows   string   // instead: help, or the version
+	args    []string // arguments of the flag parser
+	shows   string   // text to print instead: help or the version
 
 	configuration *job.Settings
-	places        map[string]string // where flags come from that the configuration has
+	places        map[string]string // where the values of flags from the configuration are set
 }
 
-// readLine turns the words of a user into those that the flag parser understands.
+// readLine parses the words of the command line.
 func readLine(words []string) (*line, error) {
 	program := option.Braid()
 	if len(words) > 0 && words[0] == "help" {
@@ -69,23 +69,23 @@ func readLine(words []string) (*line, error) {
 	return l, nil
 }
 
-// configure adds what the configuration says to what the command line does.
+// configure adds the options of the configuration to those of the command line.
 func (l *line) configure(a *arranged) (err error) {
 	if l.configuration, err = job.ReadSettings(); err != nil {
 		return err
 	}
 	top, _, _ := strings.Cut(l.command.Name, " ")
 	switch l.command.Name {
-	case "config": // which tells of it
+	case "config": // config shows the configuration and takes no options from it
 		return nil
-	case "parts resume": // it goes on with what get began
+	case "parts resume": // it resumes what get began
 		top = "get"
 	}
 	l.places = fill(l.configuration, top, l.command.Options, a)
 	return nil
 }
 
-// readRoot reads a flag without a command.
+// readRoot parses a flag that comes before any command.
 func readRoot(program option.Program, word string) (*line, error) {
 	a, err := arrange([]string{word}, shapesOf(program.Options))
 	switch {
@@ -105,7 +105,7 @@ func readRoot(program option.Program, word string) (*line, error) {
 			continue
 		}
 		f.Hint = "flags follow the command: braid " + c.Name + " " + f.Where
-		for _, flag := range a.flags { // letters of curl in one word, the last of which has the rest as its value
+		for _, flag := range a.flags { // letters of curl in one word; the last has the rest as its value
 			name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 			if hint := foreignValue(name, value); hint != "" && c.Name == "get" {
 				f.Hint = "braid get URL; " + hint
@@ -116,10 +116,10 @@ func readRoot(program option.Program, word string) (*line, error) {
 	return nil, f
 }
 
-// version is what --version prints.
+// version returns the text of --version.
 func version() string { return "braid " + thisBuild().String() + "\n" }
 
-// ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure.
+// ignoredByGet are letters of curl for the default behavior: redirects are followed, a refusal is a failure.
 var ignoredByGet = []string{"L", "f"}
 
 func ignoredBy(command string) []string {
@@ -129,7 +129,7 @@ func ignoredBy(command string) []string {
 	return nil
 }
 
-// descend follows the words to the command that they name. Rest is what follows.
+// descend returns the command that the first words name, and the words that follow.
 func descend(c option.Command, words []string) (option.Command, []string, error) {
 	first, known := c.Below(words[0])
 	switch {
@@ -143,7 +143,7 @@ func descend(c option.Command, words []string) (option.Command, []string, error)
 	if len(c.Commands) == 0 || len(words) > 0 && (words[0] == "-h" || words[0] == "--help") {
 		return c, words, nil
 	}
-	if c.Name == "parts" { // it is list where no word names a command
+	if c.Name == "parts" { // the command list may be left out
 		if len(words) > 0 {
 			if named, ok := c.Below(words[0]); ok {
 				return named, words[1:], nil
@@ -162,8 +162,8 @@ func descend(c option.Command, words []string) (option.Command, []string, error)
 	return named, words[1:], nil
 }
 
-// isDownload reports whether a word names something that get downloads, and cannot be anything else: a URL, a magnet
-// link, a document on disk.
+// isDownload reports whether a word can only be an operand of get: a URL, a magnet link or a document on
+// disk.
 func isDownload(word string) bool {
 	if job.IsURL(word) || metainfo.IsMagnet(word) {
 		return true
@@ -192,7 +192,7 @@ func unknownCommand(c option.Command, word string) *problem.Problem {
 
 func thereAre(c option.Command) string { return "there are " + strings.Join(c.Names(), ", ") }
 
-// explainFlag says what to write in place of a wrong flag.
+// explainFlag makes a problem of a wrong flag, with a hint for the right one.
 func explainFlag(err error, c option.Command) *problem.Problem {
 	command := c.Name
 	if command == "braid" {
@@ -230,7 +230,7 @@ func explainFlag(err error, c option.Command) *problem.Problem {
 	return problem.Misuse(e.Flag, e.Why, hint)
 }
 
-// elsewhere is where the daemon has what aria2c and braid get have as flags.
+// elsewhere maps a command with a flag of aria2c or braid get that it does not have to a hint.
 var elsewhere = map[string]string{
 	"daemon --enable-rpc":   "that is what braid daemon does",
 	"daemon --rpc-secret":   "braid daemon token prints the token, which is made once",
@@ -240,8 +240,8 @@ var elsewhere = map[string]string{
 	"daemon --conf-path":    "braid config shows the settings, and where they are read",
 }
 
-// checkEnvironment refuses variables that are set and empty, for flags that take a value and are not on the command line:
-// as there, an empty value is a mistake.
+// checkEnvironment rejects empty environment variables of flags that take a value, unless the flag is on the
+// command line. An empty value is an error there, too.
 func checkEnvironment(options []option.Option, given *arranged) error {
 	for _, o := range options {
 		if o.Kind == option.Switch || given.has(o.Name()) {
@@ -254,11 +254,11 @@ func checkEnvironment(options []option.Option, given *arranged) error {
 	return nil
 }
 
-// opposites are flags that contradict each other.
+// opposites are pairs of flags that contradict each other.
 var opposites = [][2]string{{"quiet", "verbose"}, {"verbose", "quiet"}, {"overwrite", "no-clobber"}, {"no-clobber", "overwrite"},
 	{"if-newer", "no-clobber"}, {"no-clobber", "if-newer"}}
 
-// beatEnvironment takes back what the environment says when the command line says the opposite.
+// beatEnvironment turns off flags of the environment whose opposites are on the command line.
 func (a *arranged) beatEnvironment() {
 	for _, o := range opposites {
 		if a.has(o[0]) && !a.has(o[1]) && os.Getenv(option.Variable(o[1])) != "" {
@@ -267,13 +267,13 @@ func (a *arranged) beatEnvironment() {
 	}
 }
 
-// How the flag parser says that it does not like a value: of the command line, or of the environment.
+// The messages of the flag parser about an invalid value on the command line or in the environment.
 var (
 	invalidValue    = regexp.MustCompile(`^invalid (boolean )?value "(.*)" for (?:flag )?-([^ :]+): (.*)$`)
 	invalidVariable = regexp.MustCompile(`^could not parse ".*" (as bool value )?from environment variable "([^"]*)".* for flag [^ :]+: (.*)$`)
 )
 
-// refuse makes a failure of what the flag parser says.
+// refuse makes a problem of an error of the flag parser.
 func (l *line) refuse(err error) error {
 	where, why, hint := l.command.Name, err.Error(), "braid "+l.command.Name+" --help"
 	if m := invalidValue.FindStringSubmatch(why); m != nil {
@@ -288,7 +288,8 @@ func (l *line) refuse(err error) error {
 	return problem.Misuse(where, why, hint)
 }
 
-// boolean is what is wrong with a value. Of those that are true or false, the parser says it in Go's words.
+// boolean returns the reason why a value is invalid. For a boolean, the parser's text is in Go's terms and is
+// replaced.
 func boolean(isBool, why string) string {
 	if isBool != "" {
 		return "the value is not true or false"
@@ -296,8 +297,8 @@ func boolean(isBool, why string) string {
 	return why
 }
 
-// foreignValues are values that only make sense for the flag of that name in another program: what is attached to -s in
-// -fsSL are more letters, and --location takes no value.
+// foreignValues are values that show that a flag of that name in another program was meant: what follows -s
+// in -fsSL are more letters, and curl's --location takes no value.
 var foreignValues = map[string]struct {
 	value *regexp.Regexp
 	hint  string

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// A mailbox carries what happens in a download to the goroutine that writes it down, so that a slow terminal or
-// pipe never holds up the download itself.
+// A mailbox passes events of a download to the goroutine that shows them, so that a slow terminal or pipe
+// does not block the download.
 type mailbox[T any] struct {
-	// replaces reports whether the last item, which was not taken yet, is out of date when next comes.
+	// replaces reports whether next makes last obsolete. Last is then dropped if it was not taken yet.
 	replaces func(last, next T) bool
 
 	mu     sync.Mutex
@@ -23,7 +23,7 @@ func newMailbox[T any](replaces func(last, next T) bool) *mailbox[T] {
 	return q
 }
 
-// put never blocks for longer than it takes to append.
+// put appends an item. It does not wait for the reader.
 func (q *mailbox[T]) put(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -35,7 +35,7 @@ func (q *mailbox[T]) put(item T) {
 	q.more.Signal()
 }
 
-// close says that nothing more will be put.
+// close ends the sequence of all. Nothing may be put afterwards.
 func (q *mailbox[T]) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -43,7 +43,7 @@ func (q *mailbox[T]) close() {
 	q.more.Signal()
 }
 
-// all yields what was put, in order, until close. It is for one goroutine.
+// all yields the items in order until close. Only one goroutine may call it.
 func (q *mailbox[T]) all() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for {
@@ -60,7 +60,7 @@ func (q *mailbox[T]) all() iter.Seq[T] {
 	}
 }
 
-// take waits for items; none says that there will be no more.
+// take waits for items. It returns none after close.
 func (q *mailbox[T]) take() []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()

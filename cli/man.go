@@ -14,7 +14,7 @@ import (
 	"braid/internal/problem"
 )
 
-// manCommand is one run of "braid man", which scripts/man and packages run.
+// A manCommand is one run of "braid man", which scripts/man and packages run.
 type manCommand struct {
 	Date string
 	Gzip bool
@@ -51,7 +51,7 @@ func (m *manCommand) run(_ context.Context, words []string) error {
 	return nil
 }
 
-// asTyped keeps characters as they are typed, so that examples can be copied: roff takes these for typographic ones.
+// asTyped escapes characters that roff would replace by typographic ones, so that examples can be copied.
 var asTyped = strings.NewReplacer(`\-`, `\-`, "-", `\-`, `\\`, `\e`, `\&'`, `\(aq`, "'", `\(aq`, "`", "\\`", "^",
 	`\(ha`, "~", `\(ti`)
 
@@ -62,7 +62,8 @@ func roff(markdown string) (string, error) {
 	return title + "\n.nh\n.ad l\n.SH " + asTyped.Replace(text), err // words that are typed are not hyphenated, and lines are ragged
 }
 
-// write makes a file. A compressed one has neither a name nor a time in it, so that the same page makes the same file.
+// write writes a file. A compressed one has no name and no time in its header, so that the result is
+// reproducible.
 func (m *manCommand) write(path string, data []byte) error {
 	if !m.Gzip {
 		return os.WriteFile(path, data, 0o644)
@@ -72,7 +73,7 @@ func (m *manCommand) write(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	z.Write(data) // a Buffer takes all
+	z.Write(data) // a Buffer returns no error
 	if err := z.Close(); err != nil {
 		return err
 	}
