@@ -180,8 +180,8 @@ func processName() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
 }
 
-// hostIn starts or joins the server of the queue in dir, or in the state folder if dir is "". If there is
-// true, a missing queue is an error.
+// hostIn starts or joins the server of the queue in dir, or in the state folder if dir is "". With there set,
+// a missing queue is an error, because a command that shows or changes a queue does not create one.
 func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	if dir == "" {
 		if job.StateFolder() == "" {

@@ -21,7 +21,7 @@ type batch struct {
 	get   *getCommand
 	ctx   context.Context
 	put   func(file int, ev any)
-	hooks *mailbox[*ending] // completed files whose hooks have to run
+	hooks *mailbox[*ending] // complete files with hooks to run
 
 	count    tally
 	began    time.Time

@@ -230,7 +230,8 @@ func explainFlag(err error, c option.Command) *problem.Problem {
 	return problem.Misuse(e.Flag, e.Why, hint)
 }
 
-// elsewhere maps a command with a flag of aria2c or braid get that it does not have to a hint.
+// elsewhere maps a command and a flag to a hint. The flags are those of aria2c and of braid get that the
+// command does not have.
 var elsewhere = map[string]string{
 	"daemon --enable-rpc":   "that is what braid daemon does",
 	"daemon --rpc-secret":   "braid daemon token prints the token, which is made once",

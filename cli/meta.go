@@ -45,7 +45,7 @@ func newMeta(s streams) (action, targets) {
 	return v.run, targetsOf(v)
 }
 
-// A sheet is one document to be written, about the files at paths.
+// A sheet is a document to be written, with the paths of the files that it describes.
 type sheet struct {
 	out   string
 	paths []string
@@ -62,7 +62,7 @@ func (v *metaCommand) run(ctx context.Context, paths []string) error {
 			sheets = append(sheets, sheet{path + ".meta4", []string{path}})
 		}
 	}
-	for _, s := range sheets { // all is looked at before anything is hashed
+	for _, s := range sheets { // all are checked before any file is hashed
 		if err := v.check(s, paths); err != nil {
 			return err
 		}
@@ -75,7 +75,8 @@ func (v *metaCommand) run(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// algorithmNames lists the algorithms: the one that a document has anyway, and the others from the strongest on.
+// algorithmNames lists the algorithms: first the one that every document has, then the others from the
+// strongest to the weakest.
 func algorithmNames() string {
 	names := []string{verify.SHA256.String()}
 	for _, a := range slices.Backward(verify.Algorithms()) {
@@ -122,7 +123,7 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 	return nil
 }
 
-// check finds what would keep the document from being written.
+// check returns an error if the document cannot be written.
 func (v *metaCommand) check(s sheet, all []string) error {
 	names := map[string]bool{}
 	for _, path := range s.paths {
@@ -151,11 +152,11 @@ var (
 	errInput = errors.New("is one of the files that are described")
 )
 
-// A kind of what is written, and can be replaced by another of it.
+// A metaKind is a kind of document. An existing document can only be replaced by one of the same kind.
 type metaKind struct {
 	looks func(head []byte) bool
 	not   error
-	hint  string // if there is one already
+	hint  string // if the file exists
 }
 
 var (
@@ -164,7 +165,7 @@ var (
 	aTorrent = metaKind{metainfo.Looks, errors.New("exists, and is no torrent"), "--overwrite replaces it"}
 )
 
-// checkOut says why there can be no new document at path: what is of another kind is never replaced (rule 3).
+// checkOut reports why no document can be written at path. A file of another kind is never replaced (rule 3).
 func (v *metaCommand) checkOut(path string, inputs []string, kind metaKind) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -187,7 +188,7 @@ func (v *metaCommand) checkOut(path string, inputs []string, kind metaKind) erro
 	return nil
 }
 
-// is reports whether the file at path is of the kind, by its beginning.
+// is reports whether the file at path looks like one of the kind.
 func (k metaKind) is(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -198,7 +199,7 @@ func (k metaKind) is(path string) bool {
 	return err == nil && k.looks(head)
 }
 
-// write makes a document and puts it where it belongs.
+// write makes a document and writes it.
 func (v *metaCommand) write(ctx context.Context, s sheet) error {
 	d := metalink.Document{Generator: "braid"}
 	for _, path := range s.paths {
@@ -220,7 +221,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 		_, err := v.streams.out.Write(data)
 		return outputFailure(err)
 	}
-	if err := v.checkOut(s.out, s.paths, aMeta4); err != nil { // it took time
+	if err := v.checkOut(s.out, s.paths, aMeta4); err != nil { // hashing took time; the file may exist now
 		return err
 	}
 	if err := fsys.WriteFile(nil, s.out, data, 0o644); err != nil {

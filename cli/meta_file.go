@@ -22,7 +22,7 @@ import (
 	"braid/verify/openpgp"
 )
 
-// mostPieces keeps a document of one file within what clients read.
+// mostPieces limits the pieces of a file, so that clients can read its document.
 const mostPieces = 50_000
 
 var (
@@ -32,7 +32,7 @@ var (
 	errArmor      = errors.New("is no armored OpenPGP signature (--sign-with makes one; else move it away)")
 )
 
-// mirrorsOf are the places of a file, the best first.
+// mirrorsOf returns the mirrors of a file, best first.
 func (v *metaCommand) mirrorsOf(name string) (places []metalink.Mirror) {
 	for _, m := range slices.Concat(v.named, v.listed) {
 		at, ok := m.At(name)
@@ -45,13 +45,13 @@ func (v *metaCommand) mirrorsOf(name string) (places []metalink.Mirror) {
 	return places
 }
 
-// described is what documents say of a file.
+// A described file has the facts that its Metalink document and its torrent need.
 type described struct {
 	metalink.File
-	sha1 verify.Pieces // for a torrent; zero if there is to be none
+	sha1 verify.Pieces // for a torrent; zero without one
 }
 
-// describe reads a file, once, and says all that documents say of it.
+// describe reads a file once and returns its description.
 func (v *metaCommand) describe(ctx context.Context, path string) (described, error) {
 	name := filepath.Base(path)
 	f := described{File: metalink.File{Name: name, Mirrors: v.mirrorsOf(name)}}
@@ -84,7 +84,7 @@ func (v *metaCommand) describe(ctx context.Context, path string) (described, err
 	return f, err
 }
 
-// measure gives f its digests, pieces and signature.
+// measure computes the digests, pieces and signature of f.
 func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) error {
 	length := int64(v.PieceLength)
 	if length == 0 {
@@ -125,7 +125,7 @@ func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) er
 	return finish(&f.File, pieces, sums, v.algorithms, signing)
 }
 
-// finish takes what was made while the file was read.
+// finish adds the computed digests, pieces and signature to f.
 func finish(f *metalink.File, pieces *verify.PieceMaker, sums []hash.Hash, algorithms []verify.Algorithm,
 	signing *openpgp.Signing) error {
 	for i, a := range algorithms {
@@ -148,7 +148,7 @@ func finish(f *metalink.File, pieces *verify.PieceMaker, sums []hash.Hash, algor
 
 const pgpSignature = "application/pgp-signature" // RFC 3156, section 5
 
-// signatureBeside is the signature FILE.asc, if there is one.
+// signatureBeside returns the signature in FILE.asc; nil if that file does not exist.
 func signatureBeside(path string) ([]metalink.Signature, error) {
 	const most = 64 << 10
 	path += ".asc"
@@ -185,7 +185,7 @@ func contents(f metalink.File) string {
 	return strings.Join(parts, ", ")
 }
 
-// torrentFlags say whether there is to be a torrent beside each file, and which trackers know of it.
+// torrentFlags are the flags about the torrent that is written beside each file.
 type torrentFlags struct {
 	Torrent bool
 	Tracker option.WordsValue
@@ -206,7 +206,8 @@ func (f *torrentFlags) check() error {
 	return nil
 }
 
-// tiers are the trackers in order: each is asked when those before it do not answer (BEP 12).
+// tiers returns a tier for each tracker, in order. A client tries a tier when those before it do not answer
+// (BEP 12).
 func (f *torrentFlags) tiers() (tiers [][]string) {
 	for t := range slices.Chunk(f.Tracker, 1) {
 		tiers = append(tiers, t)
@@ -214,8 +215,8 @@ func (f *torrentFlags) tiers() (tiers [][]string) {
 	return tiers
 }
 
-// makeTorrent is the torrent of a file whose pieces are of SHA-1. Its web seeds are the places that the Metalink document
-// names, in the same order.
+// makeTorrent returns the torrent of a file with SHA-1 pieces. Its web seeds are the mirrors of the Metalink
+// document in the same order.
 func (v *metaCommand) makeTorrent(f described) ([]byte, error) {
 	t, err := metainfo.New(f.Name, f.sha1)
 	if err != nil {
@@ -229,7 +230,7 @@ func (v *metaCommand) makeTorrent(f described) ([]byte, error) {
 	return t.Format("braid", seeds)
 }
 
-// writeTorrent puts the torrent of the file at path beside it, if there is to be one.
+// writeTorrent writes the torrent of the file at path beside it, with --torrent.
 func (v *metaCommand) writeTorrent(path string, f described, inputs []string) error {
 	if !v.Torrent {
 		return nil
@@ -239,7 +240,7 @@ func (v *metaCommand) writeTorrent(path string, f described, inputs []string) er
 	if err != nil {
 		return metaFailure(out, err)
 	}
-	if err := v.checkOut(out, inputs, aTorrent); err != nil { // it took time
+	if err := v.checkOut(out, inputs, aTorrent); err != nil { // hashing took time; the file may exist now
 		return err
 	}
 	if err := fsys.WriteFile(nil, out, data, 0o644); err != nil {
@@ -249,10 +250,10 @@ func (v *metaCommand) writeTorrent(path string, f described, inputs []string) er
 	return nil
 }
 
-// errNothing: BEP 3 has no torrent of nothing.
+// errNothing is the error for an empty file, which BEP 3 does not allow in a torrent.
 var errNothing = errors.New("is empty, and there is no torrent of nothing")
 
-// checkTorrents finds what would keep torrents from being written.
+// checkTorrents returns an error if the torrents cannot be written.
 func (v *metaCommand) checkTorrents(paths, all []string) error {
 	if !v.Torrent {
 		return nil

@@ -8,21 +8,21 @@ import (
 	"braid/source"
 )
 
-// outputFlags say what a person sees of a command that takes its time.
+// outputFlags are the flags of messages and progress.
 type outputFlags struct {
 	Quiet, Verbose, JSON bool
 	Progress, Color      choice
 
-	terminal bool                     // standard error is one
+	terminal bool                     // standard error is a terminal
 	reword   func(text string) string // see screen
-	meter    meter                    // in place of that of Progress, also of a quiet command; may be nil
+	meter    meter                    // replaces the meter of Progress, even with Quiet; may be nil
 }
 
 func newOutputFlags(s streams) outputFlags {
 	return outputFlags{terminal: isTerminal(s.err)}
 }
 
-// screen is where messages go, with the progress below them.
+// screen returns the screen for messages and progress.
 func (o *outputFlags) screen(s streams) *screen {
 	word := progressWord(o.Progress.Word, o.Quiet, o.JSON, o.terminal)
 	m := newMeter(word, s.err)
@@ -41,8 +41,8 @@ const (
 	colorNever  = "never"
 )
 
-// colored decides whether to use colours. What this run's command line says beats NO_COLOR, which is for all programs
-// (no-color.org: set and not empty).
+// colored reports whether to use colors. The flag of this run has precedence over NO_COLOR, which is for all
+// programs (no-color.org: set and not empty).
 func colored(word string, terminal bool) bool {
 	switch word {
 	case colorAlways:
@@ -53,7 +53,7 @@ func colored(word string, terminal bool) bool {
 	return terminal && os.Getenv("NO_COLOR") == ""
 }
 
-// A hue is a colour of words, as terminals understand it (ECMA-48, SGR).
+// A hue is the escape sequence of a color (ECMA-48, SGR).
 type hue string
 
 const (
@@ -62,10 +62,10 @@ const (
 	yellow hue = "\x1b[33m"
 )
 
-// paint colours text that was escaped.
+// paint colors text, which must be escaped already.
 func (h hue) paint(text string) string { return string(h) + text + "\x1b[0m" }
 
-// printLines writes lines to standard output.
+// printLines writes lines to w, which is standard output, with control characters escaped.
 func printLines(w io.Writer, lines []string) error {
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(w, source.Escape(line)); err != nil {

@@ -52,7 +52,7 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 	}
 	now := time.Now()
 	var rows [][]string
-	left = slices.DeleteFunc(left, func(l partfile.Left) bool { return l.Committed && !l.Due && !l.InUse }) // it is complete
+	left = slices.DeleteFunc(left, func(l partfile.Left) bool { return l.Committed && !l.Due && !l.InUse }) // complete
 	if v.JSON {
 		return v.writeJSON(left, aside, uploads)
 	}
@@ -70,7 +70,7 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 	return printLines(v.out, columns(rows))
 }
 
-// nearestBelow is a hint for a word that may have been meant as a command.
+// nearestBelow returns a hint for a word that may be a misspelt command.
 func nearestBelow(group, word string) string {
 	if name := nearestWord(word, []string{"list", "resume", "remove"}); name != "" {
 		return "did you mean braid " + group + " " + name + "?"
@@ -96,7 +96,7 @@ func partRow(now time.Time, l partfile.Left) []string {
 	return []string{l.Name, done, ago(l.Changed, now), state, l.Identity.URL}
 }
 
-// useText says which process works at something; "" if none does.
+// useText names the process that uses a part file, or returns "" if inUse is false.
 func useText(inUse bool, pid int) string {
 	switch {
 	case !inUse:
@@ -182,8 +182,8 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 	return outputFailure(lines.err)
 }
 
-// inFolders puts what a folder has of unfinished files in place of its name, as parts list shows it. The code is that
-// of folders that cannot be read.
+// inFolders replaces each folder by the unfinished files in it, as parts list shows them. The code is that of
+// the last folder that cannot be read.
 func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 	for _, word := range words {
 		if info, err := os.Stat(word); objectstore.IsURL(word) || err != nil || !info.IsDir() {
@@ -213,7 +213,7 @@ func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 	return files, code
 }
 
-// upload removes what was uploaded, and returns the exit code.
+// upload aborts the uploads that word names and returns the exit code.
 func (v *partsRemove) upload(ctx context.Context, word string, lines *lineWriter) int {
 	told := v.err
 	if v.Quiet {
@@ -231,7 +231,7 @@ func (v *partsRemove) upload(ctx context.Context, word string, lines *lineWriter
 	return exitCode(f)
 }
 
-// placeOfPart is where a file is, or would be, that is named by its own name or by that of its part file.
+// placeOfPart returns the folder and the name of a file. Word is the path of the file or of its part file.
 func placeOfPart(word string) (dir, name string) {
 	path := partfile.NameOf(word)
 	return filepath.Dir(path), filepath.Base(path)
@@ -273,7 +273,7 @@ func newLeftLine(l partfile.Left) leftLine {
 	}
 }
 
-// sizeOfLeft is that of the whole file; -1 if it is not known.
+// sizeOfLeft returns the size of the complete file; -1 if it is unknown.
 func sizeOfLeft(l partfile.Left) int64 {
 	if !l.Known {
 		return -1

@@ -28,7 +28,8 @@ type uploadEvent struct {
 	PID    int       `json:"pid,omitempty"`    // of that process
 }
 
-// uploads are the unfinished uploads that were begun from here or, if word is a place in a store, those below it.
+// uploads returns the unfinished uploads that this user began on this machine or, if word is a URL of an
+// object store, those below it.
 func (v *partsList) uploads(ctx context.Context, word string) ([]objectstore.Left, error) {
 	if word == "" {
 		folder := job.StateFolder()
@@ -44,7 +45,7 @@ func (v *partsList) uploads(ctx context.Context, word string) ([]objectstore.Lef
 	return s.Left(ctx)
 }
 
-// place lists the uploads below a place in an object store.
+// place lists the uploads below a URL of an object store.
 func (v *partsList) place(ctx context.Context, word string) error {
 	left, err := v.uploads(ctx, word)
 	if err != nil {
@@ -85,7 +86,7 @@ func uploadRows(left []objectstore.Left) (rows [][]string) {
 	return rows
 }
 
-// removeUploads ends the uploads of an object, or of all below a place that ends with a slash.
+// removeUploads aborts the uploads of an object or, if word ends with a slash, all uploads below it.
 func removeUploads(ctx context.Context, word string, told io.Writer, lines *lineWriter) error {
 	cut := strings.LastIndexByte(word, '/') + 1
 	s, err := objectstore.Open(word[:cut], job.StoreOptions(agent(), 0, func(string) {}))

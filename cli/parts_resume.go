@@ -13,10 +13,10 @@ import (
 	"braid/source"
 )
 
-// partsResume is one run of "braid parts resume": a braid get whose words are in the journals of part files.
+// A partsResume is one run of "braid parts resume": a braid get whose URLs are in the journals of part files.
 type partsResume struct {
 	get      *getCommand
-	complete []string // files that are in place, of which only the journal was left
+	complete []string // complete files of which only the journal was left
 	lost     []error
 }
 
@@ -48,7 +48,8 @@ func (v *partsResume) run(ctx context.Context, words []string) error {
 	})
 }
 
-// find looks at what the words name or, without any, at all that can be resumed in this folder.
+// find returns the downloads that the words name; without words, all in the current folder that can be
+// resumed.
 func (v *partsResume) find(words []string) (found []job.Resumable) {
 	if len(words) == 0 {
 		left, _, err := partfile.List(fsys.OS, ".")

@@ -27,7 +27,7 @@ type probeCommand struct {
 	Timeout  duration
 }
 
-// measureTime is how long --speed looks at each place.
+// measureTime is the time that --speed measures each place.
 const measureTime = time.Second
 
 func newProbe(s streams) (action, targets) {
@@ -68,7 +68,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	return cmp.Or(p.show(offer, evidence, measured), contradiction(req, wrong))
 }
 
-// show writes what was found out.
+// show writes the results.
 func (p *probeCommand) show(o download.Offer, evidence download.Evidence, measured []download.Measurement) error {
 	if p.JSON {
 		lines := &lineWriter{w: p.out}
@@ -83,7 +83,7 @@ func (p *probeCommand) show(o download.Offer, evidence download.Evidence, measur
 		speedLines(measured)))
 }
 
-// contradiction is what a digest of the user's says against one of the server's.
+// contradiction makes a problem of err, the contradiction between the user's digest and the server's.
 func contradiction(r download.Request, err error) error {
 	if err == nil {
 		return nil
@@ -120,7 +120,7 @@ func probeLines(o download.Offer) []string {
 	var lines []string
 	for _, h := range o.Hops {
 		line := source.Mask(h.URL)
-		if h.Status > 0 { // of HTTP
+		if h.Status > 0 { // an HTTP response
 			line = strings.TrimSpace(fmt.Sprint(h.Status, " ", http.StatusText(h.Status))) + "  " + line
 		}
 		lines = append(lines, line)
@@ -204,7 +204,7 @@ func documentLines(f metalink.File) (lines []string) {
 	return append(lines, columns(rows)...)
 }
 
-// evidenceLines tell what a download could be verified with, beside the digests.
+// evidenceLines lists the evidence for a verification, besides the digests.
 func evidenceLines(e download.Evidence) []string {
 	var rows [][]string
 	if e.Err != nil {

@@ -27,7 +27,7 @@ import (
 	"braid/verify"
 )
 
-// kindHints are next steps for those who have nothing to go on with.
+// kindHints are the default hints by kind.
 var kindHints = map[download.Kind]string{
 	download.Network:      "check the address and the network",
 	download.Auth:         "-u USER:PASSWORD gives credentials",
@@ -38,11 +38,11 @@ var kindHints = map[download.Kind]string{
 	download.Limit:        "--max-size SIZE sets the limit",
 }
 
-// ownWay are the kinds for which going on with what is kept takes something else than the same command.
+// ownWay has the kinds of problems for which the same command would not resume the download.
 var ownWay = map[download.Kind]bool{download.NoKey: true, download.BadSignature: true, download.Limit: true}
 
-// downloadProblem returns the problem of an error of a download, with what was kept and the next step in the words of
-// the command, whose context it is.
+// downloadProblem makes a problem of an error of a download. It adds what was kept and a hint with the flags
+// of the command. Ctx is the context of the command.
 func downloadProblem(ctx context.Context, err error) *problem.Problem {
 	e, ok := errors.AsType[*download.Error](err)
 	if !ok {
@@ -57,7 +57,7 @@ func downloadProblem(ctx context.Context, err error) *problem.Problem {
 		p.Err = errors.Join(e, signal)
 	}
 	if _, late := errors.AsType[*timeUpError](context.Cause(ctx)); late && e.Kind == download.Interrupted {
-		p.Kind = download.Network // rule 21: with nothing that could be gone on with
+		p.Kind = download.Network // rule 21: nothing was kept to resume
 		if e.Kept > 0 {
 			p.Kind = download.Budget
 		}
@@ -72,7 +72,7 @@ func downloadProblem(ctx context.Context, err error) *problem.Problem {
 	return p
 }
 
-// tellKept puts into a problem what was kept of the file, and how the download goes on with it.
+// tellKept adds to a problem what was kept of the file, and a hint for resuming the download.
 func tellKept(p *problem.Problem, e *download.Error) {
 	switch {
 	case e.Kept > 0 && e.Part != "":
@@ -85,12 +85,13 @@ func tellKept(p *problem.Problem, e *download.Error) {
 				p.Hint = roomBy(e.Part) + ", then " + p.Hint
 			}
 		}
-	case e.Kind != download.Usage && e.Kind != download.Local && e.What != "read": // of a document or a list there is nothing to keep
+	// of a document or a list nothing is kept
+	case e.Kind != download.Usage && e.Kind != download.Local && e.What != "read":
 		p.Kept = "nothing kept"
 	}
 }
 
-// roomBy says how to make room. What was set aside of the file is of the least use.
+// roomBy returns a hint for freeing disk space. A file that was set aside is the least useful one.
 func roomBy(part string) string {
 	if info, err := os.Lstat(part + ".bad"); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		return "make room, as by removing " + part + ".bad (" + sizeText(info.Size()) + ", set aside)"
@@ -98,7 +99,7 @@ func roomBy(part string) string {
 	return "make room"
 }
 
-// hintFor is the next step for a user who has nothing to go on with.
+// hintFor returns the hint for an error after which the same command cannot resume the download.
 func hintFor(e *download.Error) string {
 	if use, ok := errors.AsType[*partfile.InUseError](e); ok && use != nil {
 		return "wait for it, or take another name with -o"
@@ -138,7 +139,7 @@ func hintFor(e *download.Error) string {
 		return "--allow-host " + near.Addr.String() + " connects to it all the same"
 	}
 	src, ok := errors.AsType[*source.Error](e)
-	if ok && src.Fault == source.FaultLimit { // of what servers may say: no flag changes it
+	if ok && src.Fault == source.FaultLimit { // a limit on what servers may send, which no flag changes
 		return ""
 	}
 	if !ok || e.Kind != download.Refused {
@@ -153,7 +154,7 @@ func hintFor(e *download.Error) string {
 	return ""
 }
 
-// hintFirst is what has to be done before the same command could do better.
+// hintFirst returns the hint for a change without which the same command would fail again, or "".
 func hintFirst(e *download.Error) string {
 	if errors.Is(e, httpsource.ErrDowngrade) {
 		return "--allow-downgrade follows it; then the file may have been changed on the way, unless --sha256 HEX says otherwise"
@@ -170,8 +171,8 @@ func hintFirst(e *download.Error) string {
 	return ""
 }
 
-// hintForPlain is the next step where http was spoken at a port for TLS. Some servers answer that with status 400, some
-// with an alert of TLS (RFC 8446, section 6: 21 is the type of its record), some with nothing.
+// hintForPlain returns the hint for HTTP on a port for TLS. Some servers answer it with status 400, some with
+// a TLS alert (RFC 8446, section 6: 21 is the type of its record), some close the connection.
 func hintForPlain(e *download.Error) string {
 	src, ok := errors.AsType[*source.Error](e)
 	switch {
@@ -187,7 +188,7 @@ func hintForPlain(e *download.Error) string {
 	return ""
 }
 
-// hintForTLS is the next step where a server could not prove its identity.
+// hintForTLS returns the hint for a server that could not prove its identity.
 func hintForTLS(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "--cacert FILE names further authorities; --insecure HOST does without, for one host"
@@ -204,7 +205,7 @@ func hintForTLS(err error) string {
 	return ""
 }
 
-// endedBy returns the text of the signal or the limit of time in the chain of err; "" if there is none.
+// endedBy returns the text of the signal or the time limit in the chain of err; "" if neither is in it.
 func endedBy(err error) string {
 	text := ""
 	if e, ok := errors.AsType[*signalError](err); ok {
@@ -212,16 +213,16 @@ func endedBy(err error) string {
 	} else if e, ok := errors.AsType[*timeUpError](err); ok {
 		text = e.Error()
 	}
-	if moved, ok := errors.AsType[*partfile.MovedError](err); ok && text != "" { // the part file is not where it was
+	if moved, ok := errors.AsType[*partfile.MovedError](err); ok && text != "" { // the part file was moved
 		text += "; " + moved.Error()
 	}
 	return text
 }
 
-// why is the text of a source's error, short enough for a line among many.
+// why returns the text of a source's error, shortened for a table or a list.
 func why(err error) string { return report.Why(err, "") }
 
-// flagHints are how users of the command take the steps that the library names.
+// flagHints maps the hints of package download to texts with the flags of the command.
 var flagHints = map[download.Hint]string{
 	download.HintSigners:       "--keyring FILE or --smime-ca FILE names one",
 	download.HintSignature:     "--signature FILE|URL names one",
@@ -256,7 +257,7 @@ var flagHints = map[download.Hint]string{
 	download.HintRepairAll:     "--repair fetches it anew",
 }
 
-// hintOf is the hint of an error in the words of the command.
+// hintOf returns the hint of an error with the flags of the command.
 func hintOf(e *download.Error) string {
 	if e.Hint == download.HintFolder {
 		return "-d " + filepath.Dir(e.Part) + " goes on from there"
@@ -271,7 +272,7 @@ func hintOf(e *download.Error) string {
 	return string(e.Hint)
 }
 
-// The next steps where a signature does not count, by the reason.
+// Hints for signatures that are not accepted.
 const (
 	hintNoSignature  = "what is there is no signature of a file; --signature FILE|URL names another, or ask those who publish it"
 	hintExpiredKey   = "--allow-expired-key takes signatures by keys that have expired since, for archives; a newer key may be published"
@@ -289,7 +290,7 @@ var signatureHints = map[verify.SignatureCode]string{
 	verify.SignatureCertificateExpired: hintExpiredCert, verify.SignatureCertificateNotYetValid: hintExpiredCert,
 }
 
-// hintForSignature is the next step; empty if there is none that is better than that of the exit code.
+// hintForSignature returns the hint for a signature's error, or "" if that of the kind is as good.
 func hintForSignature(err error) string {
 	if e, ok := errors.AsType[*verify.SignatureError](err); ok {
 		return signatureHints[e.Code]

@@ -13,21 +13,22 @@ import (
 	"braid/source"
 )
 
-// A progress is how far a download is, or a batch.
+// A progress is the progress of a download or of a batch.
 type progress struct {
-	done, size int64      // as the bar shows it; size is -1 while it is not known
-	text       string     // what there is
-	amount     string     // the same beside the bar
+	done, size int64      // for the bar; size is -1 if it is unknown
+	text       string     // the name and the amount
+	amount     string     // the amount beside the bar
 	rate       float64    // bytes a second
-	left       string     // the time for the rest, or "" if that cannot be told
-	by         string     // how many bring it, or ""
-	comparing  bool       // what came is compared with what other mirrors have
-	active     int        // sources or, of a batch, files
-	several    bool       // a batch: done and size are no bytes
+	left       string     // the remaining time, or "" if it is unknown
+	by         string     // the number of mirrors or files in progress, or ""
+	comparing  bool       // the file is wrong somewhere, and mirrors are compared
+	active     int        // the number of sources; in a batch, of files
+	several    bool       // a batch: done and size are not bytes
 	table      [][]string // of the sources
 }
 
-// fileProgress is that of one download. No mirror brings the file if Active is -1: it is on disk already.
+// fileProgress returns the progress of a download. An Active of -1 means that the file is on disk and no
+// mirror is used.
 func fileProgress(name string, p download.Progress) progress {
 	q := progress{
 		done: p.Done, size: p.Size, rate: p.Rate, left: timeLeft(p.Done, p.Size, p.Rate),
@@ -46,7 +47,7 @@ func fileProgress(name string, p download.Progress) progress {
 	return q
 }
 
-// compareProgress is that of a file that is wrong somewhere.
+// compareProgress returns the progress of the comparison of mirrors.
 func compareProgress(name string, c download.Comparing) progress {
 	return progress{
 		done: c.Done, size: c.Size, comparing: true,
@@ -55,7 +56,7 @@ func compareProgress(name string, c download.Comparing) progress {
 	}
 }
 
-// timeLeft is the time that the rest will take, or "" if that cannot be told.
+// timeLeft estimates the remaining time. It returns "" if no estimate is possible.
 func timeLeft(done, size int64, rate float64) string {
 	if size < 0 || rate < 1 || done > size {
 		return ""
@@ -70,7 +71,7 @@ func timeLeft(done, size int64, rate float64) string {
 	return timeText(time.Duration(seconds * float64(time.Second)))
 }
 
-// sentence says all of it in one line.
+// sentence returns the progress as one line of text.
 func (p progress) sentence() string {
 	if p.comparing {
 		return p.text
@@ -85,8 +86,8 @@ func (p progress) sentence() string {
 	return text
 }
 
-// numbers are what stands beside a bar: amount, rate, time left, and by how many. They keep their width, so that the
-// bar does not tremble.
+// numbers returns the texts beside a bar: amount, rate, time left, and the number of mirrors or files. Their
+// widths are constant, so that the bar does not jump.
 func (p progress) numbers() (n [4]string) {
 	if n[0] = p.amount; p.comparing {
 		return n
@@ -102,7 +103,7 @@ func (p progress) numbers() (n [4]string) {
 	return n
 }
 
-// fit is as much of the numbers as fits. Rate and time left stay longest.
+// fit joins as many of the numbers as fit into width. The rate stays longest, then the time left.
 func (p progress) fit(width int) string {
 	n := p.numbers()
 	for _, part := range [][]string{n[:], n[:3], n[1:3], n[1:2]} {
@@ -116,7 +117,7 @@ func (p progress) fit(width int) string {
 // A meter shows progress. It is used by one goroutine.
 type meter interface {
 	show(at time.Time, p progress)
-	// clear makes room for a line of text.
+	// clear erases the progress before a line of text is written.
 	clear()
 }
 
@@ -127,8 +128,8 @@ const (
 	progressNone  = "none"
 )
 
-// progressWord decides how progress is shown when the user did not: a bar is for terminals that can draw it, and JSON
-// has it anyway.
+// progressWord returns the kind of progress to show. The default is a bar on a terminal, and nothing with
+// JSON, which has events of progress.
 func progressWord(chosen string, quiet, json, terminal bool) string {
 	switch {
 	case quiet:
@@ -143,7 +144,7 @@ func progressWord(chosen string, quiet, json, terminal bool) string {
 	return progressPlain
 }
 
-// newMeter makes the meter for a word of --progress; nil shows none.
+// newMeter returns the meter for a word of --progress; nil for none.
 func newMeter(word string, w io.Writer) meter {
 	switch word {
 	case progressBar:
@@ -154,7 +155,7 @@ func newMeter(word string, w io.Writer) meter {
 	return nil
 }
 
-// plain writes a line now and then, for logs.
+// A plain meter writes a line every plainEvery, for logs.
 type plain struct {
 	w    io.Writer
 	last time.Time
@@ -177,13 +178,13 @@ func (m *plain) show(at time.Time, p progress) {
 
 func (m *plain) clear() {}
 
-// isTerminal reports whether w is a terminal that knows how to move its cursor.
+// isTerminal reports whether w is a terminal that can move its cursor.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && understands(f)
 }
 
-// terminalSize is how many columns and lines a terminal has now.
+// terminalSize returns the current size of the terminal, or 80 columns and 24 lines if it is unknown.
 func terminalSize(w io.Writer) (columns, lines int) {
 	if f, ok := w.(*os.File); ok {
 		if columns, lines, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {

@@ -13,7 +13,7 @@ import (
 	"braid/verify"
 )
 
-// mirrorFlags say where copies lie.
+// mirrorFlags are the flags that name mirrors.
 type mirrorFlags struct {
 	Mirror  option.WordsValue
 	Mirrors string
@@ -21,7 +21,7 @@ type mirrorFlags struct {
 
 const mostMirrors = 16 << 20
 
-// read gives the mirrors that the command line names, and those that the file lists.
+// read returns the mirrors of the flags and those of the file.
 func (m *mirrorFlags) read() (named, listed []serve.Mirror, err error) {
 	if m.Mirrors != "" {
 		f, err := os.Open(m.Mirrors)
@@ -43,10 +43,11 @@ func (m *mirrorFlags) read() (named, listed []serve.Mirror, err error) {
 	return named, listed, nil
 }
 
-// signFlags say with which key files are signed.
+// signFlags are the flags that name the key for signing.
 type signFlags struct{ SignWith, PassphraseFile string }
 
-// passphraseVariable is where a passphrase comes from. It has no flag: others see the command line (rule 62).
+// passphraseVariable is the environment variable with the passphrase. It has no flag, because other users can
+// see the command line (rule 62).
 const passphraseVariable = "BRAID_PASSPHRASE"
 
 const (
@@ -54,7 +55,7 @@ const (
 	mostPassphrase = 4 << 10
 )
 
-// read gives the key and what unlocks it; nothing if there is none.
+// read returns the secret key and its passphrase; nil without a key.
 func (f *signFlags) read() (secret, passphrase []byte, err error) {
 	if f.SignWith == "" && f.PassphraseFile != "" {
 		return nil, nil, problem.Misuse("--passphrase-file", "unlocks a key, and there is none",

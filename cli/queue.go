@@ -18,7 +18,7 @@ import (
 	"braid/internal/problem"
 )
 
-// A queueCommand shows and changes the queue of a fleet.
+// A queueCommand shows and changes a job queue.
 type queueCommand struct {
 	streams
 	Fleet          fleetFlags
@@ -93,8 +93,8 @@ func (c *queueCommand) check(verb string, rest []string) error {
 	})
 }
 
-// records are those of some states, or of all, by name. The error is a *jetstream.NewerError if there are others that a
-// newer braid has written.
+// records returns the jobs in the given states, or all jobs, sorted by name. The error is a
+// *jetstream.NewerError if a newer braid has written further jobs.
 func (c *queueCommand) records(ctx context.Context, states ...fleet.State) ([]fleet.Record, error) {
 	all, err := c.queue.All(ctx)
 	all = slices.DeleteFunc(all, func(r fleet.Record) bool { return len(states) > 0 && !slices.Contains(states, r.State) })
@@ -102,7 +102,7 @@ func (c *queueCommand) records(ctx context.Context, states ...fleet.State) ([]fl
 	return all, err
 }
 
-// list shows jobs.
+// list shows the jobs.
 func (c *queueCommand) list(ctx context.Context, words []string) error {
 	var states []fleet.State
 	for _, w := range words {
@@ -144,7 +144,7 @@ func (c *queueCommand) write(v any) error {
 	return lines.err
 }
 
-// jobLine is a job in a line, with what is worth knowing in its state.
+// jobLine formats a job as a line, with details that depend on its state.
 func jobLine(r *fleet.Record) string {
 	line := fmt.Sprintf("%-7s  %s", r.State, shorten(r.Job.Name, 200))
 	if r.Job.Priority != fleet.Normal {
@@ -153,7 +153,7 @@ func jobLine(r *fleet.Record) string {
 	switch {
 	case r.State == fleet.Running:
 		line += "  at " + r.Lease.Holder
-		if r.Progress != (fleet.Progress{}) { // told when the lease is put off
+		if r.Progress != (fleet.Progress{}) { // reported when the lease is renewed
 			line += ", " + progressText(r.Progress)
 		}
 	case r.State == fleet.Done && r.Good != nil:
@@ -180,7 +180,7 @@ func progressText(p fleet.Progress) string {
 	return line
 }
 
-// status shows how the queue stands, with what workers answer now.
+// status shows the state of the queue and the current answers of its workers.
 func (c *queueCommand) status(ctx context.Context) error {
 	workers, err := c.queue.Workers(ctx)
 	if err != nil {
@@ -235,7 +235,7 @@ func statusLines(s *fleet.Status) (lines []string) {
 	return lines
 }
 
-// each retries or drops jobs.
+// each retries or drops the named jobs.
 func (c *queueCommand) each(ctx context.Context, verb string, names []string) error {
 	do := c.queue.Retry
 	if verb == "drop" {
@@ -261,7 +261,7 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 	return nil
 }
 
-// all retries or drops all jobs that are dead or, to drop them, in the states that are said.
+// all retries or drops all dead jobs. The words, which drop takes, name other states.
 func (c *queueCommand) all(ctx context.Context, verb string, words []string) error {
 	states := []fleet.State{fleet.Dead}
 	if len(words) > 0 {
@@ -270,7 +270,7 @@ func (c *queueCommand) all(ctx context.Context, verb string, words []string) err
 	for _, w := range words {
 		states = append(states, fleet.State(w))
 	}
-	if verb == "retry" { // one that was killed may have left a job that no worker knows of
+	if verb == "retry" { // a retry that was killed may have left such a job without telling the workers
 		states = append(states, fleet.Queued)
 	}
 	before := time.Now().Add(c.queue.Offset() - time.Duration(c.Older))
@@ -293,11 +293,11 @@ func (c *queueCommand) all(ctx context.Context, verb string, words []string) err
 	return passed
 }
 
-// drainEvery is how often drain looks whether a worker still has a job.
+// drainEvery is the interval at which drain checks for running jobs.
 const drainEvery = 200 * time.Millisecond
 
-// drain has workers take no more jobs, and waits until none has one. The job of a worker that was killed waits for the
-// end of the drain.
+// drain stops workers from taking jobs and waits until no job is running. The job of a worker that was killed
+// stays until the drain ends.
 func (c *queueCommand) drain(ctx context.Context) error {
 	if err := c.queue.Pause(ctx, !c.End); err != nil || c.End {
 		return err
@@ -307,7 +307,8 @@ func (c *queueCommand) drain(ctx context.Context) error {
 	for {
 		running, err := c.queue.Running(ctx)
 		now := time.Now().Add(c.queue.Offset())
-		had := func(r fleet.Record) bool { return now.Before(r.Lease.Until) } // else its worker is heard of no more
+		// else its worker has stopped renewing the lease
+		had := func(r fleet.Record) bool { return now.Before(r.Lease.Until) }
 		if err != nil || !slices.ContainsFunc(running, had) {
 			return err
 		}

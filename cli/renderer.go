@@ -17,22 +17,22 @@ import (
 	"braid/source"
 )
 
-// A moment is something that happened, and when: a [download.Event], or the end of a download or hook of a batch; nil
-// asks how far it is.
+// A moment is an event with its time: a [download.Event], the end of a download or a hook in a batch, or nil,
+// which requests the progress.
 type moment struct {
 	at   time.Time
 	ev   any
-	file int // of a batch, counted from 1; 0 if there is only one file
+	file int // the number in a batch, from 1; 0 outside a batch
 }
 
-// head is what the line of an event begins with.
+// head returns the first fields of the JSON object of an event.
 func (m moment) head(event string) head {
 	h := newHead(m.at, event)
 	h.File = m.file
 	return h
 }
 
-// outOfDate reports whether only the next one of two events of progress is worth showing.
+// outOfDate reports whether next makes last obsolete: both are events of progress of the same file.
 func outOfDate(last, next moment) bool {
 	_, a := last.ev.(download.Progress)
 	_, b := next.ev.(download.Progress)
@@ -41,15 +41,15 @@ func outOfDate(last, next moment) bool {
 	return (a && b || c && d) && last.file == next.file
 }
 
-// A renderer shows one download on the screen and in JSON, by its events and by what they add up to.
+// A renderer shows one download on the screen and as JSON, from its events and their totals.
 type renderer struct {
 	*report.Recorder
 	screen    *screen
 	lines     *lineWriter
-	one       bool // of many: lines say which file they are about
-	reading   bool // a file on disk: no mirror brings it
+	one       bool // one of many: messages name the file
+	reading   bool // a file on disk is verified, without mirrors
 	repairing bool
-	table     bool // of the sources, below the bar
+	table     bool // show the table of sources below the bar
 	asked     <-chan os.Signal
 }
 
@@ -57,12 +57,12 @@ func newRenderer(s *screen, lines *lineWriter, several bool) *renderer {
 	return &renderer{Recorder: report.NewRecorder(time.Now()), screen: s, lines: lines, one: several}
 }
 
-// detail says something about the file that only -v shows.
+// detail shows a message about the file with -v.
 func (w *renderer) detail(format string, args ...any) {
 	w.screen.detail("%s", w.about()+fmt.Sprintf(format, args...))
 }
 
-// about names the file before what does not name it, where there are many.
+// about returns a prefix with the file's name for messages that do not contain it, or "" outside a batch.
 func (w *renderer) about() string {
 	if !w.one {
 		return ""
@@ -70,7 +70,7 @@ func (w *renderer) about() string {
 	return w.name() + ": "
 }
 
-// name is what the file is called on the screen.
+// name returns the name of the file on the screen.
 func (w *renderer) name() string {
 	if w.Path == "" {
 		return "standard output"
@@ -78,12 +78,14 @@ func (w *renderer) name() string {
 	return filepath.Base(w.Path)
 }
 
-// during shows what happens in a call that is given observe, which does not wait for the screen.
+// during shows the events of a call. The function observe, which the call is given, does not wait for the
+// screen.
 func (w *renderer) during(call func(observe func(download.Event))) {
 	show(w.asked, w.apply, func(put func(int, any)) { call(func(ev download.Event) { put(0, ev) }) })
 }
 
-// show gives what a call puts, and the questions of a signal, to apply in a goroutine of its own.
+// show calls apply for each event that call puts and for each signal that requests the progress. Apply runs
+// in a goroutine of its own.
 func show(asked <-chan os.Signal, apply func(moment), call func(put func(file int, ev any))) {
 	events := newMailbox(outOfDate)
 	put := func(file int, ev any) { events.put(moment{time.Now(), ev, file}) }
@@ -111,7 +113,7 @@ func (w *renderer) apply(m moment) {
 	w.lines.write(jsonEvent(m))
 	switch ev := ev.(type) {
 	case download.Progress:
-		if !w.one { // else the batch shows how far all of them are
+		if !w.one { // else the batch shows the progress of all files
 			w.screen.progress(m.at, w.progress(m.at))
 		}
 	case download.Comparing:
@@ -130,7 +132,7 @@ func (w *renderer) apply(m moment) {
 	}
 }
 
-// progress is how far the download is.
+// progress returns the progress of the download.
 func (w *renderer) progress(at time.Time) progress {
 	if w.Comparing != nil {
 		return compareProgress(w.name(), *w.Comparing)
@@ -148,7 +150,7 @@ func (w *renderer) progress(at time.Time) progress {
 	return p
 }
 
-// describe puts an event in words.
+// describe shows an event as a message.
 func (w *renderer) describe(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.Resumed:
@@ -182,7 +184,7 @@ func (w *renderer) describe(ev download.Event) {
 	}
 }
 
-// offered says what the server offers, and what of it is not used.
+// offered shows what the server offers, and which links are ignored.
 func (w *renderer) offered(ev download.Offered) {
 	f, who := ev.File, cmp.Or(ev.By, "server")
 	var parts []string
@@ -206,7 +208,7 @@ func (w *renderer) offered(ev download.Offered) {
 	}
 }
 
-// reasons counts why links were ignored, in the order in which that first happened.
+// reasons lists the reasons why links were ignored with their counts, in the order of first occurrence.
 func reasons(ignored []metalink.Ignored) string {
 	counts := map[string]int{}
 	var order []string
@@ -233,7 +235,7 @@ func (w *renderer) up(ev download.SourceUp) {
 		notes = append(notes, timeText(ev.RTT)+" away")
 	}
 	text := ": in use"
-	if ev.Whole { // whether it is of use is decided now
+	if ev.Whole { // whether it is useful is decided later
 		text = ": sends whole files only"
 	}
 	if len(notes) > 0 {
@@ -242,13 +244,13 @@ func (w *renderer) up(ev download.SourceUp) {
 	w.detail("mirror %s%s", ev.URL, text)
 }
 
-// names reports whether a URL is one at the host.
+// names reports whether the host of the URL is host.
 func names(address, host string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Host == host || u.Hostname() == host || source.HostPort(u) == host)
 }
 
-// whyAt is the text of the error of a source, without its host if the URL that it follows names that.
+// whyAt returns the text of a source's error, without the host if the URL before it contains that.
 func whyAt(ev download.SourceDown) string {
 	if src, ok := errors.AsType[*source.Error](ev.Err); ok && names(ev.URL, src.Host) {
 		return report.Why(ev.Err, src.Host)
@@ -256,14 +258,14 @@ func whyAt(ev download.SourceDown) string {
 	return why(ev.Err)
 }
 
-// down says what becomes of a source that failed. Wrong content is shown without -v, too.
+// down shows the failure of a source. Wrong content is shown even without -v.
 func (w *renderer) down(ev download.SourceDown) {
 	switch {
 	case ev.Banned:
 		w.screen.warn("%smirror %s: dropped, its content is wrong: %s", w.about(), ev.URL, whyAt(ev))
 	case ev.Gone:
 		w.detail("mirror %s: dropped: %s", ev.URL, whyAt(ev))
-	case ev.Active == 0: // else the user would wait without a word
+	case ev.Active == 0: // else the user would wait without a message
 		w.screen.say("%s: %s; trying again in %s", w.name(), why(ev.Err), timeText(max(ev.Back, 0)))
 	case ev.Back > 0:
 		w.detail("mirror %s: again in %s: %s", ev.URL, timeText(ev.Back), whyAt(ev))
@@ -272,7 +274,7 @@ func (w *renderer) down(ev download.SourceDown) {
 	}
 }
 
-// cutTexts say why a fetch is ended, where that says something of its source.
+// cutTexts are the reasons for ending a fetch that say something about its source.
 var cutTexts = map[string]string{
 	"silent":    "silent; the rest of its range is asked for anew",
 	"slow":      "too slow for its range; others get the rest",

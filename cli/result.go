@@ -11,7 +11,7 @@ import (
 	"braid/internal/report"
 )
 
-// result is the line that says how a download ended and what was proven by what.
+// result returns the line about the result of a download and its evidence.
 func (w *renderer) result(r download.Result) string {
 	const day = "2006-01-02 15:04 MST"
 	size := sizeText(r.Size)
@@ -37,7 +37,7 @@ func (w *renderer) result(r download.Result) string {
 	return fmt.Sprintf("%s: %s in %s (%s)%s; %s", w.name(), size, timeText(r.Elapsed), rateText(rate), from(r), w.proven(r))
 }
 
-// gist is what results must have in common to share a line.
+// gist returns the part of a result that results must have in common to share a line.
 func (w *renderer) gist(r download.Result) string {
 	switch {
 	case r.Older:
@@ -48,7 +48,7 @@ func (w *renderer) gist(r download.Result) string {
 	return w.proven(r)
 }
 
-// done shows in a line that the file is in place. What was proven is green; less than was possible is worth a look.
+// done shows that the file is complete. Evidence is green if the file is verified, otherwise yellow.
 func (w *renderer) done(m moment, req download.Request, r download.Result, line string) {
 	w.lines.write(newDoneEvent(m, req, r))
 	h := yellow
@@ -58,7 +58,7 @@ func (w *renderer) done(m moment, req download.Request, r download.Result, line 
 	w.screen.conclude(h, line, w.proven(r))
 }
 
-// bringers are the hosts of the sources that brought something.
+// bringers returns the hosts of the sources that sent bytes.
 func bringers(r download.Result) (hosts []string) {
 	for _, s := range r.Sources {
 		if s.Bytes > 0 {
@@ -68,7 +68,7 @@ func bringers(r download.Result) (hosts []string) {
 	return hosts
 }
 
-// from names the source of the bytes, or counts them.
+// from names the only source of the bytes, or counts the sources.
 func from(r download.Result) string {
 	switch hosts := bringers(r); len(hosts) {
 	case 0:
@@ -80,7 +80,7 @@ func from(r download.Result) string {
 	}
 }
 
-// proven names the evidence, or says that there is none, and what would be.
+// proven describes the evidence; without any, it says why and how to add it.
 func (w *renderer) proven(r download.Result) string {
 	if r.Proof.Verified() {
 		return "verified: " + r.Proof.String() + unvalidated(r)
@@ -102,7 +102,7 @@ func (w *renderer) proven(r download.Result) string {
 	if w.NoDigest {
 		why = "the server named mirrors, but sent no checksum, so they were not used"
 	}
-	if w.one { // the hint comes once, at the end
+	if w.one { // the summary has the hint
 		return s + ": " + why
 	}
 	return s + ": " + why + " (give one with --sha256)"
@@ -128,15 +128,15 @@ func unvalidated(r download.Result) string {
 	return "; signature present, not validated: no anchor (--keyring FILE)"
 }
 
-// shares shows what each source brought.
+// shares shows the bytes of each source.
 func (w *renderer) shares(sources []download.SourceResult) {
 	for _, line := range shareLines(sources, w.screen.columns()) {
 		w.screen.say("%s", line)
 	}
 }
 
-// shareLines is a table of those sources that did something or failed, if they are several, no wider than a terminal of
-// so many columns; 0 is as wide as it gets.
+// shareLines returns a table of the sources that sent bytes or failed, if there are at least two. It is no
+// wider than width; 0 means any width.
 func shareLines(sources []download.SourceResult, width int) []string {
 	var total int64
 	for _, s := range sources {
@@ -161,8 +161,8 @@ func shareLines(sources []download.SourceResult, width int) []string {
 	return lines
 }
 
-// fitting lines up rows in so many columns. Where there is no room, the share goes, which the bytes say too, then the speed,
-// and what is still too long is cut.
+// fitting aligns the rows in the given width. Rows that are too wide lose the share, which follows from the
+// bytes, then the speed, and are then truncated.
 func fitting(rows [][]string, width int) []string {
 	for figures := 4; width > 0 && figures > 2 && tableWidth(rows, figures) > width; figures-- {
 		for i := range rows {
@@ -172,7 +172,7 @@ func fitting(rows [][]string, width int) []string {
 	return narrow(columns(rows), width)
 }
 
-// narrow cuts lines to a width; 0 is any.
+// narrow truncates lines to width; 0 means any width.
 func narrow(lines []string, width int) []string {
 	for i := range lines {
 		if width > 0 {
@@ -182,10 +182,10 @@ func narrow(lines []string, width int) []string {
 	return lines
 }
 
-// leastReason is how much of a reason, which comes after the figures, says something.
+// leastReason is the width below which a truncated reason is useless.
 const leastReason = 20
 
-// tableWidth is how wide a table is at least, with the beginnings of its reasons.
+// tableWidth returns the least width of a table, with reasons truncated to leastReason.
 func tableWidth(rows [][]string, figures int) (width int) {
 	short := make([][]string, len(rows))
 	for i, row := range rows {
@@ -205,7 +205,7 @@ func shareRow(s download.SourceResult, total int64) []string {
 	if s.Bytes == 0 {
 		row[3] = ""
 	}
-	reason := shorten(report.Why(s.Err, s.Host), 60) // -v has said all of it
+	reason := shorten(report.Why(s.Err, s.Host), 60) // -v has shown all of it
 	switch {
 	case s.Banned:
 		row = append(row, "dropped: "+reason)
@@ -215,7 +215,7 @@ func shareRow(s download.SourceResult, total int64) []string {
 	return row
 }
 
-// sourceRow is a source in a table: its name, what it brought, which share that is, and how fast.
+// sourceRow returns the row of a source in a table: name, bytes, share and rate.
 func sourceRow(name string, bytes, total int64, rate float64) []string {
 	return []string{"  " + name, fmt.Sprintf("%8s", sizeText(bytes)), fmt.Sprintf("%3d %%", percent(bytes, total)),
 		fmt.Sprintf("%10s", rateText(rate))}

@@ -10,7 +10,8 @@ import (
 	"braid/source"
 )
 
-// A screen is standard error: messages, with the progress below them. It is used by one goroutine at a time.
+// A screen writes messages to standard error, with the progress below them. It is used by one goroutine at a
+// time.
 type screen struct {
 	w        io.Writer
 	meter    meter // nil shows no progress
@@ -18,10 +19,11 @@ type screen struct {
 	quiet    bool
 	verbose  bool
 	color    bool
-	reword   func(text string) string // for a command that has the options of another program; may be nil
+	// translates options in messages to those of another program; may be nil
+	reword func(text string) string
 }
 
-// say writes a message.
+// say writes a message, unless quiet.
 func (s *screen) say(format string, args ...any) {
 	if s.quiet {
 		return
@@ -30,7 +32,7 @@ func (s *screen) say(format string, args ...any) {
 	fmt.Fprintln(s.w, source.Escape(fmt.Sprintf(format, args...)))
 }
 
-// conclude writes a message whose end has a colour, if there are any.
+// conclude writes a message with its end in color, if colors are on.
 func (s *screen) conclude(h hue, message, end string) {
 	if s.reword != nil {
 		message, end = s.reword(message), s.reword(end)
@@ -44,20 +46,20 @@ func (s *screen) conclude(h hue, message, end string) {
 	fmt.Fprintln(s.w, source.Escape(head)+h.paint(source.Escape(end)))
 }
 
-// warn writes a message that should not be overlooked.
+// warn writes a warning in color.
 func (s *screen) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.conclude(yellow, text, text)
 }
 
-// detail writes a message that only -v shows.
+// detail writes a message with -v.
 func (s *screen) detail(format string, args ...any) {
 	if s.verbose {
 		s.say(format, args...)
 	}
 }
 
-// fail writes what went wrong, whatever the user wants to see.
+// fail writes a problem, even if quiet.
 func (s *screen) fail(f *problem.Problem) {
 	s.clear()
 	if s.reword != nil {
@@ -72,13 +74,13 @@ func (s *screen) fail(f *problem.Problem) {
 	fmt.Fprintln(s.w, line)
 }
 
-// answer writes how far the command is when a signal asks for that, whatever else is wanted on the screen.
+// answer writes the progress that a signal requested, even if quiet.
 func (s *screen) answer(p progress) {
 	s.clear()
 	fmt.Fprintln(s.w, source.Escape(p.sentence()))
 }
 
-// pass writes what a program of the user's has printed, as it is.
+// pass writes the output of a hook unchanged.
 func (s *screen) pass(output []byte) {
 	if len(output) > 0 {
 		s.clear()
@@ -92,14 +94,14 @@ func (s *screen) progress(at time.Time, p progress) {
 	}
 }
 
-// clear makes room for a line of text.
+// clear erases the progress.
 func (s *screen) clear() {
 	if s.meter != nil {
 		s.meter.clear()
 	}
 }
 
-// columns is how wide the terminal is; 0 if there is none.
+// columns returns the width of the terminal; 0 without a terminal.
 func (s *screen) columns() int {
 	if !s.terminal {
 		return 0

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// forgetArguments copies the command line and then overwrites the secrets in the original, which is what
-// others on the machine see as the title of the process (rule 62). It touches nothing but the arguments that
-// the system gave to this process.
+// forgetArguments copies the command line and then overwrites the secrets in the original, which others on
+// the machine see as the title of the process (rule 62). It changes nothing but the arguments that the system
+// gave to this process.
 func forgetArguments(args []string) []string {
 	own := make([]string, len(args))
 	for i, arg := range args {
@@ -23,7 +23,8 @@ func forgetArguments(args []string) []string {
 		if i > 0 {
 			before = own[i-1]
 		}
-		// The runtime's strings are the memory that the kernel filled; nothing else in Go may be written so.
+		// The runtime's strings share the memory that the kernel filled; no other string in Go may be written
+		// to.
 		memory := unsafe.Slice(unsafe.StringData(arg), len(arg))
 		for _, secret := range secretsOf(before, own[i]) {
 			for j := secret[0]; j < secret[1]; j++ {
@@ -36,16 +37,16 @@ func forgetArguments(args []string) []string {
 }
 
 var (
-	// secretWord is an option of aria2c whose value is a secret, or as much of its name as no other option begins with.
+	// secretWord matches an option of aria2c whose value is a secret, also abbreviated.
 	secretWord = regexp.MustCompile(`^--[a-z-]*(pa(s(s(wd?)?)?)?|secr(et?)?)$`)
-	// secretFlag is a flag whose value has a secret after its colon.
+	// secretFlag matches a flag whose value has a secret after a colon.
 	secretFlag = regexp.MustCompile(`^(-[A-Za-z]*[uH]|--user|--header)$`)
-	// secretValue is the same with the value in the same word.
+	// secretValue matches such a flag with the value in the same word.
 	secretValue = regexp.MustCompile(`^(-[A-Za-z]*[uH]|--user=|--header=)`)
 )
 
-// secretsOf finds the parts of a word of the command line that are secrets, as pairs of offsets: values of
-// flags, and what Mask masks of a URL.
+// secretsOf returns the parts of a word of the command line that are secrets, as pairs of offsets: values of
+// flags, and the parts of a URL that source.Mask masks.
 func secretsOf(before, word string) (parts [][2]int) {
 	if secretWord.MatchString(before) {
 		return [][2]int{{0, len(word)}}

@@ -89,7 +89,8 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 	return listen.Serve(ctx, web, listener, log)
 }
 
-// logger writes warnings, with -v also requests. Its handler quotes what could move a terminal's cursor.
+// logger returns a logger of warnings and, with -v, of requests. Its handler quotes characters that could
+// move a terminal's cursor.
 func (v *serveCommand) logger() *slog.Logger {
 	level := slog.LevelWarn
 	switch {
@@ -128,7 +129,7 @@ func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, e
 	return o, nil
 }
 
-// cacheFile is where the digests of a folder are remembered. Each folder has a file of its own.
+// cacheFile returns the path of the cache of digests for a folder. Each folder has its own cache.
 func cacheFile(dir string) (string, error) {
 	folder, err := filepath.Abs(dir)
 	if err != nil {
@@ -146,7 +147,7 @@ func cacheFile(dir string) (string, error) {
 
 var errNoCache = errors.New("the environment names no folder for caches")
 
-// serveFailure says whose fault it is that a folder cannot be served.
+// serveFailure makes a problem of an error of [serve.New].
 func serveFailure(dir string, err error) *problem.Problem {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return problem.Local("serve", dir, err)
@@ -154,10 +155,10 @@ func serveFailure(dir string, err error) *problem.Problem {
 	return problem.Misuse("serve", err.Error(), "braid serve --help")
 }
 
-// serverTLS is how a server shows who it is.
+// serverTLS are the flags of a server's certificate.
 type serverTLS struct{ TLSCert, TLSKey string }
 
-// config is nil where the server speaks without TLS.
+// config returns the TLS configuration; nil without TLS.
 func (f *serverTLS) config() (*tls.Config, error) {
 	switch {
 	case f.TLSCert == "" && f.TLSKey == "":
@@ -171,6 +172,6 @@ func (f *serverTLS) config() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Ranges of one file on several connections are what clients come for, so HTTP/2 is not offered.
+	// HTTP/2 is not offered: clients request ranges of one file over several connections.
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, nil
 }

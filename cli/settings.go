@@ -11,7 +11,7 @@ import (
 
 type configurationKey struct{}
 
-// configurationOf is what the run goes by.
+// configurationOf returns the settings in ctx, or empty ones.
 func configurationOf(ctx context.Context) *job.Settings {
 	if c, ok := ctx.Value(configurationKey{}).(*job.Settings); ok {
 		return c
@@ -19,7 +19,8 @@ func configurationOf(ctx context.Context) *job.Settings {
 	return &job.Settings{}
 }
 
-// fill gives flags that neither the command line nor the environment has what the file says. It returns where each comes from.
+// fill adds the settings of the configuration for flags that neither the command line nor the environment
+// sets. It returns the places in the file where they are set.
 func fill(c *job.Settings, command string, options []option.Option, a *arranged) map[string]string {
 	from := map[string]string{}
 	c.Said, c.Line = map[string]bool{}, map[string]bool{}
@@ -41,7 +42,7 @@ func fill(c *job.Settings, command string, options []option.Option, a *arranged)
 	return from
 }
 
-// said reports whether the command line or the environment has a flag.
+// said reports whether the command line or the environment sets a flag.
 func said(name string, a *arranged) bool {
 	_, set := os.LookupEnv(option.Variable(name))
 	return set || a.has(name)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A signalError is why a context ended: the user or the system wants the command to end.
+// A signalError is the cause of a context that ended because of a signal.
 type signalError struct{ signal syscall.Signal }
 
 func (e *signalError) Error() string {
@@ -20,19 +20,19 @@ func (e *signalError) Error() string {
 	return "interrupted"
 }
 
-// Is reports whether this is a cancellation like any other.
+// Is makes the error match context.Canceled.
 func (e *signalError) Is(target error) bool { return target == context.Canceled }
 
-// code is what shells report for a command that the signal killed.
+// code returns the exit code that shells report for a command that the signal killed.
 func (e *signalError) code() int { return exitSignal + int(e.signal) }
 
-// signalOf returns the signal that ended the context of a command; nil if none did.
+// signalOf returns the signal that ended ctx, or nil.
 func signalOf(ctx context.Context) *signalError {
 	e, _ := errors.AsType[*signalError](context.Cause(ctx))
 	return e
 }
 
-// signalCode is the exit code of a command whose context ended by a signal.
+// signalCode returns the exit code of a command whose context was ended by a signal.
 func signalCode(ctx context.Context) (code int, ok bool) {
 	if e := signalOf(ctx); e != nil {
 		return e.code(), true
@@ -40,18 +40,18 @@ func signalCode(ctx context.Context) (code int, ok bool) {
 	return 0, false
 }
 
-// endedBySignal reports whether a context ended by a signal.
+// endedBySignal reports whether a signal ended ctx.
 func endedBySignal(ctx context.Context) bool { return signalOf(ctx) != nil }
 
-// A timeUpError is why a context ended: --max-time is over.
+// A timeUpError is the cause of a context that ended because of --max-time.
 type timeUpError struct{ limit time.Duration }
 
 func (e *timeUpError) Error() string { return "not done within " + timeText(e.limit) }
 
-// Is reports whether this is a cancellation like any other.
+// Is makes the error match context.Canceled.
 func (e *timeUpError) Is(target error) bool { return target == context.Canceled }
 
-// within gives a context that ends after a time, if that is more than zero. The function ends it at once.
+// within returns a context that ends after limit, if that is positive. The returned function ends it at once.
 func within(parent context.Context, limit time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if limit <= 0 {
@@ -64,8 +64,8 @@ func within(parent context.Context, limit time.Duration) (context.Context, func(
 	}
 }
 
-// untilSignal gives a context that ends with the first SIGINT or SIGTERM, so that what was done can be put in
-// order. The second ends the process at once, by exit. The function that it returns ends both.
+// untilSignal returns a context that ends with the first SIGINT or SIGTERM, so that the command can end in
+// good order. The second signal calls exit. The returned function stops both.
 func untilSignal(parent context.Context, exit func(code int)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)

@@ -5,5 +5,5 @@ import (
 	"syscall"
 )
 
-// statusSignals ask how far the command is: kill -USR1.
+// statusSignals request the progress: kill -USR1.
 var statusSignals = []os.Signal{syscall.SIGUSR1}

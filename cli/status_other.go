@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// statusSignals ask how far the command is: there is no such signal.
+// statusSignals is empty: the system has no signal that requests the progress.
 var statusSignals []os.Signal

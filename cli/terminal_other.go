@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// understands reports whether a terminal knows what moves its cursor and colours words.
+// understands reports whether a terminal supports escape sequences.
 func understands(*os.File) bool { return true }

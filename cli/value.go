@@ -7,7 +7,7 @@ import (
 	"braid/internal/option"
 )
 
-// The values of options that several commands have.
+// Types of the values of options that several commands have.
 type (
 	size     = option.SizeValue
 	rate     = option.RateValue
@@ -19,10 +19,10 @@ type (
 	choice   = option.ChoiceValue
 )
 
-// parallel is how many downloads run at once; 0 is "auto".
+// parallel is the number of concurrent downloads; 0 is "auto".
 type parallel int
 
-// mostParallel keeps the open files of a process within what systems allow.
+// mostParallel keeps the number of open files within the limits of systems.
 const mostParallel = 1000
 
 func (v *parallel) Set(s string) error {
@@ -39,7 +39,7 @@ func (v *parallel) Set(s string) error {
 
 func (v *parallel) String() string { return strconv.Itoa(int(*v)) }
 
-// How quantities are written and read, under the names that fit a sentence here.
+// Formatting and parsing of quantities, under names that read well in this package.
 var (
 	sizeText = option.SizeText
 	rateText = option.RateText
@@ -53,5 +53,5 @@ var (
 	errTime = option.ErrTime
 )
 
-// nearestWord finds the word that was probably meant, or "".
+// nearestWord returns the most similar word, or "".
 var nearestWord = option.Nearest

@@ -35,7 +35,7 @@ type verifyCommand struct {
 	screen   *screen
 	lines    *lineWriter
 	several  bool
-	common   download.Request // what all files have
+	common   download.Request // the part of a request that is common to all files
 	document *download.Document
 	sums     *job.Sums
 	notes    job.StoreNotes
@@ -46,7 +46,7 @@ func newVerify(s streams) (action, targets) {
 	return v.run, targetsOf(v)
 }
 
-// run checks each file and leaves the exit code that says most.
+// run verifies the files. It returns the exit code with the highest precedence.
 func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	v.screen = v.outputFlags.screen(v.streams)
 	if v.JSON {
@@ -94,12 +94,12 @@ func (v *verifyCommand) client() (*download.Client, error) {
 	hc.HeaderTimeout = time.Duration(v.Timeout)
 	c := &download.Client{HTTP: hc, ForgeTokens: forgeTokens(), Timeout: time.Duration(v.Timeout),
 		State: &state.Store{Dir: job.StateFolder(), PinsOnly: true}, JournalKey: job.JournalKey()}
-	job.AdoptState(c.State, c.State.Dir) // what is not taken over is not known
+	job.AdoptState(c.State, c.State.Dir) // without the old state, nothing is known
 	c.Limit = v.Sites.Limits.Of(v.LimitRate)
 	return c, err
 }
 
-// file checks one file and returns the exit code.
+// file verifies one file and returns the exit code.
 func (v *verifyCommand) file(ctx context.Context, client *download.Client, path string) int {
 	r, err := v.request(path)
 	if err != nil {
@@ -124,7 +124,7 @@ func (v *verifyCommand) file(ctx context.Context, client *download.Client, path 
 	return v.fail(path, verifyFailure(ctx, err))
 }
 
-// mend puts the right file in the place of a wrong one and returns the exit code.
+// mend repairs a file and returns the exit code.
 func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r download.Request, verdict download.Verdict) int {
 	w := newRenderer(v.screen, v.lines, v.several)
 	w.repairing, w.asked = true, v.streams.asked
@@ -144,7 +144,7 @@ func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r dow
 	return exitDone
 }
 
-// fail tells of a failure and returns its exit code.
+// fail reports a failure and returns its exit code.
 func (v *verifyCommand) fail(path string, f *problem.Problem) int {
 	e := newErrorEvent(moment{at: time.Now()}, f)
 	e.Path = path
@@ -153,7 +153,8 @@ func (v *verifyCommand) fail(path string, f *problem.Problem) int {
 	return exitCode(f)
 }
 
-// verifyFailure tells the error of a check, which leaves nothing on disk that could be kept.
+// verifyFailure makes a problem of an error of a verification. If nothing was kept, it has no text about
+// that.
 func verifyFailure(ctx context.Context, err error) *problem.Problem {
 	f := downloadProblem(ctx, err)
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Kept == 0 {
@@ -162,7 +163,7 @@ func verifyFailure(ctx context.Context, err error) *problem.Problem {
 	return f
 }
 
-// check refuses flags that contradict each other or the operands.
+// check rejects flags that contradict each other or the operands.
 func (v *verifyCommand) check(paths []string) error {
 	several := len(paths) != 1
 	return firstMisuse([]wrongUse{
@@ -183,13 +184,13 @@ func (v *verifyCommand) check(paths []string) error {
 	})
 }
 
-// isOneFile reports whether --from is the URL of a file, and of no folder or document.
+// isOneFile reports whether --from is the URL of a single file, not of a folder or a document.
 func (v *verifyCommand) isOneFile() bool {
 	u, err := job.ParseWebURL(v.From)
 	return v.From != "" && err == nil && !strings.HasSuffix(u.Path, "/") && !download.IsDocument(u.Path)
 }
 
-// prepare reads what is for all files: flags, keys, the list, and the document.
+// prepare reads what all files have in common: flags, keys, the list of digests and the document.
 func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, paths []string) (err error) {
 	if err := v.check(paths); err != nil {
 		return err
@@ -217,7 +218,8 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 	return nil
 }
 
-// readDocument reads the Metalink document of --from, if it is one.
+// readDocument reads the Metalink document of --from. A --from that is the URL of a file or a folder is left
+// alone.
 func (v *verifyCommand) readDocument(ctx context.Context, client *download.Client) (err error) {
 	if v.From == "" {
 		return nil
@@ -240,7 +242,7 @@ func (v *verifyCommand) readDocument(ctx context.Context, client *download.Clien
 	return err
 }
 
-// tell says what is to be said of list and document.
+// tell shows the warnings and notes of the list and the document.
 func (v *verifyCommand) tell() {
 	for _, text := range v.sums.Warnings {
 		v.screen.say("%s", text)
@@ -256,7 +258,7 @@ func (v *verifyCommand) tell() {
 	}
 }
 
-// asking is a request to the URL of --from. If that is a folder, it is for the file of that name in it.
+// asking returns r with the URL of --from. If that is the URL of a folder, name is added to it.
 func (v *verifyCommand) asking(r download.Request, name string) (download.Request, error) {
 	u, err := job.ParseWebURL(v.From)
 	if err != nil {
@@ -280,7 +282,7 @@ func (v *verifyCommand) asking(r download.Request, name string) (download.Reques
 	return r, nil
 }
 
-// request says what a file should be.
+// request returns the request for the verification of a file.
 func (v *verifyCommand) request(file string) (r download.Request, err error) {
 	r = v.common
 	if r.Dir, r.Name = filepath.Dir(file), filepath.Base(file); objectstore.IsURL(file) {
@@ -311,8 +313,8 @@ func (v *verifyCommand) request(file string) (r download.Request, err error) {
 	return r, err
 }
 
-// signaturesOf are those that the user names: of the list if there is one, else of the file. Where nothing but a key is
-// given, the signature lies beside the file.
+// signaturesOf returns the signatures of the file that the user names. With a list, the named signatures are
+// those of the list. If the user names a key and no signature, the signature is beside the file.
 func (v *verifyCommand) signaturesOf(r *download.Request, file string) ([]download.Signature, error) {
 	switch {
 	case v.sums.List != nil || v.From != "" && v.document == nil:
@@ -325,7 +327,8 @@ func (v *verifyCommand) signaturesOf(r *download.Request, file string) ([]downlo
 	return v.SignaturesBeside(file, r.Anchors.Besides())
 }
 
-// listed are the files that the list names, as sha256sum -c takes them: below this folder, in the order of the list, each once.
+// listed returns the files that the list names, as sha256sum -c does: only those below the current folder, in
+// the order of the list, each once.
 func (v *verifyCommand) listed() (paths []string, err error) {
 	missing, seen := 0, map[string]bool{}
 	for e, wrong := range v.sums.List.Lines() {

@@ -26,7 +26,7 @@ type spanLine struct {
 	End   int64 `json:"end"`
 }
 
-// right shows that a file is what it should be.
+// right shows that a file is verified.
 func (v *verifyCommand) right(w *renderer, r download.Request, d download.Verdict) {
 	result := download.Result{
 		Path: d.Path, Size: d.Size, Proof: d.Proof, Unvalidated: d.Unvalidated, Looked: d.Looked, AlreadyComplete: true,
@@ -35,7 +35,7 @@ func (v *verifyCommand) right(w *renderer, r download.Request, d download.Verdic
 	w.done(moment{at: time.Now()}, r, result, fmt.Sprintf("%s: %s; %s", w.name(), sizeText(d.Size), w.proven(result)))
 }
 
-// wrong shows where a file that is about to be repaired is damaged or, if that is not known, why it is not the right one.
+// wrong shows where a file that will be repaired is damaged or, if that is unknown, why it is wrong.
 func (v *verifyCommand) wrong(w *renderer, d download.Verdict, why string) {
 	if d.Damaged.Count() == 0 {
 		v.screen.say("%s: %s", w.name(), why)
@@ -43,7 +43,7 @@ func (v *verifyCommand) wrong(w *renderer, d download.Verdict, why string) {
 	v.damaged(w, d)
 }
 
-// damaged shows where a file is damaged, as far as that is known.
+// damaged shows where a file is damaged, if that is known.
 func (v *verifyCommand) damaged(w *renderer, d download.Verdict) {
 	if d.Damaged.Count() == 0 {
 		return
@@ -56,7 +56,7 @@ func (v *verifyCommand) damaged(w *renderer, d download.Verdict) {
 	v.screen.say("%s: damaged: %s of %s, %s", w.name(), sizeText(bytes), sizeText(size), spans(&d.Damaged))
 }
 
-// spans names the first of some ranges. Here the last byte is part of a range.
+// spans formats the first ranges of a set. The end in the text is inclusive.
 func spans(set *byterange.Set) string {
 	const most = 8
 	var parts []string

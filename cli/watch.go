@@ -41,8 +41,9 @@ type watchCommand struct {
 	JSON           bool
 	Fleet          fleetFlags
 	Lease          duration
-	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense
-	// for. said are those of line and environment.
+	// line has the flags of the command line; said has those of the command line and the environment. Flags
+	// of the environment and the settings are ignored where they make no sense, those of the command line are
+	// errors there.
 	line, said map[string]bool
 	inDaemon   bool
 }
@@ -96,7 +97,8 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	return v.watch(ctx, c, nil)
 }
 
-// watch watches until ctx ends, or once. With names it is about these feeds or watches only.
+// watch watches until ctx ends, or once with --once. If names is not empty, it watches only these feeds or
+// watches.
 func (v *watchCommand) watch(ctx context.Context, c *watch.Loaded, names []string) error {
 	w := v.watcher()
 	kinds, err := w.Watch(ctx, c, names)
@@ -107,7 +109,7 @@ func (v *watchCommand) watcher() *watch.Watcher {
 	return &watch.Watcher{Err: v.streams.err, Metrics: newMetrics(), Once: v.Once}
 }
 
-// leave returns the exit code of the worst of what is not up to date.
+// leave returns the worst of the kinds as an exit code.
 func (v *watchCommand) leave(ctx context.Context, kinds []download.Kind, err error) error {
 	var codes []int
 	for _, k := range kinds {
@@ -123,7 +125,7 @@ func (v *watchCommand) leave(ctx context.Context, kinds []download.Kind, err err
 	return err
 }
 
-// watchFor watches for a fleet: what is new becomes a job of its queue.
+// watchFor watches for a job queue: an update becomes a job.
 func (v *watchCommand) watchFor(ctx context.Context, c *watch.Loaded) error {
 	if err := c.CheckForFleet(); err != nil {
 		return err
@@ -148,7 +150,7 @@ func newMetrics() *watch.Metrics {
 
 var watchVerbs = []string{"status", "check", "run", "forget"}
 
-// misspelt refuses a word that is no file and nearly a command.
+// misspelt returns an error for a word that is not a file and is similar to a command.
 func misspelt(word string) error {
 	near := nearestWord(word, watchVerbs)
 	if _, err := os.Lstat(word); near == "" || err == nil {
@@ -157,11 +159,11 @@ func misspelt(word string) error {
 	return problem.Misuse("watch "+job.MaskWord(word), "neither a configuration nor a command", "did you mean "+near+"?")
 }
 
-// A reading says how a configuration in a folder is read.
+// A reading returns the options for parsing a configuration in dir.
 type reading func(dir string) watch.ConfigOptions
 
-// load reads the configuration that the operand or flags say. A file that the command line names beats what the
-// environment and the settings say of watching without one.
+// load reads the configuration that the operand or the flags name. A file on the command line has precedence
+// over --feed and --url in the environment and the settings.
 func (v *watchCommand) load(words []string, how reading) (*watch.Loaded, error) {
 	file := v.Config
 	switch {
@@ -195,7 +197,8 @@ func (v *watchCommand) load(words []string, how reading) (*watch.Loaded, error) 
 	return v.fromFile(file, how)
 }
 
-// defaultConfig is braid/watch.toml in the user's configuration folder, if it is there.
+// defaultConfig returns the path of braid/watch.toml in the user's configuration folder, or "" if it does not
+// exist.
 func defaultConfig() string {
 	file := job.SettingsFile("watch.toml")
 	if _, err := os.Stat(file); err != nil {
@@ -204,12 +207,12 @@ func defaultConfig() string {
 	return file
 }
 
-// toWatch is how the watcher reads it.
+// toWatch is the reading of a watcher.
 func toWatch(dir string) watch.ConfigOptions {
 	return watch.ConfigOptions{Dir: dir, Environment: os.LookupEnv, ReadFile: os.ReadFile}
 }
 
-// toAsk is how a command that asks a watcher reads it: it needs no secrets, and may not have them.
+// toAsk is the reading of a command that asks a watcher. It needs no secrets and may not have access to them.
 func toAsk(dir string) watch.ConfigOptions { return watch.ConfigOptions{Dir: dir, NoSecrets: true} }
 
 const mostConfig = 16 << 20
@@ -271,7 +274,7 @@ func (v *watchCommand) fromFlags(how reading) (*watch.Loaded, error) {
 		strings.Join(slices.Concat(v.Feed, v.URL, []string{filepath.Join(here, v.Dir)}), "\x00"))
 }
 
-// finish adds what flags say beside a configuration, and where its state is.
+// finish adds the flags to a configuration and determines its state folder.
 func (v *watchCommand) finish(c *watch.Loaded, name, identity string) (*watch.Loaded, error) {
 	c.Command = &watch.Command{Agent: agent(), ExitCode: kindCode, Kind: exitKind, Worse: worse, Ended: endedBySignal, Hint: hintOf}
 	c.Hosts = append(c.Hosts, v.AllowHost...)
@@ -300,7 +303,8 @@ func (v *watchCommand) finish(c *watch.Loaded, name, identity string) (*watch.Lo
 		c.Folder = v.State
 	case c.Config.State != "":
 		c.Folder = c.Config.State
-	case os.Getenv("STATE_DIRECTORY") != "" && !v.inDaemon: // systemd.exec(5); the first one, which is that of a daemon's queue
+	// systemd.exec(5); only the first folder. In a daemon that is the folder of its queue
+	case os.Getenv("STATE_DIRECTORY") != "" && !v.inDaemon:
 		c.Folder, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
 	default:
 		dir := job.StateFolder()

@@ -8,8 +8,8 @@ import (
 	"braid/source"
 )
 
-// runCheck says what is wrong with a configuration, before a watcher reads it: all that a start or a reload would say,
-// and what would have no effect. Nothing is asked, made or changed.
+// runCheck reports the faults of a configuration: the errors that a start or a reload would find, and
+// settings without effect. It sends no request and changes nothing.
 func (v *watchCommand) runCheck(ctx context.Context, words []string) error {
 	c, err := v.load(words, toWatch)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"braid/source"
 )
 
-// runStatus shows how feeds and watches stand: by the word of the process that watches, or by what is stored.
+// runStatus shows the state of feeds and watches, as the running watcher answers it or as it was last stored.
 func (v *watchCommand) runStatus(ctx context.Context, words []string) error {
 	c, err := v.load(words, toAsk)
 	if err != nil {
@@ -44,14 +44,15 @@ func controlFailure(ctx context.Context, c *watch.Loaded, err error) error {
 	return &problem.Problem{Kind: download.Other, What: "watch", Where: c.Folder, Why: source.Escape(err.Error())}
 }
 
-// runVerb has the process that watches run or forget a feed or a watch. Where none does, it is done here.
+// runVerb makes the running watcher run or forget a feed or a watch. Without a running watcher it does so
+// itself.
 func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []string) error {
 	c, err := v.load(words, toAsk)
 	if err != nil {
 		return err
 	}
 	unknown := problem.Misuse("watch "+verb+" "+name, "there is no such feed or watch", "braid watch status shows them")
-	if !c.Has(name) && verb != "forget" { // what is no longer configured may be remembered
+	if !c.Has(name) && verb != "forget" { // a name that is no longer configured may have state
 		return unknown
 	}
 	client := watch.Client{Dir: c.Folder}
@@ -101,7 +102,7 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 			state = "not asked yet"
 		}
 		today, name := fmt.Sprintf("%d, %s", f.Updates, sizeText(f.Bytes)), f.Name
-		if f.Kind == antenna.Page { // which may be called as a feed is
+		if f.Kind == antenna.Page { // a page may have the name of a feed
 			name += " (itself)"
 		}
 		rows = append(rows, []string{name, ago(f.Polled, now), ago(f.Changed, now), until(f.Next, now), today, state})
@@ -129,7 +130,8 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 	return b.String()
 }
 
-// watchState puts in words how a watch stands. One of many is a URL of a glob.
+// watchState describes the state of a watch. If one is true, the watch has several URLs and the text names
+// this one.
 func watchState(w *antenna.WatchStatus, one bool) string {
 	about := ""
 	if one {
@@ -154,7 +156,7 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 	return about + cmp.Or(w.Last.Evidence, "unverified")
 }
 
-// isGone reports whether the file of a watch is not where it was put.
+// isGone reports whether the file of a watch no longer exists.
 func isGone(w *antenna.WatchStatus) bool {
 	_, err := os.Lstat(w.Last.Path)
 	return w.Last.Path != "" && errors.Is(err, fs.ErrNotExist)
@@ -169,7 +171,7 @@ func writeRows(b *strings.Builder, rows [][]string) {
 	writeLines(b, columns(rows))
 }
 
-// ago says how long ago something was.
+// ago formats the time since t.
 func ago(t, now time.Time) string {
 	switch d := now.Sub(t); {
 	case t.IsZero():
@@ -181,7 +183,7 @@ func ago(t, now time.Time) string {
 	}
 }
 
-// until says when something will be.
+// until formats the time until t.
 func until(t, now time.Time) string {
 	switch d := t.Sub(now); {
 	case t.IsZero():
@@ -261,7 +263,7 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 	return outputFailure(lines.err)
 }
 
-// whenKnown is a time for JSON, and nil for none.
+// whenKnown returns a time for JSON, or nil for the zero time.
 func whenKnown(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"braid/source"
 )
 
-// A workCommand is one run of braid work. Its Defaults count for all downloads.
+// A workCommand is one run of braid work. Its Defaults hold for all downloads.
 type workCommand struct {
 	Job *job.Defaults
 	streams
@@ -31,7 +31,7 @@ type workCommand struct {
 	Lease                  duration
 	Metrics                string
 	LogFormat              choice
-	// LowestSpeedLimit is that of each download.
+	// LowestSpeedLimit holds for each download.
 	LowestSpeedLimit rate
 
 	log    *watch.ServiceLog
@@ -40,8 +40,8 @@ type workCommand struct {
 	worker *worker.Worker
 }
 
-// usualWork is how many downloads a worker has at once, if nothing is said. It takes no job before there is room
-// for one.
+// usualWork is the default number of concurrent downloads of a worker. A worker takes a job only when it can
+// start it.
 const usualWork = 4
 
 func newWork(s streams) (action, targets) {
@@ -129,13 +129,14 @@ func (w *workCommand) openPlace() (worker.Place, error) {
 	return worker.NewStore(store, w.log.Logger), nil
 }
 
-// prepareClient makes the client that all downloads have, and reads the flags that count for all.
+// prepareClient returns the client of all downloads, prepared by the flags that are common to them.
 func (w *workCommand) prepareClient(ctx context.Context) (client *download.Client, err error) {
 	if client, err = w.Job.Client(); err != nil {
 		return nil, err
 	}
 	client.HTTP.IdlePerHost, client.LowestSpeed = int(w.MaxConcurrentDownloads), int64(w.LowestSpeedLimit)
-	if own, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); own != "" { // a service may have no other folder
+	// a service may have access to no other folder
+	if own, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); own != "" {
 		client.JournalKey, client.State.Dir = filepath.Join(own, "journal-key"), own
 	}
 	if err := w.Job.Prepare(client); err != nil {
@@ -144,7 +145,7 @@ func (w *workCommand) prepareClient(ctx context.Context) (client *download.Clien
 	return client, w.Job.ReadSums(ctx, client, nil)
 }
 
-// request makes the request of a job, by the flags and settings of the worker.
+// request makes the request of a job, with the flags and settings of the worker.
 func (w *workCommand) request(job *fleet.Job) (download.Request, error) {
 	listed := option.Entry{URIs: job.URIs}
 	for _, o := range job.Options {
@@ -157,18 +158,19 @@ func (w *workCommand) request(job *fleet.Job) (download.Request, error) {
 	if err := w.Job.Vouch(&r); err != nil {
 		return r, err
 	}
-	if err := metalink.CheckPath(job.Name); err != nil { // in the words of worker.CheckName
+	if err := metalink.CheckPath(job.Name); err != nil { // the same message as worker.CheckName
 		return r, problem.Misuse("job "+job.Name, err.Error(), "")
 	}
 	return r, w.notOwn(job.Name)
 }
 
-// own is what a worker goes by.
+// own returns the files and folders that the worker itself uses.
 func (w *workCommand) own() []string {
 	return slices.Concat(job.OwnFolders(), w.Job.Files(), w.Fleet.files())
 }
 
-// notOwn is an error if the file of a job would replace what the worker goes by. No later try is better.
+// notOwn returns an error if the file of a job would replace a file that the worker uses. A retry would not
+// help.
 func (w *workCommand) notOwn(name string) error {
 	if objectstore.IsURL(w.To) || !job.LeadsTo(filepath.Join(w.To, filepath.FromSlash(name)), w.own()) {
 		return nil
@@ -177,7 +179,7 @@ func (w *workCommand) notOwn(name string) error {
 		"--to FOLDER without settings, keys and queue in it")
 }
 
-// expose writes what the worker counted.
+// expose writes the metrics of the worker.
 func (w *workCommand) expose(e *watch.Exposition) {
 	watch.ExposeQueue(e, w.queue.Queue)
 	jobs, now := w.worker.Counts()
