@@ -16,7 +16,7 @@ import (
 	"braid/verify/signatures"
 )
 
-// Anchors say who may sign files, and where signatures are.
+// Anchors holds the options that name trusted keys and certificates, and the locations of signatures.
 type Anchors struct {
 	Keyring, Pin    option.WordsValue
 	SMIMECA         option.WordsValue
@@ -24,12 +24,12 @@ type Anchors struct {
 	AllowExpiredKey bool
 }
 
-// NamesOne reports whether a signature is named that can be of one file only.
+// NamesOne reports whether --signature names a path or URL, which can belong to one file only.
 func (a *Anchors) NamesOne() bool {
 	return slices.ContainsFunc(a.Signature, func(word string) bool { return !isSuffix(word) })
 }
 
-// isSuffix tells ".asc" from a path.
+// isSuffix reports whether word is a suffix such as ".asc", not a path.
 func isSuffix(word string) bool { return strings.HasPrefix(word, ".") && !strings.Contains(word, "/") }
 
 // Given reports whether the user trusts a key or certificate.
@@ -37,7 +37,8 @@ func (a *Anchors) Given() bool {
 	return len(a.Keyring)+len(a.Pin)+len(a.SMIMECA) > 0
 }
 
-// RequireKeys refuses at once what could not succeed: a signature is demanded, and no key or certificate is trusted.
+// RequireKeys returns an error if r requires a signature but trusts no key or certificate: such a download
+// could only fail.
 func RequireKeys(r *download.Request) error {
 	if r.Require != download.RequireSignature || r.Anchors.Any() {
 		return nil
@@ -49,7 +50,7 @@ func RequireKeys(r *download.Request) error {
 	}
 }
 
-// of returns the files with keys that an option names.
+// of returns the key files that option names.
 func (a *Anchors) of(option string) []string {
 	switch option {
 	case "keyring":
@@ -60,7 +61,7 @@ func (a *Anchors) of(option string) []string {
 	return nil
 }
 
-// Load reads the files with keys, and makes of them what the user trusts.
+// Load reads the key files and returns the keys and certificates in them.
 func (a *Anchors) Load() (out download.Anchors, err error) {
 	for _, option := range signatures.Options() {
 		files, err := a.keys(option)
@@ -83,7 +84,7 @@ func (a *Anchors) Load() (out download.Anchors, err error) {
 	return out, nil
 }
 
-// keys reads the files that an option names.
+// keys reads the files that option names, grouped by kind of signature.
 func (a *Anchors) keys(option string) (map[*verify.SignatureKind][]verify.KeyFile, error) {
 	files := map[*verify.SignatureKind][]verify.KeyFile{}
 	for _, path := range a.of(option) {
@@ -92,7 +93,8 @@ func (a *Anchors) keys(option string) (map[*verify.SignatureKind][]verify.KeyFil
 			return nil, err
 		}
 		f, kind := verify.KeyFile{Name: path, Data: data}, signatures.OfKeys(option, data)
-		if _, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{f}}); err != nil { // by itself, so that it can be named
+		// One file at a time, so that the error names it.
+		if _, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{f}}); err != nil {
 			return nil, wrongKeys(err)
 		}
 		files[kind] = append(files[kind], f)
@@ -100,7 +102,7 @@ func (a *Anchors) keys(option string) (map[*verify.SignatureKind][]verify.KeyFil
 	return files, nil
 }
 
-// wrongKeys is the error of keys that cannot be used.
+// wrongKeys returns the error to report for keys that cannot be used.
 func wrongKeys(err error) error {
 	e, ok := errors.AsType[*verify.KeyError](err)
 	if !ok {
@@ -111,13 +113,13 @@ func wrongKeys(err error) error {
 
 const mostKeyring = 64 << 20
 
-// SignaturesFor are the signatures of the file at u that the user names.
+// SignaturesFor returns the signatures that the user named for the file at u.
 func (a *Anchors) SignaturesFor(u *url.URL) ([]download.Signature, error) {
 	return a.named(func(ending string) (download.Signature, error) { return download.Beside(u, ending), nil })
 }
 
-// SignaturesBeside are the signatures of a file on disk that the user names or, if that is none, the first one that lies
-// beside it, with one of the endings.
+// SignaturesBeside returns the signatures that the user named for a file on disk. If the user named none, it
+// returns the first signature beside the file with one of the endings.
 func (a *Anchors) SignaturesBeside(path string, endings []string) ([]download.Signature, error) {
 	beside := func(ending string) (download.Signature, error) { return signatureAt(path + ending) }
 	if len(a.Signature) > 0 {
@@ -132,7 +134,7 @@ func (a *Anchors) SignaturesBeside(path string, endings []string) ([]download.Si
 	return nil, nil
 }
 
-// named are the signatures that the user names; beside finds those that are named by what is behind the name of the file.
+// named returns the signatures that the user named. It calls beside for a suffix.
 func (a *Anchors) named(beside func(ending string) (download.Signature, error)) (out []download.Signature, err error) {
 	for _, word := range a.Signature {
 		find := signatureAt
@@ -148,7 +150,7 @@ func (a *Anchors) named(beside func(ending string) (download.Signature, error)) 
 	return out, nil
 }
 
-// signatureAt is the signature that a word names: a URL or a path.
+// signatureAt returns the signature at word, a URL or a path.
 func signatureAt(word string) (download.Signature, error) {
 	if IsURL(word) {
 		u, err := ParseURL(word)
@@ -158,7 +160,7 @@ func signatureAt(word string) (download.Signature, error) {
 	return download.Signature{From: word, Data: data}, err
 }
 
-// ReadFile reads a file that a flag names.
+// ReadFile reads the file at path, which flag names. A file longer than most bytes is an error.
 func ReadFile(flag, path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

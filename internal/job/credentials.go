@@ -15,7 +15,8 @@ import (
 	"braid/internal/web"
 )
 
-// Credentials say who the user is at servers. What they say is for the exact origin of a URL that the user typed.
+// Credentials holds the options for logins at servers. A login is sent only to the exact origin of a URL that
+// the user typed.
 type Credentials struct {
 	User        string
 	NetrcFile   string
@@ -27,7 +28,7 @@ type Credentials struct {
 	err   error
 }
 
-// UserFor are those of the flag, else those of the URL, else those of the netrc file.
+// UserFor returns the login for u: that of the flag, else that of the URL, else that of the netrc file.
 func (f *Credentials) UserFor(u *url.URL) (*url.Userinfo, error) {
 	if f.User != "" {
 		user, err := userinfo(f.User)
@@ -39,8 +40,9 @@ func (f *Credentials) UserFor(u *url.URL) (*url.Userinfo, error) {
 	return f.atHost(u)
 }
 
-// resumed are those of the flag, else those of the netrc file if u cannot be read on the way: it is from a journal, and the user
-// did not type it (rule 27).
+// resumed returns the login for the URL of a resumed download: that of the flag, else that of the netrc file.
+// It returns nil instead of the latter if the connection to u is not encrypted: u is from a journal, and the
+// user did not type it (rule 27).
 func (f *Credentials) resumed(u *url.URL) (*url.Userinfo, error) {
 	if f.User == "" && !address.SchemeOf(u).Encrypted {
 		return nil, nil
@@ -48,7 +50,7 @@ func (f *Credentials) resumed(u *url.URL) (*url.Userinfo, error) {
 	return f.UserFor(u)
 }
 
-// atHost are those of the URL, else those of the netrc file. It may be called by several goroutines.
+// atHost returns the login of the URL, else that of the netrc file. It is safe for concurrent use.
 func (f *Credentials) atHost(u *url.URL) (*url.Userinfo, error) {
 	if _, known := u.User.Password(); known || f.NoNetrc {
 		return u.User, nil
@@ -62,13 +64,14 @@ func (f *Credentials) atHost(u *url.URL) (*url.Userinfo, error) {
 	return u.User, nil
 }
 
-// login is what an FTP server is told that the user named as a mirror: -u is for the URL's own server only (rule 27).
+// login returns the login for an FTP mirror that the user named. It ignores -u, which is for the server of
+// the URL only (rule 27).
 func (f *Credentials) login(u *url.URL) *url.Userinfo {
-	user, _ := f.atHost(u) // checkLogin has told of an error
+	user, _ := f.atHost(u) // checkLogin reported any error
 	return user
 }
 
-// checkLogin finds what is wrong with the netrc file, if a mirror is one that login will be asked about.
+// checkLogin returns the error of the netrc file if mirror u is of a kind that login is called for.
 func (f *Credentials) checkLogin(u *url.URL) error {
 	if !address.SchemeOf(u).Logins {
 		return nil
@@ -77,7 +80,7 @@ func (f *Credentials) checkLogin(u *url.URL) error {
 	return err
 }
 
-// readNetrc reads the file. One that the user did not name need not be there.
+// readNetrc reads the netrc file. A missing file is an error only if the user named it.
 func (f *Credentials) readNetrc() error {
 	name, named := f.NetrcFile, true
 	if name == "" {
@@ -103,7 +106,7 @@ func (f *Credentials) readNetrc() error {
 	return err
 }
 
-// jar has the cookies; nil is none.
+// jar returns the cookies of --load-cookies, or nil without that flag.
 func (f *Credentials) jar() (http.CookieJar, error) {
 	if f.LoadCookies == "" {
 		return nil, nil

@@ -16,8 +16,8 @@ import (
 	"braid/source/torrentsource"
 )
 
-// Options are what the command line, the environment and the settings say of all downloads of a run. The name of each
-// field is that of its option.
+// Options holds the command line, environment and settings for all downloads of a run. Each field has the
+// name of its option.
 type Options struct {
 	HTTP                         HTTP
 	Anchors                      Anchors
@@ -35,7 +35,7 @@ type Options struct {
 	AllowLessProof, NoLookup     bool
 }
 
-// Transfer are the options of how the bytes of files come.
+// Transfer holds the options of transfers: connections, sizes, rates, timeouts and retries.
 type Transfer struct {
 	MaxConnectionPerServer, Split option.NumberValue
 	MinSplitSize, MaxSize         option.SizeValue
@@ -46,29 +46,29 @@ type Transfer struct {
 	NoRemember                    bool
 }
 
-// Newer say what becomes of a file that is there.
+// Newer holds the options for a file that already exists, and for the modification time.
 type Newer struct{ IfNewer, AllowOlder, RemoteTime bool }
 
-// Defaults are the options that count for all downloads of a run, and what is made of them. The fields below Options
-// are set before Prepare.
+// Defaults holds the options for all downloads of a run, and the values computed from them. The fields below
+// Options are set before Prepare is called.
 type Defaults struct {
 	Options
-	Stdout io.Writer // where the file of "-o -" goes
-	Agent  string    `option:"-"` // the name of the program and its version, for object stores
-	Due    bool      `option:"-"` // a program is run for each file (download.Request.Due)
+	Stdout io.Writer // receives the file of "-o -"
+	Agent  string    `option:"-"` // program name and version, for object stores
+	Due    bool      `option:"-"` // a program runs after each file (download.Request.Due)
 	Queued bool      `option:"-"` // other processes download
-	Limit  string    `option:"-"` // that of each download, as an entry of a list has it
-	// Integrity replaces a file that is there and has not the digest that is given, as aria2c -V does.
+	Limit  string    `option:"-"` // limit-rate of each download, in the syntax of lists
+	// Integrity replaces an existing file with a wrong digest, as aria2c -V does.
 	Integrity bool `option:"-"`
 	Notes     StoreNotes
 
-	common download.Request  // what all requests have
+	common download.Request  // fields that all requests share
 	limit  *download.Limiter // of all files together
 	sums   *Sums
-	object string // the name of the one object that -o names
+	object string // name of the single object, from -o
 }
 
-// Prepare reads the options that are for all files that a client downloads.
+// Prepare reads the options that apply to all files that client downloads.
 func (d *Defaults) Prepare(client *download.Client) error {
 	if err := d.read(); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (d *Defaults) read() (err error) {
 
 var allocations = map[string]download.Allocation{"prealloc": download.AllocateMust, "falloc": download.AllocateTry}
 
-// Client returns the client that all downloads have. The user typed the URLs of words.
+// Client returns the client for all downloads. The user typed the URLs among words.
 func (d *Defaults) Client(words ...string) (*download.Client, error) {
 	t := &d.Transfer
 	hc, err := d.HTTP.Client(slices.Concat(words, d.Mirror, d.Anchors.Signature, []string{d.HTTP.Checksums})...)
@@ -128,30 +128,30 @@ func (d *Defaults) Client(words ...string) (*download.Client, error) {
 	return c, err
 }
 
-// Within holds all downloads together to a limit.
+// Within makes all downloads together keep to l.
 func (d *Defaults) Within(l *download.Limiter) { d.limit = l }
 
-// ReadSums reads the list of --checksums and checks its signature. Operands are the URLs that the user typed.
+// ReadSums reads the list of --checksums and checks its signature. Operands are URLs that the user typed.
 func (d *Defaults) ReadSums(ctx context.Context, client *download.Client, operands []string) (err error) {
 	d.sums, err = ReadSums(ctx, client, &d.HTTP, &d.Anchors, d.common, operands)
 	return err
 }
 
-// demand is what the line, the environment and the settings of everything demand.
+// demand returns the demand of the command line, the environment and the general settings.
 func (d *Defaults) demand() demand { return d.HTTP.Sites.Demand(d.Require.Word, &d.Anchors) }
 
-// Files returns the files that the options name and a run goes by.
+// Files returns the files that the options name as input of the run.
 func (d *Defaults) Files() []string {
 	return slices.Concat(d.Anchors.files(), d.HTTP.Trust.files(), d.HTTP.Sites.Files(),
 		[]string{d.HTTP.Checksums, d.Location.GeoIPDB, d.HTTP.NetrcFile, d.HTTP.LoadCookies})
 }
 
-// ForSite makes a request one that goes by its site. What must be proven stays.
+// ForSite applies the settings of the site of r.URL to r. They do not change what must be proven.
 func (d *Defaults) ForSite(r *download.Request) error {
 	return d.HTTP.Sites.Apply(r, r.URL, true, d.limit)
 }
 
-// target is where the file of an operand goes.
+// target returns the destination of an operand's file: folder and name, or a stream.
 func (d *Defaults) target() (dir, name string, stream io.Writer) {
 	if d.Out == "-" {
 		return "", "", d.Stdout
@@ -163,7 +163,8 @@ func (d *Defaults) target() (dir, name string, stream io.Writer) {
 	return dir, name, nil
 }
 
-// placed is where a file goes. The user's own folders are in dir, so that they may be symbolic links (rule 5).
+// placed returns the folder and the name of a file. Folders that the user named are part of the folder, so
+// that they may be symbolic links (rule 5).
 func placed(dir, out string) (string, string) {
 	switch {
 	case out == "":
@@ -175,7 +176,7 @@ func placed(dir, out string) (string, string) {
 	return filepath.Dir(path), filepath.Base(path)
 }
 
-// Named returns the path of the file, if the user says it.
+// Named returns the path of the file, or "" if the user did not name it.
 func (d *Defaults) Named() string {
 	if d.Out == "" || d.Out == "-" {
 		return ""

@@ -10,11 +10,11 @@ import (
 	"braid/verify"
 )
 
-// ClaimsOfURL adds to claims the digests that a URL names which the user typed. Where documents are followed, that of a
-// document is not the file's.
+// ClaimsOfURL returns has with the digests that the typed URL word names. If follows is set, documents are
+// followed: the digest of a document is then an error, because it is not that of the file.
 func ClaimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim, error) {
 	u, err := url.Parse(verify.WellKnownURL(word))
-	if err != nil { // whoever reads it says so
+	if err != nil { // the caller that parses the URL reports it
 		return has, nil
 	}
 	digests, err := verify.OfURL(u)
@@ -35,7 +35,8 @@ func ClaimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim,
 	return append(slices.Clip(has), more...), nil
 }
 
-// claimsOfMirrors adds to claims the digests that the URLs of mirrors name. A mirror is never asked for a document.
+// claimsOfMirrors returns claims with the digests that the URLs of mirrors name. A mirror is never asked for
+// a document.
 func claimsOfMirrors(words []string, claims []verify.Claim) (_ []verify.Claim, err error) {
 	for _, word := range words {
 		if claims, err = ClaimsOfURL(word, claims, false); err != nil {
@@ -45,8 +46,8 @@ func claimsOfMirrors(words []string, claims []verify.Claim) (_ []verify.Claim, e
 	return claims, nil
 }
 
-// ClaimsOfEntry returns the claims of r, the request of an entry, and the digests that the URLs of the entry name. The
-// user typed them: the URLs of a job, or of an update of a feed, may be from others.
+// ClaimsOfEntry returns the claims of r, the request of entry e, with the digests that the URLs of e name.
+// The user must have typed these URLs; those of a job or of a feed's update may come from others.
 func ClaimsOfEntry(e option.Entry, r *download.Request) ([]verify.Claim, error) {
 	if len(e.URIs) == 0 {
 		return r.Claims, nil
@@ -64,8 +65,8 @@ func ClaimsOfEntry(e option.Entry, r *download.Request) ([]verify.Claim, error) 
 	return claimsOfMirrors(mirrors, claims)
 }
 
-// withChecksums adds to the options of an entry, whose request is r, the digests that its URLs name. A worker takes them
-// from options only.
+// withChecksums returns e with the digests that its URLs name as options; r is its request. A worker reads
+// digests from options only.
 func withChecksums(e option.Entry, r *download.Request) (option.Entry, error) {
 	claims, err := ClaimsOfEntry(e, r)
 	if err != nil {

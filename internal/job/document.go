@@ -14,15 +14,15 @@ import (
 	"braid/source"
 )
 
-// An operand is what a word of the command line names: a file, or files of a document. Requests of the latter are made
-// when their turn comes, and the document is all that is kept of those that wait.
+// An operand is an argument of the command line: a file, or the files of a document. The requests for the
+// files of a document are made when needed, so that only the document is kept meanwhile.
 type operand struct {
-	request  download.Request   // of a document what its files have in common
-	document *download.Document // nil: the request is that of the only file
-	files    []int              // which of the document
+	request  download.Request   // for a document, the fields that its files share
+	document *download.Document // nil: the operand is one file
+	files    []int              // indexes in document
 }
 
-// len returns how many files the operand names.
+// len returns the number of files.
 func (o *operand) len() int {
 	if o.document == nil {
 		return 1
@@ -30,8 +30,9 @@ func (o *operand) len() int {
 	return len(o.files)
 }
 
-// allChosen wants each pattern of --select to name a file: a user who asks for two and gets one is told, unless
-// something that comes in place of a file may have the other.
+// allChosen returns an error if a pattern of --select matches no file, so that a user who asks for two files
+// does not silently get one. It returns nil if an operand is not a document: its server may still answer with
+// one, which may have the file.
 func (l *List) allChosen(words []string) error {
 	if len(l.documents) < len(words) {
 		return nil
@@ -101,7 +102,8 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 	return operand{request: r}, err
 }
 
-// orList is err, with a hint if what should be a URL is a file: a list of URLs, as it seems.
+// orList returns err. It adds a hint if word, which should be a URL, is a file on disk: probably a list of
+// URLs.
 func orList(word string, err error) error {
 	f, ok := err.(*problem.Problem)
 	if info, wrong := os.Stat(word); ok && wrong == nil && info.Mode().IsRegular() {
@@ -110,7 +112,7 @@ func orList(word string, err error) error {
 	return err
 }
 
-// IsLocalDocument reports whether a word is the name of a document, or a torrent, and no URL.
+// IsLocalDocument reports whether word is the path of a document or torrent, not a URL.
 func IsLocalDocument(word string) bool {
 	return download.IsDocument(word) && !strings.Contains(word, "://")
 }
@@ -122,7 +124,7 @@ func (d *Defaults) readDocument(name string) (*download.Document, error) {
 	return OpenDocument(name)
 }
 
-// OpenDocument reads a document, or a torrent, on disk.
+// OpenDocument reads a document or torrent on disk.
 func OpenDocument(name string) (*download.Document, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -132,10 +134,10 @@ func OpenDocument(name string) (*download.Document, error) {
 	return download.ReadDocument(f, name)
 }
 
-// described chooses files of a document. Those that cannot be downloaded, as their names are not safe or no place is known, are
-// told of, and the others go on (rule 10).
+// described chooses files of a document. Files with an unsafe name or without a URL are appended to l.Lost,
+// and the others are downloaded (rule 10).
 func (l *List) described(d *download.Document, base download.Request) (o operand, err error) {
-	if err := RequireKeys(&base); err != nil { // a document on disk is of no site
+	if err := RequireKeys(&base); err != nil { // a document on disk has no site
 		return o, err
 	}
 	chosen, err := d.Choose(base.Select)
@@ -170,7 +172,7 @@ func (l *List) described(d *download.Document, base download.Request) (o operand
 	return o, nil
 }
 
-// place makes the request of a file of a document, without what --checksums and --signature say of it.
+// place returns the request for file i of a document, without --checksums and --signature.
 func (d *Defaults) place(o *operand, i int) (r download.Request, err error) {
 	f := o.document.Files.At(i)
 	r = o.request
@@ -184,7 +186,8 @@ func (d *Defaults) place(o *operand, i int) (r download.Request, err error) {
 	return r, nil
 }
 
-// vouch adds to the request of a file of a document what --checksums and --signature say of it.
+// vouch adds the digests of --checksums and the signatures of --signature to the request for a file of a
+// document.
 func (d *Defaults) vouch(r *download.Request) error {
 	named, err := d.sums.OfFile(r.URL)
 	if err != nil {
@@ -194,7 +197,7 @@ func (d *Defaults) vouch(r *download.Request) error {
 	return d.sums.Vouch(r)
 }
 
-// vouched is place, with what --checksums and --signature say.
+// vouched returns the request for file i of a document, including --checksums and --signature.
 func (d *Defaults) vouched(o *operand, i int) (r download.Request, err error) {
 	if r, err = d.place(o, i); err == nil {
 		err = d.vouch(&r)
@@ -202,7 +205,7 @@ func (d *Defaults) vouched(o *operand, i int) (r download.Request, err error) {
 	return r, err
 }
 
-// RefusedName is the failure of a file of a document whose name is not safe.
+// RefusedName returns the error for a file of a document with an unsafe name.
 func RefusedName(document string, r metalink.Refused) *problem.Problem {
 	return &problem.Problem{
 		Kind: download.Local, What: "document", Where: document + ", file " + source.Escape(r.Name),
@@ -210,7 +213,7 @@ func RefusedName(document string, r metalink.Refused) *problem.Problem {
 	}
 }
 
-// checkSeveral refuses flags that are for one file.
+// checkSeveral returns an error if a flag that is for one file is used with several.
 func (d *Defaults) checkSeveral(doc *download.Document, n int) error {
 	hint := "--select NAME chooses one"
 	switch what := " for " + option.Grouped(n) + " files" + " of " + doc.Name; {

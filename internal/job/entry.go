@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// An entry is one of a list while its options are read.
+// An entry is an entry of a list whose options are being read.
 type entry struct {
 	download.Request
 	of       *Defaults
@@ -25,7 +25,7 @@ type entry struct {
 	excluded Excluded
 }
 
-// entryOptions read the options that the table allows in lists (option.InLine).
+// entryOptions maps the options that lists may have (option.InLine) to their parsers.
 var entryOptions = map[string]func(e *entry, value string) error{
 	"out":         (*entry).name,
 	"dir":         func(e *entry, v string) error { e.dir = v; return nil },
@@ -50,8 +50,9 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"no-lookup":   (*entry).lookUp,
 }
 
-// Request makes a request of an entry that is in no list, as one of a queue, where it may have no URI but a document.
-// It may be called by several goroutines. The error is a *problem.Problem, whose Where begins with the option.
+// Request returns the request for an entry outside a list, such as one of a queue, which may have a document
+// instead of a URI. It is safe for concurrent use. The error is a *problem.Problem whose Where begins with
+// the option.
 func (d *Defaults) Request(listed option.Entry) (download.Request, error) {
 	r, wrong := d.request(listed)
 	if wrong == nil {
@@ -64,17 +65,17 @@ func (d *Defaults) Request(listed option.Entry) (download.Request, error) {
 	return r, p
 }
 
-// Vouch adds to a request what the list of --checksums says of its file.
+// Vouch adds the digests that the list of --checksums has for the file of r.
 func (d *Defaults) Vouch(r *download.Request) error { return d.sums.Vouch(r) }
 
-// A wrongEntry is what is wrong with an entry, in which line of a list (0: not there), and with which of its options.
+// A wrongEntry is an error in an entry, with its line in the list (0: not in a line) and its option.
 type wrongEntry struct {
 	line   int
 	option string
 	err    error
 }
 
-// request makes a request of an entry. What it does not say is as the options say.
+// request returns the request for an entry. Options that the entry lacks have the values of d.
 func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) {
 	e := &entry{Request: d.common, of: d, dir: d.Dir, excluded: d.Location.NotHost}
 	if d.Limit != "" {
@@ -135,7 +136,7 @@ func unknownOption(name string) error {
 	return problem.Misuse("", "no such option", hint)
 }
 
-// places takes the URIs.
+// places parses the URIs of the entry: the URL, then mirrors.
 func (e *entry) places(uris []string) error {
 	if len(uris) == 0 {
 		return nil
@@ -150,7 +151,7 @@ func (e *entry) places(uris []string) error {
 	return err
 }
 
-// address takes the URL, without the credentials in it.
+// address sets the URL, without its credentials, and the login and signatures for it.
 func (e *entry) address(u *url.URL) error {
 	user, err := e.of.HTTP.UserFor(u)
 	if err != nil {
@@ -162,7 +163,7 @@ func (e *entry) address(u *url.URL) error {
 	return err
 }
 
-// name takes the name of the file. It stays in the folder: the list may come from another person.
+// name sets the name of the file. It must be below the folder: the list may come from another person.
 func (e *entry) name(v string) error {
 	if v != "" && !filepath.IsLocal(filepath.FromSlash(v)) {
 		return problem.Misuse("", option.Shorten(v, 80)+" is not below the folder of the download",
@@ -172,7 +173,7 @@ func (e *entry) name(v string) error {
 	return nil
 }
 
-// limit holds this download to a rate, within that of all.
+// limit limits this download to a rate, within the limit of all downloads.
 func (e *entry) limit(v string) error {
 	var most option.RatesValue
 	if err := most.Set(v); err != nil {
@@ -209,7 +210,7 @@ func (e *entry) sha256(v string) error {
 	return e.claim(d)
 }
 
-// claim adds a digest that the list vouches for, as --sha256 does.
+// claim adds a digest from the list. It counts like one of --sha256.
 func (e *entry) claim(d verify.Digest) error {
 	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.of.Input.String(), Channel: verify.User}}
 	if err := verify.Agree(e.Claims, more); err != nil {
@@ -227,7 +228,7 @@ func (e *entry) mirror(v string) error {
 	return err
 }
 
-// exclude adds hosts to those that are never used.
+// exclude adds hosts that are never used.
 func (e *entry) exclude(v string) error {
 	words := slices.Clone(e.excluded)
 	if err := words.Set(v); err != nil {
@@ -240,7 +241,7 @@ func (e *entry) exclude(v string) error {
 	return err
 }
 
-// field adds a header field to those of the command.
+// field adds a header field to those of the command line.
 func (e *entry) field(v string) error {
 	if !e.own {
 		e.Header, e.own = http.Header(e.Header).Clone(), true
@@ -258,7 +259,8 @@ func (e *entry) require(v string) error {
 	return err
 }
 
-// prioritize refuses what would be passed over. The job has the word itself.
+// prioritize checks the word, and refuses it outside a queue, where it would have no effect. The job keeps
+// the word itself.
 func (e *entry) prioritize(v string) error {
 	if !e.of.Queued {
 		return problem.Misuse("", "is that of jobs in a queue", "braid get --queue embedded")

@@ -9,8 +9,8 @@ import (
 	"braid/download/state"
 )
 
-// SettingsFile is where a file of the user's configuration is (XDG Base Directory Specification); empty if there
-// is no folder for it.
+// SettingsFile returns the path of a file of the user's configuration (XDG Base Directory Specification), or
+// "" if the user has no configuration folder.
 func SettingsFile(name string) string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -21,7 +21,7 @@ func SettingsFile(name string) string {
 
 const MostSettings = 4 << 20
 
-// FromHome is a word whose ~/ is the user's home: no shell has read the file.
+// FromHome returns word with a leading ~/ replaced by the user's home: no shell expanded it.
 func FromHome(word string) string {
 	rest, ok := strings.CutPrefix(word, "~/")
 	home, err := os.UserHomeDir()
@@ -31,8 +31,8 @@ func FromHome(word string) string {
 	return filepath.Join(home, rest)
 }
 
-// StateFolder is braid's part of the user's folder for state, as the XDG Base Directory Specification names it:
-// XDG_STATE_HOME counts if it is an absolute path. It is empty if there is none.
+// StateFolder returns braid's folder in the user's state folder (XDG Base Directory Specification). A
+// relative XDG_STATE_HOME is ignored. It returns "" if the user has no home.
 func StateFolder() string {
 	base := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
@@ -45,7 +45,7 @@ func StateFolder() string {
 	return filepath.Join(base, "braid")
 }
 
-// CacheFolder is braid's part of the user's folder for caches. It is empty if there is none.
+// CacheFolder returns braid's folder in the user's cache folder, or "" if the user has none.
 func CacheFolder() string {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -54,8 +54,8 @@ func CacheFolder() string {
 	return filepath.Join(base, "braid")
 }
 
-// AdoptState takes over what earlier releases kept in two files: what URLs offered, and in the folder dir how fast
-// hosts were. The error says what was not taken over, for a message.
+// AdoptState imports two files of earlier releases: "promises" (what URLs offered), and in dir "speeds" (how
+// fast hosts were). The error names the files that could not be imported.
 func AdoptState(s *state.Store, dir string) error {
 	err := s.Adopt(filepath.Join(s.Dir, "promises"))
 	if dir != "" {
@@ -64,7 +64,7 @@ func AdoptState(s *state.Store, dir string) error {
 	return err
 }
 
-// JournalKey is the path of what seals the journals of part files. Without a folder for it there is none.
+// JournalKey returns the path of the key that seals journals of part files, or "" without a state folder.
 func JournalKey() string {
 	dir := StateFolder()
 	if dir == "" {

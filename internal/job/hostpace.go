@@ -10,17 +10,17 @@ import (
 	"braid/source/httpsource"
 )
 
-// A HostPace is how many requests and bytes a second each host gets that no site names; 0 is no limit. It may change
-// while downloads run.
+// A HostPace limits the requests and bytes a second of each host that no site names; 0 is no limit. It may
+// change while downloads run.
 type HostPace struct{ requests, bytes atomic.Int64 }
 
-// Set changes both numbers.
+// Set changes both limits.
 func (p *HostPace) Set(requests option.NumberValue, bytes int64) {
 	p.requests.Store(int64(requests))
 	p.bytes.Store(bytes)
 }
 
-// PaceHosts makes a client keep to the requests a second of a pace, and to those of sites.
+// PaceHosts makes c keep to the requests a second of p, and of sites.
 func (s *Sites) PaceHosts(c *httpsource.Client, p *HostPace) error {
 	paces, err := s.ofHosts("host-rate", &p.requests, func(word string) (int64, error) {
 		var n option.NumberValue
@@ -31,7 +31,7 @@ func (s *Sites) PaceHosts(c *httpsource.Client, p *HostPace) error {
 	return err
 }
 
-// LimitHosts returns the limits of what hosts send: the bytes a second of a pace, and those of sites.
+// LimitHosts returns the limits in bytes a second of p, and of sites.
 func (s *Sites) LimitHosts(p *HostPace) (*download.HostLimits, error) {
 	limits, err := s.ofHosts("host-limit-rate", &p.bytes, func(word string) (int64, error) {
 		var n option.RateValue
@@ -41,7 +41,7 @@ func (s *Sites) LimitHosts(p *HostPace) (*download.HostLimits, error) {
 	return &download.HostLimits{Rate: limits}, err
 }
 
-// ofHosts returns what counts for the host of a URL: what its site says of a key, else what all others get.
+// ofHosts returns a function from a URL to the number of its host: the value of key at its site, else others.
 func (s *Sites) ofHosts(key string, others *atomic.Int64, read func(word string) (int64, error)) (func(*url.URL) int64, error) {
 	own := map[*option.Site]int64{}
 	if s.Any() && !s.Settings.Said[key] {

@@ -7,13 +7,13 @@ import (
 	"braid/address"
 )
 
-// Hosts is the value of a flag that names hosts to connect to whoever names them.
+// Hosts is the value of a flag with hosts that may be connected to even if a server or a document named them.
 type Hosts struct {
 	address.Hosts
 	words []string
 }
 
-// Set adds what a user writes: one, or several with commas between, as the environment has them.
+// Set adds the hosts in s. Commas separate them, as in the environment.
 func (v *Hosts) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
 		if err := v.Add(strings.TrimSpace(word)); err != nil {
@@ -26,13 +26,13 @@ func (v *Hosts) Set(s string) error {
 
 func (v *Hosts) String() string { return strings.Join(v.words, ",") }
 
-// Typed are these hosts and those of the URLs among words that are addresses: the user typed them. A name that the user
-// typed is not the same as an address: DNS says what it means.
+// Typed returns v with the hosts of URLs among words that are IP addresses: the user typed them. A typed name
+// is not added, because DNS decides which address it means.
 func (v *Hosts) Typed(words ...string) address.Hosts {
 	all := v.Clone()
 	for _, word := range words {
 		u, err := url.Parse(word)
-		if err != nil { // not one to be asked
+		if err != nil { // not a URL that is requested
 			continue
 		}
 		if _, ok := address.ParseHost(u.Hostname()); ok {

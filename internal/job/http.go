@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// HTTP are the options of requests to servers, and the digests that the user gives.
+// HTTP holds the options of requests to servers, and the digests that the user gave.
 type HTTP struct {
 	Header         option.WordsValue
 	HeaderTo       option.WordsValue
@@ -32,13 +32,13 @@ type HTTP struct {
 	Checksums      string
 	Proxies        Proxies
 	Sites          *Sites   `option:"-"`
-	Pace           HostPace // of HostRate and HostLimitRate
+	Pace           HostPace // from HostRate and HostLimitRate
 	Trust          Trust
 	Referer        string
 	Credentials
 }
 
-// Client is what makes the requests. The user typed these URLs.
+// Client returns the client for all requests. The user typed urls.
 func (w *HTTP) Client(urls ...string) (*httpsource.Client, error) {
 	c := &httpsource.Client{
 		UserAgent: w.UserAgent, ConnectTimeout: time.Duration(w.ConnectTimeout),
@@ -61,7 +61,7 @@ func (w *HTTP) Client(urls ...string) (*httpsource.Client, error) {
 	return c, w.Sites.ConfigureClient(c)
 }
 
-// claims is what the user says that the file is.
+// claims returns the digests of --sha256 and --checksum.
 func (w *HTTP) claims() (claims []verify.Claim, err error) {
 	if w.SHA256 != "" {
 		d, err := ParseSHA256(w.SHA256)
@@ -84,7 +84,7 @@ func (w *HTTP) claims() (claims []verify.Claim, err error) {
 	return claims, nil
 }
 
-// DigestOption returns the flag that names a digest, which is that of one file.
+// DigestOption returns the flag that gives the digest of one file, or "" without one.
 func (w *HTTP) DigestOption() string {
 	switch {
 	case w.SHA256 != "":
@@ -97,7 +97,7 @@ func (w *HTTP) DigestOption() string {
 
 var errChecksum = errors.New("write ALGORITHM=HEX, as in sha-256=9f86d0... with all 64 digits")
 
-// ParseChecksum reads "sha-256=HEX", also as "sha256:HEX", or "sha256-BASE64" as Subresource Integrity has it.
+// ParseChecksum parses "sha-256=HEX", "sha256:HEX" or "sha256-BASE64" (Subresource Integrity).
 func ParseChecksum(word string) (verify.Digest, error) {
 	if d, ok, err := verify.ParseIntegrity(strings.TrimSpace(word)); ok {
 		return d, err
@@ -113,7 +113,7 @@ func ParseChecksum(word string) (verify.Digest, error) {
 	return verify.ParseHex(algorithm, strings.TrimSpace(word[i+1:]))
 }
 
-// ParseSHA256 reads HEX, also with the name of the algorithm before it.
+// ParseSHA256 parses HEX, optionally after the name of the algorithm.
 func ParseSHA256(word string) (verify.Digest, error) {
 	if d, err := ParseChecksum(word); err == nil && d.Algorithm() == verify.SHA256 {
 		return d, nil
@@ -148,7 +148,7 @@ func (w *HTTP) headersTo() (servers []string, err error) {
 	return servers, nil
 }
 
-// AddFields adds the header fields that the user gives, and the servers that get them.
+// AddFields adds the user's header fields, and the servers that may receive them.
 func (w *HTTP) AddFields(r *download.Request) (err error) {
 	if r.Header, err = w.headers(); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (w *HTTP) AddFields(r *download.Request) (err error) {
 	return err
 }
 
-// AddEvidence adds to a request what the user says of the file: digests, keys and certificates, and the header fields.
+// AddEvidence adds the user's digests, keys, certificates and header fields to r.
 func (w *HTTP) AddEvidence(r *download.Request, trusted *Anchors) (err error) {
 	if r.Claims, err = w.claims(); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (w *HTTP) AddEvidence(r *download.Request, trusted *Anchors) (err error) {
 	return err
 }
 
-// AddField adds the field of a line "Name: value" to h.
+// AddField adds the field in line, "NAME: VALUE", to h.
 func AddField(h http.Header, line string) error {
 	name, value, ok := strings.Cut(line, ":")
 	name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)

@@ -11,17 +11,18 @@ import (
 	"braid/internal/problem"
 )
 
-// MaxList is the longest list of files that is read: about three million of them.
+// MaxList is the maximum size of a list: about three million files.
 const MaxList = 256 << 20
 
-// An Input is a list of files to download: a file, or standard input for "-".
+// An Input is a list of files to download: in a file, or on standard input if InputFile is "-".
 type Input struct {
 	InputFile string
 	Stdin     io.Reader
-	Text      string `option:"-"` // that was read already; then InputFile is what it is called
+	Text      string `option:"-"` // the list, if it was read already; InputFile is then its name
 }
 
-// Read reads the list into memory, as standard input can be read only once; most bytes are enough.
+// Read reads the list into memory, because standard input can be read only once. A list longer than most
+// bytes is an error.
 func (l Input) Read(most int64) (string, error) {
 	in := l.Stdin
 	if l.Text != "" {
@@ -46,7 +47,7 @@ func (l Input) Read(most int64) (string, error) {
 	return b.String(), nil
 }
 
-// String is what the list is called in messages.
+// String returns the name of the list for messages.
 func (l Input) String() string {
 	switch l.InputFile {
 	case "-":
@@ -57,10 +58,10 @@ func (l Input) String() string {
 	return l.InputFile
 }
 
-// place names a line of the list.
+// place returns the name of a line for messages.
 func (l Input) place(line int) string { return fmt.Sprintf("%s:%d", l, line) }
 
-// at says which line and option of the list an error is about.
+// at returns err with the line and option of the list that it is about.
 func (l Input) at(line int, option string, err error) error {
 	f := problem.Of(err)
 	parts := slices.DeleteFunc([]string{option, f.Where, f.Why}, func(s string) bool { return s == "" })

@@ -1,8 +1,8 @@
-// Package job makes the requests of downloads. It knows what was asked for: the options of the command line and the
-// environment, the user's settings with their rules for sites, and the entries of lists and queues.
+// Package job makes the requests of downloads from the options of the command line and the environment, the
+// user's settings with their rules for sites, and the entries of lists and queues.
 //
-// [Defaults] are the options that count for all downloads of a run. [Defaults.Request] makes a request of one entry,
-// [NewList] those of operands and a list (-i), [Jobs] makes jobs for a fleet.
+// [Defaults] holds the options for all downloads of a run. [Defaults.Request] makes the request of one entry,
+// [NewList] those of operands and a list (-i), and [Jobs] makes jobs for a fleet.
 //
 //	d := &job.Defaults{}
 //	d.HTTP.Sites = job.NewSites(settings)
@@ -12,6 +12,6 @@
 //	...
 //	r, err := d.Request(option.Entry{URIs: []string{"https://example.org/a.iso"}})
 //
-// This package reads files that options name. It downloads nothing but lists, documents and their signatures, and
+// This package reads files that options name. It downloads only lists, documents and their signatures, and
 // prints nothing.
 package job

@@ -16,8 +16,8 @@ import (
 	"braid/internal/worker"
 )
 
-// Jobs returns the jobs of a fleet that URLs and the list (-i) ask for. A job whose entry says no priority has that of
-// the word priority. What makes no sense is an error before the first is in the queue.
+// Jobs returns the jobs of a fleet for URLs and the list (-i). Priority is for jobs whose entry has none. All
+// entries are checked before any job is returned.
 func Jobs(ctx context.Context, d *Defaults, client *download.Client, words []string,
 	priority string) (jobs []fleet.Job, err error) {
 	if err := d.Prepare(client); err != nil {
@@ -35,7 +35,7 @@ func Jobs(ctx context.Context, d *Defaults, client *download.Client, words []str
 		if err := names.add(&r, place, line); err != nil {
 			return err
 		}
-		if priority != "" { // that of a line is the last word
+		if priority != "" { // the last one counts: that of the line
 			e.Options = append([]option.Setting{{Name: "priority", Value: priority}}, e.Options...)
 		}
 		j, err := FleetJob(e, &r)
@@ -70,7 +70,8 @@ func Jobs(ctx context.Context, d *Defaults, client *download.Client, words []str
 	return jobs, nil
 }
 
-// FleetJob is the job of an entry, whose request is r. Its name is below the folder of the workers, and no secret is in it.
+// FleetJob returns the job for an entry whose request is r. The name of the job is a path below the folder of
+// the workers. A secret in the entry is an error.
 func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
 	place := MaskWord(e.URIs[0])
 	name, err := r.Path()
@@ -116,7 +117,7 @@ func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
 	return j, nil
 }
 
-// HasUser reports whether a word is a URL with a name, or with a password, too.
+// HasUser reports whether word is a URL with a user name or password.
 func HasUser(word string) bool {
 	u, err := url.Parse(word)
 	return err == nil && u.User != nil

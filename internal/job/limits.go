@@ -8,30 +8,29 @@ import (
 	"braid/internal/option"
 )
 
-// limits keeps what holds downloads to a number of bytes a second to what their rates say by the time of day. The zero
-// value has none.
+// limits adjusts rate limits to the time of day. The zero value has no limits.
 type limits struct {
 	mu    sync.Mutex
 	timed []timedLimit
 	timer *time.Timer // nil: the time of day is not followed
 }
 
-// A timedLimit is told its rate.
+// A timedLimit is a limit that follows rates: set changes it.
 type timedLimit struct {
 	rates option.RatesValue
 	set   func(bytes int64)
 }
 
-// mostAsleep bounds how late a change is after the clock was set, or the machine slept.
+// mostAsleep bounds the delay of a change after the clock was set or the machine slept.
 const mostAsleep = time.Minute
 
-// Of returns a limit that goes by rates, or nil if they never limit anything.
+// Of returns a limit that follows v, or nil if v never limits anything.
 func (p *limits) Of(v option.RatesValue) *download.Limiter {
 	if !v.Any() {
 		return nil
 	}
 	l := &download.Limiter{}
-	if rate, until := v.At(time.Now()); until.IsZero() { // for all day: a long list may have many of these
+	if rate, until := v.At(time.Now()); until.IsZero() { // not timed: a long list may have many of these
 		l.Set(rate)
 	} else {
 		p.Add(v, l.Set)
@@ -39,7 +38,7 @@ func (p *limits) Of(v option.RatesValue) *download.Limiter {
 	return l
 }
 
-// Add has set called with the rate of now, and with each that the time of day brings later.
+// Add calls set with the current rate, and again at each change by the time of day.
 func (p *limits) Add(v option.RatesValue, set func(bytes int64)) {
 	rate, until := v.At(time.Now())
 	if until.IsZero() {
@@ -53,7 +52,7 @@ func (p *limits) Add(v option.RatesValue, set func(bytes int64)) {
 	p.turn()
 }
 
-// Follow changes the limits with the time of day until stop is called.
+// Follow adjusts the limits to the time of day until stop is called.
 func (p *limits) Follow() (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +70,7 @@ func (p *limits) Follow() (stop func()) {
 	}
 }
 
-// turn sets the limits to what counts now. The caller holds mu.
+// turn sets the limits to the rates of the current time. The caller holds mu.
 func (p *limits) turn() {
 	now, next := time.Now(), time.Time{}
 	for _, l := range p.timed {

@@ -17,22 +17,22 @@ import (
 	"braid/metalink"
 )
 
-// A List is what one run is to download: its operands, then the entries of its list (-i). Documents and list are kept
-// as they were written, and what they say is made into requests when their turn comes.
+// A List has the files that a run downloads: its operands, then the entries of its list (-i). Documents and
+// the list are kept as text; requests are made from them one at a time.
 type List struct {
-	Files    int      // how many it has
+	Files    int      // number of files
 	Warnings []string // about the list of digests
-	Notes    []string // about that, and about documents
-	Lost     []error  // of files of documents that cannot be downloaded
-	Err      error    // why All ended before its end
+	Notes    []string // about the list of digests and documents
+	Lost     []error  // errors of files of documents that cannot be downloaded
+	Err      error    // error that ended All early
 
 	of        *Defaults
 	operands  []operand
-	text      string               // of Input
+	text      string               // contents of Input
 	documents []*download.Document // of operands
 }
 
-// NewList reads operands and list, and checks them: what makes no sense is an error before anything is downloaded.
+// NewList reads and checks operands and list, so that errors in them are found before any download.
 func NewList(ctx context.Context, d *Defaults, client *download.Client, words []string) (*List, error) {
 	if err := d.Prepare(client); err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func NewList(ctx context.Context, d *Defaults, client *download.Client, words []
 	return l, l.check()
 }
 
-// NewListOf returns the list of the files of a document that came in place of the file of r. What the list of digests says
-// of that file it does not say of these.
+// NewListOf returns the list of the files of a document that a server sent in place of the file of r. The
+// digests that the list of --checksums has for that file do not apply to them.
 func NewListOf(d *Defaults, doc *download.Document, r download.Request) (*List, error) {
 	if d.sums.List != nil {
 		r.Claims = slices.DeleteFunc(slices.Clone(r.Claims), d.sums.List.Has)
@@ -80,8 +80,8 @@ func (l *List) add(o operand) {
 	l.Files += o.len()
 }
 
-// check counts the files, and refuses entries that make no sense and files of the same name. Of one file that is
-// an operand, its download finds out.
+// check counts the files. It returns an error for an invalid entry, and for two files of the same name. It
+// checks nothing if the list is one operand: its download reports these errors.
 func (l *List) check() error {
 	if l.text == "" && l.Files == 1 {
 		return nil
@@ -110,8 +110,8 @@ func (l *List) check() error {
 	return nil
 }
 
-// All is everything that is to be downloaded, in order. What check has let pass can fail by now, as where a file that
-// it reads is gone: then it ends, and says so in Err.
+// All returns the requests for all files, in order. A request that check accepted may fail now, for example
+// if a file that it reads was removed. The sequence then ends, and Err is set.
 func (l *List) All() iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
 		for _, some := range []iter.Seq2[listed, int]{l.named(), l.entries()} {
@@ -124,7 +124,7 @@ func (l *List) All() iter.Seq[download.Request] {
 	}
 }
 
-// named makes requests of the operands, each with the number of its operand.
+// named returns the requests of the operands, each with the number of its operand.
 func (l *List) named() iter.Seq2[listed, int] {
 	return func(yield func(listed, int) bool) {
 		for n, o := range l.operands {
@@ -141,13 +141,13 @@ func (l *List) named() iter.Seq2[listed, int] {
 	}
 }
 
-// A listed request is one of an operand or of the list, or says why there is none.
+// A listed is a request of an operand or of the list, or the error of it.
 type listed struct {
 	download.Request
 	err error
 }
 
-// entries makes requests of the list, each with its line.
+// entries returns the requests of the list, each with its line.
 func (l *List) entries() iter.Seq2[listed, int] {
 	return func(yield func(listed, int) bool) {
 		for e, err := range option.Entries(l.text) {
@@ -166,7 +166,7 @@ func (l *List) entries() iter.Seq2[listed, int] {
 	}
 }
 
-// entry makes a request of an entry of the list.
+// entry returns the request for an entry of the list.
 func (l *List) entry(listed option.Entry) (download.Request, error) {
 	d := l.of
 	r, wrong := d.request(listed)
@@ -191,12 +191,12 @@ func (l *List) entry(listed option.Entry) (download.Request, error) {
 	return r, err
 }
 
-// namesakes knows which paths are taken, by hash, and by what: a line of the list or, below zero, an operand.
+// namesakes maps hashes of the paths in use to the line of the list or, below zero, an operand.
 type namesakes map[[16]byte]int
 
-// add takes the path of r for an entry at place.
+// add records the path of r for an entry at place. It returns an error if another entry has the path.
 func (n namesakes) add(r *download.Request, place string, who int) error {
-	if r.RemoteName && r.Name == "" || r.Rename { // the server says it later, or what is there
+	if r.RemoteName && r.Name == "" || r.Rename { // the server or existing files decide later
 		return nil
 	}
 	path, err := r.Path()
@@ -226,13 +226,14 @@ func (n namesakes) add(r *download.Request, place string, who int) error {
 		"out=NAME in a list gives another")
 }
 
-// shortSum stands for a path.
+// shortSum returns a hash of path.
 func shortSum(path string) [16]byte {
 	sum := sha256.Sum256([]byte(path))
 	return [16]byte(sum[:])
 }
 
-// WorkingFolder is where relative paths begin. If it is not known, they are compared as they are.
+// WorkingFolder returns the folder that relative paths start from, or "" if it is not known: paths are then
+// compared as written.
 var WorkingFolder = sync.OnceValue(func() string {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"braid/internal/problem"
 )
 
-// Location say in which countries mirrors are tried first, and where none is used.
+// Location holds the countries whose mirrors are preferred, and the hosts that are never used.
 type Location struct {
 	Location Countries
 	GeoIPDB  string
 	NotHost  Excluded
 
-	database *geoip.Database // of GeoIPDB, once it is read
+	database *geoip.Database // from GeoIPDB, once read
 }
 
-// apply makes a request prefer the mirrors there, and leave out others. Proxies say which hosts are asked for through
-// one, so that their names are not looked up.
+// apply adds the preferred countries and excluded hosts to r. The names of hosts that are reached through a
+// proxy are not looked up.
 func (f *Location) apply(r *download.Request, proxies *Proxies) (err error) {
 	r.Locations = f.Location
 	if r.Not, err = f.Exclusion("--not-host", f.NotHost); err != nil || f.GeoIPDB == "" || len(f.Location) == 0 {
@@ -42,7 +42,7 @@ func (f *Location) apply(r *download.Request, proxies *Proxies) (err error) {
 	return nil
 }
 
-// countries reads the database.
+// countries returns the database, which it reads once.
 func (f *Location) countries() (*geoip.Database, error) {
 	if f.database != nil {
 		return f.database, nil
@@ -58,7 +58,7 @@ func (f *Location) countries() (*geoip.Database, error) {
 	return db, nil
 }
 
-// Exclusion are the hosts that words exclude; nil if there are none. What names the option.
+// Exclusion returns the hosts that words exclude, or nil without words. What is the name of the option.
 func (f *Location) Exclusion(what string, words []string) (*address.Exclusion, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -83,7 +83,7 @@ func (f *Location) Exclusion(what string, words []string) (*address.Exclusion, e
 	return x, nil
 }
 
-// CheckExcluded is an error if the user named a URL at a host that is never to be used.
+// CheckExcluded returns an error if u, which the user named, is at an excluded host.
 func CheckExcluded(x *address.Exclusion, u *url.URL) error {
 	near, _ := errors.AsType[*address.Error](x.CheckHost(u.Hostname()))
 	if near == nil {
@@ -93,10 +93,10 @@ func CheckExcluded(x *address.Exclusion, u *url.URL) error {
 		"leave out --not-host "+near.Excluded)
 }
 
-// Excluded is the value of an option that names hosts that are never connected to.
+// Excluded is the value of an option with hosts that are never connected to.
 type Excluded []string
 
-// Set adds what a user writes: one, or several with commas between, as the environment has them.
+// Set adds the hosts in s. Commas separate them, as in the environment.
 func (v *Excluded) Set(s string) error {
 	var check address.Exclusion
 	for word := range strings.SplitSeq(s, ",") {
@@ -111,10 +111,10 @@ func (v *Excluded) Set(s string) error {
 
 func (v *Excluded) String() string { return strings.Join(*v, ",") }
 
-// Countries is the value of a flag that names countries, as two capital letters each.
+// Countries is the value of a flag with countries, as two capital letters each.
 type Countries []string
 
-// Set reads what a user writes: one, or several with commas between.
+// Set replaces the value with the countries in s. Commas separate them.
 func (v *Countries) Set(s string) error {
 	var list []string
 	for word := range strings.SplitSeq(s, ",") {

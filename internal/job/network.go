@@ -19,13 +19,13 @@ import (
 	"braid/source/httpsource"
 )
 
-// Proxies say how requests get to servers.
+// Proxies holds the options of the route to servers.
 type Proxies struct {
 	Proxy, NoProxy string
 	Interface      string
 }
 
-// Apply makes the client go where the flags say.
+// Apply sets the proxies and the network interface of c.
 func (f *Proxies) Apply(c *httpsource.Client) error {
 	rules, err := f.rules()
 	if err != nil {
@@ -44,7 +44,7 @@ func (f *Proxies) Apply(c *httpsource.Client) error {
 	return nil
 }
 
-// rules are what flags and environment say of proxies.
+// rules returns the proxies of the flags or, without --proxy, of the environment.
 func (f *Proxies) rules() (web.ProxyRules, error) {
 	if f.Proxy != "" {
 		proxy, err := web.ParseProxy(f.Proxy)
@@ -67,14 +67,14 @@ func (f *Proxies) rules() (web.ProxyRules, error) {
 	return rules, err
 }
 
-// Trust say what TLS has to prove, and to whom we do.
+// Trust holds the options of TLS: trusted authorities, unchecked servers, and the client's certificate.
 type Trust struct {
 	CACert                option.WordsValue
 	Insecure              option.WordsValue
 	ClientCert, ClientKey string
 }
 
-// apply makes the client trust whom the flags say.
+// apply sets the TLS configurations of c.
 func (f *Trust) apply(c *httpsource.Client) (err error) {
 	config := &tls.Config{}
 	if config.RootCAs, err = f.roots(); err != nil {
@@ -105,7 +105,7 @@ func (f *Trust) apply(c *httpsource.Client) (err error) {
 
 var errServer = errors.New("write HOST or HOST:PORT")
 
-// serverName reads a host, or a port of one, as requests are sent there.
+// serverName parses HOST or HOST:PORT, and returns it in lower case and without a final dot.
 func serverName(word string) (string, error) {
 	host, port, err := net.SplitHostPort(word)
 	if err != nil {
@@ -124,7 +124,7 @@ func serverName(word string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// roots are the authorities; nil are those of the system.
+// roots returns the trusted authorities; nil means those of the system.
 func (f *Trust) roots() (*x509.CertPool, error) {
 	if len(f.CACert) == 0 {
 		return nil, nil
@@ -145,7 +145,7 @@ func (f *Trust) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// certificates are what the client shows.
+// certificates returns the client's certificate, if any.
 func (f *Trust) certificates() ([]tls.Certificate, error) {
 	if f.ClientCert == "" {
 		if f.ClientKey != "" {
@@ -161,7 +161,7 @@ func (f *Trust) certificates() ([]tls.Certificate, error) {
 	return []tls.Certificate{pair}, err
 }
 
-// ReadKeyPair reads the files of two flags: a certificate and its key.
+// ReadKeyPair reads a certificate and its key from the files of two flags.
 func ReadKeyPair(certFlag, certFile, keyFlag, keyFile string) (pair tls.Certificate, err error) {
 	cert, err := ReadFile(certFlag, certFile, mostKeyring)
 	if err != nil {

@@ -28,7 +28,7 @@ func openStore(d *Defaults) (err error) {
 	return err
 }
 
-// ObjectAt returns the store of an object, and its name there.
+// ObjectAt returns the store and the name of the object at word, s3://BUCKET/NAME.
 func ObjectAt(word string, o objectstore.Options) (download.Store, string, error) {
 	cut := strings.LastIndexByte(word, '/') + 1
 	if cut <= len("s3://") || cut == len(word) {
@@ -41,7 +41,7 @@ func ObjectAt(word string, o objectstore.Options) (download.Store, string, error
 	return store, word[cut:], nil
 }
 
-// StoreOptions returns the options of a store for a program. Note is called with what the user should know.
+// StoreOptions returns the options of a store. Note is called with messages for the user.
 func StoreOptions(agent string, timeout time.Duration, note func(string)) objectstore.Options {
 	o := objectstore.Options{Timeout: timeout, UserAgent: agent, Note: note}
 	if state := StateFolder(); state != "" {
@@ -50,20 +50,20 @@ func StoreOptions(agent string, timeout time.Duration, note func(string)) object
 	return o
 }
 
-// StoreNotes are what a store says while downloads run.
+// StoreNotes collects messages of a store during downloads.
 type StoreNotes struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-// Add keeps a text for Take. It may be called by several goroutines.
+// Add appends a text for Take. It is safe for concurrent use.
 func (n *StoreNotes) Add(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.texts = append(n.texts, text)
 }
 
-// Take returns the texts that were added since it was called last.
+// Take returns and removes the texts added so far.
 func (n *StoreNotes) Take() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -72,8 +72,8 @@ func (n *StoreNotes) Take() []string {
 	return texts
 }
 
-// place is where a file of a list goes. It is an error if its line says a folder of its own, or what no object has;
-// option is the one that does.
+// place sets the folder and name of a file of a list. With an object store, a folder or a modification time
+// in its line is an error, and option is the one that has it.
 func (e *entry) place() (option string, err error) {
 	switch {
 	case e.Store == nil:

@@ -8,10 +8,10 @@ import (
 	"braid/verify/signatures"
 )
 
-// What braid itself goes by is nothing that a download may replace whose name somebody else has chosen, wherever it
-// lies: settings name programs, keyrings say who is trusted, and what is remembered keeps old versions away.
+// A download must not replace braid's own files under a name that the user did not choose, wherever they are:
+// settings name programs, keyrings decide who is trusted, and the state keeps old versions away.
 
-// OwnFolders are those of the settings, of the state and of the cache.
+// OwnFolders returns the folders of settings, state and cache.
 func OwnFolders() []string {
 	folders := []string{StateFolder(), CacheFolder()}
 	if file := SettingsFile("x"); file != "" {
@@ -20,7 +20,7 @@ func OwnFolders() []string {
 	return folders
 }
 
-// OwnNames are the names in a folder that are braid's own, where files of the user's may lie beside them.
+// OwnNames returns the paths of braid's own files in folder, where the user may have other files.
 func OwnNames(folder string, names ...string) (places []string) {
 	if folder == "" {
 		return nil
@@ -31,8 +31,8 @@ func OwnNames(folder string, names ...string) (places []string) {
 	return places
 }
 
-// LeadsTo reports whether a path is one of some files, or is below one of some folders, also by a symbolic link. Files
-// that are not named are none.
+// LeadsTo reports whether path is one of places or below one, also through symbolic links. Empty places are
+// ignored.
 func LeadsTo(path string, places []string) bool {
 	path = Resolved(path)
 	return slices.ContainsFunc(places, func(own string) bool {
@@ -48,7 +48,7 @@ func LeadsTo(path string, places []string) bool {
 	})
 }
 
-// files are those that say who is trusted.
+// files returns the files with trusted keys and certificates.
 func (a *Anchors) files() (paths []string) {
 	for _, option := range signatures.Options() {
 		paths = append(paths, a.of(option)...)
@@ -56,12 +56,12 @@ func (a *Anchors) files() (paths []string) {
 	return paths
 }
 
-// files are those that say which servers are trusted, and who we are.
+// files returns the files with trusted authorities, and with the client's certificate and key.
 func (f *Trust) files() []string {
 	return append(f.CACert, f.ClientCert, f.ClientKey)
 }
 
-// Files are those that the settings of sites name.
+// Files returns the files that the settings of sites name.
 func (s *Sites) Files() (places []string) {
 	if !s.Any() {
 		return nil
@@ -72,7 +72,7 @@ func (s *Sites) Files() (places []string) {
 	return places
 }
 
-// Resolved is a path without symbolic links, as far as it is there.
+// Resolved returns path without symbolic links. Elements that do not exist are kept.
 func Resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil || filepath.Dir(path) == path {
 		return cmp.Or(real, path)

@@ -17,7 +17,7 @@ const (
 	PeersOff  = "off"
 )
 
-// Peers say what BitTorrent peers have to do with a download.
+// Peers holds the options of BitTorrent.
 type Peers struct {
 	Bittorrent option.ChoiceValue
 	SeedRatio  Ratio
@@ -36,12 +36,13 @@ func (p *Peers) peers() download.Peers {
 	return download.PeersAuto
 }
 
-// Seeds reports whether peers get the file.
+// Seeds reports whether files are sent to peers.
 func (p *Peers) Seeds() bool {
 	return !p.SeedTime.none && (p.SeedRatio > 0 || p.SeedTime.Duration > 0)
 }
 
-// A SeedTime is the value of a flag for how long peers get the file. 0 is not at all, whatever the ratio, as aria2 has it.
+// A SeedTime is the value of a flag for how long files are sent to peers. 0 turns this off, whatever the
+// ratio, as in aria2.
 type SeedTime struct {
 	time.Duration
 	none bool
@@ -56,7 +57,7 @@ func (v *SeedTime) Set(s string) error {
 	return (*option.TimeValue)(&v.Duration).Set(s)
 }
 
-// address is where peers may connect to.
+// address returns the address that peers connect to, or "" for none.
 func (p *Peers) address() string {
 	switch {
 	case p.PeerListen != "":
@@ -73,7 +74,7 @@ func (p *Peers) apply(r *download.Request) {
 	}
 }
 
-// A Ratio is the value of a flag for how much of something.
+// A Ratio is the value of a flag with a ratio.
 type Ratio float64
 
 // Set implements flag.Value.
@@ -88,7 +89,7 @@ func (v *Ratio) Set(s string) error {
 
 func (v *Ratio) String() string { return strconv.FormatFloat(float64(*v), 'g', -1, 64) }
 
-// A ListenAddress is the value of a flag for an address of this machine.
+// A ListenAddress is the value of a flag with an address of this machine to listen on.
 type ListenAddress string
 
 // Set implements flag.Value.

@@ -2,16 +2,17 @@ package job
 
 import "braid/download"
 
-// A demand is what must be proven of a file. It is made of --require and of the keys and certificates that are trusted:
-// by the run, else by an entry of a list, else by the settings of a site (sites.apply, which get, parts resume and
-// watch call), else by those of everything. What a journal says raises it. Package download enforces it
+// A demand is the proof that a file needs. It follows from --require and the trusted keys and certificates:
+// those of the run, else of an entry of a list, else of the settings of a site (Sites.Apply, which get, parts
+// resume and watch call), else of the general settings. A journal can raise it. Package download enforces it
 // (download.Require).
 type demand struct {
 	Require download.Require
-	Said    bool // by this run: what the settings say of a site is less
+	Said    bool // the run set it: the settings of a site do not count
 }
 
-// Demand is that of a command with these flags. Keys that this run trusts are more than what the settings demand of everything.
+// Demand returns the demand of a command with these flags. Keys that the run trusts override a requirement in
+// the general settings.
 func (s *Sites) Demand(word string, flags *Anchors) demand {
 	said := word != "" && !s.general("require")
 	trusts := flags.Given() && !s.general("keyring", "pin", "smime-ca")
@@ -21,8 +22,9 @@ func (s *Sites) Demand(word string, flags *Anchors) demand {
 	return demand{Requirement(word, flags.Given()), said || trusts}
 }
 
-// Requirement is what a word of --require demands. Without one, trusted keys or certificates demand a signature (rule
-// 47). What is demanded without both is for the command to say: nothing for get, a digest for verify and watch.
+// Requirement returns the proof that a word of --require demands. Without a word, trusted keys or
+// certificates demand a signature (rule 47). Without both, the command decides: get demands nothing, verify
+// and watch demand a digest.
 func Requirement(word string, trusts bool) download.Require {
 	switch {
 	case word == "digest":

@@ -15,18 +15,19 @@ import (
 	"braid/verify"
 )
 
-// A Resumable is an unfinished download that says what it is a part of.
+// A Resumable is an unfinished download whose journal names its URL.
 type Resumable struct {
 	dir  string
 	left partfile.Left
 	url  *url.URL
 }
 
-// URL returns the URL that the download was begun with: of the server that was asked or, if a document describes the
-// file, of the document.
+// URL returns the URL that the download started with: that of the document if one described the file, else
+// that of the file.
 func (r *Resumable) URL() string { return r.url.String() }
 
-// NewResumedList returns the list of unfinished downloads. Those of lost are not among them.
+// NewResumedList returns the list of unfinished downloads. Lost has the errors of downloads that are not in
+// found.
 func NewResumedList(ctx context.Context, d *Defaults, client *download.Client, found []Resumable, lost []error) (*List, error) {
 	if err := d.read(); err != nil {
 		return nil, err
@@ -49,15 +50,17 @@ func NewResumedList(ctx context.Context, d *Defaults, client *download.Client, f
 	return l, l.check()
 }
 
-// Settle reports whether the file is in place, with nothing due, and the run that put it there was stopped before it
-// removed the journal. It is removed. Where proof is demanded, a digest is given, or nothing shows that it was this
-// user's, it is for a download to say whether the file is complete. A dry run leaves the journal.
+// Settle reports whether the file is complete and in place: the run that committed it was stopped before it
+// removed the journal, and no program is due. It then removes the journal, unless dry. It returns false if
+// proof is demanded, a digest is given, or the journal is not sealed by this user's key: a download then
+// decides whether the file is complete.
 func Settle(d *Defaults, dir, name string, dry bool) (done bool, err error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
 	if err != nil || !ok || !l.Committed || l.Due || !l.SealedBy(partfile.OpenKey(fsys.OS, JournalKey())) {
 		return false, err
 	}
-	// The size and date that Left compares prove no byte. Where proof is demanded, a download reads the file.
+	// Left only compares size and date, which proves nothing. If proof is demanded, a download reads the
+	// file.
 	if len(d.common.Claims) > 0 || d.HTTP.Checksums != "" {
 		return false, nil
 	}
@@ -76,7 +79,7 @@ func Settle(d *Defaults, dir, name string, dry bool) (done bool, err error) {
 	return true, c.Clear()
 }
 
-// requiredOf is what this run demands of a file.
+// requiredOf returns the proof that this run demands of the file.
 func requiredOf(d *Defaults, l partfile.Left) (download.Require, error) {
 	demand := d.demand()
 	q := download.Request{Require: demand.Require}
@@ -88,8 +91,8 @@ func requiredOf(d *Defaults, l partfile.Left) (download.Require, error) {
 	return q.Require, err
 }
 
-// ResumableAt reads what is there of a file. Its URL is of use only if nothing in it was a secret, which the journal
-// does not keep.
+// ResumableAt reads the journal of an unfinished file. The URL can only be used if it held no secret:
+// journals do not keep secrets.
 func ResumableAt(dir, name string) (Resumable, error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
 	id := &l.Identity
@@ -113,7 +116,7 @@ func ResumableAt(dir, name string) (Resumable, error) {
 	case id.PieceSum != "":
 		return cannot("it is proven by the pieces of a torrent, which are not in its journal",
 			"the same braid get as before goes on")
-	case !id.Asked && id.Document == (partfile.Document{}): // older journals do not say whether URL was asked
+	case !id.Asked && id.Document == (partfile.Document{}): // an older journal does not record Asked
 		return cannot("its journal names no URL that says what the file is; a document that is not at a URL may describe it",
 			"the same braid get as before goes on")
 	}
@@ -122,16 +125,16 @@ func ResumableAt(dir, name string) (Resumable, error) {
 		return cannot("its URL had something in it that is not kept, as it may be a secret",
 			"the same braid get as before goes on")
 	}
-	u.User = nil // stars, if there was a name; netrc or -u say it again
+	u.User = nil // it is masked; the login is from netrc or -u
 	return Resumable{dir, l, u}, nil
 }
 
-// exactly returns the pattern of Request.Select that means the file of that name and no other.
+// exactly returns the pattern of Request.Select that matches only the file called name.
 func exactly(name string) string {
 	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
 
-// request is what was asked for, as far as the journal says.
+// request returns the request of the download, as far as the journal has it.
 func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	q = d.common
 	id := r.left.Identity
@@ -139,7 +142,7 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	if q.User, err = d.HTTP.resumed(r.url); err != nil {
 		return q, err
 	}
-	if !verify.Strong(d.common.Claims) { // else the user corrects it
+	if !verify.Strong(d.common.Claims) { // else the user's digest replaces that of the journal
 		q.Claims = append(slices.Clip(q.Claims), id.Given()...)
 	}
 	said := d.demand().Said
@@ -147,9 +150,9 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 		return q, err
 	}
 	if name := id.Document.File; name != "" {
-		q.Select, q.NoMetalink = []string{exactly(name)}, false // as when it was begun
+		q.Select, q.NoMetalink = []string{exactly(name)}, false // as in the first run
 	}
-	if !said { // no less than the run that began it, whatever the settings say of the site by now
+	if !said { // at least that of the first run, even if the site's settings changed
 		q.Require = max(q.Require, Requirement(id.Require, false))
 	}
 	if err := RequireKeys(&q); err != nil {

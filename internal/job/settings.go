@@ -10,15 +10,15 @@ import (
 	"braid/internal/problem"
 )
 
-// A Settings is the user's file of settings.
+// Settings is the user's settings file.
 type Settings struct {
-	Path string // "" if there is no folder for one
+	Path string // "" without a configuration folder
 	File *option.Settings
-	Said map[string]bool // the flags of the command: whether the command line or the environment has them; nil without a command
-	Line map[string]bool // those that the command line has
+	Said map[string]bool // flags set on the command line or in the environment; nil without a command
+	Line map[string]bool // flags on the command line
 }
 
-// ReadSettings reads the user's file, if there is one.
+// ReadSettings reads the user's settings file. A missing or unreadable file is no error.
 func ReadSettings() (*Settings, error) {
 	c := &Settings{Path: SettingsFile("config.toml")}
 	if c.Path == "" {
@@ -37,5 +37,5 @@ func ReadSettings() (*Settings, error) {
 	return c, err
 }
 
-// Place names a line of the file.
+// Place returns the name of a line for messages.
 func (c *Settings) Place(line int) string { return c.Path + ":" + strconv.Itoa(line) }

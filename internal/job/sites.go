@@ -14,17 +14,16 @@ import (
 	"braid/source/httpsource"
 )
 
-// Sites are what counts at sites that the configuration names. What flags and variables say beats it, and it beats what the
-// configuration says of everything.
+// Sites holds the settings of sites. They override the general settings; flags and variables override them.
 type Sites struct {
 	Settings *Settings
-	Limits   limits // of them and of everything
+	Limits   limits // of sites and of all downloads
 
-	mu    sync.Mutex // for rules, and linked in them: watches ask when there is an update
+	mu    sync.Mutex // for rules and their linked; watches call while the program runs
 	rules map[*option.Site]*siteRules
 }
 
-// siteRules are what one site says, read.
+// siteRules are the parsed settings of a site.
 type siteRules struct {
 	anchors download.Anchors
 	trusts  bool
@@ -32,7 +31,7 @@ type siteRules struct {
 	header  http.Header
 	lookup  string // no-lookup
 	limit   *download.Limiter
-	linked  bool // limit is within that of everything
+	linked  bool // limit is within that of all downloads
 }
 
 // NewSites returns the rules of the sites in c.
@@ -40,19 +39,19 @@ func NewSites(c *Settings) *Sites {
 	return &Sites{Settings: c, rules: map[*option.Site]*siteRules{}}
 }
 
-// Any reports whether there is a site.
+// Any reports whether the settings name a site.
 func (s *Sites) Any() bool {
 	return s != nil && s.Settings.File != nil && len(s.Settings.File.Sites) > 0
 }
 
-// general reports whether neither the command line nor the environment has any of these flags: what they are set to,
-// the settings of everything say.
+// general reports whether neither the command line nor the environment set any of these flags, so that their
+// values are from the general settings.
 func (s *Sites) general(flags ...string) bool {
 	return s != nil && s.Settings.Said != nil &&
 		!slices.ContainsFunc(flags, func(name string) bool { return s.Settings.Said[name] })
 }
 
-// of are the rules of the site of u; nil if there is none.
+// of returns the rules of the site of u, or nil if the settings do not name it.
 func (s *Sites) of(u *url.URL) (*siteRules, error) {
 	if s == nil || u == nil {
 		return nil, nil
@@ -121,8 +120,8 @@ func (s *Sites) at(site *option.Site, err error) error {
 	return problem.Misuse(s.Settings.Place(site.Line)+": "+f.Where, f.Why, f.Hint)
 }
 
-// Apply makes a request to u one that goes by its site. What the command line or the environment says stays; said
-// reports whether they say what must be proven (demand).
+// Apply applies the settings of the site of u to r. Options from the command line or the environment stay;
+// said reports whether these set the proof demanded (demand).
 func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, limit *download.Limiter) error {
 	rules, err := s.of(u)
 	if rules == nil || err != nil {
@@ -148,7 +147,7 @@ func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, limit *downloa
 	return nil
 }
 
-// limitOf returns the limit of one download, or nil if its rates never limit anything.
+// limitOf returns the limit of one download, or nil if v never limits anything.
 func (s *Sites) limitOf(v option.RatesValue) *download.Limiter {
 	if s == nil {
 		s = &Sites{}
@@ -156,7 +155,7 @@ func (s *Sites) limitOf(v option.RatesValue) *download.Limiter {
 	return s.Limits.Of(v)
 }
 
-// within is the limit of a site, within that of everything.
+// within returns the limit of a site, within the limit of all downloads.
 func (s *Sites) within(r *siteRules, all *download.Limiter) *download.Limiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +166,7 @@ func (s *Sites) within(r *siteRules, all *download.Limiter) *download.Limiter {
 	return r.limit
 }
 
-// fields are header fields with those of the site that they do not have.
+// fields returns own with the header fields of the site that it lacks.
 func (r *siteRules) fields(own http.Header) http.Header {
 	if r == nil || len(r.header) == 0 {
 		return own
@@ -184,13 +183,14 @@ func (r *siteRules) fields(own http.Header) http.Header {
 	return header
 }
 
-// Fields are the header fields of a request to u that is no download: of a feed, or of a check.
+// Fields returns own with the header fields of the site of u. It is for requests that are no downloads: of
+// feeds and checks.
 func (s *Sites) Fields(own http.Header, u *url.URL) (http.Header, error) {
 	rules, err := s.of(u)
 	return rules.fields(own), err
 }
 
-// AddTo adds to header fields those of the site of a URL.
+// AddTo adds the header fields of the site of the URL to.
 func (s *Sites) AddTo(header *http.Header, to string) error {
 	u, err := url.Parse(to)
 	if err == nil {
@@ -199,7 +199,7 @@ func (s *Sites) AddTo(header *http.Header, to string) error {
 	return err
 }
 
-// ConfigureClient sets the proxies and authorities of sites.
+// ConfigureClient sets the proxies and authorities of sites in c.
 func (s *Sites) ConfigureClient(c *httpsource.Client) error {
 	if !s.Any() {
 		return nil
@@ -234,7 +234,7 @@ func (s *Sites) ConfigureClient(c *httpsource.Client) error {
 	return nil
 }
 
-// trust makes a client believe the server of a site as this says. The command line beats it.
+// trust sets the TLS configuration of the site's server in c, unless the command line set one.
 func (s *Sites) trust(c *httpsource.Client, site *option.Site) error {
 	server := site.HostPort()
 	if _, said := c.TLSFor[server]; said || len(site.Values["cacert"]) == 0 && site.Word("insecure") != "true" {

@@ -13,19 +13,19 @@ import (
 	"braid/verify"
 )
 
-// Sums are the list of --checksums. With a list, --signature is about the list: that is what is signed where there is one.
+// Sums is the list of --checksums. With a list, --signature names the signature of the list, not of a file.
 type Sums struct {
 	List            *download.List // nil without --checksums
 	Notes, Warnings []string       // about the list; warnings are always shown
 
 	http       *HTTP
 	anchors    *Anchors
-	common     download.Request // the anchors, and whether there has to be a signature
+	common     download.Request // the anchors, and whether a signature is required
 	signatures []download.Signature
 }
 
-// ReadSums reads the list that an option names, if it does, and checks its signature. Operands are the URLs that the user
-// typed.
+// ReadSums reads the list of --checksums, if any, and checks its signature. Operands are the URLs that the
+// user typed.
 func ReadSums(ctx context.Context, client *download.Client, http *HTTP, anchors *Anchors, common download.Request,
 	operands []string) (*Sums, error) {
 	r := &Sums{http: http, anchors: anchors, common: common}
@@ -53,7 +53,7 @@ func (r *Sums) read(ctx context.Context, client *download.Client, operands []str
 	return nil
 }
 
-// check looks for the signature of the list.
+// check checks the signature of the list.
 func (r *Sums) check(ctx context.Context, client *download.Client) error {
 	unsigned, err := client.CheckSigned(ctx, r.List, r.common, r.signatures)
 	switch {
@@ -67,7 +67,8 @@ func (r *Sums) check(ctx context.Context, client *download.Client) error {
 	return nil
 }
 
-// fetch brings the list from its URL. What may be a secret goes to its server only if that is an operand's, too (rule 27).
+// fetch downloads the list. Header fields and logins go to its server only if an operand is at that server
+// too (rule 27).
 func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []string) error {
 	u, err := ParseWebURL(r.http.Checksums)
 	if err != nil {
@@ -119,19 +120,20 @@ func sameServer(u *url.URL, word string) bool {
 	return err == nil && o.Scheme == u.Scheme && source.HostPort(o) == source.HostPort(u)
 }
 
-// Vouch adds to a request what the list says of its file. A signature of the list counts for requests that trust the same keys.
+// Vouch adds the digests that the list has for the file of q. The signature of the list counts only if q
+// trusts the same keys.
 func (r *Sums) Vouch(q *download.Request) error {
 	switch {
 	case r.List == nil:
 		return nil
-	case r.List.Over == verify.Signed && !reflect.DeepEqual(q.Anchors, r.common.Anchors): // a site has keys of its own
+	case r.List.Over == verify.Signed && !reflect.DeepEqual(q.Anchors, r.common.Anchors): // the keys of a site
 		return r.List.Unsigned().Vouch(q)
 	}
 	return r.List.Vouch(q)
 }
 
-// OfFile are the signatures of the file at u that the user names. Where there is a list they are of the list, and without
-// anybody to trust all that becomes of them is that they are told of.
+// OfFile returns the signatures that the user named for the file at u. With a list they are of the list, so
+// it returns none; but if no key is trusted, it returns them, so that the download mentions them.
 func (r *Sums) OfFile(u *url.URL) ([]download.Signature, error) {
 	switch {
 	case r.List == nil:

@@ -26,12 +26,12 @@ var (
 	errSpaces = errors.New("a space at its beginning or end")
 )
 
-// ParseWebURL reads the URL of a web server that the user typed.
+// ParseWebURL parses the URL of a web server that the user typed.
 func ParseWebURL(word string) (*url.URL, error) {
 	return readURL(word, errWeb, func(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" })
 }
 
-// ParseURL reads the URL of a file that the user typed, at a web or an FTP server.
+// ParseURL parses the URL of a file on a web or FTP server that the user typed.
 func ParseURL(word string) (*url.URL, error) {
 	word = verify.WellKnownURL(word)
 	u, err := readURL(word, errScheme, address.HasScheme)
@@ -43,7 +43,7 @@ func ParseURL(word string) (*url.URL, error) {
 	return u, err
 }
 
-// readURL reads a URL that the user typed; wrong is what to say of schemes that are none of those meant.
+// readURL parses a URL that the user typed. It returns wrong for a scheme that meant does not accept.
 func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, error) {
 	if LooksLikeHost(word) { // before url.Parse, which takes the host of host:port/path for a scheme
 		return nil, problem.Misuse(MaskWord(word), wrong.Error(), "https://"+MaskWord(word)+"?")
@@ -77,8 +77,8 @@ func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, err
 	return address.URL(u), nil
 }
 
-// plainly is what package url does not like about a URL; wrong is for what has no scheme. It is without the URL and its
-// port, which may be part of a password.
+// plainly returns an error of package url without the URL and its port, which may be part of a password. It
+// returns wrong for a URL without a scheme.
 func plainly(err, wrong error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -92,20 +92,19 @@ func plainly(err, wrong error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "net/url: "))
 }
 
-// LooksLikeHost tells an address without its scheme, as browsers take it.
+// LooksLikeHost reports whether word is an address without a scheme, as browsers accept.
 func LooksLikeHost(word string) bool {
 	host, _, _ := strings.Cut(word, "/")
 	return strings.Contains(host, ".") && !strings.HasPrefix(host, ".") && !strings.ContainsAny(host, " @?#\\") &&
 		!strings.Contains(word, "://")
 }
 
-// IsURL tells a URL from a path.
+// IsURL reports whether word is a URL, not a path.
 func IsURL(word string) bool { return strings.Contains(word, "://") }
 
-// MaskWord shows a word of the command line that should be a URL, without its secrets, also when it
-// cannot be parsed.
+// MaskWord returns word, which should be a URL, without its secrets. It works even if word cannot be parsed.
 func MaskWord(word string) string {
-	if u, err := url.Parse(word); err == nil && *u != (url.URL{Scheme: u.Scheme}) { // of http:// Mask leaves http:
+	if u, err := url.Parse(word); err == nil && *u != (url.URL{Scheme: u.Scheme}) { // Mask cuts http:// to http:
 		return source.Mask(u)
 	}
 	if i := strings.LastIndexByte(word, '@'); i >= 0 { // first, as a password may have a ? or #
