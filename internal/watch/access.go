@@ -19,7 +19,7 @@ type access struct {
 	user, password string
 }
 
-// all returns the header, with an Authorization field made from user and password if there is none yet.
+// all returns the header. It adds an Authorization field from user and password unless the header has one.
 func (a *access) all() map[string][]string {
 	if a.user != "" && a.header["Authorization"] == nil {
 		pair := a.user + ":" + a.password

@@ -87,7 +87,7 @@ func (t *task) prune() error {
 	})
 }
 
-// findOld sets t.old to the path of the newest old version, or to an empty string if there is none.
+// findOld sets t.old to the path of the newest old version, or to "" without old versions.
 func (t *task) findOld() error {
 	t.old = ""
 	return t.visit(func(_ fsys.Dir, versions, _ []string) error {

@@ -9,7 +9,7 @@ import (
 	"braid/antenna"
 )
 
-// Status says how feeds and watches stand.
+// Status returns the status of feeds and watches.
 func (s *service) Status(ctx context.Context) (antenna.Status, error) {
 	now := s.current.Load()
 	status, err := now.antenna.Status(ctx)
@@ -19,22 +19,22 @@ func (s *service) Status(ctx context.Context) (antenna.Status, error) {
 	return status, err
 }
 
-// RunNow has a feed or a watch looked after now.
+// RunNow checks a feed or watch now.
 func (s *service) RunNow(ctx context.Context, name string) error {
 	return s.current.Load().antenna.RunNow(ctx, name)
 }
 
-// Forget has a feed or a watch forgotten.
+// Forget removes the state of a feed or watch.
 func (s *service) Forget(ctx context.Context, name string) error {
 	return s.current.Load().forget(ctx, name)
 }
 
-// forget makes what is known of a feed or a watch unknown.
+// forget removes the state of a feed or watch from the store and the memory.
 func (s *setup) forget(ctx context.Context, name string) error {
 	return errors.Join(s.antenna.Forget(ctx, name), s.memory.Forget(name))
 }
 
-// Stored returns how feeds and watches stood last, where no watcher runs. It makes no store.
+// Stored returns the stored status of feeds and watches while no watcher runs. It does not create a store.
 func (w *Watcher) Stored(ctx context.Context, c *Loaded) (antenna.Status, error) {
 	s, done, err := w.offline(c)
 	if err != nil {
@@ -44,7 +44,7 @@ func (w *Watcher) Stored(ctx context.Context, c *Loaded) (antenna.Status, error)
 	return s.antenna.Status(ctx)
 }
 
-// ForgetStored makes what is known of a feed or a watch unknown, where no watcher runs.
+// ForgetStored removes the stored state of a feed or watch while no watcher runs.
 func (w *Watcher) ForgetStored(ctx context.Context, c *Loaded, name string) error {
 	s, done, err := w.offline(c)
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *Watcher) ForgetStored(ctx context.Context, c *Loaded, name string) erro
 	return s.forget(ctx, name)
 }
 
-// offline is a setup with what is stored, that does not run.
+// offline returns a setup with the stored state, which does not run.
 func (w *Watcher) offline(c *Loaded) (s *setup, done func(), err error) {
 	var store *antenna.Store
 	path := filepath.Join(c.Folder, storeFile)
@@ -71,7 +71,7 @@ func (w *Watcher) offline(c *Loaded) (s *setup, done func(), err error) {
 	return s, func() { store.Close() }, nil
 }
 
-// Has reports whether a feed or a watch has a name.
+// Has reports whether a feed or watch is called name.
 func (c *Loaded) Has(name string) bool {
 	for _, f := range c.Feeds {
 		if f.Name == name {

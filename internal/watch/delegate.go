@@ -21,35 +21,35 @@ import (
 	"braid/internal/problem"
 )
 
-// A Delegate has a daemon do the downloads of a watcher. Each version of a file that a watch wants is an entry of the
-// queue: its GID is made of watch, URL and version, so that an update that comes again finds its entry. A nil delegate
-// watches nothing.
+// A Delegate hands the downloads of a watcher to a daemon. Each version of a file that a watch wants is an
+// entry of the queue. The GID of the entry is derived from watch, URL and version, so that an update that is
+// delivered again finds its entry. A nil Delegate watches nothing.
 type Delegate struct {
 	*service
 	config *Loaded
 	client *download.Client
 	engine *daemon.Daemon
-	pace   func(*Loaded) // sets that of hosts to what a configuration says, unless the daemon has its own
-	// isReserved reports whether a path leads to what the daemon goes by.
+	pace   func(*Loaded) // sets the limits of hosts to those of a configuration, unless the daemon has its own
+	// isReserved reports whether path is a file or folder that the daemon depends on.
 	isReserved func(path string) bool
 
 	mu     sync.Mutex
 	claims map[queue.GID]*handover
-	came   chan struct{}        // closed when there is another claim
-	latest map[string]queue.GID // the last entry of a watch and URL
-	over   chan struct{}        // closed when the engine has ended
+	came   chan struct{}        // closed when a claim is added
+	latest map[string]queue.GID // the latest entry of each watch and URL
+	over   chan struct{}        // closed when the engine ends
 }
 
 // A handover is an update that waits for its entry.
 type handover struct {
 	prepare func(end func(error)) (download.Request, error)
-	active  bool          // a download is at work with what prepare made
-	left    bool          // the update waits no longer
-	idle    chan struct{} // told when none is
+	active  bool          // a download with the request of prepare is running
+	left    bool          // the update no longer waits
+	idle    chan struct{} // receives when that download has ended
 	stopped chan stopped
 }
 
-// A stopped is how an entry ended.
+// A stopped is an entry that has ended, and its result.
 type stopped struct {
 	queue.Entry
 	res download.Result
@@ -57,17 +57,18 @@ type stopped struct {
 }
 
 const (
-	// claimTime is how long an entry waits for the update that it is of, and askAfter when its watch is asked for it:
-	// the antenna hands on again what was not acknowledged as soon as it runs.
+	// claimTime is how long an entry waits for its update, and askAfter the time after which it has its watch
+	// checked. Usually neither passes: the antenna delivers unacknowledged updates as soon as it runs.
 	claimTime, askAfter = 20 * time.Second, time.Second
-	// delegated is how many updates are in the queue at once, whose downloads the daemon runs a few at a time.
+	// delegated limits the updates that are in the queue at once. The daemon runs a few of their downloads at
+	// a time.
 	delegated = 1000
-	// watchGrace is how long a program may go on when the daemon is told to end, which takes ten seconds.
+	// watchGrace is how long a program may continue when the daemon is told to end, which takes ten seconds.
 	watchGrace = 3 * time.Second
 )
 
-// NewDelegate returns a delegate of the watches of c, which must name no object store. A path that isReserved reports is
-// nothing that a download may replace. Pace is called with each configuration.
+// NewDelegate returns a delegate for the watches of c, which must not name an object store. Downloads do not
+// replace paths for which isReserved returns true. Pace is called with each configuration.
 func NewDelegate(c *Loaded, m *Metrics, isReserved func(path string) bool, pace func(*Loaded)) (*Delegate, error) {
 	w := &Delegate{
 		service: &service{Watcher: &Watcher{Metrics: m}}, config: c, pace: pace, isReserved: isReserved,
@@ -83,13 +84,13 @@ func NewDelegate(c *Loaded, m *Metrics, isReserved func(path string) bool, pace 
 	return w, Check(c)
 }
 
-// KeepPace holds hosts to the pace of the configuration.
+// KeepPace sets the limits of hosts to those of the configuration.
 func (w *Delegate) KeepPace() { w.pace(w.config) }
 
 // Close closes the store of the watcher.
 func (w *Delegate) Close() error { return w.store.Close() }
 
-// Typed are the URLs of the configuration.
+// Typed returns the URLs of the configuration.
 func (w *Delegate) Typed() []string {
 	if w == nil {
 		return nil
@@ -97,7 +98,7 @@ func (w *Delegate) Typed() []string {
 	return w.config.typed()
 }
 
-// share is the client of the daemon, with the limits of the configuration.
+// share returns the client of the daemon with the limits of c.
 func (w *Delegate) share(c *Loaded, at *job.Sites) *download.Client {
 	client := *w.client
 	if own := at.Limits.Of(c.Rate); own != nil {
@@ -109,7 +110,7 @@ func (w *Delegate) share(c *Loaded, at *job.Sites) *download.Client {
 	return &client
 }
 
-// Own is what the watcher goes by now.
+// Own returns the files and folders that the watcher depends on.
 func (w *Delegate) Own() []string {
 	if s := w.current.Load(); s != nil {
 		return ownOfWatcher(s.of, s.sites)
@@ -117,15 +118,15 @@ func (w *Delegate) Own() []string {
 	return ownOfWatcher(w.config, nil)
 }
 
-// take makes a setup one whose downloads the daemon does.
+// take makes the daemon do the downloads of s.
 func (w *Delegate) take(c *Loaded, s *setup) {
-	const programs = 4 // as of the antenna's handlers
+	const programs = 4 // the antenna's default of Handlers
 	s.updater.Get, s.updater.Grace, s.updater.Programs = w.get, watchGrace, cmp.Or(c.Parallel, programs)
 	s.antenna.Handlers = delegated
 	if c.UserAgent == "" {
 		return
 	}
-	for _, r := range s.updater.Rules { // the client has that of the daemon
+	for _, r := range s.updater.Rules { // the client sends the User-Agent of the daemon
 		if http.Header(r.Request.Header).Get("User-Agent") == "" {
 			header := http.Header(r.Request.Header).Clone()
 			if header == nil {
@@ -171,20 +172,20 @@ func (w *Delegate) Run(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return nil // the end, of which the engine tells more
+		return nil // the engine has ended; its Run returns the error
 	}
 	return w.serve(ctx, w.config)
 }
 
-// End tells that the engine has ended.
+// End records that the engine has ended.
 func (w *Delegate) End() {
 	if w != nil {
 		close(w.over)
 	}
 }
 
-// gidOf is the GID of the entry of an update: half of it says which version, and half which file of which watch. The
-// first half is another for each, as people and clients go by the first digits.
+// gidOf returns the GID of the entry of an update. Its first half is a hash of the version, and its second
+// half of the file. The version comes first because people and clients identify an entry by the first digits.
 func gidOf(u *antenna.Update) queue.GID {
 	r := &u.Record
 	version := fmt.Sprint(r.LastModified, " ", r.Size, " ", r.MD5)
@@ -199,12 +200,12 @@ func gidOf(u *antenna.Update) queue.GID {
 	return queue.GID(max(half(file+"\x00"+version)<<32|half(file), 1))
 }
 
-// fileOf names the file of an entry, whatever its version is.
+// fileOf returns a key for the file of an entry that is the same for all versions.
 func fileOf(e *queue.Entry) string {
 	return fmt.Sprintf("%s %q %08x", e.Watch, e.URIs, uint32(e.GID))
 }
 
-// get has an update wait for its entry. It is a watch.Getter.
+// get makes an update wait for its entry. It is a Getter.
 func (w *Delegate) get(ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error)) (res download.Result, err error) {
 	c := &handover{prepare: prepare, idle: make(chan struct{}, 1), stopped: make(chan stopped, 1)}
 	e := queue.Entry{GID: gidOf(&u), URIs: []string{job.MaskWord(u.URL)}, Watch: u.Watch}
@@ -232,7 +233,7 @@ func (w *Delegate) get(ctx context.Context, u antenna.Update, prepare func(end f
 	}
 }
 
-// interrupted is the error of an update that is broken off by the end of the watcher.
+// interrupted returns the error of an update: if ctx has ended, that of an interrupted download, else err.
 func (w *Delegate) interrupted(ctx context.Context, e *queue.Entry, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -240,14 +241,15 @@ func (w *Delegate) interrupted(ctx context.Context, e *queue.Entry, err error) e
 	return &download.Error{Kind: download.Interrupted, What: "download", Where: e.URIs[0], Err: err}
 }
 
-// enter puts the entry of an update into the queue, or finds it there. That of an older version that did not come goes.
-// It is called in the engine's loop.
+// enter adds the entry of an update to the queue, or finds it there. It removes the entry of an older version
+// that was not completed. It is called in the engine's loop.
 func (w *Delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *handover) error {
 	now := time.Now()
 	switch old, there := q.Entry(e.GID); {
-	case there && old.Watch != e.Watch: // clients choose GIDs as well
+	case there && old.Watch != e.Watch: // clients may choose GIDs
 		return fmt.Errorf("its GID %s is that of another download: remove that one", e.GID)
-	case there && old.Status == queue.Removed && u.Reason != antenna.AskedFor: // before this could be acknowledged
+	case there && old.Status == queue.Removed && u.Reason != antenna.AskedFor:
+		// Removed before the update was acknowledged.
 		c.stopped <- stopped{Entry: old}
 		return nil
 	case there && old.Status < queue.Complete:
@@ -276,7 +278,7 @@ func (w *Delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *ha
 	return nil
 }
 
-// drop drops an entry, which may be at work.
+// drop removes an entry, which may be active.
 func drop(q *queue.Queue, now time.Time, e queue.Entry) error {
 	if e.Status < queue.Complete {
 		if err := q.Remove(now, e.GID); err != nil {
@@ -286,14 +288,15 @@ func drop(q *queue.Queue, now time.Time, e queue.Entry) error {
 	return q.Forget(e.GID)
 }
 
-// leave ends the claim of an update. A download that is at work for it ends first, and begins again when the update comes again.
+// leave removes the claim of an update. A download that is running for it is stopped first; it starts again
+// when the update is delivered again.
 func (w *Delegate) leave(g queue.GID, c *handover) {
 	w.mu.Lock()
 	c.left = true
 	active := c.active
 	w.mu.Unlock()
 	if active {
-		w.engine.Do(context.Background(), func(q *queue.Queue) error { // which fails if the engine has ended
+		w.engine.Do(context.Background(), func(q *queue.Queue) error { // fails only if the engine has ended
 			q.Restart(g)
 			return nil
 		})
@@ -309,7 +312,7 @@ func (w *Delegate) leave(g queue.GID, c *handover) {
 	}
 }
 
-// Stopped is told of entries whose downloads have ended.
+// Stopped receives entries whose downloads have ended.
 func (w *Delegate) Stopped(e queue.Entry, res download.Result, err error) {
 	if w == nil {
 		return
@@ -335,7 +338,8 @@ func (w *Delegate) Stopped(e queue.Entry, res download.Result, err error) {
 	}
 }
 
-// Request makes the request of an entry by its update, which may be yet to come.
+// Request returns the request for an entry. It waits for the update of the entry if that was not delivered
+// yet.
 func (w *Delegate) Request(ctx context.Context, e queue.Entry) (download.Request, error) {
 	unknown := &problem.Problem{What: "watch " + e.Watch, Where: e.URIs[0], Why: "this version is not asked for any more"}
 	unknown.Hint = "braid watch run asks for what there is now"
@@ -351,20 +355,21 @@ func (w *Delegate) Request(ctx context.Context, e queue.Entry) (download.Request
 		if c != nil && !c.left {
 			c.active = true
 			select {
-			case <-c.idle: // of an attempt before
+			case <-c.idle: // of an earlier attempt
 			default:
 			}
 			w.mu.Unlock()
 			return c.prepare(func(err error) { daemon.Fail(ctx, err) })
 		}
 		w.mu.Unlock()
-		if r := w.current.Load().updater.Rules[e.Watch]; r == nil || !r.Glob && job.MaskWord(r.URL) != e.URIs[0] { // as before the last reload, or start
+		// A watch that a reload or restart changed does not deliver the update.
+		if r := w.current.Load().updater.Rules[e.Watch]; r == nil || !r.Glob && job.MaskWord(r.URL) != e.URIs[0] {
 			return download.Request{}, unknown
 		}
 		select {
 		case <-came:
 		case <-ask.C:
-			w.RunNow(ctx, e.Watch) // which fails while the watcher begins
+			w.RunNow(ctx, e.Watch) // fails while the watcher starts
 		case <-late.C:
 			return download.Request{}, unknown
 		case <-ctx.Done():

@@ -5,11 +5,11 @@ import (
 	"runtime/debug"
 )
 
-// garbage is how much of it there may be for what is in use, in percent, before it is collected: half of what is usual.
-// A service has time; its memory is taken from others for years.
+// garbage is the GOGC value of a service, half of the default. A service has CPU time to spare, and holds its
+// memory for years.
 const garbage = 50
 
-// SpareMemory has less garbage lie about, unless the environment says how much, until the function is called.
+// SpareMemory lowers GOGC to garbage until end is called, unless the environment sets GOGC.
 func SpareMemory() (end func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}

@@ -35,8 +35,8 @@ type hook struct {
 
 const (
 	hookTime = 10 * time.Minute
-	// hookGrace is the default time that a program may continue after the watcher was told to end. A program that is
-	// ended early is run again later.
+	// hookGrace is the default time that a program may continue after the watcher receives the signal to end.
+	// A program that is ended early is run again later.
 	hookGrace = 30 * time.Second
 	// mostLine and mostLines limit the logged output of a program.
 	mostLine, mostLines = 1 << 10, 1000

@@ -26,11 +26,11 @@ import (
 	"braid/internal/problem"
 )
 
-// resignTime is how long a watcher that ends may take to leave the others what it knows.
+// resignTime limits how long a watcher that ends may take to pass its state to the others.
 const resignTime = 10 * time.Second
 
-// A Fleet is a queue where the updates of a watcher become jobs. Of the watchers with a configuration of one name one
-// polls, and the others stand by.
+// A Fleet is a queue in which the updates of a watcher become jobs. Of the watchers whose configurations have
+// the same name, one polls and the others stand by.
 type Fleet struct {
 	Queue   *jetstream.Queue
 	Failure func(error) error // puts an error of the queue into words
@@ -51,7 +51,7 @@ func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kin
 	defer end()
 	for {
 		if f.lead, err = f.standBy(ctx, c, log); err != nil {
-			return nil, nil // it ends
+			return nil, nil // ctx ended
 		}
 		kinds, err = w.Watch(f.lead.Context, c, nil)
 		leaving, stop := context.WithTimeout(context.WithoutCancel(ctx), resignTime)
@@ -70,7 +70,7 @@ func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kin
 	}
 }
 
-// expose writes what the watcher counted for the fleet.
+// expose writes the metrics of the watcher about the fleet.
 func (f *Fleet) expose(e *Exposition) {
 	ExposeQueue(e, f.Queue)
 	e.Family("braid_watch_jobs_total", "counter", "Updates that were put into the queue, by what became of them.")
@@ -80,9 +80,9 @@ func (f *Fleet) expose(e *Exposition) {
 	}
 }
 
-// standBy waits until this watcher is the one that polls.
+// standBy blocks until this watcher is the one that polls.
 func (f *Fleet) standBy(ctx context.Context, c *Loaded, log *ServiceLog) (*jetstream.Lead, error) {
-	hup := make(chan os.Signal, 1) // else it would end the process; the configuration is read when it is needed
+	hup := make(chan os.Signal, 1) // without it, SIGHUP would end the process
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
 	notify := NotifierOf(os.Getenv)
@@ -113,7 +113,7 @@ func (f *Fleet) standBy(ctx context.Context, c *Loaded, log *ServiceLog) (*jetst
 	})
 }
 
-// reread reads the configuration anew, as that of the watcher before may be old.
+// reread reads the configuration again, because that of the previous lead may be old.
 func reread(c *Loaded) (*Loaded, error) {
 	if c.File == "" {
 		return c, nil
@@ -125,7 +125,8 @@ func reread(c *Loaded) (*Loaded, error) {
 	return next, err
 }
 
-// group is what the watchers of a configuration have in common, the name of its file, and a fingerprint of its feeds and watches.
+// group returns the group that the watchers of a configuration share, the name of its file, and a fingerprint
+// of its feeds and watches.
 func (c *Loaded) group() (name, fingerprint string) {
 	sum := sha256.New()
 	for _, f := range c.Feeds {
@@ -141,7 +142,8 @@ func (c *Loaded) group() (name, fingerprint string) {
 	return strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File)), fingerprint
 }
 
-// CheckForFleet refuses settings of a watch that workers do not get: they would be passed over, and some of them protect.
+// CheckForFleet returns an error for settings of watches that workers do not receive. They would have no
+// effect, and some of them are protective.
 func (c *Loaded) CheckForFleet() error {
 	for i := range c.Watches {
 		w := &c.Watches[i]
@@ -171,7 +173,8 @@ func (c *Loaded) CheckForFleet() error {
 	return nil
 }
 
-// folderOf is where the files of a watch go below the folder of the workers: as they would below that of the configuration.
+// folderOf returns the folder of a watch below that of the workers: its path relative to the folder of the
+// configuration.
 func (c *Loaded) folderOf(w *Watch) (string, error) {
 	if w.To != "" {
 		return "", problem.Misuse("watch."+w.Name+".to", "the workers say where files go",
@@ -196,8 +199,8 @@ func (c *Loaded) folderOf(w *Watch) (string, error) {
 	return filepath.ToSlash(below), nil
 }
 
-// adopt fills the store with what the watcher before has seen. If the queue has nothing of the group, it gets what is
-// in the store.
+// adopt fills the store with the state of the previous watcher. If the queue has no state of the group, adopt
+// uploads that of the store.
 func (s *service) adopt(ctx context.Context) error {
 	values, n := map[string]map[string][]byte{}, 0
 	err := s.Fleet.lead.Kept(ctx, func(bucket, key string, value []byte) {
@@ -226,7 +229,7 @@ func (s *service) adopt(ctx context.Context) error {
 	return nil
 }
 
-// yield leaves the lead to another watcher that stands by, once none of the feeds was reached from this machine.
+// yield passes the lead to another watcher when this machine reaches none of the feeds.
 func (s *service) yield(ctx context.Context) {
 	for {
 		select {
@@ -241,7 +244,7 @@ func (s *service) yield(ctx context.Context) {
 	}
 }
 
-// reach takes down whether a poll has reached its feed.
+// reach records whether a poll reached its feed.
 func (s *service) reach(ev antenna.Event) {
 	switch ev := ev.(type) {
 	case antenna.Polled:
@@ -259,7 +262,7 @@ func (s *service) reach(ev antenna.Event) {
 	}
 }
 
-// handler is what is done with updates.
+// handler returns the handler of updates.
 func (s *service) handler(now *setup) antenna.Handler {
 	if s.Fleet == nil {
 		return now.updater.Handle
@@ -286,7 +289,7 @@ func (s *service) handler(now *setup) antenna.Handler {
 	}
 }
 
-// jobOf makes a job of an update.
+// jobOf returns the job for an update.
 func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	w := rule.Watch
 	folder, err := c.folderOf(w)

@@ -10,30 +10,31 @@ import (
 	"braid/internal/problem"
 )
 
-// A Command is the command that watches, as far as watching depends on it.
+// A Command has the properties of the command that watches.
 type Command struct {
-	Agent    string // its name and version, for object stores
+	Agent    string // program name and version, for object stores
 	ExitCode func(download.Kind) int
-	Kind     func(code int) download.Kind // that has an exit code
+	Kind     func(code int) download.Kind // returns the kind with that exit code
 	Worse    func(a, b download.Kind) bool
-	Ended    func(context.Context) bool   // by a signal
+	Ended    func(context.Context) bool   // reports whether a signal ended the context
 	Hint     func(*download.Error) string // the next step, in the words of the command
 }
 
-// A Loaded is a configuration, and where it came from.
+// A Loaded is a configuration and its origin.
 type Loaded struct {
 	*Config
 	Command *Command
 	Reread  func() (*Loaded, error) // reads the file again
-	File    string                  // empty if the configuration is of flags
-	Folder  string                  // for what is remembered
-	// Said are the flags that this run has, if the configuration is of flags. The settings of everything say the others.
+	File    string                  // empty if the configuration is from flags
+	Folder  string                  // folder of the state
+	// Said has the flags that the user set, if the configuration is from flags. Other options have the values
+	// of the general settings.
 	Said map[string]bool
 
-	by *Delegate // has the daemon that does the downloads; nil: the watcher does
+	by *Delegate // has the daemon that downloads; nil: the watcher downloads
 }
 
-// ConfigProblem returns the problem of an error of a configuration in a file.
+// ConfigProblem converts an error of a configuration in a file to a problem.
 func ConfigProblem(file string, err error) error {
 	e, ok := err.(*option.Error)
 	if !ok {
@@ -46,11 +47,11 @@ func ConfigProblem(file string, err error) error {
 	if file == "" {
 		where = "watch"
 	}
-	plain := option.Error{Key: e.Key, Why: e.Why} // where has the line
+	plain := option.Error{Key: e.Key, Why: e.Why} // the line is in where
 	return problem.Misuse(where, plain.Error(), e.Hint)
 }
 
-// problem returns the problem of an error of a download.
+// problem converts an error of a download to a problem.
 func (c *Command) problem(err error) *problem.Problem {
 	p := problem.OfDownload(err)
 	if e, ok := errors.AsType[*download.Error](err); ok {

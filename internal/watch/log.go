@@ -19,18 +19,18 @@ import (
 	"braid/internal/option"
 )
 
-// A ServiceLog is the log of a watcher. Nothing from outside gets into it unescaped, and no secret of the
-// configuration, wherever it comes from: a server may send back what it was told.
+// A ServiceLog is the log of a watcher. It escapes all external text. It removes the secrets of the
+// configuration from all texts, because a server may send back what it received.
 type ServiceLog struct {
 	*slog.Logger
 	level   slog.LevelVar
-	rounds  bool // one round, and not years
-	jobs    bool // updates become jobs, each of which has a line of its own
+	rounds  bool // the watcher runs for one round only
+	jobs    bool // updates become jobs, and each job has its own line
 	hint    func(*download.Error) string
 	secrets atomic.Pointer[mask.Hider]
 }
 
-// NewServiceLog returns the log of a service in a format, "text" or "json".
+// NewServiceLog returns the log of a service. Format is "text" or "json".
 func NewServiceLog(w io.Writer, format string) *ServiceLog {
 	l := &ServiceLog{}
 	o := &slog.HandlerOptions{Level: &l.level, ReplaceAttr: l.replace}
@@ -42,7 +42,7 @@ func NewServiceLog(w io.Writer, format string) *ServiceLog {
 	return l
 }
 
-// CommandLog is the log of a command that -q and -v make quieter or louder.
+// CommandLog returns the log of a command that has the flags -q and -v.
 func CommandLog(w io.Writer, format string, quiet, verbose bool) *ServiceLog {
 	l := NewServiceLog(w, format)
 	switch {
@@ -54,7 +54,7 @@ func CommandLog(w io.Writer, format string, quiet, verbose bool) *ServiceLog {
 	return l
 }
 
-// Configure takes level and secrets of a configuration.
+// Configure sets the level and the secrets to those of c.
 func (l *ServiceLog) Configure(c *Loaded) {
 	l.level.Set(slog.LevelInfo)
 	if c.Log.Level != "" {
@@ -67,7 +67,7 @@ func (l *ServiceLog) Configure(c *Loaded) {
 	l.secrets.Store(c.Hider())
 }
 
-// Hider takes the secrets of a configuration out of a text.
+// Hider returns a Hider that removes the secrets of the configuration from texts.
 func (c *Loaded) Hider() *mask.Hider { return mask.NewHider(c.Secrets) }
 
 func (l *ServiceLog) replace(_ []string, a slog.Attr) slog.Attr {
@@ -88,7 +88,7 @@ func (l *ServiceLog) replace(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// Clean returns s as the log would have it.
+// Clean returns s without secrets, and escaped, as it appears in the log.
 func (l *ServiceLog) Clean(s string) string {
 	if r := l.secrets.Load(); r != nil {
 		s = r.Replace(s)
@@ -96,7 +96,7 @@ func (l *ServiceLog) Clean(s string) string {
 	return mask.Escape(s)
 }
 
-// event logs what happens in the antenna.
+// event logs an event of the antenna.
 func (l *ServiceLog) event(ev antenna.Event) {
 	switch ev := ev.(type) {
 	case antenna.Polled:
@@ -124,7 +124,7 @@ func (l *ServiceLog) event(ev antenna.Event) {
 			level = slog.LevelWarn
 		case antenna.FreshReport:
 		default:
-			if !l.rounds { // which tell of it at their end
+			if !l.rounds { // a round logs it at its end
 				level = slog.LevelInfo
 			}
 		}
@@ -173,7 +173,7 @@ var limitKeys = map[string]string{
 	"compressed-too-well": "ratio",
 }
 
-// pollHint says what a user may do about a feed that is more than it may be.
+// pollHint returns a hint for a feed that exceeds a limit.
 func pollHint(err error) string {
 	if reject, ok := errors.AsType[*feed.RejectError](err); ok && limitKeys[reject.Code] != "" {
 		return limitKeys[reject.Code] + " in [feed.NAME.limits] sets the limit"
@@ -181,18 +181,18 @@ func pollHint(err error) string {
 	return ""
 }
 
-// watchHint is the hint of a download for a user who has a configuration, whose keys are called as the flags are.
+// watchHint rewrites the hint of a download for a configuration, whose keys have the names of the flags.
 func watchHint(hint string) string {
-	if strings.Contains(hint, "--sha256") { // a file that is watched changes
+	if strings.Contains(hint, "--sha256") { // a watched file changes
 		return `require = "none" takes it unverified`
 	}
 	return strings.ReplaceAll(hint, "--", "")
 }
 
-// A roundTally is what a round came to.
+// A roundTally counts the results of a round.
 type roundTally struct {
 	polls, failedPolls, updates, failedUpdates, versions int
-	// failed are the feeds and watches of which it was told that they failed.
+	// failed has the feeds and watches whose failure was logged.
 	failed map[string]bool
 }
 
@@ -218,13 +218,14 @@ func (t *roundTally) add(ev antenna.Event) {
 	}
 }
 
-// round logs what a round came to, and of which watches nothing was logged yet: a user who waits for a file sees why it
-// does not come. What a feed tells that could not be read, of which there was a warning, is not known.
+// round logs the results of a round. It also logs why a watch has no file, if nothing was logged about it: a
+// user may be waiting for the file. It is silent about watches without any report while a feed could not be
+// read, of which a warning was logged: that feed may have the report.
 func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {
 		switch {
-		case w.Reason == antenna.Unfit: // which is told where the feed is asked
+		case w.Reason == antenna.Unfit: // logged when the feed was polled
 		case w.HaveCopy || w.Pending || !w.Last.At.IsZero(), unread && w.Reason == "":
 		case w.Reason == "" || w.Reason == feed.NotInFeed:
 			l.Info("no feed tells of it", "watch", w.Name, "url", w.URL, "hint",

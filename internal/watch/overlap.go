@@ -17,7 +17,7 @@ type footprint struct {
 	paths pattern
 }
 
-// pattern is a text in which some letters are unknown.
+// pattern is a text with some unknown letters.
 type pattern []letter
 
 // letter is a known character or one of a set of characters. If many is set, it stands for any number of them.

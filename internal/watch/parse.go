@@ -60,8 +60,8 @@ const (
 	ofTable = `^type mismatch for \S+: expected (\S+) but found (\S+)$`
 )
 
-// match returns the submatches of expression in message. The expression is compiled on use, so that it costs nothing
-// unless there is an error.
+// match returns the submatches of expression in message. It compiles the expression on use, because it is
+// needed only after an error.
 func match(expression, message string) []string {
 	return regexp.MustCompile(expression).FindStringSubmatch(message)
 }

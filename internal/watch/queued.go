@@ -9,7 +9,7 @@ import (
 	"braid/internal/option"
 )
 
-// describe adds how the entries of watches stand that have not stopped.
+// describe sets Queued of the watches whose entries have not stopped.
 func (w *Delegate) describe(ctx context.Context, watches []antenna.WatchStatus) error {
 	return w.engine.Do(ctx, func(q *queue.Queue) error {
 		words := map[string]string{}
@@ -25,7 +25,7 @@ func (w *Delegate) describe(ctx context.Context, watches []antenna.WatchStatus) 
 	})
 }
 
-// queued puts in words how an entry stands. Of one that has stopped there is nothing to say.
+// queued describes the state of an entry. It returns "" for an entry that has stopped.
 func queued(q *queue.Queue, e *queue.Entry) string {
 	switch live, _ := q.Live(e.GID); {
 	case e.Status == queue.Active && live.Size > 0:

@@ -6,8 +6,8 @@ type Reach struct {
 	n      int
 }
 
-// fewFailures is the number of failed polls, and of different feeds among them if there are that many, after which the
-// machine counts as offline.
+// fewFailures is the number of failed polls that make the machine count as offline. They must be of that many
+// different feeds, or of all feeds if there are fewer.
 const fewFailures = 3
 
 // Reached records that a feed was reached.

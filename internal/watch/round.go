@@ -15,8 +15,8 @@ import (
 	"braid/internal/problem"
 )
 
-// round is one round. It returns the kinds of what is not up to date, whether that was found out in this round or before;
-// none if a signal ended it.
+// round runs one round. It returns the kinds of the errors of watches that are not up to date, whether this
+// round or an earlier one found them. It returns nil if a signal ended the round.
 func (s *service) round(ctx context.Context, names []string) (kinds []download.Kind) {
 	now := s.current.Load()
 	err := now.antenna.Once(ctx, s.handler(now), names...)
@@ -26,11 +26,11 @@ func (s *service) round(ctx context.Context, names []string) (kinds []download.K
 	for _, err := range flatten(err) {
 		kind, known := watchKind(err)
 		if !known {
-			s.log.Error("error", "error", err) // it has not been logged
+			s.log.Error("error", "error", err) // no event logged it
 		}
 		kinds = append(kinds, kind)
 	}
-	if status, err := now.antenna.Status(ctx); err == nil { // else the round has met it, too
+	if status, err := now.antenna.Status(ctx); err == nil { // else the round returned the error too
 		kinds = append(kinds, s.behind(now.of.Command, status, names)...)
 		s.log.round(&s.tally, status)
 	}
@@ -50,7 +50,8 @@ func flatten(err error) (errs []error) {
 	return []error{err}
 }
 
-// watchKind is the kind of one thing that went wrong while watching. It is not known of what no feed and no update says.
+// watchKind returns the kind of an error of a round. It is not known if the error is not about a feed or an
+// update.
 func watchKind(err error) (kind download.Kind, known bool) {
 	if _, ok := errors.AsType[*feed.RejectError](err); ok {
 		return download.Protocol, true
@@ -67,8 +68,8 @@ func watchKind(err error) (kind download.Kind, known bool) {
 	return problem.Of(err).Kind, false
 }
 
-// pollKind is the kind of an answer with that status where a feed or a watched URL should be. What is not there
-// (404, 410) is refused as for get; anything else may be better at the next poll.
+// pollKind returns the kind of an answer with that status to a poll of a feed or URL. A missing one (404,
+// 410) is refused, as for get; other failures may have passed by the next poll.
 func pollKind(status int) download.Kind {
 	if status == http.StatusNotFound || status == http.StatusGone {
 		return download.Refused
@@ -76,7 +77,7 @@ func pollKind(status int) download.Kind {
 	return download.Network
 }
 
-// handleKind is the kind of what went wrong with an update.
+// handleKind returns the kind of an error of an update.
 func handleKind(err error) download.Kind {
 	_, ended := errors.AsType[*download.Error](err)
 	if _, ok := errors.AsType[*fs.PathError](err); ok && !ended {
@@ -85,7 +86,7 @@ func handleKind(err error) download.Kind {
 	return problem.OfDownload(err).Kind
 }
 
-// judge is what an antenna is told of errors. It remembers them by their exit codes.
+// judge returns the exit code of an error, which the antenna stores, and whether the error is lasting.
 func (c *Command) judge(err error) (code int, lasting bool) {
 	if e, ok := errors.AsType[*antenna.PollError](err); ok {
 		kind, _ := watchKind(e)
@@ -95,10 +96,10 @@ func (c *Command) judge(err error) (code int, lasting bool) {
 	return c.ExitCode(kind), problem.Lasting(kind)
 }
 
-// behind returns the kinds of the watches that are not up to date, of these names or of all. What this round has not
-// told of is told of here, with a line for each: a user who runs it from cron must not take silence for success while
-// something waits to be tried again. A feed that is down is asked again within the hour, and is told of by the round
-// that asks it.
+// behind returns the kinds of the watches that are not up to date, of those in names or of all. It logs a
+// line for each that this round has not logged: a user who runs rounds from cron must not take silence for
+// success while an update waits for its next try. A feed that fails is polled again within the hour, and the
+// round that polls it logs the failure.
 func (s *service) behind(c *Command, status antenna.Status, names []string) (kinds []download.Kind) {
 	var order []*lag
 	worst := map[string]*lag{}
@@ -138,10 +139,10 @@ func (s *service) behind(c *Command, status antenna.Status, names []string) (kin
 	return kinds
 }
 
-// A lag is why a watch is not up to date; of several files the worst.
+// A lag is the reason why a watch is not up to date. For several files it is the worst one.
 type lag struct {
 	watch, url string
-	late       bool // it is not up to date, and could be
+	late       bool // the watch is not up to date, and could be
 	kind       download.Kind
 	why        string
 	try        int
@@ -149,8 +150,8 @@ type lag struct {
 	files      int
 }
 
-// lagOf is why a file is not up to date. It is not late if it is, or if it could not be more so: the server does not
-// have yet what a feed reports.
+// lagOf returns the lag of a file. It is not late if the file is up to date, or if the server does not have
+// yet the version that a feed reports.
 func (c *Command) lagOf(w *antenna.WatchStatus) lag {
 	l := lag{watch: w.Name, url: w.URL, try: w.Try, next: w.Next}
 	switch {

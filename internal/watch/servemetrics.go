@@ -15,7 +15,8 @@ import (
 	"braid/internal/problem"
 )
 
-// ServeMetrics answers Prometheus until ctx ends or end is called, if there is an address.
+// ServeMetrics serves the metrics at address until ctx ends or end is called. Without an address it does
+// nothing.
 func ServeMetrics(ctx context.Context, address string, m *Metrics, log *slog.Logger) (end func(), err error) {
 	if address == "" {
 		return func() {}, nil
@@ -41,7 +42,7 @@ func ServeMetrics(ctx context.Context, address string, m *Metrics, log *slog.Log
 	return func() { stop(); serving.Wait() }, nil
 }
 
-// counts are numbers of what happened, by name. They may be used by several goroutines.
+// counts counts events by name. It is safe for concurrent use.
 type counts struct {
 	mu sync.Mutex
 	of map[string]int64
@@ -62,7 +63,7 @@ func (c *counts) now() map[string]int64 {
 	return maps.Clone(c.of)
 }
 
-// ExposeQueue writes how a queue stands.
+// ExposeQueue writes the metrics of a queue.
 func ExposeQueue(e *Exposition, q *jetstream.Queue) {
 	up := 1.0
 	unfinished, err := q.Unfinished(context.Background())

@@ -25,38 +25,40 @@ import (
 	"braid/source"
 )
 
-// A Watcher has what a command needs to watch.
+// A Watcher has the parameters of watching.
 type Watcher struct {
-	Err     io.Writer // for the log
+	Err     io.Writer // receives the log
 	Metrics *Metrics
-	Once    bool   // for one round
-	Fleet   *Fleet // where updates become jobs; nil: they are downloaded
+	Once    bool   // watch for one round only
+	Fleet   *Fleet // updates become its jobs; nil: they are downloaded
 }
 
-// A service is a watcher that runs.
+// A service is a running watcher.
 type service struct {
 	*Watcher
 	log    *ServiceLog
 	store  *antenna.Store
 	notify Notifier
 	tally  roundTally
-	// polled judges whether feeds are reached, and unreached has room for one word that they are not. Both are for a fleet.
+	// polled records whether feeds are reached. unreached receives when none is; it has a buffer of one. Both
+	// are for a fleet.
 	polled    Reach
 	unreached chan struct{}
-	// current is the setup at work. It is another one after each reload.
+	// current is the current setup, which each reload replaces.
 	current atomic.Pointer[setup]
 }
 
-// storeFile and memoryFile are in the folder of the state.
+// storeFile and memoryFile are files in the state folder.
 const storeFile, memoryFile = "antenna.db", "memory.json"
 
-// Watch watches until ctx ends or, with Once or names, for one round. With names it is about these feeds or watches only.
-// The kinds are those of what is not up to date after a round.
+// Watch watches until ctx ends or, if Once is set or names is not nil, for one round. Names restricts the
+// round to these feeds and watches. After a round, kinds has the kinds of the errors of watches that are not
+// up to date.
 func (w *Watcher) Watch(ctx context.Context, c *Loaded, names []string) (kinds []download.Kind, err error) {
 	s := &service{Watcher: w, log: NewServiceLog(w.Err, c.Log.Format), notify: NotifierOf(os.Getenv), unreached: make(chan struct{}, 1)}
 	s.log.rounds = w.Once || names != nil
 	s.log.Configure(c)
-	if err := Check(c); err != nil { // before anything is made
+	if err := Check(c); err != nil { // before any file is created
 		return nil, err
 	}
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
@@ -79,13 +81,13 @@ func (w *Watcher) Watch(ctx context.Context, c *Loaded, names []string) (kinds [
 	return kinds, errors.Join(err, store.Close())
 }
 
-// Check returns an error if a configuration, or a file that it names, is wrong.
+// Check returns an error if the configuration, or a file that it names, is invalid.
 func Check(c *Loaded) error {
 	_, err := newSetup(c, nil, slog.New(slog.DiscardHandler))
 	return err
 }
 
-// work watches with the current setup.
+// work watches with the current setup, and saves the state of the client meanwhile.
 func (s *service) work(ctx context.Context, c *Loaded, names []string) ([]download.Kind, error) {
 	defer func() { s.current.Load().close() }()
 	var wg sync.WaitGroup
@@ -99,10 +101,10 @@ func (s *service) work(ctx context.Context, c *Loaded, names []string) ([]downlo
 	return nil, s.serve(ctx, c)
 }
 
-// RememberEvery is how often the speeds that were learned are written, if there are any.
+// RememberEvery is the interval at which learned speeds are saved.
 const RememberEvery = time.Minute
 
-// remember writes now and then what was learned.
+// remember saves the state of the client at intervals until ctx ends.
 func (s *service) remember(ctx context.Context) {
 	ticker := time.NewTicker(RememberEvery)
 	defer ticker.Stop()
@@ -124,7 +126,7 @@ func storeFailure(err error) error {
 	return p
 }
 
-// use makes a setup of a configuration the current one.
+// use makes a setup from c and makes it the current one.
 func (s *service) use(c *Loaded) error {
 	next, err := newSetup(c, s.store, s.log.Logger)
 	if err != nil {
@@ -177,7 +179,7 @@ func (s *service) serve(ctx context.Context, c *Loaded) error {
 			s.log.Error("control", "error", err)
 		}
 	})
-	if s.Fleet == nil { // else they are served while it stands by, too
+	if s.Fleet == nil { // in a fleet, WatchFor serves them, also while standing by
 		end, err := ServeMetrics(ctx, c.Metrics, s.Metrics, s.log.Logger)
 		if err != nil {
 			return err
@@ -187,13 +189,14 @@ func (s *service) serve(ctx context.Context, c *Loaded) error {
 	if s.Fleet != nil {
 		wg.Go(func() { s.yield(ctx) })
 	}
-	beating, stop := context.WithCancel(context.WithoutCancel(ctx)) // to the very end: programs may take half a minute to it
+	// The watchdog is fed until serve returns: programs may take half a minute to end.
+	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	wg.Go(func() { s.pulse(beating) })
 	return s.rounds(ctx, c, hup)
 }
 
-// rounds watches by one configuration after the other.
+// rounds watches with c, and after each reload with the new configuration.
 func (s *service) rounds(ctx context.Context, c *Loaded, hup <-chan os.Signal) error {
 	s.ready(c)
 	for {
@@ -202,7 +205,7 @@ func (s *service) rounds(ctx context.Context, c *Loaded, hup <-chan os.Signal) e
 		ended := make(chan error, 1)
 		go func() {
 			err := now.antenna.Watch(run, s.handler(now))
-			if err == run.Err() { // it was told to end, and did
+			if err == run.Err() { // run was cancelled
 				err = nil
 			}
 			ended <- err
@@ -216,7 +219,7 @@ func (s *service) rounds(ctx context.Context, c *Loaded, hup <-chan os.Signal) e
 			return &problem.Problem{Kind: download.Local, What: "watch", Where: "store", Why: err.Error()}
 		}
 		now.close()
-		if err := s.use(next); err != nil { // what was right a moment ago
+		if err := s.use(next); err != nil { // it was valid a moment ago
 			s.refuse(c, err)
 			continue
 		}
@@ -225,7 +228,7 @@ func (s *service) rounds(ctx context.Context, c *Loaded, hup <-chan os.Signal) e
 	}
 }
 
-// await waits until the watching ends, or until there is another configuration, which is returned.
+// await blocks until the watching ends, or until a reload, whose configuration it returns.
 func (s *service) await(c *Loaded, ended <-chan error, hup <-chan os.Signal, ctx context.Context) (next *Loaded, err error) {
 	done := ctx.Done()
 	for {
@@ -250,7 +253,7 @@ func (s *service) await(c *Loaded, ended <-chan error, hup <-chan os.Signal, ctx
 	}
 }
 
-// reload reads the configuration anew. One that is wrong is told of, and changes nothing.
+// reload reads the configuration again. It reports an invalid one, and returns nil.
 func (s *service) reload(c *Loaded) *Loaded {
 	s.notified(s.notify.Reloading())
 	next, err := s.read(c)
@@ -262,7 +265,7 @@ func (s *service) reload(c *Loaded) *Loaded {
 		s.log.Warn("state, metrics and log-format are as they were until the next start")
 		next.Folder, next.Metrics, next.Log.Format = c.Folder, c.Metrics, c.Log.Format
 	}
-	if c.by != nil { // the client is the daemon's
+	if c.by != nil { // the client belongs to the daemon
 		if c.by.pace(next); !slices.Equal(next.Hosts, c.Hosts) {
 			s.log.Warn("allow-hosts are as they were until the next start")
 			next.Hosts = c.Hosts
@@ -271,7 +274,7 @@ func (s *service) reload(c *Loaded) *Loaded {
 	return next
 }
 
-// read reads the configuration, and everything that it names.
+// read reads the configuration and the files that it names.
 func (s *service) read(c *Loaded) (*Loaded, error) {
 	if c.File == "" {
 		return nil, problem.Misuse("", "it is of flags, which do not change", "")
@@ -288,15 +291,15 @@ func (s *service) read(c *Loaded) (*Loaded, error) {
 	return next, err
 }
 
-// refuse says that another configuration is wrong, and that c stays: to the log, and to the service manager, for which
-// a reload ends when the service is ready again, and never fails.
+// refuse reports that a new configuration is invalid and that c stays in use. It notifies the service manager
+// with Ready, because the protocol has no failed reload.
 func (s *service) refuse(c *Loaded, err error) {
 	f := problem.Of(err)
 	s.log.Error("the configuration stays as it was", "where", f.Where, "error", f.Why, "hint", f.Hint)
 	s.notified(s.notify.Ready(s.log.Clean(c.watching() + ", as before: the configuration is wrong: " + f.Where + ": " + f.Why)))
 }
 
-// ready tells the service manager, and the log.
+// ready reports to the log and the service manager that the watcher is ready.
 func (s *service) ready(c *Loaded) {
 	s.log.Info(c.watching(), "state", c.Folder)
 	s.notified(s.notify.Ready(c.watching()))
@@ -313,14 +316,15 @@ func countWatches(n int) string {
 	return fmt.Sprintf("%d watches", n)
 }
 
-// notified logs that the service manager could not be told something.
+// notified logs an error of a notification.
 func (s *service) notified(err error) {
 	if err != nil {
 		s.log.Warn("sd_notify", "error", err)
 	}
 }
 
-// pulse tells the watchdog that the watcher is alive, as long as it answers: four times in its period, as an answer may be late.
+// pulse resets the watchdog as long as the watcher answers. It does so four times in the watchdog's period,
+// because an answer may be late.
 func (s *service) pulse(ctx context.Context) {
 	every := s.notify.Watchdog() / 4
 	if every <= 0 {

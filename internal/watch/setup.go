@@ -25,7 +25,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// A setup is what is made of a configuration: what polls, what downloads and what answers commands.
+// A setup holds the objects made from a configuration: antenna, updater, memory and client.
 type setup struct {
 	of      *Loaded
 	antenna *antenna.Antenna
@@ -33,10 +33,10 @@ type setup struct {
 	memory  *Memory
 	client  *download.Client
 	sites   *job.Sites
-	stop    func() // of the limits, if they are followed
+	stop    func() // stops the adjustment of limits to the time of day
 }
 
-// newSetup makes one. An error is one of configuration, or about the files that it names.
+// newSetup returns the setup for c. Errors are about the configuration, or about files that it names.
 func newSetup(c *Loaded, store *antenna.Store, log *slog.Logger) (*setup, error) {
 	if err := c.checkServing(); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func newSetup(c *Loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err != nil {
 		return nil, err
 	}
-	conf, err := job.ReadSettings() // anew at each SIGHUP, too
+	conf, err := job.ReadSettings() // read again at each SIGHUP
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func newSetup(c *Loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	return s, nil
 }
 
-// typed are the URLs that the configuration names.
+// typed returns the URLs in the configuration.
 func (c *Loaded) typed() (urls []string) {
 	for _, f := range c.Feeds {
 		urls = append(urls, f.URL)
@@ -106,7 +106,7 @@ func (c *Loaded) typed() (urls []string) {
 	return urls
 }
 
-// identify gives requests for feeds and checks the header fields of their sites.
+// identify adds the header fields of sites to the requests for feeds and checks.
 func (s *setup) identify(at *job.Sites) error {
 	for i := range s.antenna.Feeds {
 		if f := &s.antenna.Feeds[i]; !f.Local {
@@ -125,7 +125,7 @@ func (s *setup) identify(at *job.Sites) error {
 	return nil
 }
 
-// learnSecrets has what the header fields of sites say hidden, as if the configuration said it.
+// learnSecrets adds the header fields of sites to the secrets of the configuration.
 func (c *Loaded) learnSecrets(at *job.Sites) error {
 	var urls []string
 	for _, f := range c.Feeds {
@@ -150,7 +150,7 @@ func (c *Loaded) learnSecrets(at *job.Sites) error {
 	return nil
 }
 
-// hide makes texts secrets, and what is behind the first word of each: Bearer TOKEN.
+// hide adds texts to the secrets, each whole and without its first word, as in Bearer TOKEN.
 func (c *Loaded) hide(texts ...string) {
 	for _, text := range texts {
 		_, token, _ := strings.Cut(text, " ")
@@ -162,14 +162,14 @@ func (c *Loaded) hide(texts ...string) {
 	}
 }
 
-// close ends what is idle, and remembers what was learned.
+// close closes idle connections and saves the state of the client.
 func (s *setup) close() {
 	s.stop()
 	s.client.HTTP.CloseIdle()
 	s.client.State.Save()
 }
 
-// hostsOf are the hosts that the user named.
+// hostsOf returns the hosts that the user named.
 func hostsOf(words, typed []string) (address.Hosts, error) {
 	var h job.Hosts
 	for _, word := range words {
@@ -180,7 +180,7 @@ func hostsOf(words, typed []string) (address.Hosts, error) {
 	return h.Typed(typed...), nil
 }
 
-// watchClient is what downloads. What it remembers is in the folder of the state: a service has no other.
+// watchClient returns the client for downloads. Its state is in the state folder: a service has no other.
 func watchClient(c *Loaded, hosts address.Hosts, at *job.Sites) (client *download.Client, err error) {
 	if c.by != nil && c.by.client != nil {
 		return c.by.share(c, at), nil
@@ -204,7 +204,7 @@ func watchClient(c *Loaded, hosts address.Hosts, at *job.Sites) (client *downloa
 	return client, at.ConfigureClient(client.HTTP)
 }
 
-// rulesOf makes the rules of watches.
+// rulesOf returns the rules of all watches.
 func rulesOf(c *Loaded, limit *download.Limiter, at *job.Sites) (map[string]*Rule, error) {
 	rules := map[string]*Rule{}
 	not, err := (&job.Location{GeoIPDB: c.GeoIPDB}).Exclusion("not-hosts", c.NotHosts)
@@ -227,7 +227,7 @@ func rulesOf(c *Loaded, limit *download.Limiter, at *job.Sites) (map[string]*Rul
 	return rules, nil
 }
 
-// refuseWatch is an error if the file of a watch, or a mirror of it, is at a host that is never to be used.
+// refuseWatch returns an error if the URL or a mirror of a watch is at an excluded host.
 func refuseWatch(x *address.Exclusion, w *Watch) error {
 	for _, word := range append(slices.Clone(w.Mirrors), w.URL) {
 		if u, err := url.Parse(word); err == nil && (!w.Glob || word != w.URL) {
@@ -272,7 +272,8 @@ func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule,
 	}
 	if len(w.Signatures) > 0 {
 		r.SignaturesOf = flags.SignaturesFor
-		if _, err := flags.SignaturesFor(&url.URL{Scheme: "https", Host: "example.org", Path: "/"}); err != nil { // files are read anew for each
+		// Only a check: the signature files are read again for each request.
+		if _, err := flags.SignaturesFor(&url.URL{Scheme: "https", Host: "example.org", Path: "/"}); err != nil {
 			return nil, err
 		}
 	}
@@ -284,7 +285,7 @@ func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule,
 	if err := at.Apply(&r.Request, u, demanded.Said, limit); err != nil {
 		return nil, err
 	}
-	if w.Glob && at.Any() { // each of its URLs has a site of its own
+	if w.Glob && at.Any() { // each URL may be of another site
 		r.Site = siteOf(r, common, at, demanded.Said, limit)
 	}
 	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
@@ -300,8 +301,8 @@ func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule,
 	return r, nil
 }
 
-// siteOf returns what makes a request one that goes by its own site, in place of that of its watch; common is what the
-// watch says.
+// siteOf returns a function that applies the settings of a request's own site, in place of those of its
+// watch's site. Common is the request without settings of a site.
 func siteOf(r *Rule, common download.Request, at *job.Sites, said bool, limit *download.Limiter) func(*download.Request) error {
 	return func(q *download.Request) error {
 		q.Anchors, q.Require, q.Header, q.Limit = common.Anchors, common.Require, common.Header, nil
@@ -313,7 +314,7 @@ func siteOf(r *Rule, common download.Request, at *job.Sites, said bool, limit *d
 	}
 }
 
-// publisher writes what is known into a folder.
+// publisher returns a function that writes the known updates into a folder.
 func publisher(p Publish, log *slog.Logger) func(context.Context, feed.Snapshot) error {
 	return func(_ context.Context, s feed.Snapshot) error {
 		report, err := antenna.WriteFolder(p.Dir, s, antenna.FolderOptions{Title: p.Title})
@@ -325,9 +326,9 @@ func publisher(p Publish, log *slog.Logger) func(context.Context, feed.Snapshot)
 	}
 }
 
-// watchPrint tells what a watch is configured to do from what it was configured to do before, with what is in the files
-// that it names. Of secrets there is just enough to see that they are others (rule 62): the print is stored, and a
-// program that reads it must not be able to try words.
+// watchPrint returns a fingerprint of the settings of a watch and of the contents of the files that they
+// name. Only two bytes of it depend on secrets, enough to notice a change (rule 62): the print is stored, and
+// a program that reads it must not be able to guess secrets.
 func watchPrint(w *Watch, conf *job.Settings) string {
 	plain, secret := sha256.New(), sha256.New()
 	a := w.Watch
@@ -345,13 +346,13 @@ func watchPrint(w *Watch, conf *job.Settings) string {
 		}
 	}
 	for _, path := range files {
-		data, err := os.ReadFile(job.FromHome(path)) // .asc and URLs are no files
+		data, err := os.ReadFile(job.FromHome(path)) // .asc and URLs are not files
 		fmt.Fprintf(plain, "%x %t\n", sha256.Sum256(data), err == nil)
 	}
 	return fmt.Sprintf("%.16x-%.2x", plain.Sum(nil), secret.Sum(nil))
 }
 
-// ownOfWatcher is what a watcher goes by.
+// ownOfWatcher returns the files and folders that a watcher depends on.
 func ownOfWatcher(c *Loaded, at *job.Sites) []string {
 	places := slices.Concat(
 		job.OwnFolders(), job.OwnNames(c.Folder, storeFile, memoryFile, "control", "journal-key"), at.Files(),
@@ -363,7 +364,8 @@ func ownOfWatcher(c *Loaded, at *job.Sites) []string {
 	return places
 }
 
-// watcherGoesBy reports whether a path leads to what a watcher goes by, or the daemon that it is in.
+// watcherGoesBy reports whether path leads to a file or folder that the watcher, or the daemon around it,
+// depends on.
 func watcherGoesBy(c *Loaded, at *job.Sites, path string) bool {
 	return job.LeadsTo(path, ownOfWatcher(c, at)) || c.by != nil && c.by.isReserved(path)
 }

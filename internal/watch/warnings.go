@@ -17,12 +17,12 @@ import (
 	"braid/metalink"
 )
 
-// Summary says how much a configuration is about.
+// Summary returns the numbers of feeds and watches.
 func (c *Loaded) Summary() string {
 	return fmt.Sprintf("%s, %s", option.Count(len(c.Feeds), "feed"), countWatches(len(c.Watches)))
 }
 
-// Warnings are what a configuration says that has no effect, or will not work.
+// Warnings returns warnings about settings that have no effect or will not work.
 func (c *Loaded) Warnings() (list []string) {
 	warn := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	for _, f := range c.Feeds {
@@ -47,7 +47,7 @@ func (c *Loaded) Warnings() (list []string) {
 	return list
 }
 
-// idleKeys are keys that are read and have no effect, beside those of programs and of what is published as a whole.
+// idleKeys returns warnings about keys without effect, except those of programs and of publishing as a whole.
 func (c *Loaded) idleKeys() (list []string) {
 	idle := func(when bool, key, why string) {
 		if when {
@@ -81,12 +81,13 @@ func (c *Loaded) idleKeys() (list []string) {
 	return list
 }
 
-// checkServing refuses what would fail when a watcher begins, or with each of its requests.
+// checkServing returns an error for settings with which a watcher could not start, or with which each request
+// would fail.
 func (c *Loaded) checkServing() error {
 	if c.Metrics != "" {
 		_, port, err := net.SplitHostPort(c.Metrics)
 		if err == nil {
-			_, err = net.LookupPort("tcp", port) // a number that is no port fails without a look at the system's table
+			_, err = net.LookupPort("tcp", port) // does not look numbers up in the system's table
 		}
 		if err != nil {
 			return problem.Misuse(c.File, "metrics: "+job.MaskWord(c.Metrics)+" is no address",
