@@ -15,10 +15,10 @@ import (
 	"braid/source"
 )
 
-// tell logs what becomes of downloads, until the daemon ends.
+// tell logs the start and end of downloads until ctx ends.
 func (s *Service) tell(ctx context.Context, engine *daemon.Daemon) {
 	for ctx.Err() == nil {
-		notices, end := engine.Subscribe() // which is closed if so many come that some are passed over
+		notices, end := engine.Subscribe() // closed if notices were lost because too many came
 		for n := range notices {
 			s.tellOf(ctx, engine, n)
 		}
@@ -46,7 +46,7 @@ func (s *Service) tellOf(ctx context.Context, engine *daemon.Daemon, n queue.Not
 	}
 }
 
-// entryName is what an entry is called in a log: its URL, without what may be a secret in it.
+// entryName returns the name of an entry for the log: its URL without secrets.
 func entryName(e *queue.Entry) string {
 	if len(e.URIs) == 0 {
 		return e.Path
@@ -58,7 +58,8 @@ func entryName(e *queue.Entry) string {
 	return source.Mask(u)
 }
 
-// attend does what the system asks for beside downloads: it keeps what was learned, is alive, and reads the settings anew.
+// attend does the periodic work beside downloads until ctx ends: it saves the state of the client, resets the
+// watchdog, and reloads the settings after SIGHUP.
 func (s *Service) attend(ctx context.Context, engine *daemon.Daemon, client *download.Client, hup <-chan os.Signal) {
 	alive := time.NewTicker(min(max(s.Notify.Watchdog()/4, time.Second), watch.RememberEvery))
 	if s.Notify.Watchdog() <= 0 {
@@ -72,7 +73,8 @@ func (s *Service) attend(ctx context.Context, engine *daemon.Daemon, client *dow
 			s.notified(s.Notify.Stopping())
 			return
 		case now := <-alive.C:
-			if engine.Do(ctx, func(*queue.Queue) error { return nil }) == nil { // else the watchdog bites
+			// If the loop hangs, the watchdog ends the process.
+			if engine.Do(ctx, func(*queue.Queue) error { return nil }) == nil {
 				s.notified(s.Notify.Alive())
 			}
 			if now.Sub(saved) >= watch.RememberEvery {
@@ -85,7 +87,7 @@ func (s *Service) attend(ctx context.Context, engine *daemon.Daemon, client *dow
 	}
 }
 
-// reload reads what the settings say of sites. Settings that are wrong are told of, and change nothing.
+// reload reads the settings of sites again. It reports an invalid file, which changes nothing.
 func (s *Service) reload() {
 	s.notified(s.Notify.Reloading())
 	conf, err := job.ReadSettings()

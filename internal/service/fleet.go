@@ -19,28 +19,30 @@ import (
 	"braid/internal/problem"
 )
 
-// FleetJobs are the entries of a daemon as jobs of a fleet, and what the daemon knows of the fleet. It is a daemon.Jobs.
+// FleetJobs implements daemon.Jobs: the entries of a daemon are jobs of a fleet. It also has the daemon's
+// knowledge of the fleet.
 type FleetJobs struct {
 	queue   *jetstream.Queue
 	job     func(e queue.Entry) (fleet.Job, error)
-	kind    func(code int) download.Kind // that has an exit code
-	prefix  string                       // of the Watch of its jobs; the GID follows
-	changed chan struct{}                // has room for one
+	kind    func(code int) download.Kind // returns the kind with that exit code
+	prefix  string                       // of Watch in its jobs, before the GID
+	changed chan struct{}                // buffer of one
 
 	mu      sync.Mutex
-	whole   bool // all records have come that there were
+	whole   bool // the records from before the start have been received
 	board   fleet.Board
-	own     map[string]daemon.Job // by the keys of their records
-	sent    map[queue.GID]string  // the versions that have a message
-	workers []fleet.Worker        // as they answered last
+	own     map[string]daemon.Job // by record key
+	sent    map[queue.GID]string  // versions that were reported to the queue
+	workers []fleet.Worker        // their latest answers
 	asked   time.Time
 }
 
-// askEvery is how often workers are asked while one has a job of the daemon. For the page they are asked twice as often at most.
+// askEvery is the interval at which workers are asked while one has a job of the daemon. The page has them
+// asked at most twice as often.
 const askEvery = 2 * time.Second
 
-// NewFleetJobs returns the jobs of a queue whose Watch begins with prefix. Job makes the job of an entry; kind returns the
-// kind of problems that has an exit code.
+// NewFleetJobs returns the jobs of q for which Watch begins with prefix. Job returns the job for an entry.
+// Kind returns the kind of problems with that exit code.
 func NewFleetJobs(q *jetstream.Queue, prefix string, job func(queue.Entry) (fleet.Job, error),
 	kind func(code int) download.Kind) *FleetJobs {
 	f := &FleetJobs{
@@ -51,7 +53,7 @@ func NewFleetJobs(q *jetstream.Queue, prefix string, job func(queue.Entry) (flee
 	return f
 }
 
-// apply takes a record that has changed; see [jetstream.Queue.Follow].
+// apply records a change of a record; see [jetstream.Queue.Follow].
 func (f *FleetJobs) apply(key string, r *fleet.Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,7 +76,7 @@ func (f *FleetJobs) apply(key string, r *fleet.Record) {
 	f.signal()
 }
 
-// signal has the daemon compare its entries with All.
+// signal makes the daemon compare its entries with All.
 func (f *FleetJobs) signal() {
 	select {
 	case f.changed <- struct{}{}:
@@ -82,7 +84,7 @@ func (f *FleetJobs) signal() {
 	}
 }
 
-// jobIn returns the job of a record, which may be nil, if it is one of this daemon's.
+// jobIn returns the job in a record, and reports whether it belongs to this daemon. The record may be nil.
 func (f *FleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
 	if r == nil {
 		return j, false
@@ -95,7 +97,7 @@ func (f *FleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
 	j = daemon.Job{GID: gid, Name: r.Job.Name, Version: r.Job.Version}
 	switch e := r.Last; {
 	case r.State == fleet.Queued:
-		j.Unsent = true // unless All knows better
+		j.Unsent = true // All clears it if Put has reported this version
 	case r.State == fleet.Running:
 		j.Status, j.Live = queue.Active, liveOf(r.Lease.Holder, r.Progress)
 	case r.State == fleet.Done && r.Good != nil:
@@ -115,8 +117,8 @@ func liveOf(worker string, p fleet.Progress) queue.Live {
 	}
 }
 
-// deadOutcome is the outcome of a job that is not tried again, which ended in e. Its code is that of a daemon without a
-// queue.
+// deadOutcome returns the outcome of a dead job, whose last try ended in e. Its code is the one that a daemon
+// without a queue would report.
 func deadOutcome(kind download.Kind, e *fleet.Ending, why string) queue.Outcome {
 	return queue.Outcome{
 		Kind: kind.String(), Code: cmp.Or(e.Aria2, problem.Aria2Code(&problem.Problem{Kind: kind})), Message: why,
@@ -192,7 +194,7 @@ func (f *FleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	if large, ok := errors.AsType[*jetstream.LargeError](err); ok {
 		err = problem.Misuse(large.Job, large.Error(), "fewer places or shorter options")
 	}
-	if jetstream.Newer(err) { // the other entries do not wait for this one
+	if jetstream.Newer(err) { // refused, so that other entries do not wait for this one
 		err = &problem.Problem{
 			Kind: download.Refused, What: "queue", Where: j.Name, Why: err.Error(), Hint: "update this braid",
 		}
@@ -206,7 +208,8 @@ func (f *FleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	}}
 }
 
-// nameOf is the name of the job that an entry is already; another folder of the daemon would give it another one.
+// nameOf returns the name of the job that an entry already has, or "". The name must not change when the
+// daemon's folder does.
 func (f *FleetJobs) nameOf(gid queue.GID, version string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -223,7 +226,7 @@ func (f *FleetJobs) Drop(ctx context.Context, j daemon.Job) error {
 	return f.queue.Withdraw(ctx, fleet.KeyOf(j.Name), f.prefix+j.GID.String())
 }
 
-// follow asks workers how far they are, while one of them has a job of this daemon's.
+// follow asks workers for their progress while one of them has a job of this daemon.
 func (f *FleetJobs) follow(ctx context.Context) {
 	ticker := time.NewTicker(askEvery)
 	defer ticker.Stop()
@@ -251,7 +254,7 @@ func (f *FleetJobs) active() bool {
 	return false
 }
 
-// ask asks the workers, unless they were asked a moment ago.
+// ask asks the workers for their progress, unless their last answers are fresh.
 func (f *FleetJobs) ask(ctx context.Context) {
 	f.mu.Lock()
 	fresh := time.Since(f.asked) < askEvery/2

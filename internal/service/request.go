@@ -28,13 +28,13 @@ import (
 	"braid/source"
 )
 
-// request makes the request of an entry, as of one of a list. It never leads out of the root.
+// request returns the request for an entry, with the options of a list. Its file is always below the root.
 func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request, error) {
 	if e.Watch != "" {
 		return s.Watching.Request(ctx, e)
 	}
 	options := maps.Clone(e.Options)
-	delete(options, daemon.OptionLimit) // it may change while the download runs
+	delete(options, daemon.OptionLimit) // the daemon applies it, as it may change
 	demanded := options["require"]
 	delete(options, "require")
 	listed := option.Entry{Options: option.Aria2Settings(options)}
@@ -45,7 +45,7 @@ func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request,
 	if err != nil {
 		return r, err
 	}
-	if r.Claims, err = job.ClaimsOfEntry(listed, &r); err != nil { // they are the client's word, as its option checksum is
+	if r.Claims, err = job.ClaimsOfEntry(listed, &r); err != nil { // from the client, like its checksum option
 		return r, err
 	}
 	if err := demandMore(&r, demanded); err != nil {
@@ -71,12 +71,12 @@ func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request,
 	return r, s.notReserved(&r)
 }
 
-// notReserved is an error if a file is to come into a folder of braid's own, which may lie in the root, or in place of
-// a file that the daemon goes by: there are the queue and the token, the settings, which name programs, and the key of
-// the journals.
+// notReserved returns an error if the file would be in one of braid's own folders, which may be in the root,
+// or would replace a file that the daemon depends on: the queue, the token, the settings, which name
+// programs, or the key of the journals.
 func (s *Service) notReserved(r *download.Request) error {
 	path, err := r.Path()
-	if err != nil || path == "" { // its name is not known yet
+	if err != nil || path == "" { // the name is not known yet
 		path = filepath.Join(r.Dir, "x")
 	}
 	if !s.IsReserved(path) {
@@ -88,13 +88,14 @@ func (s *Service) notReserved(r *download.Request) error {
 	}
 }
 
-// IsReserved reports whether a path leads to what the daemon goes by, or the watcher in it.
+// IsReserved reports whether path leads to a file or folder that the daemon, or the watcher in it, depends
+// on.
 func (s *Service) IsReserved(path string) bool {
 	return s.Owns(path) || s.Watching != nil && job.LeadsTo(path, s.Watching.Own())
 }
 
-// begunBefore reports whether an entry was begun under the name that it is to have, and no file has that name: what
-// goes on is its own work, and that it should is the word of whoever resumed it.
+// begunBefore reports whether the entry was started under its present name, and no file has that name. Then
+// the download may continue: it is the entry's own, and the user resumed it.
 func begunBefore(e *queue.Entry, r *download.Request) bool {
 	path, err := r.Path()
 	if err != nil || path != e.Path || e.Outcome.Attempts == 0 {
@@ -104,7 +105,8 @@ func begunBefore(e *queue.Entry, r *download.Request) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// newLink reports whether the links of an entry were changed, and what was begun came from none of those that it has now.
+// newLink reports whether the URLs of the entry were changed, and its part file is from none of the present
+// ones.
 func newLink(e *queue.Entry, r *download.Request) bool {
 	if !e.Relinked || len(e.Document) > 0 || isMagnet(*e) {
 		return false
@@ -119,7 +121,7 @@ func newLink(e *queue.Entry, r *download.Request) bool {
 	})
 }
 
-// listed makes a request of an entry of a list.
+// listed returns the request for an entry with the options of a list.
 func (s *Service) listed(e option.Entry, rename bool) (download.Request, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -130,7 +132,7 @@ func (s *Service) listed(e option.Entry, rename bool) (download.Request, error) 
 	return r, err
 }
 
-// demandMore adds what a client demands of the proof, which is never less than what the daemon does.
+// demandMore adds the proof that the client demands. It cannot lower the proof that the daemon demands.
 func demandMore(r *download.Request, word string) error {
 	if word == "" {
 		return nil
@@ -143,7 +145,7 @@ func demandMore(r *download.Request, word string) error {
 	return job.RequireKeys(r)
 }
 
-// seeding reads the options of peers, which are aria2's: the time is in minutes.
+// seeding parses aria2's options for seeding; seed-time is in minutes.
 func seeding(r *download.Request, options map[string]string) error {
 	if word := options["seed-ratio"]; word != "" {
 		n, err := strconv.ParseFloat(word, 64)
@@ -164,7 +166,7 @@ func seeding(r *download.Request, options map[string]string) error {
 
 func minutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
 
-// signature adds the one that the client gave. Only the keys of the daemon count.
+// signature adds the signature that the client sent. Only keys of the daemon are trusted.
 func signature(r *download.Request, text string) error {
 	if text == "" {
 		return nil
@@ -184,7 +186,8 @@ func signature(r *download.Request, text string) error {
 	return nil
 }
 
-// inRoot is the folder of a file, which is made where it is missing. Neither names nor symbolic links lead out of the root.
+// inRoot returns the folder of a file, and creates it if it is missing. It returns an error if the folder is
+// outside the root, also because of a symbolic link.
 func (s *Service) inRoot(asked, dir, name string) (string, error) {
 	if asked != "" && !filepath.IsAbs(asked) {
 		dir = filepath.Join(s.Root, dir)
@@ -202,7 +205,7 @@ func (s *Service) inRoot(asked, dir, name string) (string, error) {
 	return dir, nil
 }
 
-// Outside is the failure of a folder that no download may lead to.
+// Outside returns the error for a folder outside the root.
 func Outside(dir, root string) *problem.Problem {
 	return &problem.Problem{
 		Kind: download.Local, What: "folder", Where: dir,
@@ -212,7 +215,8 @@ func Outside(dir, root string) *problem.Problem {
 
 func isMagnet(e queue.Entry) bool { return len(e.URIs) > 0 && metainfo.IsMagnet(e.URIs[0]) }
 
-// described makes the request of the file of a document. Of several the error is a *download.SeveralError.
+// described returns the request for the file of a document. If the document has several files, the error is a
+// *download.SeveralError.
 func (s *Service) described(ctx context.Context, e queue.Entry, r download.Request) (download.Request, error) {
 	var doc *download.Document
 	var err error
@@ -236,7 +240,7 @@ func (s *Service) described(ctx context.Context, e queue.Entry, r download.Reque
 	word := e.Options[daemon.OptionSelect]
 	n, err := strconv.Atoi(word)
 	switch {
-	case doc.Files.Len() == 0 && len(doc.Refused) > 0: // none is left
+	case doc.Files.Len() == 0 && len(doc.Refused) > 0: // all names are unsafe
 		return r, job.RefusedName(source.Escape(doc.Name), doc.Refused[0])
 	case word == "" && doc.Files.Len() == 1:
 		n = 1
@@ -249,17 +253,18 @@ func (s *Service) described(ctx context.Context, e queue.Entry, r download.Reque
 	return doc.Request(doc.Files.At(n-1), r)
 }
 
-// Owns reports whether a path leads to what the daemon goes by.
+// Owns reports whether path leads to a file or folder that the daemon depends on.
 func (s *Service) Owns(path string) bool { return job.LeadsTo(path, s.ownFiles()) }
 
-// ownFiles are what the daemon goes by.
+// ownFiles returns the files and folders that the daemon depends on.
 func (s *Service) ownFiles() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.Concat(job.OwnFolders(), s.Job.Files(), s.Files, []string{s.State, s.Session})
 }
 
-// jobOf makes a job of an entry. Its name is its path below the root, which stands for the folder of the workers.
+// jobOf returns the job for an entry. Its name is the path below the root, and workers use it below their
+// folder.
 func (s *Service) jobOf(e queue.Entry) (fleet.Job, error) {
 	listed := option.Entry{URIs: e.URIs, Options: option.Aria2Settings(e.Options)}
 	switch {

@@ -18,21 +18,22 @@ import (
 	"braid/internal/problem"
 )
 
-// A Server is where and how a daemon answers clients.
+// A Server holds the settings for answering clients.
 type Server struct {
 	Port, Version  string
-	All            bool // at all interfaces, not this machine's own alone
+	All            bool // listen on all interfaces, not only on the loopback one
 	Hosts, Origins []string
-	TLS            *tls.Config // at the port; may be nil
-	// Token is that of the page and of clients. Without one each program on this machine is a client, and there is no page.
+	TLS            *tls.Config // for the port; may be nil
+	// Token authenticates the page and clients. If empty, any program on this machine is a client, and the
+	// page is not served.
 	Token     string
-	TokenFrom string // what gives the token; see page.Options
+	TokenFrom string // command or option that gives the token; see page.Options
 }
 
-// mostClients is how many connections there may be, at the port and at the socket each.
+// mostClients limits the connections, separately for the port and the socket.
 const mostClients = 256
 
-// listen opens the port, then the socket for braid add and others.
+// listen listens on the port and on the socket for braid add and other commands.
 func (s *Service) listen() ([]net.Listener, error) {
 	host := "127.0.0.1"
 	if s.Server.All {
@@ -53,7 +54,7 @@ func (s *Service) listen() ([]net.Listener, error) {
 	return []net.Listener{port, socket}, nil
 }
 
-// handler answers clients.
+// handler returns the handler of requests from clients.
 func (s *Service) handler(engine *daemon.Daemon, stop func()) http.Handler {
 	control := rpc.New(engine, rpc.Options{
 		Root: s.Root, Token: s.Server.Token, Hosts: s.Server.Hosts, Origins: s.Server.Origins,
@@ -62,13 +63,13 @@ func (s *Service) handler(engine *daemon.Daemon, stop func()) http.Handler {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/jsonrpc", control)
-	if s.Server.Token != "" { // the page's requests have an Origin field
+	if s.Server.Token != "" { // without a token, rpc expects no requests of pages
 		mux.Handle("/", page.New(engine, s.page(control.Admit)))
 	}
 	return mux
 }
 
-// answer serves one listener until ctx ends, the port with TLS if there is a certificate.
+// answer serves a listener until ctx ends. The port uses TLS if a certificate is configured.
 func (s *Service) answer(ctx context.Context, handler http.Handler, l net.Listener, port bool) {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
@@ -83,7 +84,7 @@ func (s *Service) answer(ctx context.Context, handler http.Handler, l net.Listen
 	}
 }
 
-// ready tells the log and the service manager where the daemon is.
+// ready reports the addresses of the daemon to the log and the service manager.
 func (s *Service) ready(port net.Listener) {
 	scheme := "http"
 	if s.Server.TLS != nil {
@@ -102,12 +103,12 @@ func (s *Service) ready(port net.Listener) {
 func (s *Service) page(admit func(http.ResponseWriter, *http.Request) bool) page.Options {
 	o := page.Options{Admit: admit, Token: s.Server.TokenFrom, Folder: s.Job.Dir}
 	if s.Jobs != nil {
-		o.Fleet, o.Folder = s.Jobs, "" // workers know where their files go
+		o.Fleet, o.Folder = s.Jobs, "" // workers choose the folders of their files
 	}
 	return o
 }
 
-// given are the options that clients ask for, as the flags say.
+// given returns the values of the global options that clients may ask for.
 func (s *Service) given() map[string]string {
 	options := map[string]string{
 		"dir": s.Job.Dir, "max-concurrent-downloads": strconv.Itoa(s.AtOnce),

@@ -1,10 +1,11 @@
-// Package service is the daemon of a command that runs: it makes the requests of a daemon's entries, within one folder, or
-// their jobs for a fleet; it answers clients, and does what the system asks for.
+// Package service runs a daemon for a command. It makes the requests of the daemon's entries, whose files are
+// below one folder, or their jobs for a fleet. It also serves the clients, and handles signals and the service
+// manager.
 //
 //	s := &service.Service{Job: defaults, Root: folder, State: state, Log: log}
 //	err := s.Run(ctx)
 //
-// It refuses to know how the queue is kept, which is for package daemon.
+// The queue belongs to package daemon.
 package service
 
 import (
@@ -27,32 +28,32 @@ import (
 	"braid/internal/watch"
 )
 
-// A Service is a daemon that runs: its queue, its clients, and what the system asks for.
+// A Service is a daemon with its queue, its clients, its log and its notifications.
 type Service struct {
 	Job         *job.Defaults
-	Root, State string // the folder that no download leaves, and that of the queue
+	Root, State string // folders of the downloads and of the queue
 	AtOnce      int
 	LowestSpeed int64
 	Server      Server
-	Files       []string // that it goes by, beside those of Job
+	Files       []string // files that it depends on, besides those of Job
 	Log         *watch.ServiceLog
 	Notify      watch.Notifier
-	Watching    *watch.Delegate // nil: nothing is watched
-	Jobs        *FleetJobs      // nil: it downloads itself
-	Session     string          // the file for what is not complete at the end, if there is one
-	Empty       bool            // the queue of an earlier start does not go on
+	Watching    *watch.Delegate // if nil, nothing is watched
+	Jobs        *FleetJobs      // if nil, the daemon downloads
+	Session     string          // file for unfinished entries at the end, or ""
+	Empty       bool            // drop the queue of an earlier run
 	// Begun is called before clients are answered. It may be nil.
 	Begun func(ctx context.Context, engine *daemon.Daemon) error
 
-	mu       sync.RWMutex // for the sites of Job, which a reload replaces
+	mu       sync.RWMutex // guards Job.HTTP.Sites, which a reload replaces
 	timed    option.RatesValue
 	rate     allowed
 	unfollow func()
-	// documents reads the documents of entries; it is the client of all downloads.
+	// documents is the client of all downloads. It reads the documents of entries.
 	documents *download.Client
 }
 
-// ServeFleet has the workers of a fleet download the entries; see [NewFleetJobs].
+// ServeFleet makes the workers of a fleet download the entries; see [NewFleetJobs].
 func (s *Service) ServeFleet(q *jetstream.Queue, prefix string, kind func(code int) download.Kind) {
 	s.Jobs = NewFleetJobs(q, prefix, s.jobOf, kind)
 }
@@ -79,9 +80,9 @@ func (s *Service) Run(ctx context.Context) error {
 	return s.serve(ctx, engine, client, listeners)
 }
 
-// open makes the engine, and the client that all downloads have.
+// open returns the engine and the client of all downloads.
 func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, error) {
-	s.timed, s.Job.Transfer.LimitRate = s.Job.Transfer.LimitRate, option.RatesValue{} // of the limit below
+	s.timed, s.Job.Transfer.LimitRate = s.Job.Transfer.LimitRate, option.RatesValue{} // for client.Limit
 	client, err := s.Job.Client(s.Watching.Typed()...)
 	if err != nil {
 		return nil, nil, err
@@ -94,7 +95,7 @@ func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, e
 	s.Job.Within(client.Limit)
 	s.rate.set = client.Limit.Set
 	s.follow()
-	if own := job.StateFolder(); own == "" || filepath.Dir(s.State) != own { // a service may have no other folder
+	if own := job.StateFolder(); own == "" || filepath.Dir(s.State) != own { // a service may have no home
 		client.JournalKey, client.State.Dir = filepath.Join(s.State, "journal-key"), s.State
 	}
 	if err := s.Job.Prepare(client); err != nil {
@@ -125,7 +126,7 @@ func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, e
 	return engine, client, nil
 }
 
-// follow has limits go by the time of day.
+// follow adjusts the limits to the time of day.
 func (s *Service) follow() {
 	s.Job.HTTP.Sites.Limits.Add(s.timed, s.rate.schedule)
 	s.unfollow = s.Job.HTTP.Sites.Limits.Follow()

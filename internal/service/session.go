@@ -13,8 +13,8 @@ import (
 	"braid/internal/option"
 )
 
-// saveSession writes what is not complete to the file that the user named, or a client: theirs lies in the root, and
-// replaces nothing but another session.
+// saveSession writes a session to a file that the user or a client named. A file that a client named must be
+// below the root, and an existing file is only replaced if it is a session.
 func (s *Service) saveSession(file string, text []byte) error {
 	if file != s.Session {
 		if s.IsReserved(file) {
@@ -34,12 +34,13 @@ func (s *Service) saveSession(file string, text []byte) error {
 	return fsys.WriteFile(nil, file, text, 0o600)
 }
 
-// InSession reports whether a list may have an option: one that another start reads, of aria2's or of braid's lists.
+// InSession reports whether a session has the option: one that a list of aria2 or braid may have, and that is
+// not global.
 func InSession(name, value string) bool {
 	return option.InAria2List(name, value) && !rpc.OfAll(name, value)
 }
 
-// headOf returns the first n bytes of a file, or all if there are fewer.
+// headOf returns the first n bytes of a file, or all bytes of a shorter file.
 func headOf(file string, n int) (string, error) {
 	f, err := fsys.OS.Open(file)
 	if err != nil {
@@ -54,7 +55,7 @@ func headOf(file string, n int) (string, error) {
 	return string(head[:n]), err
 }
 
-// lastSession is the session of an orderly end.
+// lastSession saves the session at an orderly end.
 func (s *Service) lastSession(q *queue.Queue) {
 	if file := cmp.Or(q.Global()["save-session"], s.Session); file != "" {
 		if err := s.saveSession(file, rpc.Session(q, InSession)); err != nil {
