@@ -46,7 +46,7 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 		Prepare: func(r *download.Request) error { return l.Job.ForSite(r) },
 		Failure: func(err error) (int, string) {
 			f := *downloadProblem(ctx, err)
-			if _, alone := err.(*download.Error); !alone { // the error has more text than the download's own
+			if _, alone := err.(*download.Error); !alone { // keep all of its text
 				f = problem.Problem{Kind: f.Kind, What: "error", Why: err.Error(), Err: f.Err}
 			}
 			f.Hint = "" // hints are about other commands
@@ -86,6 +86,6 @@ func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
 		}
 	}
 	client, err := l.Job.Client()
-	client.State = nil // several processes run at the same time
+	client.State = nil // git-lfs runs several processes at the same time
 	return client, err
 }

@@ -54,8 +54,8 @@ func (a *arranged) args() []string {
 
 // arrange moves flags before operands, because the flag parser takes everything after the first operand for
 // operands. It reads them as getopt_long does: -x16, -x 16, --split=4, --split 4, letters without values in
-// one word (-qv), "-" as an operand and "--" as the end of flags. Unlike getopt_long, it reads -x=16 as -x
-// 16. The error is a *flagError.
+// one word (-qv), "-" as an operand and "--" as the end of flags. Unlike getopt_long, it takes 16 for the
+// value in -x=16. The error is a *flagError.
 func arrange(args []string, known shapes) (arranged, error) {
 	var a arranged
 	for len(args) > 0 {

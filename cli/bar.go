@@ -74,8 +74,8 @@ func below(rows [][]string, columns, most int) []string {
 	return lines
 }
 
-// line returns the bar in the given width. If it is too narrow, the bar is left out first, then the amount;
-// rate and time left stay.
+// line returns the bar in the given width. If that is too narrow, the bar itself is left out, then the
+// numbers that [progress.fit] drops.
 func (m *bar) line(p progress, width int) string {
 	numbers := p.fit(width - beside)
 	if p.size <= 0 {
@@ -96,8 +96,8 @@ func (m *bar) line(p progress, width int) string {
 }
 
 // drawn returns a bar that is filled to share percent, or a spinner if share is -1, as the library draws it.
-// The library writes to io.Discard and starts anew for each frame, because it assumes that its line is never
-// wrapped, which fails when the terminal becomes narrower.
+// Each frame has a new bar of the library that writes to io.Discard: the library assumes that its line is
+// never wrapped, which is wrong once the terminal becomes narrower.
 func drawn(share, width, turn int) string {
 	most := 100
 	if share < 0 {

@@ -129,8 +129,8 @@ type targets map[string]any
 func (t targets) of(option string) any { return t[strings.ReplaceAll(option, "-", "")] }
 
 // targetsOf returns the exported fields of a command as targets. A field is the target of the option of the
-// same name: MaxSize of --max-size. Options that several commands share are in embedded structs. A field with
-// the tag option:"-" is no target.
+// same name: MaxSize of --max-size. Options that several commands share are in fields that are structs. A
+// field with the tag option:"-" is no target.
 func targetsOf(command any) targets {
 	t := targets{}
 	t.add(reflect.ValueOf(command).Elem())

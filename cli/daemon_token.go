@@ -23,8 +23,9 @@ func tokenOf(state string) (string, error) { return randomWord(filepath.Join(sta
 // a job queue.
 const fleetIDFile = "fleet-id"
 
-// fleetPrefix returns the prefix of the Watch field in the jobs of the daemon with the given state folder.
-// Neither path nor token would do, because daemons on several machines may have the same.
+// fleetPrefix returns the prefix of the Watch field in the jobs of the daemon with the given state folder. It
+// contains a random ID and not the path or the token, because daemons on several machines may have the same
+// path and token.
 func fleetPrefix(state string) (string, error) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return "", problem.Local("state", state, err)

@@ -91,7 +91,7 @@ func (b *batch) observed(requests iter.Seq[download.Request]) iter.Seq[download.
 	}
 }
 
-// ended records the end of a download. File counts from 0.
+// ended records the end of a download. It counts files from 0.
 func (b *batch) ended(file int, req download.Request, result download.Result, err error) {
 	b.get.folders.made(result.Folders)
 	if b.get.ended != nil {

@@ -268,8 +268,8 @@ func (c *tally) unfinishedFailure(ctx context.Context) *problem.Problem {
 // files formats a number of files, as in "2,000 files".
 func files(n int) string { return strings.Replace(count(n, "file"), strconv.Itoa(n), grouped(n), 1) }
 
-// progress returns the progress of a batch. Share is the sum of the fractions of the running files that are
-// done. The total size is not known, so the bar counts in thousandths of a file.
+// progress returns the progress of a batch, with the sum of the fractions of the running files that are done
+// as share. The total size is not known, so the bar counts in thousandths of a file.
 func (c *tally) progress(running int, share, rate float64, elapsed time.Duration) progress {
 	ended, total := grouped(c.ended()), files(c.Files)
 	p := progress{

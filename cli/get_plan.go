@@ -14,8 +14,8 @@ import (
 	"braid/source"
 )
 
-// planEvent is what a download would begin with (--dry-run). Do is "download", "resume", "nothing" if the file is there already
-// or there is nothing newer, or "fail", which an error event explains.
+// planEvent is what a download would begin with (--dry-run). Do is "download", "resume", "nothing" if the
+// file is there already or there is nothing newer, or "fail", which an error event explains.
 type planEvent struct {
 	head
 	Do       string         `json:"do"`

@@ -31,7 +31,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	})
 }
 
-// carryOut downloads the files of the list that make returns. Words are the operands.
+// carryOut downloads the files of the list that make returns. The words are the operands.
 func (g *getCommand) carryOut(ctx context.Context, words []string,
 	make func(context.Context, *download.Client) (*job.List, error)) error {
 	g.screen = g.outputFlags.screen(g.streams)

@@ -202,7 +202,7 @@ func splitWords(s string) (words []string, err error) {
 	}
 }
 
-// consumeWord splits s after its first word. S does not begin with a space.
+// consumeWord splits s after its first word. The caller has removed leading spaces.
 func consumeWord(s string) (word, rest string, err error) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

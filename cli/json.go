@@ -43,8 +43,9 @@ type mirrorEvent struct {
 	Why   string  `json:"why,omitempty"`
 }
 
-// rangeEvent: bytes from start to end, which is not among them, are asked for; without an end it is all there is. The
-// fetches of a file are numbered from 1. Why: "first", "next", "growth", "remembered", "return", "exchange", "split".
+// rangeEvent: bytes from start to end, which is not among them, are asked for; without an end it is all there
+// is. The fetches of a file are numbered from 1. Why: "first", "next", "growth", "remembered", "return",
+// "exchange", "split".
 type rangeEvent struct {
 	head
 	ID    int    `json:"id"`
@@ -63,8 +64,9 @@ type rangeAnswerEvent struct {
 	Fetch int    `json:"fetch"`
 }
 
-// rangeCutEvent: a fetch ends earlier than it was asked to, at end; at once if ended is true. Why: "split" (another source
-// does the rest sooner), "met", "silent", "slow", "useless", "crowded", "same host", "no ranges", "lied", "done".
+// rangeCutEvent: a fetch ends earlier than it was asked to, at end; at once if ended is true. Why: "split"
+// (another source does the rest sooner), "met", "silent", "slow", "useless", "crowded", "same host", "no
+// ranges", "lied", "done".
 type rangeCutEvent struct {
 	head
 	ID    int    `json:"id"`
@@ -101,7 +103,8 @@ type progressEvent struct {
 	Mirrors int     `json:"mirrors"`
 }
 
-// compareEvent: the file came and is wrong somewhere. It is compared with what other sources have; done bytes were so far.
+// compareEvent: the file came and is wrong somewhere. It is compared with what other sources have; done bytes
+// were so far.
 type compareEvent struct {
 	head
 	Done int64 `json:"done"`
@@ -198,8 +201,8 @@ type seedEvent struct {
 	Addrs []string `json:"addresses,omitempty"`
 }
 
-// errorEvent: the download, or the command, failed. The code is the exit code of that, and of the command where there
-// is one file.
+// errorEvent: the download, or the command, failed. The code is the exit code of that, and of the command
+// where there is one file.
 type errorEvent struct {
 	head
 	Code  int    `json:"code"`

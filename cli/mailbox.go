@@ -8,7 +8,8 @@ import (
 // A mailbox passes events of a download to the goroutine that shows them, so that a slow terminal or pipe
 // does not block the download.
 type mailbox[T any] struct {
-	// replaces reports whether next makes last obsolete. Last is then dropped if it was not taken yet.
+	// replaces reports whether next makes last obsolete. If it does and last was not taken yet, last is
+	// dropped.
 	replaces func(last, next T) bool
 
 	mu     sync.Mutex

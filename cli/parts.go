@@ -231,7 +231,7 @@ func (v *partsRemove) upload(ctx context.Context, word string, lines *lineWriter
 	return exitCode(f)
 }
 
-// placeOfPart returns the folder and the name of a file. Word is the path of the file or of its part file.
+// placeOfPart returns the folder and the name of a file from its path or the path of its part file.
 func placeOfPart(word string) (dir, name string) {
 	path := partfile.NameOf(word)
 	return filepath.Dir(path), filepath.Base(path)

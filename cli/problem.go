@@ -41,8 +41,8 @@ var kindHints = map[download.Kind]string{
 // ownWay has the kinds of problems for which the same command would not resume the download.
 var ownWay = map[download.Kind]bool{download.NoKey: true, download.BadSignature: true, download.Limit: true}
 
-// downloadProblem makes a problem of an error of a download. It adds what was kept and a hint with the flags
-// of the command. Ctx is the context of the command.
+// downloadProblem makes a problem of an error of a download, with what was kept and a hint about the flags of
+// the command. The context is that of the command.
 func downloadProblem(ctx context.Context, err error) *problem.Problem {
 	e, ok := errors.AsType[*download.Error](err)
 	if !ok {

@@ -261,7 +261,7 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 	return nil
 }
 
-// all retries or drops all dead jobs. The words, which drop takes, name other states.
+// all retries or drops all dead jobs, or drops those in the states that words name.
 func (c *queueCommand) all(ctx context.Context, verb string, words []string) error {
 	states := []fleet.State{fleet.Dead}
 	if len(words) > 0 {
@@ -270,7 +270,7 @@ func (c *queueCommand) all(ctx context.Context, verb string, words []string) err
 	for _, w := range words {
 		states = append(states, fleet.State(w))
 	}
-	if verb == "retry" { // a retry that was killed may have left such a job without telling the workers
+	if verb == "retry" { // a killed retry may have left a queued job whose message was not sent
 		states = append(states, fleet.Queued)
 	}
 	before := time.Now().Add(c.queue.Offset() - time.Duration(c.Older))

@@ -84,8 +84,8 @@ func (w *renderer) during(call func(observe func(download.Event))) {
 	show(w.asked, w.apply, func(put func(int, any)) { call(func(ev download.Event) { put(0, ev) }) })
 }
 
-// show calls apply for each event that call puts and for each signal that requests the progress. Apply runs
-// in a goroutine of its own.
+// show calls apply for each event that call puts and for each signal that requests the progress. All calls of
+// apply are in one goroutine, which ends before show returns.
 func show(asked <-chan os.Signal, apply func(moment), call func(put func(file int, ev any))) {
 	events := newMailbox(outOfDate)
 	put := func(file int, ev any) { events.put(moment{time.Now(), ev, file}) }

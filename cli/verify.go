@@ -94,7 +94,7 @@ func (v *verifyCommand) client() (*download.Client, error) {
 	hc.HeaderTimeout = time.Duration(v.Timeout)
 	c := &download.Client{HTTP: hc, ForgeTokens: forgeTokens(), Timeout: time.Duration(v.Timeout),
 		State: &state.Store{Dir: job.StateFolder(), PinsOnly: true}, JournalKey: job.JournalKey()}
-	job.AdoptState(c.State, c.State.Dir) // without the old state, nothing is known
+	job.AdoptState(c.State, c.State.Dir) // after an error nothing is known
 	c.Limit = v.Sites.Limits.Of(v.LimitRate)
 	return c, err
 }
@@ -153,8 +153,8 @@ func (v *verifyCommand) fail(path string, f *problem.Problem) int {
 	return exitCode(f)
 }
 
-// verifyFailure makes a problem of an error of a verification. If nothing was kept, it has no text about
-// that.
+// verifyFailure makes a problem of an error of a verification. If nothing was kept, the problem does not say
+// so.
 func verifyFailure(ctx context.Context, err error) *problem.Problem {
 	f := downloadProblem(ctx, err)
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Kept == 0 {
@@ -327,8 +327,8 @@ func (v *verifyCommand) signaturesOf(r *download.Request, file string) ([]downlo
 	return v.SignaturesBeside(file, r.Anchors.Besides())
 }
 
-// listed returns the files that the list names, as sha256sum -c does: only those below the current folder, in
-// the order of the list, each once.
+// listed returns the files that the list names, in the order of the list, each once, as sha256sum -c does. A
+// file that is not below the current folder is an error.
 func (v *verifyCommand) listed() (paths []string, err error) {
 	missing, seen := 0, map[string]bool{}
 	for e, wrong := range v.sums.List.Lines() {

@@ -10,7 +10,8 @@ import (
 	"braid/download"
 )
 
-// damagedEvent: parts of a file are missing or wrong. Each goes from its start to its end, which is not part of it.
+// damagedEvent: parts of a file are missing or wrong. Each goes from its start to its end, which is not part
+// of it.
 type damagedEvent struct {
 	head
 	Path     string     `json:"path"`

@@ -41,9 +41,8 @@ type watchCommand struct {
 	JSON           bool
 	Fleet          fleetFlags
 	Lease          duration
-	// line has the flags of the command line; said has those of the command line and the environment. Flags
-	// of the environment and the settings are ignored where they make no sense, those of the command line are
-	// errors there.
+	// line has the flags of the command line; said has those of the command line and the environment. A flag
+	// that makes no sense is an error on the command line and is ignored elsewhere.
 	line, said map[string]bool
 	inDaemon   bool
 }
