@@ -38,8 +38,8 @@ var houses = map[string]house{
 
 	"verify/signatures": {pure: true, imports: []string{"verify", "verify/minisign", "verify/openpgp", "verify/smime"}},
 	"verify/minisign":   {pure: true, imports: []string{"internal/mask", "verify", "golang.org/x/crypto/blake2b"}},
-	"verify/smime": {pure: true, imports: []string{"verify"}},
-	"verify/sums":  {pure: true, imports: []string{"internal/mask", "verify"}},
+	"verify/smime":      {pure: true, imports: []string{"verify"}},
+	"verify/sums":       {pure: true, imports: []string{"internal/mask", "verify"}},
 	"verify/openpgp": {pure: true, imports: []string{"verify",
 		"github.com/ProtonMail/go-crypto/openpgp/armor", "github.com/ProtonMail/go-crypto/openpgp/errors",
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
@@ -86,8 +86,8 @@ var houses = map[string]house{
 		"source/httpsource", "verify", "verify/signatures", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
-	"internal/version": {pure: true, imports: []string{"verify"}},
-	"internal/lookup":  {pure: true, imports: []string{"address", "internal/mask", "verify", "verify/sums", "golang.org/x/net/html"}},
+	"internal/version":  {pure: true, imports: []string{"verify"}},
+	"internal/lookup":   {pure: true, imports: []string{"address", "internal/mask", "verify", "verify/sums", "golang.org/x/net/html"}},
 	"download/state":    {imports: []string{"source", "verify", "verify/signatures", "internal/fsys"}},
 	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 

@@ -245,12 +245,8 @@ func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule,
 		SMIMECA:   option.WordsValue(w.Authorities),
 		Signature: option.WordsValue(w.Signatures), AllowExpiredKey: w.AllowExpiredKey,
 	}
-	r := &Rule{
-		Watch: w,
-		Request: download.Request{
-			Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof, Lookup: !w.NoLookup,
-		},
-	}
+	q := download.Request{Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof, Lookup: !w.NoLookup}
+	r := &Rule{Watch: w, Request: q}
 	demanded := at.Demand(string(w.Require), &flags)
 	r.Request.Require = demanded.Require
 	if w.Require == "" && !flags.Given() {
