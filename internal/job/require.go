@@ -23,7 +23,7 @@ func (s *Sites) Demand(word string, flags *Anchors) demand {
 }
 
 // Requirement returns the proof that a word of --require demands. Without a word, trusted keys or
-// certificates demand a signature (rule 47). Without both, the command decides: get demands nothing, verify
+// certificates demand a signature. Without both, the command decides: get demands nothing, verify
 // and watch demand a digest.
 func Requirement(word string, trusts bool) download.Require {
 	switch {
