@@ -14,7 +14,7 @@ const (
 	minSteal  = 32 << 10  // smallest range of a request at all, while no mirror fails
 	firstWant = 1 << 20   // smallest range for a mirror of unknown speed
 
-	windowTime = 12 * time.Second // the window is what all mirrors deliver in this time
+	windowTime = 12 * time.Second // the window has the bytes that all mirrors deliver in this time
 	windowMin  = 128 << 20
 	windowMax  = 1 << 30
 
@@ -52,7 +52,7 @@ func (w *work) gaps(r byterange.Range) iter.Seq[byterange.Range] {
 	}
 }
 
-// gapFor returns the missing range that m should fetch now. It is empty if there is none.
+// gapFor returns the missing range that m should fetch now, or an empty range.
 func (w *work) gapFor(m *mirror) byterange.Range {
 	in := w.window()
 	want, at := w.want(m)
@@ -109,8 +109,9 @@ func (w *work) goesOn(gap byterange.Range) bool {
 	return slices.ContainsFunc(w.running, func(f *fetch) bool { return f.toEnd && !f.ending && f.end == gap.Start })
 }
 
-// urgent returns the first missing range if m should fetch it now, however short it is. Otherwise the in-order hash of
-// the bytes behind it would not be done when the last byte arrives. It returns an empty range if there is no hurry.
+// urgent returns the first missing range if m should fetch it now, however short it is, because otherwise the
+// in-order hash of the bytes behind it would not be done when the last byte arrives. If it is not urgent, the
+// result is an empty range.
 func (w *work) urgent(in byterange.Range, m *mirror) byterange.Range {
 	gap := w.gapAt(in, in.Start, 0, 0)
 	if gap.Empty() || m.align.whole() || m.speed == 0 || w.ranges.size-gap.End < hashSlack {
@@ -122,8 +123,8 @@ func (w *work) urgent(in byterange.Range, m *mirror) byterange.Range {
 	return gap
 }
 
-// gapAt returns the first missing range in the window that extends beyond at, or otherwise the last one before at. It
-// skips ranges shorter than least, which are left to mirrors for which they are worth a request.
+// gapAt returns the first missing range in the window that extends beyond at, or otherwise the last one
+// before at. It skips ranges shorter than least: another mirror may find them worth a request.
 func (w *work) gapAt(window byterange.Range, at, want, least int64) (last byterange.Range) {
 	// A gap that begins in the window is considered beyond the end of the window. Cutting it there would make it too
 	// short.
@@ -150,9 +151,9 @@ func (w *work) awaited(g byterange.Range) bool {
 	return slices.ContainsFunc(w.running, func(f *fetch) bool { return f.toEnd && !f.ending && f.end == g.Start })
 }
 
-// want returns how many bytes m should be asked for, and how far from the front. The size is what m delivers in a time
-// that makes the idle round trip between requests negligible. Toward the end it is less, so that all mirrors finish
-// together. The distance is larger the longer the fetch will take.
+// want returns how many bytes m should be asked for, and how far from the front. The size is chosen so that
+// the idle round trip between two requests is negligible. Toward the end it is smaller, so that all mirrors
+// finish together. The distance is larger the longer the fetch will take.
 func (w *work) want(m *mirror) (size, ahead int64) {
 	all := w.mirrors.aggregate()
 	if m.doubtful() { // a trial, at a place where it blocks no other

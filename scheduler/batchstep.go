@@ -22,12 +22,12 @@ type batchStep struct {
 }
 
 const (
-	// sampleSize is the number of short downloads that a verdict needs, if there are not fewer places.
+	// sampleSize is the maximum number of short downloads that a verdict needs; see sampled.
 	sampleSize = 16
 
 	// longLook is the period, after slow start, over which a step for long downloads is judged.
 	longLook = time.Second
-	// longestWait is the time limit for newcomers, after which a step is given up.
+	// longestWait limits how long a step waits for newcomers before it is given up.
 	longestWait = 3 * time.Second
 
 	// The pause after a step that did not pay. It doubles each time.

@@ -171,8 +171,8 @@ func (s *Scheduler) expandLast() []*mirror {
 	return []*mirror{m}
 }
 
-// candidate returns the mirror to open next: an untried one in the order of preference, or otherwise the fastest one
-// that was closed. It returns nil if there is none.
+// candidate returns the mirror to open next: an untried one in the order of preference, otherwise the fastest
+// one that was closed, or nil.
 func (s *Scheduler) candidate() (best *mirror) {
 	for _, m := range s.mirrors {
 		if m.open() || m.running != nil || !s.free(m) || !s.allowed(m) || m.last && !s.lastResort(m) {
@@ -194,7 +194,7 @@ func (s *Scheduler) lastResort(m *mirror) bool {
 	return !slices.ContainsFunc(s.mirrors, func(o *mirror) bool { return o != m && !o.last && s.usable(o) && s.allowed(o) })
 }
 
-// feed assigns a range to a mirror. It reports false if there is none.
+// feed assigns a range to m, and reports whether it found one.
 func (s *Scheduler) feed(m *mirror, why Reason) bool {
 	if m.noRanges { // ask for the whole file, and only if no other mirror can serve it
 		if len(s.running) > 0 || s.mirrors.ranged(m) {

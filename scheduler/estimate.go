@@ -20,9 +20,10 @@ func (w *work) remaining() time.Duration {
 	return time.Duration(min(float64(w.ranges.missing())/max(w.mirrors.aggregate(), 1), maxSeconds) * float64(time.Second))
 }
 
-// lag returns the time in seconds until a new request to m delivers bytes at its full speed. It is one round trip on an
-// idle connection. Otherwise it includes a round trip to connect and those in which the window grows. If each answer
-// has its own connection (m.trips), the connection is never idle and the setup includes the connect.
+// lag returns the time in seconds until a new request to m delivers bytes at its full speed. On an idle
+// connection it is one round trip. Otherwise it also includes a round trip to connect, and the round trips
+// while the window grows. If each answer has its own connection (m.trips), the connection is never idle and
+// the setup includes the connect.
 func (w *work) lag(m *mirror, speed float64, alive bool) float64 {
 	rtt := m.rtt
 	if rtt == 0 {

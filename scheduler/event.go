@@ -44,7 +44,7 @@ type (
 		Align int64         // length of the pieces that it delivers in any order; 0 and 1: bytes in order
 		Lead  int64         // offset of the first piece, if not 0; may be negative
 		Slow  bool          // it may be silent for a long time without having failed
-		Last  bool          // last resort: used when all others are in use, or if there are none
+		Last  bool          // last resort: used only when all other sources, if any, are in use
 		Rate  float64       // remembered speed in bytes a second; 0 if unknown
 		RTT   time.Duration // remembered round-trip time; 0 if unknown
 		// Brought are the bytes of Config.Have that this source delivered and that passed no check.
@@ -81,8 +81,8 @@ type (
 	// Consumed reports the position of the in-order reader of a stream. The window then begins there, so that a slow
 	// reader slows down the sources.
 	Consumed struct{ Front int64 }
-	// PiecesKnown reports that pieces of Length bytes can be checked. The last piece may be shorter. So may the first
-	// one, of which Lead bytes lie before the file.
+	// PiecesKnown reports that pieces of Length bytes can be checked. The last piece may be shorter. The
+	// first piece begins Lead bytes before the file.
 	PiecesKnown struct{ Length, Lead int64 }
 	// PieceChecked is the result of a Check.
 	PieceChecked struct {

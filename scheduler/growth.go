@@ -54,7 +54,8 @@ const (
 )
 
 const (
-	// stragglersMost is the number of unanswered connections from which on steps add single connections.
+	// stragglersMost limits the unanswered connections, including those of the next step. At the limit, steps
+	// add single connections.
 	stragglersMost = 4
 	// gainShare is the share of the newcomers' speed that must be additional for a step to pay.
 	gainShare = 0.3
@@ -112,8 +113,9 @@ func (g *growth) observe(now time.Time, ms mirrors) (s sample) {
 	return s
 }
 
-// patience returns the time after the dial from which on a step can be found to pay: one round trip to connect, one to
-// the first bytes, and half of the next to observe the others meanwhile.
+// patience returns the time after the dial at which a step is judged even if not all new connections have
+// delivered bytes for half a round trip: one round trip to connect, one to the first bytes, and half of the
+// next to observe the others meanwhile.
 func patience(rtt time.Duration) time.Duration { return rtt * 5 / 2 }
 
 // ripening returns how long a connection must deliver before it counts as past slow start and observed long enough.

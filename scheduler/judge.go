@@ -93,8 +93,8 @@ func (w *work) noticeDrip(f *fetch) {
 	}
 }
 
-// lighten shortens a fetch to what it can deliver in reasonable time. It is for a mirror whose speed collapsed or was
-// guessed wrong.
+// lighten shortens a fetch to the range that it can deliver in reasonable time. It is for a mirror whose
+// speed collapsed or was guessed wrong.
 func (w *work) lighten(f *fetch) {
 	m := f.src
 	if f.toEnd || f.exclusive || f.got == 0 || !w.known(f) || w.warms(f) || !w.standIn(f) {

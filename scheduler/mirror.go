@@ -135,7 +135,7 @@ func (m *mirror) progressed() { m.fails = 0 }
 // proved restores full trust.
 func (m *mirror) proved() { m.trust, m.slowTail = trusted, false }
 
-// settle records the verdict on a step. late is set if none of its connections had answered.
+// settle records the verdict on a step. Late is set if no connection of the step had answered.
 func (m *mirror) settle(late bool) {
 	m.late = m.joined && late || m.late && m.meter.total == 0
 	m.joined = false

@@ -6,8 +6,8 @@ import (
 	"braid/byterange"
 )
 
-// tail makes all mirrors finish together: a mirror for which nothing is missing takes a part of another one's range,
-// and a mirror that delays all others loses its place.
+// tail makes all mirrors finish together. A mirror without a missing range to fetch takes a part of another
+// one's range, and a mirror that delays all others loses its place.
 type tail struct {
 	*work
 	wasted float64 // estimated bytes lost in flight when ranges were split

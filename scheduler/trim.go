@@ -216,7 +216,7 @@ func (t *trim) shareOf(some mirrors) float64 {
 type exchange struct {
 	*work
 	due      time.Time // no exchange before this time
-	barren   int       // consecutive exchanges in which no new mirror was much faster than those it replaced
+	barren   int       // consecutive exchanges without a new mirror much faster than those it replaced
 	level    float64   // speed of the fastest mirror that was replaced
 	places   int       // number of places for untried mirrors
 	tried    []*mirror // mirrors that got these places
