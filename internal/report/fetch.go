@@ -209,8 +209,8 @@ func (f *fetch) absorb(next fetch) {
 	f.cut, f.failure = cmp.Or(next.cut, f.cut), cmp.Or(next.failure, f.failure)
 }
 
-// fetches are the fetches that have ended. If there are too many, neighbours are merged: first those that show nothing
-// of interest, then all with invisibly short pauses between them, then those with longer pauses.
+// fetches are the fetches that have ended. If they exceed maxFetches, neighbours are merged: first those that
+// show nothing of interest, then all with invisibly short pauses between them, then those with longer pauses.
 type fetches []fetch
 
 const maxFetches = 800
@@ -282,5 +282,5 @@ func (r *Recorder) lose(f *fetch, from int64, why scheduler.Reason) {
 	}
 }
 
-// takeover identifies two sources, of which the first took over part of a range of the second.
+// takeover is a pair of sources: taker took over part of a range of loser.
 type takeover struct{ taker, loser *Mirror }

@@ -91,7 +91,7 @@ func (r *Recorder) mirror(id int, url, host string) *Mirror {
 	return m
 }
 
-// account returns the record of a URL. It creates the record if there is none.
+// account returns the record of a URL, and creates it if it is missing.
 func (r *Recorder) account(url string) *Mirror {
 	if i := slices.IndexFunc(r.Mirrors, func(m *Mirror) bool { return m.URL == url && url != "" }); i >= 0 {
 		return r.Mirrors[i]

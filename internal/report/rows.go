@@ -91,8 +91,8 @@ func kinds(rows []row) []mark {
 	})
 }
 
-// rows returns the rows of the sources that were asked, in the order of their first requests. If there are too many, it
-// returns those that sent the most bytes.
+// rows returns the rows of the sources that were asked, in the order of their first requests. Of more than
+// maxRowsShown sources it returns those that sent the most bytes.
 func (d *Facts) rows() (out []row, unshown int) {
 	shown := slices.Clone(d.ranked[:min(len(d.ranked), maxRowsShown)])
 	slices.SortStableFunc(shown, func(a,

@@ -123,7 +123,7 @@ type stretch struct {
 	from, to       int     // columns
 	slow, fast     float64 // speed in the stretch and outside
 	atBegin, atEnd bool
-	cause          *Mirror // nil if there is none
+	cause          *Mirror // nil if no source explains the stretch
 	its, itsElse   float64
 }
 
