@@ -25,7 +25,7 @@ type Credentials struct {
 	User *url.Userinfo
 	// NoCertificate withholds the client certificate from the origin, too.
 	NoCertificate bool
-	// Cookies are sent to the origin, as far as they match it. If nil, there are none.
+	// Cookies are sent to the origin, as far as they match it. If nil, none are sent.
 	Cookies http.CookieJar
 }
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// The reasons for which a guard ends a connection.
+// The errors with which a guard ends a connection.
 var (
 	errTwoFramings = &AnswerError{"the answer has both Content-Length and Transfer-Encoding", false}
 	errOldFraming  = &AnswerError{"an answer of HTTP/1.0 has Transfer-Encoding", false}
