@@ -214,8 +214,8 @@ func (d folder) checkPath(name string) error {
 	return moved
 }
 
-// placed returns the state of the file that has the final name. It reports false if the file is missing, or if there is
-// a part file with bytes of its own.
+// placed returns the state of the file that has the final name. It reports false if the file is missing, or
+// if a part file of the same name has bytes that are not those of the file.
 func (d folder) placed(name string) (info fsys.Info, ok bool, err error) {
 	info, there, err := d.target(name)
 	if _, other := errors.AsType[*NameError](err); other || !there && err == nil {

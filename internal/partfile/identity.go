@@ -34,12 +34,12 @@ type Identity struct {
 	// until the server or the bytes contradict them. They came from the request, or from the server before it stated
 	// others that may be about another version.
 	Yielding []verify.Claim
-	// Listed are those of Claims, other than the user's, that a list gave which the user named.
+	// Listed are those of Claims, other than the user's, that come from a list which the user named.
 	Listed []verify.Claim
-	// Denied are digests that the server stated, and none of Claims because the request gave other ones. They count
-	// again in a later run whose request gives no other ones, as the user may have mistyped.
+	// Denied are digests that the server stated and that are not in Claims, because the request gave others.
+	// They count again in a later run whose request gives no others, because the user may have mistyped.
 	Denied []verify.Claim
-	// PieceSum is SumPieces of the pieces that have to prove the file because no digest of the whole file is known.
+	// PieceSum is SumPieces of the pieces that prove the file if no digest of the whole file is known.
 	// Otherwise it is empty.
 	PieceSum string
 	// ETag is a strong entity tag with its quotes, or empty. ETagHost is the host:port of the server that sent it.

@@ -38,7 +38,7 @@ type ledger struct {
 	mu          sync.Mutex
 	changed     sync.Cond // uses mu; signaled when a claim or the barrier ends
 	phase       phase
-	unjournaled bool          // there is no journal, so runs are not collected
+	unjournaled bool          // without a journal, runs are not collected
 	claimed     byterange.Set // written or being written
 	done        byterange.Set // written
 	front       int64         // first byte that is not in done
@@ -88,7 +88,8 @@ func (l *ledger) claim(r byterange.Range, may func() bool) (gap byterange.Range,
 	return gap, writing
 }
 
-// endClaim ends a claim, of which the run w was written. It reports whether a run is long enough for the journal.
+// endClaim ends a claim. The part w of it was written. It reports whether a run is long enough for the
+// journal.
 func (l *ledger) endClaim(claim byterange.Range, w run) (due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

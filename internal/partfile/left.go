@@ -81,7 +81,8 @@ func List(files fsys.FS, dir string) (left []Left, aside []Aside, err error) {
 	return left, aside, nil
 }
 
-// Look returns what a download left of the file name, which is relative to dir. It reports false if there is nothing.
+// Look returns the files that an incomplete download of the file name left; name is relative to dir. Look
+// reports false without such files.
 func Look(files fsys.FS, dir, name string) (l Left, ok bool, err error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -211,9 +212,9 @@ func NameOf(path string) string {
 	return path
 }
 
-// Remove removes the incomplete download of the file name. If name is itself a file that was set aside, it removes that
-// file. It returns the removed paths. If there is nothing of braid's, the error is fs.ErrNotExist. If another process
-// has the download open, the error is an *InUseError.
+// Remove removes the incomplete download of the file name. If name is itself a file that was set aside, it
+// removes that file. It returns the removed paths. If braid left no such file, the error is fs.ErrNotExist.
+// If another process has the download open, the error is an *InUseError.
 func Remove(files fsys.FS, dir, name string) (removed []string, err error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
