@@ -259,8 +259,8 @@ func (e *entry) require(v string) error {
 	return err
 }
 
-// prioritize checks the word, and refuses it outside a queue, where it would have no effect. The job keeps
-// the word itself.
+// prioritize checks the word. Outside a queue it is an error, because it would have no effect. It does not
+// store the word: the job reads it from the options.
 func (e *entry) prioritize(v string) error {
 	if !e.of.Queued {
 		return problem.Misuse("", "is that of jobs in a queue", "braid get --queue embedded")

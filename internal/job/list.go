@@ -17,8 +17,8 @@ import (
 	"braid/metalink"
 )
 
-// A List has the files that a run downloads: its operands, then the entries of its list (-i). Documents and
-// the list are kept as text; requests are made from them one at a time.
+// A List has the files that a run downloads: its operands, then the entries of its list (-i). Requests
+// are made from the documents and the list one at a time, so that not all of them are in memory.
 type List struct {
 	Files    int      // number of files
 	Warnings []string // about the list of digests
