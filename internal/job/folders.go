@@ -55,8 +55,7 @@ func CacheFolder() string {
 }
 
 // AdoptState imports two files of earlier releases: "promises" (what URLs offered), and in dir "speeds" (how
-// fast hosts were). The error says why one was not
-// imported.
+// fast hosts were). The error says why one was not imported.
 func AdoptState(s *state.Store, dir string) error {
 	err := s.Adopt(filepath.Join(s.Dir, "promises"))
 	if dir != "" {
