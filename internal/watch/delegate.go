@@ -30,7 +30,7 @@ type Delegate struct {
 	client *download.Client
 	engine *daemon.Daemon
 	pace   func(*Loaded) // sets the limits of hosts to those of a configuration, unless the daemon has its own
-	// isReserved reports whether path is a file or folder that the daemon depends on.
+	// isReserved reports whether path leads to a file or folder that the daemon depends on.
 	isReserved func(path string) bool
 
 	mu     sync.Mutex
@@ -57,8 +57,8 @@ type stopped struct {
 }
 
 const (
-	// claimTime is how long an entry waits for its update, and askAfter the time after which it has its watch
-	// checked. Usually neither passes: the antenna delivers unacknowledged updates as soon as it runs.
+	// claimTime is how long an entry waits for its update. After askAfter its watch is checked. Usually the
+	// update comes sooner, because the antenna delivers unacknowledged updates again as soon as it runs.
 	claimTime, askAfter = 20 * time.Second, time.Second
 	// delegated limits the updates that are in the queue at once. The daemon runs a few of their downloads at
 	// a time.
@@ -172,7 +172,7 @@ func (w *Delegate) Run(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return nil // the engine has ended; its Run returns the error
+		return nil // the daemon is ending, and the engine reports why
 	}
 	return w.serve(ctx, w.config)
 }
@@ -296,7 +296,7 @@ func (w *Delegate) leave(g queue.GID, c *handover) {
 	active := c.active
 	w.mu.Unlock()
 	if active {
-		w.engine.Do(context.Background(), func(q *queue.Queue) error { // fails only if the engine has ended
+		w.engine.Do(context.Background(), func(q *queue.Queue) error { // fails if the engine has ended
 			q.Restart(g)
 			return nil
 		})

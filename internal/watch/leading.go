@@ -70,7 +70,7 @@ func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kin
 	}
 }
 
-// expose writes the metrics of the watcher about the fleet.
+// expose writes the metrics of the queue, and of the updates that became its jobs.
 func (f *Fleet) expose(e *Exposition) {
 	ExposeQueue(e, f.Queue)
 	e.Family("braid_watch_jobs_total", "counter", "Updates that were put into the queue, by what became of them.")
@@ -113,7 +113,7 @@ func (f *Fleet) standBy(ctx context.Context, c *Loaded, log *ServiceLog) (*jetst
 	})
 }
 
-// reread reads the configuration again, because that of the previous lead may be old.
+// reread reads the configuration again, because it may have changed since the last time.
 func reread(c *Loaded) (*Loaded, error) {
 	if c.File == "" {
 		return c, nil
@@ -125,8 +125,8 @@ func reread(c *Loaded) (*Loaded, error) {
 	return next, err
 }
 
-// group returns the group that the watchers of a configuration share, the name of its file, and a fingerprint
-// of its feeds and watches.
+// group returns the name of the group of watchers with this configuration, which is that of its file, and a
+// fingerprint of its feeds and watches. Without a file, the name contains the fingerprint.
 func (c *Loaded) group() (name, fingerprint string) {
 	sum := sha256.New()
 	for _, f := range c.Feeds {

@@ -189,7 +189,7 @@ func (s *service) serve(ctx context.Context, c *Loaded) error {
 	if s.Fleet != nil {
 		wg.Go(func() { s.yield(ctx) })
 	}
-	// The watchdog is fed until serve returns: programs may take half a minute to end.
+	// The watchdog is reset until serve returns: programs may take half a minute to end.
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	wg.Go(func() { s.pulse(beating) })
