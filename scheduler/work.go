@@ -158,7 +158,7 @@ type fetch struct {
 	ending    bool  // cancelled; FetchEnded is expected
 	cut       bool  // its end was lowered: the connection cannot be reused
 	exclusive bool  // no other fetch may take a part of it
-	reached   int64 // of an exclusive fetch: offset that earlier ones reached; bytes before it are no progress
+	reached   int64 // of an exclusive fetch: bytes before this offset are no progress
 	came      int64 // bytes of incomplete pieces
 	behind    int64 // bytes between pos and end that were delivered: pieces arrive in any order
 }

@@ -45,7 +45,7 @@ func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request,
 	if err != nil {
 		return r, err
 	}
-	if r.Claims, err = job.ClaimsOfEntry(listed, &r); err != nil { // from the client, like its checksum option
+	if r.Claims, err = job.ClaimsOfEntry(listed, &r); err != nil { // they are from the client
 		return r, err
 	}
 	if err := demandMore(&r, demanded); err != nil {

@@ -1,6 +1,6 @@
 // Package service runs a daemon for a command. It makes the requests of the daemon's entries, whose files are
-// below one folder, or their jobs for a fleet. It also serves the clients, and handles signals and the service
-// manager.
+// below one folder, or their jobs for a fleet. It also serves the clients, and handles signals and the
+// service manager.
 //
 //	s := &service.Service{Job: defaults, Root: folder, State: state, Log: log}
 //	err := s.Run(ctx)

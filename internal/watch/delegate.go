@@ -29,7 +29,7 @@ type Delegate struct {
 	config *Loaded
 	client *download.Client
 	engine *daemon.Daemon
-	pace   func(*Loaded) // sets the limits of hosts to those of a configuration, unless the daemon has its own
+	pace   func(*Loaded) // sets the limits of hosts, unless the daemon has its own
 	// isReserved reports whether path leads to a file or folder that the daemon depends on.
 	isReserved func(path string) bool
 
