@@ -117,7 +117,7 @@ func (l *looking) early() []verify.Claim {
 	return without(l.result.Claims, l.late())
 }
 
-// await waits for the result: where nothing has to be proven, not for long.
+// await waits for the result, for at most the grace of the network if no proof is required.
 func (l *looking) await(s *session) error {
 	if !l.awaits() {
 		return s.err

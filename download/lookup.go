@@ -23,14 +23,13 @@ type Finding struct {
 	Date   time.Time      // of the newest list in Claims, by its Last-Modified; zero: unknown
 }
 
-// A LookedAt is a place where a digest of the file was looked for, and what it says.
+// A LookedAt is a place where a digest of the file was looked for, and its answer.
 type LookedAt struct {
 	URL    string         // masked
-	Claims []verify.Claim // what it says of the file
-	// By is the host that answered, if it is not the asked server. What it says is then a mirror's word, and no
-	// evidence.
+	Claims []verify.Claim // about the file
+	// By is the host that answered, if it is not the asked server. Its claims are then no evidence.
 	By  string
-	Err error // why it says nothing
+	Err error // why there are no claims
 }
 
 // String says what became of a place, in a few words.

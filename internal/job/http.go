@@ -185,7 +185,7 @@ func AddField(h http.Header, line string) error {
 	return nil
 }
 
-// IsToken follows RFC 9110, section 5.6.2.
+// IsToken reports whether s is a token (RFC 9110, section 5.6.2).
 func IsToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)

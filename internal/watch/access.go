@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"braid/internal/job"
 	"braid/internal/web"
 )
 
@@ -148,7 +149,7 @@ func (b *builder) field(a *access, name, value string, ok bool, key []string) er
 	switch {
 	case !ok:
 		return b.wrong("not a header field", "write 'Name: value'", key...)
-	case !isToken(name):
+	case !job.IsToken(name):
 		return b.wrong("the name of a field has other characters", "write 'Name: value'", key...)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		return b.wrong("the value of the field has control characters", "", key...)
@@ -164,13 +165,6 @@ func (b *builder) field(a *access, name, value string, ok bool, key []string) er
 		b.secret(token)
 	}
 	return nil
-}
-
-// isToken reports whether s is a token (RFC 9110, section 5.6.2).
-func isToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
-	})
 }
 
 func (b *builder) variable(name string, key []string) (string, error) {
