@@ -36,8 +36,11 @@ var houses = map[string]house{
 	"scheduler":         {pure: true, imports: []string{"byterange"}},
 	"metalink/metainfo": {pure: true, imports: []string{"internal/mask", "metalink", "verify"}},
 
-	"verify/signatures": {pure: true, imports: []string{"verify", "verify/minisign", "verify/openpgp", "verify/smime"}},
-	"verify/minisign":   {pure: true, imports: []string{"internal/mask", "verify", "golang.org/x/crypto/blake2b"}},
+	"verify/signatures": {pure: true, imports: []string{"verify", "verify/minisign", "verify/openpgp", "verify/signify", "verify/smime", "verify/sshsig"}},
+	"verify/minisign":   {pure: true, imports: []string{"internal/mask", "verify", "internal/whole", "golang.org/x/crypto/blake2b"}},
+	"verify/signify":    {pure: true, imports: []string{"internal/mask", "verify", "internal/whole"}},
+	"verify/sshsig":     {pure: true, imports: []string{"internal/mask", "verify", "golang.org/x/crypto/ssh"}},
+	"internal/whole":    {pure: true},
 	"verify/smime":      {pure: true, imports: []string{"verify"}},
 	"verify/sums":       {pure: true, imports: []string{"internal/mask", "verify"}},
 	"verify/openpgp": {pure: true, imports: []string{"verify",
@@ -45,16 +48,12 @@ var houses = map[string]house{
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
 	}},
 
-	"antenna/feed": {pure: true, imports: []string{"address"}},
-	"antenna/formats": {pure: true, imports: []string{
-		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif",
-	}},
-	"antenna/hinadi": {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
-	"antenna/lirs":   {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
-	"antenna/soif":   {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
-	"internal/feedtext": {pure: true, imports: []string{
-		"antenna/feed", "golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
-	}},
+	"antenna/feed":      {pure: true, imports: []string{"address"}},
+	"antenna/formats":   {pure: true, imports: []string{"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif"}},
+	"antenna/hinadi":    {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
+	"antenna/lirs":      {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
+	"antenna/soif":      {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
+	"internal/feedtext": {pure: true, imports: []string{"antenna/feed", "golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"}},
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/formats", "antenna/hinadi", "antenna/lirs", "antenna/news", "linkheader",

@@ -206,7 +206,7 @@ func TestMostUsed(t *testing.T) {
 			names = append(names, strings.Fields(name)[0])
 		}
 	}
-	if want := "out dir input-file overwrite sha256 checksums keyring mirror limit-rate quiet"; strings.Join(names, " ") != want {
+	if want := "out dir input-file overwrite sha256 checksums key mirror limit-rate quiet"; strings.Join(names, " ") != want {
 		t.Errorf("%q, want %q", names, want)
 	}
 	if before, _, _ := strings.Cut(out, "\n"+option.MostUsed+":\n"); strings.Contains(before, "\nFile:\n") {

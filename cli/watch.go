@@ -26,6 +26,7 @@ type watchCommand struct {
 	Feed, URL      option.WordsValue
 	Dir            string
 	Require        choice
+	Key            option.WordsValue
 	Keyring        option.WordsValue
 	SMIMECA        option.WordsValue
 	CheckEvery     interval
@@ -181,7 +182,7 @@ func (v *watchCommand) load(words []string, how reading) (*watch.Loaded, error) 
 	if byFlags || file == "" && len(v.Feed)+len(v.URL) > 0 {
 		return v.fromFlags(how)
 	}
-	for _, name := range []string{"dir", "require", "check-every", "keyring", "smime-ca"} {
+	for _, name := range []string{"dir", "require", "check-every", "key", "keyring", "smime-ca"} {
 		if v.line[name] {
 			return nil, problem.Misuse("--"+name, "is for watching without a configuration",
 				"[watch.NAME] in the configuration says it")
@@ -264,7 +265,7 @@ func (v *watchCommand) fromFlags(how reading) (*watch.Loaded, error) {
 	c, err := watch.FromFlags(watch.Flags{
 		Feeds: v.Feed, URLs: v.URL, Dir: v.Dir, Require: watch.Require(v.Require.Word),
 		CheckEvery: time.Duration(v.CheckEvery),
-		Keyrings:   v.Keyring, Authorities: v.SMIMECA,
+		Keys:       v.Key, Keyrings: v.Keyring, Authorities: v.SMIMECA,
 	}, how(here))
 	if err != nil {
 		return nil, watch.ConfigProblem("", err)

@@ -303,9 +303,9 @@ func (k *known) offers(file metalink.File) state.Pin {
 // join returns a with those claims of b that are not in a.
 func join(a, b []verify.Claim) []verify.Claim { return slices.Concat(a, without(b, a)) }
 
-// without returns a without the claims of b.
-func without(a, b []verify.Claim) []verify.Claim {
-	return slices.DeleteFunc(slices.Clone(a), func(c verify.Claim) bool { return slices.Contains(b, c) })
+// without returns a without the elements of b.
+func without[T comparable](a, b []T) []T {
+	return slices.DeleteFunc(slices.Clone(a), func(e T) bool { return slices.Contains(b, e) })
 }
 
 // stated returns the statement of an answer. file is from the asked server; by is the rank of the party that

@@ -20,7 +20,7 @@ import (
 func (a Anchors) Besides() (endings []string) {
 	for _, kind := range signatures.All() {
 		if _, ok := a.of(kind); ok {
-			endings = append(endings, kind.Beside...)
+			endings = append(endings, without(kind.Beside, endings)...)
 		}
 	}
 	return endings

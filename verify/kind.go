@@ -17,13 +17,13 @@ type SignatureKind struct {
 	Beside []string
 	// Served are the kinds of files that a server announces as signatures.
 	Served []SignatureFile
-	// Option is the name of the option for files with keys: "keyring". Several kinds may share one.
+	// Option is the name of the option for files with keys: "keyring". Several kinds may share one; the first of them in
+	// the table takes what no kind accepts.
 	Option string
 
 	// Sniff reports whether data begins like a signature of this kind and of no other kind.
 	Sniff func(data []byte) bool
-	// SniffKeys reports whether data, a file given with Option, has keys of this kind. It is nil for the kind that
-	// accepts all other data.
+	// SniffKeys reports whether data has keys or certificates of this kind, or secret ones.
 	SniffKeys func(data []byte) bool
 	// NewTrust parses keys. The error is a *KeyError.
 	NewTrust func(Keys) (Trust, error)
@@ -43,6 +43,9 @@ type Keys struct {
 	Pins []string
 	// AllowExpired accepts signatures by keys that have expired since.
 	AllowExpired bool
+	// Sniffed means that the user did not say of which kind the files are. A certificate must then be one of an
+	// authority.
+	Sniffed bool
 }
 
 // A KeyFile is a file with keys or certificates.

@@ -85,7 +85,7 @@ type SignatureResult struct {
 	Kind   string // Name of its SignatureKind
 	Code   SignatureCode
 	Reason string    // details
-	Key    string    // fingerprint of the primary key, or SHA-256 of the certificate, in hexadecimal digits; "" if unavailable
+	Key    string    // fingerprint or id of the key, or SHA-256 of the certificate, as its kind writes it; "" if unavailable
 	Subkey string    // fingerprint of the OpenPGP subkey that signed; "" if the primary key did
 	Signer string    // the key's user or subject, quoted; without a key, the signature's reference to it; may be ""
 	Time   time.Time // the signature's own creation time; zero if it has none

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/url"
@@ -18,6 +19,7 @@ import (
 
 // Anchors holds the options that name trusted keys and certificates, and the locations of signatures.
 type Anchors struct {
+	Key             option.WordsValue // keys and certificates of any kind: files, or the text of a key
 	Keyring, Pin    option.WordsValue
 	SMIMECA         option.WordsValue
 	Signature       option.WordsValue
@@ -34,7 +36,7 @@ func isSuffix(word string) bool { return strings.HasPrefix(word, ".") && !string
 
 // Given reports whether the user trusts a key or certificate.
 func (a *Anchors) Given() bool {
-	return len(a.Keyring)+len(a.Pin)+len(a.SMIMECA) > 0
+	return len(a.Key)+len(a.Keyring)+len(a.Pin)+len(a.SMIMECA) > 0
 }
 
 // RequireKeys returns an error if r requires a signature but trusts no key or certificate: such a download
@@ -46,7 +48,7 @@ func RequireKeys(r *download.Request) error {
 	return &problem.Problem{
 		Kind: download.NoEvidence, What: "verify", Where: "--require signature",
 		Why:  "no key or certificate is trusted",
-		Hint: "--keyring FILE has the keys that count, --pin names some of them, --smime-ca FILE has root certificates",
+		Hint: "--key FILE has the keys or root certificates that count",
 	}
 }
 
@@ -63,43 +65,84 @@ func (a *Anchors) of(option string) []string {
 
 // Load reads the key files and returns the keys and certificates in them.
 func (a *Anchors) Load() (out download.Anchors, err error) {
+	files := keyFiles{}
 	for _, option := range signatures.Options() {
-		files, err := a.keys(option)
-		if err != nil {
+		for _, path := range a.of(option) {
+			if err := files.read(option, path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, word := range a.Key {
+		if err := files.sniff(word); err != nil {
 			return nil, err
 		}
-		for _, kind := range signatures.All() {
-			if kind.Option != option {
-				continue
-			}
-			t, err := kind.NewTrust(verify.Keys{Files: files[kind], Pins: a.Pin, AllowExpired: a.AllowExpiredKey})
-			if err != nil {
-				return nil, wrongKeys(err)
-			}
-			if t.Any() {
-				out = append(out, t)
-			}
+	}
+	for _, kind := range signatures.All() {
+		t, err := kind.NewTrust(verify.Keys{Files: files[kind], Pins: a.Pin, AllowExpired: a.AllowExpiredKey})
+		if err != nil {
+			return nil, wrongKeys(err)
+		}
+		if t.Any() {
+			out = append(out, t)
 		}
 	}
 	return out, nil
 }
 
-// keys reads the files that option names, grouped by kind of signature.
-func (a *Anchors) keys(option string) (map[*verify.SignatureKind][]verify.KeyFile, error) {
-	files := map[*verify.SignatureKind][]verify.KeyFile{}
-	for _, path := range a.of(option) {
-		data, err := ReadFile("--"+option, path, mostKeyring)
-		if err != nil {
-			return nil, err
-		}
-		f, kind := verify.KeyFile{Name: path, Data: data}, signatures.OfKeys(option, data)
-		// One file at a time, so that the error names it.
-		if _, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{f}}); err != nil {
-			return nil, wrongKeys(err)
-		}
-		files[kind] = append(files[kind], f)
+// keyFiles are files with keys by their kind.
+type keyFiles map[*verify.SignatureKind][]verify.KeyFile
+
+// read adds the file that an option of some kinds names.
+func (all keyFiles) read(option, path string) error {
+	data, err := ReadFile("--"+option, path, mostKeyring)
+	if err != nil {
+		return err
 	}
-	return files, nil
+	return all.add(signatures.OfKeys(option, data), verify.KeyFile{Name: path, Data: data}, false)
+}
+
+// sniff adds a word of --key: the text of a key, or else the path of a file with keys or certificates of one kind.
+func (all keyFiles) sniff(word string) error {
+	data := []byte(word)
+	if !IsKey(word) {
+		var err error
+		if data, err = ReadFile("--key", word, mostKeyring); err != nil {
+			return err
+		}
+	}
+	kind, ok := signatures.Sniff(data)
+	switch {
+	case bytes.Contains(data, []byte("PRIVATE KEY")):
+		return problem.Misuse("--key "+word, "a private key, not a public one", "--client-key FILE is that of a client certificate")
+	case !ok:
+		return problem.Misuse("--key "+word, "no keys, or keys of two kinds",
+			"a file has keys of OpenPGP, minisign, signify or SSH, or certificates of authorities in PEM")
+	}
+	err := all.add(kind, verify.KeyFile{Name: word, Data: data}, true)
+	if e, ok := errors.AsType[*problem.Problem](err); ok {
+		e.Where = "--key " + word
+	}
+	return err
+}
+
+// add adds the file f if its keys can be used.
+func (all keyFiles) add(kind *verify.SignatureKind, f verify.KeyFile, sniffed bool) error {
+	if _, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{f}, Sniffed: sniffed}); err != nil {
+		return wrongKeys(err)
+	}
+	all[kind] = append(all[kind], f)
+	return nil
+}
+
+// IsKey reports whether a word of --key is the text of a key, and not the path of a file.
+func IsKey(word string) bool {
+	kind, ok := signatures.Sniff([]byte(word))
+	if !ok {
+		return false
+	}
+	_, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{{Data: []byte(word)}}, Sniffed: true})
+	return err == nil
 }
 
 // wrongKeys returns the error to report for keys that cannot be used.

@@ -53,7 +53,7 @@ func (a *Anchors) files() (paths []string) {
 	for _, option := range signatures.Options() {
 		paths = append(paths, a.of(option)...)
 	}
-	return paths
+	return append(paths, a.Key...)
 }
 
 // files returns the files with trusted authorities, and with the client's certificate and key.
@@ -67,7 +67,7 @@ func (s *Sites) Files() (places []string) {
 		return nil
 	}
 	for _, site := range s.Settings.File.Sites {
-		places = slices.Concat(places, site.Values["keyring"], site.Values["smime-ca"], site.Values["cacert"])
+		places = slices.Concat(places, site.Values["key"], site.Values["keyring"], site.Values["smime-ca"], site.Values["cacert"])
 	}
 	return places
 }

@@ -15,7 +15,7 @@ type demand struct {
 // the general settings.
 func (s *Sites) Demand(word string, flags *Anchors) demand {
 	said := word != "" && !s.general("require")
-	trusts := flags.Given() && !s.general("keyring", "pin", "smime-ca")
+	trusts := flags.Given() && !s.general("key", "keyring", "pin", "smime-ca")
 	if trusts && !said {
 		word = ""
 	}

@@ -81,7 +81,7 @@ func (s *Sites) read(site *option.Site) (*siteRules, error) {
 		return option.WordsValue(list)
 	}
 	flags := Anchors{
-		Keyring: words("keyring"), Pin: words("pin"), SMIMECA: words("smime-ca"),
+		Key: words("key"), Keyring: words("keyring"), Pin: words("pin"), SMIMECA: words("smime-ca"),
 		AllowExpiredKey: site.Word("allow-expired-key") == "true",
 	}
 	r := &siteRules{
@@ -127,7 +127,7 @@ func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, limit *downloa
 	if rules == nil || err != nil {
 		return err
 	}
-	if rules.trusts && (!r.Anchors.Any() || s.general("keyring", "pin", "smime-ca")) {
+	if rules.trusts && (!r.Anchors.Any() || s.general("key", "keyring", "pin", "smime-ca")) {
 		r.Anchors = rules.anchors
 	}
 	if !said && (rules.require != "" || rules.trusts) { // rule 47

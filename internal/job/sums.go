@@ -48,7 +48,7 @@ func (r *Sums) read(ctx context.Context, client *download.Client, operands []str
 		return r.check(ctx, client)
 	case r.List.Wrapped():
 		r.Notes = append(r.Notes,
-			r.List.Name+": the PGP signature around it was not checked (--keyring FILE names the keys that count)")
+			r.List.Name+": the signature around it was not checked (--keyring FILE names the keys that count)")
 	}
 	return nil
 }

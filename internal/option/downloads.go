@@ -48,8 +48,11 @@ var ofDownloads = []Option{
 		Usage: "look for no checksum that the server has published beside the file (NAME.sha256, SHA256SUMS and their like) where it sends none"},
 	{Names: "allow-less-proof", Of: Downloading, Also: InWatch, Group: ProofGroup, Kind: Switch,
 		Usage: "accept a file if its server offers less proof than before: no digest or signature any more"},
-	{Names: "keyring", Of: Downloading | Verify, First: Get, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
-		Usage: "require a good signature by a key in `FILE`: OpenPGP keys as written by gpg --export, armored or not, or a public key of minisign (repeatable)"},
+	{Names: "key", Of: Downloading | Verify, First: Get, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
+		Usage: "require a good signature by a key in `FILE`, or by a key that is given as text: of OpenPGP, minisign, signify or SSH, or " +
+			"the certificate of an authority. Its content says which (repeatable)"},
+	{Names: "keyring", Of: Downloading | Verify, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
+		Usage: "as --key, for a `FILE` of keys: OpenPGP keys as written by gpg --export, armored or not, or keys of minisign, signify or SSH (repeatable)"},
 	{Names: "pin", Of: Downloading | Verify, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
 		Usage: "accept only signatures by the key with this `FINGERPRINT`, 40 hexadecimal digits (repeatable)"},
 	{Names: "smime-ca", Of: Downloading | Verify, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,

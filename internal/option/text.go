@@ -83,14 +83,15 @@ func Shorten(s string, runes int) string {
 // Nearest returns the known word that the user probably meant, or an empty string. It accepts only small differences,
 // because a wrong suggestion is worse than no suggestion.
 func Nearest(word string, known []string) string {
-	best, bestDistance := "", max(1, (len(word)+1)/3)+1
+	best, bestDistance, edits := "", max(1, (len(word)+1)/3)+1, 0
 	for _, k := range known {
-		d := distance(word, k)
+		e := distance(word, k)
+		d := e
 		if short := min(len(word), len(k)); short >= 3 && (strings.HasPrefix(word, k) || strings.HasPrefix(k, word)) {
 			d = min(d, 1)
 		}
-		if d < bestDistance || d == bestDistance && best != "" && k < best {
-			best, bestDistance = k, d
+		if d < bestDistance || d == bestDistance && best != "" && (e < edits || e == edits && k < best) {
+			best, bestDistance, edits = k, d, e
 		}
 	}
 	return best

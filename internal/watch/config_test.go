@@ -84,6 +84,7 @@ feeds = ["first"]
 dir = "../srv"
 name = "{host}/{base}"
 require = "signature"
+key = ["release.pub", "RWRLpPvtfqc4mTuwuQyUxe/IzdnMHcZN3iBd0qkajC+PPqXA11rGaq08"]
 keyring = ["keys.gpg"]
 pin = ["0123456789ABCDEF0123456789ABCDEF01234567"]
 smime-ca = ["/ca.pem"]
@@ -159,11 +160,10 @@ func TestEverything(t *testing.T) {
 			Name: "iso", URL: "https://example.org/pub/disk.iso", Feeds: []string{"first"}, CheckEvery: 6 * time.Hour, AnyNews: true, Title: "Disk", Author: "Us", Zone: -5400,
 			Header: map[string][]string{"Authorization": {"Bearer s3cret-token"}, "X-Key": {"s3cret-file"}},
 		},
-		Dir: "/etc/srv", Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"},
-		HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true, NoLookup: true,
-		Require: RequireSignature, Priority: "high", Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
-		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"},
-		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Rate: ratesOf("1M"), AllowLessProof: true, NoMetalink: true,
+		Dir: "/etc/srv", Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"}, HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true, NoLookup: true,
+		Require: RequireSignature, Priority: "high",
+		Keys: []string{"/etc/braid/release.pub", "RWRLpPvtfqc4mTuwuQyUxe/IzdnMHcZN3iBd0qkajC+PPqXA11rGaq08"}, Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
+		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"}, Mirrors: []string{"https://mirror.example.net/disk.iso"}, Rate: ratesOf("1M"), AllowLessProof: true, NoMetalink: true,
 	}
 	if !reflect.DeepEqual(w, iso) {
 		t.Errorf("watch is\n%+v, want\n%+v", w, iso)

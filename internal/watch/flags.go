@@ -17,8 +17,9 @@ type Flags struct {
 	// CheckEvery is the interval at which the watched URLs themselves are requested. If zero, it is an hour without
 	// feeds, and with feeds the URLs are not requested.
 	CheckEvery time.Duration
-	// Keyrings are files of trusted keys, and Authorities files of trusted certificates.
-	Keyrings, Authorities []string
+	// Keys are files of trusted keys or certificates, or the text of keys. Keyrings are files of trusted keys, and
+	// Authorities files of trusted certificates.
+	Keys, Keyrings, Authorities []string
 }
 
 // FromFlags returns the configuration for flags. Feeds and watches are named after their URLs.
@@ -36,8 +37,8 @@ func FromFlags(f Flags, o ConfigOptions) (*Config, error) {
 	}
 	taken = map[string]bool{}
 	for _, at := range f.URLs {
-		t := &watchTable{URL: at, Dir: f.Dir, Require: f.Require, CheckEvery: span(f.CheckEvery), Keyring: f.Keyrings,
-			SMIMECA: f.Authorities}
+		t := &watchTable{URL: at, Dir: f.Dir, Require: f.Require, CheckEvery: span(f.CheckEvery),
+			anchorKeys: anchorKeys{Key: f.Keys, Keyring: f.Keyrings, SMIMECA: f.Authorities}}
 		if strings.Contains(at, "*") {
 			t.URL, t.Glob, t.CheckEvery = "", at, 0
 		}

@@ -151,7 +151,7 @@ func (c *Loaded) CheckForFleet() error {
 			is             bool
 			key, why, hint string
 		}{
-			{len(w.Keyrings)+len(w.Pins)+len(w.Authorities)+len(w.Signatures) > 0, "keyring",
+			{len(w.Keys)+len(w.Keyrings)+len(w.Pins)+len(w.Authorities)+len(w.Signatures) > 0, "keyring",
 				"who is trusted is what each worker says", "braid work --keyring FILE, or [site] in its settings"},
 			{len(w.Run)+len(w.OnFailure) > 0, "run", "programs run where the file is", ""},
 			{len(w.Header) > 0 || job.HasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, job.HasUser),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"braid/internal/job"
 	"braid/internal/option"
 )
 
@@ -195,6 +196,17 @@ func (b *builder) path(p string) string {
 func (b *builder) pathsOf(list []string) (out []string) {
 	for _, p := range list {
 		out = append(out, b.path(p))
+	}
+	return out
+}
+
+// keysOf returns the words of key =, with the paths among them as pathsOf.
+func (b *builder) keysOf(words []string) (out []string) {
+	for _, word := range words {
+		if !job.IsKey(word) {
+			word = b.path(word)
+		}
+		out = append(out, word)
 	}
 	return out
 }

@@ -241,7 +241,7 @@ func refuseWatch(x *address.Exclusion, w *Watch) error {
 
 func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule, error) {
 	flags := job.Anchors{
-		Keyring: option.WordsValue(w.Keyrings), Pin: option.WordsValue(w.Pins),
+		Key: option.WordsValue(w.Keys), Keyring: option.WordsValue(w.Keyrings), Pin: option.WordsValue(w.Pins),
 		SMIMECA:   option.WordsValue(w.Authorities),
 		Signature: option.WordsValue(w.Signatures), AllowExpiredKey: w.AllowExpiredKey,
 	}
@@ -286,7 +286,7 @@ func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule,
 	}
 	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
 		return nil, problem.Misuse("signature", "no key or certificate is trusted, so that it would not be looked at",
-			"keyring = or smime-ca = names one")
+			"key = names one")
 	}
 	if r.Limit = at.Limits.Of(w.Rate); r.Limit != nil {
 		r.Request.Limit = nil
@@ -333,12 +333,12 @@ func watchPrint(w *Watch, conf *job.Settings) string {
 	u.Watch.Header, u.Watch.Print = nil, ""
 	u.Watch.URL = ""
 	fmt.Fprintf(plain, "%+v %q\n", u, w.File.String())
-	files := slices.Concat(w.Keyrings, w.Authorities, w.Signatures)
+	files := slices.Concat(w.Keys, w.Keyrings, w.Authorities, w.Signatures)
 	fmt.Fprintf(secret, "%q %v %v\n", w.URL, w.Header, a.Header)
 	if at, err := url.Parse(w.URL); err == nil && conf != nil && conf.File != nil {
 		if site := conf.File.Site(at); site != nil {
 			fmt.Fprintf(secret, "%+v\n", *site)
-			files = slices.Concat(files, site.Values["keyring"], site.Values["smime-ca"])
+			files = slices.Concat(files, site.Values["key"], site.Values["keyring"], site.Values["smime-ca"])
 		}
 	}
 	for _, path := range files {
@@ -355,7 +355,7 @@ func ownOfWatcher(c *Loaded, at *job.Sites) []string {
 		[]string{c.File, c.GeoIPDB},
 	)
 	for i := range c.Watches {
-		places = slices.Concat(places, c.Watches[i].Keyrings, c.Watches[i].Authorities)
+		places = slices.Concat(places, c.Watches[i].Keys, c.Watches[i].Keyrings, c.Watches[i].Authorities)
 	}
 	return places
 }

@@ -61,37 +61,43 @@ type limitsTable struct {
 	DayBytes quota  `toml:"bytes-a-day"`
 }
 
-// watchTable is the table [watch.NAME].
-type watchTable struct {
-	URL             string   `toml:"url"`
-	Glob            string   `toml:"glob"`
-	Feeds           []string `toml:"feeds"`
-	Dir             string   `toml:"dir"`
-	To              string   `toml:"to"`
-	Name            string   `toml:"name"`
-	Require         Require  `toml:"require"`
-	Priority        Priority `toml:"priority"`
+// anchorKeys are the keys of [watch.NAME] about signatures.
+type anchorKeys struct {
+	Key             []string `toml:"key"`
 	Keyring         []string `toml:"keyring"`
 	Pin             []string `toml:"pin"`
 	SMIMECA         []string `toml:"smime-ca"`
 	AllowExpiredKey bool     `toml:"allow-expired-key"`
 	Signature       []string `toml:"signature"`
-	Mirror          []string `toml:"mirror"`
-	Keep            int      `toml:"keep"`
-	Run             []string `toml:"run"`
-	OnFailure       []string `toml:"on-failure"`
-	HookTime        span     `toml:"hook-time"`
-	CheckEvery      span     `toml:"check-every"`
-	AnyNews         bool     `toml:"any-news"`
-	LimitRate       rates    `toml:"limit-rate"`
-	MaxSize         bulk     `toml:"max-size"`
-	AllowOlder      bool     `toml:"allow-older"`
-	AllowLessProof  bool     `toml:"allow-less-proof"`
-	NoMetalink      bool     `toml:"no-metalink"`
-	NoLookup        bool     `toml:"no-lookup"`
-	Title           string   `toml:"title"`
-	Author          string   `toml:"author"`
-	Zone            string   `toml:"zone"`
+}
+
+// watchTable is the table [watch.NAME].
+type watchTable struct {
+	anchorKeys
+	URL            string   `toml:"url"`
+	Glob           string   `toml:"glob"`
+	Feeds          []string `toml:"feeds"`
+	Dir            string   `toml:"dir"`
+	To             string   `toml:"to"`
+	Name           string   `toml:"name"`
+	Require        Require  `toml:"require"`
+	Priority       Priority `toml:"priority"`
+	Mirror         []string `toml:"mirror"`
+	Keep           int      `toml:"keep"`
+	Run            []string `toml:"run"`
+	OnFailure      []string `toml:"on-failure"`
+	HookTime       span     `toml:"hook-time"`
+	CheckEvery     span     `toml:"check-every"`
+	AnyNews        bool     `toml:"any-news"`
+	LimitRate      rates    `toml:"limit-rate"`
+	MaxSize        bulk     `toml:"max-size"`
+	AllowOlder     bool     `toml:"allow-older"`
+	AllowLessProof bool     `toml:"allow-less-proof"`
+	NoMetalink     bool     `toml:"no-metalink"`
+	NoLookup       bool     `toml:"no-lookup"`
+	Title          string   `toml:"title"`
+	Author         string   `toml:"author"`
+	Zone           string   `toml:"zone"`
 	accessTable
 }
 

@@ -34,7 +34,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		Dir: b.path(t.Dir), To: t.To, Keep: t.Keep, Run: b.program(t.Run), OnFailure: b.program(t.OnFailure),
 		HookTime: time.Duration(t.HookTime),
 		Size:     int64(t.MaxSize), AllowOlder: t.AllowOlder,
-		Require: t.Require, Priority: t.Priority, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
+		Require: t.Require, Priority: t.Priority, Keyrings: b.pathsOf(t.Keyring), Keys: b.keysOf(t.Key), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
 		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: t.LimitRate,
 		AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink, NoLookup: t.NoLookup,
 	}
@@ -84,7 +84,7 @@ func (b *builder) program(args []string) []string {
 
 // checkWatch returns an error for settings that contradict each other or would have no effect.
 func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string) error {
-	signs := len(w.Keyrings)+len(w.Authorities) > 0
+	signs := len(w.Keys)+len(w.Keyrings)+len(w.Authorities) > 0
 	for _, wrong := range []struct {
 		when           bool
 		last, why, try string
@@ -99,9 +99,9 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		{t.To != "" && t.Keep > 0, "keep",
 			"old versions of objects are kept by the store, if its bucket has versions", "leave out keep ="},
 		{t.Keep < 0 || t.Keep > mostKept, "keep", "write a number from 0 to 1000", ""},
-		{len(w.Pins) > 0 && len(w.Keyrings) == 0, "pin", "selects a key, but no keyring is given", "keyring = names a file with keys"},
+		{len(w.Pins) > 0 && len(w.Keys)+len(w.Keyrings) == 0, "pin", "selects a key, but no keyring is given", "key = names a file with keys"},
 		{w.Require == RequireSignature && !signs, "require", "no key or certificate is trusted",
-			"keyring = or smime-ca = names one"},
+			"key = names one"},
 		{t.CheckEvery > 0 && w.Glob, "check-every", "a glob is not asked for", ""},
 		{t.AnyNews && w.Glob, "any-news", "a glob is not asked for, as any news of a feed name no file of it",
 			"url = is one file"},
@@ -112,8 +112,8 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		{w.Glob && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "glob",
 			"has a name or a password, which URLs in feeds do not have", "user-env = or user-file = has them"},
 		{w.Glob && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for a glob", ""},
-		{t.AllowExpiredKey && len(w.Keyrings) == 0, "allow-expired-key", "is about keys, but no keyring is given",
-			"keyring = has them"},
+		{t.AllowExpiredKey && len(w.Keys)+len(w.Keyrings) == 0, "allow-expired-key", "is about keys, but no keyring is given",
+			"key = has them"},
 		{t.HookTime > 0 && len(w.Run)+len(w.OnFailure) == 0, "hook-time", "is for programs, but run and on-failure are not set",
 			"run = or on-failure = names one"},
 		{len(w.Run) > 0 && w.Run[0] == "", "run", "the program has no name", ""},

@@ -1,31 +1,25 @@
 package minisign
 
 import (
+	"crypto/ed25519"
 	"encoding"
-	"encoding/json"
-	"errors"
 	"hash"
 	"slices"
-
-	"crypto/ed25519"
 
 	"golang.org/x/crypto/blake2b"
 
 	"braid/internal/mask"
+	"braid/internal/whole"
 	"braid/verify"
 )
-
-// mostWhole is the maximum size in bytes of a file with a signature of the older form, which is kept in memory.
-const mostWhole = 16 << 20
 
 // A Checker reads a file in order and judges a signature of it. It is not safe for concurrent use.
 type Checker struct {
 	signature signature
 	said      verify.SignatureResult
-	keys      []Key     // keys with the signature's id
-	digest    hash.Hash // of the file; nil for the older form
-	whole     []byte    // the file, for the older form
-	over      bool      // the file has more than mostWhole bytes
+	keys      []Key      // keys with the signature's id
+	digest    hash.Hash  // of the file; nil for the older form
+	file      whole.File // for the older form
 }
 
 // New returns a Checker of a file with the given names. The file name in the signature, if any, must be among the
@@ -71,11 +65,8 @@ func (c *Checker) Write(p []byte) (int, error) {
 	switch {
 	case c.digest != nil:
 		c.digest.Write(p)
-	case len(c.keys) == 0 || c.over:
-	case len(c.whole)+len(p) > mostWhole:
-		c.whole, c.over = nil, true
-	default:
-		c.whole = append(c.whole, p...)
+	case len(c.keys) > 0:
+		c.file.Write(p)
 	}
 	return len(p), nil
 }
@@ -85,15 +76,15 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	if len(c.keys) == 0 {
 		return []verify.SignatureResult{c.said}, nil
 	}
-	if c.over {
+	message, ok := c.file.Bytes()
+	if !ok {
 		return nil, c.refuse(verify.SignatureUnsupported,
 			"the older form of signature is limited to files of 16 MiB (minisign -S -H signs larger ones)")
 	}
-	if c.digest == nil && len(c.whole) == blake2b.Size {
+	if c.digest == nil && len(message) == blake2b.Size {
 		return nil, c.refuse(verify.SignatureUnsupported,
 			"it is of the older form, and the file has the size of a BLAKE2b-512, of which it may be a newer one (minisign -S -H makes one of any file)")
 	}
-	message := c.whole
 	if c.digest != nil {
 		message = c.digest.Sum(nil)
 	}
@@ -104,35 +95,18 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	return []verify.SignatureResult{c.said}, nil
 }
 
-// A state is the encoded state of a Checker.
-type state struct {
-	Digest []byte `json:"digest,omitempty"`
-	Whole  []byte `json:"whole,omitempty"`
-	Over   bool   `json:"over,omitempty"`
-}
-
-var errState = errors.New("minisign: the state of another check")
-
 // MarshalBinary returns the state of c, for UnmarshalBinary of a Checker of the same signature and keys.
-func (c *Checker) MarshalBinary() (data []byte, err error) {
-	s := state{Whole: c.whole, Over: c.over}
+func (c *Checker) MarshalBinary() ([]byte, error) {
 	if c.digest != nil {
-		if s.Digest, err = c.digest.(encoding.BinaryMarshaler).MarshalBinary(); err != nil {
-			return nil, err
-		}
+		return c.digest.(encoding.BinaryMarshaler).MarshalBinary()
 	}
-	return json.Marshal(s)
+	return c.file.MarshalBinary()
 }
 
 // UnmarshalBinary restores a state into c.
-func (c *Checker) UnmarshalBinary(data []byte) error {
-	var s state
-	if err := json.Unmarshal(data, &s); err != nil || (c.digest != nil) != (s.Digest != nil) || len(s.Whole) > mostWhole {
-		return errState
+func (c *Checker) UnmarshalBinary(state []byte) error {
+	if c.digest != nil {
+		return c.digest.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
 	}
-	c.whole, c.over = s.Whole, s.Over
-	if c.digest == nil {
-		return nil
-	}
-	return c.digest.(encoding.BinaryUnmarshaler).UnmarshalBinary(s.Digest)
+	return c.file.UnmarshalBinary(state)
 }

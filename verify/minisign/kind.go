@@ -41,10 +41,15 @@ var Kind = &verify.SignatureKind{
 
 func begins(data []byte) bool { return bytes.HasPrefix(data, []byte(untrusted)) }
 
-// sniffKeys is Kind.SniffKeys. It accepts a file with minisign's comment, or a key in base64 without one.
+// sniffKeys is Kind.SniffKeys. It accepts a file with a comment, or a key in base64 without one. The keys of signify
+// have the same form, and their comments end in "public key" or "secret key".
 func sniffKeys(data []byte) bool {
 	text := bytes.TrimSpace(data)
-	return begins(text) || len(text) == (keySize+2)/3*4 && !bytes.ContainsAny(text, " \n")
+	if begins(text) {
+		comment, _, _ := bytes.Cut(text, []byte("\n"))
+		return bytes.Contains(comment, []byte("minisign")) || !bytes.HasSuffix(bytes.TrimSpace(comment), []byte(" key"))
+	}
+	return len(text) == (keySize+2)/3*4 && !bytes.ContainsAny(text, " \n")
 }
 
 // A Trust is a set of keys that may sign. The user named each of them.

@@ -23,12 +23,24 @@ var Kind = &verify.SignatureKind{
 	Served: []verify.SignatureFile{{Ending: ".asc", Type: pgpType}, {Ending: ".sig", Type: pgpType}},
 	Option: option,
 
-	Sniff:    func(data []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN PGP")) },
-	NewTrust: newTrust,
-	Read:     read,
+	Sniff:     func(data []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN PGP")) },
+	SniffKeys: sniffKeys,
+	NewTrust:  newTrust,
+	Read:      read,
 	Describe: func(r verify.SignatureResult) string {
 		return fmt.Sprintf("%s, %s, %s", r.Signer, r.Time.UTC().Format(time.DateOnly), r.Hash)
 	},
+}
+
+// sniffKeys is Kind.SniffKeys: an armored block with keys, or a packet with one (RFC 9580, section 4.2).
+func sniffKeys(data []byte) bool {
+	for _, label := range []string{"-----BEGIN PGP PUBLIC KEY BLOCK-----", "-----BEGIN PGP PRIVATE KEY BLOCK-----"} {
+		if i := bytes.Index(data, []byte(label)); i == 0 || i > 0 && data[i-1] == '\n' {
+			return true
+		}
+	}
+	const public, oldPublic = 0xC0 | 6, 0x80 | 6<<2
+	return len(data) > 0 && (data[0] == public || data[0]&^3 == oldPublic)
 }
 
 // A Trust is a keyring. Without Pins every key in it counts.

@@ -11,7 +11,9 @@ import (
 	"braid/verify"
 	"braid/verify/minisign"
 	"braid/verify/openpgp"
+	"braid/verify/signify"
 	"braid/verify/smime"
+	"braid/verify/sshsig"
 )
 
 // kinds is the table. Its first row takes data of no kind, and its checker then reports the fault.
@@ -19,6 +21,8 @@ var kinds = []*verify.SignatureKind{
 	openpgp.Kind,
 	smime.Kind,
 	minisign.Kind,
+	signify.Kind,
+	sshsig.Kind,
 }
 
 // All returns the kinds in the order of the table.
@@ -38,19 +42,34 @@ func OfType(media string) (kind *verify.SignatureKind, ok bool) {
 	return either(i), i >= 0
 }
 
-// OfKeys returns the kind of the keys in data, a file that an option named.
+// OfKeys returns the kind of the keys in data, a file that an option named. Data of no kind is of the first kind with
+// the option.
 func OfKeys(option string, data []byte) *verify.SignatureKind {
-	var rest *verify.SignatureKind
+	var first *verify.SignatureKind
 	for _, k := range kinds {
 		switch {
 		case k.Option != option:
-		case k.SniffKeys == nil:
-			rest = k
 		case k.SniffKeys(data):
 			return k
+		case first == nil:
+			first = k
 		}
 	}
-	return rest
+	return first
+}
+
+// Sniff returns the kind of the keys or certificates in data. It reports false if they are of none, or of two.
+func Sniff(data []byte) (kind *verify.SignatureKind, ok bool) {
+	for _, k := range kinds {
+		switch {
+		case !k.SniffKeys(data):
+		case kind != nil:
+			return nil, false
+		default:
+			kind = k
+		}
+	}
+	return kind, kind != nil
 }
 
 // Options returns the options for files with keys.

@@ -3,6 +3,8 @@ package smime
 import (
 	"bytes"
 	"crypto/x509"
+	"slices"
+	"strconv"
 	"time"
 
 	"braid/verify"
@@ -25,24 +27,31 @@ var Kind = &verify.SignatureKind{
 	},
 	Option: option,
 
-	Sniff:    sniff,
-	NewTrust: newTrust,
-	Read:     read,
-	Describe: func(r verify.SignatureResult) string { return r.Signer },
+	Sniff:     sniff,
+	SniffKeys: sniffKeys,
+	NewTrust:  newTrust,
+	Read:      read,
+	Describe:  func(r verify.SignatureResult) string { return r.Signer },
 }
 
-// sniff is Kind.Sniff: a message has a PEM label other than OpenPGP's, is a mail, or begins like a SEQUENCE.
+// sniff is Kind.Sniff: a message has a PEM label other than those of OpenPGP and SSH, is a mail, or begins like a SEQUENCE.
 func sniff(data []byte) bool {
 	text := bytes.TrimSpace(data)
 	lower := bytes.ToLower(text[:min(len(text), len("content-type:"))])
 	switch {
-	case bytes.HasPrefix(text, []byte("-----BEGIN PGP")):
+	case bytes.HasPrefix(text, []byte("-----BEGIN PGP")), bytes.HasPrefix(text, []byte("-----BEGIN SSH")):
 		return false
 	case bytes.HasPrefix(text, []byte("-----BEGIN ")),
 		bytes.HasPrefix(lower, []byte("content-type:")), bytes.HasPrefix(lower, []byte("mime-version:")):
 		return true
 	}
 	return len(data) > 0 && data[0] == tagSequence
+}
+
+// sniffKeys is Kind.SniffKeys: a certificate in PEM.
+func sniffKeys(data []byte) bool {
+	i := bytes.Index(data, []byte("-----BEGIN CERTIFICATE-----"))
+	return i == 0 || i > 0 && data[i-1] == '\n'
 }
 
 // A Trust is a set of certificates of roots or of signers.
@@ -81,6 +90,11 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 		roots, err := ParseRoots(f.Data)
 		if err != nil {
 			return nil, &verify.KeyError{Option: option, Why: f.Name + ": " + err.Error(), Hint: "a file of certificates in PEM"}
+		}
+		if i := slices.IndexFunc(roots, func(c *x509.Certificate) bool { return !c.IsCA }); k.Sniffed && i >= 0 {
+			return nil, &verify.KeyError{Option: option, File: f.Name,
+				Why:  strconv.Quote(distinguishedName(roots[i].RawSubject)) + " is not a certificate of an authority",
+				Hint: "--smime-ca accepts that of a signer"}
 		}
 		t.Roots = append(t.Roots, roots...)
 	}

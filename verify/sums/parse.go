@@ -18,8 +18,12 @@ func Read(name string, data []byte) (List, error) {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return List{}, &Error{0, "UTF-16 instead of UTF-8: convert the list to UTF-8"}
 	}
-	p := parser{hint: hintOf(name)}
-	for l := range lines(string(data)) {
+	p, text, first := parser{hint: hintOf(name)}, data, 1
+	signed, embedded := embeddedIn(data)
+	if embedded {
+		text, first = signed.Text, 3
+	}
+	for l := range lines(string(text), first) {
 		if err := p.take(l); err != nil {
 			return List{}, err
 		}
@@ -27,7 +31,13 @@ func Read(name string, data []byte) (List, error) {
 	if err := p.end(); err != nil {
 		return List{}, err
 	}
-	return List{p.rows, index(p.rows), p.lost, about(name), p.envelope.wrapped(), p.envelope.message()}, nil
+	switch {
+	case embedded && p.envelope.wrapped():
+		return List{}, &Error{first, "a signed message in a signed message"}
+	case !embedded:
+		signed = p.envelope.message()
+	}
+	return List{p.rows, index(p.rows), p.lost, about(name), signed}, nil
 }
 
 // A parser holds the state of one call of Read.
@@ -44,11 +54,12 @@ type line struct {
 	text   string
 }
 
-// lines splits a list into lines. It removes a byte order mark, and carriage returns at the ends of lines.
-func lines(list string) iter.Seq[line] {
+// lines splits a list into lines, and counts from first. It removes a byte order mark, and carriage returns at the ends
+// of lines.
+func lines(list string, first int) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		rest := strings.TrimPrefix(list, "\ufeff")
-		for n := 1; rest != ""; n++ {
+		for n := first; rest != ""; n++ {
 			var text string
 			text, rest, _ = strings.Cut(rest, "\n")
 			if !yield(line{n, strings.TrimSuffix(text, "\r")}) {

@@ -171,6 +171,31 @@ func TestNamesOfLists(t *testing.T) {
 	}
 }
 
+// What signify -S -e writes is a list with its signature; lines are counted from the first of the file.
+func TestEmbedded(t *testing.T) {
+	signature := "untrusted comment: verify with x.pub\n" + strings.Repeat("A", 98) + "A=\n"
+	text := "SHA256 (a) = " + h256 + "\r\n"
+	list := parse(t, "SHA256.sig", signature+text)
+	if got, want := told(list), []string{`3 sha-256 "a"`}; !slices.Equal(got, want) || !list.Wrapped() {
+		t.Errorf("got %q, wrapped %v; want %q", got, list.Wrapped(), want)
+	}
+	if m := list.Message(); string(m.Text) != text || string(m.Signature) != signature {
+		t.Errorf("the message is %q and %q", m.Text, m.Signature)
+	}
+	pgp := "-----BEGIN PGP SIGNED MESSAGE-----\n\n" + text +
+		"-----BEGIN PGP SIGNATURE-----\n\niQIz\n=xx\n-----END PGP SIGNATURE-----\n"
+	for name, tt := range map[string]struct{ data, want string }{
+		"signed twice": {signature + pgp, "line 3: a signed message in a signed message"},
+		"no text":      {signature, "no digest in it"},
+		"cut":          {signature[:60] + "\n" + text, "line 1: "},
+		"after":        {text + signature, "line 2: "},
+	} {
+		if _, err := readStrict("SHA256.sig", []byte(tt.data)); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
 // What is read of a list in a cleartext signature is what the signature speaks of, and nothing around it is read.
 func TestWrapped(t *testing.T) {
 	const begin, hash = "-----BEGIN PGP SIGNED MESSAGE-----\n", "Hash: SHA256\n"

@@ -52,15 +52,15 @@ type List struct {
 	byBase  map[string][]int // base name to rows, in order, without the nameless ones
 	lost    []*Error         // unreadable lines that may be about any file
 	about   string           // the file that the list is named after, or ""
-	wrapped bool
 	message Message
 }
 
-// A Message is a list inside a PGP cleartext signature (RFC 9580, section 7).
+// A Message is a signed message with a list: a PGP cleartext signature (RFC 9580, section 7), or what signify -S -e
+// writes.
 type Message struct {
 	// Text is the signed text. It consists of exactly the lines that the list was read from.
 	Text []byte
-	// Signature is the armored signature of Text.
+	// Signature is the signature of Text.
 	Signature []byte
 }
 
@@ -104,10 +104,10 @@ func (l List) Lines() iter.Seq2[Entry, *Error] {
 	}
 }
 
-// Wrapped reports whether the list stands in a PGP cleartext signature, which was not checked.
-func (l List) Wrapped() bool { return l.wrapped }
+// Wrapped reports whether the list is the text of a signed message, whose signature was not checked.
+func (l List) Wrapped() bool { return l.message.Signature != nil }
 
-// Message returns the cleartext signature around the list, or the zero value if the list has none. The text to be
+// Message returns the signed message around the list, or the zero value if the list has none. The text to be
 // verified is assembled from the lines that were parsed, so the two cannot differ. Text outside of the signature is an
 // error of Read.
 func (l List) Message() Message { return l.message }

@@ -1,0 +1,80 @@
+package signify
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"braid/verify"
+)
+
+const (
+	kindName = "signify"
+	option   = "keyring"
+)
+
+// Kind is signify.
+var Kind = &verify.SignatureKind{
+	Name: kindName, Article: "a",
+	Types:  []string{"application/x-signify"}, // none is registered
+	Beside: []string{".sig"},
+	Option: option,
+
+	Sniff:     sniff,
+	SniffKeys: sniffKeys,
+	NewTrust:  newTrust,
+	Read: func(data []byte, _ time.Time) ([]verify.SignatureResult, error) {
+		c, err := New(data, nil)
+		if err != nil {
+			return nil, err
+		}
+		return c.Signatures()
+	},
+	Describe: func(r verify.SignatureResult) string { return "key " + r.Key },
+}
+
+// sniff is Kind.Sniff. The third line of minisign's signatures is a comment, too.
+func sniff(data []byte) bool {
+	_, raw, rest, ok := split(data)
+	return ok && len(raw) == signatureSize && !bytes.HasPrefix(rest, []byte("trusted comment: "))
+}
+
+// sniffKeys is Kind.SniffKeys. The keys of minisign have the same form. Only the comments tell them apart, and a key
+// must check one kind of signatures only: the first of the two signatures of minisign is a good one of signify.
+// Signify's comment ends in "public key" or "secret key", and that of minisign has its name and ends in the key's id.
+func sniffKeys(data []byte) bool {
+	comment, _, _, _ := split(bytes.TrimSpace(data))
+	return !strings.Contains(comment, "minisign") && strings.HasSuffix(comment, " key")
+}
+
+// A Trust is a set of keys that may sign. The user named each of them.
+type Trust struct{ Keys []Key }
+
+// Kind implements [verify.Trust].
+func (t Trust) Kind() *verify.SignatureKind { return Kind }
+
+// Any implements [verify.Trust].
+func (t Trust) Any() bool { return len(t.Keys) > 0 }
+
+// Pinned implements [verify.Trust].
+func (t Trust) Pinned() bool { return len(t.Keys) > 0 }
+
+// Check implements [verify.Trust]. The caller has the text of a signed message as it is, so d.Text is ignored.
+func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) { return New(d.Data, t.Keys) }
+
+// newTrust is Kind.NewTrust. A pin says which one of the keys of a keyring counts, so that no other key does.
+func newTrust(k verify.Keys) (verify.Trust, error) {
+	var t Trust
+	for _, f := range k.Files {
+		key, err := ParseKey(f.Data)
+		switch {
+		case err != nil:
+			return nil, &verify.KeyError{Option: option, File: f.Name, Why: err.Error(), Hint: "signify -G writes it after -p"}
+		case len(k.Pins) > 0:
+			return nil, &verify.KeyError{Option: "pin",
+				Why: "names the OpenPGP key that counts, and " + f.Name + " is a key of signify"}
+		}
+		t.Keys = append(t.Keys, key)
+	}
+	return t, nil
+}

@@ -1,0 +1,3 @@
+untrusted comment: verify with key.pub
+RWSq5Qa2T4hkwWOqQwc0UydFfZXoHYQcoFRwRwDmtejKFmctfnZxlgV5oniFh6skWZ63DxacYvLGJHW/CfewITgPqBRo0zDfgQs=
+SHA256 (tool.tar) = 99e29f83703d695b9d2e446c6992c279ddb30a42bdd32a51f7b3e7c294d9198c

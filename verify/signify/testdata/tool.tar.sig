@@ -1,0 +1,2 @@
+untrusted comment: verify with key.pub
+RWSq5Qa2T4hkwSBoF8RIPr4y1FpOIRto3w2OqdLT+y/GB6MDGokIHp8S1Qaaj50YbVaQjZtNEg6nB1B7vlB9egSkU+PitZc2TA0=
