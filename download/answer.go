@@ -125,7 +125,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	}
 	if err := s.fits(o, x, st, a); err != nil {
 		if s.how == ongoing { // the server's facts count, whatever a mirror sent
-			s.heed(x.file)
+			s.heed(x)
 		}
 		return err
 	}

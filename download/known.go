@@ -148,6 +148,12 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	}
 }
 
+// hear adds the digests and the evidence that an answer of the asked server states beside those that bring the file.
+func (k *known) hear(x resolution) {
+	k.digests(x.file.Claims)
+	k.pin = k.pin.Raise(pinOf(x.own))
+}
+
 // digests adds digests of an authority. If recalled ones contradict them, these are dropped.
 func (k *known) digests(claims []verify.Claim) {
 	if len(k.recalled) > 0 && verify.Agree(k.recalled, claims) != nil {

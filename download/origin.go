@@ -50,7 +50,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		!(lacks == errNoDigest && s.carried.looking.hopeful()) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
 	}
-	if _, err := s.checkPin(o, x.file); err != nil {
+	if x.file, err = s.checkPin(o, x.file); err != nil {
 		return s.stop(err)
 	}
 	// An answer without a length may end before the size of an earlier one.
@@ -239,7 +239,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 		switch other := verify.Agree(s.ofServer(), x.file.Claims); {
 		case s.roleOf(o) != asOrigin, s.compareWithUser(o, x.file.Claims) != nil:
 		case other == nil:
-			s.heed(x.file)
+			s.heed(x)
 		case s.mayAnnounce(e.Hops, x.file.Claims):
 			s.next = x.file.Claims
 			s.end(fileChanged, changed(other.Error()))
@@ -288,9 +288,14 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 
 // heed adds the claims and the places that the server stated although it led to another file, or to none. No
 // authority has then stated the size of the file of new claims.
-func (s *session) heed(file metalink.File) {
+func (s *session) heed(x resolution) {
+	if s.originAnswered {
+		return
+	}
+	s.pin = s.pin.Raise(pinOf(x.own))
+	file := x.file
 	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.claims, file.Claims))
-	if s.originAnswered || !fresh && len(file.Mirrors) == 0 {
+	if !fresh && len(file.Mirrors) == 0 {
 		return
 	}
 	if fresh {

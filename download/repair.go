@@ -80,12 +80,12 @@ func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err err
 	case verify.Agree(s.req.Claims, claims) != nil: // before what is here is given up for that file
 		return false, s.compareWithUser(o, claims)
 	case verify.Agree(s.recalled, claims) != nil && verify.Agree(s.firm(), claims) == nil:
-		s.digests(claims)
+		s.hear(x.resolution)
 		return true, nil
 	case verify.Agree(s.firm(), claims) == nil:
 		s.file = x.file
 		s.addMirrors()
-		s.digests(claims)
+		s.hear(x.resolution)
 		return false, g.part.Begin(s.identity())
 	case s.mayAnnounce(x.answer.Hops, claims):
 		return false, &otherNowError{errOtherNow, claims}

@@ -173,7 +173,7 @@ func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inqu
 	}
 	g.document = err == nil && (x.nature == aDocument || g.req.inPlace(ctx, g.http, x.answer, prior.Size))
 	if err == nil && !g.document && g.req.role() == asOrigin {
-		g.carried.digests(x.file.Claims)
+		g.carried.hear(x.resolution)
 	}
 	return x, err
 }

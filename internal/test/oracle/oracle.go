@@ -105,8 +105,10 @@ func (j *judge) end() {
 	if done && c.LessProof {
 		j.pin = None
 	}
-	if done && !c.Unchanged && said(j.now, c.Digest, None) {
-		j.pin = max(j.pin, min(c.Rank, j.now[len(j.now)-1].rank))
+	for _, s := range j.now { // a redirect may lead to another server the next time
+		if done && !c.Unchanged && s.digest == c.Digest && s.by.Party == c.Asked {
+			j.pin = max(j.pin, min(c.Rank, s.rank))
+		}
 	}
 	came := slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Sent > 0 })
 	if came {
