@@ -28,6 +28,7 @@ type carried struct {
 	heads     int            // how often HEAD was asked
 	touched   int            // how often another program changed the part file
 	aside     string         // files that were set aside, as reported to Observe
+	opposed   []verify.Claim // the server's digests that contradict those of the request and ended this download
 	noRoom    error          // error for a size that does not fit and was given up; nil: none was
 	replaces  bool           // a file exists, and only the server can tell whether another one is newer
 	here      *state.Version // the known version of the existing file; nil: none

@@ -247,15 +247,6 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	}
 }
 
-// reinstated returns prior with the digests that a request denied and this one does not contradict. Claims of prior that
-// contradict those came from the request that denied them.
-func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
-	denied := against(prior.Denied, r.Claims)
-	again := without(prior.Denied, denied)
-	prior.Claims, prior.Denied = join(again, without(prior.Claims, against(prior.Claims, again))), denied
-	return prior
-}
-
 // against returns the claims that others contradict.
 func against(claims, others []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {

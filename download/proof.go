@@ -300,6 +300,8 @@ func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 		return nil
 	case s.req.Described != nil:
 		return otherDigest(o, err)
+	case s.roleOf(o) == asOrigin:
+		s.carried.opposed = claims
 	}
 	return s.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))
 }

@@ -25,6 +25,7 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 	case err == nil && verify.Agree(standingOf(prior), x.file.Claims) != nil: // the file changed
 		return prior, conflict
 	case err == nil && verify.Agree(g.req.Claims, x.file.Claims) != nil:
+		g.carried.opposed = x.file.Claims
 		return prior, g.fail(Mismatch, verify.Agree(g.req.Claims, x.file.Claims), hintOtherFile)
 	case err == nil && verify.Strong(x.file.Claims):
 		return prior, conflict
@@ -37,6 +38,36 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 	prior.Denied = join(prior.Denied, without(wrong, yieldingOf(prior)))
 	prior.Claims = without(prior.Claims, wrong)
 	return prior, nil
+}
+
+// keepOpposed records the digests that the server stated against those of the request, for a run that gives none.
+func (g *getter) keepOpposed() error {
+	if len(g.carried.opposed) == 0 {
+		return nil
+	}
+	err := g.part.Amend(func(id *partfile.Identity) { oppose(id, g.carried.opposed) })
+	if err != nil {
+		return local(err)
+	}
+	return nil
+}
+
+// reinstated returns prior with the digests that a request denied and this one does not contradict. Claims of prior that
+// contradict those came from the request that denied them.
+func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
+	denied := against(prior.Denied, r.Claims)
+	again := without(prior.Denied, denied)
+	prior.Claims, prior.Denied = join(again, without(prior.Claims, against(prior.Claims, again))), denied
+	return prior
+}
+
+// oppose adds the digests that the server states against those of the request to an identity. They take the place of
+// those that it stated before, unless these came over a more trusted channel.
+func oppose(id *partfile.Identity, claims []verify.Claim) {
+	said := join(standingOf(*id), id.Denied)
+	if len(without(against(said, claims), outranked(said, claims))) == 0 {
+		id.Denied = join(claims, without(id.Denied, outranked(id.Denied, claims)))
+	}
 }
 
 // withoutUser returns the claims that the user did not give.

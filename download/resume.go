@@ -375,7 +375,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 	}
 	g.part.SealWith(g.http.key)
 	if err = g.recover(ctx); err != nil || g.document {
-		return errors.Join(err, g.part.Close())
+		return errors.Join(err, g.keepOpposed(), g.part.Close())
 	}
 	g.carried.tellAside(&g.req, g.part)
 	return nil
@@ -386,10 +386,11 @@ func (g *getter) leave(failed error) error {
 	if g.upload != nil {
 		return storing{g}.leave(failed)
 	}
+	err := g.keepOpposed()
 	if !g.req.hasName() || !g.useful && !g.unproven {
-		return g.part.Discard()
+		return errors.Join(err, g.part.Discard())
 	}
-	err := g.part.Close() // it may void some bytes
+	err = errors.Join(err, g.part.Close()) // it may void some bytes
 	g.kept, g.keptAt = g.part.Kept()
 	if errors.As(err, &g.moved) {
 		return nil // explain reports it

@@ -57,6 +57,41 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestAmend_Rule34: what is known of the bytes of an earlier run is recorded whether or not they are of use. A record without
+// this user's seal gets none by that.
+func TestAmend_Rule34(t *testing.T) {
+	dir := t.TempDir()
+	key := OpenKey(fsys.OS, in(dir, "key"))
+	must(t, key.Make())
+	amend := func(k *Key, useless bool) Left {
+		f := open(t, dir)
+		f.SealWith(k)
+		if useless {
+			must(t, f.Reset("another file"))
+		}
+		must(t, f.Amend(func(id *Identity) { id.Size++ }))
+		must(t, f.Close())
+		l, _, err := Look(fsys.OS, dir, "x")
+		must(t, err)
+		return l
+	}
+	f := open(t, dir)
+	f.SealWith(key)
+	must(t, f.Begin(Identity{URL: "https://a.example/x", Size: 4000}))
+	put(t, f, content(1000), 500)
+	must(t, f.Close())
+	for i, useless := range []bool{false, true} {
+		if l := amend(key, useless); l.Identity.Size != 4001+int64(i) || !l.SealedBy(key) || l.Have.Len() != 1000 {
+			t.Errorf("%+v", l)
+		}
+	}
+	other := OpenKey(fsys.OS, in(dir, "other"))
+	must(t, other.Make())
+	if l := amend(other, false); l.Identity.Size != 4002 || !l.SealedBy(key) {
+		t.Errorf("%+v", l)
+	}
+}
+
 // TestListCutPart: a journal may list bytes beyond the end of the part file.
 func TestListCutPart(t *testing.T) {
 	dir := t.TempDir()

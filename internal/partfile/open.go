@@ -127,7 +127,7 @@ func (f *File) inherit(h history) error {
 	if err := f.journal.file.Truncate(h.size); err != nil {
 		return err
 	}
-	f.journal.size = h.size
+	f.journal.size, f.journal.identity = h.size, h.payload
 	f.prior = h
 	f.ledger.enter(inherited)
 	return errors.Join(f.part.Chmod(0o600), f.recordInfo())

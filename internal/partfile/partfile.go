@@ -115,6 +115,24 @@ func (f *File) Begin(id Identity) error {
 	return nil
 }
 
+// Amend changes the recorded identity of the bytes here, also of those of an earlier run, whatever became of them. It does
+// nothing if the key has not sealed that record.
+func (f *File) Amend(change func(*Identity)) error {
+	if f.temporary() || !f.key.fits(f.name, f.journal.identity) {
+		return nil
+	}
+	id, err := decodeIdentity(f.journal.identity)
+	if err != nil {
+		return err
+	}
+	change(&id)
+	payload, err := id.encode()
+	if err != nil {
+		return err
+	}
+	return f.journal.begin(f.key.sealed(f.name, payload))
+}
+
 // WriteAt writes those bytes of p that were not written yet, and returns their number. The other bytes count as
 // duplicates, even if their writer has not finished. After an error WriteAt may be called again.
 func (f *File) WriteAt(p []byte, off int64) (fresh int, err error) {
@@ -134,8 +152,12 @@ func (f *File) WriteWhile(p []byte, off int64, may func() bool, theirs *byterang
 	rest := byterange.Range{Start: off, End: off + int64(len(p))}
 	for !rest.Empty() {
 		gap, phase := f.ledger.claim(rest, may)
-		if phase != writing {
-			return fresh, f.notWriting(phase)
+		switch phase {
+		case writing:
+		case closed:
+			return fresh, f.closedError("write")
+		default:
+			return fresh, &StateError{f.Path(), "written to before Begin"}
 		}
 		if gap.Empty() {
 			if !may() {
@@ -165,13 +187,6 @@ func (f *File) fill(gap byterange.Range, p []byte) (n int, err error) {
 		err = f.journal.flush(f.ledger, runSize)
 	}
 	return n, err
-}
-
-func (f *File) notWriting(p phase) error {
-	if p == closed {
-		return f.closedError("write")
-	}
-	return &StateError{f.Path(), "written to before Begin"}
 }
 
 func (f *File) undecided() error {

@@ -80,12 +80,18 @@ func (j *judge) violated(p int, what string) {
 // end updates the state for the next command.
 func (j *judge) end() {
 	c := j.c
-	if n := len(j.now); n > 0 {
-		j.last = j.now[n-1]
+	// A redirect counts with the answer that it leads to, and that of a mirror may belong to another request.
+	heard := slices.DeleteFunc(slices.Clone(j.now), func(s statement) bool {
+		return c.Cut != "" && slices.Contains(c.Mirrors, s.by.To)
+	})
+	if len(j.now) > 0 {
 		j.sealed, j.stored = false, false
 	}
+	if n := len(heard); n > 0 {
+		j.last = heard[n-1]
+	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
-	if len(j.now) > 0 && c.Cut != "kill" {
+	if len(heard) > 0 && c.Cut != "kill" {
 		j.sealed = len(c.After.Part) > 0 && !c.Pipe && !(c.Refresh && c.Code != 0) // a failed refresh changed nothing
 	}
 	// With another digest from the user and no statement in this command, the user named another version.
