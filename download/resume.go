@@ -121,7 +121,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 // checked. Otherwise the URL must be the same and a validator unchanged.
 func goesOnFrom(want, prior partfile.Identity) error {
 	now, then := identityView(want), identityView(prior)
-	if prior.SizeBy != "" || want.SizeBy != "" {
+	if prior.SizeBy != "" || want.SizeBy != "" || verify.Strong(common(prior.Given(), want.Claims)) { // it was a guess
 		then.Size = -1
 	}
 	v := version.Compare(then, now)
