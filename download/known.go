@@ -339,13 +339,6 @@ func (st statement) describe(id partfile.Identity) partfile.Identity {
 	return id
 }
 
-// confirms reports whether the server still has the version of an earlier run, by its ETag.
-func (st statement) confirms(prior partfile.Identity) bool {
-	then := identityView(prior)
-	then.Digests = nil
-	return version.Compare(then, st.view()).Judgment == version.Same
-}
-
 // viewOf returns the facts of a mirror's answer about its own copy.
 func viewOf(a source.Answer) version.View {
 	return version.View{Size: a.Size, Digests: a.Claims, ETag: metalink.StrongETag(a.ETag), Host: a.Host,

@@ -29,8 +29,6 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 		return prior, g.fail(Mismatch, verify.Agree(g.req.Claims, x.file.Claims), hintOtherFile)
 	case err == nil && verify.Strong(x.file.Claims):
 		return prior, conflict
-	case err == nil && x.statement().confirms(prior):
-		return prior, g.fail(Mismatch, conflict, hintOtherFile)
 	case want.URLSum != prior.URLSum:
 		return prior, conflict
 	}
