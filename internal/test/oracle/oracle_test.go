@@ -149,3 +149,24 @@ func TestAuthority(t *testing.T) {
 		}
 	}
 }
+
+// TestResumed: "parts resume" repeats what the download required and the digest of its list, and need not succeed
+// against them.
+func TestResumed(t *testing.T) {
+	list := Answer{Kind: List, Party: "a", Status: 200, Digest: SHA256(wrong)}
+	for name, change := range map[string]func(c *Command){
+		"":                     func(*Command) {},
+		"a signature required": func(c *Command) { c.Require = "signature" },
+		"another digest":       func(c *Command) { c.List, c.Answers = "a", append(c.Answers, list) },
+	} {
+		s := good()
+		s.interrupted()
+		change(&s.Commands[0])
+		s.second(func(c *Command) {
+			c.Do, c.Code, c.Rank, c.Digest, c.After, c.Answers = "resume", 11, None, "", c.Before, nil
+		})
+		if got := Judge(s); (len(got) == 0) != (name != "") {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}

@@ -170,7 +170,7 @@ func (j *judge) arrives() {
 		return
 	}
 	asked := c.Places[c.Asked]
-	if c.Key || c.List != "" && len(j.listed) == 0 || c.Document == "url" && len(j.now) == 0 {
+	if c.Key || j.needsKey() || c.List != "" && len(j.listed) == 0 || c.Document == "url" && len(j.now) == 0 {
 		return // a signature, a list or the document may be missing or wrong
 	}
 	want := c.User
@@ -213,11 +213,20 @@ func (j *judge) arrives() {
 	}
 }
 
-// resumable reports whether "parts resume" can continue. The journal must not contain another digest of the user, which
-// would be used.
+// resumable reports whether "parts resume" can continue. The journal must not contain another digest of the user or of
+// a list that the user named, which would be used.
 func (j *judge) resumable(want string) bool {
 	other := func(d string) bool { return d != want }
-	return j.c.Before.Journal && j.sealed && len(j.c.Before.Part) > 0 && !slices.ContainsFunc(j.users, other)
+	listed := func(s statement) bool { return s.by.Kind == List && other(s.digest) }
+	return j.c.Before.Journal && j.sealed && len(j.c.Before.Part) > 0 &&
+		!slices.ContainsFunc(j.users, other) && !slices.ContainsFunc(j.said, listed)
+}
+
+// needsKey reports whether a signature is required, which fails without a key (rule 51). The command "parts resume"
+// repeats what the download required.
+func (j *judge) needsKey() bool {
+	required := func(c Command) bool { return c.Require == "signature" }
+	return required(*j.c) || j.c.Do == "resume" && slices.ContainsFunc(j.Commands[:j.k], required)
 }
 
 // vouched reports whether a digest of the user decides in this command. The command "parts resume" repeats it.
