@@ -170,3 +170,21 @@ func TestResumed(t *testing.T) {
 		}
 	}
 }
+
+// TestDowngrade_Rule26: a redirect from https to http needs a digest by https, also behind one from http to https.
+func TestDowngrade_Rule26(t *testing.T) {
+	for digest, want := range map[string]int{"": 1, SHA256(right): 0} {
+		s := good()
+		s.HTTPS = map[string]bool{"t": true}
+		c := &s.Commands[0]
+		c.Rank, c.Took = HTTP, time.Second
+		if c.Answers[0].Party, c.Answers[0].Digest = "n", ""; digest == "" {
+			c.Rank, c.Digest = None, ""
+		}
+		way := []Answer{{Party: "a", Status: 302, To: "t"}, {Party: "t", Status: 302, To: "n", Digest: digest}}
+		c.Answers = append(way, c.Answers...)
+		if got := Judge(s); len(got) != want {
+			t.Errorf("digest %.4q: %v", digest, got)
+		}
+	}
+}

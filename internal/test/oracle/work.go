@@ -233,12 +233,15 @@ func (j *judge) needsKey() bool {
 func (j *judge) vouched() bool { return j.c.User != "" || j.c.Do == "resume" && len(j.users) > 0 }
 
 // steppedDown reports whether a redirect from https to http was followed although neither the user gave a digest nor an
-// authority over https. Nothing is checked where the target was asked for another reason.
+// authority over https (rule 26). In this command an answer over https counts whatever led to it: if the user typed
+// http, the digest has no higher rank than that, and the redirect leads no lower. Nothing is checked where the target was
+// asked for another reason.
 func (j *judge) steppedDown() bool {
 	c := j.c
 	links := func(c Command) bool { return slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Links }) }
 	https := func(s statement) bool { return s.rank == HTTPS }
-	if j.vouched() || slices.ContainsFunc(j.said, https) || slices.ContainsFunc(j.Commands, links) {
+	over := func(s statement) bool { return j.channel(s.by.Party) == HTTPS }
+	if j.vouched() || slices.ContainsFunc(j.said, https) || slices.ContainsFunc(j.now, over) || slices.ContainsFunc(j.Commands, links) {
 		return false
 	}
 	var targets []string
