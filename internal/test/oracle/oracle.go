@@ -208,11 +208,12 @@ func (j *judge) older(s statement) bool {
 	return j.c.Newer && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date
 }
 
-// oneVersion checks P2.
+// oneVersion checks P2. Bytes that have a digest of the user or of an authority are one version, whoever has them as a
+// whole.
 func (j *judge) oneVersion() {
 	c := j.c
 	got := j.made()
-	if c.Do == "verify" || c.Rename || c.Continued || c.Unchanged || got == nil || slices.Contains(j.users, j.sum(got)) {
+	if c.Do == "verify" || c.Rename || c.Continued || c.Unchanged || got == nil || j.vouches(j.sum(got), None) {
 		return
 	}
 	for _, content := range j.Contents {

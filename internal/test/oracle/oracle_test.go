@@ -188,3 +188,18 @@ func TestDowngrade_Rule26(t *testing.T) {
 		}
 	}
 }
+
+// TestWhole: parts of several servers are a version if an authority's digest is theirs as a whole.
+func TestWhole(t *testing.T) {
+	for digest, want := range map[string]int{"": 1, SHA256(right): 0} {
+		s := good()
+		s.Contents = map[string][]byte{"0": half, "1": wrong}
+		c := &s.Commands[0]
+		if c.Answers[0].Digest = digest; digest == "" {
+			c.Rank, c.Digest = None, ""
+		}
+		if got := Judge(s); len(got) != want {
+			t.Errorf("digest %.4q: %v", digest, got)
+		}
+	}
+}
