@@ -179,9 +179,11 @@ func (j *judge) known() string {
 	return ""
 }
 
-// vouches reports whether an authority of at least that rank stated the digest, in this command or before.
+// vouches reports whether an authority of at least that rank stated the digest, in this command or before. What a key of
+// the user has signed is the user's word, also later, when -N keeps the file.
 func (j *judge) vouches(digest string, rank int) bool {
-	return slices.Contains(j.users, digest) || said(j.said, digest, rank)
+	signed := j.c.Newer && j.c.Unchanged && j.proven.rank == Signed && j.Signed[digest]
+	return signed || slices.Contains(j.users, digest) || said(j.said, digest, rank)
 }
 
 func said(all []statement, digest string, rank int) bool {

@@ -203,3 +203,19 @@ func TestWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestSignedBefore: a file that the user's key has signed is proven by the user later, when -N keeps it.
+func TestSignedBefore(t *testing.T) {
+	for signed, want := range map[string]int{SHA256(right): 0, SHA256(wrong): 2} {
+		s := good()
+		s.Signed = map[string]bool{signed: true}
+		c := &s.Commands[0]
+		c.Newer, c.Key, c.Rank, c.Digest, c.Answers[0].Digest = true, true, Signed, "", ""
+		s.second(func(c *Command) {
+			c.Newer, c.Unchanged, c.Rank, c.Answers = true, true, User, nil
+		})
+		if got := Judge(s); len(got) != want {
+			t.Errorf("signed %.4q: %v", signed, got)
+		}
+	}
+}
