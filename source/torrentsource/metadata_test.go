@@ -55,3 +55,33 @@ func relay(conn net.Conn, peer string, mute bool) {
 	}()
 	io.Copy(to, conn)
 }
+
+// TestHangUp: only a connection to a peer that brought too little for a whole turn is closed.
+func TestHangUp(t *testing.T) {
+	w := &ways{}
+	open := func(peer bool) *wire {
+		conn, other := net.Pipe()
+		t.Cleanup(func() { other.Close() })
+		c := &wire{Conn: conn, ways: w, peer: peer}
+		w.hold(c)
+		return c
+	}
+	idle, busy, tracker := open(true), open(true), open(false)
+	turn := func(want ...*wire) {
+		t.Helper()
+		w.hangUp(1000)
+		if len(w.open) != len(want) {
+			t.Errorf("%d connections are open, want %d", len(w.open), len(want))
+		}
+		for _, c := range want {
+			if _, ok := w.open[c]; !ok {
+				t.Error("a connection is closed that was to stay")
+			}
+		}
+	}
+	turn(idle, busy, tracker)
+	young := open(true)
+	busy.came.Add(1000)
+	turn(young, busy, tracker)
+	turn(tracker)
+}

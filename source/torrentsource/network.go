@@ -95,14 +95,20 @@ func (w *ways) forget(c interface{ Close() error }) {
 	delete(w.open, c)
 }
 
-// hangUp closes the connections to peers that have brought less than least bytes since it was called last.
+// hangUp closes the connections to peers that were open when it was called last, and have brought less than least bytes
+// since.
 func (w *ways) hangUp(least int64) {
 	w.mu.Lock()
 	var idle []*wire
 	for c := range w.open {
-		if c, ok := c.(*wire); ok && c.peer && c.came.Swap(0) < least {
+		c, ok := c.(*wire)
+		if !ok || !c.peer {
+			continue
+		}
+		if c.came.Swap(0) < least && c.known {
 			idle = append(idle, c)
 		}
+		c.known = true
 	}
 	w.mu.Unlock()
 	for _, c := range idle {
@@ -127,6 +133,8 @@ type wire struct {
 	ways *ways
 	peer bool         // otherwise it is to a tracker
 	came atomic.Int64 // bytes read since the last call of hangUp
+
+	known bool // it was open then; guarded by ways.mu
 }
 
 // Read counts the bytes for the client's limit.

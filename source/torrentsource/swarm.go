@@ -310,7 +310,8 @@ func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.
 	w.addPlaces([][]string{m.Trackers}, m.Peers)
 	late := time.NewTimer(2 * c.timeout())
 	defer late.Stop()
-	idle := time.NewTicker(c.timeout() / 6)
+	turn := max(c.timeout()/6, leastTurn)
+	idle := time.NewTicker(turn)
 	defer idle.Stop()
 	for waiting := true; waiting; {
 		select {
@@ -320,7 +321,7 @@ func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.
 			return metainfo.Torrent{}, ctx.Err()
 		case <-idle.C:
 			// The library asks a peer once for each connection. A peer that is still checking its file does not answer.
-			w.ways.hangUp(leastMetadata)
+			w.ways.hangUp(int64(leastMetadata * turn.Seconds()))
 		case <-late.C:
 			waiting = false
 		}
@@ -331,8 +332,11 @@ func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.
 	return metainfo.Torrent{}, errNoPeer
 }
 
-// leastMetadata is the number of bytes in a sixth of the timeout below which a peer is connected to again: half of a
-// piece of metadata (BEP 9).
-const leastMetadata = 8 << 10
+// A peer that brings less than leastMetadata bytes a second is connected to again: in a turn of a sixth of the default
+// timeout that is half of a piece of metadata (BEP 9). A turn is not shorter than some round trips to a distant peer.
+const (
+	leastMetadata = 8 << 10 / 5
+	leastTurn     = time.Second
+)
 
 var errNoPeer = errors.New("no peer with the torrent was found")
