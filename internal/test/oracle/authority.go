@@ -30,6 +30,9 @@ func (j *judge) begin() {
 	default:
 		j.broken = j.broken || c.Damage != ""
 	}
+	if c.Turn != j.turn { // it does not know what the other has stored
+		j.turn, j.stored, j.proven, j.date = c.Turn, false, statement{}, ""
+	}
 	if c.User != "" {
 		j.users = append(j.users, c.User)
 	}

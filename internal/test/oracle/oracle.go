@@ -25,6 +25,7 @@ type judge struct {
 	proven statement          // evidence for the file in place
 	size   int64              // the newest that an authority stated
 	other  bool               // which is not the one before, so that the file has changed
+	turn   bool               // these three are stored by a watch
 	date   string             // that the server sent for the file in place
 	pin    int                // rank of the evidence that the URL offered before
 	broken bool               // a file was damaged, so that work may be lost
@@ -263,6 +264,10 @@ func (j *judge) falseTag() bool {
 func (j *judge) noStepDown() {
 	c := j.c
 	same := bytes.Equal(c.Before.Final, c.After.Final) && (c.Before.Final == nil) == (c.After.Final == nil)
+	most := User
+	if c.Turn { // a watch stores that a file was proven, and its pins store over what (rule 54)
+		most = HTTP
+	}
 	switch {
 	case same:
 	case c.Cut == "" && c.Code != 0:
@@ -271,7 +276,7 @@ func (j *judge) noStepDown() {
 	case c.Do == "repair", c.Overwrite:
 	case !c.Newer && !c.Continue:
 		j.violated(3, "a file was replaced that was to stay")
-	case c.Cut == "" && c.Rank < j.proven.rank && !c.LessProof:
+	case c.Cut == "" && c.Rank < min(j.proven.rank, most) && !c.LessProof:
 		j.violated(3, "a proven file was replaced by one of less proof")
 	}
 }

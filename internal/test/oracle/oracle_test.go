@@ -219,3 +219,22 @@ func TestSignedBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestTurn: a watch does not replace what it has proven by what nothing proves. What -N has proven it does not know.
+func TestTurn(t *testing.T) {
+	for before, want := range map[bool]int{true: 1, false: 0} {
+		s := good()
+		s.Contents["0"], s.Contents["1"] = wrong, right
+		first := &s.Commands[0]
+		first.Newer, first.Turn, first.Answers[0].Digest = true, before, ""
+		first.User = SHA256(right) // and not the next time
+		first.Rank, first.Digest = User, first.User
+		s.second(func(c *Command) {
+			c.Newer, c.Turn, c.After.Final, c.Rank, c.Digest = true, true, wrong, None, ""
+			c.Answers[0].Digest = ""
+		})
+		if got := Judge(s); len(got) != want {
+			t.Errorf("by a watch %t: %v", before, got)
+		}
+	}
+}

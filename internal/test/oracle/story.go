@@ -47,6 +47,7 @@ type Command struct {
 	Key                                     bool   // the user trusts a key
 	Mirrors                                 []string
 	Overwrite, Newer, Rename, Refresh, Pipe bool             // replace a file, or an older one; write into a pipe
+	Turn                                    bool             // of a watch: Newer, with a memory of its own
 	Continue, LessProof                     bool             // accept samples; accept less proof than before
 	Damage, Cut                             string           // damage to files before the command; interrupt or kill
 	Places                                  map[string]Place // the servers during the command

@@ -19,6 +19,10 @@ func generate(seed uint64) *World {
 	w := m.world()
 	proofs := &maker{Rand: rand.New(rand.NewPCG(seed, 0x70726f6f6673)), w: w, names: m.names}
 	proofs.proofs()
+	daemons := &maker{Rand: rand.New(rand.NewPCG(seed, 0x6461656d6f6e)), w: w, names: m.names}
+	daemons.daemons()
+	watches := &maker{Rand: rand.New(rand.NewPCG(seed, 0x7761746368)), w: w, names: m.names}
+	watches.watches()
 	return w
 }
 
@@ -262,6 +266,39 @@ func (m *maker) ends() {
 		case 2:
 			event := pick(m, "asked", "write", "sync", "rename to", "remove", "create", "sync folder", "fdatasync")
 			c.End = how + ":" + event + ":" + strconv.Itoa(1+m.IntN(pick(m, 1, 2, 4, 20)))
+		}
+	}
+}
+
+// daemons has a daemon try again in an eighth of the worlds: what failed or was held back comes again, as with -c, in the
+// same process. They have their own chance, too.
+func (m *maker) daemons() {
+	if !m.one(8) {
+		return
+	}
+	w := m.w
+	for k := range w.Commands[1:] {
+		before, c := w.Commands[k], &w.Commands[k+1]
+		if c.Same = before.Do == "get" && c.Damage == ""; c.Same && !m.one(3) {
+			end := c.End
+			*c = before
+			c.Same, c.End, c.Damage, c.Continue = true, end, "", !before.Refresh && m.one(2)
+		}
+	}
+}
+
+// watches makes the commands of a twelfth of the worlds turns of a watch, which demand the same each time.
+func (m *maker) watches() {
+	if !m.one(12) {
+		return
+	}
+	first := m.w.Commands[0]
+	for k := range m.w.Commands {
+		if c := &m.w.Commands[k]; c.Do == "get" {
+			*c = Command{
+				Do: "get", Turn: true, Require: first.Require, Mirrors: first.Mirrors, List: first.List, Key: first.Key,
+				Same: c.Same, Slowly: c.Slowly, End: c.End, Damage: c.Damage,
+			}
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (m *maker) changeParty() {
 func (m *maker) changeCommand() {
 	w := m.w
 	c := &w.Commands[m.IntN(len(w.Commands))]
-	switch m.IntN(10) {
+	switch m.IntN(12) {
 	case 0:
 		c.Sha, c.Doc = pick(m, "", "0", "1", "x"), ""
 	case 1:
@@ -96,6 +96,10 @@ func (m *maker) changeCommand() {
 		if c.Do == "get" {
 			c.Key = !c.Key
 		}
+	case 10:
+		c.Same = !c.Same
+	case 11:
+		m.turns()
 	case 6:
 		how := pick(m, "interrupt", "kill")
 		c.End = pick(m, "", fmt.Sprintf("%s:bytes:%d", how, 1+m.IntN(w.Sizes[0])), fmt.Sprintf("%s:asked:%d", how, 1+m.IntN(8)),
@@ -109,4 +113,13 @@ func (m *maker) sayAndSign() {
 	f := &p.Faces[m.IntN(len(p.Faces))]
 	f.Says = pick(m, f.has(), "0", "1", "")
 	f.Signs = pick(m, f.has(), "0", "1", "x0", "")
+}
+
+// turns makes what replaces an older file turns of a watch.
+func (m *maker) turns() {
+	for k := range m.w.Commands {
+		if c := &m.w.Commands[k]; c.Do == "get" && c.Doc == "" && !c.Refresh && !c.Pipe && !c.Rename {
+			c.Turn, c.Newer, c.Overwrite, c.Continue = true, false, false, false
+		}
+	}
 }

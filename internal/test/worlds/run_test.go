@@ -1,13 +1,10 @@
 package worlds
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"math"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,13 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"braid/download"
-	"braid/download/state"
 	"braid/internal/fsys"
 	"braid/internal/test/fsystest"
 	"braid/internal/test/oracle"
-	"braid/source/httpsource"
-	"braid/verify"
 )
 
 const (
@@ -42,6 +35,8 @@ type run struct {
 	renames bool   // files of other names are to be expected
 	dirs    string // where such folders are
 	kills   int
+	process *process // of the last command
+	watched recorded
 }
 
 // tell lets a world's story happen, and returns what happened.
@@ -205,7 +200,7 @@ func (r *run) command(k int) oracle.Command {
 	r.disk.Settle()
 	c := oracle.Command{
 		Do: cmd.Do, Asked: "a", Require: cmd.Require, User: r.w.digest(cmd.Sha, ""), Mirrors: list(cmd.Mirrors),
-		Overwrite: cmd.Overwrite, Newer: cmd.Newer, Continue: cmd.Continue, LessProof: cmd.LessProof, Refresh: cmd.Refresh,
+		Overwrite: cmd.Overwrite, Newer: cmd.Newer || cmd.Turn, Turn: cmd.Turn, Continue: cmd.Continue, LessProof: cmd.LessProof, Refresh: cmd.Refresh,
 		Rename: cmd.Rename, Pipe: cmd.Pipe, Damage: cmd.Damage, Document: cmd.Doc, List: cmd.List, Key: cmd.Key,
 		Places: map[string]oracle.Place{}, Before: r.files(),
 	}
@@ -227,10 +222,7 @@ func (r *run) command(k int) oracle.Command {
 		}
 		return nil
 	})
-	u := &user{run: r, cmd: cmd, c: &c, files: files, http: &httpsource.Client{Transport: n}}
-	if cmd.Slowly {
-		u.http.HostRate = func(*url.URL) float64 { return 0.05 }
-	}
+	u := &user{run: r, cmd: cmd, c: &c, files: files, process: r.enter(cmd, n)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -247,7 +239,7 @@ func (r *run) command(k int) oracle.Command {
 		}
 	}
 	cancel(nil)
-	u.http.CloseIdle()
+	u.process.http.CloseIdle()
 	synctest.Wait()
 	c.Took = time.Since(n.began)
 	c.Answers = n.log()
@@ -257,142 +249,11 @@ func (r *run) command(k int) oracle.Command {
 		c.Cut = ""
 	}
 	if c.Cut == "kill" {
-		r.disk, r.state = cut.killed, cut.state
+		r.disk, r.state, r.process = cut.killed, cut.state, nil
 	}
 	c.After = r.files()
 	if r.renames {
 		c.Kept = 0 // of which file is not known
 	}
 	return c
-}
-
-// A user is one command, as the command line makes its requests.
-type user struct {
-	*run
-	cmd    Command
-	c      *oracle.Command
-	files  fsys.FS
-	http   *httpsource.Client
-	client *download.Client
-}
-
-func (u *user) do(ctx context.Context) {
-	u.client = &download.Client{
-		HTTP: u.http, State: &state.Store{Dir: filepath.Join(u.state, "state")},
-		JournalKey: filepath.Join(u.state, "key"), MinSplit: 16 << 10,
-	}
-	if err := os.MkdirAll(u.client.State.Dir, 0o700); err != nil {
-		panic(err)
-	}
-	defer u.client.State.Save()
-	switch u.cmd.Do {
-	case "get":
-		q := u.request()
-		if err := u.trust(ctx, &q); err != nil {
-			u.ended(err)
-			return
-		}
-		u.get(ctx, q)
-	case "resume":
-		u.resume(ctx)
-	case "verify", "repair":
-		u.verify(ctx)
-	}
-}
-
-func (u *user) request() download.Request {
-	q := download.Request{
-		URL: parse(u.w.url("a")), Dir: folder, Require: requirements[u.cmd.Require], Claims: u.claims(),
-		Overwrite: u.cmd.Overwrite, Rename: u.cmd.Rename, Continue: u.cmd.Continue,
-		Refresh: u.cmd.Refresh, LessProof: u.cmd.LessProof, IfNewer: u.cmd.Newer,
-	}
-	if u.cmd.Refresh {
-		q.Name = fileName
-	}
-	if *story != "" {
-		q.Observe = show
-	}
-	if u.cmd.Login {
-		q.User = url.UserPassword("user", password)
-	}
-	for _, m := range list(u.cmd.Mirrors) {
-		q.Mirrors = append(q.Mirrors, parse(u.w.url(m)))
-	}
-	return q
-}
-
-func (u *user) claims() []verify.Claim {
-	if u.cmd.Sha == "" {
-		return nil
-	}
-	claim, err := verify.Hex(u.w.digest(u.cmd.Sha, ""))
-	if err != nil {
-		panic(err)
-	}
-	claim.Field = "--sha256"
-	return []verify.Claim{claim}
-}
-
-var requirements = map[string]download.Require{"": download.RequireNothing, "digest": download.RequireDigest, "signature": download.RequireSignature}
-
-func parse(s string) *url.URL {
-	u, err := url.Parse(s)
-	if err != nil {
-		panic(err)
-	}
-	return u
-}
-
-func (u *user) get(ctx context.Context, q download.Request) {
-	var out bytes.Buffer
-	if u.cmd.Pipe {
-		q.Stream, q.Dir = io.Writer(&out), ""
-	}
-	result, err := u.client.Get(ctx, q)
-	u.c.Output = out.Bytes()
-	u.ended(err)
-	if err != nil {
-		return
-	}
-	u.c.Unchanged = result.AlreadyComplete || result.NotModified
-	u.c.Continued, u.c.Compared = result.Continued, result.Compared > 0
-	u.proof(result.Proof)
-}
-
-func (u *user) verify(ctx context.Context) {
-	q := u.request()
-	q.Name, q.Overwrite, q.IfNewer = fileName, false, false
-	if q.Require == download.RequireNothing {
-		q.Require = download.RequireDigest
-	}
-	v, err := u.client.Verify(ctx, q)
-	if err != nil && u.cmd.Do == "repair" && v.Repairable() && ctx.Err() == nil {
-		var result download.Result
-		result, err = u.client.Repair(ctx, v, nil)
-		u.proof(result.Proof)
-	} else if err == nil {
-		u.c.Unchanged = true
-		u.proof(v.Proof)
-	}
-	u.ended(err)
-}
-
-// codes are the exit codes of kinds.
-var codes = map[download.Kind]int{
-	download.Other: 1, download.Usage: 2, download.Local: 3, download.Network: 4, download.TLS: 5, download.Auth: 6,
-	download.Protocol: 7, download.Refused: 8, download.NoKey: 9, download.BadSignature: 10, download.Mismatch: 11,
-	download.NoEvidence: 12, download.Budget: 13, download.Limit: 14, download.Interrupted: 130,
-}
-
-func (u *user) ended(err error) {
-	if err == nil {
-		return
-	}
-	u.c.Code = 1
-	if e, ok := errors.AsType[*download.Error](err); ok {
-		u.c.Code, u.c.Kept = codes[e.Kind], e.Kept
-		if u.c.Code == 0 {
-			u.c.Code = 1
-		}
-	}
 }

@@ -61,6 +61,7 @@ type Command struct {
 	Sha       string // content whose digest is given, with resume in a list; x is of none
 	Mirrors   string // with commas
 	Newer     bool
+	Turn      bool // of a watch
 	Overwrite bool
 	Continue  bool
 	Refresh   bool
@@ -68,6 +69,7 @@ type Command struct {
 	Pipe      bool
 	LessProof bool
 	Login     bool   // a password for the server
+	Same      bool   // it is in the process of the command before, as a daemon tries again
 	Slowly    bool   // each host gets a request in 20 seconds
 	End       string // interrupt or kill, and when: kill:bytes:30000, interrupt:asked:7, kill:rename to:1
 	Damage    string // before: key, state, part, journal, final, remove, clock
