@@ -3,13 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -137,6 +134,19 @@ var houses = map[string]house{
 		"internal/watch", "metalink/metainfo", "source",
 	}},
 
+	"internal/render": {imports: []string{
+		"byterange", "download", "internal/fsys", "internal/hook", "internal/mailbox", "internal/option",
+		"internal/partfile", "internal/problem", "internal/report", "metalink", "source", "verify",
+		"github.com/schollz/progressbar/v3", "golang.org/x/sys/windows", "golang.org/x/term",
+	}},
+
+	"internal/hook": {imports: []string{
+		"download", "internal/fsys", "internal/mailbox", "internal/option", "internal/partfile", "internal/program",
+		"objectstore", "source", "verify",
+	}},
+
+	"internal/mailbox": {},
+
 	"internal/watch": {imports: []string{
 		"address", "antenna", "antenna/feed", "daemon", "daemon/queue", "download", "download/state", "fleet",
 		"fleet/jetstream", "internal/fsys", "internal/job", "internal/listen", "internal/mask", "internal/option",
@@ -151,10 +161,10 @@ var houses = map[string]house{
 	"cli": {imports: []string{
 		"address", "agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "byterange", "daemon",
 		"daemon/queue", "daemon/rpc", "download", "download/state", "fleet", "fleet/jetstream", "internal/feedtext",
-		"internal/fsys", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
-		"internal/program", "internal/report", "internal/service", "internal/watch", "internal/worker", "metalink",
+		"internal/fsys", "internal/hook", "internal/job", "internal/listen", "internal/option", "internal/partfile",
+		"internal/problem", "internal/render", "internal/service", "internal/watch", "internal/worker", "metalink",
 		"metalink/metainfo", "objectstore", "serve", "source", "source/httpsource", "verify", "verify/openpgp",
-		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
+		"github.com/urfave/cli/v2", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 
@@ -349,51 +359,4 @@ func enterDir(module fs.FS, name string, d fs.DirEntry) error {
 		return fs.SkipDir
 	}
 	return nil
-}
-
-// checkFile reports what a file that is not a test imports or uses against its row, and notes in used what it imports.
-func checkFile(name string, src []byte, row house, used map[string]bool) (problems []string, err error) {
-	file, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	timeName := ""
-	for _, spec := range file.Imports {
-		p, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if p == "time" {
-			timeName = "time"
-			if spec.Name != nil {
-				timeName = spec.Name.Name
-			}
-		}
-		used[path.Dir(name)+" "+strings.TrimPrefix(p, module+"/")] = true
-		if !isStandard(p) && !slices.Contains(row.imports, strings.TrimPrefix(p, module+"/")) {
-			problems = append(problems, fmt.Sprintf("%s: must not import %s", name, p))
-		}
-		if row.pure && isImpure(p) && !slices.Contains(row.but, p) {
-			problems = append(problems, fmt.Sprintf("%s: pure, must not import %s", name, p))
-		}
-	}
-	if row.pure && timeName != "" {
-		problems = append(problems, clockUses(name, file, timeName)...)
-	}
-	return problems, nil
-}
-
-// isStandard tells packages of the standard library by their first element, which has no dot.
-func isStandard(p string) bool {
-	first, _, _ := strings.Cut(p, "/")
-	return first != module && !strings.Contains(first, ".")
-}
-
-func isImpure(p string) bool {
-	if slices.Contains(pureAnyway, p) {
-		return false
-	}
-	return slices.ContainsFunc(impure, func(root string) bool {
-		return p == root || strings.HasPrefix(p, root+"/")
-	})
 }

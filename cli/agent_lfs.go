@@ -11,6 +11,7 @@ import (
 	"braid/download"
 	"braid/internal/job"
 	"braid/internal/problem"
+	"braid/internal/render"
 )
 
 // A lfsCommand is one run of braid lfs. Its Defaults hold for all objects.
@@ -50,7 +51,7 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 				f = problem.Problem{Kind: f.Kind, What: "error", Why: err.Error(), Err: f.Err}
 			}
 			f.Hint = "" // hints are about other commands
-			return exitCode(&f), errorLine(&f)
+			return exitCode(&f), render.ErrorLine(&f)
 		},
 	}
 	return agent.Run(ctx)
@@ -62,7 +63,7 @@ func tellGitLFS(args []string, s streams, f *problem.Problem) {
 	if f, ok := s.in.(*os.File); len(args) < 2 || args[1] != "lfs" || ok && term.IsTerminal(int(f.Fd())) {
 		return
 	}
-	lfs.Refuse(s.in, s.out, exitCode(f), errorLine(f)) // if that fails, git-lfs has ended
+	lfs.Refuse(s.in, s.out, exitCode(f), render.ErrorLine(f)) // if that fails, git-lfs has ended
 }
 
 // open makes the client. Git's settings are used where braid's own flags and settings have no value.

@@ -13,6 +13,7 @@ import (
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
+	"braid/internal/render"
 )
 
 // An aria2c is a run of braid under the name aria2c. The options become those of braid get, and the URIs
@@ -39,14 +40,14 @@ func runAria2c(ctx context.Context, words []string, s streams) int {
 	g.ended, g.reword = a.results.add, aria2Words
 	err := a.run(ctx, words)
 	if f, ok := err.(*problem.Problem); ok {
-		fmt.Fprintln(s.err, errorLine(f))
+		fmt.Fprintln(s.err, render.ErrorLine(f))
 		a.results.last = problem.Aria2Code(f)
 	}
 	if a.results.any() {
 		a.showResults()
 	}
 	if wrong := a.saveSession(); wrong != nil {
-		fmt.Fprintln(s.err, errorLine(wrong))
+		fmt.Fprintln(s.err, render.ErrorLine(wrong))
 	}
 	return a.results.code(err)
 }
@@ -184,7 +185,7 @@ func (a *aria2c) warn() {
 
 func (a *aria2c) warning(format string, args ...any) {
 	if !a.is("quiet") && a.value("console-log-level") != "error" {
-		fmt.Fprintln(a.err, errorLine(&problem.Problem{What: "warning", Why: fmt.Sprintf(format, args...)}))
+		fmt.Fprintln(a.err, render.ErrorLine(&problem.Problem{What: "warning", Why: fmt.Sprintf(format, args...)}))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
+	"braid/internal/render"
 
 	"github.com/urfave/cli/v2"
 )
@@ -157,11 +158,11 @@ func (a *aria2c) output() {
 	}
 	switch {
 	case a.is("quiet"), a.value("show-console-readout") == "false":
-		g.Progress.Word = progressNone
+		g.Progress.Word = render.ProgressNone
 	case g.terminal:
-		g.meter = newMeter(progressBar, a.err)
+		g.meter = render.NewMeter(render.ProgressBar, a.err)
 	default: // another program reads standard error, and standard output may be a terminal
-		g.meter = &readout{w: a.out, gid: a.gid, terminal: isTerminal(a.out)}
+		g.meter = &readout{w: a.out, gid: a.gid, terminal: render.IsTerminal(a.out)}
 	}
 }
 
@@ -216,7 +217,7 @@ func writeAria2Help(w io.Writer) error {
 			rows = append(rows, []string{names, cmp.Or(o.Note, behind("as braid get --", o.Flag()))})
 		}
 	}
-	for _, row := range columns(rows) {
+	for _, row := range render.Columns(rows) {
 		b.WriteString("  " + row + "\n")
 	}
 	b.WriteString("\nThese change nothing in what comes: " + strings.Join(ignored, ", ") + ".\n")

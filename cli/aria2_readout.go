@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"braid/internal/render"
 )
 
 // A readout writes the progress to standard output in the form of aria2c: [#2089b0 400KiB/33MiB(1%) CN:1
@@ -17,11 +19,11 @@ type readout struct {
 	width    int // of the line on the terminal
 }
 
-func (m *readout) show(at time.Time, p progress) {
+func (m *readout) Show(at time.Time, p render.Progress) {
 	if m.last.IsZero() {
 		m.last = at
 	}
-	if at.Sub(m.last) < time.Second || p.comparing {
+	if at.Sub(m.last) < time.Second || p.Comparing {
 		return
 	}
 	m.last = at
@@ -34,24 +36,24 @@ func (m *readout) show(at time.Time, p progress) {
 	m.width = len(line)
 }
 
-func (m *readout) line(p progress) string {
-	rate := "DL:" + aria2Size(int64(p.rate)) + "B"
-	if p.several {
-		return "[" + rate + " " + strings.TrimSpace(p.amount) + "]"
+func (m *readout) line(p render.Progress) string {
+	rate := "DL:" + aria2Size(int64(p.Rate)) + "B"
+	if p.Several {
+		return "[" + rate + " " + strings.TrimSpace(p.Amount) + "]"
 	}
 	share := ""
-	if p.size > 0 {
-		share = fmt.Sprintf("(%d%%)", percent(p.done, p.size))
+	if p.Size > 0 {
+		share = fmt.Sprintf("(%d%%)", percent(p.Done, p.Size))
 	}
-	text := fmt.Sprintf("[#%.6s %sB/%sB%s CN:%d %s", m.gid, aria2Size(p.done), aria2Size(max(p.size, 0)), share, p.active, rate)
-	if p.rate >= 1 && p.size > p.done {
-		text += " ETA:" + (time.Duration(float64(p.size-p.done)/p.rate) * time.Second).String()
+	text := fmt.Sprintf("[#%.6s %sB/%sB%s CN:%d %s", m.gid, aria2Size(p.Done), aria2Size(max(p.Size, 0)), share, p.Active, rate)
+	if p.Rate >= 1 && p.Size > p.Done {
+		text += " ETA:" + (time.Duration(float64(p.Size-p.Done)/p.Rate) * time.Second).String()
 	}
 	return text + "]"
 }
 
-// clear erases the line of progress.
-func (m *readout) clear() {
+// Clear erases the line of progress.
+func (m *readout) Clear() {
 	if m.width > 0 {
 		fmt.Fprintf(m.w, "\r%*s\r", m.width, "")
 		m.width = 0

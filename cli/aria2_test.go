@@ -13,6 +13,7 @@ import (
 
 	"braid/download"
 	"braid/internal/problem"
+	"braid/internal/render"
 )
 
 func TestCalledAria2c(t *testing.T) {
@@ -189,24 +190,24 @@ func TestAria2Readout(t *testing.T) {
 	var out strings.Builder
 	m := &readout{w: &out, gid: "0123456789abcdef"}
 	begin := time.Unix(1e9, 0)
-	for i, p := range []progress{
-		{done: 1, size: 10 << 20},
-		{done: 5 << 20, size: 10 << 20, rate: 1 << 20, active: 3},
-		{done: 3 << 20, size: -1, rate: 1536, active: 1},
-		{done: 500, size: 4000, rate: 2 << 20, amount: " 1 of 4 files", several: true},
+	for i, p := range []render.Progress{
+		{Done: 1, Size: 10 << 20},
+		{Done: 5 << 20, Size: 10 << 20, Rate: 1 << 20, Active: 3},
+		{Done: 3 << 20, Size: -1, Rate: 1536, Active: 1},
+		{Done: 500, Size: 4000, Rate: 2 << 20, Amount: " 1 of 4 files", Several: true},
 	} {
-		m.show(begin.Add(time.Duration(i)*time.Second), p)
-		m.show(begin.Add(time.Duration(i)*time.Second+time.Millisecond), p)
+		m.Show(begin.Add(time.Duration(i)*time.Second), p)
+		m.Show(begin.Add(time.Duration(i)*time.Second+time.Millisecond), p)
 	}
 	if want := "[#012345 5.0MiB/10MiB(50%) CN:3 DL:1.0MiB ETA:5s]\n[#012345 3.0MiB/0B CN:1 DL:1.5KiB]\n[DL:2.0MiB 1 of 4 files]\n"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
 	out.Reset()
 	m = &readout{w: &out, gid: "0123456789abcdef", terminal: true, last: begin}
-	m.show(begin.Add(time.Second), progress{done: 5 << 20, size: 10 << 20, rate: 1 << 20})
-	m.show(begin.Add(2*time.Second), progress{done: 5 << 20, size: 10 << 20})
-	m.clear()
-	m.clear()
+	m.Show(begin.Add(time.Second), render.Progress{Done: 5 << 20, Size: 10 << 20, Rate: 1 << 20})
+	m.Show(begin.Add(2*time.Second), render.Progress{Done: 5 << 20, Size: 10 << 20})
+	m.Clear()
+	m.Clear()
 	want := "\r[#012345 5.0MiB/10MiB(50%) CN:0 DL:1.0MiB ETA:5s]" + "\r[#012345 5.0MiB/10MiB(50%) CN:0 DL:0B]           \r" + strings.Repeat(" ", 38) + "\r"
 	if out.String() != want {
 		t.Errorf("%q, want\n%q", out.String(), want)

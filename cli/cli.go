@@ -22,6 +22,7 @@ import (
 
 	"braid/internal/option"
 	"braid/internal/problem"
+	"braid/internal/render"
 )
 
 type streams struct {
@@ -89,7 +90,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		return int(code)
 	}
 	f := problemOf(ctx, err)
-	fmt.Fprintln(s.err, errorLine(f))
+	fmt.Fprintln(s.err, render.ErrorLine(f))
 	if _, ours := errors.AsType[*problem.Problem](err); ours {
 		tellGitLFS(args, s, f)
 	}

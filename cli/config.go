@@ -10,6 +10,7 @@ import (
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
+	"braid/internal/render"
 )
 
 type configCommand struct {
@@ -53,7 +54,7 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 			}
 		}
 	}
-	lines = append(append(lines, columns(rows)...), sitesText(conf)...)
+	lines = append(append(lines, render.Columns(rows)...), sitesText(conf)...)
 	return printLines(k.out, lines)
 }
 
@@ -93,7 +94,7 @@ func sitesText(c *job.Settings) (lines []string) {
 	}
 	for _, s := range c.File.Sites {
 		lines = append(lines, "", "site "+s.Pattern+"  "+c.Place(s.Line))
-		lines = append(lines, columns(siteRows(&s))...)
+		lines = append(lines, render.Columns(siteRows(&s))...)
 	}
 	return lines
 }

@@ -19,6 +19,7 @@ import (
 	"braid/internal/listen"
 	"braid/internal/option"
 	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/metalink/metainfo"
 	"braid/verify"
 )
@@ -244,9 +245,9 @@ func (c *controlCommand) options() (map[string]string, error) {
 // tell prints the line, or the object with --json.
 func (c *controlCommand) tell(line any, object any) error {
 	if c.JSON {
-		lines := &lineWriter{w: c.out}
-		lines.write(object)
-		return outputFailure(lines.err)
+		lines := render.NewJSONWriter(c.out)
+		lines.Write(object)
+		return outputFailure(lines.Err())
 	}
 	return printLines(c.out, []string{fmt.Sprint(line)})
 }
@@ -270,7 +271,7 @@ func (c *controlCommand) command(ctx context.Context, gids []string) error {
 			err = c.tell("", map[string]any{"gid": gid, "done": c.verb})
 		}
 		if err != nil {
-			fmt.Fprintln(c.err, errorLine(problemOf(ctx, err)))
+			fmt.Fprintln(c.err, render.ErrorLine(problemOf(ctx, err)))
 			failed = reported(exitCode(problemOf(ctx, err)))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"braid/download"
 	"braid/internal/job"
 	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/source"
 )
 
@@ -115,7 +116,7 @@ func (c *controlCommand) table(raw []json.RawMessage) error {
 	if len(rows) == 0 {
 		fmt.Fprintln(c.err, "the queue is empty")
 	}
-	return printLines(c.out, columns(rows))
+	return printLines(c.out, render.Columns(rows))
 }
 
 // row returns the line of an entry in the table.

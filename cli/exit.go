@@ -7,7 +7,6 @@ import (
 
 	"braid/download"
 	"braid/internal/problem"
-	"braid/source"
 )
 
 // The exit codes. They are documented, and their meaning never changes.
@@ -72,12 +71,6 @@ func exitKind(code int) download.Kind {
 	}
 	return download.Other
 }
-
-// errorLine returns the line that reports a problem, with control characters escaped (rule 61).
-func errorLine(p *problem.Problem) string { return errorPrefix + " " + source.Escape(p.Error()) }
-
-// errorPrefix is the start of each line that reports a problem.
-const errorPrefix = "braid:"
 
 // A wrongUse describes a misuse of flags or operands. It applies if when is true.
 type wrongUse struct {

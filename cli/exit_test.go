@@ -10,6 +10,7 @@ import (
 
 	"braid/download"
 	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/internal/test/mirrortest"
 	"braid/source"
 )
@@ -30,7 +31,7 @@ func TestFailureLine(t *testing.T) {
 		}, "braid: usage: no command (braid --help)"},
 		{problem.Problem{What: "x", Where: "y", Why: "z", Kept: "nothing kept"}, "braid: x y: z (nothing kept)"},
 	} {
-		if got := errorLine(&tt.f); got != tt.want {
+		if got := render.ErrorLine(&tt.f); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
@@ -40,7 +41,7 @@ func TestFailureLine(t *testing.T) {
 func TestFailureLineIsOneLine_Rule61(t *testing.T) {
 	for _, evil := range []string{"a\nb", "\x1b[31m", "\u009b31m", "\u202egnp", "\xff\xfe", "\r", "\x7f", "\u2028"} {
 		f := problem.Problem{What: evil, Where: evil, Why: evil, Kept: evil, Hint: evil}
-		if line := errorLine(&f); strings.Contains(line, evil) || line != source.Escape(line) {
+		if line := render.ErrorLine(&f); strings.Contains(line, evil) || line != source.Escape(line) {
 			t.Errorf("%q is printed as %q", evil, line)
 		}
 	}

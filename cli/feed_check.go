@@ -11,6 +11,7 @@ import (
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/source"
 )
 
@@ -26,7 +27,7 @@ func newFeedCheck(s streams) (action, targets) {
 
 // A findingEvent is one thing that is not as it should be.
 type findingEvent struct {
-	head
+	render.Head
 	Line      int    `json:"line,omitempty"`
 	Weight    string `json:"weight"` // note, repair, error
 	Code      string `json:"code"`
@@ -39,7 +40,7 @@ type findingEvent struct {
 
 // A checkedEvent is the last one: the feed as a whole.
 type checkedEvent struct {
-	head
+	render.Head
 	Name     string `json:"name"`
 	Format   string `json:"format"`
 	Gzip     bool   `json:"gzip"`
@@ -90,13 +91,13 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 	}
 	defer o.close()
 	out := bufio.NewWriter(v.out)
-	lines := &lineWriter{w: out}
+	lines := render.NewJSONWriter(out)
 	var t feedTally
 	var written error
 	d := v.decoder(o, true, func(found feed.Violation) {
 		t.add(found)
 		if v.JSON {
-			lines.write(eventOf(found))
+			lines.Write(eventOf(found))
 		} else if _, err := io.WriteString(out, source.Escape(findingLine(o.name, found))+"\n"); err != nil {
 			written = err
 		}
@@ -105,7 +106,7 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 	for _, err := range d.Records() {
 		if err != nil {
 			ended = err
-		} else if t.kept++; written != nil || lines.err != nil {
+		} else if t.kept++; written != nil || lines.Err() != nil {
 			break // the output is closed
 		}
 	}
@@ -114,11 +115,11 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 	in := d.Input()
 	in.Gzip = in.Gzip || o.gzipped
 	if v.JSON {
-		lines.write(checkedOf(o, in, &t, verdict, ended))
+		lines.Write(checkedOf(o, in, &t, verdict, ended))
 	} else {
 		fmt.Fprintln(out, source.Escape(checkedLine(o, in, &t)))
 	}
-	if err := errors.Join(lines.err, out.Flush()); err != nil {
+	if err := errors.Join(lines.Err(), out.Flush()); err != nil {
 		return outputFailure(err)
 	}
 	if verdict == nil { // a nil *problem.Problem would be an error that is not nil
@@ -162,7 +163,7 @@ func findingLine(name string, v feed.Violation) string {
 
 func eventOf(v feed.Violation) findingEvent {
 	return findingEvent{
-		head: newHead(time.Now(), "finding"), Line: v.Line, Weight: weightNames[v.Weight], Code: v.Code,
+		Head: render.NewHead(time.Now(), "finding"), Line: v.Line, Weight: weightNames[v.Weight], Code: v.Code,
 		Field: v.Field, Text: v.Text,
 		Record: v.Record, URL: v.URL, Discarded: v.Discarded,
 	}
@@ -191,7 +192,7 @@ func checkedLine(o *opened, in feed.Input, t *feedTally) string {
 
 func checkedOf(o *opened, in feed.Input, t *feedTally, verdict *problem.Problem, ended error) checkedEvent {
 	e := checkedEvent{
-		head: newHead(time.Now(), "feed"), Name: o.name, Format: o.format.Name, Gzip: in.Gzip, Charset: in.Charset,
+		Head: render.NewHead(time.Now(), "feed"), Name: o.name, Format: o.format.Name, Gzip: in.Gzip, Charset: in.Charset,
 		Declared: in.Declared,
 		Records:  t.kept, Repaired: t.repaired, Lost: t.lost,
 	}

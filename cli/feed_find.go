@@ -15,6 +15,7 @@ import (
 	"braid/internal/feedtext"
 	"braid/internal/job"
 	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/source"
 )
 
@@ -30,7 +31,7 @@ func newFeedFind(s streams) (action, targets) {
 
 // A foundEvent is a feed that a page names.
 type foundEvent struct {
-	head
+	render.Head
 	Format string `json:"format"`
 	Type   string `json:"type,omitempty"`
 	URL    string `json:"url"`
@@ -77,13 +78,13 @@ func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 	}
 	now := time.Now()
 	if _, format, err := antenna.OpenFeed(bytes.NewReader(head), v.limits()); err == nil {
-		return []foundEvent{{head: newHead(now, "feed"), Format: format.Name, URL: p.answer.URL.String(), Where: "itself"}}, nil
+		return []foundEvent{{Head: render.NewHead(now, "feed"), Format: format.Name, URL: p.answer.URL.String(), Where: "itself"}}, nil
 	}
 	header := p.header()
 	feeds, err := antenna.FindFeeds(p.answer.URL, header.Values("Link"), header.Get("Content-Type"), page)
 	var list []foundEvent
 	for _, f := range feeds {
-		e := foundEvent{head: newHead(now, "feed"), Format: f.Format.Name, Type: f.Type, URL: f.URL.String(),
+		e := foundEvent{Head: render.NewHead(now, "feed"), Format: f.Format.Name, Type: f.Type, URL: f.URL.String(),
 			Title: f.Title, Where: "page"}
 		if f.InHeader {
 			e.Where = "header"
@@ -94,10 +95,10 @@ func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 }
 
 func (v *feedFind) tell(found []foundEvent) error {
-	lines := &lineWriter{w: v.out}
+	lines := render.NewJSONWriter(v.out)
 	for _, e := range found {
 		if v.JSON {
-			lines.write(e)
+			lines.Write(e)
 			continue
 		}
 		_, name, _ := formats.OfType(e.Type) // more specific than the format
@@ -110,5 +111,5 @@ func (v *feedFind) tell(found []foundEvent) error {
 			return outputFailure(err)
 		}
 	}
-	return outputFailure(lines.err)
+	return outputFailure(lines.Err())
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"braid/internal/option"
+	"braid/internal/render"
 
 	"braid/antenna/feed"
 	"braid/antenna/formats"
@@ -31,7 +32,7 @@ func newFeedShow(s streams) (action, targets) {
 
 // A recordEvent is one record. What the feed does not say is not there.
 type recordEvent struct {
-	head
+	render.Head
 	Format    string       `json:"format"`
 	Line      int          `json:"line"`
 	Offset    int64        `json:"offset,omitempty"`
@@ -67,7 +68,7 @@ type fieldEntry struct {
 
 func recordOf(at time.Time, r *feed.Record) recordEvent {
 	e := recordEvent{
-		head: newHead(at, "record"), Format: formats.Name(r.Format), Line: r.Line, Offset: r.Offset, URL: r.URL,
+		Head: render.NewHead(at, "record"), Format: formats.Name(r.Format), Line: r.Line, Offset: r.Offset, URL: r.URL,
 		Virtual: r.Virtual,
 		Title:   r.Title, Author: r.Author, Type: r.ContentType, Server: r.Server, Keywords: r.Keywords,
 		Modified: instant(r.LastModified), Detected: instant(r.Detected), Date: instant(r.Date),
@@ -99,7 +100,7 @@ func (v *feedShow) run(ctx context.Context, words []string) error {
 	}
 	defer o.close()
 	out := bufio.NewWriter(v.out)
-	lines := &lineWriter{w: out}
+	lines := render.NewJSONWriter(out)
 	now := time.Now()
 	lost := 0
 	d := v.decoder(o, false, func(found feed.Violation) {
@@ -114,8 +115,8 @@ func (v *feedShow) run(ctx context.Context, words []string) error {
 			ended = err
 		case !v.shows(&r):
 		case v.JSON:
-			lines.write(recordOf(now, &r))
-			written = lines.err
+			lines.Write(recordOf(now, &r))
+			written = lines.Err()
 		default:
 			_, written = io.WriteString(out, escapeLine(recordLine(&r))+"\n")
 		}

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"braid/download"
+	"braid/internal/hook"
 	"braid/internal/job"
+	"braid/internal/render"
 	"braid/objectstore"
 )
 
@@ -20,14 +22,14 @@ type getCommand struct {
 	DryRun                 bool
 	Report                 string
 	NoClobber              bool
-	OnComplete             hook
+	OnComplete             hook.Command
 	Fleet                  fleetFlags
 
-	reporter *reporter
-	screen   *screen
-	lines    *lineWriter
-	folders  folders
-	ended    func(file int, r download.Request, x download.Result, err error) // may be nil
+	page    *render.Page
+	screen  *render.Screen
+	lines   *render.JSONWriter
+	folders folders
+	ended   func(file int, r download.Request, x download.Result, err error) // may be nil
 }
 
 func newGetCommand(s streams) *getCommand {
@@ -66,7 +68,7 @@ func (g *getCommand) check(words []string) error {
 			"braid get --refresh -o NAME URL goes on with NAME.part"},
 		{g.Job.Refresh && g.Job.Out == "-", "--refresh", "the file goes to standard output", "-o NAME"},
 		{g.Job.Newer.IfNewer && g.NoClobber, "-N", "contradicts --no-clobber", ""},
-		{len(g.OnComplete.args) > 0 && g.Job.Out == "-", "--on-complete", "the file goes to standard output", "-o NAME"},
+		{g.OnComplete.Given() && g.Job.Out == "-", "--on-complete", "the file goes to standard output", "-o NAME"},
 		{g.Job.Newer.IfNewer && g.Job.Out == "-", "-N", "the file goes to standard output", "-o NAME"},
 		{g.Quiet && g.Verbose, "-q", "contradicts -v", ""},
 		{g.Job.Out == "-" && g.JSON, "--json", "the file goes to standard output", "-o NAME"},
@@ -104,7 +106,7 @@ func (g *getCommand) yield(c *job.Settings) {
 		g.Job.Newer.IfNewer = false
 	}
 	if !c.Line["on-complete"] {
-		g.OnComplete.args = nil
+		g.OnComplete.Forget()
 	}
 	if !c.Line["seed-time"] && !c.Line["seed-ratio"] {
 		g.Job.Peers.SeedRatio, g.Job.Peers.SeedTime = 0, job.SeedTime{}

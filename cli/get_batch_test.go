@@ -13,10 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
-	"braid/download"
-	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/internal/test/mirrortest"
 )
 
@@ -40,7 +38,7 @@ func TestGetListJSON(t *testing.T) {
 	if code != exitRefused {
 		t.Errorf("exit code %d", code)
 	}
-	var last batchEvent
+	var last render.BatchEvent
 	ends := map[int]string{}
 	for line := range strings.Lines(out) {
 		var e struct {
@@ -56,7 +54,7 @@ func TestGetListJSON(t *testing.T) {
 		if e.Event == "done" || e.Event == "error" {
 			ends[e.File] = e.Event + " " + e.URL + " " + e.Path
 		}
-		last = batchEvent{}
+		last = render.BatchEvent{}
 		json.Unmarshal([]byte(line), &last)
 	}
 	for file, want := range []string{1: "done " + a.URL + " " + dir + "/a", 2: "error " + gone.URL + " " + dir + "/gone", 3: "done " + b.URL + " " + dir + "/b"} {
@@ -64,12 +62,12 @@ func TestGetListJSON(t *testing.T) {
 			t.Errorf("file %d: %q, want %q", file, ends[file], want)
 		}
 	}
-	slices.SortFunc(last.Results, func(a, b outcomeLine) int { return a.File - b.File })
-	if r := last.Results; len(r) != 3 || r[0].State != wasDone || !r[0].Verified || r[0].Path != dir+"/a" || r[1].State != wasFailed || r[1].Code != exitRefused || r[1].URL != gone.URL {
+	slices.SortFunc(last.Results, func(a, b render.FileOutcome) int { return a.File - b.File })
+	if r := last.Results; len(r) != 3 || r[0].State != "done" || !r[0].Verified || r[0].Path != dir+"/a" || r[1].State != "failed" || r[1].Code != exitRefused || r[1].URL != gone.URL {
 		t.Errorf("%+v", r)
 	}
-	last.head, last.Elapsed, last.Results = head{}, 0, nil
-	if want := (batchEvent{batchCounts: batchCounts{Files: 3, Complete: 2, Verified: 1, Failed: 1, Fetched: 7}, Code: exitRefused}); !reflect.DeepEqual(last, want) {
+	last.Head, last.Elapsed, last.Results = render.Head{}, 0, nil
+	if want := (render.BatchEvent{Counts: render.Counts{Files: 3, Complete: 2, Verified: 1, Failed: 1, Fetched: 7}, Code: exitRefused}); !reflect.DeepEqual(last, want) {
 		t.Errorf("%+v, want %+v", last, want)
 	}
 }
@@ -144,13 +142,6 @@ func TestBatchTable(t *testing.T) {
 	if strings.Contains(strings.Join(lines[:len(lines)-4], "\n"), "  failed") {
 		t.Errorf("told twice: %s", err)
 	}
-	var o outcomes
-	for i := range mostOutcomes + 5 {
-		o.add(outcome{outcomeLine: outcomeLine{File: i}})
-	}
-	if len(o.kept) != mostOutcomes || o.more != 5 || o.table(0) != nil {
-		t.Errorf("%d kept, %d more", len(o.kept), o.more)
-	}
 }
 
 // TestGetListQuiet: -q says nothing but what went wrong.
@@ -209,125 +200,4 @@ func (s *stopper) Write(p []byte) (int, error) {
 		s.then()
 	}
 	return s.Buffer.Write(p)
-}
-
-func TestSummary(t *testing.T) {
-	for _, tt := range []struct {
-		c    tally
-		want string
-	}{
-		{tally{batchCounts: batchCounts{Files: 2000, Complete: 2000, Verified: 2000, Fetched: 1 << 20}}, "2,000 files: 1 MiB in 2 s (512 KiB/s); all verified"},
-		{tally{batchCounts: batchCounts{Files: 1}}, "0 of 1 file: nothing was fetched"},
-		{tally{batchCounts: batchCounts{Files: 5, Complete: 3, Verified: 3}, before: 2, left: 2}, "3 of 5 files: nothing was fetched; 3 verified; 2 already there; 2 left alone"},
-	} {
-		if got := tt.c.summary(2*time.Second, false); len(got) != 1 || got[0] != tt.want {
-			t.Errorf("%q, want %q", got, tt.want)
-		}
-	}
-	c := tally{batchCounts: batchCounts{Files: 100, Complete: 70, Verified: 70}}
-	for i := range 30 {
-		c.lost(&problem.Problem{Kind: download.Refused, Where: fmt.Sprint("u", i), Why: "status 404"})
-	}
-	got := c.summary(time.Second, false)
-	if len(got) != 22 || got[1] != "  u0: status 404" || got[21] != "  and 10 more" || c.code != exitRefused {
-		t.Errorf("%q", got)
-	}
-}
-
-// TestRecent: results that come faster than anybody reads share a line; slow ones have their own.
-func TestRecent(t *testing.T) {
-	var b bytes.Buffer
-	s := &screen{w: &b}
-	var r recent
-	at := time.Unix(1e9, 0)
-	for i := range 5 {
-		r.add(at, fmt.Sprint("a", i), 1024, fmt.Sprintf("a%d: 1 KiB; verified", i), "verified")
-		r.add(at, fmt.Sprint("b", i), 1, fmt.Sprintf("b%d: 1 B; unverified", i/3), "unverified: x")
-	}
-	r.flush(at.Add(400*time.Millisecond), s)
-	if b.Len() > 0 {
-		t.Errorf("told already: %s", b.String())
-	}
-	r.flush(at.Add(500*time.Millisecond), s)
-	r.add(at, "c", 1, "c: 1 B", "verified")
-	r.flush(at.Add(recentTime), s)
-	want := "a0 ... a4: 5 files, 5 KiB; verified\nb0 ... b4: 5 files, 5 B; unverified: x\nc: 1 B\n"
-	if b.String() != want {
-		t.Errorf("%q, want %q", b.String(), want)
-	}
-}
-
-func TestBatchProgress(t *testing.T) {
-	of := func(ended int, fetched int64) *tally {
-		return &tally{batchCounts: batchCounts{Files: 2000, Complete: ended, Fetched: fetched}}
-	}
-	p := of(37, 12<<20).progress(2, 1.5, 3<<20, 10*time.Second)
-	if got, want := p.sentence(), "37 of 2,000 files, 12 MiB, 3 MiB/s, 8 min 29 s left, 2 at a time"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if p.done != 38_500 || p.size != 2_000_000 {
-		t.Errorf("%d of %d", p.done, p.size)
-	}
-	want := -1
-	for _, q := range []progress{p, of(0, 0).progress(0, 0, 0, 0), of(1999, 0).progress(64, 0, 1e9, 0)} {
-		if n := len(q.fit(200)); want >= 0 && n != want {
-			t.Errorf("%q has %d, others %d", q.fit(200), n, want)
-		} else {
-			want = n
-		}
-		for _, width := range []int{0, 20, 40, 60} {
-			if n := len(q.fit(width)); n > max(width, len("2,000 of 2,000 files")) {
-				t.Errorf("width %d: %q", width, q.fit(width))
-			}
-		}
-	}
-}
-
-func TestGrouped(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := grouped(n); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-	if files(1) != "1 file" || files(2000) != "2,000 files" {
-		t.Error(files(1), files(2000))
-	}
-}
-
-// TestBatchOnATerminal: of many files, a terminal shows less than a line each.
-func TestBatchOnATerminal(t *testing.T) {
-	var b bytes.Buffer
-	g := &getCommand{outputFlags: outputFlags{terminal: true}, screen: &screen{w: &b}}
-	shown := newBatch(t.Context(), g, 500)
-	at := time.Unix(1e9, 0)
-	for i := range 500 {
-		end := &ending{result: download.Result{Path: fmt.Sprint("d/", i), Size: 1, Fetched: 1}}
-		shown.apply(moment{at.Add(time.Duration(i) * time.Millisecond), end, i + 1})
-	}
-	if code := shown.close(); code != exitDone {
-		t.Errorf("exit code %d", code)
-	}
-	lines := slices.Collect(strings.Lines(b.String()))
-	if len(lines) != 2 || !strings.HasPrefix(lines[0], "0 ... 499: 500 files, 500 B; ") || !strings.HasPrefix(lines[1], "500 files: 500 B in ") {
-		t.Errorf("%q", lines)
-	}
-}
-
-// TestBatchHasOneMeter: the files of a batch do not draw over the progress of all of them.
-func TestBatchHasOneMeter(t *testing.T) {
-	var b bytes.Buffer
-	g := &getCommand{screen: &screen{w: &b, meter: &plain{w: &b}}}
-	at := time.Unix(1e9, 0)
-	shown := newBatch(t.Context(), g, 2)
-	for i := range 251 { // 25 s
-		shown.apply(moment{at.Add(time.Duration(i) * 100 * time.Millisecond), download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 1}, 1 + i%2})
-	}
-	for line := range strings.Lines(b.String()) {
-		if !strings.HasPrefix(line, "0 of 2 files, ") {
-			t.Errorf("%q", line)
-		}
-	}
-	if n := strings.Count(b.String(), "\n"); n != 2 {
-		t.Errorf("%d lines: %s", n, b.String())
-	}
 }

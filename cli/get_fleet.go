@@ -9,6 +9,7 @@ import (
 	"braid/fleet"
 	"braid/internal/job"
 	"braid/internal/problem"
+	"braid/internal/render"
 )
 
 // enqueueing lists the flags that can be used where workers download.
@@ -65,14 +66,14 @@ func (g enqueuing) run(ctx context.Context, words []string) error {
 	}
 	if !g.Quiet {
 		n := counts[fleet.Fresh] + counts[fleet.Again] + counts[fleet.Later]
-		g.screen.say("%s queued; %s known already", count(n, "file"), grouped(counts[fleet.Duplicate]))
+		g.screen.Say("%s queued; %s known already", count(n, "file"), grouped(counts[fleet.Duplicate]))
 	}
 	return nil
 }
 
 // queuedEvent is a job that is stored in the queue of a fleet, with --queue.
 type queuedEvent struct {
-	head
+	render.Head
 	Name string `json:"name"`
 	Key  string `json:"key"`
 	News string `json:"news"` // queued, known, queued already, or next: a worker has an earlier report of it
@@ -81,10 +82,10 @@ type queuedEvent struct {
 // tell shows the result of a report.
 func (g enqueuing) tell(j *fleet.Job, news fleet.News) error {
 	if g.JSON {
-		lines := lineWriter{w: g.streams.out}
-		lines.write(queuedEvent{newHead(time.Now(), "queued"), j.Name, j.Key(), news.String()})
-		return outputFailure(lines.err)
+		lines := render.NewJSONWriter(g.streams.out)
+		lines.Write(queuedEvent{render.NewHead(time.Now(), "queued"), j.Name, j.Key(), news.String()})
+		return outputFailure(lines.Err())
 	}
-	g.screen.detail("%s: %s", j.Name, news)
+	g.screen.Detail("%s: %s", j.Name, news)
 	return nil
 }

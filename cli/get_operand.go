@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"braid/download"
 	"braid/internal/job"
@@ -25,11 +24,11 @@ func (g *getCommand) showNotes(ctx context.Context, list *job.List) int {
 	tell := func(say func(string, ...any), notes []string) {
 		for _, n := range notes {
 			say("%s", n)
-			g.lines.write(noteEvent{newHead(time.Now(), "note"), source.Escape(n)})
+			g.lines.Note(source.Escape(n))
 		}
 	}
-	tell(g.screen.say, list.Warnings)
-	tell(g.screen.detail, list.Notes)
+	tell(g.screen.Say, list.Warnings)
+	tell(g.screen.Detail, list.Notes)
 	for _, err := range list.Lost {
 		f := downloadProblem(ctx, err)
 		g.report(f)

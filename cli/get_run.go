@@ -15,6 +15,7 @@ import (
 	"braid/download"
 	"braid/internal/job"
 	"braid/internal/problem"
+	"braid/internal/render"
 )
 
 // run downloads the files that the operands name.
@@ -36,16 +37,16 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 	make func(context.Context, *download.Client) (*job.List, error)) error {
 	g.screen = g.outputFlags.screen(g.streams)
 	if g.JSON {
-		g.lines = &lineWriter{w: g.streams.out}
+		g.lines = render.NewJSONWriter(g.streams.out)
 	}
-	g.Job.HTTP.Sites, g.Job.Due = job.NewSites(configurationOf(ctx)), len(g.OnComplete.args) > 0
+	g.Job.HTTP.Sites, g.Job.Due = job.NewSites(configurationOf(ctx)), g.OnComplete.Given()
 	client, err := g.Job.Client(words...)
 	if err != nil {
 		return g.report(problemOf(ctx, err))
 	}
 	client.ForgeTokens = forgeTokens()
 	if err := job.AdoptState(client.State, job.CacheFolder()); err != nil {
-		g.screen.detail("%v", err)
+		g.screen.Detail("%v", err)
 	}
 	ctx, stop := within(ctx, time.Duration(g.MaxTime))
 	defer stop()
@@ -60,7 +61,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 		err = g.makeFolder()
 	}
 	if err == nil {
-		g.reporter, err = newReporter(g.Report, g.Job.Transfer.LimitRate)
+		g.page, err = render.NewPage(g.Report, g.Job.Transfer.LimitRate)
 	}
 	if err != nil {
 		if g.ended != nil {
@@ -71,7 +72,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 	defer g.remember(client)
 	defer func() {
 		for _, text := range g.Job.Notes.Take() {
-			g.screen.warn("%s", text)
+			g.screen.Warn("%s", text)
 		}
 	}()
 	return g.finish(ctx, g.all(ctx, client, list))
@@ -96,23 +97,23 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *job
 func (g *getCommand) remember(client *download.Client) {
 	client.State.Save()
 	if g.Job.Newer.IfNewer && client.State.Dir == "" {
-		g.screen.warn("-N: what the server said of the file cannot be remembered: neither HOME nor XDG_STATE_HOME says where; the next run may fetch it again")
+		g.screen.Warn("-N: what the server said of the file cannot be remembered: neither HOME nor XDG_STATE_HOME says where; the next run may fetch it again")
 	}
 	if err := client.State.Lost(); err != nil {
-		g.screen.warn("-N: what the server said of the file cannot be remembered: %v; the next run may fetch it again", err)
+		g.screen.Warn("-N: what the server said of the file cannot be remembered: %v; the next run may fetch it again", err)
 	}
 }
 
 // finish writes the report, whatever the exit code of the downloads is. An error in writing it determines the
 // exit code only if all downloads succeeded; the files stay.
 func (g *getCommand) finish(ctx context.Context, code int) error {
-	if err := g.reporter.write(); err != nil {
+	if err := g.page.Write(); err != nil {
 		told := g.report(problemOf(ctx, err))
 		if code == exitDone {
 			return told
 		}
-	} else if g.reporter != nil {
-		g.screen.detail("report: %s", fileURL(g.reporter.path))
+	} else if g.page != nil {
+		g.screen.Detail("report: %s", g.page.URL())
 	}
 	return g.leave(code)
 }
@@ -138,18 +139,18 @@ func (g *getCommand) makeFolder() error {
 
 // one downloads one file, shows the result and returns the exit code.
 func (g *getCommand) one(ctx context.Context, client *download.Client, r download.Request) int {
-	w := newRenderer(g.screen, g.lines, false)
-	w.asked, w.table, r.Detail = g.streams.asked, g.Verbose, g.Verbose || g.reporter != nil
+	w := render.NewDownload(g.screen, g.lines, false)
+	w.Asked, w.Table, r.Detail = g.streams.asked, g.Verbose, g.Verbose || g.page != nil
 	var result download.Result
 	var err error
-	w.during(func(observe func(download.Event)) {
+	w.During(func(observe func(download.Event)) {
 		r.Observe = observe
 		result, err = client.Get(ctx, r)
 	})
 	w.End(time.Now(), result, err)
 	g.folders.made(result.Folders)
 	if g.leaves(err) {
-		g.screen.say("%s: exists, and stays as it is", w.Path)
+		w.Left()
 		return exitDone
 	}
 	if e, ok := errors.AsType[*download.SeveralError](err); ok {
@@ -158,38 +159,47 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	if g.ended != nil {
 		g.ended(0, r, result, err)
 	}
-	g.reporter.add(w.Recorder)
+	g.page.Add(w)
 	if err != nil {
-		w.shares(result.Sources)
+		w.Shares(result.Sources)
 		f := downloadProblem(ctx, err)
 		// bytes on standard output cannot be taken back
-		if r.Stream != nil && f.Kind == download.Mismatch && len(bringers(result)) > 1 {
+		if r.Stream != nil && f.Kind == download.Mismatch && len(render.Bringers(result)) > 1 {
 			f.Hint = "one of the mirrors sent other bytes; into a file (-o NAME) they would be fetched anew"
 		}
 		g.report(f)
 		return exitCode(f)
 	}
-	w.done(moment{at: time.Now()}, r, result, w.result(result))
+	w.Done(r, result)
 	if g.terminal || g.Verbose {
-		w.shares(result.Sources)
+		w.Shares(result.Sources)
 	}
 	code := exitDone
-	g.OnComplete.forgotten(g.screen, result)
-	if g.OnComplete.wanted(result) {
-		code = g.OnComplete.report(ctx, g.screen, g.lines, moment{at: time.Now()},
-			g.OnComplete.complete(ctx, g.screen, g.streams.err, r, result))
+	if result.Due && !g.OnComplete.Given() {
+		g.screen.Forgotten(result.Path)
+	}
+	if g.OnComplete.Wanted(result) {
+		code = render.HookEnded(g.screen, g.lines, time.Now(), 0, g.OnComplete.Complete(ctx, g.streams.err, r, result),
+			func(err error) (*problem.Problem, int) { return failureOf(ctx, err) })
 	}
 	return batchCode([]int{code, g.written(ctx)})
 }
 
 // written reports an error in writing the output of --json and returns its exit code.
 func (g *getCommand) written(ctx context.Context) int {
-	if g.lines == nil || g.lines.err == nil {
+	err := g.lines.Err()
+	if err == nil {
 		return exitDone
 	}
-	f := problemOf(ctx, outputFailure(g.lines.err))
-	g.screen.fail(f)
+	f := problemOf(ctx, outputFailure(err))
+	g.screen.Fail(f)
 	return exitCode(f)
+}
+
+// failureOf returns the problem of an error of a download, and its exit code.
+func failureOf(ctx context.Context, err error) (*problem.Problem, int) {
+	f := downloadProblem(ctx, err)
+	return f, exitCode(f)
 }
 
 // told reports a failure and returns its exit code.
@@ -201,8 +211,8 @@ func (g *getCommand) told(ctx context.Context, err error) int {
 
 // report reports a failure and returns its exit code as an error.
 func (g *getCommand) report(f *problem.Problem) error {
-	g.lines.write(newErrorEvent(moment{at: time.Now()}, f))
-	g.screen.fail(f)
+	g.lines.Fail(f, exitCode(f), "")
+	g.screen.Fail(f)
 	return reported(exitCode(f))
 }
 

@@ -17,6 +17,7 @@ import (
 	"braid/download"
 	"braid/internal/job"
 	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/internal/test/mirrortest"
 )
 
@@ -237,9 +238,13 @@ func TestGetJSON(t *testing.T) {
 		t.Fatalf("exit code %d, %q", code, err)
 	}
 	var events []string
-	var last doneEvent
+	type event struct {
+		render.Head
+		render.Outcome
+	}
+	var last event
 	for line := range strings.Lines(out) {
-		last = doneEvent{}
+		last = event{}
 		if err := json.Unmarshal([]byte(line), &last); err != nil || last.V != 1 || last.Time.IsZero() {
 			t.Fatalf("%q: %v", line, err)
 		}

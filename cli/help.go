@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"braid/internal/option"
+	"braid/internal/render"
 )
 
 // helpOf returns the help of a command.
@@ -60,7 +61,7 @@ func writeCommands(b *strings.Builder, c option.Command, more ...[]string) {
 			rows = append(rows, []string{"  " + below.Word(), below.Summary})
 		}
 	}
-	writeLines(b, columns(append(rows, more...)))
+	writeLines(b, render.Columns(append(rows, more...)))
 }
 
 // units explains the notation of values that occur in the options.
@@ -99,7 +100,7 @@ func writeFlags(b *strings.Builder, c option.Command) {
 			rows = append(rows, flagRow(o))
 		}
 		b.WriteString("\n" + heading + ":\n")
-		writeLines(b, columns(wrapLast(rows)))
+		writeLines(b, render.Columns(wrapLast(rows)))
 	}
 }
 
@@ -139,29 +140,6 @@ func wrapLast(rows [][]string) (wrapped [][]string) {
 		wrapped = append(wrapped, []string{row[0], line})
 	}
 	return wrapped
-}
-
-// columns aligns the cells of rows, two spaces apart.
-func columns(rows [][]string) []string {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	lines := make([]string, len(rows))
-	for n, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			b.WriteString(cell)
-			b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
-		}
-		lines[n] = strings.TrimRight(b.String(), " ")
-	}
-	return lines
 }
 
 func writeLines(b *strings.Builder, lines []string) {

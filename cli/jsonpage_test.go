@@ -23,8 +23,8 @@ var jsonEvents = []struct {
 	types   []string
 }{
 	{"braid get", []string{
-		"startEvent", "offerEvent", "resumeEvent", "mirrorEvent", "rangeEvent", "rangeAnswerEvent", "rangeCutEvent", "rangeEndEvent", "progressEvent", "compareEvent",
-		"retryEvent", "noteEvent", "completeEvent", "verifyEvent", "doneEvent", "hookEvent", "seedEvent", "errorEvent", "batchEvent", "queuedEvent",
+		"startEvent", "OfferEvent", "resumeEvent", "mirrorEvent", "rangeEvent", "rangeAnswerEvent", "rangeCutEvent", "rangeEndEvent", "progressEvent", "compareEvent",
+		"retryEvent", "noteEvent", "completeEvent", "verifyEvent", "doneEvent", "hookEvent", "seedEvent", "errorEvent", "BatchEvent", "queuedEvent",
 	}},
 	{"braid get --dry-run", []string{"planEvent"}},
 	{"braid verify", []string{"damagedEvent"}},
@@ -91,9 +91,13 @@ type sourceOf struct {
 
 func readSource(t *testing.T) *sourceOf {
 	s := &sourceOf{types: map[string]*ast.StructType{}, docs: map[string]string{}, names: map[string][]string{}}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"*.go", "../internal/render/*.go"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, some...)
 	}
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
@@ -140,9 +144,9 @@ func eventName(first ast.Expr) string {
 	}
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
-		ok = f.Name == "newHead"
+		ok = f.Name == "NewHead"
 	case *ast.SelectorExpr:
-		ok = f.Sel.Name == "head"
+		ok = f.Sel.Name == "head" || f.Sel.Name == "NewHead"
 	}
 	if word, isWord := call.Args[len(call.Args)-1].(*ast.BasicLit); ok && isWord {
 		name, _ := strconv.Unquote(word.Value)
@@ -193,8 +197,8 @@ func (s *sourceOf) page(t *testing.T) (text string, fields []string) {
 // isOfFleet reports whether an event is a value of package fleet, which go doc describes.
 func (s *sourceOf) isOfFleet(of string) bool {
 	return slices.ContainsFunc(s.types[of].Fields.List, func(f *ast.Field) bool {
-		_, is := f.Type.(*ast.SelectorExpr)
-		return is && len(f.Names) == 0
+		selector, is := f.Type.(*ast.SelectorExpr)
+		return is && len(f.Names) == 0 && selector.X.(*ast.Ident).Name == "fleet"
 	})
 }
 
@@ -268,7 +272,7 @@ type jsonField struct {
 func (s *sourceOf) fields(t *testing.T, of string) (all []jsonField) {
 	for _, f := range s.types[of].Fields.List {
 		if len(f.Names) == 0 {
-			if embedded := f.Type.(*ast.Ident).Name; embedded != "head" {
+			if _, embedded, _ := jsonKind(f.Type); embedded != "Head" {
 				all = append(all, s.fields(t, embedded)...)
 			}
 			continue
@@ -297,6 +301,9 @@ func jsonKind(e ast.Expr) (kind, inner, path string) {
 		_, inner, _ = jsonKind(e.Elt)
 		return "list", inner, "[]"
 	case *ast.SelectorExpr:
+		if e.X.(*ast.Ident).Name == "render" {
+			return "object", e.Sel.Name, ""
+		}
 		return "time", "", ""
 	case *ast.MapType:
 		return "object", "", ""

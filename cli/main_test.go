@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"testing"
 
@@ -33,4 +34,12 @@ func allCommands() (all []option.Command) {
 		all = append(append(all, c), c.Commands...)
 	}
 	return all
+}
+
+// A brokenPipe takes nothing.
+type brokenPipe struct{ writes int }
+
+func (p *brokenPipe) Write([]byte) (int, error) {
+	p.writes++
+	return 0, errors.New("no space left")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"braid/internal/hook"
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/watch"
@@ -173,7 +174,7 @@ func TestTargetsFitTheTable(t *testing.T) {
 	kinds := map[option.Kind][]any{
 		option.Switch: {new(bool)}, option.Words: {new(option.WordsValue), new(job.Hosts), new(job.Excluded)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
 		option.Time: {new(duration), new(job.SeedTime)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)}, option.Rates: {new(rates)},
-		option.Word: {new(string), new(parallel), new(job.Countries), new(job.Ratio), new(job.ListenAddress), new(hook), new(port)},
+		option.Word: {new(string), new(parallel), new(job.Countries), new(job.Ratio), new(job.ListenAddress), new(hook.Command), new(port)},
 	}
 	for _, c := range allCommands() {
 		if len(c.Options) == 0 {

@@ -3,8 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 
+	"braid/internal/render"
 	"braid/source"
 )
 
@@ -15,55 +15,25 @@ type outputFlags struct {
 
 	terminal bool                     // standard error is a terminal
 	reword   func(text string) string // see screen
-	meter    meter                    // replaces the meter of Progress, even with Quiet; may be nil
+	meter    render.Meter             // replaces the meter of Progress, even with Quiet; may be nil
 }
 
 func newOutputFlags(s streams) outputFlags {
-	return outputFlags{terminal: isTerminal(s.err)}
+	return outputFlags{terminal: render.IsTerminal(s.err)}
 }
 
 // screen returns the screen for messages and progress.
-func (o *outputFlags) screen(s streams) *screen {
-	word := progressWord(o.Progress.Word, o.Quiet, o.JSON, o.terminal)
-	m := newMeter(word, s.err)
+func (o *outputFlags) screen(s streams) *render.Screen {
+	word := render.ProgressWord(o.Progress.Word, o.Quiet, o.JSON, o.terminal)
+	m := render.NewMeter(word, s.err)
 	if o.meter != nil {
 		m = o.meter
 	}
-	return &screen{
-		w: s.err, meter: m, terminal: o.terminal, quiet: o.Quiet, verbose: o.Verbose,
-		color: colored(o.Color.Word, o.terminal), reword: o.reword,
+	return &render.Screen{
+		Out: s.err, Meter: m, Terminal: o.terminal, Quiet: o.Quiet, Verbose: o.Verbose,
+		Color: render.Colored(o.Color.Word, o.terminal), Reword: o.reword,
 	}
 }
-
-const (
-	colorAuto   = "auto"
-	colorAlways = "always"
-	colorNever  = "never"
-)
-
-// colored reports whether to use colors. The flag of this run has precedence over NO_COLOR, which is for all
-// programs (no-color.org: set and not empty).
-func colored(word string, terminal bool) bool {
-	switch word {
-	case colorAlways:
-		return true
-	case colorNever:
-		return false
-	}
-	return terminal && os.Getenv("NO_COLOR") == ""
-}
-
-// A hue is the escape sequence of a color (ECMA-48, SGR).
-type hue string
-
-const (
-	red    hue = "\x1b[1;31m"
-	green  hue = "\x1b[32m"
-	yellow hue = "\x1b[33m"
-)
-
-// paint colors text, which must be escaped already.
-func (h hue) paint(text string) string { return string(h) + text + "\x1b[0m" }
 
 // printLines writes lines to w, which is standard output, with control characters escaped.
 func printLines(w io.Writer, lines []string) error {

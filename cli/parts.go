@@ -15,6 +15,7 @@ import (
 	"braid/internal/fsys"
 	"braid/internal/partfile"
 	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/objectstore"
 	"braid/source"
 )
@@ -67,7 +68,7 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 	if len(rows) == 0 {
 		fmt.Fprintln(v.err, source.Escape(dir+": nothing is unfinished here"))
 	}
-	return printLines(v.out, columns(rows))
+	return printLines(v.out, render.Columns(rows))
 }
 
 // nearestBelow returns a hint for a word that may be a misspelt command.
@@ -79,7 +80,7 @@ func nearestBelow(group, word string) string {
 }
 
 func partRow(now time.Time, l partfile.Left) []string {
-	here, size := l.Have.Len(), sizeOfLeft(l)
+	here, size := l.Have.Len(), render.SizeOfLeft(l)
 	done := sizeText(here)
 	if size >= 0 {
 		done = fmt.Sprintf("%s of %s (%d %%)", sizeText(here), sizeText(size), percent(here, size))
@@ -108,26 +109,26 @@ func useText(inUse bool, pid int) string {
 }
 
 func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside, uploads []objectstore.Left) error {
-	lines := &lineWriter{w: v.out}
+	lines := render.NewJSONWriter(v.out)
 	for _, l := range left {
-		lines.write(partEvent{newHead(time.Now(), "part"), newLeftLine(l)})
+		lines.Write(partEvent{render.NewHead(time.Now(), "part"), render.NewLeftLine(l)})
 	}
 	for _, a := range aside {
-		lines.write(asideEvent{newHead(time.Now(), "aside"), a.Path, a.Name, a.Size, a.Changed.UTC().Truncate(time.Second)})
+		lines.Write(asideEvent{render.NewHead(time.Now(), "aside"), a.Path, a.Name, a.Size, a.Changed.UTC().Truncate(time.Second)})
 	}
 	writeUploads(lines, uploads)
-	return outputFailure(lines.err)
+	return outputFailure(lines.Err())
 }
 
 // partEvent is a download that is not complete.
 type partEvent struct {
-	head
-	leftLine
+	render.Head
+	render.LeftLine
 }
 
 // asideEvent is a file that was set aside, and the name of the file that it is not.
 type asideEvent struct {
-	head
+	render.Head
 	Path    string    `json:"path"`
 	Name    string    `json:"name"`
 	Size    int64     `json:"size"`
@@ -136,7 +137,7 @@ type asideEvent struct {
 
 // removedEvent: a file was removed.
 type removedEvent struct {
-	head
+	render.Head
 	Path string `json:"path"`
 }
 
@@ -154,7 +155,7 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		return problem.Misuse("parts remove", "no file", "braid parts shows what there is")
 	}
-	lines := &lineWriter{w: v.out}
+	lines := render.NewJSONWriter(v.out)
 	words, code := v.inFolders(words)
 	for _, word := range words {
 		if objectstore.IsURL(word) {
@@ -165,21 +166,21 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 		removed, err := partfile.Remove(fsys.OS, dir, name)
 		for _, path := range removed {
 			if v.JSON {
-				lines.write(removedEvent{newHead(time.Now(), "removed"), path})
+				lines.Write(removedEvent{render.NewHead(time.Now(), "removed"), path})
 			} else if !v.Quiet {
 				fmt.Fprintln(v.err, source.Escape("removed "+path))
 			}
 		}
 		if err != nil {
 			f := partFailure("remove", word, err)
-			fmt.Fprintln(v.err, errorLine(f))
+			fmt.Fprintln(v.err, render.ErrorLine(f))
 			code = exitCode(f)
 		}
 	}
 	if code != exitDone {
 		return reported(code)
 	}
-	return outputFailure(lines.err)
+	return outputFailure(lines.Err())
 }
 
 // inFolders replaces each folder by the unfinished files in it, as parts list shows them. The code is that of
@@ -193,7 +194,7 @@ func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 		left, aside, err := partfile.List(fsys.OS, filepath.Clean(word))
 		if err != nil {
 			f := partFailure("remove", word, err)
-			fmt.Fprintln(v.err, errorLine(f))
+			fmt.Fprintln(v.err, render.ErrorLine(f))
 			code = exitCode(f)
 			continue
 		}
@@ -214,7 +215,7 @@ func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 }
 
 // upload aborts the uploads that word names and returns the exit code.
-func (v *partsRemove) upload(ctx context.Context, word string, lines *lineWriter) int {
+func (v *partsRemove) upload(ctx context.Context, word string, lines *render.JSONWriter) int {
 	told := v.err
 	if v.Quiet {
 		told = io.Discard
@@ -227,7 +228,7 @@ func (v *partsRemove) upload(ctx context.Context, word string, lines *lineWriter
 		return exitDone
 	}
 	f := withoutKept(downloadProblem(ctx, err))
-	fmt.Fprintln(v.err, errorLine(f))
+	fmt.Fprintln(v.err, render.ErrorLine(f))
 	return exitCode(f)
 }
 
@@ -249,34 +250,4 @@ func partFailure(what, word string, err error) *problem.Problem {
 		f.Why, f.Hint = useText(true, use.PID), "that one ends in good order with Ctrl-C"
 	}
 	return f
-}
-
-// leftLine is what is there of a download that is not complete.
-type leftLine struct {
-	Name    string    `json:"name"`
-	Path    string    `json:"path"` // of the part file
-	URL     string    `json:"url"`  // without secrets
-	Size    *int64    `json:"size,omitempty"`
-	Here    int64     `json:"here"` // bytes
-	Changed time.Time `json:"changed"`
-	InUse   bool      `json:"in_use"`
-	PID     int       `json:"pid,omitempty"` // of the process that has it open
-	Require string    `json:"require,omitempty"`
-	Due     bool      `json:"due,omitempty"` // the file is in place, and its --on-complete has not ended with 0
-}
-
-func newLeftLine(l partfile.Left) leftLine {
-	return leftLine{
-		Name: l.Name, Path: l.Path, URL: l.Identity.URL, Size: known(sizeOfLeft(l)), Here: l.Have.Len(),
-		Changed: l.Changed.UTC().Truncate(time.Second),
-		InUse:   l.InUse, PID: l.PID, Due: l.Due, Require: l.Identity.Require,
-	}
-}
-
-// sizeOfLeft returns the size of the complete file; -1 if it is unknown.
-func sizeOfLeft(l partfile.Left) int64 {
-	if !l.Known {
-		return -1
-	}
-	return l.Identity.Size
 }

@@ -12,13 +12,14 @@ import (
 	"braid/download"
 	"braid/internal/job"
 	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/objectstore"
 	"braid/source"
 )
 
 // uploadEvent is an upload into an object store that is not complete.
 type uploadEvent struct {
-	head
+	render.Head
 	Path   string    `json:"path"`          // that the object would have
 	URL    string    `json:"url,omitempty"` // without secrets; if a journal is here
 	Upload string    `json:"upload"`        // its id at the store
@@ -52,14 +53,14 @@ func (v *partsList) place(ctx context.Context, word string) error {
 		return withoutKept(downloadProblem(ctx, err))
 	}
 	if v.JSON {
-		lines := &lineWriter{w: v.out}
+		lines := render.NewJSONWriter(v.out)
 		writeUploads(lines, left)
-		return outputFailure(lines.err)
+		return outputFailure(lines.Err())
 	}
 	if len(left) == 0 {
 		fmt.Fprintln(v.err, source.Escape(word+": no upload is unfinished there"))
 	}
-	return printLines(v.out, columns(uploadRows(left)))
+	return printLines(v.out, render.Columns(uploadRows(left)))
 }
 
 func withoutKept(f *problem.Problem) *problem.Problem {
@@ -67,9 +68,9 @@ func withoutKept(f *problem.Problem) *problem.Problem {
 	return f
 }
 
-func writeUploads(to *lineWriter, left []objectstore.Left) {
+func writeUploads(to *render.JSONWriter, left []objectstore.Left) {
 	for _, l := range left {
-		to.write(uploadEvent{newHead(time.Now(), "upload"), l.Path(), l.URL, l.Upload, known(l.Size),
+		to.Write(uploadEvent{render.NewHead(time.Now(), "upload"), l.Path(), l.URL, l.Upload, render.SizeOf(l.Size),
 			l.Began.UTC().Truncate(time.Second), l.InUse, l.PID})
 	}
 }
@@ -87,7 +88,7 @@ func uploadRows(left []objectstore.Left) (rows [][]string) {
 }
 
 // removeUploads aborts the uploads of an object or, if word ends with a slash, all uploads below it.
-func removeUploads(ctx context.Context, word string, told io.Writer, lines *lineWriter) error {
+func removeUploads(ctx context.Context, word string, told io.Writer, lines *render.JSONWriter) error {
 	cut := strings.LastIndexByte(word, '/') + 1
 	s, err := objectstore.Open(word[:cut], job.StoreOptions(agent(), 0, func(string) {}))
 	if err != nil {
@@ -96,7 +97,7 @@ func removeUploads(ctx context.Context, word string, told io.Writer, lines *line
 	gone, err := s.Sweep(ctx, word[cut:])
 	for _, l := range gone {
 		if lines != nil {
-			lines.write(removedEvent{newHead(time.Now(), "removed"), l.Path()})
+			lines.Write(removedEvent{render.NewHead(time.Now(), "removed"), l.Path()})
 		} else {
 			fmt.Fprintln(told, source.Escape("removed what was uploaded to "+l.Path()))
 		}

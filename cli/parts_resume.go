@@ -39,10 +39,10 @@ func (v *partsResume) run(ctx context.Context, words []string) error {
 			return nil, err
 		}
 		for _, word := range v.complete {
-			g.screen.say("%s: already complete", source.Escape(partfile.NameOf(word)))
+			g.screen.Say("%s: already complete", source.Escape(partfile.NameOf(word)))
 		}
 		if l.Files+len(l.Lost)+len(v.complete) == 0 {
-			g.screen.say("nothing is unfinished here")
+			g.screen.Say("nothing is unfinished here")
 		}
 		return l, nil
 	})

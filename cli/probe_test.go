@@ -2,13 +2,11 @@ package cli
 
 import (
 	"encoding/json"
-	"net/url"
 	"strings"
 	"testing"
 
-	"braid/download"
+	"braid/internal/render"
 	"braid/internal/test/mirrortest"
-	"braid/metalink"
 )
 
 func TestProbe(t *testing.T) {
@@ -40,7 +38,7 @@ func TestProbe(t *testing.T) {
 		}
 	}
 	_, out, _ = command(t, "probe", "--json", s.URL)
-	var e offerEvent
+	var e render.OfferEvent
 	if err := json.Unmarshal([]byte(out), &e); err != nil || strings.Count(out, "\n") != 1 {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -54,22 +52,5 @@ func TestProbeFails(t *testing.T) {
 	s := mirrortest.New(t, []byte("x"), mirrortest.Status(404))
 	if code, out, err := command(t, "probe", s.URL); code != exitRefused || out != "" || !strings.HasPrefix(err, "braid: probe "+s.URL+": ") {
 		t.Errorf("exit code %d, %q, %q", code, out, err)
-	}
-}
-
-// Proves C4 and rule 61 for what probe shows.
-func TestProbeLines(t *testing.T) {
-	u, _ := url.Parse("http://h/a%1b")
-	lines := strings.Join(probeLines(download.Offer{
-		Hops: []metalink.Hop{{URL: u, Status: 302}, {URL: u, Status: 799}},
-		File: metalink.File{Size: -1, NoDigest: true, IgnoredCount: 150, Ignored: []metalink.Ignored{{Target: "\x1b", Reason: "scheme"}}},
-	}), "\n")
-	for _, want := range []string{
-		"302 Found  http://h/a%1b", "799  http", "size     unknown", "ranges   not announced", "etag     none", "digests  none",
-		"mirrors: 0; those that the server names are not used", "--sha256", "ignored links: 150", `\x1b  scheme`,
-	} {
-		if !strings.Contains(lines, want) {
-			t.Errorf("no %q in\n%s", want, lines)
-		}
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"braid/download"
 	"braid/internal/partfile"
 	"braid/internal/problem"
-	"braid/internal/report"
 	"braid/metalink/metainfo"
 	"braid/objectstore"
 	"braid/source"
@@ -218,9 +217,6 @@ func endedBy(err error) string {
 	}
 	return text
 }
-
-// why returns the text of a source's error, shortened for a table or a list.
-func why(err error) string { return report.Why(err, "") }
 
 // flagHints maps the hints of package download to texts with the flags of the command.
 var flagHints = map[download.Hint]string{

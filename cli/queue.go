@@ -16,6 +16,7 @@ import (
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
+	"braid/internal/render"
 )
 
 // A queueCommand shows and changes a job queue.
@@ -115,7 +116,7 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 	for _, r := range all {
 		var err error
 		if c.JSON {
-			err = c.write(jobEvent{newHead(time.Now(), "job"), r})
+			err = c.write(jobEvent{render.NewHead(time.Now(), "job"), r})
 		} else {
 			err = printLines(c.out, []string{jobLine(&r)})
 		}
@@ -129,19 +130,19 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 // jobEvent and queueEvent are lines of --json. What is in them is said by the types of the fleet.
 type (
 	jobEvent struct {
-		head
+		render.Head
 		fleet.Record
 	}
 	queueEvent struct {
-		head
+		render.Head
 		fleet.Status
 	}
 )
 
 func (c *queueCommand) write(v any) error {
-	lines := lineWriter{w: c.out}
-	lines.write(v)
-	return lines.err
+	lines := render.NewJSONWriter(c.out)
+	lines.Write(v)
+	return lines.Err()
 }
 
 // jobLine formats a job as a line, with details that depend on its state.
@@ -196,7 +197,7 @@ func (c *queueCommand) status(ctx context.Context) error {
 		return err
 	}
 	if c.JSON {
-		return outputFailure(c.write(queueEvent{newHead(time.Now(), "queue"), s}))
+		return outputFailure(c.write(queueEvent{render.NewHead(time.Now(), "queue"), s}))
 	}
 	return printLines(c.out, statusLines(&s))
 }

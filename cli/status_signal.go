@@ -3,7 +3,6 @@ package cli
 import (
 	"os"
 	"os/signal"
-	"sync"
 )
 
 // onStatusSignal returns a channel of the signals that request the progress, and a function that stops it.
@@ -14,24 +13,4 @@ func onStatusSignal() (asked <-chan os.Signal, stop func()) {
 		signal.Notify(signals, statusSignals...)
 	}
 	return signals, func() { signal.Stop(signals) }
-}
-
-// relay calls tell for each signal until the returned function is called.
-func relay(asked <-chan os.Signal, tell func()) (stop func()) {
-	stopped := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			select {
-			case <-asked:
-				tell()
-			case <-stopped:
-				return
-			}
-		}
-	})
-	return func() {
-		close(stopped)
-		wg.Wait()
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"braid/download/state"
 	"braid/internal/job"
 	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/objectstore"
 	"braid/source"
 )
@@ -32,8 +33,8 @@ type verifyCommand struct {
 	Timeout                duration
 	LimitRate              rates
 
-	screen   *screen
-	lines    *lineWriter
+	screen   *render.Screen
+	lines    *render.JSONWriter
 	several  bool
 	common   download.Request // the part of a request that is common to all files
 	document *download.Document
@@ -50,7 +51,7 @@ func newVerify(s streams) (action, targets) {
 func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	v.screen = v.outputFlags.screen(v.streams)
 	if v.JSON {
-		v.lines = &lineWriter{w: v.streams.out}
+		v.lines = render.NewJSONWriter(v.streams.out)
 	}
 	v.Sites = job.NewSites(configurationOf(ctx))
 	client, err := v.client()
@@ -74,7 +75,7 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 		}
 	}
 	for _, text := range v.notes.Take() {
-		v.screen.warn("%s", text)
+		v.screen.Warn("%s", text)
 	}
 	return v.leave(codes)
 }
@@ -83,10 +84,7 @@ func (v *verifyCommand) leave(codes []int) error {
 	if code := batchCode(codes); code != exitDone {
 		return reported(code)
 	}
-	if v.lines != nil {
-		return outputFailure(v.lines.err)
-	}
-	return nil
+	return outputFailure(v.lines.Err())
 }
 
 func (v *verifyCommand) client() (*download.Client, error) {
@@ -105,51 +103,47 @@ func (v *verifyCommand) file(ctx context.Context, client *download.Client, path 
 	if err != nil {
 		return v.fail(path, verifyFailure(ctx, err))
 	}
-	w := newRenderer(v.screen, v.lines, v.several)
-	w.reading, w.asked = true, v.streams.asked
+	w := render.NewDownload(v.screen, v.lines, v.several)
+	w.Reading, w.Asked = true, v.streams.asked
 	var verdict download.Verdict
-	w.during(func(observe func(download.Event)) {
+	w.During(func(observe func(download.Event)) {
 		r.Observe = observe
 		verdict, err = client.Verify(ctx, r)
 	})
 	switch {
 	case err == nil:
-		v.right(w, r, verdict)
+		w.Right(r, verdict)
 		return exitDone
 	case v.Repair && verdict.Repairable():
-		v.wrong(w, verdict, verifyFailure(ctx, err).Why)
+		w.Wrong(verdict, verifyFailure(ctx, err).Why)
 		return v.mend(ctx, client, r, verdict)
 	}
-	v.damaged(w, verdict)
+	w.Damaged(verdict)
 	return v.fail(path, verifyFailure(ctx, err))
 }
 
 // mend repairs a file and returns the exit code.
 func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r download.Request, verdict download.Verdict) int {
-	w := newRenderer(v.screen, v.lines, v.several)
-	w.repairing, w.asked = true, v.streams.asked
+	w := render.NewDownload(v.screen, v.lines, v.several)
+	w.Repairing, w.Asked = true, v.streams.asked
 	var result download.Result
 	var err error
-	w.during(func(observe func(download.Event)) { result, err = client.Repair(ctx, verdict, observe) })
+	w.During(func(observe func(download.Event)) { result, err = client.Repair(ctx, verdict, observe) })
 	if err != nil {
-		w.shares(result.Sources)
+		w.Shares(result.Sources)
 		return v.fail(verdict.Path, downloadProblem(ctx, err))
 	}
-	text := fmt.Sprintf("%s: repaired: %s of %s fetched%s in %s; %s", w.name(), sizeText(result.Fetched),
-		sizeText(result.Size), from(result), timeText(result.Elapsed), w.proven(result))
-	w.done(moment{at: time.Now()}, r, result, text)
+	w.Repaired(r, result)
 	if v.terminal || v.Verbose {
-		w.shares(result.Sources)
+		w.Shares(result.Sources)
 	}
 	return exitDone
 }
 
 // fail reports a failure and returns its exit code.
 func (v *verifyCommand) fail(path string, f *problem.Problem) int {
-	e := newErrorEvent(moment{at: time.Now()}, f)
-	e.Path = path
-	v.lines.write(e)
-	v.screen.fail(f)
+	v.lines.Fail(f, exitCode(f), path)
+	v.screen.Fail(f)
 	return exitCode(f)
 }
 
@@ -245,7 +239,7 @@ func (v *verifyCommand) readDocument(ctx context.Context, client *download.Clien
 // tell shows the warnings and notes of the list and the document.
 func (v *verifyCommand) tell() {
 	for _, text := range v.sums.Warnings {
-		v.screen.say("%s", text)
+		v.screen.Say("%s", text)
 	}
 	notes := v.sums.Notes
 	if d := v.document; d != nil {
@@ -254,7 +248,7 @@ func (v *verifyCommand) tell() {
 		}
 	}
 	for _, text := range notes {
-		v.screen.detail("%s", text)
+		v.screen.Detail("%s", text)
 	}
 }
 

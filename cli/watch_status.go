@@ -13,6 +13,7 @@ import (
 	"braid/antenna"
 	"braid/download"
 	"braid/internal/problem"
+	"braid/internal/render"
 	"braid/internal/watch"
 	"braid/source"
 )
@@ -168,7 +169,7 @@ func writeRows(b *strings.Builder, rows [][]string) {
 			row[i] = source.Escape(cell)
 		}
 	}
-	writeLines(b, columns(rows))
+	writeLines(b, render.Columns(rows))
 }
 
 // ago formats the time since t.
@@ -197,7 +198,7 @@ func until(t, now time.Time) string {
 
 // feedLine is a feed as status shows it. Times that are not known are not there.
 type feedLine struct {
-	head
+	render.Head
 	PID      int        `json:"pid,omitempty"`
 	Name     string     `json:"name"`
 	URL      string     `json:"url"`
@@ -214,7 +215,7 @@ type feedLine struct {
 
 // watchLine is a file that is watched. Times that are not known are not there.
 type watchLine struct {
-	head
+	render.Head
 	PID        int        `json:"pid,omitempty"`
 	Name       string     `json:"name"`
 	URL        string     `json:"url"`
@@ -237,10 +238,10 @@ type watchLine struct {
 }
 
 func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
-	lines, now := &lineWriter{w: v.out}, time.Now()
+	lines, now := render.NewJSONWriter(v.out), time.Now()
 	for _, f := range s.Feeds {
-		lines.write(feedLine{
-			head: newHead(now, "feed"), PID: pid, Name: f.Name, URL: f.URL, Kind: f.Kind.String(),
+		lines.Write(feedLine{
+			Head: render.NewHead(now, "feed"), PID: pid, Name: f.Name, URL: f.URL, Kind: f.Kind.String(),
 			Polled: whenKnown(f.Polled), Changed: whenKnown(f.Changed),
 			Next: whenKnown(f.Next), Interval: f.Interval.Seconds(), Failures: f.Failures, Error: f.Err,
 			Updates: f.Updates, Bytes: f.Bytes,
@@ -249,7 +250,7 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 	for _, w := range s.Watches {
 		o := &w.Last
 		line := watchLine{
-			head: newHead(now, "watch"), PID: pid, Name: w.Name, URL: w.URL, Reason: string(w.Reason), Words: w.Words,
+			Head: render.NewHead(now, "watch"), PID: pid, Name: w.Name, URL: w.URL, Reason: string(w.Reason), Words: w.Words,
 			HaveCopy: w.HaveCopy,
 			Path:     o.Path, Gone: isGone(&w), Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence,
 			Asked: whenKnown(o.At), Downloaded: whenKnown(o.ModTime),
@@ -258,9 +259,9 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 		if w.Pending && w.Queued == "" {
 			line.Next = whenKnown(w.Next)
 		}
-		lines.write(line)
+		lines.Write(line)
 	}
-	return outputFailure(lines.err)
+	return outputFailure(lines.Err())
 }
 
 // whenKnown returns a time for JSON, or nil for the zero time.

@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"bytes"
@@ -12,21 +12,22 @@ import (
 	"time"
 
 	"braid/internal/fsys"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/report"
 )
 
-// A reporter writes the page of --report about the downloads of a command.
-type reporter struct {
+// A Page writes the page of --report about the downloads of a command.
+type Page struct {
 	path  string
-	limit rates // the value of --limit-rate
-	now   int64 // the limit when the downloads began
+	limit option.RatesValue // the value of --limit-rate
+	now   int64             // the limit when the downloads began
 	page  report.Page
 }
 
-// newReporter checks, before anything is transferred, that the page can be written: an old report may be
-// replaced, any other file may not (rule 3). It returns nil if path is "".
-func newReporter(path string, limit rates) (*reporter, error) {
+// NewPage checks, before anything is transferred, that the page can be written: an old report may be
+// replaced, any other file may not. It returns nil if path is "".
+func NewPage(path string, limit option.RatesValue) (*Page, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -34,7 +35,7 @@ func newReporter(path string, limit rates) (*reporter, error) {
 		return nil, reportFailure(path, err)
 	}
 	now, _ := limit.At(time.Now())
-	return &reporter{path: path, limit: limit, now: now}, nil
+	return &Page{path: path, limit: limit, now: now}, nil
 }
 
 // errNoReport is the error for an existing file that is not a report.
@@ -82,24 +83,34 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/")}).String()
 }
 
-// add adds an ended download to the page.
-func (p *reporter) add(r *report.Recorder) {
+// Add adds an ended download to the page.
+func (p *Page) Add(w *Download) {
 	if p != nil {
-		if r.Limit = p.now; p.changed() {
-			r.Limit = -1
+		if w.record.Limit = p.now; p.changed() {
+			w.record.Limit = -1
 		}
-		p.page.Add(r)
+		p.page.Add(w.record)
 	}
 }
 
+// notBegun records the number of downloads that did not begin.
+func (p *Page) notBegun(n int) {
+	if p != nil {
+		p.page.NotBegun = n
+	}
+}
+
+// URL returns the file URL of the page, which terminals show as a link.
+func (p *Page) URL() string { return fileURL(p.path) }
+
 // changed reports whether the limit has changed since the downloads began.
-func (p *reporter) changed() bool {
+func (p *Page) changed() bool {
 	now, _ := p.limit.At(time.Now())
 	return now != p.now
 }
 
-// write writes the page, even if downloads failed. Only the user may read the file.
-func (p *reporter) write() error {
+// Write writes the page, even if downloads failed. Only the user may read the file.
+func (p *Page) Write() error {
 	if p == nil {
 		return nil
 	}

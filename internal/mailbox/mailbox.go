@@ -1,13 +1,14 @@
-package cli
+// Package mailbox passes values from goroutines that must not wait to one that handles them.
+package mailbox
 
 import (
 	"iter"
 	"sync"
 )
 
-// A mailbox passes events of a download to the goroutine that shows them, so that a slow terminal or pipe
+// A Mailbox passes events of a download to the goroutine that shows them, so that a slow terminal or pipe
 // does not block the download.
-type mailbox[T any] struct {
+type Mailbox[T any] struct {
 	// replaces reports whether next makes last obsolete. If it does and last was not taken yet, last is
 	// dropped.
 	replaces func(last, next T) bool
@@ -18,14 +19,15 @@ type mailbox[T any] struct {
 	closed bool
 }
 
-func newMailbox[T any](replaces func(last, next T) bool) *mailbox[T] {
-	q := &mailbox[T]{replaces: replaces}
+// New returns an empty mailbox.
+func New[T any](replaces func(last, next T) bool) *Mailbox[T] {
+	q := &Mailbox[T]{replaces: replaces}
 	q.more = sync.NewCond(&q.mu)
 	return q
 }
 
-// put appends an item. It does not wait for the reader.
-func (q *mailbox[T]) put(item T) {
+// Put appends an item. It does not wait for the reader.
+func (q *Mailbox[T]) Put(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if n := len(q.items); n > 0 && q.replaces(q.items[n-1], item) {
@@ -36,16 +38,16 @@ func (q *mailbox[T]) put(item T) {
 	q.more.Signal()
 }
 
-// close ends the sequence of all. Nothing may be put afterwards.
-func (q *mailbox[T]) close() {
+// Close ends the sequence of All. Nothing may be put afterwards.
+func (q *Mailbox[T]) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
 	q.more.Signal()
 }
 
-// all yields the items in order until close. Only one goroutine may call it.
-func (q *mailbox[T]) all() iter.Seq[T] {
+// All yields the items in order until Close. Only one goroutine may call it.
+func (q *Mailbox[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for {
 			batch := q.take()
@@ -61,8 +63,8 @@ func (q *mailbox[T]) all() iter.Seq[T] {
 	}
 }
 
-// take waits for items. It returns none after close.
-func (q *mailbox[T]) take() []T {
+// take waits for items. It returns none after Close.
+func (q *Mailbox[T]) take() []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.items) == 0 && !q.closed {

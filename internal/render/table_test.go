@@ -1,9 +1,9 @@
-package cli
+package render
 
 import "testing"
 
 func TestColumns(t *testing.T) {
-	got := columns([][]string{{"a", "bcd", "e"}, {"äöü", "", "f"}, {"g"}})
+	got := Columns([][]string{{"a", "bcd", "e"}, {"äöü", "", "f"}, {"g"}})
 	for i, want := range []string{"a    bcd  e", "äöü       f", "g"} {
 		if got[i] != want {
 			t.Errorf("line %d is %q, want %q", i, got[i], want)

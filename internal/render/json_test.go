@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 
 func TestJSONLine(t *testing.T) {
 	var b bytes.Buffer
-	l := &lineWriter{w: &b}
+	l := NewJSONWriter(&b)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.FixedZone("", 3600))
-	l.write(startEvent{newHead(at, "start"), "http://h/?a=***&b=***", "a\x1b\u202e\u009b😀\U000e0001\xff<b>.iso"})
+	l.Write(startEvent{NewHead(at, "start"), "http://h/?a=***&b=***", "a\x1b\u202e\u009b😀\U000e0001\xff<b>.iso"})
 	want := `{"v":1,"time":"2026-01-02T02:04:05.678901Z","event":"start","url":"http://h/?a=***&b=***",` +
 		`"path":"a\u001b\u202e\u009b😀\udb40\udc01\ufffd<b>.iso"}` + "\n"
 	if b.String() != want {
@@ -29,8 +29,8 @@ func FuzzJSON_Rule61(f *testing.F) {
 	f.Add("a\x00\x1b\u202e\xff\U000e0001 \u2028<>&")
 	f.Fuzz(func(t *testing.T, s string) {
 		var b bytes.Buffer
-		l := &lineWriter{w: &b}
-		l.write(noteEvent{newHead(time.Now(), "note"), s})
+		l := NewJSONWriter(&b)
+		l.Write(noteEvent{NewHead(time.Now(), "note"), s})
 		line, ok := strings.CutSuffix(b.String(), "\n")
 		if !ok || !utf8.ValidString(line) || source.Escape(line) != line {
 			t.Fatalf("%q", line)
@@ -51,21 +51,21 @@ func encoded(s string) string {
 	return b.String()
 }
 
-type brokenPipe struct{ writes int }
+type fullDisk struct{ writes int }
 
-func (p *brokenPipe) Write([]byte) (int, error) {
+func (p *fullDisk) Write([]byte) (int, error) {
 	p.writes++
 	return 0, errors.New("no space left")
 }
 
 func TestJSONStopsAtAnError(t *testing.T) {
-	var p brokenPipe
-	l := &lineWriter{w: &p}
-	l.write(noteEvent{})
-	l.write(noteEvent{})
-	if l.err == nil || p.writes != 1 {
-		t.Errorf("%v after %d writes", l.err, p.writes)
+	var p fullDisk
+	l := NewJSONWriter(&p)
+	l.Write(noteEvent{})
+	l.Write(noteEvent{})
+	if l.Err() == nil || p.writes != 1 {
+		t.Errorf("%v after %d writes", l.Err(), p.writes)
 	}
-	var none *lineWriter
-	none.write(noteEvent{}) // without --json
+	var none *JSONWriter
+	none.Write(noteEvent{}) // without --json
 }

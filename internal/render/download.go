@@ -1,4 +1,9 @@
-package cli
+// Package render shows downloads: as text, as progress, as JSON and as a page. It has the words of results and the
+// objects of --json.
+//
+// It does not download, does not know the command line, and writes only to the writers that it is given. Exit codes
+// come from its caller.
+package render
 
 import (
 	"cmp"
@@ -8,62 +13,47 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/report"
 	"braid/metalink"
 	"braid/source"
 )
 
-// A moment is an event with its time: a [download.Event], the end of a download or a hook in a batch, or nil,
-// which requests the progress.
-type moment struct {
-	at   time.Time
-	ev   any
-	file int // the number in a batch, from 1; 0 outside a batch
-}
-
-// head returns the first fields of the JSON object of an event.
-func (m moment) head(event string) head {
-	h := newHead(m.at, event)
-	h.File = m.file
-	return h
-}
-
-// outOfDate reports whether next makes last obsolete: both are events of progress of the same file.
-func outOfDate(last, next moment) bool {
-	_, a := last.ev.(download.Progress)
-	_, b := next.ev.(download.Progress)
-	_, c := last.ev.(download.Comparing)
-	_, d := next.ev.(download.Comparing)
-	return (a && b || c && d) && last.file == next.file
-}
-
-// A renderer shows one download on the screen and as JSON, from its events and their totals.
-type renderer struct {
-	*report.Recorder
-	screen    *screen
-	lines     *lineWriter
+// A Download shows one download on the screen and as JSON, from its events and their totals.
+type Download struct {
+	record    *report.Recorder
+	screen    *Screen
+	lines     *JSONWriter
 	one       bool // one of many: messages name the file
-	reading   bool // a file on disk is verified, without mirrors
-	repairing bool
-	table     bool // show the table of sources below the bar
-	asked     <-chan os.Signal
+	Reading   bool // a file on disk is verified, without mirrors
+	Repairing bool
+	Table     bool // show the table of sources below the bar
+	Asked     <-chan os.Signal
 }
 
-func newRenderer(s *screen, lines *lineWriter, several bool) *renderer {
-	return &renderer{Recorder: report.NewRecorder(time.Now()), screen: s, lines: lines, one: several}
+func NewDownload(s *Screen, lines *JSONWriter, several bool) *Download {
+	return &Download{record: report.NewRecorder(time.Now()), screen: s, lines: lines, one: several}
 }
+
+// Observe shows an event at once. It is for one goroutine.
+func (w *Download) Observe(ev download.Event) { w.apply(moment{at: time.Now(), ev: ev}) }
+
+// Left shows that an existing file stays as it is.
+func (w *Download) Left() { w.screen.Say("%s: exists, and stays as it is", w.record.Path) }
+
+// End records the end of the download.
+func (w *Download) End(at time.Time, r download.Result, err error) { w.record.End(at, r, err) }
 
 // detail shows a message about the file with -v.
-func (w *renderer) detail(format string, args ...any) {
-	w.screen.detail("%s", w.about()+fmt.Sprintf(format, args...))
+func (w *Download) detail(format string, args ...any) {
+	w.screen.Detail("%s", w.about()+fmt.Sprintf(format, args...))
 }
 
 // about returns a prefix with the file's name for messages that do not contain it, or "" outside a batch.
-func (w *renderer) about() string {
+func (w *Download) about() string {
 	if !w.one {
 		return ""
 	}
@@ -71,46 +61,28 @@ func (w *renderer) about() string {
 }
 
 // name returns the name of the file on the screen.
-func (w *renderer) name() string {
-	if w.Path == "" {
+func (w *Download) name() string {
+	if w.record.Path == "" {
 		return "standard output"
 	}
-	return filepath.Base(w.Path)
+	return filepath.Base(w.record.Path)
 }
 
-// during shows the events of a call. The function observe, which the call is given, does not wait for the
+// During shows the events of a call. The function observe, which the call is given, does not wait for the
 // screen.
-func (w *renderer) during(call func(observe func(download.Event))) {
-	show(w.asked, w.apply, func(put func(int, any)) { call(func(ev download.Event) { put(0, ev) }) })
+func (w *Download) During(call func(observe func(download.Event))) {
+	show(w.Asked, w.apply, func(put func(int, any)) { call(func(ev download.Event) { put(0, ev) }) })
 }
 
-// show calls apply for each event that call puts and for each signal that requests the progress. All calls of
-// apply are in one goroutine, which ends before show returns.
-func show(asked <-chan os.Signal, apply func(moment), call func(put func(file int, ev any))) {
-	events := newMailbox(outOfDate)
-	put := func(file int, ev any) { events.put(moment{time.Now(), ev, file}) }
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for m := range events.all() {
-			apply(m)
-		}
-	})
-	stop := relay(asked, func() { put(0, nil) })
-	call(put)
-	stop()
-	events.close()
-	wg.Wait()
-}
-
-func (w *renderer) apply(m moment) {
+func (w *Download) apply(m moment) {
 	ev, ok := m.ev.(download.Event)
 	if !ok {
 		w.screen.answer(w.progress(m.at))
 		return
 	}
-	seeding, comparing := w.Seeding, w.Comparing != nil
-	w.Observe(m.at, ev)
-	w.lines.write(jsonEvent(m))
+	seeding, comparing := w.record.Seeding, w.record.Comparing != nil
+	w.record.Observe(m.at, ev)
+	w.lines.Write(jsonEvent(m))
 	switch ev := ev.(type) {
 	case download.Progress:
 		if !w.one { // else the batch shows the progress of all files
@@ -121,11 +93,11 @@ func (w *renderer) apply(m moment) {
 		case !w.one:
 			w.screen.progress(m.at, w.progress(m.at))
 		case !comparing:
-			w.screen.say("%s: wrong somewhere; mirrors are compared", w.name())
+			w.screen.Say("%s: wrong somewhere; mirrors are compared", w.name())
 		}
 	case download.Seeding:
 		if !seeding {
-			w.screen.say("%s: in place; peers can have it at %s", w.name(), strings.Join(addresses(ev), ", "))
+			w.screen.Say("%s: in place; peers can have it at %s", w.name(), strings.Join(addresses(ev), ", "))
 		}
 	default:
 		w.describe(ev)
@@ -133,32 +105,32 @@ func (w *renderer) apply(m moment) {
 }
 
 // progress returns the progress of the download.
-func (w *renderer) progress(at time.Time) progress {
-	if w.Comparing != nil {
-		return compareProgress(w.name(), *w.Comparing)
+func (w *Download) progress(at time.Time) Progress {
+	if w.record.Comparing != nil {
+		return compareProgress(w.name(), *w.record.Comparing)
 	}
-	far := w.Progress
-	if w.reading {
+	far := w.record.Progress
+	if w.Reading {
 		far.Active = -1
 	}
 	p := fileProgress(w.name(), far)
-	if w.table {
-		for _, m := range w.Mirrors {
-			p.table = append(p.table, append(sourceRow(m.Host, m.Bytes, w.Fetched, m.Speed.Now(at, m.Bytes)), w.State(m)))
+	if w.Table {
+		for _, m := range w.record.Mirrors {
+			p.table = append(p.table, append(sourceRow(m.Host, m.Bytes, w.record.Fetched, m.Speed.Now(at, m.Bytes)), w.record.State(m)))
 		}
 	}
 	return p
 }
 
 // describe shows an event as a message.
-func (w *renderer) describe(ev download.Event) {
+func (w *Download) describe(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.Resumed:
 		text := "are here from an earlier run"
-		if w.repairing {
+		if w.Repairing {
 			text = "of it are right, and copied"
 		}
-		w.screen.detail("%s: %s %s", w.name(), sizeText(ev.Bytes), text)
+		w.screen.Detail("%s: %s %s", w.name(), option.SizeText(ev.Bytes), text)
 	case download.Offered:
 		w.offered(ev)
 	case download.SourceUp:
@@ -168,16 +140,16 @@ func (w *renderer) describe(ev download.Event) {
 	case download.RangeCut:
 		if why := cutTexts[ev.Why.String()]; why != "" {
 			name := ev.Host
-			if m := w.ByID[ev.ID]; m != nil {
+			if m := w.record.ByID[ev.ID]; m != nil {
 				name = cmp.Or(m.URL, name)
 			}
 			w.detail("mirror %s: %s", name, why)
 		}
 	case download.Restarted:
-		w.screen.say("%s: starting again: %s", w.name(), ev.Reason)
+		w.screen.Say("%s: starting again: %s", w.name(), ev.Reason)
 	case download.Note:
 		if ev.Plain {
-			w.screen.say("%s: %s", w.name(), ev.Text)
+			w.screen.Say("%s: %s", w.name(), ev.Text)
 			return
 		}
 		w.detail("%s", ev.Text)
@@ -185,11 +157,11 @@ func (w *renderer) describe(ev download.Event) {
 }
 
 // offered shows what the server offers, and which links are ignored.
-func (w *renderer) offered(ev download.Offered) {
+func (w *Download) offered(ev download.Offered) {
 	f, who := ev.File, cmp.Or(ev.By, "server")
 	var parts []string
 	if f.Size >= 0 {
-		parts = append(parts, sizeText(f.Size))
+		parts = append(parts, option.SizeText(f.Size))
 	}
 	for _, c := range f.Claims {
 		parts = append(parts, c.String())
@@ -198,13 +170,13 @@ func (w *renderer) offered(ev download.Offered) {
 		parts = append(parts, "no digest")
 	}
 	if len(f.Mirrors) > 0 {
-		parts = append(parts, count(len(f.Mirrors), "mirror"))
+		parts = append(parts, option.Count(len(f.Mirrors), "mirror"))
 	} else {
 		parts = append(parts, "no mirrors named")
 	}
 	w.detail("%s: %s", who, strings.Join(parts, ", "))
 	if f.IgnoredCount > 0 {
-		w.detail("server: %s ignored%s", count(f.IgnoredCount, "link"), reasons(f.Ignored))
+		w.detail("server: %s ignored%s", option.Count(f.IgnoredCount, "link"), reasons(f.Ignored))
 	}
 }
 
@@ -226,13 +198,13 @@ func reasons(ignored []metalink.Ignored) string {
 	return ": " + strings.Join(order, ", ")
 }
 
-func (w *renderer) up(ev download.SourceUp) {
+func (w *Download) up(ev download.SourceUp) {
 	var notes []string
 	if !names(ev.URL, ev.Host) {
 		notes = append(notes, ev.Host)
 	}
 	if ev.RTT > 0 {
-		notes = append(notes, timeText(ev.RTT)+" away")
+		notes = append(notes, option.TimeText(ev.RTT)+" away")
 	}
 	text := ": in use"
 	if ev.Whole { // whether it is useful is decided later
@@ -259,16 +231,16 @@ func whyAt(ev download.SourceDown) string {
 }
 
 // down shows the failure of a source. Wrong content is shown even without -v.
-func (w *renderer) down(ev download.SourceDown) {
+func (w *Download) down(ev download.SourceDown) {
 	switch {
 	case ev.Banned:
-		w.screen.warn("%smirror %s: dropped, its content is wrong: %s", w.about(), ev.URL, whyAt(ev))
+		w.screen.Warn("%smirror %s: dropped, its content is wrong: %s", w.about(), ev.URL, whyAt(ev))
 	case ev.Gone:
 		w.detail("mirror %s: dropped: %s", ev.URL, whyAt(ev))
 	case ev.Active == 0: // else the user would wait without a message
-		w.screen.say("%s: %s; trying again in %s", w.name(), why(ev.Err), timeText(max(ev.Back, 0)))
+		w.screen.Say("%s: %s; trying again in %s", w.name(), why(ev.Err), option.TimeText(max(ev.Back, 0)))
 	case ev.Back > 0:
-		w.detail("mirror %s: again in %s: %s", ev.URL, timeText(ev.Back), whyAt(ev))
+		w.detail("mirror %s: again in %s: %s", ev.URL, option.TimeText(ev.Back), whyAt(ev))
 	default:
 		w.detail("mirror %s: again later: %s", ev.URL, whyAt(ev))
 	}

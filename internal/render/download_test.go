@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ import (
 // told is what a renderer says about events, on the screen and in JSON.
 func told(verbose bool, events ...download.Event) (text, lines string) {
 	var out, err bytes.Buffer
-	w := newRenderer(&screen{w: &err, verbose: verbose}, &lineWriter{w: &out}, false)
-	w.Path = "d/a.iso"
+	w := NewDownload(&Screen{Out: &err, Verbose: verbose}, NewJSONWriter(&out), false)
+	w.record.Path = "d/a.iso"
 	for _, ev := range events {
 		w.apply(moment{at: time.Unix(0, 0), ev: ev})
 	}
@@ -167,8 +167,8 @@ func TestResultLine(t *testing.T) {
 		{download.Result{NotModified: true, Older: true, LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, false,
 			"a.iso: the server has an older one (" + time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST") + "): kept; --allow-older takes it"},
 	} {
-		w := newRenderer(nil, nil, false)
-		w.Path, w.NoDigest = "d/a.iso", tt.noDigest
+		w := NewDownload(nil, nil, false)
+		w.record.Path, w.record.NoDigest = "d/a.iso", tt.noDigest
 		if got := w.result(tt.r); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
@@ -217,10 +217,10 @@ func TestShares(t *testing.T) {
 
 func TestDoneEvent(t *testing.T) {
 	u, _ := url.Parse("http://me:pw@h/a?key=s3cret")
-	e := newDoneEvent(moment{at: time.Unix(0, 0)}, download.Request{URL: u}, download.Result{
+	e := doneEvent{NewHead(time.Unix(0, 0), "done"), NewOutcome(download.Request{URL: u}, download.Result{
 		Path: "a", Size: 1, Proof: proofOf(t, verify.SHA256), Resumed: 1, Fetched: 2, Duplicate: 3, Elapsed: time.Second, AlreadyComplete: true,
 		Sources: []download.SourceResult{{URL: "u", Host: "h", Bytes: 4, Rate: 5, Banned: true, Err: errors.New("e")}},
-	})
+	})}
 	line, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)

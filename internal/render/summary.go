@@ -1,7 +1,6 @@
-package cli
+package render
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,27 +9,16 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/source"
 )
 
-// An outcome is the result of one file of a batch.
-type outcome struct {
-	outcomeLine
+// A fileRow is the outcome of one file of a batch.
+type fileRow struct {
+	FileOutcome
 	elapsed time.Duration
 	proven  string // the evidence, or the lack of it
-}
-
-// outcomeLine is one of the results in the last event of a batch.
-type outcomeLine struct {
-	File     int    `json:"file"`
-	State    string `json:"state"` // "done", "there" before, "left" as it is, "failed", "unfinished"
-	URL      string `json:"url"`
-	Path     string `json:"path"`
-	Size     int64  `json:"size,omitempty"`
-	Verified bool   `json:"verified,omitempty"`
-	Code     int    `json:"code,omitempty"`
-	Why      string `json:"why,omitempty"`
 }
 
 // The states of an outcome.
@@ -52,13 +40,13 @@ const (
 	fewRows = 2
 )
 
-// outcomes collects up to mostOutcomes outcomes and counts the others.
-type outcomes struct {
-	kept []outcome
+// fileRows collects up to mostOutcomes outcomes and counts the others.
+type fileRows struct {
+	kept []fileRow
 	more int
 }
 
-func (o *outcomes) add(x outcome) {
+func (o *fileRows) add(x fileRow) {
 	if len(o.kept) >= mostOutcomes {
 		o.more++
 		return
@@ -68,11 +56,11 @@ func (o *outcomes) add(x outcome) {
 
 // table returns a table of the outcomes in the order of the list. It is empty for more than mostRows files or
 // no more than fewRows.
-func (o *outcomes) table(width int) []string {
+func (o *fileRows) table(width int) []string {
 	if n := len(o.kept) + o.more; n <= fewRows || n > mostRows {
 		return nil
 	}
-	slices.SortStableFunc(o.kept, func(a, b outcome) int { return a.File - b.File })
+	slices.SortStableFunc(o.kept, func(a, b fileRow) int { return a.File - b.File })
 	var rows [][]string
 	for _, x := range o.kept {
 		row := []string{"  " + x.State, filepath.Base(x.Path), "", "", x.proven}
@@ -80,20 +68,20 @@ func (o *outcomes) table(width int) []string {
 			row[1] = x.URL
 		}
 		if x.Size > 0 {
-			row[2] = fmt.Sprintf("%8s", sizeText(x.Size))
+			row[2] = fmt.Sprintf("%8s", option.SizeText(x.Size))
 		}
 		if x.elapsed > 0 && x.State == wasDone {
-			row[3] = fmt.Sprintf("%8s", timeText(x.elapsed))
+			row[3] = fmt.Sprintf("%8s", option.TimeText(x.elapsed))
 		}
 		if x.Why != "" {
-			row[4] = shorten(x.Why, 160)
+			row[4] = option.Shorten(x.Why, 160)
 		}
 		for i := range row {
 			row[i] = source.Escape(row[i])
 		}
 		rows = append(rows, row)
 	}
-	return narrow(columns(rows), width)
+	return narrow(Columns(rows), width)
 }
 
 // A recent delays the results of a batch for recentTime, so that many results can share a line.
@@ -136,16 +124,16 @@ func (r *recent) add(at time.Time, name string, size int64, line, proven string)
 }
 
 // flush writes the delayed results once recentTime has passed.
-func (r *recent) flush(at time.Time, to *screen) {
+func (r *recent) flush(at time.Time, to *Screen) {
 	if at.Sub(r.since) < recentTime {
 		return
 	}
 	for _, g := range r.groups {
 		if g.n > len(g.lines) {
-			g.lines = []string{fmt.Sprintf("%s ... %s: %s, %s; %s", g.first, g.last, files(g.n), sizeText(g.size), g.proven)}
+			g.lines = []string{fmt.Sprintf("%s ... %s: %s, %s; %s", g.first, g.last, files(g.n), option.SizeText(g.size), g.proven)}
 		}
 		for _, line := range g.lines {
-			to.say("%s", line)
+			to.Say("%s", line)
 		}
 	}
 	r.groups = nil
@@ -153,11 +141,10 @@ func (r *recent) flush(at time.Time, to *screen) {
 
 // A tally counts the outcomes of a batch.
 type tally struct {
-	batchCounts
-	before int   // files of Complete that were complete before this run
-	left   int   // other files of that name, kept by --no-clobber
-	kept   int64 // bytes that interrupted downloads have kept
-	code   int
+	Counts
+	before int      // files of Complete that were complete before this run
+	left   int      // other files of that name, kept by --no-clobber
+	kept   int64    // bytes that interrupted downloads have kept
 	why    []string // reasons of the first failures
 }
 
@@ -181,26 +168,22 @@ func (c *tally) well(r download.Result) {
 
 func (c *tally) lost(f *problem.Problem) {
 	c.Failed++
-	c.add(exitCode(f))
 	if len(c.why) < mostReasons {
-		c.why = append(c.why, "  "+f.Where+": "+shorten(f.Why, 160))
+		c.why = append(c.why, "  "+f.Where+": "+option.Shorten(f.Why, 160))
 	}
 }
-
-// add combines an exit code with that of the batch.
-func (c *tally) add(code int) { c.code = batchCode([]int{c.code, code}) }
 
 // summary returns the last lines of a batch. It repeats the reasons of failures if other lines may have
 // scrolled them off the screen and no table shows them.
 func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	n := files(c.Files)
 	if c.Complete < c.Files {
-		n = grouped(c.Complete) + " of " + n
+		n = option.Grouped(c.Complete) + " of " + n
 	}
 	parts := []string{n + ": nothing was fetched"}
 	if c.Fetched > 0 {
-		parts[0] = fmt.Sprintf("%s: %s in %s (%s)", n, sizeText(c.Fetched), timeText(elapsed),
-			rateText(float64(c.Fetched)/max(elapsed.Seconds(), 1e-9)))
+		parts[0] = fmt.Sprintf("%s: %s in %s (%s)", n, option.SizeText(c.Fetched), option.TimeText(elapsed),
+			option.RateText(float64(c.Fetched)/max(elapsed.Seconds(), 1e-9)))
 	}
 	if p := c.proven(); p != "" {
 		parts = append(parts, p)
@@ -210,7 +193,7 @@ func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 		what string
 	}{{c.before, " already there"}, {c.left, " left alone"}, {c.Failed, " failed"}} {
 		if some.n > 0 {
-			parts = append(parts, grouped(some.n)+some.what)
+			parts = append(parts, option.Grouped(some.n)+some.what)
 		}
 	}
 	lines := []string{strings.Join(parts, "; ")}
@@ -221,7 +204,7 @@ func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 		lines = append(lines, c.why...)
 	}
 	if more := c.Failed - len(c.why); more > 0 {
-		lines = append(lines, "  and "+grouped(more)+" more")
+		lines = append(lines, "  and "+option.Grouped(more)+" more")
 	}
 	return lines
 }
@@ -233,53 +216,55 @@ func (c *tally) proven() string {
 	case c.Complete == 0:
 		return ""
 	case c.Checked > 0:
-		text := grouped(c.Verified) + " verified, " + grouped(c.Checked) + " checked by pieces of a torrent"
+		text := option.Grouped(c.Verified) + " verified, " + option.Grouped(c.Checked) + " checked by pieces of a torrent"
 		if unverified > 0 {
-			text += ", " + grouped(unverified) + " unverified" + hint
+			text += ", " + option.Grouped(unverified) + " unverified" + hint
 		}
 		return strings.TrimPrefix(text, "0 verified, ")
 	case unverified == 0 && c.Complete < c.Files:
-		return grouped(c.Verified) + " verified"
+		return option.Grouped(c.Verified) + " verified"
 	case unverified == 0:
 		return "all verified"
 	case c.Verified == 0:
 		return "none verified" + hint
 	default:
-		return grouped(c.Verified) + " verified, " + grouped(unverified) + " unverified" + hint
+		return option.Grouped(c.Verified) + " verified, " + option.Grouped(unverified) + " unverified" + hint
 	}
 }
 
-// unfinishedFailure returns the problem of an interrupted batch; nil if it was not interrupted.
-func (c *tally) unfinishedFailure(ctx context.Context) *problem.Problem {
-	if c.Unfinished+c.NotBegun == 0 || ctx.Err() == nil {
+// interrupted returns the problem of a batch that cause ended; nil if cause is nil or all files have ended.
+func (c *tally) interrupted(cause error) *problem.Problem {
+	if c.Unfinished+c.NotBegun == 0 || cause == nil {
 		return nil
 	}
 	f := &problem.Problem{
-		What: "batch", Why: fmt.Sprintf("%v: %s unfinished, %s not begun", context.Cause(ctx), files(c.Unfinished),
-			grouped(c.NotBegun)),
+		What: "batch", Why: fmt.Sprintf("%v: %s unfinished, %s not begun", cause, files(c.Unfinished),
+			option.Grouped(c.NotBegun)),
 		Kept: "nothing kept", Hint: "run the same command to go on",
 	}
 	if c.kept > 0 {
-		f.Kept = sizeText(c.kept) + " kept"
+		f.Kept = option.SizeText(c.kept) + " kept"
 	}
 	return f
 }
 
 // files formats a number of files, as in "2,000 files".
-func files(n int) string { return strings.Replace(count(n, "file"), strconv.Itoa(n), grouped(n), 1) }
+func files(n int) string {
+	return strings.Replace(option.Count(n, "file"), strconv.Itoa(n), option.Grouped(n), 1)
+}
 
 // progress returns the progress of a batch, with the sum of the fractions of the running files that are done
 // as share. The total size is not known, so the bar counts in thousandths of a file.
-func (c *tally) progress(running int, share, rate float64, elapsed time.Duration) progress {
-	ended, total := grouped(c.ended()), files(c.Files)
-	p := progress{
-		size: int64(1000 * c.Files), rate: rate, text: ended + " of " + total + ", " + sizeText(c.Fetched),
-		amount: fmt.Sprintf("%*s of %s", len(grouped(c.Files)), ended, total),
-		by:     fmt.Sprintf("%-13s", grouped(running)+" at a time"), active: running, several: true,
+func (c *tally) progress(running int, share, rate float64, elapsed time.Duration) Progress {
+	ended, total := option.Grouped(c.ended()), files(c.Files)
+	p := Progress{
+		Size: int64(1000 * c.Files), Rate: rate, text: ended + " of " + total + ", " + option.SizeText(c.Fetched),
+		Amount: fmt.Sprintf("%*s of %s", len(option.Grouped(c.Files)), ended, total),
+		by:     fmt.Sprintf("%-13s", option.Grouped(running)+" at a time"), Active: running, Several: true,
 	}
-	p.done = min(int64(1000*(float64(c.ended())+share)), p.size)
-	if p.done > 0 && elapsed >= time.Second { // assumes that the remaining files take as long
-		p.left = timeLeft(p.done, p.size, float64(p.done)/elapsed.Seconds())
+	p.Done = min(int64(1000*(float64(c.ended())+share)), p.Size)
+	if p.Done > 0 && elapsed >= time.Second { // assumes that the remaining files take as long
+		p.left = timeLeft(p.Done, p.Size, float64(p.Done)/elapsed.Seconds())
 	}
 	return p
 }

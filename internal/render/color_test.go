@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ func TestColored(t *testing.T) {
 		{"", true, "", true}, {"", false, "", false}, {"auto", true, "1", false}, {"", true, "1", false}, {"always", false, "1", true}, {"never", true, "", false},
 	} {
 		t.Setenv("NO_COLOR", tt.noColor)
-		if got := colored(tt.word, tt.terminal); got != tt.want {
+		if got := Colored(tt.word, tt.terminal); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}
@@ -26,10 +26,10 @@ func TestColored(t *testing.T) {
 // TestColours are of what we say, and never of what others are called (rule 61).
 func TestColours_Rule61(t *testing.T) {
 	var b bytes.Buffer
-	s := &screen{w: &b, color: true}
+	s := &Screen{Out: &b, Color: true}
 	s.conclude(green, "a\x1b[31m; unverified: 1 MiB; verified: x", "verified: x")
-	s.warn("mirror \x1b[31m: dropped")
-	s.fail(&problem.Problem{What: "get", Where: "\x1b[31m", Why: "no"})
+	s.Warn("mirror \x1b[31m: dropped")
+	s.Fail(&problem.Problem{What: "get", Where: "\x1b[31m", Why: "no"})
 	want := "a\\x1b[31m; unverified: 1 MiB; \x1b[32mverified: x\x1b[0m\n" +
 		"\x1b[33mmirror \\x1b[31m: dropped\x1b[0m\n" +
 		"\x1b[1;31mbraid:\x1b[0m get \\x1b[31m: no\n"
@@ -37,10 +37,10 @@ func TestColours_Rule61(t *testing.T) {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 	b.Reset()
-	s.color = false
+	s.Color = false
 	s.conclude(yellow, "a; unverified", "unverified")
-	s.warn("b")
-	s.fail(&problem.Problem{What: "x", Why: "y"})
+	s.Warn("b")
+	s.Fail(&problem.Problem{What: "x", Why: "y"})
 	if b.String() != "a; unverified\nb\nbraid: x: y\n" {
 		t.Errorf("%q", b.String())
 	}

@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"bytes"
@@ -69,19 +69,19 @@ func TestBar(t *testing.T) {
 	var b bytes.Buffer
 	m := wide(&b)
 	frame := func() string { return strings.Join(onTerminal(t, b.String(), 80), "\n") }
-	m.show(time.Time{}, fileProgress("a", download.Progress{Done: 64 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}))
+	m.Show(time.Time{}, fileProgress("a", download.Progress{Done: 64 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}))
 	if got := frame(); !strings.HasPrefix(got, "  25% |██") || !strings.Contains(got, "64 MiB of 256 MiB") || !strings.Contains(got, "ETA 16 s") || !strings.Contains(got, "12 MiB/s") {
 		t.Errorf("%q", got)
 	}
-	m.clear()
+	m.Clear()
 	if got := frame(); got != "" {
 		t.Errorf("after clear there is %q", got)
 	}
-	m.show(time.Time{}, fileProgress("a", download.Progress{Done: 256 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4})) // all is there, but not yet proven
+	m.Show(time.Time{}, fileProgress("a", download.Progress{Done: 256 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4})) // all is there, but not yet proven
 	if got := frame(); !strings.HasPrefix(got, "  99% |") {
 		t.Errorf("%q", got)
 	}
-	m.show(time.Time{}, fileProgress("a", download.Progress{Size: 256 << 20, Active: 1})) // and it was the wrong file: from the beginning
+	m.Show(time.Time{}, fileProgress("a", download.Progress{Size: 256 << 20, Active: 1})) // and it was the wrong file: from the beginning
 	if got := frame(); !strings.HasPrefix(got, "   0% |") || !strings.HasSuffix(got, "1 mirror") {
 		t.Errorf("%q", got)
 	}
@@ -94,7 +94,7 @@ func TestBarNarrow(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		m := &bar{w: &b, size: func() (int, int) { return columns, 24 }}
-		m.show(time.Time{}, fileProgress("a", download.Progress{Done: 64 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}))
+		m.Show(time.Time{}, fileProgress("a", download.Progress{Done: 64 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}))
 		if got := strings.Join(onTerminal(t, b.String(), columns), "\n"); got != want {
 			t.Errorf("%d columns: %q, want %q", columns, got, want)
 		}
@@ -108,7 +108,7 @@ func TestBarOfUnknownSize(t *testing.T) {
 		m := wide(&b)
 		var seen []string
 		for done := range int64(3) {
-			m.show(time.Time{}, fileProgress("a", download.Progress{Done: done << 20, Size: size, Rate: 1 << 20, Active: 1}))
+			m.Show(time.Time{}, fileProgress("a", download.Progress{Done: done << 20, Size: size, Rate: 1 << 20, Active: 1}))
 			seen = append(seen, onTerminal(t, b.String(), 80)[0][:1])
 		}
 		if got := onTerminal(t, b.String(), 80)[0]; !strings.Contains(got, "2 MiB") || strings.Contains(got, "%") || len(slices.Compact(seen)) != 3 {
@@ -123,7 +123,7 @@ func TestBarIsDrawnSeldom(t *testing.T) {
 	m := wide(&b)
 	at := time.Unix(1e9, 0)
 	for i := range 1000 {
-		m.show(at.Add(time.Duration(i)*time.Millisecond), fileProgress("a", download.Progress{Done: int64(i), Size: 1000}))
+		m.Show(at.Add(time.Duration(i)*time.Millisecond), fileProgress("a", download.Progress{Done: int64(i), Size: 1000}))
 	}
 	if n := strings.Count(b.String(), eraseBelow); n != 10 {
 		t.Errorf("drawn %d times in a second", n)
@@ -146,7 +146,7 @@ func TestBarOnAnyTerminal(t *testing.T) {
 		columns, height := 80, 24
 		var b, all bytes.Buffer
 		m := &bar{w: &b, size: func() (int, int) { return columns, height }}
-		s := &screen{w: &b, meter: m, verbose: true}
+		s := &Screen{Out: &b, Meter: m, Verbose: true}
 		var said []string
 		for i := range 40 {
 			columns, height = 4+rng.IntN(150), 1+rng.IntN(40)
@@ -165,7 +165,7 @@ func TestBarOnAnyTerminal(t *testing.T) {
 			b.Reset()
 			if rng.IntN(3) == 0 {
 				said = append(said, fmt.Sprintf("message %d", i))
-				s.say("%s", said[len(said)-1])
+				s.Say("%s", said[len(said)-1])
 				all.Write(b.Bytes())
 				b.Reset()
 				if got := onTerminal(t, all.String(), 0); !slices.Equal(got, said) {

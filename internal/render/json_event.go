@@ -1,13 +1,6 @@
-package cli
+package render
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
-	"unicode/utf16"
-	"unicode/utf8"
-
 	"braid/byterange"
 	"braid/download"
 	"braid/internal/problem"
@@ -28,7 +21,7 @@ func jsonEvent(m moment) any {
 		e.Document = ev.By
 		return e
 	case download.SourceUp:
-		return mirrorEvent{head: m.head("mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host,
+		return mirrorEvent{Head: m.head("mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host,
 			RTT: ev.RTT.Seconds(), Whole: ev.Whole}
 	case download.SourceDown:
 		return jsonDown(m, ev)
@@ -41,15 +34,15 @@ func jsonEvent(m moment) any {
 	case download.RangeEnded:
 		return rangeEndEvent{m.head("range_end"), ev.ID, ev.Host, ev.Fetch, ev.Bytes, ev.Took.Seconds(), why(ev.Err)}
 	case download.Progress:
-		return progressEvent{m.head("progress"), ev.Done, known(ev.Size), ev.Rate, ev.Active}
+		return progressEvent{m.head("progress"), ev.Done, SizeOf(ev.Size), ev.Rate, ev.Active}
 	case download.Comparing:
 		return compareEvent{m.head("compare"), ev.Done, ev.Size}
 	case download.Restarted:
-		return retryEvent{head: m.head("retry"), Why: ev.Reason}
+		return retryEvent{Head: m.head("retry"), Why: ev.Reason}
 	case download.Complete:
 		return completeEvent{m.head("complete"), ev.Size}
 	case download.Verified:
-		return verifyEvent{m.head("verify"), evidenceOf(ev.Proof)}
+		return verifyEvent{m.head("verify"), newProven(ev.Proof)}
 	case download.Seeding:
 		return seedEvent{m.head("seed"), ev.Peers, ev.Given, addresses(ev)}
 	case download.Note:
@@ -74,27 +67,27 @@ func jsonDown(m moment, ev download.SourceDown) any {
 	if ev.Banned {
 		state = "banned"
 	}
-	return mirrorEvent{head: m.head("mirror"), State: state, ID: ev.ID, URL: ev.URL, Host: ev.Host, Why: why(ev.Err)}
+	return mirrorEvent{Head: m.head("mirror"), State: state, ID: ev.ID, URL: ev.URL, Host: ev.Host, Why: why(ev.Err)}
 }
 
 func newRangeEvent(m moment, ev download.RangeStarted) rangeEvent {
-	e := rangeEvent{head: m.head("range"), ID: ev.ID, Host: ev.Host, Start: ev.Range.Start, Fetch: ev.Fetch, Why: ev.Why.String()}
+	e := rangeEvent{Head: m.head("range"), ID: ev.ID, Host: ev.Host, Start: ev.Range.Start, Fetch: ev.Fetch, Why: ev.Why.String()}
 	if ev.Range.End != byterange.Unbounded {
 		e.End = &ev.Range.End
 	}
 	return e
 }
 
-// known returns a pointer to size, or nil if size is negative, which means unknown.
-func known(size int64) *int64 {
+// SizeOf returns a pointer to size, or nil if size is negative, which means unknown.
+func SizeOf(size int64) *int64 {
 	if size < 0 {
 		return nil
 	}
 	return &size
 }
 
-func evidenceOf(p verify.Proof) evidenceFields {
-	f := evidenceFields{Verified: p.Verified(), Digests: map[string]string{}, Evidence: []string{}}
+func newProven(p verify.Proof) Proven {
+	f := Proven{Verified: p.Verified(), Digests: map[string]string{}, Evidence: []string{}}
 	for _, d := range p.Digests() {
 		f.Digests[d.Algorithm().String()] = d.Hex()
 	}
@@ -112,10 +105,11 @@ func evidenceOf(p verify.Proof) evidenceFields {
 	return f
 }
 
-func newDoneEvent(m moment, r download.Request, res download.Result) doneEvent {
-	e := doneEvent{
-		head: m.head("done"), URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
-		evidenceFields: evidenceOf(res.Proof), Unvalidated: res.Unvalidated, ETag: res.ETag, AlreadyComplete: res.AlreadyComplete,
+// NewOutcome returns the outcome of a request whose file is in place.
+func NewOutcome(r download.Request, res download.Result) Outcome {
+	o := Outcome{
+		URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
+		Proven: newProven(res.Proof), Unvalidated: res.Unvalidated, ETag: res.ETag, AlreadyComplete: res.AlreadyComplete,
 		NotModified: res.NotModified, Older: res.Older, Resumed: res.Resumed, Fetched: res.Fetched,
 		Duplicate: res.Duplicate, Compared: res.Compared, Elapsed: res.Elapsed.Seconds(),
 		Sources: each(res.Sources, func(s download.SourceResult) sourceLine {
@@ -123,12 +117,12 @@ func newDoneEvent(m moment, r download.Request, res download.Result) doneEvent {
 		}),
 	}
 	for _, p := range res.Looked.Places {
-		e.Looked = append(e.Looked, newLookedLine(p))
+		o.Looked = append(o.Looked, newLookedLine(p))
 	}
 	if t := res.LastModified.UTC(); !t.IsZero() {
-		e.LastModified = &t
+		o.LastModified = &t
 	}
-	return e
+	return o
 }
 
 // lookedLine is a place where a digest of the file was looked for.
@@ -147,51 +141,15 @@ func newLookedLine(p download.LookedAt) lookedLine {
 	return l
 }
 
-func newErrorEvent(m moment, f *problem.Problem) errorEvent {
+func newErrorEvent(m moment, f *problem.Problem, code int) errorEvent {
 	return errorEvent{
-		head: m.head("error"), Code: exitCode(f), What: f.What, Where: f.Where, Why: f.Why, Kept: f.Kept, Hint: f.Hint,
+		Head: m.head("error"), Code: code, What: f.What, Where: f.Where, Why: f.Why, Kept: f.Kept, Hint: f.Hint,
 	}
 }
 
-// A lineWriter writes JSON, one object per line. After an error it writes nothing.
-type lineWriter struct {
-	w   io.Writer
-	err error
-}
-
-// write writes one event. A nil lineWriter and a nil event write nothing.
-func (l *lineWriter) write(event any) {
-	if l == nil || l.err != nil || event == nil {
-		return
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if l.err = e.Encode(event); l.err == nil {
-		_, l.err = l.w.Write(escapeJSON(b.Bytes()))
-	}
-}
-
-// escapeJSON replaces characters that could move a terminal's cursor or reverse its text by \u escapes, which
-// mean the same in JSON (rule 61). A character outside ASCII can only be inside a string, and the encoder has
-// replaced invalid UTF-8.
-func escapeJSON(line []byte) []byte {
-	out := make([]byte, 0, len(line))
-	for _, r := range string(line) {
-		if ' ' <= r && r < 0x7f || r == '\n' || source.Escape(string(r)) == string(r) {
-			out = utf8.AppendRune(out, r)
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			out = fmt.Appendf(out, `\u%04x`, unit)
-		}
-	}
-	return out
-}
-
-// offerEvent is what a server says about a file. Hops and ranges are there when nothing but that was asked.
-type offerEvent struct {
-	head
+// OfferEvent is what a server says about a file. Hops and ranges are there when nothing but that was asked.
+type OfferEvent struct {
+	Head
 	Hops         []hopLine      `json:"hops,omitempty"`
 	Size         *int64         `json:"size,omitempty"`
 	Ranges       *bool          `json:"ranges,omitempty"`
@@ -271,9 +229,9 @@ type ignoredLine struct {
 	Reason string `json:"reason"`
 }
 
-func newOfferEvent(m moment, f metalink.File) offerEvent {
-	return offerEvent{
-		head: m.head("offer"), Size: known(f.Size), ETag: f.ETag, IgnoredCount: f.IgnoredCount, NoDigest: f.NoDigest,
+func newOfferEvent(m moment, f metalink.File) OfferEvent {
+	return OfferEvent{
+		Head: m.head("offer"), Size: SizeOf(f.Size), ETag: f.ETag, IgnoredCount: f.IgnoredCount, NoDigest: f.NoDigest,
 		Claims: each(f.Claims, newClaimLine),
 		Mirrors: each(f.Mirrors, func(m metalink.Mirror) mirrorLine {
 			return mirrorLine{source.Mask(m.URL), m.Pri, m.Pref, m.Geo, m.Depth}

@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"fmt"
@@ -10,37 +10,38 @@ import (
 	"golang.org/x/term"
 
 	"braid/download"
+	"braid/internal/option"
 	"braid/source"
 )
 
-// A progress is the progress of a download or of a batch.
-type progress struct {
-	done, size int64      // for the bar; size is -1 if it is unknown
+// A Progress is the progress of a download or of a batch.
+type Progress struct {
+	Done, Size int64      // for the bar; size is -1 if it is unknown
 	text       string     // the name and the amount
-	amount     string     // the amount beside the bar
-	rate       float64    // bytes a second
+	Amount     string     // the amount beside the bar
+	Rate       float64    // bytes a second
 	left       string     // the remaining time, or "" if it is unknown
 	by         string     // the number of mirrors or files in progress, or ""
-	comparing  bool       // the file is wrong somewhere, and mirrors are compared
-	active     int        // the number of sources; in a batch, of files
-	several    bool       // a batch: done and size are not bytes
+	Comparing  bool       // the file is wrong somewhere, and mirrors are compared
+	Active     int        // the number of sources; in a batch, of files
+	Several    bool       // a batch: done and size are not bytes
 	table      [][]string // of the sources
 }
 
 // fileProgress returns the progress of a download. An Active of -1 means that the file is on disk and no
 // mirror is used.
-func fileProgress(name string, p download.Progress) progress {
-	q := progress{
-		done: p.Done, size: p.Size, rate: p.Rate, left: timeLeft(p.Done, p.Size, p.Rate),
-		text: name + ": " + sizeText(p.Done), amount: fmt.Sprintf("%8s", sizeText(p.Done)),
+func fileProgress(name string, p download.Progress) Progress {
+	q := Progress{
+		Done: p.Done, Size: p.Size, Rate: p.Rate, left: timeLeft(p.Done, p.Size, p.Rate),
+		text: name + ": " + option.SizeText(p.Done), Amount: fmt.Sprintf("%8s", option.SizeText(p.Done)),
 	}
 	if p.Size >= 0 {
-		q.text += fmt.Sprintf(" of %s (%d %%)", sizeText(p.Size), percent(p.Done, p.Size))
-		q.amount += fmt.Sprintf(" of %-8s", sizeText(p.Size))
+		q.text += fmt.Sprintf(" of %s (%d %%)", option.SizeText(p.Size), option.Percent(p.Done, p.Size))
+		q.Amount += fmt.Sprintf(" of %-8s", option.SizeText(p.Size))
 	}
 	switch {
 	case p.Active > 0:
-		q.by, q.active = fmt.Sprintf("%-10s", count(p.Active, "mirror")), p.Active
+		q.by, q.Active = fmt.Sprintf("%-10s", option.Count(p.Active, "mirror")), p.Active
 	case p.Active == 0:
 		q.by = fmt.Sprintf("%-10s", "waiting")
 	}
@@ -48,11 +49,11 @@ func fileProgress(name string, p download.Progress) progress {
 }
 
 // compareProgress returns the progress of the comparison of mirrors.
-func compareProgress(name string, c download.Comparing) progress {
-	return progress{
-		done: c.Done, size: c.Size, comparing: true,
-		text:   fmt.Sprintf("%s: wrong somewhere; mirrors are compared: %s of %s", name, sizeText(c.Done), sizeText(c.Size)),
-		amount: fmt.Sprintf("comparing mirrors: %8s of %-8s", sizeText(c.Done), sizeText(c.Size)),
+func compareProgress(name string, c download.Comparing) Progress {
+	return Progress{
+		Done: c.Done, Size: c.Size, Comparing: true,
+		text:   fmt.Sprintf("%s: wrong somewhere; mirrors are compared: %s of %s", name, option.SizeText(c.Done), option.SizeText(c.Size)),
+		Amount: fmt.Sprintf("comparing mirrors: %8s of %-8s", option.SizeText(c.Done), option.SizeText(c.Size)),
 	}
 }
 
@@ -68,15 +69,15 @@ func timeLeft(done, size int64, rate float64) string {
 	case seconds < 60: // no tenths: they would only flicker
 		return fmt.Sprintf("%d s", max(1, int(seconds+0.5)))
 	}
-	return timeText(time.Duration(seconds * float64(time.Second)))
+	return option.TimeText(time.Duration(seconds * float64(time.Second)))
 }
 
 // sentence returns the progress as one line of text.
-func (p progress) sentence() string {
-	if p.comparing {
+func (p Progress) sentence() string {
+	if p.Comparing {
 		return p.text
 	}
-	text := p.text + ", " + rateText(p.rate)
+	text := p.text + ", " + option.RateText(p.Rate)
 	if p.left != "" {
 		text += ", " + p.left + " left"
 	}
@@ -88,15 +89,15 @@ func (p progress) sentence() string {
 
 // numbers returns the texts beside a bar: amount, rate, time left, and the number of mirrors or files. Their
 // widths are constant, so that the bar does not jump.
-func (p progress) numbers() (n [4]string) {
-	if n[0] = p.amount; p.comparing {
+func (p Progress) numbers() (n [4]string) {
+	if n[0] = p.Amount; p.Comparing {
 		return n
 	}
 	left := p.left
 	if left != "" {
 		left = "ETA " + left
 	}
-	n[1], n[2] = fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left)
+	n[1], n[2] = fmt.Sprintf(" %10s", option.RateText(p.Rate)), fmt.Sprintf("  %-15s", left)
 	if p.by != "" {
 		n[3] = " " + p.by
 	}
@@ -104,50 +105,50 @@ func (p progress) numbers() (n [4]string) {
 }
 
 // fit joins as many of the numbers as fit into width. The rate stays longest, then the time left.
-func (p progress) fit(width int) string {
+func (p Progress) fit(width int) string {
 	n := p.numbers()
 	for _, part := range [][]string{n[:], n[:3], n[1:3], n[1:2]} {
 		if s := strings.Join(part, ""); len(s) <= width {
 			return s
 		}
 	}
-	return p.amount
+	return p.Amount
 }
 
-// A meter shows progress. It is used by one goroutine.
-type meter interface {
-	show(at time.Time, p progress)
-	// clear erases the progress before a line of text is written.
-	clear()
+// A Meter shows progress. It is used by one goroutine.
+type Meter interface {
+	Show(at time.Time, p Progress)
+	// Clear erases the progress before a line of text is written.
+	Clear()
 }
 
 // The words of --progress.
 const (
-	progressBar   = "bar"
+	ProgressBar   = "bar"
 	progressPlain = "plain"
-	progressNone  = "none"
+	ProgressNone  = "none"
 )
 
-// progressWord returns the kind of progress to show. The default is a bar on a terminal, and nothing with
+// ProgressWord returns the kind of progress to show. The default is a bar on a terminal, and nothing with
 // JSON, which has events of progress.
-func progressWord(chosen string, quiet, json, terminal bool) string {
+func ProgressWord(chosen string, quiet, json, terminal bool) string {
 	switch {
 	case quiet:
-		return progressNone
+		return ProgressNone
 	case chosen != "":
 		return chosen
 	case json:
-		return progressNone
+		return ProgressNone
 	case terminal:
-		return progressBar
+		return ProgressBar
 	}
 	return progressPlain
 }
 
-// newMeter returns the meter for a word of --progress; nil for none.
-func newMeter(word string, w io.Writer) meter {
+// NewMeter returns the meter for a word of --progress; nil for none.
+func NewMeter(word string, w io.Writer) Meter {
 	switch word {
-	case progressBar:
+	case ProgressBar:
 		return &bar{w: w, size: func() (int, int) { return terminalSize(w) }}
 	case progressPlain:
 		return &plain{w: w}
@@ -163,7 +164,7 @@ type plain struct {
 
 const plainEvery = 10 * time.Second
 
-func (m *plain) show(at time.Time, p progress) {
+func (m *plain) Show(at time.Time, p Progress) {
 	if m.last.IsZero() {
 		m.last = at
 	}
@@ -171,15 +172,15 @@ func (m *plain) show(at time.Time, p progress) {
 		return
 	}
 	m.last = at
-	for _, line := range append([]string{p.sentence()}, columns(p.table)...) {
+	for _, line := range append([]string{p.sentence()}, Columns(p.table)...) {
 		fmt.Fprintln(m.w, source.Escape(line))
 	}
 }
 
-func (m *plain) clear() {}
+func (m *plain) Clear() {}
 
-// isTerminal reports whether w is a terminal that can move its cursor.
-func isTerminal(w io.Writer) bool {
+// IsTerminal reports whether w is a terminal that can move its cursor.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && understands(f)
 }

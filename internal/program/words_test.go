@@ -1,4 +1,4 @@
-package cli
+package program
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ func TestSplitWords(t *testing.T) {
 		`sh -c "echo $X"`:                {"sh", "-c", "echo $X"},
 		`it\'s \$5 *.iso ~ # {}.x`:       {"it's", "$5", "*.iso", "~", "#", "{}.x"},
 	} {
-		if got, err := splitWords(line); err != nil || !slices.Equal(got, want) {
+		if got, err := Words(line); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v, want %q", line, got, err, want)
 		}
 	}
@@ -29,7 +29,7 @@ func TestSplitWords(t *testing.T) {
 		`a 'b`: errQuote, `a "b`: errQuote, `a "b\"`: errQuote, `a \`: errQuote,
 		"a && b": errShell, "a | b": errShell, "a > b": errShell, "a $X": errShell, "a; b": errShell, "a `b`": errShell, "(a)": errShell, "x$X": errShell,
 	} {
-		if got, err := splitWords(line); !errors.Is(err, want) {
+		if got, err := Words(line); !errors.Is(err, want) {
 			t.Errorf("%q: %q, %v, want %v", line, got, err, want)
 		}
 	}
@@ -44,10 +44,10 @@ func FuzzSplitWords(f *testing.F) {
 		double := func(s string) string {
 			return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(s) + `"`
 		}
-		if got, err := splitWords(single(a) + " " + double(b)); err != nil || !slices.Equal(got, []string{a, b}) {
+		if got, err := Words(single(a) + " " + double(b)); err != nil || !slices.Equal(got, []string{a, b}) {
 			t.Errorf("%q, %q: %q, %v", a, b, got, err)
 		}
-		words, err := splitWords(line)
+		words, err := Words(line)
 		if err != nil {
 			return
 		}

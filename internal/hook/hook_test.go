@@ -1,4 +1,4 @@
-package cli
+package hook
 
 import (
 	"bytes"
@@ -18,9 +18,9 @@ import (
 	"braid/verify"
 )
 
-func hookOf(t *testing.T, line string) *hook {
+func hookOf(t *testing.T, line string) *Command {
 	t.Helper()
-	h := &hook{}
+	h := &Command{}
 	if err := h.Set(line); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestHookSet(t *testing.T) {
 		"true 'x":            "a quote is not closed",
 		"/no/such/program":   "no such file or directory",
 	} {
-		h := &hook{}
+		h := &Command{}
 		if err := h.Set(line); err == nil || !strings.Contains(err.Error(), want) || len(h.args) > 0 {
 			t.Errorf("%q: %v, want %s", line, err, want)
 		}
@@ -103,7 +103,7 @@ func TestFileEnvironment(t *testing.T) {
 	}
 	req := download.Request{URL: u}
 	r := download.Result{Path: "d/a", Size: 1, Proof: proofOf(t, verify.SHA256), LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	env := fileEnvironment(req, r)
+	env := environment(req, r)
 	cwd, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -139,20 +139,42 @@ func TestFileEnvironment(t *testing.T) {
 func TestHookWanted(t *testing.T) {
 	h := hookOf(t, "true")
 	for _, tt := range []struct {
-		h    *hook
+		h    *Command
 		r    download.Result
 		want bool
 	}{
 		{h, download.Result{Path: "a", Due: true}, true},
-		{&hook{}, download.Result{Path: "a", Due: true}, false},
+		{&Command{}, download.Result{Path: "a", Due: true}, false},
 		{h, download.Result{Due: true}, false},
 		{h, download.Result{Path: "a", AlreadyComplete: true}, false},
 		{h, download.Result{Path: "a", AlreadyComplete: true, Due: true}, true},
 		{h, download.Result{Path: "a", NotModified: true}, false},
 		{h, download.Result{Path: "a", NotModified: true, Due: true}, true},
 	} {
-		if got := tt.h.wanted(tt.r); got != tt.want {
+		if got := tt.h.Wanted(tt.r); got != tt.want {
 			t.Errorf("%+v: %v", tt.r, got)
 		}
 	}
+}
+
+// proofOf checks a file of one byte against claims of its digests.
+func proofOf(t *testing.T, algorithms ...verify.Algorithm) verify.Proof {
+	t.Helper()
+	var claims []verify.Claim
+	for _, a := range algorithms {
+		h := a.New()
+		h.Write([]byte("x"))
+		d, err := verify.NewDigest(a, h.Sum(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims = append(claims, verify.Claim{Digest: d, Field: "Digest", Channel: verify.HTTPS})
+	}
+	c := verify.NewChecker(1, claims)
+	c.Write([]byte("x"))
+	p, err := c.Proof()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

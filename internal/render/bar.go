@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"braid/internal/option"
 	"braid/source"
 )
 
@@ -36,7 +37,7 @@ const (
 	eraseBelow = "\r\x1b[J"
 )
 
-func (m *bar) show(at time.Time, p progress) {
+func (m *bar) Show(at time.Time, p Progress) {
 	if m.drawn && at.Sub(m.last) < barEvery && !at.IsZero() {
 		return
 	}
@@ -76,15 +77,15 @@ func below(rows [][]string, columns, most int) []string {
 
 // line returns the bar in the given width. If that is too narrow, the bar itself is left out, then the
 // numbers that [progress.fit] drops.
-func (m *bar) line(p progress, width int) string {
+func (m *bar) line(p Progress, width int) string {
 	numbers := p.fit(width - beside)
-	if p.size <= 0 {
+	if p.Size <= 0 {
 		m.turn++
 		return cut(drawn(-1, 0, m.turn)+" "+numbers, width)
 	}
 	n := p.numbers()
 	// After verification the result replaces the bar, so that it never shows 100 %.
-	share := min(percent(p.done, p.size), 99)
+	share := min(option.Percent(p.Done, p.Size), 99)
 	percentage := fmt.Sprintf("%4d%% ", share)
 	if width-beside < len(n[0])+len(n[1])+len(n[2]) {
 		return cut(percentage+strings.TrimLeft(p.fit(width-len(percentage)), " "), width)
@@ -124,7 +125,7 @@ func cut(s string, width int) string {
 	return s
 }
 
-func (m *bar) clear() {
+func (m *bar) Clear() {
 	if m.drawn {
 		io.WriteString(m.w, eraseBelow)
 	}

@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"fmt"
@@ -8,12 +8,13 @@ import (
 
 	"braid/byterange"
 	"braid/download"
+	"braid/internal/option"
 )
 
 // damagedEvent: parts of a file are missing or wrong. Each goes from its start to its end, which is not part
 // of it.
 type damagedEvent struct {
-	head
+	Head
 	Path     string     `json:"path"`
 	Size     int64      `json:"size"`     // of the right file
 	Bytes    int64      `json:"bytes"`    // of these damaged
@@ -27,34 +28,34 @@ type spanLine struct {
 	End   int64 `json:"end"`
 }
 
-// right shows that a file is verified.
-func (v *verifyCommand) right(w *renderer, r download.Request, d download.Verdict) {
+// Right shows that a file is verified.
+func (w *Download) Right(r download.Request, d download.Verdict) {
 	result := download.Result{
 		Path: d.Path, Size: d.Size, Proof: d.Proof, Unvalidated: d.Unvalidated, Looked: d.Looked, AlreadyComplete: true,
 		Elapsed: d.Elapsed,
 	}
-	w.done(moment{at: time.Now()}, r, result, fmt.Sprintf("%s: %s; %s", w.name(), sizeText(d.Size), w.proven(result)))
+	w.done(moment{at: time.Now()}, r, result, fmt.Sprintf("%s: %s; %s", w.name(), option.SizeText(d.Size), w.proven(result)))
 }
 
-// wrong shows where a file that will be repaired is damaged or, if that is unknown, why it is wrong.
-func (v *verifyCommand) wrong(w *renderer, d download.Verdict, why string) {
+// Wrong shows where a file that will be repaired is damaged or, if that is unknown, why it is wrong.
+func (w *Download) Wrong(d download.Verdict, why string) {
 	if d.Damaged.Count() == 0 {
-		v.screen.say("%s: %s", w.name(), why)
+		w.screen.Say("%s: %s", w.name(), why)
 	}
-	v.damaged(w, d)
+	w.Damaged(d)
 }
 
-// damaged shows where a file is damaged, if that is known.
-func (v *verifyCommand) damaged(w *renderer, d download.Verdict) {
+// Damaged shows where a file is damaged, if that is known.
+func (w *Download) Damaged(d download.Verdict) {
 	if d.Damaged.Count() == 0 {
 		return
 	}
 	bytes, size := d.Damaged.Len(), d.Pieces.Size()
-	v.lines.write(damagedEvent{
-		newHead(time.Now(), "damaged"), d.Path, size, bytes, d.PiecesFrom, *newPieceLine(d.Pieces),
+	w.lines.Write(damagedEvent{
+		NewHead(time.Now(), "damaged"), d.Path, size, bytes, d.PiecesFrom, *newPieceLine(d.Pieces),
 		each(slices.Collect(d.Damaged.All()), func(r byterange.Range) spanLine { return spanLine{r.Start, r.End} }),
 	})
-	v.screen.say("%s: damaged: %s of %s, %s", w.name(), sizeText(bytes), sizeText(size), spans(&d.Damaged))
+	w.screen.Say("%s: damaged: %s of %s, %s", w.name(), option.SizeText(bytes), option.SizeText(size), spans(&d.Damaged))
 }
 
 // spans formats the first ranges of a set. The end in the text is inclusive.
@@ -69,7 +70,14 @@ func spans(set *byterange.Set) string {
 	}
 	text := "bytes " + strings.Join(parts, ", ")
 	if more := set.Count() - len(parts); more > 0 {
-		text += " and " + count(more, "range") + " more"
+		text += " and " + option.Count(more, "range") + " more"
 	}
 	return text
+}
+
+// Repaired shows that a file was repaired and is verified now.
+func (w *Download) Repaired(r download.Request, result download.Result) {
+	text := fmt.Sprintf("%s: repaired: %s of %s fetched%s in %s; %s", w.name(), option.SizeText(result.Fetched),
+		option.SizeText(result.Size), from(result), option.TimeText(result.Elapsed), w.proven(result))
+	w.done(moment{at: time.Now()}, r, result, text)
 }

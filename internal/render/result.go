@@ -1,20 +1,20 @@
-package cli
+package render
 
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
+	"time"
 
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/report"
 )
 
 // result returns the line about the result of a download and its evidence.
-func (w *renderer) result(r download.Result) string {
+func (w *Download) result(r download.Result) string {
 	const day = "2006-01-02 15:04 MST"
-	size := sizeText(r.Size)
+	size := option.SizeText(r.Size)
 	switch {
 	case r.AlreadyComplete:
 		return fmt.Sprintf("%s: already complete (%s); %s", w.name(), size, w.proven(r))
@@ -31,14 +31,14 @@ func (w *renderer) result(r download.Result) string {
 		return text
 	}
 	if r.Resumed > 0 {
-		size += fmt.Sprintf(", %s of it from an earlier run,", sizeText(r.Resumed))
+		size += fmt.Sprintf(", %s of it from an earlier run,", option.SizeText(r.Resumed))
 	}
 	rate := report.MeanRate(r.Fetched, r.Size-r.Resumed, r.Elapsed)
-	return fmt.Sprintf("%s: %s in %s (%s)%s; %s", w.name(), size, timeText(r.Elapsed), rateText(rate), from(r), w.proven(r))
+	return fmt.Sprintf("%s: %s in %s (%s)%s; %s", w.name(), size, option.TimeText(r.Elapsed), option.RateText(rate), from(r), w.proven(r))
 }
 
 // gist returns the part of a result that results must have in common to share a line.
-func (w *renderer) gist(r download.Result) string {
+func (w *Download) gist(r download.Result) string {
 	switch {
 	case r.Older:
 		return "the server has older ones: kept"
@@ -48,9 +48,14 @@ func (w *renderer) gist(r download.Result) string {
 	return w.proven(r)
 }
 
-// done shows that the file is complete. Evidence is green if the file is verified, otherwise yellow.
-func (w *renderer) done(m moment, req download.Request, r download.Result, line string) {
-	w.lines.write(newDoneEvent(m, req, r))
+// Done shows that the file is complete.
+func (w *Download) Done(req download.Request, r download.Result) {
+	w.done(moment{at: time.Now()}, req, r, w.result(r))
+}
+
+// done shows line, which says that the file is complete. Evidence is green if the file is verified, otherwise yellow.
+func (w *Download) done(m moment, req download.Request, r download.Result, line string) {
+	w.lines.Write(doneEvent{m.head("done"), NewOutcome(req, r)})
 	h := yellow
 	if r.Proof.Verified() {
 		h = green
@@ -58,8 +63,8 @@ func (w *renderer) done(m moment, req download.Request, r download.Result, line 
 	w.screen.conclude(h, line, w.proven(r))
 }
 
-// bringers returns the hosts of the sources that sent bytes.
-func bringers(r download.Result) (hosts []string) {
+// Bringers returns the hosts of the sources that sent bytes.
+func Bringers(r download.Result) (hosts []string) {
 	for _, s := range r.Sources {
 		if s.Bytes > 0 {
 			hosts = append(hosts, s.Host)
@@ -70,18 +75,18 @@ func bringers(r download.Result) (hosts []string) {
 
 // from names the only source of the bytes, or counts the sources.
 func from(r download.Result) string {
-	switch hosts := bringers(r); len(hosts) {
+	switch hosts := Bringers(r); len(hosts) {
 	case 0:
 		return ""
 	case 1:
 		return " from " + hosts[0]
 	default:
-		return " from " + count(len(hosts), "mirror")
+		return " from " + option.Count(len(hosts), "mirror")
 	}
 }
 
 // proven describes the evidence; without any, it says why and how to add it.
-func (w *renderer) proven(r download.Result) string {
+func (w *Download) proven(r download.Result) string {
 	if r.Proof.Verified() {
 		return "verified: " + r.Proof.String() + unvalidated(r)
 	}
@@ -96,10 +101,10 @@ func (w *renderer) proven(r download.Result) string {
 		return s + ": continued without a validator"
 	}
 	why := "the server sent no checksum"
-	if w.By != "" {
-		why = "neither " + w.By + " nor the server gave a checksum"
+	if w.record.By != "" {
+		why = "neither " + w.record.By + " nor the server gave a checksum"
 	}
-	if w.NoDigest {
+	if w.record.NoDigest {
 		why = "the server named mirrors, but sent no checksum, so they were not used"
 	}
 	if w.one { // the summary has the hint
@@ -115,7 +120,7 @@ func looked(r download.Result) string {
 		return fmt.Sprintf(" (agrees with %s of %s, a mirror's own list)", name, list.By)
 	}
 	if n := len(r.Looked.Places); n > 0 {
-		return " (looked at " + count(n, "place") + ")"
+		return " (looked at " + option.Count(n, "place") + ")"
 	}
 	return ""
 }
@@ -128,10 +133,10 @@ func unvalidated(r download.Result) string {
 	return "; signature present, not validated: no anchor (--keyring FILE)"
 }
 
-// shares shows the bytes of each source.
-func (w *renderer) shares(sources []download.SourceResult) {
+// Shares shows the bytes of each source.
+func (w *Download) Shares(sources []download.SourceResult) {
 	for _, line := range shareLines(sources, w.screen.columns()) {
-		w.screen.say("%s", line)
+		w.screen.Say("%s", line)
 	}
 }
 
@@ -156,48 +161,9 @@ func shareLines(sources []download.SourceResult, width int) []string {
 	}
 	lines := fitting(rows, width)
 	if idle > 0 {
-		lines = append(lines, "  "+count(idle, "other mirror")+" not needed")
+		lines = append(lines, "  "+option.Count(idle, "other mirror")+" not needed")
 	}
 	return lines
-}
-
-// fitting aligns the rows in the given width. Rows that are too wide lose the share, which follows from the
-// bytes, then the speed, and are then truncated.
-func fitting(rows [][]string, width int) []string {
-	for figures := 4; width > 0 && figures > 2 && tableWidth(rows, figures) > width; figures-- {
-		for i := range rows {
-			rows[i] = slices.Delete(rows[i], 2, 3)
-		}
-	}
-	return narrow(columns(rows), width)
-}
-
-// narrow truncates lines to width; 0 means any width.
-func narrow(lines []string, width int) []string {
-	for i := range lines {
-		if width > 0 {
-			lines[i] = shorten(lines[i], max(width, 3))
-		}
-	}
-	return lines
-}
-
-// leastReason is the width below which a truncated reason is useless.
-const leastReason = 20
-
-// tableWidth returns the least width of a table, with reasons truncated to leastReason.
-func tableWidth(rows [][]string, figures int) (width int) {
-	short := make([][]string, len(rows))
-	for i, row := range rows {
-		short[i] = append(short[i], row...)
-		if len(row) > figures {
-			short[i][figures] = shorten(row[figures], leastReason)
-		}
-	}
-	for _, line := range columns(short) {
-		width = max(width, utf8.RuneCountInString(line))
-	}
-	return width
 }
 
 func shareRow(s download.SourceResult, total int64) []string {
@@ -205,7 +171,7 @@ func shareRow(s download.SourceResult, total int64) []string {
 	if s.Bytes == 0 {
 		row[3] = ""
 	}
-	reason := shorten(report.Why(s.Err, s.Host), 60) // -v has shown all of it
+	reason := option.Shorten(report.Why(s.Err, s.Host), 60) // -v has shown all of it
 	switch {
 	case s.Banned:
 		row = append(row, "dropped: "+reason)
@@ -217,6 +183,9 @@ func shareRow(s download.SourceResult, total int64) []string {
 
 // sourceRow returns the row of a source in a table: name, bytes, share and rate.
 func sourceRow(name string, bytes, total int64, rate float64) []string {
-	return []string{"  " + name, fmt.Sprintf("%8s", sizeText(bytes)), fmt.Sprintf("%3d %%", percent(bytes, total)),
-		fmt.Sprintf("%10s", rateText(rate))}
+	return []string{"  " + name, fmt.Sprintf("%8s", option.SizeText(bytes)), fmt.Sprintf("%3d %%", option.Percent(bytes, total)),
+		fmt.Sprintf("%10s", option.RateText(rate))}
 }
+
+// why returns the text of a source's error, shortened for a table or a list.
+func why(err error) string { return report.Why(err, "") }

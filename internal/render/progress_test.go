@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 
 func TestProgressSentence(t *testing.T) {
 	for _, tt := range []struct {
-		p    progress
+		p    Progress
 		want string
 	}{
 		{fileProgress("a.iso", download.Progress{Done: 120 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}), "a.iso: 120 MiB of 256 MiB (46 %), 12 MiB/s, 11 s left, 4 mirrors"},
@@ -61,11 +61,11 @@ func TestProgressWord(t *testing.T) {
 		quiet, json, terminal bool
 		want                  string
 	}{
-		{"", false, false, true, progressBar}, {"", false, false, false, progressPlain}, {"", false, true, true, progressNone},
-		{"", true, false, true, progressNone}, {progressPlain, false, false, true, progressPlain}, {progressBar, false, true, false, progressBar},
-		{progressBar, true, false, true, progressNone}, {progressNone, false, false, true, progressNone},
+		{"", false, false, true, ProgressBar}, {"", false, false, false, progressPlain}, {"", false, true, true, ProgressNone},
+		{"", true, false, true, ProgressNone}, {progressPlain, false, false, true, progressPlain}, {ProgressBar, false, true, false, ProgressBar},
+		{ProgressBar, true, false, true, ProgressNone}, {ProgressNone, false, false, true, ProgressNone},
 	} {
-		if got := progressWord(tt.chosen, tt.quiet, tt.json, tt.terminal); got != tt.want {
+		if got := ProgressWord(tt.chosen, tt.quiet, tt.json, tt.terminal); got != tt.want {
 			t.Errorf("%+v: %s", tt, got)
 		}
 	}
@@ -74,12 +74,12 @@ func TestProgressWord(t *testing.T) {
 // TestPlainEveryTenSeconds: where nobody looks, a line each ten seconds and no control characters.
 func TestPlainEveryTenSeconds(t *testing.T) {
 	var b bytes.Buffer
-	m := newMeter(progressPlain, &b)
+	m := NewMeter(progressPlain, &b)
 	start := time.Unix(1e9, 0)
 	for i := range 251 { // 25 s
-		m.show(start.Add(time.Duration(i)*100*time.Millisecond), fileProgress("a\x1b", download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 2}))
+		m.Show(start.Add(time.Duration(i)*100*time.Millisecond), fileProgress("a\x1b", download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 2}))
 	}
-	m.clear()
+	m.Clear()
 	want := "a\\x1b: 100 B of 1000 B (10 %), 10 B/s, 1 min 30 s left, 2 mirrors\n" +
 		"a\\x1b: 200 B of 1000 B (20 %), 10 B/s, 1 min 20 s left, 2 mirrors\n"
 	if b.String() != want {
@@ -90,25 +90,25 @@ func TestPlainEveryTenSeconds(t *testing.T) {
 // TestSourceRates: the speed of a source is that of the last seconds, however seldom the table is shown.
 func TestSourceRates(t *testing.T) {
 	at := time.Unix(1e9, 0)
-	r := &renderer{Recorder: report.NewRecorder(at), table: true}
-	r.Observe(at, download.RangeStarted{ID: 0, Host: "a:80", Fetch: 1})
+	r := &Download{record: report.NewRecorder(at), Table: true}
+	r.record.Observe(at, download.RangeStarted{ID: 0, Host: "a:80", Fetch: 1})
 	for i := range int64(100) { // 1 MiB each tenth of a second, after nine seconds without a byte
 		at = at.Add(time.Second / 10)
 		if i < 90 {
 			continue
 		}
-		r.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
+		r.record.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
 	}
 	for i := range int64(40) {
 		at = at.Add(time.Second / 10)
-		r.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
+		r.record.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
 	}
 	if row := strings.Join(r.progress(at).table[0], " "); !strings.Contains(row, " 10 MiB/s at work") {
 		t.Errorf("%s", row)
 	}
-	r.Observe(at, download.RangeStarted{ID: 1, Host: "b:80", Fetch: 2})
-	r.Observe(at, download.RangeCut{ID: 1, Host: "b:80", Fetch: 2, Why: scheduler.ReasonNoRanges})
-	r.Observe(at, download.RangeEnded{ID: 1, Host: "b:80", Fetch: 2})
+	r.record.Observe(at, download.RangeStarted{ID: 1, Host: "b:80", Fetch: 2})
+	r.record.Observe(at, download.RangeCut{ID: 1, Host: "b:80", Fetch: 2, Why: scheduler.ReasonNoRanges})
+	r.record.Observe(at, download.RangeEnded{ID: 1, Host: "b:80", Fetch: 2})
 	if row := strings.Join(r.progress(at).table[1], " "); !strings.HasSuffix(row, "sends whole files only") {
 		t.Errorf("%s", row)
 	}
@@ -117,7 +117,7 @@ func TestSourceRates(t *testing.T) {
 // TestSourceStates: a source that failed says when it is asked again; one that comes back after a new beginning is as any other.
 func TestSourceStates(t *testing.T) {
 	at := time.Unix(1e9, 0)
-	r := &renderer{Recorder: report.NewRecorder(at), table: true}
+	r := &Download{record: report.NewRecorder(at), Table: true}
 	for _, tt := range []struct {
 		ev   download.Event
 		want string
@@ -130,7 +130,7 @@ func TestSourceStates(t *testing.T) {
 		{download.Restarted{Reason: "the file changed"}, "dropped, its content is wrong"},
 		{download.SourceUp{ID: 7, URL: "u", Host: "h"}, "waits"},
 	} {
-		r.Observe(at, tt.ev)
+		r.record.Observe(at, tt.ev)
 		if table := r.progress(at).table; len(table) != 1 || table[0][4] != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.ev, table, tt.want)
 		}
@@ -151,9 +151,9 @@ func TestComparing(t *testing.T) {
 // TestPlainWithSources: those who ask for details get a line for each source, too.
 func TestPlainWithSources(t *testing.T) {
 	var b bytes.Buffer
-	m := newMeter(progressPlain, &b)
+	m := NewMeter(progressPlain, &b)
 	at := time.Unix(1e9, 0)
-	r := &renderer{Recorder: report.NewRecorder(at), table: true}
+	r := &Download{record: report.NewRecorder(at), Table: true}
 	for _, ev := range []download.Event{
 		download.SourceUp{ID: 0, Host: "a:80"}, download.RangeStarted{ID: 0, Host: "a:80", Fetch: 1}, download.RangeStarted{ID: 1, Host: "b:80", Fetch: 2},
 		download.RangeStarted{ID: 2, Host: "c:80", Fetch: 3},
@@ -161,13 +161,13 @@ func TestPlainWithSources(t *testing.T) {
 		download.RangeEnded{ID: 1, Fetch: 2}, download.RangeEnded{ID: 2, Fetch: 3},
 		download.SourceDown{ID: 2, Host: "c:80", Gone: true}, download.SourceDown{ID: 3, Host: "d:80", Banned: true},
 	} {
-		r.Observe(at, ev)
+		r.record.Observe(at, ev)
 	}
-	r.Path = "d/a"
-	r.Observe(at, download.Progress{Done: 4 << 20, Size: 8 << 20, Rate: 1 << 20, Active: 1})
-	m.show(at, r.progress(at))
+	r.record.Path = "d/a"
+	r.record.Observe(at, download.Progress{Done: 4 << 20, Size: 8 << 20, Rate: 1 << 20, Active: 1})
+	m.Show(at, r.progress(at))
 	at = at.Add(plainEvery)
-	m.show(at, r.progress(at))
+	m.Show(at, r.progress(at))
 	want := "a: 4 MiB of 8 MiB (50 %), 1 MiB/s, 4 s left, 1 mirror\n" +
 		"  a:80     3 MiB   75 %   307 KiB/s  at work\n" +
 		"  b:80     1 MiB   25 %   102 KiB/s  waits\n" +
@@ -181,20 +181,20 @@ func TestPlainWithSources(t *testing.T) {
 // TestScreenMakesRoom: a message does not end up in the middle of the bar.
 func TestScreenMakesRoom(t *testing.T) {
 	var b bytes.Buffer
-	s := &screen{w: &b, meter: wide(&b), verbose: true}
+	s := &Screen{Out: &b, Meter: wide(&b), Verbose: true}
 	s.progress(time.Time{}, fileProgress("a", download.Progress{Done: 1, Size: 2, Rate: 1, Active: 1}))
-	s.detail("mirror %s", "\x1b[31m")
+	s.Detail("mirror %s", "\x1b[31m")
 	if got := onTerminal(t, b.String(), 80); len(got) != 1 || got[0] != `mirror \x1b[31m` {
 		t.Errorf("%q", got)
 	}
 	b.Reset()
-	quiet := &screen{w: &b, quiet: true, verbose: true}
-	quiet.say("a")
-	quiet.detail("b")
+	quiet := &Screen{Out: &b, Quiet: true, Verbose: true}
+	quiet.Say("a")
+	quiet.Detail("b")
 	if b.Len() > 0 {
 		t.Errorf("-q says %q", b.String())
 	}
-	quiet.fail(&problem.Problem{What: "x", Why: "y"})
+	quiet.Fail(&problem.Problem{What: "x", Why: "y"})
 	if b.String() != "braid: x: y\n" {
 		t.Errorf("%q", b.String())
 	}

@@ -1,12 +1,12 @@
-package cli
+package render
 
 import "time"
 
 // jsonVersion is the form of the lines of --json. Fields are added to it, never changed or taken away.
 const jsonVersion = 1
 
-// head is what every line begins with.
-type head struct {
+// Head is what every line begins with.
+type Head struct {
 	V     int       `json:"v"`
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"`
@@ -14,26 +14,26 @@ type head struct {
 	File int `json:"file,omitempty"`
 }
 
-func newHead(at time.Time, event string) head {
-	return head{V: jsonVersion, Time: at.UTC().Truncate(time.Microsecond), Event: event}
+func NewHead(at time.Time, event string) Head {
+	return Head{V: jsonVersion, Time: at.UTC().Truncate(time.Microsecond), Event: event}
 }
 
 // startEvent: a download begins.
 type startEvent struct {
-	head
+	Head
 	URL  string `json:"url"`
 	Path string `json:"path"`
 }
 
 // resumeEvent: bytes of an earlier run are used.
 type resumeEvent struct {
-	head
+	Head
 	Bytes int64 `json:"bytes"`
 }
 
 // mirrorEvent: state is "up", "down" (for good) or "banned" (for wrong content).
 type mirrorEvent struct {
-	head
+	Head
 	State string  `json:"state"`
 	ID    int     `json:"id"`
 	URL   string  `json:"url"`
@@ -47,7 +47,7 @@ type mirrorEvent struct {
 // is. The fetches of a file are numbered from 1. Why: "first", "next", "growth", "remembered", "return",
 // "exchange", "split".
 type rangeEvent struct {
-	head
+	Head
 	ID    int    `json:"id"`
 	Host  string `json:"host,omitempty"`
 	Start int64  `json:"start"`
@@ -58,7 +58,7 @@ type rangeEvent struct {
 
 // rangeAnswerEvent: the header of the answer to a fetch is here and fits.
 type rangeAnswerEvent struct {
-	head
+	Head
 	ID    int    `json:"id"`
 	Host  string `json:"host,omitempty"`
 	Fetch int    `json:"fetch"`
@@ -68,7 +68,7 @@ type rangeAnswerEvent struct {
 // (another source does the rest sooner), "met", "silent", "slow", "useless", "crowded", "same host", "no
 // ranges", "lied", "done".
 type rangeCutEvent struct {
-	head
+	Head
 	ID    int    `json:"id"`
 	Host  string `json:"host,omitempty"`
 	Fetch int    `json:"fetch"`
@@ -79,7 +79,7 @@ type rangeCutEvent struct {
 
 // rangeEndEvent: nothing more comes of a fetch. There is a why only if it failed.
 type rangeEndEvent struct {
-	head
+	Head
 	ID    int     `json:"id"`
 	Host  string  `json:"host,omitempty"`
 	Fetch int     `json:"fetch"`
@@ -90,13 +90,13 @@ type rangeEndEvent struct {
 
 // completeEvent: every byte is here; the last of them are not checked yet.
 type completeEvent struct {
-	head
+	Head
 	Size int64 `json:"size"`
 }
 
 // progressEvent: how far it is, while bytes come.
 type progressEvent struct {
-	head
+	Head
 	Done    int64   `json:"done"`
 	Size    *int64  `json:"size,omitempty"`
 	Rate    float64 `json:"rate"` // bytes a second
@@ -106,14 +106,14 @@ type progressEvent struct {
 // compareEvent: the file came and is wrong somewhere. It is compared with what other sources have; done bytes
 // were so far.
 type compareEvent struct {
-	head
+	Head
 	Done int64 `json:"done"`
 	Size int64 `json:"size"`
 }
 
 // retryEvent: a source is tried again later, or the whole file when there is no source in it.
 type retryEvent struct {
-	head
+	Head
 	ID   *int    `json:"id,omitempty"`
 	URL  string  `json:"url,omitempty"`
 	Host string  `json:"host,omitempty"`
@@ -121,8 +121,8 @@ type retryEvent struct {
 	Why  string  `json:"why"`
 }
 
-// evidenceFields say what is proven, in verify, done and offer events.
-type evidenceFields struct {
+// Proven is what is proven of a file.
+type Proven struct {
 	Verified   bool              `json:"verified"`
 	Checked    bool              `json:"checked,omitempty"` // by the pieces of a torrent, which are of SHA-1
 	Digests    map[string]string `json:"digests"`
@@ -142,23 +142,28 @@ type signatureLine struct {
 
 // verifyEvent: the file is right, as far as anything says what it should be.
 type verifyEvent struct {
-	head
-	evidenceFields
+	Head
+	Proven
 }
 
 // noteEvent: something that a user may want to know; the text is for reading and may change.
 type noteEvent struct {
-	head
+	Head
 	Text string `json:"text"`
 }
 
 // doneEvent: the file is in place.
 type doneEvent struct {
-	head
+	Head
+	Outcome
+}
+
+// An Outcome is the result of a download, as it is told to people and programs. Secrets in its URLs are masked.
+type Outcome struct {
 	URL  string `json:"url"`
 	Path string `json:"path"`
 	Size int64  `json:"size"`
-	evidenceFields
+	Proven
 	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures that could not be checked: no anchor
 	ETag            string       `json:"etag,omitempty"`
 	AlreadyComplete bool         `json:"already_complete"`
@@ -186,7 +191,7 @@ type sourceLine struct {
 
 // hookEvent: the program of --on-complete ended; -1 is for one that could not be run or was killed.
 type hookEvent struct {
-	head
+	Head
 	Path    string  `json:"path"`
 	Code    int     `json:"exit_code"`
 	Elapsed float64 `json:"elapsed"` // seconds
@@ -195,7 +200,7 @@ type hookEvent struct {
 
 // seedEvent: the file is in place, and peers can have it.
 type seedEvent struct {
-	head
+	Head
 	Peers int      `json:"peers"`
 	Given int64    `json:"given"`
 	Addrs []string `json:"addresses,omitempty"`
@@ -204,7 +209,7 @@ type seedEvent struct {
 // errorEvent: the download, or the command, failed. The code is the exit code of that, and of the command
 // where there is one file.
 type errorEvent struct {
-	head
+	Head
 	Code  int    `json:"code"`
 	What  string `json:"what"`
 	Where string `json:"where,omitempty"`
@@ -215,19 +220,19 @@ type errorEvent struct {
 	Path  string `json:"path,omitempty"` // of the file, where there are several
 }
 
-// batchEvent is the last one of several downloads: what became of them.
-type batchEvent struct {
-	head
-	batchCounts
+// BatchEvent is the last one of several downloads: what became of them.
+type BatchEvent struct {
+	Head
+	Counts
 	Elapsed float64 `json:"elapsed"` // seconds
 	Code    int     `json:"code"`
 	// Results are what became of the files that ended, in that order; of the others More is the number.
-	Results []outcomeLine `json:"results"`
+	Results []FileOutcome `json:"results"`
 	More    int           `json:"more_results,omitempty"`
 }
 
-// batchCounts are the numbers of a batch.
-type batchCounts struct {
+// Counts are the numbers of a batch.
+type Counts struct {
 	Files      int   `json:"files"`
 	Complete   int   `json:"complete"`          // in place, whenever they came
 	Verified   int   `json:"verified"`          // of these
@@ -236,4 +241,16 @@ type batchCounts struct {
 	Unfinished int   `json:"unfinished"`        // interrupted
 	NotBegun   int   `json:"not_begun"`         // as the command was interrupted before
 	Fetched    int64 `json:"fetched"`           // bytes
+}
+
+// FileOutcome is one of the results in the last event of a batch.
+type FileOutcome struct {
+	File     int    `json:"file"`
+	State    string `json:"state"` // "done", "there" before, "left" as it is, "failed", "unfinished"
+	URL      string `json:"url"`
+	Path     string `json:"path"`
+	Size     int64  `json:"size,omitempty"`
+	Verified bool   `json:"verified,omitempty"`
+	Code     int    `json:"code,omitempty"`
+	Why      string `json:"why,omitempty"`
 }

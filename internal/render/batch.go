@@ -1,0 +1,220 @@
+package render
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"braid/download"
+	"braid/internal/hook"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/internal/report"
+	"braid/source"
+)
+
+// A Batch shows the downloads of a list. Its exported fields are set before During.
+type Batch struct {
+	Files int // the length of the list
+
+	Screen *Screen
+	Lines  *JSONWriter // nil without --json
+	Page   *Page       // nil without --report
+	Hook   bool        // a program runs for each complete file
+
+	// Failure returns the problem of an error and its exit code.
+	Failure func(error) (*problem.Problem, int)
+	// Code returns the exit code of several results.
+	Code func(codes []int) int
+	// Left reports whether an error is an existing file that stays as it is. If nil, none is.
+	Left func(error) bool
+
+	count    tally
+	began    time.Time
+	running  map[int]*Download // by file
+	recent   recent
+	rows     fileRows
+	speed    report.Speed
+	shown    time.Time        // when the progress was last shown
+	code     int              // the exit code so far
+	inTheWay int              // the number of existing files that are not known to be the right ones
+	firstWay *problem.Problem // the problem of the first of them
+}
+
+// An Ending is the result of the download of a file.
+type Ending struct {
+	Request download.Request
+	Result  download.Result
+	Err     error
+}
+
+// During shows the downloads of a call, which puts their events and each Ending with the number of the file.
+// Puts do not wait for the screen. The signals of asked request the progress.
+func (b *Batch) During(asked <-chan os.Signal, call func(put func(file int, ev any))) {
+	b.begin()
+	show(asked, b.apply, call)
+}
+
+func (b *Batch) begin() { b.count.Files, b.began, b.running = b.Files, time.Now(), map[int]*Download{} }
+
+// Shows reports whether the events of downloads are shown or recorded.
+func (b *Batch) Shows() bool {
+	return b.Screen.Meter != nil || !b.Screen.Quiet || b.Lines != nil || b.Page != nil
+}
+
+func (b *Batch) apply(m moment) {
+	switch ev := m.ev.(type) {
+	case nil:
+		b.Screen.answer(b.progress(m.at))
+		return
+	case hook.Result:
+		b.Add(HookEnded(b.Screen, b.Lines, m.at, m.file, ev, b.Failure))
+		return
+	case download.Started:
+		b.Screen.Detail("%s of %s: %s", option.Grouped(m.file), option.Grouped(b.count.Files), ev.URL)
+	}
+	f := b.running[m.file]
+	if f == nil {
+		f = NewDownload(b.Screen, b.Lines, true)
+		b.running[m.file] = f
+	}
+	arrived := f.record.Arrived
+	if e, ok := m.ev.(*Ending); ok {
+		b.conclude(m, f, e)
+		delete(b.running, m.file)
+	} else {
+		f.apply(m)
+		b.count.Fetched += f.record.Arrived - arrived
+	}
+	b.recent.flush(m.at, b.Screen)
+	if m.at.Sub(b.shown) >= barEvery {
+		b.shown = m.at
+		b.Screen.progress(m.at, b.progress(m.at))
+	}
+}
+
+// progress returns the progress of the batch.
+func (b *Batch) progress(at time.Time) Progress {
+	share := 0.0
+	for _, f := range b.running {
+		if far := f.record.Progress; far.Size > 0 {
+			share += float64(min(far.Done, far.Size)) / float64(far.Size)
+		}
+	}
+	return b.count.progress(len(b.running), share, b.speed.Now(at, b.count.Fetched), at.Sub(b.began))
+}
+
+// conclude shows the result of a download and counts it.
+func (b *Batch) conclude(m moment, f *Download, e *Ending) {
+	result := e.Result
+	b.count.Fetched += max(0, result.Fetched-f.record.Arrived)
+	f.record.Path = result.Path
+	f.End(m.at, result, e.Err)
+	if !b.leaves(e.Err) {
+		b.Page.Add(f)
+	}
+	x := fileRow{FileOutcome: FileOutcome{File: m.file, State: wasDone, URL: source.Mask(e.Request.URL), Path: f.record.Path}}
+	if e.Err != nil {
+		b.failed(m, f, e, &x)
+		b.rows.add(x)
+		return
+	}
+	b.count.well(result)
+	if result.AlreadyComplete || result.NotModified {
+		x.State = wasThere
+	}
+	x.Size, x.Verified, x.elapsed, x.proven = result.Size, result.Proof.Verified(), result.Elapsed, f.gist(result)
+	b.rows.add(x)
+	if result.Due && !b.Hook {
+		b.Screen.Forgotten(result.Path)
+	}
+	if b.Screen.Terminal && !b.Screen.Verbose && !b.Screen.Quiet {
+		b.Lines.Write(doneEvent{m.head("done"), NewOutcome(e.Request, result)})
+		b.recent.add(m.at, f.name(), result.Size, f.result(result), x.proven)
+		return
+	}
+	f.done(m, e.Request, result, f.result(result))
+	if b.Screen.Verbose {
+		f.Shares(result.Sources)
+	}
+}
+
+// failed shows the failure of a download. Interruptions are summarized at the end.
+func (b *Batch) failed(m moment, f *Download, e *Ending, x *fileRow) {
+	if b.leaves(e.Err) {
+		b.count.left++
+		x.State, x.Why = wasLeft, "exists, and stays as it is"
+		b.Screen.Detail("%s: %s", f.record.Path, x.Why)
+		return
+	}
+	failure, code := b.Failure(e.Err)
+	line := newErrorEvent(m, failure, code)
+	line.URL, line.Path = x.URL, f.record.Path
+	b.Lines.Write(line)
+	x.Code = code
+	b.Add(code)
+	if own, ok := errors.AsType[*download.Error](e.Err); ok && own.Kind == download.Interrupted {
+		b.count.Unfinished++
+		b.count.kept += own.Kept
+		x.State, x.Why = wasInterrupted, failure.Kept
+		return
+	}
+	b.count.lost(failure)
+	x.State, x.Why = wasFailed, failure.Why
+	if own, ok := errors.AsType[*download.Error](e.Err); ok && own.Hint == download.HintExists && !b.Screen.Verbose {
+		b.isThere(failure)
+		return
+	}
+	b.Screen.Fail(failure)
+	if b.Screen.Verbose {
+		f.Shares(e.Result.Sources)
+	}
+}
+
+// Add combines an exit code with that of the batch.
+func (b *Batch) Add(code int) { b.code = b.Code([]int{b.code, code}) }
+
+func (b *Batch) leaves(err error) bool { return err != nil && b.Left != nil && b.Left(err) }
+
+// isThere counts a file that is in the way. All such files share one message at the end: a list that was
+// downloaded before from servers without digests has thousands.
+func (b *Batch) isThere(f *problem.Problem) {
+	if b.inTheWay++; b.inTheWay == 1 {
+		b.firstWay = f
+	}
+}
+
+// thereFailure returns the problem of all files that are in the way; nil without any.
+func (b *Batch) thereFailure() *problem.Problem {
+	if b.inTheWay < 2 {
+		return b.firstWay
+	}
+	f := *b.firstWay
+	f.What, f.Where = "files", ""
+	f.Why = option.Grouped(b.inTheWay) + " are there and not known to be the right ones, as " + b.firstWay.Where
+	f.Hint = "--no-clobber leaves what is there, with exit code 0; -N fetches what is newer; --overwrite replaces each once the new one is verified"
+	return &f
+}
+
+// Close shows the summary of the batch and returns the exit code. Of the list, notBegun files were not begun.
+// The cause is why the command ends early; it is nil if it does not.
+func (b *Batch) Close(notBegun int, cause error) int {
+	elapsed := time.Since(b.began)
+	b.count.NotBegun = notBegun
+	b.Page.notBegun(notBegun)
+	b.recent.flush(b.recent.since.Add(recentTime), b.Screen)
+	now := moment{at: time.Now()}
+	b.Lines.Write(BatchEvent{now.head("batch"), b.count.Counts, elapsed.Seconds(), b.code,
+		each(b.rows.kept, func(x fileRow) FileOutcome { return x.FileOutcome }), b.rows.more})
+	table := b.rows.table(b.Screen.columns())
+	for _, line := range append(table, b.count.summary(elapsed, len(table) > 0)...) {
+		b.Screen.Say("%s", line)
+	}
+	if f := b.thereFailure(); f != nil {
+		b.Screen.Fail(f)
+	}
+	if f := b.count.interrupted(cause); f != nil {
+		b.Screen.Fail(f)
+	}
+	return b.code
+}

@@ -1,0 +1,160 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"braid/download"
+	"braid/internal/option"
+	"braid/metalink"
+	"braid/source"
+)
+
+// NewProbeEvent returns the JSON object of an answer, the evidence beside it and the measured speeds.
+func NewProbeEvent(at time.Time, o download.Offer, evidence download.Evidence, measured []download.Measurement) OfferEvent {
+	e := newOfferEvent(moment{at: at}, o.File)
+	e.Hops, e.Ranges, e.Evidence, e.Speeds = each(o.Hops, newHopLine), &o.Ranges, newEvidenceLine(evidence),
+		each(measured, newSpeedLine)
+	e.Looked = each(o.Looked.Places, newLookedLine)
+	return e
+}
+
+// ProbeLines formats an answer, the evidence beside it and the measured speeds as text.
+func ProbeLines(o download.Offer, evidence download.Evidence, measured []download.Measurement) []string {
+	return slices.Concat(offerLines(o), lookupLines(o.Looked, o.Contradiction), evidenceLines(evidence), speedLines(measured))
+}
+
+func offerLines(o download.Offer) []string {
+	var lines []string
+	for _, h := range o.Hops {
+		line := source.Mask(h.URL)
+		if h.Status > 0 { // an HTTP response
+			line = strings.TrimSpace(fmt.Sprint(h.Status, " ", http.StatusText(h.Status))) + "  " + line
+		}
+		lines = append(lines, line)
+	}
+	size := "unknown"
+	if o.File.Size >= 0 {
+		size = fmt.Sprintf("%s (%d bytes)", option.SizeText(o.File.Size), o.File.Size)
+	}
+	ranges := map[bool]string{true: "yes", false: "not announced"}[o.Ranges]
+	etag := cmp.Or(o.ETag, "none")
+	rows := [][]string{{"size", size}, {"ranges", ranges}, {"etag", option.Shorten(etag, 100)}}
+	for _, c := range o.File.Claims {
+		rows = append(rows, []string{c.Digest.Algorithm().String(),
+			c.Digest.Hex() + " " + strings.TrimPrefix(c.String(), c.Digest.Algorithm().String()+" ")})
+	}
+	if len(o.File.Claims) == 0 {
+		rows = append(rows, []string{"digests", "none"})
+	}
+	if o.Wrong != nil {
+		rows = append(rows, []string{"not it", "the last answer is of another file: " + o.Wrong.Error()})
+	}
+	lines = append(lines, Columns(rows)...)
+	lines = append(lines, mirrorLines(o.File)...)
+	return append(lines, documentLines(o.File)...)
+}
+
+// lookupLines tell where a digest was looked for that the server does not send, and what each place is worth.
+func lookupLines(f download.Finding, contradiction error) []string {
+	if len(f.Places) == 0 {
+		return nil
+	}
+	rows := [][]string{}
+	for _, p := range f.Places {
+		rows = append(rows, []string{" ", p.String()})
+	}
+	for _, c := range f.Claims {
+		rows = append(rows, []string{" ", "a download would be verified: " + c.String() + " (" + c.Digest.Hex() + ")"})
+	}
+	if contradiction != nil {
+		rows = append(rows, []string{" ", "a download would fail: " + contradiction.Error()})
+	}
+	return append([]string{"", "looked for a checksum:"}, Columns(rows)...)
+}
+
+// mirrorLines lists the mirrors in the order in which they would be tried.
+func mirrorLines(f metalink.File) []string {
+	lines := []string{"", "mirrors: " + strconv.Itoa(len(f.Mirrors))}
+	if f.NoDigest {
+		lines[1] += "; those that the server names are not used, as it gives no SHA-256 (RFC 6249, section 6; --sha256 HEX makes up for it)"
+	}
+	var rows [][]string
+	for i, m := range f.Mirrors {
+		pref := ""
+		if m.Pref {
+			pref = "pref"
+		}
+		rows = append(rows, []string{
+			fmt.Sprintf("%3d", i+1), fmt.Sprintf("pri=%d", m.Pri), "geo=" + m.Geo, fmt.Sprintf("depth=%d", m.Depth),
+			pref, source.Mask(m.URL),
+		})
+	}
+	return append(lines, Columns(rows)...)
+}
+
+func documentLines(f metalink.File) (lines []string) {
+	if len(f.Documents) > 0 {
+		lines = append(lines, "", "documents: "+strconv.Itoa(len(f.Documents)))
+	}
+	var rows [][]string
+	for _, d := range f.Documents {
+		rows = append(rows, []string{" ", d.Type, source.Mask(d.URL), d.Name})
+	}
+	lines = append(lines, Columns(rows)...)
+	if f.IgnoredCount > 0 {
+		lines = append(lines, "", "ignored links: "+strconv.Itoa(f.IgnoredCount))
+	}
+	rows = nil
+	for _, i := range f.Ignored {
+		rows = append(rows, []string{" ", option.Shorten(source.Escape(i.Target), 100), i.Reason})
+	}
+	return append(lines, Columns(rows)...)
+}
+
+// evidenceLines lists the evidence for a verification, besides the digests.
+func evidenceLines(e download.Evidence) []string {
+	var rows [][]string
+	if e.Err != nil {
+		rows = append(rows, []string{" ", "no document", e.Document + " is not used: " + e.Err.Error()})
+	}
+	if p := e.File.BestPieces(); !p.IsZero() {
+		rows = append(rows, []string{" ", "pieces",
+			fmt.Sprintf("%d of %s by %v, in %s", p.Count(), option.SizeText(p.Length()), p.Algorithm(), e.Document)})
+	}
+	for _, s := range e.Signatures {
+		if s.Err != nil {
+			rows = append(rows, []string{" ", "no signature", s.From + ": " + s.Err.Error()})
+		}
+		for _, by := range s.By {
+			rows = append(rows, []string{" ", "signature", by + ", in " + s.From})
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return append([]string{"", "evidence:"}, Columns(rows)...)
+}
+
+func speedLines(all []download.Measurement) []string {
+	if len(all) == 0 {
+		return nil
+	}
+	var rows [][]string
+	for _, g := range all {
+		speed, more := option.SizeText(int64(g.Rate()))+"/s", ""
+		switch {
+		case g.Err != nil:
+			speed, more = "none", g.Err.Error()
+		case g.RTT > 0:
+			more = option.TimeText(g.RTT) + " away"
+		}
+		rows = append(rows, []string{" ", speed, g.URL, more})
+	}
+	return append([]string{"", "speed of each for a moment:"}, Columns(rows)...)
+}

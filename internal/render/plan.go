@@ -1,0 +1,246 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/download"
+	"braid/internal/option"
+	"braid/internal/partfile"
+	"braid/source"
+)
+
+// planEvent is what a download would begin with (--dry-run). Do is "download", "resume", "nothing" if the
+// file is there already or there is nothing newer, or "fail", which an error event explains.
+type planEvent struct {
+	Head
+	Do       string      `json:"do"`
+	URL      string      `json:"url"`
+	Path     string      `json:"path"` // empty for standard output
+	Document string      `json:"document,omitempty"`
+	Size     *int64      `json:"size,omitempty"`
+	Here     int64       `json:"here"`            // bytes of an earlier run that would be used
+	Fetch    *int64      `json:"fetch,omitempty"` // bytes that would come
+	Why      string      `json:"why,omitempty"`   // what is there is of no use
+	Require  string      `json:"require"`
+	Claims   []claimLine `json:"claims"`
+	Pieces   *pieceLine  `json:"pieces,omitempty"`
+	Signed   []saidLine  `json:"signatures"`
+	Places   []placeLine `json:"places"`
+	Left     *LeftLine   `json:"part,omitempty"`
+	Done     Proven      `json:"done,omitzero"`
+}
+
+// placeLine is a place of a file; they are in the order in which they would be opened.
+type placeLine struct {
+	URL  string  `json:"url"`
+	Why  string  `json:"why"`
+	Pri  int     `json:"pri,omitempty"`
+	Pref bool    `json:"pref,omitempty"`
+	Geo  string  `json:"geo,omitempty"`
+	Rate float64 `json:"rate,omitempty"` // bytes a second, as remembered
+	RTT  float64 `json:"rtt,omitempty"`  // seconds, as remembered
+}
+
+// PlanLines formats the plan as text.
+func PlanLines(h download.Plan, most int) []string {
+	size := ", of unknown size"
+	if n := sizeKnown(h); n >= 0 {
+		size = fmt.Sprintf(", %s (%d bytes)", option.SizeText(n), n)
+	}
+	rows := [][]string{{"file", cmp.Or(h.Path, "standard output") + size}, {"on disk", onDisk(h)}}
+	if h.Done != nil {
+		return Columns(append(rows, []string{"fetch", "nothing; " + NewDownload(nil, nil, false).gist(*h.Done)}))
+	}
+	rows = append(rows, []string{"fetch", fetchText(h)})
+	for _, c := range h.Claims {
+		rows = append(rows, []string{"digest",
+			c.Digest.Algorithm().String() + " " + c.Digest.Hex() + strings.TrimPrefix(c.String(), c.Digest.Algorithm().String())})
+	}
+	if p := h.File.BestPieces(); !p.IsZero() {
+		rows = append(rows, []string{"pieces",
+			fmt.Sprintf("%d of %s by %v, in %s", p.Count(), option.SizeText(p.Length()), p.Algorithm(), h.Pieces)})
+	}
+	for _, s := range h.Signed {
+		rows = append(rows, []string{"signature", saidText(s, h.Request.Anchors.Any())})
+	}
+	rows = append(rows, []string{"result", expected(h)})
+	lines := append(Columns(rows), "", fmt.Sprintf("%s, in the order in which they would be asked, at most %d at once; then what is measured decides:", option.Count(len(h.Places), "place"), most))
+	rows = nil
+	for i, p := range h.Places {
+		rows = append(rows, []string{fmt.Sprintf("%3d", i+1), source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", ")})
+	}
+	return append(lines, Columns(rows)...)
+}
+
+func sizeKnown(h download.Plan) int64 {
+	if h.Done != nil {
+		return h.Done.Size
+	}
+	return h.File.Size
+}
+
+// onDisk describes the existing data of the file.
+func onDisk(h download.Plan) string {
+	switch {
+	case h.Done != nil && h.Done.AlreadyComplete:
+		return "the right file"
+	case h.Done != nil:
+		return "a file of which there is nothing newer"
+	case h.Left == nil && h.Resumes > 0:
+		return fmt.Sprintf("%s of it, under its name", option.SizeText(h.Resumes))
+	case h.Left == nil:
+		return "nothing of it"
+	case h.Restarts != "":
+		return fmt.Sprintf("%s in %s, of no use: %s", option.SizeText(h.Left.Have.Len()), h.Left.Path, h.Restarts)
+	}
+	return fmt.Sprintf("%s in %s, of an earlier run", option.SizeText(h.Resumes), h.Left.Path)
+}
+
+func fetchText(h download.Plan) string {
+	switch n := h.File.Size; {
+	case n < 0:
+		return "all of it, as the size is not known"
+	case h.Resumes > 0:
+		return option.SizeText(n-h.Resumes) + ", the rest"
+	default:
+		return option.SizeText(n)
+	}
+}
+
+func saidText(s download.Signed, trusts bool) string {
+	if s.Err != nil {
+		return s.From + ": " + s.Err.Error()
+	}
+	text := strings.Join(s.By, "; ") + ", in " + s.From
+	if !trusts {
+		text += ": not to be validated without an anchor (--keyring FILE)"
+	}
+	return text
+}
+
+// expected describes the evidence that the file would have.
+func expected(h download.Plan) string {
+	var by []string
+	for _, c := range h.Claims {
+		if c.Digest.Algorithm().Strong() {
+			by = append(by, c.String())
+		}
+	}
+	signed := slices.ContainsFunc(h.Signed, func(s download.Signed) bool { return s.Err == nil })
+	if signed && h.Request.Anchors.Any() {
+		by = append(by, "and a signature, if a key or certificate that you trust made it")
+	}
+	switch d := h.Request.Described; {
+	case len(by) > 0:
+		return "verified: " + strings.Join(by, ", ")
+	case d != nil && d.Torrent && !d.Pieces.IsZero():
+		return "checked by the pieces of " + d.By + ", which are of SHA-1"
+	case h.File.NoDigest:
+		return "unverified: the server names mirrors, but gives no SHA-256, so they would not be used"
+	}
+	return "unverified: no checksum is known (give one with --sha256)"
+}
+
+// reasonsOf returns the origin of a place and the reasons of its position in the order.
+func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
+	switch p.Role {
+	case download.TheURL:
+		reasons = append(reasons, "the URL itself")
+	case download.Named:
+		by := "the server"
+		if d := h.Request.Described; d != nil {
+			by = d.By
+		}
+		reasons = append(reasons, "named by "+by)
+	case download.ByUser:
+		reasons = append(reasons, "your own")
+	case download.Reserve:
+		reasons = append(reasons, "your own; as there is no SHA-256, alone and only if the others fail")
+	case download.Swarm:
+		reasons = append(reasons, "peers, if the others are slow or gone")
+	}
+	for _, some := range []struct {
+		when bool
+		text string
+	}{
+		{p.Mirror.Pref, "pref"}, {p.Near, "in " + p.Mirror.Geo + ", where you want them first"},
+		{p.Mirror.Geo != "" && !p.Near, "geo=" + p.Mirror.Geo},
+		{p.Mirror.Pri > 0, fmt.Sprintf("pri=%d", p.Mirror.Pri)}, {p.Rate > 0, option.RateText(p.Rate) + " the last time"},
+	} {
+		if some.when {
+			reasons = append(reasons, some.text)
+		}
+	}
+	return reasons
+}
+
+func NewPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
+	e := planEvent{
+		Head: NewHead(at, "plan"), Do: "download", URL: source.Mask(h.Request.URL), Path: h.Path,
+		Size: SizeOf(sizeKnown(h)), Here: h.Resumes, Why: h.Restarts,
+		Require: cmp.Or(h.Request.Require.String(), "none"), Claims: each(h.Claims, newClaimLine),
+		Pieces: newPieceLine(h.File.BestPieces()), Signed: each(h.Signed, newSaidLine),
+		Places: each(h.Places, func(p download.Place) placeLine {
+			return placeLine{source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", "), p.Mirror.Pri, p.Mirror.Pref,
+				p.Mirror.Geo, p.Rate, p.RTT.Seconds()}
+		}),
+	}
+	if d := h.Request.Described; d != nil {
+		e.Document = d.By
+	}
+	if h.Left != nil {
+		l := h.Left
+		e.Left = &LeftLine{
+			Name: l.Name, Path: l.Path, URL: l.URL, Size: SizeOf(l.Size), Here: l.Have.Len(),
+			Changed: l.Changed.UTC().Truncate(time.Second),
+			Due:     l.Due, Require: l.Require,
+		}
+	}
+	switch {
+	case h.Done != nil:
+		e.Do, e.Done, e.Fetch = "nothing", newProven(h.Done.Proof), new(int64)
+	case h.File.Size >= 0:
+		e.Fetch = SizeOf(h.File.Size - h.Resumes)
+	}
+	switch {
+	case fails:
+		e.Do = "fail"
+	case h.Resumes > 0:
+		e.Do = "resume"
+	}
+	return e
+}
+
+// LeftLine is what is there of a download that is not complete.
+type LeftLine struct {
+	Name    string    `json:"name"`
+	Path    string    `json:"path"` // of the part file
+	URL     string    `json:"url"`  // without secrets
+	Size    *int64    `json:"size,omitempty"`
+	Here    int64     `json:"here"` // bytes
+	Changed time.Time `json:"changed"`
+	InUse   bool      `json:"in_use"`
+	PID     int       `json:"pid,omitempty"` // of the process that has it open
+	Require string    `json:"require,omitempty"`
+	Due     bool      `json:"due,omitempty"` // the file is in place, and its --on-complete has not ended with 0
+}
+
+func NewLeftLine(l partfile.Left) LeftLine {
+	return LeftLine{
+		Name: l.Name, Path: l.Path, URL: l.Identity.URL, Size: SizeOf(SizeOfLeft(l)), Here: l.Have.Len(),
+		Changed: l.Changed.UTC().Truncate(time.Second),
+		InUse:   l.InUse, PID: l.PID, Due: l.Due, Require: l.Identity.Require,
+	}
+}
+
+// SizeOfLeft returns the size of the complete file; -1 if it is unknown.
+func SizeOfLeft(l partfile.Left) int64 {
+	if !l.Known {
+		return -1
+	}
+	return l.Identity.Size
+}

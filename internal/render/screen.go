@@ -1,0 +1,117 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"braid/internal/problem"
+	"braid/source"
+)
+
+// A Screen writes messages to standard error, with the progress below them. It is used by one goroutine at a
+// time.
+type Screen struct {
+	Out      io.Writer
+	Meter    Meter // nil shows no progress
+	Terminal bool
+	Quiet    bool
+	Verbose  bool
+	Color    bool
+	// translates options in messages to those of another program; may be nil
+	Reword func(text string) string
+}
+
+// Say writes a message, unless quiet.
+func (s *Screen) Say(format string, args ...any) {
+	if s.Quiet {
+		return
+	}
+	s.clear()
+	fmt.Fprintln(s.Out, source.Escape(fmt.Sprintf(format, args...)))
+}
+
+// conclude writes a message with its end in color, if colors are on.
+func (s *Screen) conclude(h hue, message, end string) {
+	if s.Reword != nil {
+		message, end = s.Reword(message), s.Reword(end)
+	}
+	head, ok := strings.CutSuffix(message, end)
+	if s.Quiet || !s.Color || !ok {
+		s.Say("%s", message)
+		return
+	}
+	s.clear()
+	fmt.Fprintln(s.Out, source.Escape(head)+h.paint(source.Escape(end)))
+}
+
+// Warn writes a warning in color.
+func (s *Screen) Warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	s.conclude(yellow, text, text)
+}
+
+// Detail writes a message with -v.
+func (s *Screen) Detail(format string, args ...any) {
+	if s.Verbose {
+		s.Say(format, args...)
+	}
+}
+
+// Fail writes a problem, even if quiet.
+func (s *Screen) Fail(f *problem.Problem) {
+	s.clear()
+	if s.Reword != nil {
+		own := *f
+		own.Hint = s.Reword(f.Hint)
+		f = &own
+	}
+	line := ErrorLine(f)
+	if rest, ok := strings.CutPrefix(line, errorPrefix); ok && s.Color {
+		line = red.paint(errorPrefix) + rest
+	}
+	fmt.Fprintln(s.Out, line)
+}
+
+// answer writes the progress that a signal requested, even if quiet.
+func (s *Screen) answer(p Progress) {
+	s.clear()
+	fmt.Fprintln(s.Out, source.Escape(p.sentence()))
+}
+
+// pass writes the output of a hook unchanged.
+func (s *Screen) pass(output []byte) {
+	if len(output) > 0 {
+		s.clear()
+		s.Out.Write(output)
+	}
+}
+
+func (s *Screen) progress(at time.Time, p Progress) {
+	if s.Meter != nil {
+		s.Meter.Show(at, p)
+	}
+}
+
+// clear erases the progress.
+func (s *Screen) clear() {
+	if s.Meter != nil {
+		s.Meter.Clear()
+	}
+}
+
+// columns returns the width of the terminal; 0 without a terminal.
+func (s *Screen) columns() int {
+	if !s.Terminal {
+		return 0
+	}
+	columns, _ := terminalSize(s.Out)
+	return columns
+}
+
+// ErrorLine returns the line that reports a problem, with control characters escaped.
+func ErrorLine(p *problem.Problem) string { return errorPrefix + " " + source.Escape(p.Error()) }
+
+// errorPrefix is the start of each line that reports a problem.
+const errorPrefix = "braid:"
