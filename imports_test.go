@@ -77,15 +77,16 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "internal/partfile", "download/state", "internal/fsys", "internal/lookup", "internal/version",
+		"byterange", "internal/partfile", "download/state", "internal/fsys", "internal/lookup", "internal/lookup/search", "internal/version",
 		"address", "internal/web", "metalink", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "verify/signatures", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
-	"internal/version":  {pure: true, imports: []string{"verify"}},
-	"internal/lookup":   {pure: true, imports: []string{"address", "internal/mask", "verify", "verify/sums", "golang.org/x/net/html"}},
-	"download/state":    {imports: []string{"source", "verify", "verify/signatures", "internal/fsys"}},
-	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
+	"internal/version":       {pure: true, imports: []string{"verify"}},
+	"internal/lookup":        {pure: true, imports: []string{"address", "internal/mask", "verify", "verify/sums", "golang.org/x/net/html"}},
+	"internal/lookup/search": {imports: []string{"internal/lookup", "metalink", "source", "verify"}},
+	"download/state":         {imports: []string{"source", "verify", "verify/signatures", "internal/fsys"}},
+	"internal/partfile":      {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 
 	"objectstore": {imports: []string{
 		"download", "internal/fsys", "source", "verify", "github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials",

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"braid/metalink"
+	"braid/source"
 	"braid/verify"
 	"braid/verify/signatures"
 )
@@ -128,7 +129,7 @@ func fetchSignatures(all []Signature, fetch func(Signature) found) (out []found)
 // nothing reports whether no signature was found: no such file exists, or the server answers every path with
 // a page.
 func (f found) nothing() bool {
-	if absent(f.err) || kindOfSignature(f.err) == Limit {
+	if source.Refused(f.err) || kindOfSignature(f.err) == Limit {
 		return true
 	}
 	_, err := signersOf(f.data)

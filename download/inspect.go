@@ -55,7 +55,7 @@ func (x *inspection) ask(ctx context.Context) error {
 		return nil
 	}
 	q, err := x.req.inquire(ctx, x.http, head, condition{})
-	if absent(err) || err == nil && q.nature != aDocument && !verify.Strong(q.file.Claims) {
+	if source.Refused(err) || err == nil && q.nature != aDocument && !verify.Strong(q.file.Claims) {
 		byHead := q.file.Claims
 		if q, err = x.req.inquire(ctx, x.http, glance, condition{}); err == nil && q.nature != aDocument {
 			err = verify.Agree(byHead, q.file.Claims)

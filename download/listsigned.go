@@ -2,7 +2,6 @@ package download
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -57,7 +56,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 	for _, ending := range req.Anchors.Besides() {
 		sig := Beside(l.URL, ending)
 		f := sig.fetch(ctx, hc, options)
-		if !absent(f.err) {
+		if !source.Refused(f.err) {
 			return []found{f}
 		}
 	}
@@ -71,12 +70,6 @@ func (s Signature) fetch(ctx context.Context, hc network, options func(Signature
 		f.data, _, f.err = fetchSmall(ctx, hc, s.URL, options(s), verify.MaxSignature)
 	}
 	return f
-}
-
-// absent reports whether a server has no such file.
-func absent(err error) bool {
-	var e *source.Error
-	return errors.As(err, &e) && e.Fault == source.FaultRefused
 }
 
 // names returns the name of a list, for signatures that state the name of their file.

@@ -33,15 +33,15 @@ func (l *looking) begin(s *session, o *origin, file metalink.File, a source.Answ
 	if l.begun || s.roleOf(o) != asOrigin || verify.Strong(join(s.claims, file.Claims)) || vouchesForItself(a) {
 		return
 	}
-	f, ok := newFinder(s.req, s.http, a.Hops)
+	f, ok := newSearch(s.req, s.http, a.Hops)
 	if !ok {
 		return
 	}
-	f.anew, l.begun = l.anew || s.carried.changes > 0, true
-	ctx, done := s.ctx, l.done
+	f.Anew, l.begun = l.anew || s.carried.changes > 0, true
+	ctx, hc, done := s.ctx, s.http, l.done
 	s.workers.Go(func() {
-		if err := f.run(ctx); ctx.Err() == nil { // one that its session ended says nothing
-			done <- lookedUp{f.found, f.early, err}
+		if err := runSearch(ctx, hc, f); ctx.Err() == nil { // one that its session ended says nothing
+			done <- lookedUp{f.Found, f.Early, err}
 		}
 	})
 }
@@ -148,7 +148,7 @@ func (l *looking) finding() Finding {
 
 // lacks is err with the places that were looked at.
 func (l *looking) lacks(err error) error {
-	if places := l.finding().places(); places != "" {
+	if places := l.finding().Where(); places != "" {
 		return fmt.Errorf("%w; looked at %s", err, places)
 	}
 	return err

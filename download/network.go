@@ -15,6 +15,7 @@ import (
 	"braid/address"
 	"braid/byterange"
 	"braid/internal/fsys"
+	"braid/internal/lookup/search"
 	"braid/internal/partfile"
 	"braid/internal/web"
 	"braid/metalink"
@@ -27,7 +28,7 @@ type network struct {
 	*httpsource.Client
 	others  map[string]client // by the family of their schemes
 	swarms  source.Swarms
-	folders *folders          // what lookups found; shared
+	folders *search.Folders   // what lookups found; shared
 	tokens  map[string]string // see Client.ForgeTokens
 	grace   time.Duration     // how long the end of a download waits for a lookup where nothing has to be proven
 	timeout time.Duration     // see Client.Timeout
@@ -52,7 +53,7 @@ func (n network) opens(u *url.URL) bool { return !address.HasScheme(u) && n.open
 
 // network returns the network of one call. The caller must call done at the end.
 func (c *Client) network(ctx context.Context) (n network, done func()) {
-	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx), folders: &folders{}, tokens: c.ForgeTokens,
+	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx), folders: &search.Folders{}, tokens: c.ForgeTokens,
 		grace: graceOf(ctx)}
 	if c.JournalKey != "" {
 		n.key = partfile.OpenKey(fsys.OS, c.JournalKey)

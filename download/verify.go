@@ -167,7 +167,7 @@ func (x *inspection) lacks() error {
 	if x.asked() {
 		nothing = fmt.Errorf("%s gives no digest of it", source.Mask(x.req.URL))
 	}
-	if places := x.verdict.Looked.places(); places != "" {
+	if places := x.verdict.Looked.Where(); places != "" {
 		nothing = fmt.Errorf("%w; looked at %s", nothing, places)
 	}
 	if len(x.verdict.Unvalidated) > 0 {

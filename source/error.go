@@ -34,6 +34,12 @@ func (f Fault) String() string {
 	return names[f]
 }
 
+// Refused reports whether a server refused a request, as it does where it has no such file.
+func Refused(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Fault == FaultRefused
+}
+
 // An Error is the reason why a source did not deliver the requested bytes.
 type Error struct {
 	URL  string // of the failed request, masked and escaped; see Mask

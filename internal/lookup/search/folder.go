@@ -1,0 +1,110 @@
+package search
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Limits of what searches remember of folders in a run.
+const (
+	mostFolders = 16
+	mostShared  = 8         // lists of one folder
+	mostKept    = 256 << 10 // bytes of a list that is kept for other files
+	folderAge   = 10 * time.Minute
+	emptyAge    = time.Minute // until a folder is looked at again that has nothing of a file
+	mostAbsent  = 3           // of lists that are named after their file, until a folder is taken to have none
+	maxList     = 4 << 20     // bytes of a list
+)
+
+// Folders are what searches found in folders, for all downloads of a run. A folder is looked at once. The zero value is
+// empty.
+type Folders struct {
+	mu  sync.Mutex
+	all map[string]*folder
+}
+
+// A folder is what searches found in one.
+type folder struct {
+	begun time.Time
+	index once[listing]
+
+	mu     sync.Mutex
+	lists  map[string]*once[response]
+	misses int
+}
+
+// at returns what is known of a folder since no longer than age; nothing if that is older.
+func (x *Folders) at(key string, age time.Duration) *folder {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	d := x.all[key]
+	if d != nil && time.Since(d.begun) < age {
+		return d
+	}
+	if x.all == nil || len(x.all) >= mostFolders {
+		x.all = map[string]*folder{}
+	}
+	d = &folder{begun: time.Now(), index: newOnce[listing](), lists: map[string]*once[response]{}}
+	x.all[key] = d
+	return d
+}
+
+// list returns a list of the folder for all its files, or one for this file if there are many.
+func (d *folder) list(name string) *once[response] {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := d.lists[name]
+	if l == nil {
+		fresh := newOnce[response]()
+		if l = &fresh; len(d.lists) < mostShared {
+			d.lists[name] = l
+		}
+	}
+	return l
+}
+
+// note counts whether a list that is named after its file was missing, and missed reports whether no more are asked
+// for.
+func (d *folder) note(missing bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.misses++; !missing {
+		d.misses = 0
+	}
+}
+
+func (d *folder) missed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.misses >= mostAbsent
+}
+
+// A once has a value that is made once for all who get it. Those who come meanwhile wait.
+type once[T any] struct {
+	turn  chan struct{} // one at a time
+	value T
+	made  bool
+}
+
+func newOnce[T any]() once[T] { return once[T]{turn: make(chan struct{}, 1)} }
+
+// get returns the value. What make returns is kept if it says so. If ctx ends first, make is called all the same, and
+// finds out itself.
+func (o *once[T]) get(ctx context.Context, make func() (value T, keep bool)) T {
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+	case <-ctx.Done():
+		value, _ := make()
+		return value
+	}
+	if !o.made {
+		value, keep := make()
+		if !keep {
+			return value
+		}
+		o.value, o.made = value, true
+	}
+	return o.value
+}

@@ -1,0 +1,58 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"braid/internal/lookup"
+	"braid/source"
+	"braid/verify"
+)
+
+var errUnproven = errors.New("nothing proves that it is this server")
+
+// askForge asks the forge that has the file, if one of the table does. It reports whether nothing more is to be
+// looked at: the forge said the digest, or which files it has beside this one.
+func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file string) (done bool, err error) {
+	q := s.asks
+	if q == nil {
+		return false, nil
+	}
+	got := d.list(q.URL.String()).get(ctx, func() (response, bool) {
+		got := s.ask(ctx, q)
+		return got, ctx.Err() == nil && len(got.data) <= mostKept
+	})
+	p := Place{URL: source.Mask(q.URL), Err: got.err}
+	switch {
+	case p.Err != nil:
+	case got.by != "":
+		p.Err = fmt.Errorf("%s response", got.by)
+	case got.over != verify.HTTPS:
+		p.Err = errUnproven
+	}
+	var a lookup.Answer
+	if p.Err == nil {
+		a, p.Err = q.Read(got.data, s.over)
+		p.Claims = a.Claims
+	}
+	s.Found.Places = append(s.Found.Places, p)
+	switch strong := strongOf(a.Claims); {
+	case isConflict(p.Err):
+		return true, p.Err
+	case len(strong) > 0:
+		s.lists = append(s.lists, strong)
+		return true, nil
+	case slices.Contains(a.Names, file):
+		return true, s.inOrder(ctx, d, folder, file, lookup.Candidates(a.Names, file))
+	}
+	return false, nil
+}
+
+// strongOf returns the claims of strong digests.
+func strongOf(claims []verify.Claim) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(claims),
+		func(c verify.Claim) bool { return !c.Digest.Algorithm().Strong() })
+}

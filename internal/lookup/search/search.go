@@ -1,0 +1,221 @@
+// Package search looks for the digest of a file where its server may have published it: with the forge that has the
+// file, in the index of its folder, and under the usual names of lists beside it.
+//
+// Package lookup knows which names these are and what an answer is worth. A search has the order, asks for as little as
+// it can, and shares what a folder has between all files of a run. A [Web] sends its requests.
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"braid/internal/lookup"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+)
+
+// mostLists is how many lists of one file are asked for, and mostFound how many of them are enough.
+const (
+	mostLists = 4
+	mostFound = 2
+)
+
+// A Search looks for the digests of one file. It is not safe for concurrent use.
+type Search struct {
+	// Anew ignores what was found in the folder before.
+	Anew bool
+	// Early reports, at the end, whether something that counts was found for another file before.
+	Early bool
+	// Found is the result.
+	Found Finding
+
+	web     Web
+	folders *Folders
+	at      *url.URL         // of the file: the last URL on the asked host
+	over    verify.Channel   // the least trusted of the answers that led there
+	user    string           // tells apart what different requests may see of a folder
+	asks    *lookup.Question // to the forge that has the file; nil: none of the table has
+	began   time.Time
+	looked  time.Time // when the folder was
+	lists   [][]verify.Claim
+}
+
+// New returns a search for the file that was asked for by a chain of redirects. User tells apart what different
+// requests may see of a folder. It reports false if there is nowhere to look.
+func New(web Web, folders *Folders, chain []metalink.Hop, user string) (s *Search, ok bool) {
+	if len(chain) == 0 || chain[0].URL == nil {
+		return nil, false
+	}
+	s = &Search{web: web, folders: folders, over: verify.HTTPS, user: user, began: time.Now()}
+	for _, h := range chain {
+		if !lookup.SameHost(chain[0].URL, h.URL) {
+			break
+		}
+		s.at = h.URL
+		if !h.Proven() {
+			s.over = verify.HTTP
+		}
+	}
+	s.asks, _ = lookup.Ask(s.at)
+	_, _, ok = lookup.Split(s.at)
+	return s, ok
+}
+
+// Run looks for lists in the folder of the file. The error is a *verify.ConflictError of two lists, or that of
+// Web.Sign.
+func (s *Search) Run(ctx context.Context) error {
+	if s.Anew {
+		return s.runIn(ctx, 0)
+	}
+	err := s.runIn(ctx, folderAge)
+	switch {
+	case !s.Early:
+	case isConflict(err):
+		return s.runIn(ctx, 0)
+	case err == nil && len(s.Found.Claims) == 0 && s.began.Sub(s.looked) >= emptyAge:
+		return s.runIn(ctx, emptyAge)
+	}
+	return err
+}
+
+// runIn looks for lists, or uses what was found in the folder no longer ago than age.
+func (s *Search) runIn(ctx context.Context, age time.Duration) error {
+	folder, file, ok := lookup.Split(s.at)
+	if !ok {
+		return nil
+	}
+	d := s.folders.at(s.key(folder), age)
+	s.looked, s.Early, s.Found, s.lists = d.begun, d.begun.Before(s.began), Finding{}, nil
+	over := s.over
+	defer func() { s.over = over }()
+	if done, err := s.askForge(ctx, d, folder, file); done || err != nil {
+		return s.merge(err)
+	}
+	names, listed, err := s.index(ctx, d, folder)
+	switch {
+	case err == nil && slices.Contains(names, file):
+		s.over = min(over, listed)
+		err = s.inOrder(ctx, d, folder, file, lookup.Candidates(names, file))
+	default:
+		err = s.together(ctx, d, folder, file, lookup.Guesses(file))
+	}
+	return s.merge(err)
+}
+
+// merge makes claims of what the lists say, unless there was an error.
+func (s *Search) merge(err error) error {
+	if err == nil {
+		s.Found.Claims, err = lookup.Merge(s.lists...)
+	}
+	return err
+}
+
+// key tells folders apart, and what different requests may see of them.
+func (s *Search) key(folder *url.URL) string {
+	return fmt.Sprint(folder, " ", s.over, " ", s.user)
+}
+
+// index returns the names in a folder, and over which channel they came.
+func (s *Search) index(ctx context.Context, d *folder, at *url.URL) ([]string, verify.Channel, error) {
+	x := d.index.get(ctx, func() (listing, bool) {
+		got := s.fetch(ctx, at, lookup.MaxIndex)
+		x := listing{response: got}
+		x.data = nil
+		switch {
+		case got.err != nil:
+		case got.by != "":
+			x.err = fmt.Errorf("%s response", got.by)
+		case got.last.Path != at.Path:
+			x.err = errOtherFolder
+		default:
+			x.names, x.err = lookup.Names(got.last, got.data)
+		}
+		return x, ctx.Err() == nil
+	})
+	s.Found.Places = append(s.Found.Places, Place{URL: source.Mask(at), Err: x.err})
+	return x.names, x.over, x.err
+}
+
+// inOrder asks for lists that the index has, one after the other, until enough have the file.
+func (s *Search) inOrder(ctx context.Context, d *folder, folder *url.URL, file string, all []lookup.Candidate) error {
+	for i, c := range all {
+		if i == mostLists || len(s.lists) == mostFound {
+			break
+		}
+		if err := s.take(ctx, c, file, folder, s.list(ctx, d, folder, c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// together asks for lists that may be there, all at once.
+func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file string, all []lookup.Candidate) error {
+	if d.missed() {
+		all = slices.DeleteFunc(all, func(c lookup.Candidate) bool { return c.Own })
+	}
+	answers := make([]chan response, len(all))
+	for i, c := range all {
+		answers[i] = make(chan response, 1)
+		go func() { answers[i] <- s.list(ctx, d, folder, c) }()
+	}
+	var wrong error
+	for i, c := range all {
+		got := <-answers[i]
+		if c.Own {
+			d.note(source.Refused(got.err))
+		}
+		if err := s.take(ctx, c, file, folder, got); wrong == nil {
+			wrong = err
+		}
+	}
+	return wrong
+}
+
+// list brings a list. One that is named after a file is of no use to others.
+func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.Candidate) response {
+	fetch := func() (response, bool) {
+		got := s.fetch(ctx, lookup.In(folder, c.Name), maxList)
+		if got.err == nil && got.page {
+			got.err = errPage
+		}
+		return got, ctx.Err() == nil && len(got.data) <= mostKept
+	}
+	if c.Own {
+		got, _ := fetch()
+		return got
+	}
+	return d.list(c.Name).get(ctx, fetch)
+}
+
+// take reads what a list says of the file.
+func (s *Search) take(ctx context.Context, c lookup.Candidate, file string, folder *url.URL, got response) error {
+	at := lookup.In(folder, c.Name)
+	p := Place{URL: source.Mask(at), By: got.by, Err: got.err}
+	var wrong error
+	if p.Err == nil {
+		p.Claims, p.Err = c.Read(file, got.data, min(s.over, got.over))
+		if isConflict(p.Err) && p.By == "" {
+			wrong = p.Err
+		}
+	}
+	if len(p.Claims) > 0 && p.By == "" {
+		wrong = s.web.Sign(ctx, at, p.Claims, got.data)
+		s.lists = append(s.lists, p.Claims)
+		if got.date.After(s.Found.Date) {
+			s.Found.Date = got.date
+		}
+	}
+	s.Found.Places = append(s.Found.Places, p)
+	return wrong
+}
+
+func isConflict(err error) bool {
+	_, ok := errors.AsType[*verify.ConflictError](err)
+	return ok
+}
