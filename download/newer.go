@@ -311,11 +311,11 @@ func (g *getter) modified() time.Time {
 
 // keepVersion records the server's version of the file that is now in place.
 func (g *getter) keepVersion(proof verify.Proof, host string) {
-	if g.planOnly || g.req.NoVersions || !g.req.IfNewer || !g.req.hasName() || g.req.Described != nil {
+	if g.planOnly || g.req.NoVersions || !g.req.IfNewer || !g.req.hasName() {
 		return
 	}
 	v := state.Version{Size: proof.Size(), Over: channelOfProof(proof)}
-	if g.carried.origin == g.req.URL { // else they are another server's
+	if g.carried.origin == g.req.URL && g.req.Described == nil { // else they are another server's
 		v.ETag, v.LastModified, v.Host = g.result.ETag, usable(g.result.LastModified), host
 	}
 	if v.ETag == "" && v.LastModified.IsZero() && v.Over == 0 {
