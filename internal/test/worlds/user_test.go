@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -171,10 +172,16 @@ func (u *user) ended(err error) {
 	if err == nil {
 		return
 	}
+	if *story != "" {
+		fmt.Printf("     %v\n", err)
+	}
 	u.c.Code = 1
 	if e, ok := errors.AsType[*download.Error](err); ok {
 		u.c.Code, u.c.Kept = codes[e.Kind], e.Kept
 		if u.c.Code == 0 {
+			if *story != "" {
+				fmt.Printf("     %v\n", err)
+			}
 			u.c.Code = 1
 		}
 	}
