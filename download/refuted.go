@@ -111,7 +111,9 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 		}
 	}
 	id = takenOver(id, prior, sealed)
-	id.Claims, id.Refuted = join(standingOf(id), g.req.Claims), nil
+	wrong := against(standingOf(id), g.req.Claims)
+	id.Denied = join(id.Denied, wrong)
+	id.Claims, id.Refuted = join(without(standingOf(id), wrong), g.req.Claims), nil
 	return g.goOnWith(id)
 }
 
