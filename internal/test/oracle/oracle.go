@@ -126,8 +126,10 @@ func (j *judge) end() {
 	if came {
 		j.safeOf = j.subject()
 	}
+	// After the server announced another version nothing ties the work, unless the user did in this command.
+	announced := j.other && j.sum(j.subject()) != c.User
 	switch right := j.rightBytes(c.After.Part); {
-	case c.Cut == "kill", j.broken, came && (!j.tied() || j.mingled()), j.refuted() && !j.tiedByServer():
+	case c.Cut == "kill", j.broken, announced, came && (!j.tied() || j.mingled()), j.refuted() && !j.tiedByServer():
 		j.safe = 0
 	case c.Pipe:
 	case came && j.safe == 0 && len(c.Before.Part) > 0: // the bytes are older, and were not tied to a version then
