@@ -28,6 +28,7 @@ import (
 // come: small ones, with and without digests, and large ones. After all of it each download that was accepted is
 // complete and right, under its own name, and none was fetched once more after it was reported complete.
 func TestRealKillDaemon(t *testing.T) {
+	besideOthers(t)
 	rounds := killRounds(t, 20)
 	k := newKilledDaemon(t)
 	for round := range rounds {

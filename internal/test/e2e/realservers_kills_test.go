@@ -102,6 +102,7 @@ func writeBytes(t *testing.T, name string, data []byte) {
 // time around it, and runs them again. Proves rules 1 and 6: under the final name is what was there before or the right
 // file, and in the end the right one; little is fetched twice, and no old version is lost.
 func TestRealKills_Rule1_Rule6(t *testing.T) {
+	besideOthers(t)
 	s := newKillSet(t)
 	for _, v := range victims {
 		t.Run(v.name, func(t *testing.T) {
