@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"braid/daemon/queue"
+	"braid/internal/test/gotool"
 )
 
 var (
@@ -31,9 +31,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	built = filepath.Join(folder, "braid")
-	if out, err := exec.Command("go", "build", "-o", built, "braid").CombinedOutput(); err != nil {
-		panic(string(out))
+	if built, err = gotool.Braid(folder); err != nil {
+		panic(err)
 	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath("/usr/bin/chromium"), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute))...)

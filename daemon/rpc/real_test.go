@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"braid/daemon/queue"
+	"braid/internal/test/gotool"
 	"braid/internal/test/ports"
 )
 
@@ -158,9 +159,9 @@ func TestRealFrames(t *testing.T) {
 // TestRealDaemon checks that the daemon answers as recorded, except for the differences, and that real clients of aria2
 // work with it.
 func TestRealDaemon(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "braid")
-	if out, err := exec.Command("go", "build", "-o", binary, "braid").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	binary, err := gotool.Braid(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Run("frames", func(t *testing.T) { compareFrames(t, playReal(t, braid(t, binary)), readFrames(t, recorded)) })
 	modules, err := filepath.Abs("testdata/clients")

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"braid/internal/test/ftptest"
+	"braid/internal/test/gotool"
 	"braid/internal/test/mirrortest"
 	"braid/internal/test/proxytest"
 )
@@ -34,9 +35,8 @@ func TestMain(m *testing.M) {
 	}
 	os.Setenv("BRAID_NO_LOOKUP", "true") // tests that look for checksums switch it on
 	code := 1
-	binary = filepath.Join(dir, "braid")
-	if out, err := build(binary); err != nil {
-		fmt.Fprintf(os.Stderr, "build the command: %v\n%s", err, out)
+	if binary, err = build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	} else {
 		code = m.Run()
 	}
@@ -44,12 +44,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func build(name string) (output []byte, err error) {
-	args := []string{"build", "-buildvcs=false", "-o", name}
-	if raceDetector() {
-		args = append(args, "-race")
+func build(dir string) (path string, err error) {
+	if !raceDetector() {
+		return gotool.Braid(dir)
 	}
-	return exec.Command("go", append(args, ".")...).CombinedOutput()
+	path = filepath.Join(dir, "braid")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-race", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the command: %w\n%s", err, out)
+	}
+	return path, nil
 }
 
 func raceDetector() bool {

@@ -1,4 +1,5 @@
-// Package gotool builds servers of other projects that tests run, in the versions that scripts/go.mod pins.
+// Package gotool builds programs that tests run: the command, and servers of other projects in the versions that
+// scripts/go.mod pins.
 //
 // It must be imported only by tests.
 package gotool

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"braid/internal/test/gotool"
 )
 
 // For scripts/torture.
@@ -72,11 +73,7 @@ func obtain(dir string) (string, error) {
 	if c.name != "braid" {
 		return exec.LookPath(c.program)
 	}
-	path := filepath.Join(dir, "braid")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "braid").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the command: %w\n%s", err, out)
-	}
-	return path, nil
+	return gotool.Braid(dir)
 }
 
 func chosen() client {
