@@ -148,6 +148,11 @@ var houses = map[string]house{
 
 	"internal/mailbox": {},
 
+	"internal/agents/aria2c": {imports: []string{
+		"daemon/queue", "daemon/rpc", "download", "internal/fsys", "internal/job", "internal/option", "internal/problem",
+		"internal/render", "internal/service", "metalink/metainfo", "source",
+	}},
+
 	"internal/watch": {imports: []string{
 		"address", "antenna", "antenna/feed", "daemon", "daemon/queue", "download", "download/state", "fleet",
 		"fleet/jetstream", "internal/fsys", "internal/job", "internal/listen", "internal/mask", "internal/option",
@@ -161,11 +166,11 @@ var houses = map[string]house{
 
 	"cli": {imports: []string{
 		"address", "agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "byterange", "daemon",
-		"daemon/queue", "daemon/rpc", "download", "download/state", "fleet", "fleet/jetstream", "internal/feedtext",
-		"internal/fsys", "internal/hook", "internal/job", "internal/listen", "internal/option", "internal/partfile",
-		"internal/problem", "internal/render", "internal/service", "internal/watch", "internal/worker", "metalink",
-		"metalink/metainfo", "objectstore", "serve", "source", "source/httpsource", "verify", "verify/openpgp",
-		"github.com/urfave/cli/v2", "golang.org/x/term",
+		"daemon/queue", "download", "download/state", "fleet", "fleet/jetstream", "internal/agents/aria2c",
+		"internal/feedtext", "internal/fsys", "internal/hook", "internal/job", "internal/listen", "internal/option",
+		"internal/partfile", "internal/problem", "internal/render", "internal/service", "internal/watch",
+		"internal/worker", "metalink", "metalink/metainfo", "objectstore", "serve", "source", "source/httpsource",
+		"verify", "verify/openpgp", "github.com/urfave/cli/v2", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 

@@ -1,81 +1,75 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
+	"github.com/urfave/cli/v2"
+
+	"braid/daemon"
+	"braid/daemon/queue"
+	"braid/internal/agents/aria2c"
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/render"
+	"braid/internal/service"
 )
 
-// An aria2c is a run of braid under the name aria2c. The options become those of braid get, and the URIs
-// become a list of braid get, so that downloads work as in braid get.
-type aria2c struct {
+// An aria2Command is a run of braid under the name aria2c, which is a braid get or a braid daemon.
+type aria2Command struct {
 	streams
-	get     *getCommand
-	line    option.Aria2Line
-	results aria2Results
-	gid     string // of the first download
+	call *aria2c.Call
+	get  *getCommand
 }
 
-// aria2Version is the version of aria2 whose options are supported. Clients require at least 1.34.
-const aria2Version = "1.37.0"
-
-// calledAria2c reports whether the name of the program contains aria2c.
-func calledAria2c(args []string) bool {
-	return len(args) > 0 && strings.Contains(filepath.Base(args[0]), "aria2c")
+func newAria2(s streams) *aria2Command {
+	a := &aria2Command{streams: s, call: aria2c.New(s.in, s.out, s.err), get: newGetCommand(s)}
+	a.get.ended, a.get.reword = a.call.Ended, aria2c.Words
+	return a
 }
 
 func runAria2c(ctx context.Context, words []string, s streams) int {
-	g := newGetCommand(s)
-	a := &aria2c{streams: s, get: g}
-	g.ended, g.reword = a.results.add, aria2Words
+	a := newAria2(s)
 	err := a.run(ctx, words)
 	if f, ok := err.(*problem.Problem); ok {
 		fmt.Fprintln(s.err, render.ErrorLine(f))
-		a.results.last = problem.Aria2Code(f)
+		a.call.Fail(f)
 	}
-	if a.results.any() {
-		a.showResults()
-	}
-	if wrong := a.saveSession(); wrong != nil {
+	a.call.ShowResults(a.get.Quiet)
+	if wrong := a.call.SaveSession(); wrong != nil {
 		fmt.Fprintln(s.err, render.ErrorLine(wrong))
 	}
-	return a.results.code(err)
+	code, failed := errors.AsType[reported](err)
+	return a.call.Code(failed, exitKind(int(code)))
 }
 
-func (a *aria2c) run(ctx context.Context, words []string) (err error) {
-	if a.line, err = option.ParseAria2(words); err != nil {
-		return aria2Misuse("", err)
-	}
-	switch {
-	case a.has("version"):
-		_, err := fmt.Fprintf(a.out, "aria2 version %s\nThis is braid %s under the name of aria2c; braid --help shows its own commands.\n", aria2Version, thisBuild())
-		return outputFailure(err)
-	case a.has("help"):
-		return outputFailure(writeAria2Help(a.out))
-	}
-	if err := a.readConf(); err != nil {
+func (a *aria2Command) run(ctx context.Context, words []string) error {
+	if err := a.call.Parse(words); err != nil {
 		return err
 	}
-	a.gid = cmp.Or(a.value("gid"), newGID())
-	a.warn()
+	switch {
+	case a.call.Has("version"):
+		_, err := fmt.Fprintf(a.out, "aria2 version %s\nThis is braid %s under the name of aria2c; braid --help shows its own commands.\n", aria2c.Version, thisBuild())
+		return outputFailure(err)
+	case a.call.Has("help"):
+		return outputFailure(aria2c.WriteHelp(a.out))
+	}
+	if err := a.call.Configure(); err != nil {
+		return err
+	}
 	work := a.get.run
-	if a.is("enable-rpc") {
-		if err := a.checkRPC(); err != nil {
+	if a.call.Is("enable-rpc") {
+		if err := a.call.CheckRPC(); err != nil {
 			return err
 		}
 		work = a.serve
 	}
-	list, documents, err := a.list()
+	list, documents, err := a.call.List()
 	if err != nil {
 		return err
 	}
@@ -89,109 +83,147 @@ func (a *aria2c) run(ctx context.Context, words []string) (err error) {
 		func(ctx context.Context, _ []string) error {
 			err := work(ctx, documents)
 			if f, ok := errors.AsType[*problem.Problem](err); ok {
-				hint = aria2Words(aria2TLS.Replace(f.Hint))
+				hint = aria2c.Words(f.Hint)
 			}
 			return err
 		})
 	if f, ok := errors.AsType[*problem.Problem](err); ok {
-		f.Where, f.Hint = aria2TLS.Replace(f.Where), hint
+		f.Where, f.Hint = aria2c.Option(f.Where), hint
 		return f
 	}
 	return err
 }
 
-// value returns the last value of the option, or "".
-func (a *aria2c) value(name string) string {
-	for _, s := range slices.Backward(a.line.Settings) {
-		if s.Name == name {
-			return s.Value
+// An aria2Run is the command line of braid get that the options of aria2c are translated to.
+type aria2Run struct {
+	line
+	targets targets
+}
+
+// options translates the options to flags of braid get. Braid's settings of servers and verification apply.
+// Those of names, folders and output do not, because the program that calls aria2c does not know them.
+func (a *aria2Command) options() (*aria2Run, error) {
+	command, _ := option.Braid().Below("get")
+	r := &aria2Run{line: line{command: command}, targets: targetsOf(a.get)}
+	r.command.Options = slices.DeleteFunc(command.Options, func(o option.Option) bool {
+		return o.Group == option.OutputGroup || o.Group == option.FileGroup && o.Name() != "max-size" ||
+			o.Name() == "proxy" && a.call.Proxied()
+	})
+	var given arranged
+	for _, f := range a.call.Flags() {
+		if slices.ContainsFunc(r.command.Options, func(known option.Option) bool { return known.Name() == f.Name }) {
+			given.flags = append(given.flags, "--"+f.Name+"="+f.Value)
+		} else if err := r.targets.set(f.Name, f.Value); err != nil {
+			return nil, problem.Misuse("--"+f.For, err.Error(), "")
 		}
 	}
-	return ""
-}
-
-func (a *aria2c) has(name string) bool {
-	return slices.ContainsFunc(a.line.Settings, func(s option.Setting) bool { return s.Name == name })
-}
-
-func (a *aria2c) is(name string) bool { return a.value(name) == "true" }
-
-// aria2Misuse makes a problem of an *option.Error in the file, or on the command line if file is "".
-func aria2Misuse(file string, err error) error {
-	wrong, ok := err.(*option.Error)
-	if !ok {
-		return err
-	}
-	where := wrong.Key
-	if file != "" {
-		where = fmt.Sprintf("%s:%d: %s", file, wrong.Line, strings.TrimPrefix(where, "--"))
-	}
-	return problem.Misuse(where, wrong.Why, wrong.Hint)
-}
-
-// readConf puts the settings of aria2.conf before those of the command line, which override them.
-func (a *aria2c) readConf() error {
-	path, named := a.value("conf-path"), a.has("conf-path")
-	if a.is("no-conf") || named && path == "" {
-		return nil
-	}
-	if !named {
-		path = aria2Conf()
-	}
-	if _, err := os.Stat(path); err != nil && !named {
-		return nil
-	}
-	data, err := job.ReadFile("configuration", path, job.MostSettings)
+	own, err := a.call.Apply(a.get.Job)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	conf, err := option.ParseAria2Conf(string(data))
-	if err != nil {
-		return aria2Misuse(path, err)
+	for _, f := range own {
+		given.flags = append(given.flags, "--"+f.Name+"="+f.Value)
 	}
-	home, _ := os.UserHomeDir()
-	for i, s := range conf.Settings {
-		conf.Settings[i].Value = strings.ReplaceAll(s.Value, "${HOME}", home)
+	a.output()
+	if err := checkEnvironment(r.command.Options, &given); err != nil {
+		return nil, err
 	}
-	a.line.Settings = append(conf.Settings, a.line.Settings...)
-	a.line.Unknown = append(conf.Unknown, a.line.Unknown...)
+	if err := r.configure(&given); err != nil {
+		return nil, err
+	}
+	r.args = given.args()
+	return r, nil
+}
+
+// output sets the verbosity and the kind of progress.
+func (a *aria2Command) output() {
+	g := a.get
+	o := a.call.Output(g.terminal)
+	g.Quiet, g.Verbose = g.Quiet || o.Quiet, g.Verbose || o.Verbose
+	switch {
+	case o.NoProgress:
+		g.Progress.Word = render.ProgressNone
+	case o.Meter != nil:
+		g.meter = o.Meter
+	default:
+		g.meter = render.NewMeter(render.ProgressBar, a.err)
+	}
+}
+
+// set sets the target of an option, as the flag parser does.
+func (t targets) set(option, value string) error {
+	switch to := t.of(option).(type) {
+	case *string:
+		*to = value
+	case *bool:
+		*to = value == "true"
+	case *choice:
+		return to.Set(value)
+	case cli.Generic:
+		return to.Set(value)
+	}
 	return nil
 }
 
-// aria2Conf returns the path at which aria2 looks for its configuration.
-func aria2Conf() string {
-	home, err := os.UserHomeDir()
+// serve implements --enable-rpc: it runs braid daemon in the foreground with the downloads in its queue.
+func (a *aria2Command) serve(ctx context.Context, documents []string) error {
+	d, err := a.daemon()
 	if err != nil {
-		return ""
+		return err
 	}
-	old := filepath.Join(home, ".aria2", "aria2.conf")
-	if _, err := os.Stat(old); err == nil {
-		return old
+	entries, err := a.call.Entries(d.Job.Dir, d.Root, documents)
+	if err != nil {
+		return err
 	}
-	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "aria2", "aria2.conf")
+	d.service.Begun = func(ctx context.Context, engine *daemon.Daemon) error {
+		return engine.Do(ctx, func(q *queue.Queue) error { return aria2c.Enqueue(q, entries) })
+	}
+	ctx, stop := within(ctx, time.Duration(a.get.MaxTime))
+	defer stop()
+	return d.operate(ctx, a.call.Value("rpc-secret"))
 }
 
-// warn warns about unknown options and about options that have no effect here but have one in aria2c.
-func (a *aria2c) warn() {
-	for _, word := range a.line.Unknown {
-		a.warning("%s: aria2c has no such option; ignored", word)
-	}
-	for _, o := range option.Aria2Options() {
-		if o.Fate == option.Aria2Warned && a.has(o.Name) && a.value(o.Name) != "false" {
-			a.warning("--%s does nothing here%s", o.Name, behind(": ", o.Note))
+// daemon returns the daemon that the options describe. Daemons on different ports have different queues.
+func (a *aria2Command) daemon() (*daemonCommand, error) {
+	d := &daemonCommand{Job: a.get.Job, streams: a.get.streams, outputFlags: a.get.outputFlags,
+		MaxConcurrentDownloads: a.get.MaxConcurrentDownloads, Fleet: a.get.Fleet, RPCListenPort: 6800,
+		RPCListenAll: a.call.Is("rpc-listen-all")}
+	d.service = &service.Service{Job: a.get.Job, Empty: true, Server: service.Server{TokenFrom: "--rpc-secret"}}
+	if v := a.call.Value("rpc-listen-port"); v != "" {
+		if err := d.RPCListenPort.Set(v); err != nil {
+			return nil, problem.Misuse("--rpc-listen-port", err.Error(), "")
 		}
 	}
+	if v := a.call.Value("lowest-speed-limit"); v != "" { // the default is no limit, as in aria2
+		if err := d.LowestSpeedLimit.Set(v); err != nil {
+			return nil, problem.Misuse("--lowest-speed-limit", err.Error(), "")
+		}
+	}
+	if a.call.Is("rpc-allow-origin-all") {
+		d.RPCAllowOrigin = option.WordsValue{"*"}
+	}
+	if a.call.Is("rpc-secure") {
+		d.serverTLS = serverTLS{TLSCert: a.call.Value("rpc-certificate"), TLSKey: a.call.Value("rpc-private-key")}
+	}
+	if own := job.StateFolder(); own != "" {
+		d.State = filepath.Join(own, "aria2c-"+d.RPCListenPort.String())
+	}
+	if err := d.place(); err != nil {
+		return nil, err
+	}
+	if d.MaxConcurrentDownloads == 0 {
+		d.MaxConcurrentDownloads = aria2AtOnce
+	}
+	if file := a.call.Value("save-session"); file != "" {
+		session, err := filepath.Abs(file)
+		if err != nil {
+			return nil, problem.Local("session", file, err)
+		}
+		d.service.Session = session
+	}
+	return d, nil
 }
 
-func (a *aria2c) warning(format string, args ...any) {
-	if !a.is("quiet") && a.value("console-log-level") != "error" {
-		fmt.Fprintln(a.err, render.ErrorLine(&problem.Problem{What: "warning", Why: fmt.Sprintf(format, args...)}))
-	}
-}
-
-func behind(sign, text string) string {
-	if text == "" {
-		return ""
-	}
-	return sign + text
-}
+// aria2AtOnce is the number of concurrent downloads without -j. Clients of aria2 expect that downloads start
+// when they are added.
+const aria2AtOnce = 5

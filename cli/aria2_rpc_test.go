@@ -6,16 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"braid/daemon/queue"
-	"braid/daemon/rpc"
 	"braid/internal/job"
-	"braid/internal/option"
-	"braid/internal/service"
 )
 
 // TestAria2Empty: a start on the port of an earlier one begins with what its caller lists, and with nothing else. What
@@ -65,55 +59,15 @@ func TestAria2Empty(t *testing.T) {
 	}
 }
 
-// TestAria2Session: a list that was written has nothing that keeps the next start from reading it, whatever a client
-// set, and all that lists have.
-func TestAria2Session(t *testing.T) {
-	names := map[string]bool{"whatever": false, "x-y": false}
-	for _, o := range option.Aria2Options() {
-		names[o.Name] = false
-	}
-	for _, name := range option.ListNames() {
-		names[name] = true
-	}
-	for name, inLists := range names {
-		for _, value := range []string{"true", "false", "1", "x"} {
-			q := queue.New(1)
-			if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"}, Options: map[string]string{name: value}}, -1); err != nil {
-				t.Fatal(err)
-			}
-			text := string(rpc.Session(q, service.InSession))
-			own, ignored, err := option.Aria2List(text)
-			if err != nil || slices.Contains(ignored, "whatever") {
-				t.Errorf("%s=%s: %v, ignored %q", name, value, err, ignored)
-			}
-			a := &aria2c{results: aria2Results{list: text}}
-			if _, err := a.entriesOf(&daemonCommand{Job: newDefaults(streams{}), Root: "/"}, nil); err != nil {
-				t.Errorf("%s=%s: %v", name, value, err)
-			}
-			if sensible := value == "true" || !option.IsAria2(name); inLists && sensible && !strings.Contains(own, "="+value) {
-				t.Errorf("%s=%s is not in %q", name, value, own)
-			}
-		}
-	}
-	q := queue.New(1)
-	if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"}, Options: map[string]string{"http-passwd": "b", "http-user": "a", "dir": "/d"}}, -1); err != nil {
-		t.Fatal(err)
-	}
-	if own, _, err := option.Aria2List(string(rpc.Session(q, service.InSession))); err != nil || !strings.Contains(own, "user=a:b") {
-		t.Errorf("%q, %v", own, err)
-	}
-}
-
 // TestAria2LowestSpeed: --lowest-speed-limit is that of the daemon; without it there is none, as with aria2.
 func TestAria2LowestSpeed(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for words, want := range map[string]int64{"": 0, "--lowest-speed-limit=0": 0, "--lowest-speed-limit=5K": 5 << 10} {
-		line, err := option.ParseAria2(append(strings.Fields(words), "--enable-rpc", "--dir="+t.TempDir()))
-		if err != nil {
+		a := newAria2(streams{out: io.Discard, err: io.Discard})
+		if err := a.call.Parse(append(strings.Fields(words), "--enable-rpc", "--dir="+t.TempDir())); err != nil {
 			t.Fatal(err)
 		}
-		a := &aria2c{line: line, get: newGetCommand(streams{out: io.Discard, err: io.Discard})}
-		a.get.Job.Dir = a.value("dir")
+		a.get.Job.Dir = a.call.Value("dir")
 		a.get.Job.HTTP.Sites = job.NewSites(&job.Settings{})
 		d, err := a.daemon()
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/internal/agents/aria2c"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/render"
@@ -74,7 +75,7 @@ func oneMoreThread() {
 func ballast() []byte { return make([]byte, 16<<20) }
 
 func run(ctx context.Context, args []string, s streams) int {
-	if calledAria2c(args) {
+	if aria2c.Called(args) {
 		return runAria2c(ctx, args[1:], s)
 	}
 	var err error

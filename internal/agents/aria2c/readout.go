@@ -1,4 +1,4 @@
-package cli
+package aria2c
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/internal/option"
 	"braid/internal/render"
 )
 
@@ -37,15 +38,15 @@ func (m *readout) Show(at time.Time, p render.Progress) {
 }
 
 func (m *readout) line(p render.Progress) string {
-	rate := "DL:" + aria2Size(int64(p.Rate)) + "B"
+	rate := "DL:" + sizeText(int64(p.Rate)) + "B"
 	if p.Several {
 		return "[" + rate + " " + strings.TrimSpace(p.Amount) + "]"
 	}
 	share := ""
 	if p.Size > 0 {
-		share = fmt.Sprintf("(%d%%)", percent(p.Done, p.Size))
+		share = fmt.Sprintf("(%d%%)", option.Percent(p.Done, p.Size))
 	}
-	text := fmt.Sprintf("[#%.6s %sB/%sB%s CN:%d %s", m.gid, aria2Size(p.Done), aria2Size(max(p.Size, 0)), share, p.Active, rate)
+	text := fmt.Sprintf("[#%.6s %sB/%sB%s CN:%d %s", m.gid, sizeText(p.Done), sizeText(max(p.Size, 0)), share, p.Active, rate)
 	if p.Rate >= 1 && p.Size > p.Done {
 		text += " ETA:" + (time.Duration(float64(p.Size-p.Done)/p.Rate) * time.Second).String()
 	}

@@ -1,4 +1,4 @@
-package cli
+package aria2c
 
 import (
 	"cmp"
@@ -20,15 +20,15 @@ import (
 	"braid/source"
 )
 
-// aria2Results collects the results of the downloads for the table at the end, the exit code and the session.
-type aria2Results struct {
-	rows []aria2Row
+// results collects the results of the downloads for the table at the end, the exit code and the session.
+type results struct {
+	rows []row
 	last int    // the error code of the last failure
 	list string // the list before translation
 }
 
-// An aria2Row is the result of one download.
-type aria2Row struct {
+// A row is the result of one download.
+type row struct {
 	file  int // the index in the list
 	state string
 	speed string
@@ -38,13 +38,14 @@ type aria2Row struct {
 }
 
 const (
-	aria2OK         = "OK"
-	aria2Error      = "ERR"
-	aria2Unfinished = "INPR"
+	complete   = "OK"
+	failed     = "ERR"
+	unfinished = "INPR"
 )
 
-// add records the end of a download. The number of an error that is about the list as a whole is -1.
-func (t *aria2Results) add(file int, r download.Request, x download.Result, err error) {
+// Ended records the end of a download. The number of an error that is about the list as a whole is -1.
+func (c *Call) Ended(file int, r download.Request, x download.Result, err error) {
+	t := &c.results
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		t.last = problem.Aria2Code(p)
 		// The error is about a URI and not about an option.
@@ -53,14 +54,14 @@ func (t *aria2Results) add(file int, r download.Request, x download.Result, err 
 		}
 		return
 	}
-	row := aria2Row{file: file, state: aria2OK, speed: "n/a", share: "100", where: x.Path}
+	row := row{file: file, state: complete, speed: "n/a", share: "100", where: x.Path}
 	if seconds := x.Elapsed.Seconds(); x.Fetched > 0 && seconds > 0 {
-		row.speed = aria2Size(int64(float64(x.Fetched)/seconds)) + "B/s"
+		row.speed = sizeText(int64(float64(x.Fetched)/seconds)) + "B/s"
 	}
 	if err != nil {
-		row.state, row.share = aria2Error, "-"
+		row.state, row.share = failed, "-"
 		if e, ok := errors.AsType[*download.Error](err); ok && e.Kind == download.Interrupted {
-			row.state = aria2Unfinished
+			row.state = unfinished
 		} else {
 			t.last = problem.Aria2Code(err)
 		}
@@ -76,67 +77,70 @@ func (t *aria2Results) add(file int, r download.Request, x download.Result, err 
 	}
 }
 
-func (t *aria2Results) any() bool { return len(t.rows) > 0 }
+// Fail records an error that is not that of a download.
+func (c *Call) Fail(p *problem.Problem) { c.results.last = problem.Aria2Code(p) }
 
-// code returns the exit code: the code of the last failure; without one, 7 if a download is unfinished.
-func (t *aria2Results) code(err error) int {
-	code, _ := errors.AsType[reported](err)
+// Code returns the exit code: that of the last failure; without one, 7 if a download is unfinished. Without either,
+// it is 0, or the code of kind if the run failed.
+func (c *Call) Code(failed bool, kind download.Kind) int {
+	t := &c.results
 	switch {
-	case t.last != 0 || err == nil:
+	case t.last != 0 || !failed:
 		return t.last
-	case slices.ContainsFunc(t.rows, func(r aria2Row) bool { return r.state == aria2Unfinished }):
+	case slices.ContainsFunc(t.rows, func(r row) bool { return r.state == unfinished }):
 		return 7
 	}
-	if code == exitDone {
-		return 0
-	}
-	return problem.Aria2Code(&problem.Problem{Kind: exitKind(int(code))})
+	return problem.Aria2Code(&problem.Problem{Kind: kind})
 }
 
-// showResults writes the table of results at the end of a run, as aria2c does.
-func (a *aria2c) showResults() {
-	slices.SortStableFunc(a.results.rows, func(x, y aria2Row) int { return x.file - y.file })
-	if !a.get.Quiet {
-		for _, r := range a.results.rows {
-			if r.state == aria2OK {
-				fmt.Fprintf(a.out, "\n%s [NOTICE] Download complete: %s\n", time.Now().Format("01/02 15:04:05"),
-					source.Escape(aria2Path(r.where)))
+// ShowResults writes the table of results at the end of a run, as aria2c does. With quiet the notices about complete
+// files are left out.
+func (c *Call) ShowResults(quiet bool) {
+	if len(c.results.rows) == 0 {
+		return
+	}
+	slices.SortStableFunc(c.results.rows, func(x, y row) int { return x.file - y.file })
+	if !quiet {
+		for _, r := range c.results.rows {
+			if r.state == complete {
+				fmt.Fprintf(c.out, "\n%s [NOTICE] Download complete: %s\n", time.Now().Format("01/02 15:04:05"),
+					source.Escape(absolute(r.where)))
 			}
 		}
 	}
-	kind := cmp.Or(a.value("download-result"), "default")
-	if a.is("quiet") || kind == "hide" {
+	kind := cmp.Or(c.Value("download-result"), "default")
+	if c.Is("quiet") || kind == "hide" {
 		return
 	}
-	head, line, share := "gid   |stat|avg speed  |path/URI", "======+====+===========+", func(aria2Row) string { return "" }
+	head, line, share := "gid   |stat|avg speed  |path/URI", "======+====+===========+", func(row) string { return "" }
 	if kind == "full" {
 		head, line = "gid   |stat|avg speed  |  %|path/URI", line+"===+"
-		share = func(r aria2Row) string { return fmt.Sprintf("%3s|", r.share) }
+		share = func(r row) string { return fmt.Sprintf("%3s|", r.share) }
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nDownload Results:\n%s\n%s\n", head, line+strings.Repeat("=", 79-len(line)))
 	states := map[string]bool{}
-	gid := a.gid
-	for _, r := range a.results.rows {
+	gid := c.gid
+	for _, r := range c.results.rows {
 		states[r.state] = true
 		fmt.Fprintf(&b, "%.6s|%-4s|%11s|%s%s\n", cmp.Or(gid, newGID()), r.state, r.speed, share(r),
-			source.Escape(aria2Path(r.where)))
+			source.Escape(absolute(r.where)))
 		gid = ""
 	}
 	b.WriteString("\nStatus Legend:\n")
 	for _, s := range []struct{ state, text string }{
-		{aria2OK, "(OK):download completed."}, {aria2Error, "(ERR):error occurred."},
-		{aria2Unfinished, "(INPR):download in-progress."},
+		{complete, "(OK):download completed."}, {failed, "(ERR):error occurred."},
+		{unfinished, "(INPR):download in-progress."},
 	} {
 		if states[s.state] {
 			b.WriteString(s.text)
 		}
 	}
-	fmt.Fprintln(a.out, b.String())
+	fmt.Fprintln(c.out, b.String())
 }
 
-// aria2Path returns the absolute path of a file, as in the output of aria2c, or a URL unchanged.
-func aria2Path(where string) string {
+// absolute returns the absolute path of a file, as in the output of aria2c, or a URL unchanged.
+func absolute(where string) string {
 	if strings.Contains(where, "://") || where == "" || filepath.IsAbs(where) {
 		return where
 	}
@@ -149,8 +153,8 @@ func newGID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// aria2Size formats a size as aria2c does: 71Mi, 1.0Ki.
-func aria2Size(n int64) string {
+// sizeText formats a size as aria2c does: 71Mi, 1.0Ki.
+func sizeText(n int64) string {
 	units := []string{"", "Ki", "Mi", "Gi"}
 	rest, unit := int64(0), 0
 	for n >= 1024 && unit < len(units)-1 {
@@ -159,25 +163,25 @@ func aria2Size(n int64) string {
 	if n >= 922 && unit < len(units)-1 {
 		n, rest, unit = 0, n, unit+1
 	}
-	text := grouped(int(n))
+	text := option.Grouped(int(n))
 	if n < 10 && unit > 0 {
 		text += "." + strconv.FormatInt(rest*10/1024, 10)
 	}
 	return text + units[unit]
 }
 
-// saveSession writes the incomplete downloads as a list for the next run (--save-session).
-func (a *aria2c) saveSession() *problem.Problem {
-	path := a.value("save-session")
-	if path == "" || a.is("enable-rpc") {
+// SaveSession writes the incomplete downloads as a list for the next run (--save-session).
+func (c *Call) SaveSession() *problem.Problem {
+	path := c.Value("save-session")
+	if path == "" || c.Is("enable-rpc") {
 		return nil
 	}
 	done := map[string]bool{}
-	for _, r := range a.results.rows {
-		done[r.url] = r.state == aria2OK
+	for _, r := range c.results.rows {
+		done[r.url] = r.state == complete
 	}
 	var b strings.Builder
-	for e, err := range option.Entries(a.results.list) {
+	for e, err := range option.Entries(c.results.list) {
 		if err != nil {
 			break
 		}
@@ -186,7 +190,7 @@ func (a *aria2c) saveSession() *problem.Problem {
 			u.User = nil
 		}
 		if err != nil || !done[u.String()] {
-			a.writeEntry(&b, e)
+			c.writeEntry(&b, e)
 		}
 	}
 	if err := fsys.WriteFile(nil, path, []byte(b.String()), 0o600); err != nil {
@@ -197,16 +201,16 @@ func (a *aria2c) saveSession() *problem.Problem {
 
 // writeEntry writes an entry of a list with its options and those of the command line that apply to it. It
 // makes the folder absolute, because the next run may start in another one.
-func (a *aria2c) writeEntry(b *strings.Builder, e option.Entry) {
-	dir := cmp.Or(a.value("dir"), ".")
+func (c *Call) writeEntry(b *strings.Builder, e option.Entry) {
+	dir := cmp.Or(c.Value("dir"), ".")
 	settings := slices.DeleteFunc(slices.Clone(e.Options), func(o option.Setting) bool {
 		if o.Name == "dir" {
 			dir = o.Value
 		}
 		return o.Name == "dir"
 	})
-	settings = append(settings, option.Setting{Name: "dir", Value: aria2Path(dir)})
-	for _, s := range a.line.Settings {
+	settings = append(settings, option.Setting{Name: "dir", Value: absolute(dir)})
+	for _, s := range c.line.Settings {
 		if _, stands := option.InList(s.Name); stands && !slices.ContainsFunc(settings,
 			func(o option.Setting) bool { return o.Name == s.Name && s.Name != "header" }) {
 			settings = append(settings, s)

@@ -1,4 +1,4 @@
-package cli
+package aria2c
 
 import (
 	"cmp"
@@ -14,57 +14,57 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// list returns the URIs as a list, and the documents on disk and magnet links apart.
-func (a *aria2c) list() (list job.Input, documents []string, err error) {
+// List returns the URIs as a list, and the documents on disk and magnet links apart.
+func (c *Call) List() (list job.Input, documents []string, err error) {
 	for _, name := range []string{"torrent-file", "metalink-file"} {
-		if path := a.value(name); path != "" {
+		if path := c.Value(name); path != "" {
 			documents = append(documents, path)
 		}
 	}
-	if name := a.value("input-file"); name != "" {
-		if len(a.line.Operands) > 0 {
-			a.warning("-i %s: URIs of the command line do not count then", name)
+	if name := c.Value("input-file"); name != "" {
+		if len(c.line.Operands) > 0 {
+			c.warning("-i %s: URIs of the command line do not count then", name)
 		}
-		list = job.Input{InputFile: name, Stdin: a.in}
+		list = job.Input{InputFile: name, Stdin: c.in}
 		text, err := list.Read(job.MaxList)
 		if err != nil {
 			return list, nil, err
 		}
-		a.results.list = text
+		c.results.list = text
 		own, ignored, err := option.Aria2List(text)
 		if err != nil {
-			return list, nil, aria2Misuse(list.String(), err)
+			return list, nil, misuse(list.String(), err)
 		}
 		if len(ignored) > 0 {
-			a.warning("%s: %s: ignored in a list", list, strings.Join(ignored, ", "))
+			c.warning("%s: %s: ignored in a list", list, strings.Join(ignored, ", "))
 		}
 		list.Text = own + "\n"
 		return list, documents, nil
 	}
 	var uris []string
-	for _, word := range a.line.Operands {
+	for _, word := range c.line.Operands {
 		if job.IsLocalDocument(word) || metainfo.IsMagnet(word) {
 			documents = append(documents, word)
 		} else {
 			uris = append(uris, word)
 		}
 	}
-	if len(uris)+len(documents) == 0 && !a.is("enable-rpc") {
+	if len(uris)+len(documents) == 0 && !c.Is("enable-rpc") {
 		return list, nil, &problem.Problem{Kind: download.Other, What: "usage", Why: "no URI", Hint: "aria2c --help"}
 	}
 	if len(uris) > 0 {
 		list = job.Input{InputFile: "the command line"}
-		list.Text, err = a.entries(uris)
-		a.results.list = list.Text
+		list.Text, err = c.entries(uris)
+		c.results.list = list.Text
 	}
 	return list, documents, err
 }
 
 // entries returns a list of the URIs of the command line: one file with several mirrors, or one file per URI.
-func (a *aria2c) entries(uris []string) (string, error) {
-	if strings.HasSuffix(a.value("out"), "/") {
+func (c *Call) entries(uris []string) (string, error) {
+	if strings.HasSuffix(c.Value("out"), "/") {
 		return "", &problem.Problem{
-			Kind: download.Local, What: "name", Where: a.value("out"), Why: "names a folder",
+			Kind: download.Local, What: "name", Where: c.Value("out"), Why: "names a folder",
 			Hint: "-d DIR, and -o NAME for the name in it",
 		}
 	}
@@ -74,26 +74,26 @@ func (a *aria2c) entries(uris []string) (string, error) {
 		}
 	}
 	var b strings.Builder
-	if a.is("force-sequential") {
+	if c.Is("force-sequential") {
 		for _, uri := range uris {
-			b.WriteString(uri + "\n" + a.lines(uri, ""))
+			b.WriteString(uri + "\n" + c.lines(uri, ""))
 		}
 		return b.String(), nil
 	}
-	return strings.Join(uris, "\t") + "\n" + a.lines(uris[0], a.value("out")), nil
+	return strings.Join(uris, "\t") + "\n" + c.lines(uris[0], c.Value("out")), nil
 }
 
 // lines returns the option lines of one file in a list.
-func (a *aria2c) lines(uri, out string) string {
+func (c *Call) lines(uri, out string) string {
 	var b strings.Builder
 	if u, err := url.Parse(uri); out == "" && err == nil && strings.HasSuffix("/"+strings.TrimPrefix(u.Path, "/"), "/") {
 		out = "index.html"
 	}
 	if out != "" { // it may be outside the folder, because the user typed it
-		path := filepath.Join(cmp.Or(a.value("dir"), "."), out)
+		path := filepath.Join(cmp.Or(c.Value("dir"), "."), out)
 		fmt.Fprintf(&b, " dir=%s\n out=%s\n", filepath.Dir(path), filepath.Base(path))
 	}
-	if sum := a.value("checksum"); sum != "" {
+	if sum := c.Value("checksum"); sum != "" {
 		fmt.Fprintf(&b, " checksum=%s\n", sum)
 	}
 	return b.String()

@@ -1,0 +1,64 @@
+package aria2c
+
+import (
+	"cmp"
+	"io"
+	"strings"
+
+	"braid/internal/option"
+	"braid/internal/render"
+)
+
+// WriteHelp lists the options and how each is treated.
+func WriteHelp(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("Usage: aria2c [OPTIONS] [URI | MAGNET | TORRENT_FILE | METALINK_FILE]...\n\nThis is braid under the name of aria2c. It knows these options of aria2c:\n\n")
+	var rows [][]string
+	var ignored []string
+	for _, o := range option.Aria2Options() {
+		names := "--" + o.Name
+		if o.Letter != "" {
+			names = "-" + o.Letter + ", " + names
+		}
+		switch o.Fate {
+		case option.Aria2Ignored:
+			ignored = append(ignored, o.Name)
+			continue
+		case option.Aria2Refused, option.Aria2Warned:
+			rows = append(rows, []string{names, o.Fate + behind(": ", o.Note)})
+		default:
+			rows = append(rows, []string{names, cmp.Or(o.Note, behind("as braid get --", o.Flag()))})
+		}
+	}
+	for _, row := range render.Columns(rows) {
+		b.WriteString("  " + row + "\n")
+	}
+	b.WriteString("\nThese change nothing in what comes: " + strings.Join(ignored, ", ") + ".\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// says replaces options of braid in messages by those of aria2c.
+var says = strings.NewReplacer("--sha256 HEX", "--checksum=sha-256=HEX", "--overwrite ", "--allow-overwrite=true ",
+	"-u USER:PASSWORD gives credentials", "--http-user and --http-passwd give credentials", "--cacert FILE",
+	"--ca-certificate FILE",
+	"; --insecure HOST does without, for one host", "", "--continue goes on", "-c goes on",
+	"; -o - writes to a program or a device", "")
+
+// Words returns text with the options of aria2c in place of braid's, or "" if it names an option that
+// aria2c does not have.
+func Words(text string) string {
+	text = says.Replace(Option(text))
+	for word := range strings.FieldsSeq(text) {
+		name, _, _ := strings.Cut(strings.TrimLeft(word, "("), "=")
+		if name, ok := strings.CutPrefix(name, "--"); ok && !option.IsAria2(name) {
+			return ""
+		}
+	}
+	return text
+}
+
+// Option returns text with aria2c's options of certificates in place of those of braid daemon.
+func Option(text string) string { return certificates.Replace(text) }
+
+var certificates = strings.NewReplacer("--tls-cert", "--rpc-certificate", "--tls-key", "--rpc-private-key")
