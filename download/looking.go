@@ -23,7 +23,7 @@ type looking struct {
 
 // lookedUp is the result of a lookup.
 type lookedUp struct {
-	Finding
+	verify.Finding
 	early bool  // some of it was found for another file
 	err   error // two lists that contradict each other, or a wrong signature
 }
@@ -139,9 +139,9 @@ func (l *looking) await(s *session) error {
 }
 
 // finding is what was found so far.
-func (l *looking) finding() Finding {
+func (l *looking) finding() verify.Finding {
 	if l.result == nil {
-		return Finding{}
+		return verify.Finding{}
 	}
 	return l.result.Finding
 }

@@ -17,13 +17,6 @@ import (
 	"braid/verify"
 )
 
-// A Finding is what a lookup brought: digests of the file that its asked server has published beside it
-// (Request.Lookup).
-type Finding = search.Finding
-
-// A LookedAt is a place where a digest of the file was looked for, and its answer.
-type LookedAt = search.Place
-
 // lookupGrace is how long the end of a download waits for a lookup where nothing has to be proven. The value of
 // graceKey in the context replaces it in tests.
 const lookupGrace = 5 * time.Second
@@ -56,10 +49,10 @@ func runSearch(ctx context.Context, hc network, s *search.Search) error {
 
 // lookUp looks for digests beside the file before anything else is done. It has the time that the end of a download
 // has.
-func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, claims []verify.Claim) (Finding, error) {
+func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, claims []verify.Claim) (verify.Finding, error) {
 	s, ok := newSearch(r, hc, hops)
 	if !ok || verify.Strong(claims) {
-		return Finding{}, nil
+		return verify.Finding{}, nil
 	}
 	if r.Require == RequireNothing {
 		within, cancel := context.WithTimeout(ctx, hc.grace)

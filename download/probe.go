@@ -17,12 +17,12 @@ import (
 type Offer struct {
 	File          metalink.File
 	Hops          []metalink.Hop
-	ETag          string  // of the final answer, as sent
-	Size          int64   // -1: unknown
-	Ranges        bool    // the final answer says that ranges work
-	Wrong         error   // why the final answer is of another file than the server's word; ETag and Size are then unknown
-	Looked        Finding // what Request.Lookup brought, where nothing else gives a strong digest
-	Contradiction error   // of the lists in Looked
+	ETag          string         // of the final answer, as sent
+	Size          int64          // -1: unknown
+	Ranges        bool           // the final answer says that ranges work
+	Wrong         error          // why the final answer is of another file than the server's word; ETag and Size are then unknown
+	Looked        verify.Finding // what Request.Lookup brought, where nothing else gives a strong digest
+	Contradiction error          // of the lists in Looked
 }
 
 // probe implements Client.Probe.

@@ -246,7 +246,7 @@ type Result struct {
 	Duplicate       int64    // bytes of Fetched that had already arrived
 	Compared        int64    // bytes fetched again for comparison, not part of Fetched
 	Sources         []SourceResult
-	Looked          Finding // what Request.Lookup brought
+	Looked          verify.Finding // what Request.Lookup brought
 	Elapsed         time.Duration
 }
 

@@ -18,13 +18,13 @@ import (
 // A Verdict is the result of checking a file.
 type Verdict struct {
 	Path        string
-	Size        int64         // of the file on disk, in bytes
-	Proof       verify.Proof  // none unless it is the right file
-	Unvalidated []string      // signatures that were found and that no anchor can check
-	Pieces      verify.Pieces // of the right file; zero if unknown or unusable
-	PiecesFrom  string        // the document that has them, masked
-	Damaged     byterange.Set // what of the right file is missing or wrong, by its pieces
-	Looked      Finding       // what Request.Lookup brought
+	Size        int64          // of the file on disk, in bytes
+	Proof       verify.Proof   // none unless it is the right file
+	Unvalidated []string       // signatures that were found and that no anchor can check
+	Pieces      verify.Pieces  // of the right file; zero if unknown or unusable
+	PiecesFrom  string         // the document that has them, masked
+	Damaged     byterange.Set  // what of the right file is missing or wrong, by its pieces
+	Looked      verify.Finding // what Request.Lookup brought
 	Elapsed     time.Duration
 
 	repair *Request // the download that puts the right file in its place; nil if none can

@@ -133,7 +133,7 @@ type lookedLine struct {
 	Why    string      `json:"why,omitempty"`    // it is of no use
 }
 
-func newLookedLine(p download.LookedAt) lookedLine {
+func newLookedLine(p verify.Place) lookedLine {
 	l := lookedLine{URL: p.URL, By: p.By, Why: why(p.Err)}
 	if len(p.Claims) > 0 {
 		l.Claims = each(p.Claims, newClaimLine)

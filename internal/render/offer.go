@@ -13,6 +13,7 @@ import (
 	"braid/internal/option"
 	"braid/metalink"
 	"braid/source"
+	"braid/verify"
 )
 
 // NewProbeEvent returns the JSON object of an answer, the evidence beside it and the measured speeds.
@@ -61,7 +62,7 @@ func offerLines(o download.Offer) []string {
 }
 
 // lookupLines tell where a digest was looked for that the server does not send, and what each place is worth.
-func lookupLines(f download.Finding, contradiction error) []string {
+func lookupLines(f verify.Finding, contradiction error) []string {
 	if len(f.Places) == 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 		got := s.ask(ctx, q)
 		return got, ctx.Err() == nil && len(got.data) <= mostKept
 	})
-	p := Place{URL: source.Mask(q.URL), Err: got.err}
+	p := verify.Place{URL: source.Mask(q.URL), Err: got.err}
 	switch {
 	case p.Err != nil:
 	case got.by != "":

@@ -32,7 +32,7 @@ type Search struct {
 	// Early reports, at the end, whether something that counts was found for another file before.
 	Early bool
 	// Found is the result.
-	Found Finding
+	Found verify.Finding
 
 	web     Web
 	folders *Folders
@@ -90,7 +90,7 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 		return nil
 	}
 	d := s.folders.at(s.key(folder), age)
-	s.looked, s.Early, s.Found, s.lists = d.begun, d.begun.Before(s.began), Finding{}, nil
+	s.looked, s.Early, s.Found, s.lists = d.begun, d.begun.Before(s.began), verify.Finding{}, nil
 	over := s.over
 	defer func() { s.over = over }()
 	if done, err := s.askForge(ctx, d, folder, file); done || err != nil {
@@ -137,7 +137,7 @@ func (s *Search) index(ctx context.Context, d *folder, at *url.URL) ([]string, v
 		}
 		return x, ctx.Err() == nil
 	})
-	s.Found.Places = append(s.Found.Places, Place{URL: source.Mask(at), Err: x.err})
+	s.Found.Places = append(s.Found.Places, verify.Place{URL: source.Mask(at), Err: x.err})
 	return x.names, x.over, x.err
 }
 
@@ -196,7 +196,7 @@ func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.
 // take reads what a list says of the file.
 func (s *Search) take(ctx context.Context, c lookup.Candidate, file string, folder *url.URL, got response) error {
 	at := lookup.In(folder, c.Name)
-	p := Place{URL: source.Mask(at), By: got.by, Err: got.err}
+	p := verify.Place{URL: source.Mask(at), By: got.by, Err: got.err}
 	var wrong error
 	if p.Err == nil {
 		p.Claims, p.Err = c.Read(file, got.data, min(s.over, got.over))

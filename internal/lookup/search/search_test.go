@@ -72,7 +72,7 @@ func at(t *testing.T, file string) []metalink.Hop {
 	return []metalink.Hop{{URL: u}}
 }
 
-func run(t *testing.T, w *site, shared *search.Folders, file, user string) search.Finding {
+func run(t *testing.T, w *site, shared *search.Folders, file, user string) verify.Finding {
 	t.Helper()
 	s, ok := search.New(w, shared, at(t, file), user)
 	if !ok {

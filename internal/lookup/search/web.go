@@ -73,7 +73,7 @@ func (s *Search) own(u *url.URL) bool {
 }
 
 func newResponse(a Answer, u *url.URL, own func(*url.URL) bool) response {
-	got := response{data: a.Data, last: u, over: a.Over, date: a.Date, err: a.Err}
+	got := response{data: a.Data, last: u, over: a.Over, date: a.Date, err: reason(a.Err)}
 	for _, h := range a.Hops {
 		got.last, got.page = h.URL, isPage(h.Header)
 		if !own(h.URL) {
@@ -81,6 +81,14 @@ func newResponse(a Answer, u *url.URL, own func(*url.URL) bool) response {
 		}
 	}
 	return got
+}
+
+// reason returns why a request failed, without its host, which is in the URL of a verify.Place.
+func reason(err error) error {
+	if e, ok := errors.AsType[*source.Error](err); ok {
+		return &source.Error{Err: e.Err, Status: e.Status, Fault: e.Fault}
+	}
+	return err
 }
 
 // isPage reports whether an answer is a web page by its media type.

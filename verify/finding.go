@@ -1,27 +1,23 @@
-package search
+package verify
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"braid/source"
-	"braid/verify"
 )
 
-// A Finding is what a search brought: digests of the file that its asked server has published beside it.
+// A Finding is what was found where the server of a file may have published its digests without saying so.
 type Finding struct {
-	Claims []verify.Claim // strong ones, by the asked server
-	Places []Place        // in the order in which they were looked at
-	Date   time.Time      // of the newest list in Claims, by its Last-Modified; zero: unknown
+	Claims []Claim   // strong ones, by the asked server
+	Places []Place   // in the order in which they were looked at
+	Date   time.Time // of the newest list in Claims, by its Last-Modified; zero: unknown
 }
 
 // A Place is where a digest of the file was looked for, and its answer.
 type Place struct {
-	URL    string         // masked
-	Claims []verify.Claim // about the file
+	URL    string  // masked
+	Claims []Claim // about the file
 	// By is the host that answered, if it is not the asked server. Its claims are then no evidence.
 	By  string
 	Err error // why there are no claims
@@ -31,11 +27,7 @@ type Place struct {
 func (p Place) String() string {
 	switch {
 	case p.Err != nil:
-		err := p.Err
-		if e, ok := errors.AsType[*source.Error](err); ok {
-			err = &source.Error{Err: e.Err, Status: e.Status, Fault: e.Fault} // the host is in the URL
-		}
-		return fmt.Sprintf("%s: %v", p.URL, err)
+		return fmt.Sprintf("%s: %v", p.URL, p.Err)
 	case p.By != "":
 		return fmt.Sprintf("%s: a list that %s answered with, a mirror's own", p.URL, p.By)
 	case len(p.Claims) == 0:
@@ -50,8 +42,8 @@ func (p Place) String() string {
 
 // Agreeing returns the list of a mirror that says of the file what its digests are; it reports false if there is
 // none. That proves nothing.
-func (f Finding) Agreeing(digests []verify.Digest) (list Place, ok bool) {
-	right := func(c verify.Claim) bool { return slices.Contains(digests, c.Digest) }
+func (f Finding) Agreeing(digests []Digest) (list Place, ok bool) {
+	right := func(c Claim) bool { return slices.Contains(digests, c.Digest) }
 	for _, p := range f.Places {
 		if p.By != "" && slices.ContainsFunc(p.Claims, right) {
 			return p, true
@@ -60,7 +52,7 @@ func (f Finding) Agreeing(digests []verify.Digest) (list Place, ok bool) {
 	return Place{}, false
 }
 
-// Where names the places, for an error.
+// Where returns the places and what each has, for an error.
 func (f Finding) Where() string {
 	var all []string
 	for _, p := range f.Places {
