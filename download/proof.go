@@ -287,6 +287,7 @@ func (s *session) askOriginForSignatures() error {
 		s.askDocument()
 	} else if s.how == ongoing && s.ctx.Err() == nil {
 		s.note("%s is asked for a signature in vain: %v", o.masked, err)
+		s.applyRefusal(o, err)
 	}
 	return s.err
 }
