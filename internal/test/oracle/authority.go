@@ -48,10 +48,10 @@ func (j *judge) begin() {
 		}
 		itself := a.Party != c.Asked && led[a.Party] == 0 // requested as a mirror, it is no authority
 		led[a.Party] = max(0, led[a.Party]-1)
-		if a.To != "" {
+		rank, ok := speaks[a.Party]
+		if a.To != "" && ok { // a mirror's redirect leads to a mirror
 			led[a.To]++
 		}
-		rank, ok := speaks[a.Party]
 		if !ok || itself || a.Status >= 400 { // the fields of an error describe the error's own text
 			continue
 		}
