@@ -272,7 +272,7 @@ func (j *judge) noStepDown() {
 	c := j.c
 	same := bytes.Equal(c.Before.Final, c.After.Final) && (c.Before.Final == nil) == (c.After.Final == nil)
 	most := Signed // a signature by a trusted key proves as much as a digest of the user
-	if c.Turn { // a watch stores that a file was proven, and its pins store over what (rule 54)
+	if c.Turn {    // a watch stores that a file was proven, and its pins store over what (rule 54)
 		most = HTTP
 	}
 	switch {
