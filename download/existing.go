@@ -131,15 +131,15 @@ func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) 
 	return x, false, err
 }
 
-// checkUnsigned checks the pin of the URL for a file that a trusted key might have signed and has not. As
-// long as a signature may come, the pin does not count (userVouches).
-func (g *getter) checkUnsigned(proof verify.Proof) error {
-	if proof.Signed() || !g.req.Anchors.pinned() || g.req.NoMetalink || g.req.Described != nil {
+// checkPinned checks the pin of the URL for a file that no trusted key has signed. As long as a signature may come, the
+// pin does not count (userVouches); and if all of the file was here, no answer was compared with it.
+func (g *getter) checkPinned(proof verify.Proof) error {
+	if proof.Signed() || g.req.NoMetalink || g.req.Described != nil {
 		return nil
 	}
 	unsigned := g.req
 	unsigned.Anchors = nil
-	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file))
+	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file).Raise(g.carried.pin))
 }
 
 // complete sets the result if the right file already exists.

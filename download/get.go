@@ -304,7 +304,7 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	if g.stepsDown(proof) {
 		return g.fail(NoEvidence, errLessProven, HintLessProof)
 	}
-	if err := g.checkUnsigned(proof); err != nil {
+	if err := g.checkPinned(proof); err != nil {
 		return err
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/download/state"
 	"braid/internal/partfile"
 	"braid/internal/version"
 	"braid/source"
@@ -92,9 +93,9 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		return g.contradicted(ctx, prior, want, conflict)
 	}
 	known := verify.Strong(g.req.Claims)
-	if sealed {
-		// If a digest is required, HEAD may have it.
-		known = known || verify.Strong(prior.Claims) || tagged(prior) && g.req.Require != RequireDigest
+	if sealed { // HEAD may have a digest that is required, or was offered before
+		needed := g.req.Require == RequireDigest || g.c.checkPin(&g.req, state.PinOf(prior.Claims)) != nil
+		known = known || verify.Strong(prior.Claims) || tagged(prior) && !needed
 	}
 	if want.URLSum == prior.URLSum && known || goesOnFrom(want, prior) == nil {
 		return takenOver(want, prior, sealed), nil
