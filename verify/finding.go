@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// A Finding is what was found where the server of a file may have published its digests without saying so.
+// A Finding has the digests that a server has published beside a file, and the places that were searched.
 type Finding struct {
 	Claims []Claim   // strong ones, by the asked server
-	Places []Place   // in the order in which they were looked at
+	Places []Place   // in the order of the search
 	Date   time.Time // of the newest list in Claims, by its Last-Modified; zero: unknown
 }
 
-// A Place is where a digest of the file was looked for, and its answer.
+// A Place is a URL that may have had a digest of the file.
 type Place struct {
 	URL    string  // masked
 	Claims []Claim // about the file
 	// By is the host that answered, if it is not the asked server. Its claims are then no evidence.
 	By  string
-	Err error // why there are no claims
+	Err error // the reason, if Claims is empty
 }
 
-// String says what became of a place, in a few words.
+// String returns the URL and the result.
 func (p Place) String() string {
 	switch {
 	case p.Err != nil:
@@ -40,8 +40,8 @@ func (p Place) String() string {
 	return p.URL + ": " + strings.Join(names, ", ")
 }
 
-// Agreeing returns the list of a mirror that says of the file what its digests are; it reports false if there is
-// none. That proves nothing.
+// Agreeing returns the first list of a mirror that has one of the digests. It reports false without one. Such a list
+// proves nothing.
 func (f Finding) Agreeing(digests []Digest) (list Place, ok bool) {
 	right := func(c Claim) bool { return slices.Contains(digests, c.Digest) }
 	for _, p := range f.Places {
@@ -52,7 +52,7 @@ func (f Finding) Agreeing(digests []Digest) (list Place, ok bool) {
 	return Place{}, false
 }
 
-// Where returns the places and what each has, for an error.
+// Where returns all places and their results on one line.
 func (f Finding) Where() string {
 	var all []string
 	for _, p := range f.Places {

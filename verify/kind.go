@@ -43,7 +43,7 @@ type Keys struct {
 	Pins []string
 	// AllowExpired accepts signatures by keys that have expired since.
 	AllowExpired bool
-	// Sniffed means that the user did not say of which kind the files are. A certificate must then be one of an
+	// Sniffed means that the content of the files determined their kind. A certificate must then be that of an
 	// authority.
 	Sniffed bool
 }

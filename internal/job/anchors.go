@@ -102,7 +102,7 @@ func (all keyFiles) read(option, path string) error {
 	return all.add(signatures.OfKeys(option, data), verify.KeyFile{Name: path, Data: data}, false)
 }
 
-// sniff adds a word of --key: the text of a key, or else the path of a file with keys or certificates of one kind.
+// sniff adds a value of --key: the text of a key, or else the path of a file with keys or certificates of one kind.
 func (all keyFiles) sniff(word string) error {
 	data := []byte(word)
 	if !IsKey(word) {
@@ -135,7 +135,7 @@ func (all keyFiles) add(kind *verify.SignatureKind, f verify.KeyFile, sniffed bo
 	return nil
 }
 
-// IsKey reports whether a word of --key is the text of a key, and not the path of a file.
+// IsKey reports whether a value of --key is the text of a key rather than the path of a file.
 func IsKey(word string) bool {
 	kind, ok := signatures.Sniff([]byte(word))
 	if !ok {

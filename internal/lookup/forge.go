@@ -14,8 +14,8 @@ import (
 	"braid/verify"
 )
 
-// A forge is a row of the table of forges and registries: which files it has, which question tells of one, and where
-// the answer has what it says.
+// A forge is a row of the table of forges and registries: the URLs of its files, the question about a file, and the
+// fields of the answer.
 type forge struct {
 	Name string
 	URL  []string // expressions for the URLs of files, without queries; their groups are variables
@@ -28,7 +28,7 @@ type forge struct {
 	Token    bool     // the question may carry the user's token
 	Lines    bool     // the answer is an object a line
 	List     string   // the path of the list of files in the answer; empty: the answer is the list
-	At       []string // fields with the URL of a file, which must be that of the one that is meant
+	At       []string // fields with the URL of a file, which must be the URL asked about
 	Only     map[string]string
 	Digest   string // field with ALGORITHM:HEX
 	SHA256   string // field with the digits
@@ -101,7 +101,7 @@ func Ask(u *url.URL) (*Question, bool) {
 // Forge returns the name of the forge.
 func (q *Question) Forge() string { return q.of.Name }
 
-// Delivers reports whether u is at a host to which the forge leads for its files.
+// Delivers reports whether the forge redirects to the host of u for its files.
 func (q *Question) Delivers(u *url.URL) bool {
 	return u.Scheme == "https" && slices.Contains(q.of.Delivery, strings.TrimSuffix(address.HostPort(u), ":443"))
 }
@@ -145,7 +145,7 @@ func indexPath(name string) string {
 	return name[:2] + "/" + name[2:4] + "/" + name
 }
 
-// An Answer is what a forge says of a file.
+// An Answer is a forge's answer about a file.
 type Answer struct {
 	Claims []verify.Claim // digests of the file, also weak ones
 	// Names are the files that the forge has beside it, as the index of a folder lists them, and its own.
@@ -157,8 +157,8 @@ var (
 	errNoFile = errors.New("it does not have this file")
 )
 
-// Read reads the answer, which came over a channel. The error says that it cannot be read or does not have the file,
-// or is a *verify.ConflictError.
+// Read reads an answer that came over a channel. It returns an error if the answer cannot be read or lacks the file. If
+// the answer contradicts itself, the error is a *verify.ConflictError.
 func (q *Question) Read(data []byte, over verify.Channel) (a Answer, err error) {
 	entries, err := q.entries(data)
 	if err != nil {
@@ -217,7 +217,7 @@ func (q *Question) entries(data []byte) (entries []any, err error) {
 	return entries, nil
 }
 
-// at returns what is at a path of fields, with dots between them; nil if there is nothing.
+// at returns the value at a path of fields, separated by dots, or nil.
 func at(v any, path string) any {
 	for path != "" {
 		var name string
@@ -231,7 +231,7 @@ func at(v any, path string) any {
 	return v
 }
 
-// text returns the string at a path; empty if there is none.
+// text returns the string at a path, or an empty string.
 func text(v any, path string) string {
 	s, _ := at(v, path).(string)
 	return s
@@ -261,7 +261,7 @@ func (q *Question) means(e any, at []*url.URL) bool {
 	return len(q.of.At) == 0 || slices.ContainsFunc(at, same)
 }
 
-// digest returns the digest of an entry. A malformed one is none.
+// digest returns the digest of an entry. It reports false if the digest is missing or malformed.
 func (q *Question) digest(e any) (d verify.Digest, ok bool) {
 	alg, digits := verify.SHA256, text(e, q.of.SHA256)
 	if q.of.Digest != "" {

@@ -24,10 +24,9 @@ var (
 	errJSON  = errors.New("not the index of a folder")
 )
 
-// Names returns the names of the files in a folder, whose URL ends with a slash, that its index page lists. It reads
-// the page that nginx, Apache, lighttpd, Caddy, Artifactory and others make, by where links lead and not by their
-// texts, which may be cut. A link counts only if it leads to a file in the folder itself. nginx and Caddy may write
-// JSON instead.
+// Names returns the names of the files that the index page of a folder lists. The folder's URL ends with a slash. Names
+// reads pages of nginx, Apache, lighttpd, Caddy, Artifactory and others, and the JSON of nginx and Caddy. It uses the
+// targets of links, because their texts may be truncated. A link counts only if it leads to a file in the folder itself.
 func Names(folder *url.URL, page []byte) (names []string, err error) {
 	if page = bytes.TrimSpace(page); len(page) > 0 && page[0] == '[' {
 		return namesOfJSON(page)
@@ -102,7 +101,7 @@ func namesOfJSON(page []byte) (names []string, err error) {
 	return names, nil
 }
 
-// In returns the URL of a file in a folder, whose URL ends with a slash.
+// In returns the URL of a file in a folder. The folder's URL ends with a slash.
 func In(folder *url.URL, name string) *url.URL {
 	u := *folder
 	u.Path, u.RawPath = folder.Path+name, folder.EscapedPath()+url.PathEscape(name)

@@ -1,6 +1,5 @@
-// Package lookup knows where the digest of a file is published that its server does not send beside it: in a list of
-// checksums in the folder of the file. It decides which names to ask for and what an answer is worth as a list. It
-// sends no request.
+// Package lookup finds digests in lists of checksums, in the indexes of folders, and in the answers of forges, for files
+// whose servers send no digest. It decides which lists to request, and reads what comes. It sends no requests itself.
 //
 //	names, err := lookup.Names(folder, page)
 //	for _, c := range lookup.Candidates(names, "disk.iso") {
@@ -89,7 +88,7 @@ func isOfOther(name string, files map[string]bool) bool {
 	return false
 }
 
-// Words in the names of lists, of lists of weak digests, and endings of what goes with a list and is none.
+// Words in the names of lists and of lists of weak digests, and endings of other files.
 var (
 	listWords = []string{"checksum", "sha256", "sha512", "shasums", "digests"}
 	weakWords = []string{"md5", "sha1", "sha-1", "b2sum", "blake", "sha224", "sha384"}
@@ -110,7 +109,7 @@ func isList(name string) bool {
 		(strength(name) > 0 || !slices.ContainsFunc(weakWords, has))
 }
 
-// strength is of which algorithm a list is by its name: 0 if that does not say.
+// strength returns the rank of the algorithm that the name of a list implies, or 0 if it implies none.
 func strength(name string) int {
 	s := strings.ReplaceAll(strings.ToLower(name), "sha-", "sha")
 	switch {
@@ -122,7 +121,7 @@ func strength(name string) int {
 	return 0
 }
 
-// common is how many bytes two names begin with, in any letter case.
+// common returns the length of the common prefix of two names, ignoring case.
 func common(a, b string) (n int) {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -134,8 +133,8 @@ func common(a, b string) (n int) {
 // beside ends the field of a claim, behind the name of the list.
 const beside = " beside it"
 
-// Merge returns the claims of several lists. Equal claims become one, whose field names all of the lists. Two digests
-// of one algorithm are a *verify.ConflictError.
+// Merge returns the claims of several lists. Equal claims are joined, and the field then names all of the lists. Two
+// digests of one algorithm are a *verify.ConflictError.
 func Merge(lists ...[]verify.Claim) (all []verify.Claim, err error) {
 	for _, claims := range lists {
 		if err := verify.Agree(all, claims); err != nil {
@@ -163,9 +162,9 @@ var (
 	ErrNotInIt = errors.New("no digest of this file")
 )
 
-// Read returns the strong digests of file in the list, of which each line must be one of a list. Their field says where
-// they are from, and a list beside the file came over a channel. The error is ErrNoList, ErrNotInIt or, if the list has
-// two digests of file, a *verify.ConflictError.
+// Read returns the strong digests of file in a list that came over a channel. Each line must be a line of a list. The
+// field of a claim names the list. The error is ErrNoList, ErrNotInIt or, if the list has two digests of file, a
+// *verify.ConflictError.
 func (c Candidate) Read(file string, data []byte, over verify.Channel) (claims []verify.Claim, err error) {
 	list, err := sums.Read(c.Name, data)
 	if err != nil {

@@ -69,7 +69,7 @@ func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) {
 	return New(d.Data, t.Keys, d.Names)
 }
 
-// newTrust is Kind.NewTrust. A pin says which one of the keys of a keyring counts, so that no other key does.
+// newTrust is Kind.NewTrust. Pins are of OpenPGP keys and exclude all other keys, so they are an error here.
 func newTrust(k verify.Keys) (verify.Trust, error) {
 	var t Trust
 	for _, f := range k.Files {

@@ -39,8 +39,8 @@ func sniff(data []byte) bool {
 	return ok && len(raw) == signatureSize && !bytes.HasPrefix(rest, []byte("trusted comment: "))
 }
 
-// sniffKeys is Kind.SniffKeys. The keys of minisign have the same form. Only the comments tell them apart, and a key
-// must check one kind of signatures only: the first of the two signatures of minisign is a good one of signify.
+// sniffKeys is Kind.SniffKeys. Keys of minisign have the same form and differ only in the comment. A key must check one
+// kind of signatures only, because the first of the two signatures of minisign is also a good signature of signify.
 // Signify's comment ends in "public key" or "secret key", and that of minisign has its name and ends in the key's id.
 func sniffKeys(data []byte) bool {
 	comment, _, _, _ := split(bytes.TrimSpace(data))
@@ -59,10 +59,10 @@ func (t Trust) Any() bool { return len(t.Keys) > 0 }
 // Pinned implements [verify.Trust].
 func (t Trust) Pinned() bool { return len(t.Keys) > 0 }
 
-// Check implements [verify.Trust]. The caller has the text of a signed message as it is, so d.Text is ignored.
+// Check implements [verify.Trust]. Signify signs texts unchanged, so d.Text is ignored.
 func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) { return New(d.Data, t.Keys) }
 
-// newTrust is Kind.NewTrust. A pin says which one of the keys of a keyring counts, so that no other key does.
+// newTrust is Kind.NewTrust. Pins are of OpenPGP keys and exclude all other keys, so they are an error here.
 func newTrust(k verify.Keys) (verify.Trust, error) {
 	var t Trust
 	for _, f := range k.Files {

@@ -1,5 +1,5 @@
-// Package signify checks signatures made by OpenBSD's signify: Ed25519 over the file itself (signify(1)). A file with
-// more than 16 MiB is refused, as the signature says nothing of its parts.
+// Package signify checks signatures made by OpenBSD's signify: Ed25519 over the file itself (signify(1)). The file is
+// kept in memory until its end, so files of more than 16 MiB are an error.
 //
 // A signature does not name its file. Signify therefore signs lists of digests, which do.
 //
@@ -76,7 +76,7 @@ type Checker struct {
 	file whole.File
 }
 
-// New returns a Checker of a file. A message in data is ignored: the signature is good if it is one of the file. New
+// New returns a Checker of a file. It ignores a message in data, because the signature must be one of the file. New
 // fails, with a *verify.SignatureError, if no file could pass. Without keys the signature is parsed but not validated.
 func New(data []byte, keys []Key) (*Checker, error) {
 	_, raw, _, ok := split(data)

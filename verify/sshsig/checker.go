@@ -10,7 +10,7 @@ import (
 	"braid/verify"
 )
 
-// A Policy says which signatures count.
+// A Policy restricts the keys that count.
 type Policy struct {
 	Now          time.Time // at which a key must be valid
 	AllowExpired bool      // accept keys that were valid once

@@ -25,8 +25,8 @@ type Key struct {
 	elsewhere     bool      // it may sign in other namespaces only
 }
 
-// ParseKeys parses a file of public keys, as ssh-keygen writes them, or of allowed signers. All principals count: who
-// may sign what is for those to say who have several files.
+// ParseKeys parses a file of public keys, as ssh-keygen writes them, or of allowed signers. It ignores the names of
+// principals: all of them may sign.
 func ParseKeys(data []byte) (keys []Key, err error) {
 	if bytes.Contains(data, []byte("PRIVATE KEY-----")) {
 		return nil, errors.New("a private key, not a public one")

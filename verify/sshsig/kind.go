@@ -32,8 +32,8 @@ var Kind = &verify.SignatureKind{
 	Describe: func(r verify.SignatureResult) string { return "key " + r.Key },
 }
 
-// sniffKeys is Kind.SniffKeys. It accepts a private key, which ParseKeys refuses by name, and text with the name of an
-// algorithm in one of the first fields of a line. Armored and binary OpenPGP keys have no such lines.
+// sniffKeys is Kind.SniffKeys. It accepts a private key, for which ParseKeys has an error of its own, and text with the
+// name of an algorithm as a field of a line. Armored and binary OpenPGP keys have no such lines.
 func sniffKeys(data []byte) bool {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN OPENSSH PRIVATE KEY-----")) {
 		return true
@@ -72,7 +72,7 @@ func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) {
 	return New(d.Data, t.Keys, Policy{Now: d.Now, AllowExpired: t.AllowExpired})
 }
 
-// newTrust is Kind.NewTrust. A pin says which one of the keys of a keyring counts, so that no other key does.
+// newTrust is Kind.NewTrust. Pins are of OpenPGP keys and exclude all other keys, so they are an error here.
 func newTrust(k verify.Keys) (verify.Trust, error) {
 	t := Trust{AllowExpired: k.AllowExpired}
 	for _, f := range k.Files {

@@ -1,7 +1,7 @@
 // Package sshsig checks signatures made by ssh-keygen -Y sign: SSH signatures of files (OpenSSH, PROTOCOL.sshsig), by
 // the keys of a file of public keys or of allowed signers (ssh-keygen(1), "ALLOWED SIGNERS").
 //
-// Only the namespace "file" counts, so a signature of a commit or of a mail is none of a file.
+// Only the namespace "file" counts. A signature of a commit or of a mail is an error.
 //
 //	keys, err := sshsig.ParseKeys(data)
 //	checker, err := sshsig.New(signature, keys, sshsig.Policy{Now: time.Now()})
@@ -61,7 +61,7 @@ type signature struct {
 	of       ssh.Signature
 }
 
-// parse parses a signature file. The errors are about the signature itself, whoever is trusted.
+// parse parses a signature file.
 func parse(data []byte) (s signature, wrong *verify.SignatureError) {
 	text := bytes.TrimSpace(data)
 	block, rest := pem.Decode(text)

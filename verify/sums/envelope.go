@@ -119,7 +119,7 @@ func (e *envelope) unfinished() (why string) {
 	return ""
 }
 
-// embeddedIn returns the parts of what signify -S -e writes: two lines with the signature, and the text.
+// embeddedIn splits a message of signify -S -e into its first two lines, the signature, and the text.
 func embeddedIn(data []byte) (m Message, ok bool) {
 	const signatureSize = 2 + 8 + 64 // bytes of the algorithm, the key's id and the signature
 	comment, rest, _ := bytes.Cut(data, []byte("\n"))

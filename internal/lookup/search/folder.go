@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Limits of what searches remember of folders in a run.
+// Limits of the results that searches share in a run.
 const (
 	mostFolders = 16
 	mostShared  = 8         // lists of one folder
@@ -17,14 +17,13 @@ const (
 	maxList     = 4 << 20     // bytes of a list
 )
 
-// Folders are what searches found in folders, for all downloads of a run. A folder is looked at once. The zero value is
-// empty.
+// Folders caches the contents of folders for all downloads of a run. The zero value is empty.
 type Folders struct {
 	mu  sync.Mutex
 	all map[string]*folder
 }
 
-// A folder is what searches found in one.
+// A folder caches the index and the lists of one folder.
 type folder struct {
 	begun time.Time
 	index once[listing]
@@ -34,7 +33,7 @@ type folder struct {
 	misses int
 }
 
-// at returns what is known of a folder since no longer than age; nothing if that is older.
+// at returns the cached folder, or an empty one if the cached folder is older than age.
 func (x *Folders) at(key string, age time.Duration) *folder {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -50,7 +49,7 @@ func (x *Folders) at(key string, age time.Duration) *folder {
 	return d
 }
 
-// list returns a list of the folder for all its files, or one for this file if there are many.
+// list returns a list of the folder. It is shared with other files, unless the folder already shares mostShared lists.
 func (d *folder) list(name string) *once[response] {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -64,8 +63,8 @@ func (d *folder) list(name string) *once[response] {
 	return l
 }
 
-// note counts whether a list that is named after its file was missing, and missed reports whether no more are asked
-// for.
+// note records whether a list that is named after its file was missing. After mostAbsent of them in a row, missed
+// reports true, and no more are requested.
 func (d *folder) note(missing bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,7 +79,7 @@ func (d *folder) missed() bool {
 	return d.misses >= mostAbsent
 }
 
-// A once has a value that is made once for all who get it. Those who come meanwhile wait.
+// A once makes a value at the first call of get. Concurrent calls wait.
 type once[T any] struct {
 	turn  chan struct{} // one at a time
 	value T
@@ -89,8 +88,8 @@ type once[T any] struct {
 
 func newOnce[T any]() once[T] { return once[T]{turn: make(chan struct{}, 1)} }
 
-// get returns the value. What make returns is kept if it says so. If ctx ends first, make is called all the same, and
-// finds out itself.
+// get returns the value. It calls make if there is none yet, and keeps the result if make reports so. If ctx ends while
+// get waits, get calls make, which then fails.
 func (o *once[T]) get(ctx context.Context, make func() (value T, keep bool)) T {
 	select {
 	case o.turn <- struct{}{}:

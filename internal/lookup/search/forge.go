@@ -14,8 +14,8 @@ import (
 
 var errUnproven = errors.New("nothing proves that it is this server")
 
-// askForge asks the forge that has the file, if one of the table does. It reports whether nothing more is to be
-// looked at: the forge said the digest, or which files it has beside this one.
+// askForge asks the forge of the file, if the table has it. It reports whether the search is done, because the forge
+// gave the digest or a list of the files beside this one.
 func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file string) (done bool, err error) {
 	q := s.asks
 	if q == nil {

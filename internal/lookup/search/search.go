@@ -1,8 +1,8 @@
-// Package search looks for the digest of a file where its server may have published it: with the forge that has the
-// file, in the index of its folder, and under the usual names of lists beside it.
+// Package search looks for the digest of a file that its server has published but does not send: it asks the forge of
+// the file, reads the index of its folder, and requests lists with the usual names.
 //
-// Package lookup knows which names these are and what an answer is worth. A search has the order, asks for as little as
-// it can, and shares what a folder has between all files of a run. A [Web] sends its requests.
+// Package lookup has these names and reads the answers. A search sends few requests, in a fixed order, and shares the
+// contents of a folder between all files of a run. It uses a [Web] for its requests.
 package search
 
 import (
@@ -19,7 +19,8 @@ import (
 	"braid/verify"
 )
 
-// mostLists is how many lists of one file are asked for, and mostFound how many of them are enough.
+// mostLists is the maximum number of lists that are requested for one file. The search ends when mostFound of them have
+// the file.
 const (
 	mostLists = 4
 	mostFound = 2
@@ -27,9 +28,9 @@ const (
 
 // A Search looks for the digests of one file. It is not safe for concurrent use.
 type Search struct {
-	// Anew ignores what was found in the folder before.
+	// Anew ignores cached contents of the folder.
 	Anew bool
-	// Early reports, at the end, whether something that counts was found for another file before.
+	// Early reports, after Run, whether cached contents were used.
 	Early bool
 	// Found is the result.
 	Found verify.Finding
@@ -38,15 +39,15 @@ type Search struct {
 	folders *Folders
 	at      *url.URL         // of the file: the last URL on the asked host
 	over    verify.Channel   // the least trusted of the answers that led there
-	user    string           // tells apart what different requests may see of a folder
-	asks    *lookup.Question // to the forge that has the file; nil: none of the table has
+	user    string           // see New
+	asks    *lookup.Question // for the forge of the file; nil if the table does not have it
 	began   time.Time
 	looked  time.Time // when the folder was
 	lists   [][]verify.Claim
 }
 
-// New returns a search for the file that was asked for by a chain of redirects. User tells apart what different
-// requests may see of a folder. It reports false if there is nowhere to look.
+// New returns a search for the file at the end of a chain of redirects. Only searches with the same user, a string of
+// credentials and fields, share the contents of a folder. New reports false if the file is in no folder.
 func New(web Web, folders *Folders, chain []metalink.Hop, user string) (s *Search, ok bool) {
 	if len(chain) == 0 || chain[0].URL == nil {
 		return nil, false
@@ -66,8 +67,7 @@ func New(web Web, folders *Folders, chain []metalink.Hop, user string) (s *Searc
 	return s, ok
 }
 
-// Run looks for lists in the folder of the file. The error is a *verify.ConflictError of two lists, or that of
-// Web.Sign.
+// Run runs the search. The error is a *verify.ConflictError if two lists contradict each other, or that of Web.Sign.
 func (s *Search) Run(ctx context.Context) error {
 	if s.Anew {
 		return s.runIn(ctx, 0)
@@ -83,7 +83,7 @@ func (s *Search) Run(ctx context.Context) error {
 	return err
 }
 
-// runIn looks for lists, or uses what was found in the folder no longer ago than age.
+// runIn runs the search once. It uses cached contents of the folder that are not older than age.
 func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	folder, file, ok := lookup.Split(s.at)
 	if !ok {
@@ -107,7 +107,7 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	return s.merge(err)
 }
 
-// merge makes claims of what the lists say, unless there was an error.
+// merge turns the lists into claims, unless err is an error.
 func (s *Search) merge(err error) error {
 	if err == nil {
 		s.Found.Claims, err = lookup.Merge(s.lists...)
@@ -115,12 +115,12 @@ func (s *Search) merge(err error) error {
 	return err
 }
 
-// key tells folders apart, and what different requests may see of them.
+// key returns the key of a folder in the cache.
 func (s *Search) key(folder *url.URL) string {
 	return fmt.Sprint(folder, " ", s.over, " ", s.user)
 }
 
-// index returns the names in a folder, and over which channel they came.
+// index returns the names in a folder, and the channel of the index.
 func (s *Search) index(ctx context.Context, d *folder, at *url.URL) ([]string, verify.Channel, error) {
 	x := d.index.get(ctx, func() (listing, bool) {
 		got := s.fetch(ctx, at, lookup.MaxIndex)
@@ -141,7 +141,7 @@ func (s *Search) index(ctx context.Context, d *folder, at *url.URL) ([]string, v
 	return x.names, x.over, x.err
 }
 
-// inOrder asks for lists that the index has, one after the other, until enough have the file.
+// inOrder requests lists that the index has, one at a time, until enough of them have the file.
 func (s *Search) inOrder(ctx context.Context, d *folder, folder *url.URL, file string, all []lookup.Candidate) error {
 	for i, c := range all {
 		if i == mostLists || len(s.lists) == mostFound {
@@ -154,7 +154,7 @@ func (s *Search) inOrder(ctx context.Context, d *folder, folder *url.URL, file s
 	return nil
 }
 
-// together asks for lists that may be there, all at once.
+// together requests lists that may exist, concurrently.
 func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file string, all []lookup.Candidate) error {
 	if d.missed() {
 		all = slices.DeleteFunc(all, func(c lookup.Candidate) bool { return c.Own })
@@ -177,7 +177,7 @@ func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file 
 	return wrong
 }
 
-// list brings a list. One that is named after a file is of no use to others.
+// list fetches a list, or returns a cached one. A list that is named after a file is not cached.
 func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.Candidate) response {
 	fetch := func() (response, bool) {
 		got := s.fetch(ctx, lookup.In(folder, c.Name), maxList)
@@ -193,7 +193,8 @@ func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.
 	return d.list(c.Name).get(ctx, fetch)
 }
 
-// take reads what a list says of the file.
+// take reads a list, and records the place and its claims. The error is a contradiction within the list, or that of
+// Web.Sign.
 func (s *Search) take(ctx context.Context, c lookup.Candidate, file string, folder *url.URL, got response) error {
 	at := lookup.In(folder, c.Name)
 	p := verify.Place{URL: source.Mask(at), By: got.by, Err: got.err}

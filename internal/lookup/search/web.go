@@ -16,12 +16,13 @@ import (
 
 // A Web sends the requests of a search. It is safe for concurrent use.
 type Web interface {
-	// Get fetches something small from the asked server, or from where that leads.
+	// Get fetches at most most bytes from the asked server, and follows redirects.
 	Get(ctx context.Context, u *url.URL, most int64) Answer
-	// Ask asks a forge. Nothing of the user's goes there but what any server may be told, and a token that is for it.
+	// Ask sends a question to a forge. It sends no credentials but a token for that forge, and no header fields of the
+	// user but those for any server.
 	Ask(ctx context.Context, q *lookup.Question) Answer
-	// Sign makes claims those of the signer of their list, data from at, if it has a good signature by a key or
-	// certificate that is trusted. A wrong signature by one of these is an error.
+	// Sign checks the signature beside a list, the data from at. If it is good and its key is trusted, Sign attributes
+	// the claims to the signer. A bad signature by a trusted key is an error.
 	Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) error
 }
 
@@ -34,7 +35,7 @@ type Answer struct {
 	Err  error
 }
 
-// A response is an Answer, judged.
+// A response is an Answer and its origin.
 type response struct {
 	data []byte
 	last *url.URL       // that answered
@@ -45,19 +46,19 @@ type response struct {
 	err  error
 }
 
-// A listing is what the index of a folder lists.
+// A listing is the index of a folder.
 type listing struct {
 	response
 	names []string
 }
 
-// Why an answer is of no use.
+// Reasons to ignore an answer.
 var (
 	errOtherFolder = errors.New("it leads to another folder")
 	errPage        = errors.New("a page, and no list")
 )
 
-// fetch brings something small from the asked server, or from where that leads.
+// fetch sends a request to the asked server.
 func (s *Search) fetch(ctx context.Context, u *url.URL, most int64) response {
 	return newResponse(s.web.Get(ctx, u, most), u, s.own)
 }
@@ -67,7 +68,7 @@ func (s *Search) ask(ctx context.Context, q *lookup.Question) response {
 	return newResponse(s.web.Ask(ctx, q), q.URL, func(u *url.URL) bool { return lookup.SameHost(q.URL, u) })
 }
 
-// own reports whether an answer is from the asked server, or from where its forge delivers files.
+// own reports whether u is at the asked server, or at a host from which its forge delivers files.
 func (s *Search) own(u *url.URL) bool {
 	return lookup.SameHost(s.at, u) || s.asks != nil && s.asks.Delivers(u)
 }
@@ -83,7 +84,7 @@ func newResponse(a Answer, u *url.URL, own func(*url.URL) bool) response {
 	return got
 }
 
-// reason returns why a request failed, without its host, which is in the URL of a verify.Place.
+// reason returns err without the host of the request, which is in the URL of a verify.Place.
 func reason(err error) error {
 	if e, ok := errors.AsType[*source.Error](err); ok {
 		return &source.Error{Err: e.Err, Status: e.Status, Fault: e.Fault}
