@@ -53,12 +53,16 @@ func (c Content) Bytes() []byte {
 // Compare reads r to its end, and returns nil if it equals the file. It uses a small buffer for files of any size,
 // because large blocks are expensive under the race detector.
 func (c Content) Compare(r io.Reader) error {
-	var got, want [32 << 10]byte
+	var got, room [32 << 10]byte
 	for off := int64(0); ; {
 		n, err := io.ReadFull(r, got[:])
 		here := min(int64(n), c.size-off)
-		c.fill(want[:here], off)
-		if !bytes.Equal(got[:n], want[:here]) {
+		want := c.view(off, here)
+		if want == nil {
+			want = room[:here]
+			c.fill(want, off)
+		}
+		if !bytes.Equal(got[:n], want) {
 			return fmt.Errorf("not the file: wrong or too much in the %d bytes at %d", n, off)
 		}
 		switch off += here; {
@@ -98,6 +102,15 @@ func (c Content) ReadAt(p []byte, off int64) (int, error) {
 		return int(n), io.EOF
 	}
 	return int(n), nil
+}
+
+// view returns the n bytes at off where they are, or nil if they are generated or do not all exist. Each copy is
+// expensive under the race detector.
+func (c Content) view(off, n int64) []byte {
+	if c.data == nil || off+n > c.size {
+		return nil
+	}
+	return c.data[off : off+n : off+n]
 }
 
 // fill copies the bytes at off, which must exist, to p. It generates them in a block of its own, so that the race

@@ -37,19 +37,25 @@ func (s *sender) reply(r reply) ending {
 
 // body sends the part of the content, and the bytes that BodyLonger adds.
 func (s *sender) body(r reply) ending {
-	buf := make([]byte, maxPiece)
+	var buf []byte
 	for off := r.part.Start; off < r.part.End+s.b.longer; {
 		n, end := s.room(off - r.part.Start)
 		if end != endOpen {
 			return end
 		}
 		n = min(n, r.part.End+s.b.longer-off)
-		p := buf[:n]
-		clear(p)
-		if _, err := r.body.ReadAt(p, off); err != nil && err != io.EOF {
-			panic(err) // a Content does not fail
+		p := r.body.view(off, n)
+		if p == nil || len(s.b.corrupt) > 0 {
+			if buf == nil {
+				buf = make([]byte, maxPiece)
+			}
+			p = buf[:n]
+			clear(p)
+			if _, err := r.body.ReadAt(p, off); err != nil && err != io.EOF {
+				panic(err) // a Content does not fail
+			}
+			s.spoil(p, off)
 		}
-		s.spoil(p, off)
 		if s.b.framing == byLength && off+n == r.part.End+s.b.longer {
 			s.c.s.ending(s.r)
 		}
