@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 
 	"braid/download"
@@ -28,7 +29,7 @@ type signer struct {
 
 func newSigner(t *testing.T, name string) *signer {
 	t.Helper()
-	e, err := pgp.NewEntity(name, "", name+"@example.org", nil)
+	e, err := pgp.NewEntity(name, "", name+"@example.org", &packet.Config{Algorithm: packet.PubKeyAlgoEd25519})
 	if err != nil {
 		t.Fatal(err)
 	}
