@@ -55,6 +55,7 @@ func TestRealYtDlp(t *testing.T) {
 		{"gone", "/gone.html", 0, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			if tt.begun > 0 {
 				if err := os.WriteFile(filepath.Join(dir, "x.mp4.part"), video[:tt.begun], 0o644); err != nil {
