@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,8 +22,10 @@ type ways struct {
 	named  address.Scope
 
 	refused atomic.Pointer[error] // error of the last refused address
+	asked   atomic.Bool           // a tracker was
 
 	mu     sync.Mutex
+	met    []string // addresses of peers that were connected to, the latest last
 	open   map[interface{ Close() error }]struct{}
 	closed bool
 }
@@ -30,13 +33,22 @@ type ways struct {
 // DialerNetwork implements dialer.T of the library.
 func (w *ways) DialerNetwork() string { return "tcp" }
 
+// mostMet is the maximum length of ways.met.
+const mostMet = 50
+
 // Dial connects to a peer.
 func (w *ways) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	w.mu.Lock()
+	if !slices.Contains(w.met, addr) {
+		w.met = append(w.met[max(0, len(w.met)+1-mostMet):], addr)
+	}
+	w.mu.Unlock()
 	return w.dial(ctx, "tcp", addr, true)
 }
 
 // dialTracker connects to a tracker.
 func (w *ways) dialTracker(ctx context.Context, network, addr string) (net.Conn, error) {
+	w.asked.Store(true)
 	return w.dial(ctx, network, addr, false)
 }
 

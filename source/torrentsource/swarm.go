@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,8 +32,11 @@ type swarm struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	kick   [2]chan struct{} // wakes tend and prove
-	peers  []string         // named peers; protected by the mutex of the client
 	work   sync.WaitGroup
+
+	// Protected by the mutex of the client.
+	peers    []string   // named peers
+	trackers [][]string // trackers that were added since the last call of askTrackers
 
 	// asks makes a change in content and the matching call of the library atomic. Two files may share a piece, and one
 	// must not cancel a request that the other has just made.
@@ -146,12 +150,15 @@ func (c *Client) enterTable(w *swarm) error {
 
 // addPlaces adds trackers and peers.
 func (w *swarm) addPlaces(trackers [][]string, peers []string) {
-	w.torrent.AddTrackers(usable(trackers))
+	trackers = usable(trackers)
+	w.torrent.AddTrackers(trackers)
+	w.trackers = append(w.trackers, trackers...)
 	w.peers = append(w.peers, peers...)
 	w.addPeers(peers)
 }
 
-// callAgain adds the named peers again if no peer is left. They may have been busy or not started yet.
+// callAgain adds the named peers and those that were connected to again if no peer is left. They may have been busy or
+// not started yet, and a tracker is asked again only after half an hour or so.
 func (w *swarm) callAgain() {
 	if st := w.torrent.Stats(); st.TotalPeers > 0 {
 		return
@@ -159,7 +166,33 @@ func (w *swarm) callAgain() {
 	w.ways.client.mu.Lock()
 	peers := slices.Clone(w.peers)
 	w.ways.client.mu.Unlock()
+	w.ways.mu.Lock()
+	peers = append(peers, w.ways.met...)
+	w.ways.mu.Unlock()
 	w.addPeers(peers)
+}
+
+// askTrackers adds the trackers again, as other ones, if none has been asked since. In v1.61.0 the timer of the
+// library's announcements misses a change that comes while the timer fires (mytimer.Timer.update), and may then never
+// fire again. Another tracker sets it. The fragment makes the URL another one and is not sent.
+func (w *swarm) askTrackers() {
+	w.ways.client.mu.Lock()
+	trackers := w.trackers
+	w.trackers = nil
+	w.ways.client.mu.Unlock()
+	if w.ways.asked.Load() || len(trackers) == 0 {
+		return
+	}
+	var others [][]string
+	for _, tier := range trackers {
+		var other []string
+		for _, t := range tier {
+			t, _, _ = strings.Cut(t, "#")
+			other = append(other, t+"#again")
+		}
+		others = append(others, other)
+	}
+	w.torrent.AddTrackers(usable(others))
 }
 
 func (w *swarm) addPeers(peers []string) {
@@ -193,6 +226,7 @@ func (w *swarm) tend() {
 		case <-w.kick[0]:
 		case <-again.C:
 		case <-calls.C:
+			w.askTrackers()
 			w.callAgain()
 			continue
 		}

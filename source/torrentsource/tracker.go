@@ -30,6 +30,7 @@ func usable(tiers [][]string) (list [][]string) {
 // listenTracker opens a socket for requests to a tracker over UDP (BEP 15). If that fails, as for IPv6 on a machine
 // without it, it returns a socket whose requests fail, because the library would panic after an error.
 func (w *ways) listenTracker(network, addr string) (net.PacketConn, error) {
+	w.asked.Store(true)
 	conn, err := w.listenPacket(network, addr)
 	if err != nil {
 		return noPackets{err: err}, nil
