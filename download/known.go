@@ -354,6 +354,15 @@ func identityView(id partfile.Identity) version.View {
 	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
 }
 
+// priorView is like identityView, for the bytes of an earlier run. A size that no authority stated was a guess.
+func priorView(id partfile.Identity) version.View {
+	v := identityView(id)
+	if id.SizeBy != "" {
+		v.Size = -1
+	}
+	return v
+}
+
 // sameDate reports whether an answer has the date of a journal, which records one only if it is a strong
 // validator. The date of a host with a tag of its own is of its own copy.
 func sameDate(then, now version.View) bool {

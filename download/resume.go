@@ -121,8 +121,8 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 // strong digest makes them one file, wherever it is from, and so do the same pieces, each of which is
 // checked. Otherwise the URL must be the same and a validator unchanged.
 func goesOnFrom(want, prior partfile.Identity) error {
-	now, then := identityView(want), identityView(prior)
-	if prior.SizeBy != "" || want.SizeBy != "" || verify.Strong(common(prior.Given(), want.Claims)) { // it was a guess
+	now, then := identityView(want), priorView(prior)
+	if want.SizeBy != "" || verify.Strong(common(prior.Given(), want.Claims)) { // which decides
 		then.Size = -1
 	}
 	v := version.Compare(then, now)
@@ -150,7 +150,7 @@ func goesOnFrom(want, prior partfile.Identity) error {
 func decidedBy(stated []verify.Claim, want, prior partfile.Identity) (partfile.Identity, error) {
 	err := goesOnFrom(want, prior)
 	if err == nil || want.URLSum != prior.URLSum || !verify.Strong(stated) ||
-		version.Compare(identityView(prior), identityView(want)).Judgment == version.Other {
+		version.Compare(priorView(prior), identityView(want)).Judgment == version.Other {
 		return prior, err
 	}
 	if prior.Mixed = true; want.Size < 0 { // it also decides whether the size is right
