@@ -28,7 +28,7 @@ type carried struct {
 	heads     int            // how often HEAD was asked
 	touched   int            // how often another program changed the part file
 	aside     string         // files that were set aside, as reported to Observe
-	opposed   []verify.Claim // the server's digests that contradict those of the request and ended this download
+	opposed   []verify.Claim // the server's digests that contradict the known ones and ended this download
 	noRoom    error          // error for a size that does not fit and was given up; nil: none was
 	replaces  bool           // a file exists, and only the server can tell whether another one is newer
 	here      *state.Version // the known version of the existing file; nil: none
@@ -220,6 +220,9 @@ func (g *getter) replaced(ctx context.Context, s *session) bool {
 	g.useful = g.useful || g.document
 	if err == nil && !g.document && g.req.role() == asOrigin {
 		s.looked = &x.answer
+		if verify.Agree(g.carried.claims, x.file.Claims) != nil { // for the journal, if the next request is not answered
+			g.carried.opposed = x.file.Claims
+		}
 	}
 	return g.document && err == nil
 }

@@ -38,7 +38,8 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 	return prior, nil
 }
 
-// keepOpposed records the digests that the server stated against those of the request, for a run that gives none.
+// keepOpposed records the digests that the server stated against those of the request, for a run that gives none, or
+// against those that are recorded.
 func (g *getter) keepOpposed() error {
 	if len(g.carried.opposed) == 0 {
 		return nil

@@ -80,7 +80,7 @@ func (p *carried) renew(req *Request) {
 		p.origin = req.URL
 	}
 	p.recheck.close()
-	p.revision = newRevision(req)
+	p.revision, p.opposed = newRevision(req), nil
 }
 
 // A subject holds what a session knows of the file.
