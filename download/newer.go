@@ -22,7 +22,7 @@ type condition struct {
 }
 
 // recallVersion finds the known version of the existing file, if only a newer one is wanted. The existing
-// file stays until the newer one is proven.
+// file stays until the newer one is proven. For a file that a document describes only the proof counts.
 func (g *getter) recallVersion(ctx context.Context) error {
 	r := &g.req
 	if !r.IfNewer || !r.hasName() {
@@ -37,11 +37,14 @@ func (g *getter) recallVersion(ctx context.Context) error {
 		v := *r.Known
 		v.LastModified, v.Size = usable(v.LastModified), info.Size
 		g.carried.here = &v
-	case r.Described == nil && !r.NoVersions:
-		if v, ok := g.c.State.Version(g.result.Path, r.URL); ok && v.Size == info.Size {
+	case !r.NoVersions && g.carried.before == nil: // else follow set it
+		if v, ok := g.c.State.Version(g.result.Path, r.URL); ok && v.Size == info.Size && r.Described == nil {
 			g.carried.here = &v
 		}
 		if v, ok := g.c.State.VersionAt(g.result.Path); ok && v.Size == info.Size && g.cameFromElsewhere(ctx, v) {
+			if r.Described != nil { // its places have dates of their own
+				v.LastModified = time.Time{}
+			}
 			g.carried.before = &v
 		}
 	}
