@@ -153,11 +153,16 @@ var houses = map[string]house{
 		"internal/render", "internal/service", "metalink/metainfo", "source",
 	}},
 
+	"internal/hint": {imports: []string{
+		"address", "download", "internal/option", "internal/partfile", "internal/problem", "metalink/metainfo",
+		"objectstore", "source", "source/httpsource", "verify",
+	}},
+
 	"internal/watch": {imports: []string{
 		"address", "antenna", "antenna/feed", "daemon", "daemon/queue", "download", "download/state", "fleet",
-		"fleet/jetstream", "internal/fsys", "internal/job", "internal/listen", "internal/mask", "internal/option",
-		"internal/partfile", "internal/problem", "internal/program", "internal/web", "metalink", "objectstore", "source",
-		"source/httpsource", "verify", "github.com/BurntSushi/toml", "golang.org/x/sys/unix",
+		"fleet/jetstream", "internal/fsys", "internal/hint", "internal/job", "internal/listen", "internal/mask",
+		"internal/option", "internal/partfile", "internal/problem", "internal/program", "internal/web", "metalink",
+		"objectstore", "source", "source/httpsource", "verify", "github.com/BurntSushi/toml", "golang.org/x/sys/unix",
 	}},
 	"internal/worker": {imports: []string{
 		"download", "download/state", "fleet", "fleet/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
@@ -165,9 +170,9 @@ var houses = map[string]house{
 	}},
 
 	"cli": {imports: []string{
-		"address", "agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "byterange", "daemon",
-		"daemon/queue", "download", "download/state", "fleet", "fleet/jetstream", "internal/agents/aria2c",
-		"internal/feedtext", "internal/fsys", "internal/hook", "internal/job", "internal/listen", "internal/option",
+		"agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "byterange", "daemon", "daemon/queue",
+		"download", "download/state", "fleet", "fleet/jetstream", "internal/agents/aria2c", "internal/feedtext",
+		"internal/fsys", "internal/hint", "internal/hook", "internal/job", "internal/listen", "internal/option",
 		"internal/partfile", "internal/problem", "internal/render", "internal/service", "internal/watch",
 		"internal/worker", "metalink", "metalink/metainfo", "objectstore", "serve", "source", "source/httpsource",
 		"verify", "verify/openpgp", "github.com/urfave/cli/v2", "golang.org/x/term",

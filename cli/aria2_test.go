@@ -10,6 +10,7 @@ import (
 
 	"braid/download"
 	"braid/internal/agents/aria2c"
+	"braid/internal/hint"
 )
 
 // Each exit code of a run that told of no error has one of aria2's table.
@@ -30,8 +31,8 @@ func TestAria2Words(t *testing.T) {
 		"x (give a checksum with --sha256 HEX)":                       "x (give a checksum with --checksum=sha-256=HEX)",
 		"--keyring FILE has the keys that count":                      "",
 		"run the same command to go on":                               "run the same command to go on",
-		flagHints[download.HintExists]:                                "--allow-overwrite=true replaces it once the new one is verified; -o NAME takes another name",
-		flagHints[download.HintFTP]:                                   "",
+		hint.Of(&download.Error{Hint: download.HintExists}):           "--allow-overwrite=true replaces it once the new one is verified; -o NAME takes another name",
+		hint.Of(&download.Error{Hint: download.HintFTP}):              "",
 		"check the URL (--max-size SIZE does not)":                    "",
 		"-u USER:PASSWORD gives credentials":                          "--http-user and --http-passwd give credentials",
 		"-o takes another name; -o - writes to a program or a device": "-o takes another name",

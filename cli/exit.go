@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"braid/download"
+	"braid/internal/hint"
+	"braid/internal/partfile"
 	"braid/internal/problem"
 )
 
@@ -107,6 +109,46 @@ func problemOf(ctx context.Context, err error) *problem.Problem {
 		p.Kind, p.Err = download.Interrupted, signal
 	}
 	return p
+}
+
+// downloadProblem makes a problem of an error of a download, with what was kept and a hint about the flags of
+// the command. The context is that of the command.
+func downloadProblem(ctx context.Context, err error) *problem.Problem {
+	e, ok := errors.AsType[*download.Error](err)
+	if !ok {
+		return problemOf(ctx, err)
+	}
+	p := hint.Problem(e)
+	if ended := endedBy(e.Err); ended != "" {
+		p.Why = ended
+	}
+	if e.Kind != download.Interrupted {
+		return p
+	}
+	if signal := signalOf(ctx); signal != nil {
+		p.Err = errors.Join(e, signal)
+	}
+	if _, late := errors.AsType[*timeUpError](context.Cause(ctx)); late {
+		p.Kind = download.Network // rule 21: nothing was kept to resume
+		if e.Kept > 0 {
+			p.Kind = download.Budget
+		}
+	}
+	return p
+}
+
+// endedBy returns the text of the signal or the time limit in the chain of err; "" if neither is in it.
+func endedBy(err error) string {
+	text := ""
+	if e, ok := errors.AsType[*signalError](err); ok {
+		text = e.Error()
+	} else if e, ok := errors.AsType[*timeUpError](err); ok {
+		text = e.Error()
+	}
+	if moved, ok := errors.AsType[*partfile.MovedError](err); ok && text != "" { // the part file was moved
+		text += "; " + moved.Error()
+	}
+	return text
 }
 
 // A reported error carries the exit code of a failure that has been printed already.

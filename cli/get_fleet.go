@@ -16,11 +16,9 @@ import (
 var enqueueing = []string{"queue", "queue-creds", "queue-ca", "queue-cert", "queue-key", "input-file", "priority",
 	"quiet", "verbose", "json"}
 
-// An enqueuing is a getCommand that adds files to a job queue instead of downloading them.
-type enqueuing struct{ *getCommand }
-
-// run adds the files of the operands and the list to the job queue. It returns when they are stored.
-func (g enqueuing) run(ctx context.Context, words []string) error {
+// enqueue adds the files of the operands and the list to the job queue instead of downloading them. It returns when they
+// are stored.
+func (g *getCommand) enqueue(ctx context.Context, words []string) error {
 	if err := refuseOthers(ctx, enqueueing,
 		"braid work --help; a list (-i) has options of its files: out=NAME, checksum=sha-256=HEX"); err != nil {
 		return err
@@ -60,7 +58,7 @@ func (g enqueuing) run(ctx context.Context, words []string) error {
 			return g.Fleet.failure("get", fmt.Errorf("%s: %w; what was before it is in the queue", j.Name, err))
 		}
 		counts[news]++
-		if err := g.tell(&j, news); err != nil {
+		if err := g.tellQueued(&j, news); err != nil {
 			return err
 		}
 	}
@@ -79,8 +77,8 @@ type queuedEvent struct {
 	News string `json:"news"` // queued, known, queued already, or next: a worker has an earlier report of it
 }
 
-// tell shows the result of a report.
-func (g enqueuing) tell(j *fleet.Job, news fleet.News) error {
+// tellQueued shows the result of a report.
+func (g *getCommand) tellQueued(j *fleet.Job, news fleet.News) error {
 	if g.JSON {
 		lines := render.NewJSONWriter(g.streams.out)
 		lines.Write(queuedEvent{render.NewHead(time.Now(), "queued"), j.Name, j.Key(), news.String()})

@@ -16,13 +16,14 @@ import (
 	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/internal/render"
+	"braid/source"
 )
 
 // run downloads the files that the operands name.
 func (g *getCommand) run(ctx context.Context, words []string) error {
 	g.yield(configurationOf(ctx))
 	if configurationOf(ctx).Line["queue"] { // in the environment the queue is for watchers and workers
-		return enqueuing{g}.run(ctx, words)
+		return g.enqueue(ctx, words)
 	}
 	return g.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*job.List, error) {
 		if err := g.check(words); err != nil {
@@ -283,4 +284,33 @@ func forgeTokens() map[string]string {
 		return map[string]string{"api.github.com": token}
 	}
 	return nil
+}
+
+// severalInOne downloads the files of a document that a server sent in place of the requested file.
+func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, d *download.Document, r download.Request) int {
+	list, err := job.NewListOf(g.Job, d, r)
+	if err != nil {
+		return g.told(ctx, err)
+	}
+	return g.all(ctx, client, list)
+}
+
+// showNotes shows the notes of documents and the files in them that cannot be downloaded. It returns the exit
+// code of the latter.
+func (g *getCommand) showNotes(ctx context.Context, list *job.List) int {
+	code := exitDone
+	tell := func(say func(string, ...any), notes []string) {
+		for _, n := range notes {
+			say("%s", n)
+			g.lines.Note(source.Escape(n))
+		}
+	}
+	tell(g.screen.Say, list.Warnings)
+	tell(g.screen.Detail, list.Notes)
+	for _, err := range list.Lost {
+		f := downloadProblem(ctx, err)
+		g.report(f)
+		code = batchCode([]int{code, exitCode(f)})
+	}
+	return code
 }

@@ -61,13 +61,6 @@ func TestForeignFlags(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", line, code, err)
 		}
 	}
-	for _, k := range kindHints {
-		for _, m := range flagWord.FindAllStringSubmatch(k, -1) {
-			if _, ok := known[strings.TrimLeft(m[1], "-")]; !ok {
-				t.Errorf("the hint %q names %s, which does not exist", k, m[1])
-			}
-		}
-	}
 	if !slices.Contains(ignoredByGet, "L") {
 		t.Error("-L is not accepted")
 	}

@@ -276,7 +276,7 @@ func (v *watchCommand) fromFlags(how reading) (*watch.Loaded, error) {
 
 // finish adds the flags to a configuration and determines its state folder.
 func (v *watchCommand) finish(c *watch.Loaded, name, identity string) (*watch.Loaded, error) {
-	c.Command = &watch.Command{Agent: agent(), ExitCode: kindCode, Kind: exitKind, Worse: worse, Ended: endedBySignal, Hint: hintOf}
+	c.Command = &watch.Command{Agent: agent(), ExitCode: kindCode, Kind: exitKind, Worse: worse, Ended: endedBySignal}
 	c.Hosts = append(c.Hosts, v.AllowHost...)
 	c.NotHosts = append(c.NotHosts, v.NotHost...)
 	c.GeoIPDB = cmp.Or(v.GeoIPDB, c.GeoIPDB)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"braid/download"
+	"braid/internal/hint"
 	"braid/internal/option"
 	"braid/internal/problem"
 )
@@ -16,8 +17,7 @@ type Command struct {
 	ExitCode func(download.Kind) int
 	Kind     func(code int) download.Kind // returns the kind with that exit code
 	Worse    func(a, b download.Kind) bool
-	Ended    func(context.Context) bool   // reports whether a signal ended the context
-	Hint     func(*download.Error) string // the next step, in the words of the command
+	Ended    func(context.Context) bool // reports whether a signal ended the context
 }
 
 // A Loaded is a configuration and its origin.
@@ -55,7 +55,7 @@ func ConfigProblem(file string, err error) error {
 func (c *Command) problem(err error) *problem.Problem {
 	p := problem.OfDownload(err)
 	if e, ok := errors.AsType[*download.Error](err); ok {
-		p.Hint = c.Hint(e)
+		p.Hint = hint.Of(e)
 	}
 	return p
 }

@@ -14,6 +14,7 @@ import (
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
+	"braid/internal/hint"
 	"braid/internal/job"
 	"braid/internal/mask"
 	"braid/internal/option"
@@ -26,7 +27,6 @@ type ServiceLog struct {
 	level   slog.LevelVar
 	rounds  bool // the watcher runs for one round only
 	jobs    bool // updates become jobs, and each job has its own line
-	hint    func(*download.Error) string
 	secrets atomic.Pointer[mask.Hider]
 }
 
@@ -63,7 +63,6 @@ func (l *ServiceLog) Configure(c *Loaded) {
 			l.level.Set(level)
 		}
 	}
-	l.hint = c.Command.Hint
 	l.secrets.Store(c.Hider())
 }
 
@@ -105,8 +104,8 @@ func (l *ServiceLog) event(ev antenna.Event) {
 			"matched", ev.Matched, "skipped", ev.Skipped, "took", ev.Took, "next", option.Stamp(ev.Next))
 	case antenna.PollFailed:
 		log := l.Logger
-		if hint := pollHint(ev.Err); hint != "" {
-			log = log.With("hint", hint)
+		if text := pollHint(ev.Err); text != "" {
+			log = log.With("hint", text)
 		}
 		log.Warn("poll failed", "feed", ev.Feed, "error", ev.Err, "failures", ev.Failures, "next", option.Stamp(ev.Next))
 	case antenna.Updated:
@@ -150,7 +149,7 @@ func (l *ServiceLog) handled(ev *antenna.Handled) {
 			return
 		}
 		if e.Hint != "" {
-			log = log.With("hint", watchHint(l.hint(e)))
+			log = log.With("hint", watchHint(hint.Of(e)))
 		}
 	}
 	switch {
@@ -182,11 +181,11 @@ func pollHint(err error) string {
 }
 
 // watchHint rewrites the hint of a download for a configuration, whose keys have the names of the flags.
-func watchHint(hint string) string {
-	if strings.Contains(hint, "--sha256") { // a watched file changes
+func watchHint(text string) string {
+	if strings.Contains(text, "--sha256") { // a watched file changes
 		return `require = "none" takes it unverified`
 	}
-	return strings.ReplaceAll(hint, "--", "")
+	return strings.ReplaceAll(text, "--", "")
 }
 
 // A roundTally counts the results of a round.

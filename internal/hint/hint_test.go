@@ -1,16 +1,47 @@
-package cli
+package hint
 
 import (
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
 	"strings"
 	"testing"
 
 	"braid/download"
+	"braid/internal/option"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
 )
+
+// Every step that the library names has words here, in flags; and the library names none.
+func TestFlagHints(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../../download/hint.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hints := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			hints++
+			text := download.Hint(strings.Trim(lit.Value, `"`))
+			got := Of(&download.Error{Hint: text, Part: "d/f.part"})
+			if got == string(text) || !regexp.MustCompile(`(^|\W)--?[a-z]|braid get`).MatchString(got) {
+				t.Errorf("%q is told as %q", text, got)
+			}
+			if strings.Contains(string(text), "--") {
+				t.Errorf("%q names a flag", text)
+			}
+		}
+		return true
+	})
+	if hints < len(flagHints) {
+		t.Errorf("%d hints of %d", hints, len(flagHints))
+	}
+}
 
 // Each reason why a signature does not count has a next step of its own.
 func TestSignatureHints(t *testing.T) {
@@ -25,12 +56,12 @@ func TestSignatureHints(t *testing.T) {
 		"does not count any":  &verify.SignatureError{Code: verify.SignatureRevoked},
 	} {
 		e := &download.Error{Kind: download.BadSignature, What: "verify", Err: fmt.Errorf("x: %w", err)}
-		if f := downloadProblem(t.Context(), e); f.Kind != download.BadSignature || !strings.Contains(f.Hint, want) {
+		if f := Problem(e); f.Kind != download.BadSignature || !strings.Contains(f.Hint, want) {
 			t.Errorf("%v: %q, want %q", err, f.Hint, want)
 		}
 	}
 	e := &download.Error{Kind: download.NoEvidence, What: "verify", Err: &verify.SignatureError{Code: verify.SignatureMissing}}
-	if f := downloadProblem(t.Context(), e); !strings.Contains(f.Hint, "--signature FILE") {
+	if f := Problem(e); !strings.Contains(f.Hint, "--signature FILE") {
 		t.Errorf("no signature: %q", f.Hint)
 	}
 }
@@ -44,10 +75,33 @@ func TestHintsBeforeGoingOn(t *testing.T) {
 	} {
 		for _, kept := range []int64{0, 1} {
 			e := &download.Error{Kind: download.Auth, What: "download", Err: err, Kept: kept, Part: "a.part"}
-			f := downloadProblem(t.Context(), e)
+			f := Problem(e)
 			if !strings.HasPrefix(f.Hint, want) || strings.HasSuffix(f.Hint, "; then the same command goes on") != (kept > 0) {
 				t.Errorf("%v, %d bytes kept: %q", err, kept, f.Hint)
 			}
 		}
+	}
+}
+
+// TestKindHints: the flags that the hints name are those of braid get.
+func TestKindHints(t *testing.T) {
+	get, _ := option.Braid().Below("get")
+	known := map[string]bool{}
+	for _, o := range get.Options {
+		for name := range strings.FieldsSeq(o.Names) {
+			known[name] = true
+		}
+	}
+	flag := regexp.MustCompile(`(?:^|[\s(])(--?[a-z][a-z0-9-]*)`)
+	named := 0
+	for _, text := range kindHints {
+		for _, m := range flag.FindAllStringSubmatch(text, -1) {
+			if named++; !known[strings.TrimLeft(m[1], "-")] {
+				t.Errorf("the hint %q names %s, which does not exist", text, m[1])
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no hint names a flag")
 	}
 }

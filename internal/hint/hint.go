@@ -1,0 +1,196 @@
+// Package hint makes problems of the errors of downloads: what was kept of the file, and the next step, with the flags
+// of the command.
+package hint
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"braid/address"
+	"braid/download"
+	"braid/internal/option"
+	"braid/internal/partfile"
+	"braid/internal/problem"
+	"braid/metalink/metainfo"
+	"braid/objectstore"
+	"braid/source"
+	"braid/source/httpsource"
+)
+
+// Problem returns the problem of an error of a download.
+func Problem(e *download.Error) *problem.Problem {
+	p := problem.OfDownload(e)
+	p.Hint = Of(e)
+	if e.What == "select" {
+		p.What, p.Where = "usage", "--select"
+	}
+	tellKept(p, e)
+	if p.Hint == "" {
+		p.Hint = hintFor(e)
+	}
+	return p
+}
+
+// kindHints are the default hints by kind.
+var kindHints = map[download.Kind]string{
+	download.Network:      "check the address and the network",
+	download.Auth:         "-u USER:PASSWORD gives credentials",
+	download.Mismatch:     "the server has another file than the one that was asked for",
+	download.NoEvidence:   "give a checksum with --sha256 HEX",
+	download.NoKey:        "--keyring FILE has the keys that count, --pin those of them",
+	download.BadSignature: "this is not the file that was signed, or the signature does not count any more; ask those who publish it",
+	download.Limit:        "--max-size SIZE sets the limit",
+}
+
+// ownWay has the kinds of problems for which the same command would not resume the download.
+var ownWay = map[download.Kind]bool{download.NoKey: true, download.BadSignature: true, download.Limit: true}
+
+// tellKept adds to a problem what was kept of the file, and a hint for resuming the download.
+func tellKept(p *problem.Problem, e *download.Error) {
+	switch {
+	case e.Kept > 0 && e.Part != "":
+		p.Kept = option.SizeText(e.Kept) + " " + keptIn(e)
+		if first := hintFirst(e); p.Hint == "" && first != "" {
+			p.Hint = first + "; then the same command goes on"
+		} else if p.Hint == "" && !ownWay[e.Kind] {
+			p.Hint = "run the same command to go on"
+			if errors.Is(e, syscall.ENOSPC) || errors.Is(e, syscall.EDQUOT) {
+				p.Hint = roomBy(e.Part) + ", then " + p.Hint
+			}
+		}
+	// of a document or a list nothing is kept
+	case e.Kind != download.Usage && e.Kind != download.Local && e.What != "read":
+		p.Kept = "nothing kept"
+	}
+}
+
+// roomBy returns a hint for freeing disk space. A file that was set aside is the least useful one.
+func roomBy(part string) string {
+	if info, err := os.Lstat(part + ".bad"); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return "make room, as by removing " + part + ".bad (" + option.SizeText(info.Size()) + ", set aside)"
+	}
+	return "make room"
+}
+
+// hintFor returns the hint for an error after which the same command cannot resume the download.
+func hintFor(e *download.Error) string {
+	if use, ok := errors.AsType[*partfile.InUseError](e); ok && use != nil {
+		return "wait for it, or take another name with -o"
+	}
+	if name, ok := errors.AsType[*partfile.NameError](e); ok && name != nil {
+		return "-o takes another name; -o - writes to a program or a device"
+	}
+	if errors.Is(e, fs.ErrNotExist) && e.Kind == download.Local {
+		return "-d FOLDER makes the folder"
+	}
+	if errors.Is(e, syscall.ENOSPC) {
+		part := e.Part
+		if space, ok := errors.AsType[*partfile.SpaceError](e); ok {
+			part = space.Path
+		}
+		return roomBy(part) + ", or choose another folder with -d"
+	}
+	if e.Kind == download.TLS {
+		return hintForTLS(e)
+	}
+	if hint := cmp.Or(hintForSignature(e), hintForPlain(e)); hint != "" {
+		return hint
+	}
+	if hint := hintFirst(e); hint != "" {
+		return hint
+	}
+	if torrent, ok := errors.AsType[*metainfo.Error](e); ok && torrent.Unsupported {
+		return "a torrent of version 1 or of both, or a Metalink document, can be read"
+	}
+	if src, ok := errors.AsType[*source.Error](e); e.What == "read" && e.Kind == download.Protocol && (!ok || src == nil) {
+		return "it is damaged, or something else; where it comes from there may be a better one"
+	}
+	if near, ok := errors.AsType[*address.Error](e); ok {
+		if near.Excluded != "" {
+			return "--not-host " + near.Excluded + " excludes it"
+		}
+		return "--allow-host " + near.Addr.String() + " connects to it all the same"
+	}
+	src, ok := errors.AsType[*source.Error](e)
+	if ok && src.Fault == source.FaultLimit { // a limit on what servers may send, which no flag changes
+		return ""
+	}
+	if !ok || e.Kind != download.Refused {
+		return kindHints[e.Kind]
+	}
+	switch {
+	case src.Status == http.StatusTooManyRequests || src.Status >= 500:
+		return "the server is unavailable (" + strconv.Itoa(src.Status) + "): try again later"
+	case src.Status >= 400:
+		return "check the URL"
+	}
+	return ""
+}
+
+// hintFirst returns the hint for a change without which the same command would fail again, or "".
+func hintFirst(e *download.Error) string {
+	if errors.Is(e, httpsource.ErrDowngrade) {
+		return "--allow-downgrade follows it; then the file may have been changed on the way, unless --sha256 HEX says otherwise"
+	}
+	if src, ok := errors.AsType[*source.Error](e); ok && src.Status == http.StatusProxyAuthRequired {
+		return "it is the proxy that asks: http_proxy and https_proxy may be http://USER:PASSWORD@HOST:PORT"
+	}
+	if e.Kind == download.Auth {
+		if src, ok := errors.AsType[*source.Error](e); ok && src.Told {
+			return "the server was told a name and a password, and takes others: check those of -u, of the URL or of ~/.netrc"
+		}
+		return kindHints[download.Auth]
+	}
+	return ""
+}
+
+// hintForPlain returns the hint for HTTP on a port for TLS. Some servers answer it with status 400, some with
+// a TLS alert (RFC 8446, section 6: 21 is the type of its record), some close the connection.
+func hintForPlain(e *download.Error) string {
+	src, ok := errors.AsType[*source.Error](e)
+	switch {
+	case !ok || !strings.HasPrefix(e.Where, "http://"):
+		return ""
+	case strings.Contains(src.Error(), `malformed HTTP response "\x15\x03`):
+		return "the server speaks TLS there: is it https://?"
+	case src.Status == http.StatusBadRequest:
+		return "check the URL; a port for https answers so: is it https://?"
+	case src.Status == 0 && errors.Is(src, io.EOF):
+		return "check the address and the network; a port for https may end so: is it https://?"
+	}
+	return ""
+}
+
+// hintForTLS returns the hint for a server that could not prove its identity.
+func hintForTLS(err error) string {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "--cacert FILE names further authorities; --insecure HOST does without, for one host"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "the certificate is for a different host: check the address"
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		return "check the clock of this machine; else the server needs a new certificate"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "the server does not speak TLS there: is it http://, or another port?"
+	}
+	return ""
+}
+
+// keptIn describes where the part of a file was kept.
+func keptIn(e *download.Error) string {
+	if objectstore.IsURL(e.Part) {
+		return "uploaded to " + e.Part + ", where nothing is visible yet"
+	}
+	return "kept in " + e.Part
+}
