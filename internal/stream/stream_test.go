@@ -1,4 +1,4 @@
-package cli
+package stream
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 
 // Proves rule 52: who sends something now and then is given up when the time is over, in which nothing counts but the
 // wait for the server: who reads what a command prints takes the time that it wants.
-func TestTimeOfAFeed_Rule52(t *testing.T) {
+func TestTime_Rule52(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		r, w := io.Pipe()
-		s := newPipeSink(w, time.Minute, 5*time.Minute, cancel)
+		s := newSink(w, time.Minute, 5*time.Minute, cancel)
 		if err := s.Answer(source.Answer{}); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestTimeOfAFeed_Rule52(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var late *lateError
+		var late *LateError
 		if !errors.As(context.Cause(ctx), &late) || sent != 10 {
 			t.Errorf("%v after %v and %d bytes", context.Cause(ctx), time.Since(begun), sent)
 		}
