@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"braid/internal/fsys"
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
@@ -195,4 +198,140 @@ func daemonState(named string) (string, error) {
 		return "", problem.Misuse("daemon", "there is no folder for the queue", "--state FOLDER")
 	}
 	return filepath.Abs(named)
+}
+
+// enqueueingDaemon lists the flags of a daemon that can be used with --queue.
+var enqueueingDaemon = append([]string{
+	"dir", "root", "state", "rpc-listen-port", "rpc-listen-all", "rpc-insecure", "rpc-allow-origin", "rpc-host",
+	"tls-cert", "tls-key", "log-format",
+}, enqueueing...)
+
+// checkFleet rejects options that do not go with --queue, because workers download.
+func (d *daemonCommand) checkFleet(ctx context.Context) error {
+	if d.Fleet.Queue == "" {
+		return nil
+	}
+	if d.Watch != "" {
+		return problem.Misuse("--queue "+d.Fleet.text(), "contradicts --watch",
+			"braid watch --queue "+d.Fleet.text()+" makes jobs of updates")
+	}
+	if err := refuseOthers(ctx, enqueueingDaemon, "braid work --help; clients give downloads options of their own"); err != nil {
+		return err
+	}
+	return d.Fleet.check("daemon")
+}
+
+// openFleet connects to the job queue if --queue is given. The prefix identifies the jobs of this daemon; it
+// is kept in the state folder.
+func (d *daemonCommand) openFleet(ctx context.Context) (end func(), err error) {
+	if d.Fleet.Queue == "" {
+		return func() {}, nil
+	}
+	prefix, err := fleetPrefix(d.State)
+	if err != nil {
+		return nil, err
+	}
+	q, err := d.Fleet.open(ctx, "daemon", d.service.Log.Logger)
+	if err != nil {
+		return nil, err
+	}
+	d.service.ServeFleet(q.Queue, prefix, exitKind)
+	return q.Close, nil
+}
+
+// readWatch reads the configuration of the watcher. An invalid one is an error before the daemon creates any
+// file.
+func (d *daemonCommand) readWatch() error {
+	if d.Watch == "" {
+		return nil
+	}
+	v := &watchCommand{streams: d.streams, inDaemon: true, Quiet: d.Quiet, Verbose: d.Verbose,
+		NotHost: option.WordsValue(d.Job.Location.NotHost), GeoIPDB: d.Job.Location.GeoIPDB}
+	c, err := v.load([]string{d.Watch}, toWatch)
+	if err != nil {
+		return err
+	}
+	state, err := daemonState(d.State)
+	if err != nil {
+		return err
+	}
+	if c.Folder == state {
+		return problem.Misuse(d.Watch, "state: the daemon keeps its queue in that folder",
+			"another one, or none: then it is in your state folder")
+	}
+	isReserved := func(path string) bool { return d.service.Owns(path) }
+	pace := func(c *watch.Loaded) {
+		d.Job.HTTP.Pace.Set(cmp.Or(d.Job.HTTP.HostRate, number(c.HostRate)), cmp.Or(int64(d.Job.HTTP.HostLimitRate), c.HostLimit))
+	}
+	if d.service.Watching, err = watch.NewDelegate(c, newMetrics(), isReserved, pace); err != nil {
+		return err
+	}
+	for _, word := range c.Hosts { // checked by load
+		if err := d.Job.HTTP.AllowHost.Set(word); err != nil {
+			return problem.Misuse("allow-hosts "+word, err.Error(), "")
+		}
+	}
+	return nil
+}
+
+// tokenFile is the name of the token's file in the state folder.
+const tokenFile = "token"
+
+// tokenOf returns the token of the daemon with the given state folder. It creates the token if it is missing.
+func tokenOf(state string) (string, error) { return randomWord(filepath.Join(state, tokenFile)) }
+
+// fleetIDFile is the name of the file in the state folder with the daemon's ID, which identifies its jobs in
+// a job queue.
+const fleetIDFile = "fleet-id"
+
+// fleetPrefix returns the prefix of the Watch field in the jobs of the daemon with the given state folder. It
+// contains a random ID and not the path or the token, because daemons on several machines may have the same
+// path and token.
+func fleetPrefix(state string) (string, error) {
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		return "", problem.Local("state", state, err)
+	}
+	id, err := randomWord(filepath.Join(state, fleetIDFile))
+	if err != nil {
+		return "", problem.Local("state", state, err)
+	}
+	return "daemon " + id[:min(12, len(id))] + " ", nil
+}
+
+// randomWord returns the word in the file. It creates the file with a random word if it is missing.
+func randomWord(path string) (string, error) {
+	word, err := readToken(path)
+	if word != "" || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return word, err
+	}
+	var b [32]byte
+	rand.Read(b[:])
+	word = hex.EncodeToString(b[:])
+	if err == nil { // the file is empty
+		return word, fsys.WriteFile(fsys.OS, path, []byte(word+"\n"), 0o600)
+	}
+	return makeToken(path, word)
+}
+
+func readToken(path string) (string, error) {
+	data, err := fsys.ReadFile(fsys.OS, path, 1<<10)
+	return strings.TrimSpace(string(data)), err
+}
+
+// makeToken creates the file with a token, atomically. If another process has created it meanwhile, makeToken
+// returns the token of that process.
+func makeToken(path, word string) (string, error) {
+	own := path + "-" + word[:16]
+	if err := fsys.WriteFile(fsys.OS, own, []byte(word+"\n"), 0o600); err != nil {
+		return "", err
+	}
+	defer os.Remove(own)
+	err := os.Link(own, path)
+	if errors.Is(err, fs.ErrExist) {
+		return readToken(path)
+	}
+	if err != nil { // the file system has no links
+		return word, os.Rename(own, path)
+	}
+	return word, nil
 }

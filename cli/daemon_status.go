@@ -12,6 +12,7 @@ import (
 
 	"braid/download"
 	"braid/internal/job"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/render"
 	"braid/source"
@@ -136,20 +137,20 @@ func (s *listedStatus) row(digits int) []string {
 	}
 	switch {
 	case s.Status == "complete":
-		far, more = sizeText(size), cmp.Or(s.Braid.Verified, "not verified")
+		far, more = option.SizeText(size), cmp.Or(s.Braid.Verified, "not verified")
 	case size > 0:
-		far = fmt.Sprintf("%d %% of %s", percent(done, size), sizeText(size))
+		far = fmt.Sprintf("%d %% of %s", option.Percent(done, size), option.SizeText(size))
 	}
 	switch s.Status {
 	case "active":
-		more = rateText(speed)
+		more = option.RateText(speed)
 		if s.Braid.Worker != "" {
 			more = strings.TrimSpace(more + " at " + s.Braid.Worker)
 		}
 	case "waiting":
 		more = strings.TrimSuffix("waits "+s.Braid.Waits, "waits ")
 	case "error":
-		more = shorten(strings.Join(slices.DeleteFunc([]string{s.Braid.Message, s.Braid.Hint}, func(t string) bool { return t == "" }), "; "), 160)
+		more = option.Shorten(strings.Join(slices.DeleteFunc([]string{s.Braid.Message, s.Braid.Hint}, func(t string) bool { return t == "" }), "; "), 160)
 	}
 	if s.Braid.Watch != "" {
 		more = strings.TrimSuffix("watch "+s.Braid.Watch+": "+more, ": ")

@@ -10,6 +10,7 @@ import (
 
 	"braid/antenna/feed"
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/render"
 	"braid/source"
@@ -138,11 +139,11 @@ func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ende
 	why := ""
 	switch {
 	case t.lost == 0:
-		why = fmt.Sprintf("%s not to the letter, of %d; tolerant readers repair them", count(t.repaired, "record"), t.total())
+		why = fmt.Sprintf("%s not to the letter, of %d; tolerant readers repair them", option.Count(t.repaired, "record"), t.total())
 	case t.repaired == 0:
-		why = fmt.Sprintf("%s that no reader takes, of %d", count(t.lost, "record"), t.total())
+		why = fmt.Sprintf("%s that no reader takes, of %d", option.Count(t.lost, "record"), t.total())
 	default:
-		why = fmt.Sprintf("%s that no reader takes, and %d that tolerant ones repair, of %d", count(t.lost, "record"),
+		why = fmt.Sprintf("%s that no reader takes, and %d that tolerant ones repair, of %d", option.Count(t.lost, "record"),
 			t.repaired, t.total())
 	}
 	return &problem.Problem{Kind: download.Protocol, What: "check", Where: name, Why: why}
@@ -177,7 +178,7 @@ func checkedLine(o *opened, in feed.Input, t *feedTally) string {
 	if in.Gzip {
 		s += ", gzip"
 	}
-	s += fmt.Sprintf(": %s to the letter", count(t.kept, "record"))
+	s += fmt.Sprintf(": %s to the letter", option.Count(t.kept, "record"))
 	if t.repaired > 0 {
 		s += fmt.Sprintf(", %d repaired", t.repaired)
 	}
@@ -185,7 +186,7 @@ func checkedLine(o *opened, in feed.Input, t *feedTally) string {
 		s += fmt.Sprintf(", %d lost", t.lost)
 	}
 	if t.notes > 0 {
-		s += "; " + count(t.notes, "note")
+		s += "; " + option.Count(t.notes, "note")
 	}
 	return s
 }

@@ -19,6 +19,7 @@ import (
 	"braid/antenna/formats"
 	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/source"
 )
@@ -60,7 +61,7 @@ func (v *feedConvert) run(ctx context.Context, words []string) error {
 	}
 	if n := c.lost + c.unwritable; n > 0 && err == nil {
 		fmt.Fprintln(v.err, source.Escape(fmt.Sprintf("%s: %s left out: %d could not be read, %d cannot be written as %s",
-			o.name, count(n, "record"), c.lost, c.unwritable, v.To.Word)))
+			o.name, option.Count(n, "record"), c.lost, c.unwritable, v.To.Word)))
 	}
 	return err
 }

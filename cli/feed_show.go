@@ -128,7 +128,7 @@ func (v *feedShow) run(ctx context.Context, words []string) error {
 		return outputFailure(err)
 	}
 	if lost > 0 {
-		fmt.Fprintln(v.err, source.Escape(fmt.Sprintf("%s: %s left out (braid feed check tells why)", o.name, count(lost, "record"))))
+		fmt.Fprintln(v.err, source.Escape(fmt.Sprintf("%s: %s left out (braid feed check tells why)", o.name, option.Count(lost, "record"))))
 	}
 	if ended != nil {
 		return v.failure(ctx, o.name, ended)
@@ -161,7 +161,7 @@ func recordLine(r *feed.Record) string {
 		modified = r.LastModified.String()
 	}
 	if r.Size > 0 {
-		size = sizeText(r.Size)
+		size = option.SizeText(r.Size)
 	}
 	return strings.TrimRight(fmt.Sprintf("%-23s  %8s  %s  %s", modified, size, r.URL, r.Title), " ")
 }

@@ -8,6 +8,7 @@ import (
 
 	"braid/fleet"
 	"braid/internal/job"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/render"
 )
@@ -64,7 +65,7 @@ func (g *getCommand) enqueue(ctx context.Context, words []string) error {
 	}
 	if !g.Quiet {
 		n := counts[fleet.Fresh] + counts[fleet.Again] + counts[fleet.Later]
-		g.screen.Say("%s queued; %s known already", count(n, "file"), grouped(counts[fleet.Duplicate]))
+		g.screen.Say("%s queued; %s known already", option.Count(n, "file"), option.Grouped(counts[fleet.Duplicate]))
 	}
 	return nil
 }

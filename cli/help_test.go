@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"braid/internal/option"
 )
 
 // TestHelp: help is what was asked for, so it goes to standard output with exit code 0, whatever else stands in
@@ -189,8 +191,8 @@ func TestMisuse(t *testing.T) {
 func TestMisuseInEnvironment(t *testing.T) {
 	for variable, want := range map[string]string{
 		"BRAID_QUIET=maybe":                        "usage BRAID_QUIET: the value is not true or false (braid get --help)",
-		"BRAID_LIMIT_RATE=2MB":                     "usage BRAID_LIMIT_RATE: " + errSize.Error() + " (braid get --help)",
-		"BRAID_TIMEOUT=a\nb":                       "usage BRAID_TIMEOUT: " + errTime.Error() + " (braid get --help)",
+		"BRAID_LIMIT_RATE=2MB":                     "usage BRAID_LIMIT_RATE: " + option.ErrSize.Error() + " (braid get --help)",
+		"BRAID_TIMEOUT=a\nb":                       "usage BRAID_TIMEOUT: " + option.ErrTime.Error() + " (braid get --help)",
 		"BRAID_MAX_CONCURRENT_DOWNLOADS=\"all\" x": "usage BRAID_MAX_CONCURRENT_DOWNLOADS: write auto, or a number from 1 to 1000 (braid get --help)",
 		"BRAID_OUT=":                               "usage BRAID_OUT: the value is empty (unset it, or give it one)",
 		"BRAID_SHA256=":                            "usage BRAID_SHA256: the value is empty (unset it, or give it one)",

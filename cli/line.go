@@ -184,7 +184,7 @@ func unknownCommand(c option.Command, word string) *problem.Problem {
 	}
 	if isTop && job.LooksLikeHost(word) {
 		hint = "braid https://" + job.MaskWord(word) + "?"
-	} else if name := nearestWord(word, c.Names()); name != "" {
+	} else if name := option.Nearest(word, c.Names()); name != "" {
 		hint = "did you mean " + name + "?"
 	}
 	return problem.Misuse(where, "no such command", hint)
@@ -223,7 +223,7 @@ func explainFlag(err error, c option.Command) *problem.Problem {
 				}
 			}
 		}
-		if name := nearestWord(strings.TrimLeft(e.Flag, "-"), names); name != "" && strings.HasPrefix(e.Flag, "--") {
+		if name := option.Nearest(strings.TrimLeft(e.Flag, "-"), names); name != "" && strings.HasPrefix(e.Flag, "--") {
 			hint = "did you mean --" + name + "?"
 		}
 	}

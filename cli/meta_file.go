@@ -174,11 +174,11 @@ func signatureBeside(path string) ([]metalink.Signature, error) {
 }
 
 func contents(f metalink.File) string {
-	parts := []string{sizeText(f.Size)}
+	parts := []string{option.SizeText(f.Size)}
 	if p := f.BestPieces(); !p.IsZero() {
-		parts = append(parts, fmt.Sprintf("%s of %s", count(p.Count(), "piece"), sizeText(p.Length())))
+		parts = append(parts, fmt.Sprintf("%s of %s", option.Count(p.Count(), "piece"), option.SizeText(p.Length())))
 	}
-	parts = append(parts, count(len(f.Mirrors), "mirror"))
+	parts = append(parts, option.Count(len(f.Mirrors), "mirror"))
 	if len(f.Signatures) > 0 {
 		parts = append(parts, "signature")
 	}

@@ -10,9 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/job"
+	"braid/internal/option"
 	"braid/internal/partfile"
 	"braid/internal/problem"
 	"braid/internal/render"
@@ -61,7 +65,7 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 		rows = append(rows, partRow(now, l))
 	}
 	for _, a := range aside {
-		rows = append(rows, []string{filepath.Base(a.Path), sizeText(a.Size), ago(a.Changed, now),
+		rows = append(rows, []string{filepath.Base(a.Path), option.SizeText(a.Size), ago(a.Changed, now),
 			"set aside: damaged, or of another version"})
 	}
 	rows = append(rows, uploadRows(uploads)...)
@@ -73,7 +77,7 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 
 // nearestBelow returns a hint for a word that may be a misspelt command.
 func nearestBelow(group, word string) string {
-	if name := nearestWord(word, []string{"list", "resume", "remove"}); name != "" {
+	if name := option.Nearest(word, []string{"list", "resume", "remove"}); name != "" {
 		return "did you mean braid " + group + " " + name + "?"
 	}
 	return ""
@@ -81,9 +85,9 @@ func nearestBelow(group, word string) string {
 
 func partRow(now time.Time, l partfile.Left) []string {
 	here, size := l.Have.Len(), render.SizeOfLeft(l)
-	done := sizeText(here)
+	done := option.SizeText(here)
 	if size >= 0 {
-		done = fmt.Sprintf("%s of %s (%d %%)", sizeText(here), sizeText(size), percent(here, size))
+		done = fmt.Sprintf("%s of %s (%d %%)", option.SizeText(here), option.SizeText(size), option.Percent(here, size))
 	}
 	state := "to be resumed"
 	switch {
@@ -250,4 +254,98 @@ func partFailure(what, word string, err error) *problem.Problem {
 		f.Why, f.Hint = useText(true, use.PID), "that one ends in good order with Ctrl-C"
 	}
 	return f
+}
+
+// uploadEvent is an upload into an object store that is not complete.
+type uploadEvent struct {
+	render.Head
+	Path   string    `json:"path"`          // that the object would have
+	URL    string    `json:"url,omitempty"` // without secrets; if a journal is here
+	Upload string    `json:"upload"`        // its id at the store
+	Here   *int64    `json:"here,omitempty"`
+	Began  time.Time `json:"began"`
+	InUse  bool      `json:"in_use,omitempty"` // a process of this machine works at it
+	PID    int       `json:"pid,omitempty"`    // of that process
+}
+
+// uploads returns the unfinished uploads that this user began on this machine or, if word is a URL of an
+// object store, those below it.
+func (v *partsList) uploads(ctx context.Context, word string) ([]objectstore.Left, error) {
+	if word == "" {
+		folder := job.StateFolder()
+		if folder == "" {
+			return nil, nil
+		}
+		return objectstore.Journaled(filepath.Join(folder, "uploads"))
+	}
+	s, err := objectstore.Open(word, job.StoreOptions(agent(), 0, func(string) {}))
+	if err != nil {
+		return nil, err
+	}
+	return s.Left(ctx)
+}
+
+// place lists the uploads below a URL of an object store.
+func (v *partsList) place(ctx context.Context, word string) error {
+	left, err := v.uploads(ctx, word)
+	if err != nil {
+		return withoutKept(downloadProblem(ctx, err))
+	}
+	if v.JSON {
+		lines := render.NewJSONWriter(v.out)
+		writeUploads(lines, left)
+		return outputFailure(lines.Err())
+	}
+	if len(left) == 0 {
+		fmt.Fprintln(v.err, source.Escape(word+": no upload is unfinished there"))
+	}
+	return printLines(v.out, render.Columns(uploadRows(left)))
+}
+
+func withoutKept(f *problem.Problem) *problem.Problem {
+	f.Kept = ""
+	return f
+}
+
+func writeUploads(to *render.JSONWriter, left []objectstore.Left) {
+	for _, l := range left {
+		to.Write(uploadEvent{render.NewHead(time.Now(), "upload"), l.Path(), l.URL, l.Upload, render.SizeOf(l.Size),
+			l.Began.UTC().Truncate(time.Second), l.InUse, l.PID})
+	}
+}
+
+func uploadRows(left []objectstore.Left) (rows [][]string) {
+	now := time.Now()
+	for _, l := range left {
+		done, state := "", "uploaded by another"
+		if l.Size >= 0 {
+			done, state = option.SizeText(l.Size), cmp.Or(useText(l.InUse, l.PID), "to be resumed")
+		}
+		rows = append(rows, []string{l.Path(), done, ago(l.Began, now), state, l.URL})
+	}
+	return rows
+}
+
+// removeUploads aborts the uploads of an object or, if word ends with a slash, all uploads below it.
+func removeUploads(ctx context.Context, word string, told io.Writer, lines *render.JSONWriter) error {
+	cut := strings.LastIndexByte(word, '/') + 1
+	s, err := objectstore.Open(word[:cut], job.StoreOptions(agent(), 0, func(string) {}))
+	if err != nil {
+		return err
+	}
+	gone, err := s.Sweep(ctx, word[cut:])
+	for _, l := range gone {
+		if lines != nil {
+			lines.Write(removedEvent{render.NewHead(time.Now(), "removed"), l.Path()})
+		} else {
+			fmt.Fprintln(told, source.Escape("removed what was uploaded to "+l.Path()))
+		}
+	}
+	if err == nil && len(gone) == 0 {
+		return &problem.Problem{
+			Kind: download.Local, What: "remove", Where: word, Why: "no upload is unfinished there",
+			Hint: "braid parts list s3://BUCKET/ shows what there is",
+		}
+	}
+	return err
 }

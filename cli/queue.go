@@ -69,7 +69,7 @@ func (c *queueCommand) run(ctx context.Context, words []string) (err error) {
 func (c *queueCommand) check(verb string, rest []string) error {
 	if !slices.Contains(queueVerbs, verb) {
 		hint := "there are " + strings.Join(queueVerbs, ", ")
-		if near := nearestWord(verb, queueVerbs); near != "" {
+		if near := option.Nearest(verb, queueVerbs); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return problem.Misuse("queue "+job.MaskWord(verb), "no such command", hint)
@@ -147,7 +147,7 @@ func (c *queueCommand) write(v any) error {
 
 // jobLine formats a job as a line, with details that depend on its state.
 func jobLine(r *fleet.Record) string {
-	line := fmt.Sprintf("%-7s  %s", r.State, shorten(r.Job.Name, 200))
+	line := fmt.Sprintf("%-7s  %s", r.State, option.Shorten(r.Job.Name, 200))
 	if r.Job.Priority != fleet.Normal {
 		line += "  " + r.Job.Priority.String() + " priority"
 	}
@@ -158,7 +158,7 @@ func jobLine(r *fleet.Record) string {
 			line += ", " + progressText(r.Progress)
 		}
 	case r.State == fleet.Done && r.Good != nil:
-		line += fmt.Sprintf("  %s, %s", sizeText(r.Good.Size), cmp.Or(r.Good.Proof, "unverified"))
+		line += fmt.Sprintf("  %s, %s", option.SizeText(r.Good.Size), cmp.Or(r.Good.Proof, "unverified"))
 	case r.State == fleet.Waiting:
 		line += "  until " + option.Stamp(r.Next)
 	case r.State == fleet.Queued && r.Place.Host != "":
@@ -172,11 +172,11 @@ func jobLine(r *fleet.Record) string {
 
 func progressText(p fleet.Progress) string {
 	if p.Size <= 0 {
-		return sizeText(p.Done)
+		return option.SizeText(p.Done)
 	}
-	line := fmt.Sprintf("%s of %s, %s/s", sizeText(p.Done), sizeText(p.Size), sizeText(p.Speed))
+	line := fmt.Sprintf("%s of %s, %s/s", option.SizeText(p.Done), option.SizeText(p.Size), option.SizeText(p.Speed))
 	if p.Sources > 0 {
-		line += " from " + count(p.Sources, "source")
+		line += " from " + option.Count(p.Sources, "source")
 	}
 	return line
 }
@@ -204,15 +204,15 @@ func (c *queueCommand) status(ctx context.Context) error {
 
 func statusLines(s *fleet.Status) (lines []string) {
 	for _, state := range queueStates {
-		lines = append(lines, fmt.Sprintf("%-7s  %s", state, grouped(s.Jobs[state])))
+		lines = append(lines, fmt.Sprintf("%-7s  %s", state, option.Grouped(s.Jobs[state])))
 	}
 	for _, p := range []fleet.Priority{fleet.High, fleet.Low} {
 		if n := s.Queued[p.String()]; n > 0 {
-			lines[0] += fmt.Sprintf(", %s of %s priority", grouped(n), p)
+			lines[0] += fmt.Sprintf(", %s of %s priority", option.Grouped(n), p)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Workers)) {
-		line := name + "  " + count(s.Workers[name], "job")
+		line := name + "  " + option.Count(s.Workers[name], "job")
 		if slices.Contains(s.Silent, name) {
 			line += ", does not answer"
 		}
@@ -222,10 +222,10 @@ func statusLines(s *fleet.Status) (lines []string) {
 		lines = append(lines, jobLine(&s.Running[i])+", for "+option.TimeText(s.Now.Sub(s.Running[i].Since).Round(time.Second)))
 	}
 	if len(s.Running) > 0 {
-		lines = append(lines, fmt.Sprintf("all together  %s of %s, %s/s", sizeText(s.Done), sizeText(s.Size), sizeText(s.Speed)))
+		lines = append(lines, fmt.Sprintf("all together  %s of %s, %s/s", option.SizeText(s.Done), option.SizeText(s.Size), option.SizeText(s.Speed)))
 	}
 	if n := s.Jobs[fleet.Newer]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%-7s  %s, written by a newer braid: this one leaves them alone and does not know how they stand", fleet.Newer, grouped(n)))
+		lines = append(lines, fmt.Sprintf("%-7s  %s, written by a newer braid: this one leaves them alone and does not know how they stand", fleet.Newer, option.Grouped(n)))
 	}
 	if !s.Lost.IsZero() {
 		lines = append(lines, "its server came back empty at "+option.Stamp(s.Lost)+": jobs of before that were not done are lost; braid watch forget NAME CONFIG, or braid get --queue, reports them again")

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"braid/internal/option"
 )
 
 // A signalError is the cause of a context that ended because of a signal.
@@ -46,7 +48,7 @@ func endedBySignal(ctx context.Context) bool { return signalOf(ctx) != nil }
 // A timeUpError is the cause of a context that ended because of --max-time.
 type timeUpError struct{ limit time.Duration }
 
-func (e *timeUpError) Error() string { return "not done within " + timeText(e.limit) }
+func (e *timeUpError) Error() string { return "not done within " + option.TimeText(e.limit) }
 
 // Is makes the error match context.Canceled.
 func (e *timeUpError) Is(target error) bool { return target == context.Canceled }

@@ -38,20 +38,3 @@ func (v *parallel) Set(s string) error {
 }
 
 func (v *parallel) String() string { return strconv.Itoa(int(*v)) }
-
-// Formatting and parsing of quantities, under names that read well in this package.
-var (
-	sizeText = option.SizeText
-	rateText = option.RateText
-	timeText = option.TimeText
-	percent  = option.Percent
-	count    = option.Count
-	shorten  = option.Shorten
-	grouped  = option.Grouped
-
-	errSize = option.ErrSize
-	errTime = option.ErrTime
-)
-
-// nearestWord returns the most similar word, or "".
-var nearestWord = option.Nearest

@@ -152,7 +152,7 @@ var watchVerbs = []string{"status", "check", "run", "forget"}
 
 // misspelt returns an error for a word that is not a file and is similar to a command.
 func misspelt(word string) error {
-	near := nearestWord(word, watchVerbs)
+	near := option.Nearest(word, watchVerbs)
 	if _, err := os.Lstat(word); near == "" || err == nil {
 		return nil
 	}

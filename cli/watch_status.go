@@ -12,6 +12,7 @@ import (
 
 	"braid/antenna"
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/render"
 	"braid/internal/watch"
@@ -98,11 +99,11 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 		state := "ok"
 		switch {
 		case f.Err != "":
-			state = fmt.Sprintf("failed %s: %s", count(f.Failures, "time"), f.Err)
+			state = fmt.Sprintf("failed %s: %s", option.Count(f.Failures, "time"), f.Err)
 		case f.Polled.IsZero():
 			state = "not asked yet"
 		}
-		today, name := fmt.Sprintf("%d, %s", f.Updates, sizeText(f.Bytes)), f.Name
+		today, name := fmt.Sprintf("%d, %s", f.Updates, option.SizeText(f.Bytes)), f.Name
 		if f.Kind == antenna.Page { // a page may have the name of a feed
 			name += " (itself)"
 		}
@@ -121,7 +122,7 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 			next = until(w.Next, now)
 		}
 		if w.Last.Size > 0 {
-			size = sizeText(w.Last.Size)
+			size = option.SizeText(w.Last.Size)
 		}
 		rows = append(rows, []string{w.Name, ago(w.Last.At, now), ago(w.Last.ModTime, now), next, size,
 			watchState(&w, urls[w.Name] > 1)})
@@ -142,7 +143,7 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 	case w.Pending && w.Queued != "":
 		return about + w.Queued
 	case w.Pending && w.Err != "":
-		return fmt.Sprintf("%sfailed %s: %s", about, count(w.Try, "time"), w.Err)
+		return fmt.Sprintf("%sfailed %s: %s", about, option.Count(w.Try, "time"), w.Err)
 	case w.Pending:
 		return about + "waits: " + w.Words
 	case w.Last.Declined:
@@ -180,7 +181,7 @@ func ago(t, now time.Time) string {
 	case d < time.Second:
 		return "just now"
 	default:
-		return timeText(d.Round(time.Second)) + " ago"
+		return option.TimeText(d.Round(time.Second)) + " ago"
 	}
 }
 
@@ -192,7 +193,7 @@ func until(t, now time.Time) string {
 	case d < time.Second:
 		return "now"
 	default:
-		return "in " + timeText(d.Round(time.Second))
+		return "in " + option.TimeText(d.Round(time.Second))
 	}
 }
 
@@ -271,4 +272,35 @@ func whenKnown(t time.Time) *time.Time {
 	}
 	t = t.UTC().Truncate(time.Second)
 	return &t
+}
+
+// runCheck reports the faults of a configuration: the errors that a start or a reload would find, and
+// settings without effect. It sends no request and changes nothing.
+func (v *watchCommand) runCheck(ctx context.Context, words []string) error {
+	c, err := v.load(words, toWatch)
+	if err != nil {
+		return err
+	}
+	if err := watch.Check(c); err != nil {
+		return err
+	}
+	where := c.File
+	if where == "" {
+		where = "watch"
+	}
+	hide := c.Hider()
+	warnings, found := c.Warnings(), "nothing wrong"
+	for _, w := range c.Watches {
+		if w.Priority != "" {
+			warnings = append(warnings, "watch."+w.Name+".priority: is that of jobs in a queue: braid watch refuses it without --queue")
+		}
+	}
+	for _, text := range warnings {
+		fmt.Fprintln(v.err, source.Escape(hide.Replace("braid: warning "+where+": "+text)))
+	}
+	if n := len(warnings); n > 0 {
+		found = option.Count(n, "warning")
+	}
+	_, err = fmt.Fprintln(v.out, source.Escape(where+": "+c.Summary()+", "+found))
+	return outputFailure(err)
 }
