@@ -175,10 +175,10 @@ var houses = map[string]house{
 
 	"cli": {imports: []string{
 		"agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "daemon", "daemon/queue", "download",
-		"download/state", "fleet", "fleet/jetstream", "internal/agents/aria2c", "internal/feedtext", "internal/fsys",
-		"internal/hint", "internal/hook", "internal/job", "internal/listen", "internal/option", "internal/partfile",
-		"internal/problem", "internal/render", "internal/service", "internal/stream", "internal/watch", "internal/worker",
-		"metalink", "metalink/metainfo", "objectstore", "serve", "source", "source/httpsource", "verify", "verify/openpgp",
+		"fleet", "fleet/jetstream", "internal/agents/aria2c", "internal/feedtext", "internal/fsys", "internal/hint",
+		"internal/hook", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
+		"internal/render", "internal/service", "internal/stream", "internal/watch", "internal/worker", "metalink",
+		"metalink/metainfo", "objectstore", "serve", "source", "source/httpsource", "verify", "verify/openpgp",
 		"github.com/urfave/cli/v2", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

@@ -35,7 +35,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 		return problem.Misuse("probe", "one URL is needed", "braid probe --help")
 	}
 	p.Sites = job.NewSites(configurationOf(ctx))
-	req, err := p.request(words[0])
+	req, err := p.ProbeRequest(words[0], !p.NoLookup)
 	if err != nil {
 		return err
 	}
@@ -82,26 +82,4 @@ func contradiction(r download.Request, err error) error {
 		Kind: download.Mismatch, What: "probe", Where: source.Mask(r.URL), Why: err.Error(),
 		Hint: "the server has another file than the one that was asked for",
 	}
-}
-
-func (p *probeCommand) request(word string) (r download.Request, err error) {
-	u, err := job.ParseURL(word)
-	if f, ok := err.(*problem.Problem); ok && download.IsDocument(word) {
-		f.Hint = "braid get --dry-run tells of a document and its places"
-	}
-	if err != nil {
-		return r, err
-	}
-	if r.User, err = p.UserFor(u); err != nil {
-		return r, err
-	}
-	r.Lookup = !p.NoLookup
-	if err = p.AddEvidence(&r, &job.Anchors{}); err == nil {
-		r.Claims, err = job.ClaimsOfURL(word, r.Claims, true)
-	}
-	u.User = nil
-	if r.URL = u; err == nil {
-		err = p.Sites.Apply(&r, u, true, nil)
-	}
-	return r, err
 }

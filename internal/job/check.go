@@ -1,0 +1,234 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"braid/download"
+	"braid/download/state"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/objectstore"
+	"braid/source"
+)
+
+// A Check is the check of files on disk and of objects, as it was asked for. Its options are set before Prepare.
+type Check struct {
+	HTTP
+	Anchors
+	From           string // the URL of the file or of its folder, or a document
+	Require        option.ChoiceValue
+	AllowLessProof bool
+	NoLookup       bool
+	IgnoreMissing  bool
+	Timeout        option.TimeValue
+	LimitRate      option.RatesValue
+
+	Agent    string             `option:"-"`
+	Sums     *Sums              `option:"-"` // nil before Prepare
+	Document *download.Document `option:"-"` // of From; may be nil
+	Notes    StoreNotes         `option:"-"`
+
+	common download.Request // the part of a request that is common to all files
+}
+
+// NewClient returns the client of the check. The tokens are for forges, by host.
+func (c *Check) NewClient(tokens map[string]string) (*download.Client, error) {
+	hc, err := c.HTTP.Client(append(c.Signature, c.From, c.Checksums)...)
+	hc.HeaderTimeout = time.Duration(c.Timeout)
+	client := &download.Client{HTTP: hc, ForgeTokens: tokens, Timeout: time.Duration(c.Timeout),
+		State: &state.Store{Dir: StateFolder(), PinsOnly: true}, JournalKey: JournalKey()}
+	AdoptState(client.State, client.State.Dir) // after an error nothing is known
+	client.Limit = c.Sites.Limits.Of(c.LimitRate)
+	return client, err
+}
+
+// Prepare reads what all files have in common: options, keys, the list of digests and the document.
+func (c *Check) Prepare(ctx context.Context, client *download.Client) (err error) {
+	c.common = download.Request{
+		Require: c.Sites.Demand(c.Require.Word, &c.Anchors).Require, LessProof: c.AllowLessProof, Lookup: !c.NoLookup,
+	}
+	if c.Require.Word == "" && !c.Anchors.Given() {
+		c.common.Require = download.RequireDigest
+	}
+	if err := c.AddEvidence(&c.common, &c.Anchors); err != nil {
+		return err
+	}
+	if err := RequireKeys(&c.common); err != nil {
+		return err
+	}
+	if c.Sums, err = ReadSums(ctx, client, &c.HTTP, &c.Anchors, c.common, []string{c.From}); err != nil {
+		return err
+	}
+	return c.readDocument(ctx, client)
+}
+
+// readDocument reads the Metalink document of --from. A --from that is the URL of a file or a folder is left
+// alone.
+func (c *Check) readDocument(ctx context.Context, client *download.Client) (err error) {
+	if c.From == "" {
+		return nil
+	}
+	if !IsURL(c.From) {
+		if _, err := os.Stat(c.From); err != nil && LooksLikeHost(c.From) && !download.IsDocument(c.From) {
+			_, err := ParseWebURL(c.From) // it lacks https://
+			return err
+		}
+		if c.Document, err = OpenDocument(c.From); err == nil {
+			client.Renew(ctx, c.Document, nil)
+		}
+		return err
+	}
+	r, err := c.asking(c.common, "")
+	if err == nil && download.IsDocument(r.URL.Path) {
+		c.common.User = r.User
+		c.Document, err = client.Document(ctx, r)
+	}
+	return err
+}
+
+// FromOneFile reports whether --from is the URL of a single file, not of a folder or a document.
+func (c *Check) FromOneFile() bool {
+	u, err := ParseWebURL(c.From)
+	return c.From != "" && err == nil && !strings.HasSuffix(u.Path, "/") && !download.IsDocument(u.Path)
+}
+
+// asking returns r with the URL of --from. If that is the URL of a folder, name is added to it.
+func (c *Check) asking(r download.Request, name string) (download.Request, error) {
+	u, err := ParseWebURL(c.From)
+	if err != nil {
+		return r, err
+	}
+	if r.User, err = c.UserFor(u); err != nil {
+		return r, err
+	}
+	claims, err := ClaimsOfURL(c.From, r.Claims, true)
+	if err == nil && len(claims) > len(r.Claims) && strings.HasSuffix(u.Path, "/") {
+		err = problem.Misuse("--from", "a digest of one file, and the URL is that of a folder", "--sha256 HEX, or --checksums LIST")
+	}
+	if err != nil {
+		return r, err
+	}
+	u.User, r.Claims = nil, claims
+	if strings.HasSuffix(u.Path, "/") && name != "" {
+		u = u.JoinPath(url.PathEscape(name))
+	}
+	r.URL = u
+	return r, nil
+}
+
+// Request returns the request for the verification of a file.
+func (c *Check) Request(file string) (r download.Request, err error) {
+	r = c.common
+	if r.Dir, r.Name = filepath.Dir(file), filepath.Base(file); objectstore.IsURL(file) {
+		o := StoreOptions(c.Agent, time.Duration(c.Timeout), c.Notes.Add)
+		if r.Store, r.Name, err = ObjectAt(file, o); err != nil {
+			return r, err
+		}
+	}
+	switch {
+	case c.Document != nil:
+		f, err := c.Document.FileAt(file)
+		if err != nil {
+			return r, err
+		}
+		if r, err = c.Document.Describe(f, r); err != nil {
+			return r, err
+		}
+	case c.From != "":
+		if r, err = c.asking(r, r.Name); err != nil {
+			return r, err
+		}
+	}
+	if err := c.Sums.Vouch(&r); err != nil {
+		return r, err
+	}
+	named, err := c.signaturesOf(&r, file)
+	r.Signatures = append(named, r.Signatures...)
+	return r, err
+}
+
+// signaturesOf returns the signatures of the file that the user names. With a list, the named signatures are
+// those of the list. If the user names a key and no signature, the signature is beside the file.
+func (c *Check) signaturesOf(r *download.Request, file string) ([]download.Signature, error) {
+	switch {
+	case c.Sums.List != nil || c.From != "" && c.Document == nil:
+		return c.Sums.OfFile(r.URL)
+	case r.Store != nil:
+		return c.SignaturesBeside(r.Name, nil)
+	case c.From != "":
+		return c.SignaturesBeside(file, nil)
+	}
+	return c.SignaturesBeside(file, r.Anchors.Besides())
+}
+
+// Listed returns the files that the list names, in the order of the list, each once, as sha256sum -c does. A
+// file that is not below the current folder is an error.
+func (c *Check) Listed() (paths []string, err error) {
+	missing, seen := 0, map[string]bool{}
+	for e, wrong := range c.Sums.List.Lines() {
+		path := filepath.Clean(filepath.FromSlash(e.Name))
+		switch {
+		case e.Name == "" && wrong != nil:
+			return nil, &problem.Problem{
+				Kind: download.Protocol, What: "verify", Where: c.Sums.List.Name, Why: wrong.Error(),
+				Hint: "name the files to check",
+			}
+		case e.Name == "" || e.Name == "-":
+			continue
+		case !filepath.IsLocal(path):
+			return nil, &problem.Problem{
+				Kind: download.Protocol, What: "verify", Where: c.Sums.List.Name,
+				Why:  fmt.Sprintf("line %d names %s, which is not below this folder", e.Line, source.Escape(e.Name)),
+				Hint: "name the files to check",
+			}
+		case seen[path]:
+			continue
+		}
+		seen[path] = true
+		if _, err := os.Lstat(path); c.IgnoreMissing && os.IsNotExist(err) {
+			missing++
+			continue
+		}
+		paths = append(paths, path)
+	}
+	if len(paths) > 0 {
+		return paths, nil
+	}
+	why := "it names no file"
+	if missing > 0 {
+		why = fmt.Sprintf("none of its %d files is here", missing)
+	}
+	return nil, &problem.Problem{
+		Kind: download.NoEvidence, What: "verify", Where: c.Sums.List.Name, Why: why,
+		Hint: "name the files to check",
+	}
+}
+
+// ProbeRequest returns the request for what a server says about a URL. With lookup, digests are looked for elsewhere.
+func (h *HTTP) ProbeRequest(word string, lookup bool) (r download.Request, err error) {
+	u, err := ParseURL(word)
+	if f, ok := err.(*problem.Problem); ok && download.IsDocument(word) {
+		f.Hint = "braid get --dry-run tells of a document and its places"
+	}
+	if err != nil {
+		return r, err
+	}
+	if r.User, err = h.UserFor(u); err != nil {
+		return r, err
+	}
+	r.Lookup = lookup
+	if err = h.AddEvidence(&r, &Anchors{}); err == nil {
+		r.Claims, err = ClaimsOfURL(word, r.Claims, true)
+	}
+	u.User = nil
+	if r.URL = u; err == nil {
+		err = h.Sites.Apply(&r, u, true, nil)
+	}
+	return r, err
+}
