@@ -157,7 +157,7 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case singleSource:
 		return g.trySingle(s), nil
 	case standIn:
-		return g.standIn(ctx), nil
+		return g.standIn(ctx, s), nil
 	case withoutPieces:
 		return g.rejectPieces(s), nil
 	case askPeers:

@@ -12,6 +12,7 @@ import (
 	"braid/byterange"
 	"braid/scheduler"
 	"braid/source"
+	"braid/verify"
 )
 
 // sources are the sources of a session and their state. They belong to the session's loop.
@@ -64,6 +65,13 @@ type past struct {
 // has reports whether a source has this URL.
 func (x *sources) has(u *url.URL) bool {
 	return slices.ContainsFunc(x.all, func(o *origin) bool { return o.url.String() == u.String() })
+}
+
+// contradicts reports whether the answer of the source with this URL had another digest than the known one.
+func (x *sources) contradicts(u *url.URL) bool {
+	return slices.ContainsFunc(x.all, func(o *origin) bool {
+		return o.other && o.url.String() == u.String() && is[*verify.ConflictError](o.err)
+	})
 }
 
 // first returns the asked server, or nil.
