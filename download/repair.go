@@ -65,7 +65,8 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 }
 
 // askPlaces asks the server for places to compare with, if it was not asked in this run, as all of the file was here. It
-// reports whether the server stated another digest than one of an earlier run, which yields to it.
+// reports whether the download goes on otherwise: the server stated another digest than one of an earlier run, which
+// yields to it, or a larger size for the same digest.
 func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
@@ -83,9 +84,14 @@ func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err err
 		s.hear(x.resolution)
 		return true, nil
 	case verify.Agree(s.firm(), claims) == nil:
+		st, same := x.statement(), verify.Strong(common(s.firm(), claims))
 		s.file = x.file
 		s.addMirrors()
 		s.hear(x.resolution)
+		if same && s.carried.fetches == 0 && st.sizeBy == byServer && s.sizeBy <= byServer && st.size > s.size {
+			s.learnSize(st.size, st.sizeBy, st.at) // what an earlier run left may be the beginning
+			return true, nil
+		}
 		return false, g.part.Begin(s.identity())
 	case s.mayAnnounce(x.answer.Hops, claims):
 		return false, &otherNowError{errOtherNow, claims}
