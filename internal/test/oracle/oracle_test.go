@@ -238,3 +238,25 @@ func TestTurn(t *testing.T) {
 		}
 	}
 }
+
+// TestTiedLate_RuleS18: bytes are fetched again if nothing tied an answer to them before HEAD was asked.
+func TestTiedLate_RuleS18(t *testing.T) {
+	whole := good().Commands[0].Answers[0]
+	whole.Digest = ""
+	refused, head := whole, whole
+	refused.Sent, head.Sent = 0, 0
+	head.Method, head.Digest = "HEAD", SHA256(right)
+	for _, tt := range []struct {
+		answers []Answer
+		want    int
+	}{{[]Answer{refused, head, whole}, 0}, {[]Answer{head, whole}, 1}} {
+		s := good()
+		s.interrupted()
+		first := &s.Commands[0]
+		first.Digest, first.Answers[0].Digest, first.Answers[0].Tag = "", "", `"1"`
+		s.second(func(c *Command) { c.Answers = tt.answers })
+		if got := Judge(s); len(got) != tt.want {
+			t.Errorf("%d answers: %v", len(tt.answers), got)
+		}
+	}
+}

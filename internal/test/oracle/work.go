@@ -87,6 +87,18 @@ func (j *judge) tiedByServer() bool {
 		slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party == c.Asked && a.Tag != "" && a.Status < 300 })
 }
 
+// tiedLate reports whether an answer to GET with neither a digest nor a tag came before anything that ties the file, which
+// is an answer to HEAD. The answer to GET is not merged with what is here (S18), and what HEAD says comes too late.
+func (j *judge) tiedLate() bool {
+	answer := func(ties bool) int {
+		return slices.IndexFunc(j.c.Answers, func(a Answer) bool {
+			return j.speaks[a.Party] > None && a.Status < 300 && (a.Digest+a.Tag != "") == ties && (ties || a.Method == "GET")
+		})
+	}
+	loose, tie := answer(false), answer(true)
+	return j.c.User == "" && !j.sealed && loose >= 0 && loose < tie && j.c.Answers[tie].Method == "HEAD"
+}
+
 // kept checks P4: bytes of the authority's content that a clean end left must not be thrown away or fetched again.
 func (j *judge) kept() {
 	c := j.c
@@ -104,7 +116,7 @@ func (j *judge) kept() {
 		return
 	}
 	// The bytes belong to another subject, or nothing shows to which one.
-	if j.rightBytes(c.Before.Part) < j.safe || !j.tied() {
+	if j.rightBytes(c.Before.Part) < j.safe || !j.tied() || j.tiedLate() {
 		return
 	}
 	for p := range j.speaks {
