@@ -106,6 +106,9 @@ func (all keyFiles) read(option, path string) error {
 func (all keyFiles) sniff(word string) error {
 	data := []byte(word)
 	if !IsKey(word) {
+		if strings.ContainsRune(word, '\n') || len(word) > longestPath { // it may be a secret
+			return problem.Misuse("--key", "neither the text of a public key nor a path", "")
+		}
 		var err error
 		if data, err = ReadFile("--key", word, mostKeyring); err != nil {
 			return err
@@ -134,6 +137,9 @@ func (all keyFiles) add(kind *verify.SignatureKind, f verify.KeyFile, sniffed bo
 	all[kind] = append(all[kind], f)
 	return nil
 }
+
+// longestPath is the maximum length of a path in the value of --key, in bytes. The text of a secret key is longer.
+const longestPath = 160
 
 // IsKey reports whether a value of --key is the text of a key rather than the path of a file.
 func IsKey(word string) bool {

@@ -45,8 +45,8 @@ func begins(data []byte) bool { return bytes.HasPrefix(data, []byte(untrusted)) 
 // have the same form, and their comments end in "public key" or "secret key".
 func sniffKeys(data []byte) bool {
 	text := bytes.TrimSpace(data)
-	if begins(text) {
-		comment, _, _ := bytes.Cut(text, []byte("\n"))
+	if i := bytes.Index(append([]byte("\n"), text...), []byte("\n"+untrusted)); i >= 0 {
+		comment, _, _ := bytes.Cut(text[i:], []byte("\n"))
 		return bytes.Contains(comment, []byte("minisign")) || !bytes.HasSuffix(bytes.TrimSpace(comment), []byte(" key"))
 	}
 	return len(text) == (keySize+2)/3*4 && !bytes.ContainsAny(text, " \n")

@@ -43,7 +43,12 @@ func sniff(data []byte) bool {
 // kind of signatures only, because the first of the two signatures of minisign is also a good signature of signify.
 // Signify's comment ends in "public key" or "secret key", and that of minisign has its name and ends in the key's id.
 func sniffKeys(data []byte) bool {
-	comment, _, _, _ := split(bytes.TrimSpace(data))
+	text := bytes.TrimSpace(data)
+	i := bytes.Index(append([]byte("\n"), text...), []byte("\n"+untrusted))
+	if i < 0 {
+		return false
+	}
+	comment, _, _, _ := split(text[i:])
 	return !strings.Contains(comment, "minisign") && strings.HasSuffix(comment, " key")
 }
 

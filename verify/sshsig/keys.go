@@ -70,6 +70,11 @@ func parseLine(line string) (k Key, err error) {
 		return k, errors.New("not a public key of SSH, or an allowed signer")
 	case principals == "" && len(options) > 0:
 		return k, errors.New("a key with options, but without principals")
+	case isOption(principals):
+		return k, fmt.Errorf("%s stands where the principals belong", mask.Quote(principals, 100))
+	case !strings.Contains(","+principals, ",!"):
+	case !slices.ContainsFunc(strings.Split(principals, ","), func(p string) bool { return !strings.HasPrefix(p, "!") }):
+		return k, errors.New("its principals match nobody")
 	}
 	if _, isCertificate := public.(*ssh.Certificate); isCertificate {
 		return k, errors.New("a certificate, not a key")
@@ -78,7 +83,13 @@ func parseLine(line string) (k Key, err error) {
 	if principals == "" {
 		k.signer = comment
 	}
+	seen := map[string]bool{}
 	for _, option := range options {
+		name, _, _ := strings.Cut(strings.ToLower(option), "=")
+		if seen[name] {
+			return k, fmt.Errorf("the option %s stands there twice", mask.Quote(name, 100))
+		}
+		seen[name] = true
 		if err := k.limit(option); err != nil {
 			return k, err
 		}
@@ -87,6 +98,17 @@ func parseLine(line string) (k Key, err error) {
 		return k, fmt.Errorf("RSA with %d bits, want %d or more", n, leastRSA)
 	}
 	return k, nil
+}
+
+// isOption reports whether the first field of a line looks like options of an allowed signer, or of a key that may log
+// in (sshd(8), "AUTHORIZED_KEYS FILE FORMAT"). To ssh-keygen it would be a principal, and the options would not count.
+func isOption(principals string) bool {
+	switch first, _, _ := strings.Cut(strings.ToLower(principals), ","); first {
+	case "cert-authority", "restrict", "no-touch-required", "verify-required", "pty", "no-pty", "agent-forwarding",
+		"no-agent-forwarding", "port-forwarding", "no-port-forwarding", "x11-forwarding", "no-x11-forwarding", "user-rc", "no-user-rc":
+		return true
+	}
+	return strings.Contains(principals, "=")
 }
 
 // word returns what stands before the first white space.
