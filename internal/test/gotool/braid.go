@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 )
 
-// Braid returns the path of the command, which must not be changed. It is that of BRAID_TEST_BINARY, which scripts/test
+// Braid returns the path of the command, which must not be changed. It is that of TEST_BRAID, which scripts/test
 // builds once for all packages, or else one that it builds in dir.
 //
 // The results of tests that run the command are not cached across builds of it: the go command sees the path and, by
 // Stat, the time of the file.
 func Braid(dir string) (string, error) {
-	if built := os.Getenv("BRAID_TEST_BINARY"); built != "" {
+	if built := os.Getenv("TEST_BRAID"); built != "" {
 		_, err := os.Stat(built)
 		return built, err
 	}
