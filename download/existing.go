@@ -50,7 +50,8 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 		return done, err
 	}
 	claims := join(g.req.Claims, x.file.Claims)
-	all := join(claims, g.lookBeside(ctx, x, claims))
+	found := g.lookBeside(ctx, x, claims)
+	all := join(claims, found)
 	proven := verify.Strong(all) || g.req.provenByPieces() || g.req.Require == RequireSignature
 	if (proven || g.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
 		proof, err := g.checkThere(ctx, all, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
@@ -58,7 +59,7 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 			return false, own
 		}
 		if err == nil && (proven || c.Is(proof)) && g.req.Require.met(proof) {
-			g.complete(proof, x.answer)
+			g.complete(proof, g.versionOf(x, found))
 			return true, nil
 		}
 	}
@@ -81,12 +82,23 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	return false, g.inTheWay(why)
 }
 
-// lookBeside looks for digests of the file that is there. Where a new one is wanted anyway its own lookup runs beside it.
+// lookBeside looks for digests of the file that is there. Where a new one is wanted anyway its own lookup runs beside
+// it. A list may be older than the server's file, so where only a newer one is wanted, it counts for the version alone
+// that is recorded as the server's.
 func (g *getter) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim) []verify.Claim {
-	if !g.req.Overwrite || g.req.IfNewer {
+	if g.req.IfNewer && g.relation(x) == same || !g.req.IfNewer && !g.req.Overwrite {
 		g.result.Looked, _ = lookUp(ctx, g.http, &g.req, x.answer.Hops, claims) // a contradiction proves nothing
 	}
 	return g.result.Looked.Claims
+}
+
+// versionOf returns the answer whose ETag and date are those of the existing file. A found digest ties it to none,
+// unless the answer is of the recorded version.
+func (g *getter) versionOf(x inquiry, found []verify.Claim) source.Answer {
+	if len(found) > 0 && g.relation(x) != same {
+		return source.Answer{}
+	}
+	return x.answer
 }
 
 // inTheWay is the error of a file that stays as it is.

@@ -48,12 +48,14 @@ func runSearch(ctx context.Context, hc network, s *search.Search) error {
 }
 
 // lookUp looks for digests beside the file before anything else is done. It has the time that the end of a download
-// has.
+// has. What was found for another file may be of an earlier version and keep a file that is no longer the server's, so
+// it does not count.
 func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, claims []verify.Claim) (verify.Finding, error) {
 	s, ok := newSearch(r, hc, hops)
 	if !ok || verify.Strong(claims) {
 		return verify.Finding{}, nil
 	}
+	s.Anew = true
 	if r.Require == RequireNothing {
 		within, cancel := context.WithTimeout(ctx, hc.grace)
 		defer cancel()

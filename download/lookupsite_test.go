@@ -22,6 +22,7 @@ type folderSite struct {
 	mu    sync.Mutex
 	files map[string]string
 	kinds map[string]string // media types
+	tags  map[string]string // ETags
 	asked []string
 	index bool // it lists /pub/
 	other http.HandlerFunc
@@ -29,7 +30,7 @@ type folderSite struct {
 
 // newFolderSite makes a folderSite of pairs of name and content, of which the first is the file that is downloaded.
 func newFolderSite(t *testing.T, pairs ...string) *folderSite {
-	s := &folderSite{files: map[string]string{}, kinds: map[string]string{}, index: true}
+	s := &folderSite{files: map[string]string{}, kinds: map[string]string{}, tags: map[string]string{}, index: true}
 	for i := 0; i < len(pairs); i += 2 {
 		s.files[pairs[i]] = pairs[i+1]
 	}
@@ -53,7 +54,7 @@ func (s *folderSite) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 			content += fmt.Sprintf("<a href=%q>%.10s..&gt;</a>", n, n)
 		}
 	}
-	kind := s.kinds[name]
+	kind, tag := s.kinds[name], s.tags[name]
 	s.mu.Unlock()
 	if !ok && other != nil {
 		other(w, q)
@@ -66,7 +67,17 @@ func (s *folderSite) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if kind != "" {
 		w.Header().Set("Content-Type", kind)
 	}
+	if tag != "" {
+		w.Header().Set("ETag", tag)
+	}
 	http.ServeContent(w, q, "", time.Time{}, strings.NewReader(content))
+}
+
+// put replaces a file and its ETag.
+func (s *folderSite) put(name, content, tag string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[name], s.tags[name] = content, tag
 }
 
 // requests are the names that were asked for, in alphabetical order and without the file.

@@ -1,0 +1,93 @@
+package download_test
+
+import (
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/download/state"
+)
+
+// TestLookupNewer: a list that is older than the server's file keeps no file in place as the newest version, and the ETag
+// of the one is not recorded with the digest of the other.
+func TestLookupNewer_Rules54_77(t *testing.T) {
+	first, second := "the first version", "the other version"
+	line := func(file string) string { return sum256(file) + "  disk.iso\n" }
+	for name, recorded := range map[string]bool{"recorded": true, "not recorded": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newFolderSite(t, "SHA256SUMS", line(first))
+			s.put("disk.iso", first, `"v1"`)
+			r := lookingUp(t, s, "disk.iso")
+			r.client.State, r.req.IfNewer = &state.Store{Dir: t.TempDir()}, recorded
+			if res := r.gets(first); !res.Proof.Verified() {
+				t.Errorf("%v", res.Proof)
+			}
+			r.req.IfNewer = true
+			s.put("disk.iso", second, `"v2"`)
+			for range 2 {
+				if e := r.fails(download.Mismatch); e.Hint != download.HintNoLookup {
+					t.Errorf("%v, hint %q", e, e.Hint)
+				}
+				r.holds(r.path(), first)
+			}
+			s.put("SHA256SUMS", line(second), "")
+			if res := r.gets(second); !res.Proof.Verified() || res.ETag != `"v2"` {
+				t.Errorf("%+v", res)
+			}
+			if res := r.gets(second); !res.NotModified || !res.Proof.Verified() {
+				t.Errorf("%+v", res)
+			}
+		})
+	}
+}
+
+// TestLookupNewerProves: a list proves the version that is recorded as the server's, if a proof is demanded only now.
+func TestLookupNewerProves_Rules54_77(t *testing.T) {
+	file := book()
+	s := newFolderSite(t, "SHA256SUMS", sum256(file)+"  disk.iso\n")
+	s.put("disk.iso", file, `"v1"`)
+	r := lookingUp(t, s, "disk.iso")
+	r.client.State, r.req.IfNewer, r.req.Lookup = &state.Store{Dir: t.TempDir()}, true, false
+	r.gets(file)
+	r.req.Lookup, r.req.Require = true, download.RequireDigest
+	if res := r.gets(file); !res.AlreadyComplete || !res.Proof.Verified() || res.ETag != `"v1"` {
+		t.Errorf("%+v", res)
+	}
+}
+
+// TestLookupKeeps: where the file in place is kept for a list, the list is of now, and not what was found for another
+// file of the run. It says nothing about the ETag of the answer.
+func TestLookupKeeps_Rules3_77(t *testing.T) {
+	first, second := "the first version", "the other version"
+	s := newFolderSite(t, "SHA256SUMS", sum256(first)+"  disk.iso\n")
+	s.put("disk.iso", first, `"v1"`)
+	jobs, results, done := make(chan download.Job), make(chan download.Result, 1), make(chan int)
+	errs := make(chan error, 1)
+	var c download.Client
+	ctx := download.WithLookupGrace(t.Context(), time.Hour)
+	go func() {
+		done <- c.GetEach(ctx, jobs, download.Batch{Ended: func(_ int, _ download.Request, res download.Result, err error) {
+			results <- res
+			errs <- err
+		}})
+	}()
+	r := download.Request{URL: parse(t, s.URL+"/pub/disk.iso"), Dir: t.TempDir(), Lookup: true}
+	get := func() (download.Result, error) {
+		jobs <- download.Job{Request: func() (download.Request, error) { return r, nil }}
+		return <-results, <-errs
+	}
+	if res, err := get(); err != nil || !res.Proof.Verified() || res.ETag != `"v1"` {
+		t.Errorf("%+v, %v", res, err)
+	}
+	s.put("disk.iso", second, `"v2"`)
+	if res, err := get(); err != nil || !res.AlreadyComplete || res.ETag != "" || res.Host != "" {
+		t.Errorf("beside another version: %+v, %v", res, err)
+	}
+	s.put("SHA256SUMS", sum256(second)+"  disk.iso\n", "")
+	if res, err := get(); kindOfError(err) != download.Local {
+		t.Errorf("what is there by now is not the server's: %+v, %v", res, err)
+	}
+	close(jobs)
+	<-done
+}
