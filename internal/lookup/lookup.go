@@ -96,7 +96,7 @@ var (
 		".asc", ".sig", ".sign", ".gpg", ".minisig", ".p7s", ".pem", ".crt", ".cert", ".json", ".jsonl", ".sigstore",
 		".bundle", ".gz", ".xz", ".bz2", ".zst", ".tgz", ".zip", ".tar", ".7z", ".deb", ".rpm", ".apk", ".exe", ".msi",
 		".dmg", ".iso", ".img", ".whl", ".gem", ".jar", ".html", ".htm", ".md", ".rst", ".pdf", ".torrent", ".meta4",
-		".metalink", ".go", ".py", ".sh", ".rb",
+		".metalink", ".go", ".py", ".sh", ".rb", ".old", ".bak", ".orig", ".prev", ".save", "~",
 	}
 )
 

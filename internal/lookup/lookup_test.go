@@ -35,6 +35,8 @@ func TestCandidates(t *testing.T) {
 			""},
 		{"disk.iso SHA256SUMS SHA256SUMS.asc SHA256SUMS.sig checksums.txt.minisig checksums.txt.pem checksums.json",
 			"disk.iso", "SHA256SUMS"},
+		{"disk.iso SHA256SUMS SHA256SUMS.old SHA512SUMS.BAK checksums.txt.orig checksums.txt~ disk.iso.sha256.prev " +
+			"sha256sum.txt.Save", "disk.iso", "SHA256SUMS"},
 		{"tool_2_amd64.zip tool_1_checksums.txt tool_2_checksums.txt checksums.txt", "tool_2_amd64.zip",
 			"tool_2_checksums.txt tool_1_checksums.txt checksums.txt"},
 		{"go-sha256-1.0.tar.gz sha256sum.txt", "go-sha256-1.0.tar.gz", "sha256sum.txt"},
