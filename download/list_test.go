@@ -83,8 +83,8 @@ func TestListDoesNotKeepPromises_Rule64(t *testing.T) {
 	}
 }
 
-// Proves rules 47 and 48 for lists: the first signature beside the list is used, with the trusted keys. Only
-// the known suffixes are requested from a server that has none.
+// Proves rules 47 and 48 for lists: the first signature beside the list is used, with the trusted keys, and
+// what is none is ignored. Only the known suffixes are requested from a server that has none.
 func TestListSigned_Rule47_Rule48(t *testing.T) {
 	t.Parallel()
 	list := listed(t, made(mib, 7), "file.bin")
@@ -102,10 +102,11 @@ func TestListSigned_Rule47_Rule48(t *testing.T) {
 		"none":       {nil, nil, download.Other, false, 4},
 		"bad":        {map[string][]byte{".sig": bad}, nil, download.BadSignature, false, 2},
 		"nobody's":   {map[string][]byte{".sign": nobody}, nil, download.NoKey, false, 4},
-		"empty":      {map[string][]byte{".asc": {}}, nil, download.NoEvidence, false, 1},
+		"empty":      {map[string][]byte{".asc": {}}, nil, download.Other, false, 4},
+		"a page":     {map[string][]byte{".asc": []byte("<html>"), ".sig": good}, nil, download.Other, true, 2},
 		"both":       {map[string][]byte{".asc": append(nobody, good...)}, nil, download.Other, true, 1},
 		"one is bad": {map[string][]byte{".asc": append(bad, good...)}, nil, download.BadSignature, false, 1},
-		"too long":   {map[string][]byte{".asc": make([]byte, 2<<20)}, nil, download.Limit, false, 1},
+		"too long":   {map[string][]byte{".asc": make([]byte, 2<<20)}, nil, download.Other, false, 4},
 		"named":      {map[string][]byte{".asc": bad}, good, download.Other, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,7 @@ func Beside(u *url.URL, ending string) Signature {
 }
 
 // gather fetches the signatures of a list.
-func (l *List) gather(ctx context.Context, hc network, req Request, named []Signature) (all []found) {
+func (l *List) gather(ctx context.Context, hc network, req Request, named []Signature) []found {
 	options := func(sig Signature) httpsource.Options {
 		if l.URL != nil && sameServer(sig.URL, l.URL) {
 			o := req.ownOptions(false)
@@ -47,20 +47,14 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 	}
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
-	for _, sig := range named {
-		all = append(all, sig.fetch(ctx, hc, options))
-	}
-	if len(named) > 0 || l.URL == nil {
-		return all
-	}
-	for _, ending := range req.Anchors.Besides() {
-		sig := Beside(l.URL, ending)
-		f := sig.fetch(ctx, hc, options)
-		if !source.Refused(f.err) {
-			return []found{f}
+	if len(named) == 0 && l.URL != nil {
+		for _, ending := range req.Anchors.Besides() {
+			sig := Beside(l.URL, ending)
+			sig.maybe = true
+			named = append(named, sig)
 		}
 	}
-	return nil
+	return fetchSignatures(named, func(sig Signature) found { return sig.fetch(ctx, hc, options) })
 }
 
 // fetch fetches a signature, unless its bytes are given.

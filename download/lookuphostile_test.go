@@ -147,3 +147,30 @@ func TestLookupIndexElsewhere_Rule77(t *testing.T) {
 		})
 	}
 }
+
+// TestLookupSignaturePage: where each path is answered with a page, none of them is a signature of a list. The signature
+// of the file, or another one of the list, counts.
+func TestLookupSignaturePage_Rule77(t *testing.T) {
+	file, alice := book(), newSigner(t, "alice")
+	list := sum256(file) + "  disk.iso\n"
+	for _, page := range []string{"<html>nothing here</html>", strings.Repeat("<p>nothing here\n", 1<<17)} {
+		for _, signed := range [][2]string{
+			{"disk.iso.asc", string(alice.sign(t, []byte(file)))}, {"SHA256SUMS.sig", string(alice.sign(t, []byte(list)))},
+			{"", ""},
+		} {
+			s := newFolderSite(t, "disk.iso", file, "SHA256SUMS", list, signed[0], signed[1])
+			s.kinds["SHA256SUMS"] = "text/plain"
+			s.other = func(w http.ResponseWriter, q *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				io.WriteString(w, page)
+			}
+			r := lookingUp(t, s, "disk.iso")
+			r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+			if signed[0] == "" {
+				r.wrong(download.NoEvidence)
+			} else if res := r.right(mirrortest.ContentOf([]byte(file))); !res.Proof.Signed() {
+				t.Errorf("%s: %v", signed[0], res.Proof)
+			}
+		}
+	}
+}
