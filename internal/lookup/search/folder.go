@@ -9,8 +9,9 @@ import (
 // Limits of the results that searches share in a run.
 const (
 	mostFolders = 16
-	mostShared  = 8         // lists of one folder
-	mostKept    = 256 << 10 // bytes of a list that is kept for other files
+	mostShared  = 8       // lists of one folder
+	mostKept    = 8 << 20 // bytes of the lists of all folders
+	mostFailed  = 3       // failures of an index or a list that may pass, until it is given up
 	folderAge   = 10 * time.Minute
 	emptyAge    = time.Minute // until a folder is looked at again that has nothing of a file
 	mostAbsent  = 3           // of lists that are named after their file, until a folder is taken to have none
@@ -19,14 +20,17 @@ const (
 
 // Folders caches the contents of folders for all downloads of a run. The zero value is empty.
 type Folders struct {
-	mu  sync.Mutex
-	all map[string]*folder
+	mu   sync.Mutex
+	all  map[string]*folder
+	made int
 }
 
 // A folder caches the index and the lists of one folder.
 type folder struct {
 	begun time.Time
+	made  int // which of all folders it is
 	index once[listing]
+	bytes int // of its lists; Folders.mu guards it
 
 	mu     sync.Mutex
 	lists  map[string]*once[response]
@@ -41,12 +45,49 @@ func (x *Folders) at(key string, age time.Duration) *folder {
 	if d != nil && time.Since(d.begun) < age {
 		return d
 	}
-	if x.all == nil || len(x.all) >= mostFolders {
+	if x.all == nil {
 		x.all = map[string]*folder{}
 	}
-	d = &folder{begun: time.Now(), index: newOnce[listing](), lists: map[string]*once[response]{}}
+	if d == nil && len(x.all) >= mostFolders {
+		x.dropOldest(nil)
+	}
+	x.made++
+	d = &folder{begun: time.Now(), made: x.made, index: newOnce[listing](), lists: map[string]*once[response]{}}
 	x.all[key] = d
 	return d
+}
+
+// dropOldest drops the oldest folder other than d.
+func (x *Folders) dropOldest(d *folder) {
+	oldest := ""
+	for key, o := range x.all {
+		if o != d && (oldest == "" || o.made < x.all[oldest].made) {
+			oldest = key
+		}
+	}
+	delete(x.all, oldest)
+}
+
+// keep reports whether d may keep a list of n bytes. It drops other folders whose lists leave no room.
+func (x *Folders) keep(d *folder, n int) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if d.bytes+n > mostKept {
+		return false
+	}
+	d.bytes += n
+	for x.bytes() > mostKept {
+		x.dropOldest(d)
+	}
+	return true
+}
+
+// bytes returns the size of all lists.
+func (x *Folders) bytes() (n int) {
+	for _, d := range x.all {
+		n += d.bytes
+	}
+	return n
 }
 
 // list returns a list of the folder. It is shared with other files, unless the folder already shares mostShared lists.
@@ -63,7 +104,7 @@ func (d *folder) list(name string) *once[response] {
 	return l
 }
 
-// note records whether a list that is named after its file was missing. After mostAbsent of them in a row, missed
+// note records whether a list that is named after its file could not be had. After mostAbsent of them in a row, missed
 // reports true, and no more are requested.
 func (d *folder) note(missing bool) {
 	d.mu.Lock()
@@ -81,9 +122,10 @@ func (d *folder) missed() bool {
 
 // A once makes a value at the first call of get. Concurrent calls wait.
 type once[T any] struct {
-	turn  chan struct{} // one at a time
-	value T
-	made  bool
+	turn   chan struct{} // one at a time
+	value  T
+	made   bool
+	failed int // for the function that makes the value
 }
 
 func newOnce[T any]() once[T] { return once[T]{turn: make(chan struct{}, 1)} }

@@ -21,9 +21,10 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 	if q == nil {
 		return false, nil
 	}
-	got := d.list(q.URL.String()).get(ctx, func() (response, bool) {
+	l := d.list(q.URL.String())
+	got := l.get(ctx, func() (response, bool) {
 		got := s.ask(ctx, q)
-		return got, ctx.Err() == nil && len(got.data) <= mostKept
+		return got, s.keeps(ctx, d, &l.failed, got)
 	})
 	p := verify.Place{URL: source.Mask(q.URL), Err: got.err}
 	switch {

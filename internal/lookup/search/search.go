@@ -135,7 +135,7 @@ func (s *Search) index(ctx context.Context, d *folder, at *url.URL) ([]string, v
 		default:
 			x.names, x.err = lookup.Names(got.last, got.data)
 		}
-		return x, ctx.Err() == nil
+		return x, s.keeps(ctx, d, &d.index.failed, x.response)
 	})
 	s.Found.Places = append(s.Found.Places, verify.Place{URL: source.Mask(at), Err: x.err})
 	return x.names, x.over, x.err
@@ -167,8 +167,8 @@ func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file 
 	var wrong error
 	for i, c := range all {
 		got := <-answers[i]
-		if c.Own {
-			d.note(source.Refused(got.err))
+		if c.Own && ctx.Err() == nil {
+			d.note(got.err != nil)
 		}
 		if err := s.take(ctx, c, file, folder, got); wrong == nil {
 			wrong = err
@@ -179,18 +179,33 @@ func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file 
 
 // list fetches a list, or returns a cached one. A list that is named after a file is not cached.
 func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.Candidate) response {
-	fetch := func() (response, bool) {
+	fetch := func() response {
 		got := s.fetch(ctx, lookup.In(folder, c.Name), maxList)
 		if got.err == nil && got.page {
-			got.err = errPage
+			got.data, got.err = nil, errPage
 		}
-		return got, ctx.Err() == nil && len(got.data) <= mostKept
-	}
-	if c.Own {
-		got, _ := fetch()
 		return got
 	}
-	return d.list(c.Name).get(ctx, fetch)
+	if c.Own {
+		return fetch()
+	}
+	l := d.list(c.Name)
+	return l.get(ctx, func() (response, bool) {
+		got := fetch()
+		return got, s.keeps(ctx, d, &l.failed, got)
+	})
+}
+
+// keeps reports whether a response is cached for other files. A failure that may pass is not, until mostFailed of them.
+func (s *Search) keeps(ctx context.Context, d *folder, failed *int, got response) bool {
+	switch {
+	case ctx.Err() != nil, errors.Is(got.err, source.ErrNotAsked):
+		return false
+	case lasting(got.err):
+		return s.folders.keep(d, len(got.data))
+	}
+	*failed++
+	return *failed >= mostFailed
 }
 
 // take reads a list, and records the place and its claims. The error is a contradiction within the list, or that of

@@ -19,7 +19,8 @@ import (
 // A site is a web of a few pages, by their paths. It counts requests.
 type site struct {
 	pages map[string]string
-	index bool // the folder has an index
+	index bool           // the folder has an index
+	fails map[string]int // how often a path fails at first
 
 	mu    sync.Mutex
 	asked []string
@@ -28,7 +29,14 @@ type site struct {
 func (w *site) Get(_ context.Context, u *url.URL, most int64) search.Answer {
 	w.mu.Lock()
 	w.asked = append(w.asked, strings.TrimPrefix(u.Path, "/pub/"))
+	failed := w.fails[u.Path] > 0
+	if failed {
+		w.fails[u.Path]--
+	}
 	w.mu.Unlock()
+	if failed {
+		return search.Answer{Err: &source.Error{Status: 503, Fault: source.FaultRefused, Retry: true}}
+	}
 	page, ok := w.pages[u.Path]
 	if w.index && u.Path == "/pub/" {
 		for _, at := range slices.Sorted(func(yield func(string) bool) {
@@ -65,7 +73,10 @@ func (w *site) take() string {
 
 func at(t *testing.T, file string) []metalink.Hop {
 	t.Helper()
-	u, err := url.Parse("http://a.example/pub/" + file)
+	if !strings.Contains(file, "/") {
+		file = "a.example/pub/" + file
+	}
+	u, err := url.Parse("http://" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +118,72 @@ func TestShared(t *testing.T) {
 	run(t, w, &shared, "file1", "alice")
 	if asked := w.take(); asked != " SHA256SUMS" {
 		t.Errorf("another user's search asked for %q", asked)
+	}
+}
+
+// TestFails: a list or an index that failed once is asked for again, but not by each file of a folder.
+func TestFails(t *testing.T) {
+	const n = 20
+	var list strings.Builder
+	w := &site{pages: map[string]string{}, index: true}
+	for i := range n {
+		fmt.Fprintf(&list, "%064x  file%d\n", i+1, i)
+		w.pages[fmt.Sprintf("/pub/file%d", i)] = ""
+	}
+	w.pages["/pub/SHA256SUMS"] = list.String()
+	for _, tt := range []struct {
+		path            string
+		fails           int
+		asked, unproven int
+	}{
+		{"/pub/SHA256SUMS", 0, 1, 0}, {"/pub/SHA256SUMS", 1, 2, 1}, {"/pub/SHA256SUMS", 2, 3, 2},
+		{"/pub/SHA256SUMS", n, 3, n},
+		{"/pub/", 1, 2, 0}, {"/pub/", n, 3, 0},
+	} {
+		var shared search.Folders
+		w.fails = map[string]int{tt.path: tt.fails}
+		asked, unproven := 0, 0
+		for i := range n {
+			if f := run(t, w, &shared, fmt.Sprintf("file%d", i), ""); len(f.Claims) == 0 {
+				unproven++
+			}
+		}
+		for _, name := range w.asked {
+			if "/pub/"+name == tt.path {
+				asked++
+			}
+		}
+		w.take()
+		if asked != tt.asked || unproven != tt.unproven {
+			t.Errorf("%s fails %d times: asked for it %d times, want %d; %d files without a digest, want %d", tt.path,
+				tt.fails, asked, tt.asked, unproven, tt.unproven)
+		}
+	}
+}
+
+// TestMemory: lists are kept for other files while there is room. Then the oldest folder goes, and no other.
+func TestMemory(t *testing.T) {
+	list := fmt.Sprintf("%064x  file1\n%064x  file2\n", 1, 2)
+	comment := "# " + strings.Repeat("x", 1<<10) + "\n"
+	for _, tt := range []struct{ size, folders, asked int }{{3 << 20, 2, 0}, {3 << 20, 3, 1}, {0, 16, 0}, {0, 17, 1}} {
+		list := list + strings.Repeat(comment, tt.size/len(comment))
+		w := &site{pages: map[string]string{"/pub/SHA256SUMS": list, "/pub/file1": "", "/pub/file2": ""}, index: true}
+		var shared search.Folders
+		for n := range tt.folders {
+			run(t, w, &shared, fmt.Sprintf("%d.example/pub/file1", n), "")
+		}
+		w.take()
+		for n := tt.folders - 1; n >= 0; n-- {
+			want := ""
+			if n < tt.asked {
+				want = " SHA256SUMS"
+			}
+			f := run(t, w, &shared, fmt.Sprintf("%d.example/pub/file2", n), "")
+			if asked := w.take(); asked != want || len(f.Claims) != 1 {
+				t.Errorf("%d folders with %d bytes: folder %d asked for %q, want %q; found %v", tt.folders, tt.size, n,
+					asked, want, f.Claims)
+			}
+		}
 	}
 }
 

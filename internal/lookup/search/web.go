@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +75,10 @@ func (s *Search) own(u *url.URL) bool {
 }
 
 func newResponse(a Answer, u *url.URL, own func(*url.URL) bool) response {
-	got := response{data: a.Data, last: u, over: a.Over, date: a.Date, err: reason(a.Err)}
+	got := response{last: u, over: a.Over, date: a.Date, err: reason(a.Err)}
+	if a.Err == nil {
+		got.data = slices.Clone(a.Data) // without the rest of its buffer
+	}
 	for _, h := range a.Hops {
 		got.last, got.page = h.URL, isPage(h.Header)
 		if !own(h.URL) {
@@ -87,9 +91,15 @@ func newResponse(a Answer, u *url.URL, own func(*url.URL) bool) response {
 // reason returns err without the host of the request, which is in the URL of a verify.Place.
 func reason(err error) error {
 	if e, ok := errors.AsType[*source.Error](err); ok {
-		return &source.Error{Err: e.Err, Status: e.Status, Fault: e.Fault}
+		return &source.Error{Err: e.Err, Status: e.Status, Fault: e.Fault, Retry: e.Retry}
 	}
 	return err
+}
+
+// lasting reports whether other requests would have the same end.
+func lasting(err error) bool {
+	e, ok := errors.AsType[*source.Error](err)
+	return !ok || !e.Retry && (e.Fault == source.FaultRefused || e.Fault == source.FaultAuth)
 }
 
 // isPage reports whether an answer is a web page by its media type.
