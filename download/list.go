@@ -25,6 +25,8 @@ type List struct {
 	came verify.Channel         // Over without the signature
 	data []byte                 // as received: a signature covers exactly this
 	away bool                   // it came from another server than the cookies and the client certificate are for
+
+	found bool // nobody named it (rule 77)
 }
 
 // ReadList reads a list that the user gave: its claims count as the user's. The error is an *Error.

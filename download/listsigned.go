@@ -40,7 +40,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 	options := func(sig Signature) httpsource.Options {
 		if l.URL != nil && sameServer(sig.URL, l.URL) {
 			o := req.ownOptions(false)
-			o.Apart = l.away
+			o.Apart, o.Unheeded = l.away, l.found
 			return o
 		}
 		return httpsource.Options{Mirror: true, Not: req.Not}

@@ -95,6 +95,7 @@ func (w searchWeb) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 }
 
 func (w searchWeb) fetch(ctx context.Context, u *url.URL, o httpsource.Options, most int64) search.Answer {
+	o.Unheeded = true // a lookup that fails is no error of the download
 	data, a, err := fetchSmall(ctx, w.http, u, o, most)
 	return search.Answer{Data: data, Hops: a.Hops, Over: channelOf(a), Date: a.LastModified, Err: err}
 }
@@ -107,7 +108,7 @@ func (w searchWeb) Sign(ctx context.Context, at *url.URL, claims []verify.Claim,
 	if err != nil {
 		return nil
 	}
-	l.URL = at
+	l.URL, l.found = at, true
 	if _, err := l.checkSigned(ctx, w.http, *w.req, nil); err != nil && severe(err) {
 		return err
 	}

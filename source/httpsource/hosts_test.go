@@ -101,6 +101,31 @@ func TestRetryAfterForAll_Rule66(t *testing.T) {
 	})
 }
 
+// TestUnheeded_Rules66_77 checks that a request that may be missed stops no others, and is not sent while the host must
+// not be asked.
+func TestUnheeded_Rules66_77(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &Client{}
+		w := newUnwired(t, c, func(r *http.Request) (int, string, string) {
+			if strings.HasPrefix(r.URL.Path, "/busy") {
+				return 503, "Retry-After", "60"
+			}
+			return 200, "X", "y"
+		})
+		_, err := fetch(t, c, "http://a.example/busy", Options{Unheeded: true}, all)
+		if e := sourcetest.Fault(t, err, source.FaultRefused, true); e.After != time.Minute {
+			t.Errorf("after %v: %v", e.After, e)
+		}
+		mustFetch(t, c, "http://a.example/", Options{}, all)
+		_, err = fetch(t, c, "http://a.example/busy", Options{}, all)
+		sourcetest.Fault(t, err, source.FaultRefused, true)
+		time.Sleep(time.Second)
+		_, err = fetch(t, c, "http://a.example/", Options{Unheeded: true}, all)
+		sourcetest.Fault(t, err, source.FaultRefused, true)
+		w.saw("a.example at 0s, a.example at 0s, a.example at 0s")
+	})
+}
+
 func (c *Client) with(t http.RoundTripper) *Client {
 	c.Transport = t
 	return c

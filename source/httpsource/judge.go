@@ -147,7 +147,7 @@ func (c *chain) refused(x *web.Exchange) error {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests,
 		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		now := time.Now()
-		if wait, _, ok := web.RetryAfter(x.Header, now); ok && wait > 0 {
+		if wait, _, ok := web.RetryAfter(x.Header, now); ok && wait > 0 && !c.s.opts.Unheeded {
 			c.s.client.pacer().Hold(e.Host, status, wait, now)
 		}
 		after, problem := retryAfter(x.Header, now)

@@ -45,6 +45,9 @@ type Options struct {
 	// Returns means that the caller retries a request whose turn is later (source.Error.Held). Otherwise Fetch waits
 	// for the turn.
 	Returns bool
+	// Unheeded means that a Retry-After stops no other request to the host: what is asked for may be missed. The request
+	// itself is not sent while the host must not be asked.
+	Unheeded bool
 	// Gzip means that the caller accepts gzip, as readers of feeds do: the whole file may be compressed, and the sink
 	// gets the compressed bytes. Sizes and digests of the answer are then not those of the file.
 	Gzip bool
