@@ -47,7 +47,8 @@ type Search struct {
 }
 
 // New returns a search for the file at the end of a chain of redirects. Only searches with the same user, a string of
-// credentials and fields, share the contents of a folder. New reports false if the file is in no folder.
+// credentials and fields, share the contents of a folder. New reports false if there is nothing to ask: the file is in no
+// folder, or its URL has a query and no forge has it.
 func New(web Web, folders *Folders, chain []metalink.Hop, user string) (s *Search, ok bool) {
 	if len(chain) == 0 || chain[0].URL == nil {
 		return nil, false
@@ -64,8 +65,12 @@ func New(web Web, folders *Folders, chain []metalink.Hop, user string) (s *Searc
 	}
 	s.asks, _ = lookup.Ask(s.at)
 	_, _, ok = lookup.Split(s.at)
-	return s, ok
+	return s, ok && (s.asks != nil || !s.queried())
 }
+
+// queried reports whether the URL of the file has a query. A query may select other content than the file that the
+// lists of the folder name.
+func (s *Search) queried() bool { return s.at.RawQuery != "" }
 
 // Run runs the search. The error is a *verify.ConflictError if two lists contradict each other, or that of Web.Sign.
 func (s *Search) Run(ctx context.Context) error {
@@ -93,7 +98,7 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	s.looked, s.Early, s.Found, s.lists = d.begun, d.begun.Before(s.began), verify.Finding{}, nil
 	over := s.over
 	defer func() { s.over = over }()
-	if done, err := s.askForge(ctx, d, folder, file); done || err != nil {
+	if done, err := s.askForge(ctx, d, folder, file); done || err != nil || s.queried() {
 		return s.merge(err)
 	}
 	names, listed, err := s.index(ctx, d, folder)

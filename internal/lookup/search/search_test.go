@@ -57,7 +57,9 @@ func (w *site) Get(_ context.Context, u *url.URL, most int64) search.Answer {
 	return search.Answer{Data: []byte(page), Hops: []metalink.Hop{{URL: u}}, Over: verify.HTTP}
 }
 
-func (w *site) Ask(context.Context, *lookup.Question) search.Answer { panic("no forge has the file") }
+func (w *site) Ask(ctx context.Context, q *lookup.Question) search.Answer {
+	return w.Get(ctx, q.URL, lookup.MaxAnswer)
+}
 
 func (w *site) Sign(context.Context, *url.URL, []verify.Claim, []byte) error { return nil }
 
@@ -76,7 +78,10 @@ func at(t *testing.T, file string) []metalink.Hop {
 	if !strings.Contains(file, "/") {
 		file = "a.example/pub/" + file
 	}
-	u, err := url.Parse("http://" + file)
+	if !strings.Contains(file, "://") {
+		file = "http://" + file
+	}
+	u, err := url.Parse(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,9 +214,21 @@ func TestTogether(t *testing.T) {
 
 // TestNowhere has where nothing is looked for.
 func TestNowhere(t *testing.T) {
-	for _, chain := range [][]metalink.Hop{nil, {{}}, at(t, "")} {
+	for _, chain := range [][]metalink.Hop{
+		nil, {{}}, at(t, ""), at(t, "pic.jpg?width=100"), append(at(t, "pic.jpg"), at(t, "pic.jpg?width=100")...),
+	} {
 		if _, ok := search.New(&site{}, new(search.Folders), chain, ""); ok {
 			t.Errorf("a search for %v", chain)
 		}
+	}
+}
+
+// TestQuery: a forge is asked about a URL with a query that it has, and nothing is looked for in the folder.
+func TestQuery(t *testing.T) {
+	w := &site{}
+	var shared search.Folders
+	run(t, w, &shared, "https://zenodo.org/records/7/files/a.zip?download=1", "")
+	if asked := w.take(); asked != "/api/records/7" {
+		t.Errorf("asked for %q", asked)
 	}
 }
