@@ -272,5 +272,5 @@ func (q *Question) digest(e any) (d verify.Digest, ok bool) {
 		digits = value
 	}
 	d, err := verify.ParseHex(alg, digits)
-	return d, err == nil && !d.IsZero()
+	return d, err == nil && !blank(d)
 }

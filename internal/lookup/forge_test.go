@@ -124,6 +124,7 @@ func TestForgeAnswers_Rule77(t *testing.T) {
 		{`{"assets":[` + asset(`,"digest":null`) + `]}`, "none; f"},
 		{`{"assets":[` + asset(`,"digest":7`) + `]}`, "none; f"},
 		{`{"assets":[` + asset(`,"digest":"sha256:`+h256[1:]+`"`) + `]}`, "none; f"},
+		{`{"assets":[` + asset(`,"digest":"sha256:`+strings.Repeat("0", 64)+`"`) + `]}`, "none; f"},
 		{`{"assets":[` + asset(`,"digest":"`+h256+`"`) + `]}`, "none; f"},
 		{`{"assets":[` + asset(`,"digest":"sha999:`+h256+`"`) + `]}`, "none; f"},
 		{`{"assets":[` + asset(`,"digest":"sha256:`+h256+`"`) + `,` + asset(`,"digest":"sha256:`+o256+`"`) + `]}`,

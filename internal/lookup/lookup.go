@@ -162,6 +162,9 @@ var (
 	ErrNotInIt = errors.New("no digest of this file")
 )
 
+// blank reports whether all digits are zeros, as they are where a digest is still to be filled in.
+func blank(d verify.Digest) bool { return strings.Trim(d.Hex(), "0") == "" }
+
 // Read returns the strong digests of file in a list that came over a channel. Each line must be a line of a list. The
 // field of a claim names the list. The error is ErrNoList, ErrNotInIt or, if the list has two digests of file, a
 // *verify.ConflictError.
@@ -175,7 +178,8 @@ func (c Candidate) Read(file string, data []byte, over verify.Channel) (claims [
 			return nil, ErrNoList
 		}
 		nameless := e.Name == "" || e.Name == "-"
-		if strings.TrimPrefix(e.Name, "./") != file && !(nameless && c.Own) || !e.Digest.Algorithm().Strong() {
+		if strings.TrimPrefix(e.Name, "./") != file && !(nameless && c.Own) || !e.Digest.Algorithm().Strong() ||
+			blank(e.Digest) {
 			continue
 		}
 		claim := []verify.Claim{{Digest: e.Digest, Field: mask.Escape(c.Name) + beside, Channel: over}}

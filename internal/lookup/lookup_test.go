@@ -90,6 +90,7 @@ const (
 
 func TestRead_Rule77(t *testing.T) {
 	const conflict = "contradiction"
+	zeros := strings.Repeat("0", 64)
 	for _, tt := range []struct{ list, text, want string }{
 		{"SHA256SUMS", h256 + "  disk.iso\n" + o256 + "  a\n", "sha-256 from SHA256SUMS beside it over https"},
 		{"SHA256SUMS", h256 + " *./disk.iso\n", "sha-256 from SHA256SUMS beside it over https"},
@@ -105,6 +106,8 @@ func TestRead_Rule77(t *testing.T) {
 
 		{"SHA256SUMS", h256 + "  disk.iso\n" + o256 + "  ./disk.iso\n", conflict},
 		{"disk.iso.sha256", h256 + "\n" + o256, conflict},
+		{"SHA256SUMS", zeros + "  disk.iso\n" + h256 + "  disk.iso\n", "sha-256 from SHA256SUMS beside it over https"},
+		{"SHA256SUMS", zeros + "  disk.iso\n", ErrNotInIt.Error()},
 		{"SHA256SUMS", h256, ErrNotInIt.Error()},
 		{"SHA256SUMS", h256 + "  -", ErrNotInIt.Error()},
 		{"SHA256SUMS", h256 + "  Disk.iso", ErrNotInIt.Error()},
