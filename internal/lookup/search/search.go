@@ -20,7 +20,7 @@ import (
 )
 
 // mostLists is the maximum number of lists that are requested for one file. The search ends when mostFound of them have
-// the file.
+// the file. No more are checked for signatures.
 const (
 	mostLists = 4
 	mostFound = 2
@@ -226,7 +226,9 @@ func (s *Search) take(ctx context.Context, c lookup.Candidate, file string, fold
 		}
 	}
 	if len(p.Claims) > 0 && p.By == "" {
-		wrong = s.web.Sign(ctx, at, p.Claims, got.data)
+		if len(s.lists) < mostFound {
+			wrong = s.web.Sign(ctx, at, p.Claims, got.data)
+		}
 		s.lists = append(s.lists, p.Claims)
 		if got.date.After(s.Found.Date) {
 			s.Found.Date = got.date

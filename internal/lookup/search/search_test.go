@@ -22,8 +22,9 @@ type site struct {
 	index bool           // the folder has an index
 	fails map[string]int // how often a path fails at first
 
-	mu    sync.Mutex
-	asked []string
+	mu     sync.Mutex
+	asked  []string
+	signed int // lists that were checked for signatures
 }
 
 func (w *site) Get(_ context.Context, u *url.URL, most int64) search.Answer {
@@ -61,7 +62,12 @@ func (w *site) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 	return w.Get(ctx, q.URL, lookup.MaxAnswer)
 }
 
-func (w *site) Sign(context.Context, *url.URL, []verify.Claim, []byte) error { return nil }
+func (w *site) Sign(context.Context, *url.URL, []verify.Claim, []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.signed++
+	return nil
+}
 
 // take returns the requests since the last call, in order of their names, as together they have none.
 func (w *site) take() string {
@@ -230,5 +236,18 @@ func TestQuery(t *testing.T) {
 	run(t, w, &shared, "https://zenodo.org/records/7/files/a.zip?download=1", "")
 	if asked := w.take(); asked != "/api/records/7" {
 		t.Errorf("asked for %q", asked)
+	}
+}
+
+// TestSigned: where all four lists have the file, two are checked for signatures.
+func TestSigned(t *testing.T) {
+	list := fmt.Sprintf("%064x  disk.iso\n", 1)
+	w := &site{pages: map[string]string{}}
+	for _, c := range lookup.Guesses("disk.iso") {
+		w.pages["/pub/"+c.Name] = list
+	}
+	var shared search.Folders
+	if f := run(t, w, &shared, "disk.iso", ""); len(f.Claims) != 1 || w.signed != 2 {
+		t.Errorf("%d checked, found %v", w.signed, f.Claims)
 	}
 }
