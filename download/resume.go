@@ -93,9 +93,13 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		return g.contradicted(ctx, prior, want, conflict)
 	}
 	known := verify.Strong(g.req.Claims)
-	if sealed { // HEAD may have a digest that is required, or was offered before
-		needed := g.req.Require == RequireDigest || g.c.checkPin(&g.req, state.PinOf(prior.Claims)) != nil
-		known = known || verify.Strong(prior.Claims) || tagged(prior) && !needed
+	if sealed { // the server may still offer what it offered before, and HEAD a digest that is required
+		strong, offered := verify.Strong(prior.Claims), state.PinOf(prior.Claims)
+		if strong {
+			offered.HTTPS = verify.SHA512 // only a signature could be missing
+		}
+		needed := !strong && g.req.Require == RequireDigest || g.c.checkPin(&g.req, offered) != nil
+		known = known || (strong || tagged(prior)) && !needed
 	}
 	if want.URLSum == prior.URLSum && known || goesOnFrom(want, prior) == nil {
 		return takenOver(want, prior, sealed), nil
