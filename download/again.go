@@ -289,3 +289,14 @@ func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 	g.goOn(s)
 	return true, nil
 }
+
+// noAnswerError returns the error of a download that needs the server's description of the file first.
+func (g *getter) noAnswerError(err error, sealed bool) error {
+	var src *source.Error
+	if sealed || !errors.As(err, &src) {
+		return err
+	}
+	e := *wrap(err, "download", &g.req)
+	e.Hint = HintUnsealed
+	return &e
+}

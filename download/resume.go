@@ -183,17 +183,6 @@ func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inqu
 	return x, err
 }
 
-// noAnswerError returns the error of a download that needs the server's description of the file first.
-func (g *getter) noAnswerError(err error, sealed bool) error {
-	var src *source.Error
-	if sealed || !errors.As(err, &src) {
-		return err
-	}
-	e := *wrap(err, "download", &g.req)
-	e.Hint = HintUnsealed
-	return &e
-}
-
 // resumeUnproven resumes from unproven bytes of an earlier run, if the user allows that. Otherwise they are
 // set aside until the new file is in place.
 func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) error {
