@@ -30,7 +30,7 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 	switch {
 	case p.Err != nil:
 	case got.by != "":
-		p.Err = fmt.Errorf("%s response", got.by)
+		p.Err = fmt.Errorf("%s answered", got.by)
 	case got.over != verify.HTTPS:
 		p.Err = errUnproven
 	}

@@ -134,7 +134,7 @@ func (s *Search) index(ctx context.Context, d *folder, at *url.URL) ([]string, v
 		switch {
 		case got.err != nil:
 		case got.by != "":
-			x.err = fmt.Errorf("%s response", got.by)
+			x.err = fmt.Errorf("%s answered", got.by)
 		case got.last.Path != at.Path:
 			x.err = errOtherFolder
 		default:

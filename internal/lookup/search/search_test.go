@@ -251,3 +251,40 @@ func TestSigned(t *testing.T) {
 		t.Errorf("%d checked, found %v", w.signed, f.Claims)
 	}
 }
+
+// A stranger answers in place of the site.
+type stranger struct{ site }
+
+func (w *stranger) Get(ctx context.Context, u *url.URL, most int64) search.Answer {
+	a := w.site.Get(ctx, u, most)
+	for i := range a.Hops {
+		other := *a.Hops[i].URL
+		other.Host = "b.example"
+		a.Hops = append(a.Hops, metalink.Hop{URL: &other})
+	}
+	return a
+}
+
+// TestStranger: what another host answers is named as its own and proves nothing, be it an index or a list.
+func TestStranger(t *testing.T) {
+	digest := strings.Repeat("a", 64)
+	for _, index := range []bool{true, false} {
+		w := &stranger{site{pages: map[string]string{"/pub/file": "", "/pub/SHA256SUMS": digest + "  file\n"}, index: index}}
+		s, ok := search.New(w, new(search.Folders), at(t, "file"), "")
+		if !ok {
+			t.Fatal("nowhere to look")
+		}
+		if err := s.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var places []string
+		for _, p := range s.Found.Places {
+			places = append(places, p.String())
+		}
+		all := strings.Join(places, "\n")
+		if index && !strings.Contains(all, "http://a.example/pub/: b.example:80 answered") ||
+			!strings.Contains(all, "SHA256SUMS: a list that b.example:80 answered with, a mirror's own") || len(s.Found.Claims) > 0 {
+			t.Errorf("index %v: %v from\n%s", index, s.Found.Claims, all)
+		}
+	}
+}
