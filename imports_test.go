@@ -39,7 +39,7 @@ var houses = map[string]house{
 	"verify/sshsig":     {pure: true, imports: []string{"internal/mask", "verify", "golang.org/x/crypto/ssh"}},
 	"internal/whole":    {pure: true},
 	"verify/smime":      {pure: true, imports: []string{"verify"}},
-	"verify/sums":       {pure: true, imports: []string{"internal/mask", "verify"}},
+	"verify/sums":       {pure: true, imports: []string{"internal/mask", "verify", "verify/signify"}},
 	"verify/openpgp": {pure: true, imports: []string{"verify",
 		"github.com/ProtonMail/go-crypto/openpgp/armor", "github.com/ProtonMail/go-crypto/openpgp/errors",
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",

@@ -11,7 +11,7 @@ import (
 
 // flagHints maps the hints of package download to texts with the flags of the command.
 var flagHints = map[download.Hint]string{
-	download.HintSigners:       "--keyring FILE or --smime-ca FILE names one",
+	download.HintSigners:       "--key FILE names one",
 	download.HintSignature:     "--signature FILE|URL names one",
 	download.HintDigest:        "give a checksum with --sha256 HEX",
 	download.HintDigestOrList:  "give a checksum with --sha256 HEX or --checksums LIST, or accept less with --require none",
@@ -20,8 +20,8 @@ var flagHints = map[download.Hint]string{
 	download.HintTorrentDigest: "--sha256 HEX is what a torrent lacks",
 	download.HintListed:        "--checksum ALGORITHM=HEX takes a digest whatever name it stands beside",
 	download.HintLessProof:     "--allow-less-proof goes on without, and forgets the promise",
-	download.HintEvidence:      "--sha256 HEX, --checksums LIST or --keyring FILE say what it should be",
-	download.HintAnyEvidence:   "--from URL|FILE.meta4, --sha256 HEX, --checksums LIST or --keyring FILE say it",
+	download.HintEvidence:      "--sha256 HEX, --checksums LIST or --key FILE say what it should be",
+	download.HintAnyEvidence:   "--from URL|FILE.meta4, --sha256 HEX, --checksums LIST or --key FILE say it",
 	download.HintUnsealed:      "nothing shows that the journal beside the part file is of a download of yours: --sha256 HEX says what the file is",
 	download.HintUnproven:      "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of the same file: --continue goes on if size, date and samples are the same",
 	download.HintRefresh:       "--continue goes on if size and samples are the same",

@@ -106,18 +106,19 @@ func (all keyFiles) read(option, path string) error {
 func (all keyFiles) sniff(word string) error {
 	data := []byte(word)
 	if !IsKey(word) {
-		if strings.ContainsRune(word, '\n') || len(word) > longestPath { // it may be a secret
-			return problem.Misuse("--key", "neither the text of a public key nor a path", "")
-		}
 		var err error
-		if data, err = ReadFile("--key", word, mostKeyring); err != nil {
+		switch data, err = ReadFile("--key", word, mostKeyring); {
+		case err != nil && (strings.ContainsRune(word, '\n') || len(word) > longestShown): // it may be a secret
+			return problem.Misuse("--key", "neither the text of a public key nor a path", "")
+		case err != nil:
 			return err
 		}
 	}
 	kind, ok := signatures.Sniff(data)
 	switch {
 	case bytes.Contains(data, []byte("PRIVATE KEY")):
-		return problem.Misuse("--key "+word, "a private key, not a public one", "--client-key FILE is that of a client certificate")
+		return problem.Misuse("--key "+word, "a private key, not a public one",
+			"the public key checks signatures; --client-key FILE is for a client certificate")
 	case !ok:
 		return problem.Misuse("--key "+word, "no keys, or keys of two kinds",
 			"a file has keys of OpenPGP, minisign, signify or SSH, or certificates of authorities in PEM")
@@ -138,8 +139,8 @@ func (all keyFiles) add(kind *verify.SignatureKind, f verify.KeyFile, sniffed bo
 	return nil
 }
 
-// longestPath is the maximum length of a path in the value of --key, in bytes. The text of a secret key is longer.
-const longestPath = 160
+// longestShown is the maximum length of a value of --key in an error, in bytes. The text of a secret key is longer.
+const longestShown = 160
 
 // IsKey reports whether a value of --key is the text of a key rather than the path of a file.
 func IsKey(word string) bool {

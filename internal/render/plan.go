@@ -117,7 +117,7 @@ func saidText(s download.Signed, trusts bool) string {
 	}
 	text := strings.Join(s.By, "; ") + ", in " + s.From
 	if !trusts {
-		text += ": not to be validated without an anchor (--keyring FILE)"
+		text += ": not to be validated without an anchor (--key FILE)"
 	}
 	return text
 }

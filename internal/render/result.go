@@ -132,7 +132,7 @@ func unvalidated(r download.Result) string {
 	if len(r.Unvalidated) == 0 || r.Proof.Signed() {
 		return ""
 	}
-	return "; signature present, not validated: no anchor (--keyring FILE)"
+	return "; signature present, not validated: no anchor (--key FILE)"
 }
 
 // Shares shows the bytes of each source.

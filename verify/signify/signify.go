@@ -68,6 +68,14 @@ func split(data []byte) (comment string, raw, rest []byte, ok bool) {
 	return comment, raw, rest, ok && err == nil
 }
 
+// Split splits a signed message, as signify -S -e writes it, into its first two lines, the signature, and the text. It
+// reports false for data that is no signature with something behind it.
+func Split(data []byte) (signature, text []byte, ok bool) {
+	_, raw, text, ok := split(data)
+	ok = ok && len(raw) == signatureSize && bytes.Count(data[:len(data)-len(text)], []byte("\n")) == 2
+	return data[:len(data)-len(text)], text, ok
+}
+
 // A Checker reads a file in order and judges a signature of it. It is not safe for concurrent use.
 type Checker struct {
 	id   [8]byte

@@ -1,10 +1,6 @@
 package sums
 
-import (
-	"bytes"
-	"encoding/base64"
-	"strings"
-)
+import "strings"
 
 // The lines that delimit a message in the cleartext signature framework (RFC 9580, section 7).
 const (
@@ -117,16 +113,4 @@ func (e *envelope) unfinished() (why string) {
 		return "the signed message is truncated"
 	}
 	return ""
-}
-
-// embeddedIn splits a message of signify -S -e into its first two lines, the signature, and the text.
-func embeddedIn(data []byte) (m Message, ok bool) {
-	const signatureSize = 2 + 8 + 64 // bytes of the algorithm, the key's id and the signature
-	comment, rest, _ := bytes.Cut(data, []byte("\n"))
-	second, text, more := bytes.Cut(rest, []byte("\n"))
-	raw, err := base64.StdEncoding.Strict().DecodeString(string(second))
-	if !bytes.HasPrefix(comment, []byte("untrusted comment: ")) || err != nil || len(raw) != signatureSize || !more {
-		return Message{}, false
-	}
-	return Message{Text: text, Signature: data[:len(data)-len(text)]}, true
 }

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"braid/verify/signify"
 )
 
 // Read parses a list. The name is the file name of the list without folders, or empty if unknown. It implies the
@@ -19,9 +21,10 @@ func Read(name string, data []byte) (List, error) {
 		return List{}, &Error{0, "UTF-16 instead of UTF-8: convert the list to UTF-8"}
 	}
 	p, text, first := parser{hint: hintOf(name)}, data, 1
-	signed, embedded := embeddedIn(data)
+	var signed Message
+	signature, embeddedText, embedded := signify.Split(data)
 	if embedded {
-		text, first = signed.Text, 3
+		signed, text, first = Message{Text: embeddedText, Signature: signature}, embeddedText, 3
 	}
 	for l := range lines(string(text), first) {
 		if err := p.take(l); err != nil {
