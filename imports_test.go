@@ -77,11 +77,11 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "internal/partfile", "download/state", "internal/fsys", "internal/lookup", "internal/lookup/search", "internal/version",
+		"byterange", "internal/partfile", "download/limit", "download/state", "internal/fsys", "internal/lookup", "internal/lookup/search", "internal/version",
 		"address", "internal/web", "metalink", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "verify/signatures", "verify/sums",
-		"golang.org/x/time/rate",
 	}},
+	"download/limit":         {imports: []string{"source", "golang.org/x/time/rate"}},
 	"internal/version":       {pure: true, imports: []string{"verify"}},
 	"internal/lookup":        {pure: true, imports: []string{"address", "internal/mask", "verify", "verify/sums", "golang.org/x/net/html"}},
 	"internal/lookup/search": {imports: []string{"internal/lookup", "metalink", "source", "verify"}},
@@ -93,7 +93,7 @@ var houses = map[string]house{
 	}},
 
 	"daemon": {imports: []string{
-		"byterange", "daemon/queue", "download", "internal/database", "internal/fsys", "internal/option", "internal/partfile", "internal/problem", "internal/report",
+		"byterange", "daemon/queue", "download", "download/limit", "internal/database", "internal/fsys", "internal/option", "internal/partfile", "internal/problem", "internal/report",
 		"source", "go.etcd.io/bbolt",
 	}},
 	"daemon/queue": {pure: true, imports: []string{"byterange"}},
@@ -109,7 +109,7 @@ var houses = map[string]house{
 
 	// Agents speak the protocols of programs that download by others.
 	"agents/apt": {imports: []string{
-		"byterange", "download", "download/state", "internal/fsys", "internal/web", "source", "source/httpsource", "verify",
+		"byterange", "download", "download/limit", "download/state", "internal/fsys", "internal/web", "source", "source/httpsource", "verify",
 	}},
 	"agents/lfs": {imports: []string{"address", "download", "internal/fsys", "internal/partfile", "source", "source/httpsource", "verify"}},
 
@@ -124,13 +124,13 @@ var houses = map[string]house{
 		"download", "fleet", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo", "source",
 	}, but: []string{"net", "syscall"}},
 	"internal/job": {imports: []string{
-		"address", "download", "download/state", "fleet", "internal/fsys", "internal/geoip", "internal/option",
+		"address", "download", "download/limit", "download/state", "fleet", "internal/fsys", "internal/geoip", "internal/option",
 		"internal/partfile", "internal/problem", "internal/web", "internal/worker", "metalink", "metalink/metainfo",
 		"objectstore", "source", "source/httpsource", "source/torrentsource", "verify", "verify/signatures",
 	}},
 
 	"internal/service": {imports: []string{
-		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "download", "fleet", "fleet/jetstream", "internal/database",
+		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "download", "download/limit", "fleet", "fleet/jetstream", "internal/database",
 		"internal/fsys", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
 		"internal/watch", "metalink/metainfo", "source",
 	}},
@@ -163,13 +163,13 @@ var houses = map[string]house{
 	}},
 
 	"internal/watch": {imports: []string{
-		"address", "antenna", "antenna/feed", "daemon", "daemon/queue", "download", "download/state", "fleet",
+		"address", "antenna", "antenna/feed", "daemon", "daemon/queue", "download", "download/limit", "download/state", "fleet",
 		"fleet/jetstream", "internal/fsys", "internal/hint", "internal/job", "internal/listen", "internal/mask",
 		"internal/option", "internal/partfile", "internal/problem", "internal/program", "internal/web", "metalink",
 		"objectstore", "source", "source/httpsource", "verify", "github.com/BurntSushi/toml", "golang.org/x/sys/unix",
 	}},
 	"internal/worker": {imports: []string{
-		"download", "download/state", "fleet", "fleet/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
+		"download", "download/limit", "download/state", "fleet", "fleet/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
 		"internal/report", "metalink", "objectstore", "source", "verify",
 	}},
 

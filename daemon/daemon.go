@@ -26,6 +26,7 @@ import (
 
 	"braid/daemon/queue"
 	"braid/download"
+	"braid/download/limit"
 )
 
 // A Config configures a Daemon. Request is required, unless Jobs is set.
@@ -96,7 +97,7 @@ func Open(c Config) (*Daemon, error) {
 		d.client = *c.Client
 	}
 	if d.client.Limit == nil {
-		d.client.Limit = &download.Limiter{}
+		d.client.Limit = &limit.Limiter{}
 	}
 	if c.Limit == nil {
 		d.config.Limit = func(n int64, _ bool) { d.client.Limit.Set(n) }

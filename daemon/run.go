@@ -9,6 +9,7 @@ import (
 	"braid/byterange"
 	"braid/daemon/queue"
 	"braid/download"
+	"braid/download/limit"
 	"braid/internal/option"
 	"braid/internal/report"
 )
@@ -17,7 +18,7 @@ import (
 type run struct {
 	gid    queue.GID
 	cancel context.CancelFunc
-	limit  *download.Limiter // of this download alone
+	limit  *limit.Limiter // of this download alone
 
 	// stopping, rival and after belong to the loop. stopping reports that this run is being stopped. rival reports that
 	// another run of the same file was stopped and has ended. after holds the runs that ended because this run used the
@@ -33,7 +34,7 @@ type run struct {
 }
 
 func newRun(e queue.Entry, cancel context.CancelFunc) *run {
-	r := &run{gid: e.GID, cancel: cancel, limit: &download.Limiter{}, rec: report.NewRecorder(time.Now())}
+	r := &run{gid: e.GID, cancel: cancel, limit: &limit.Limiter{}, rec: report.NewRecorder(time.Now())}
 	r.setLimit(e.Options)
 	return r
 }

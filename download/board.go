@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/download/limit"
 	"braid/internal/partfile"
 	"braid/scheduler"
 	"braid/verify"
@@ -68,7 +69,7 @@ type board struct {
 	claims  []verify.Claim
 	stated  []verify.Claim // those of claims that the server stands for
 	asked   bool           // the first source is the asked server, not one in its place
-	limit   *Limiter
+	limit   *limit.Limiter
 	silence time.Duration // how long a source may be silent if no other can replace it
 	pause   time.Duration // after a failure
 	wake    chan struct{}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"braid/address"
+	"braid/download/limit"
 	"braid/download/state"
 	"braid/metalink"
 	"braid/metalink/metainfo"
@@ -70,11 +71,11 @@ type Client struct {
 	// missing. If the path is empty or there cannot be a key, what a journal states counts only after the
 	// origin or the request has confirmed it.
 	JournalKey string
-	// Limit limits all downloads of the Client together to a number of bytes a second; see NewLimit. If nil,
+	// Limit limits all downloads of the Client together to a number of bytes a second; see limit.New. If nil,
 	// there is no limit.
-	Limit *Limiter
+	Limit *limit.Limiter
 	// HostLimits limit the bytes a second from each host. If nil, there is no such limit.
-	HostLimits *HostLimits
+	HostLimits *limit.Hosts
 	// Growth selects how connections are added. The zero value doubles their number; scheduler.GrowSingle
 	// adds one at a time, as RFC 6249, section 7, says.
 	Growth scheduler.GrowthMode

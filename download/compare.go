@@ -282,7 +282,7 @@ func (b *board) taken(p *party, host string) bool {
 func (k *comparison) WriteAt(p []byte, off int64) (int, error) {
 	k.timer.Reset(k.most)
 	if k.b.limit != nil {
-		if err := k.b.limit.pay(k.ctx, len(p)); err != nil {
+		if err := k.b.limit.Pay(k.ctx, len(p)); err != nil {
 			return 0, err
 		}
 	}

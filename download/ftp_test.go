@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/download/limit"
 	"braid/internal/test/ftptest"
 	"braid/internal/test/mirrortest"
 )
@@ -271,7 +272,7 @@ func TestFTPLimit(t *testing.T) {
 	t.Parallel()
 	s := ftp(t, 3*mib)
 	r := newRun(t, s.URL)
-	r.client.Limit = download.NewLimit(4 * mib)
+	r.client.Limit = limit.New(4 * mib)
 	if res := r.right(mirrortest.Generate(3*mib, 7)); res.Elapsed < 500*time.Millisecond {
 		t.Errorf("3 MiB took %v at 4 MiB a second", res.Elapsed)
 	}

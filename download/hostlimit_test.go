@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/download/limit"
 	"braid/internal/test/mirrortest"
 )
 
@@ -20,14 +21,14 @@ func TestHostLimits(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		var mu sync.Mutex
 		taken, given := 0, 0
-		hosts := &download.HostLimits{Rate: func(u *url.URL) int64 {
+		hosts := &limit.Hosts{Rate: func(u *url.URL) int64 {
 			if u.Host == slow.Addr {
 				return most
 			}
 			return 0
 		}}
 		if shared {
-			hosts.Share = func(host string, perSecond int64, l *download.Limiter) func() {
+			hosts.Share = func(host string, perSecond int64, l *limit.Limiter) func() {
 				mu.Lock()
 				defer mu.Unlock()
 				if taken++; taken > given+1 || host != slow.Addr || perSecond != most {
@@ -68,7 +69,7 @@ func TestHostLimits(t *testing.T) {
 // Another host is not held back: a file of it is complete during a download that would take days.
 func TestHostLimitsOthers(t *testing.T) {
 	slow, fast := sized(t, mib, mirrortest.Digest()), sized(t, 8*mib, mirrortest.Digest())
-	hosts := &download.HostLimits{Rate: func(u *url.URL) int64 {
+	hosts := &limit.Hosts{Rate: func(u *url.URL) int64 {
 		if u.Host == slow.Addr {
 			return 1
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/download/limit"
 	"braid/internal/test/mirrortest"
 )
 
@@ -17,7 +18,7 @@ func TestLimit(t *testing.T) {
 		mirrors = append(mirrors, sized(t, size))
 	}
 	r := newRun(t, vouch(t, size, mirrors...).URL)
-	r.client.Limit = download.NewLimit(most)
+	r.client.Limit = limit.New(most)
 	begun := time.Now()
 	res, err := r.get()
 	if err != nil {
@@ -39,12 +40,12 @@ func TestLimit(t *testing.T) {
 // Two downloads share the limit of their client.
 func TestLimitIsShared(t *testing.T) {
 	const size, most = mib, mib
-	limit := download.NewLimit(most)
+	shared := limit.New(most)
 	begun := time.Now()
 	done := make(chan error, 2)
 	for range 2 {
 		r := newRun(t, sized(t, size, mirrortest.Digest()).URL)
-		r.client.Limit = limit
+		r.client.Limit = shared
 		go func() {
 			_, err := r.get()
 			done <- err
@@ -65,7 +66,7 @@ func TestLimitWithin(t *testing.T) {
 	const size = mib
 	for _, tt := range []struct{ own, outer int64 }{{mib, 100 * mib}, {100 * mib, mib}} {
 		r := newRun(t, sized(t, size, mirrortest.Digest()).URL)
-		r.client.Limit = download.NewLimit(tt.own).Within(download.NewLimit(tt.outer))
+		r.client.Limit = limit.New(tt.own).Within(limit.New(tt.outer))
 		begun := time.Now()
 		if _, err := r.get(); err != nil {
 			t.Error(err)
@@ -81,22 +82,22 @@ func TestLimitWithin(t *testing.T) {
 func TestLimitSet(t *testing.T) {
 	const size = mib
 	r := newRun(t, sized(t, size, mirrortest.Digest()).URL)
-	limit := download.NewLimit(size / 1024) // a quarter of an hour
-	r.client.Limit = limit
+	most := limit.New(size / 1024) // a quarter of an hour
+	r.client.Limit = most
 	lifted := false
 	r.req.Observe = func(ev download.Event) {
 		if p, ok := ev.(download.Progress); ok && p.Done > 0 && !lifted {
 			lifted = true
-			limit.Set(0)
+			most.Set(0)
 		}
 	}
 	if _, err := r.get(); err != nil {
 		t.Errorf("with a limit that was lifted: %v", err)
 	}
-	limit.Set(100 * size)
-	limit.Set(size)
+	most.Set(100 * size)
+	most.Set(size)
 	r = newRun(t, sized(t, size, mirrortest.Digest()).URL)
-	r.client.Limit = limit
+	r.client.Limit = most
 	begun := time.Now()
 	if _, err := r.get(); err != nil || time.Since(begun) < 900*time.Millisecond {
 		t.Errorf("with a new limit: %v after %v", err, time.Since(begun))

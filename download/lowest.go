@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"braid/download/limit"
 )
 
 // lowestTime is how long a download may be slower than Client.LowestSpeed. A slow start takes a few seconds
@@ -42,14 +44,12 @@ const fairPart = 64
 var ErrTooSlow = errors.New("too slow")
 
 // lowest returns the current least speed of a session: least, or less if a limit holds the session back.
-func (x *fetches) lowest(c *Client, least int64, limit *Limiter) int64 {
-	for l := limit; l != nil; l = l.within {
-		if now := l.now.Load(); now != nil {
-			least = min(least, now.bytes/fairPart)
-		}
+func (x *fetches) lowest(c *Client, least int64, all *limit.Limiter) int64 {
+	if perSecond := all.Rate(); perSecond > 0 {
+		least = min(least, perSecond/fairPart)
 	}
 	for _, f := range x.running {
-		if c.HostLimits.limited(f.from.url) {
+		if c.HostLimits.Limited(f.from.url) {
 			least = min(least, c.HostLimits.Rate(f.from.url)/fairPart)
 		}
 	}
@@ -58,7 +58,7 @@ func (x *fetches) lowest(c *Client, least int64, limit *Limiter) int64 {
 
 // keepsUp returns an error if the session is too slow. Only servers count: a swarm may be without peers for
 // long.
-func (x *fetches) keepsUp(c *Client, req *Request, limit *Limiter, now time.Time) error {
+func (x *fetches) keepsUp(c *Client, req *Request, all *limit.Limiter, now time.Time) error {
 	least := c.LowestSpeed
 	if req.Lowest != nil {
 		least = req.Lowest()
@@ -71,7 +71,7 @@ func (x *fetches) keepsUp(c *Client, req *Request, limit *Limiter, now time.Time
 	for _, f := range x.running {
 		waits = waits || !f.from.swarm
 	}
-	if !x.pulse.tooSlow(now, waits, x.lowest(c, least, limit), x.stats.arrived) {
+	if !x.pulse.tooSlow(now, waits, x.lowest(c, least, all), x.stats.arrived) {
 		return nil
 	}
 	return &fault{kind: Budget, what: fmt.Sprintf("slower than %d bytes a second for %v", least, lowestTime),

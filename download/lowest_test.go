@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"braid/download/limit"
 	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 )
@@ -110,7 +111,7 @@ func TestLowestSpeed(t *testing.T) {
 		hc.CloseIdle()
 		synctest.Wait() // until the server has finished
 		drips = false
-		c.Limit = NewLimit(512)
+		c.Limit = limit.New(512)
 		c.LowestSpeed = 1 << 20
 		began := time.Now()
 		result, err := c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a"})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/download/limit"
 	"braid/internal/test/mirrortest"
 	"braid/scheduler"
 )
@@ -57,7 +58,7 @@ func TestNumbersMakeSense(t *testing.T) {
 // A deadline that a limit leaves too little time for is still the error.
 func TestLimitEndsAtDeadline(t *testing.T) {
 	r := newRun(t, sized(t, mib, mirrortest.Digest()).URL)
-	r.client.Limit = download.NewLimit(100_000)
+	r.client.Limit = limit.New(100_000)
 	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
 	r.ctx = ctx
@@ -69,9 +70,9 @@ func TestLimitEndsAtDeadline(t *testing.T) {
 // The zero Limiter has no limit of its own, and obeys its outer limit.
 func TestLimitZero(t *testing.T) {
 	s := sized(t, mib, mirrortest.Digest())
-	for _, limit := range []*download.Limiter{{}, new(download.Limiter).Within(download.NewLimit(100 * mib))} {
+	for _, each := range []*limit.Limiter{{}, new(limit.Limiter).Within(limit.New(100 * mib))} {
 		r := newRun(t, s.URL)
-		r.client.Limit = limit
+		r.client.Limit = each
 		r.right(s.Content)
 	}
 }

@@ -34,7 +34,7 @@ type recheck struct {
 func newRecheck(s *session) *recheck {
 	x := &recheck{board: board{
 		part: s.part, size: s.part.Front(), bound: s.bound(), claims: s.claims, stated: s.ofServer(),
-		asked: s.req.Described == nil && !s.standIn(), limit: s.limiter(),
+		asked: s.req.Described == nil && !s.standIn(), limit: s.c.limitOf(s.req),
 		silence: cmp.Or(s.c.Timeout, 30*time.Second), pause: cmp.Or(s.c.RetryWait, time.Second), wake: make(chan struct{}, 1),
 	}}
 	x.changed.L = &x.mu

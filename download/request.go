@@ -14,6 +14,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/download/limit"
 	"braid/download/state"
 	"braid/metalink"
 	"braid/scheduler"
@@ -127,7 +128,7 @@ type Request struct {
 	// RemoteTime sets the modification time of the file to the server's Last-Modified.
 	RemoteTime bool
 	// Limit, if not nil, limits this download to a number of bytes a second, in place of Client.Limit.
-	Limit *Limiter
+	Limit *limit.Limiter
 	// MaxSize limits the size of the file, in addition to Client.MaxSize. If zero, only that one applies.
 	MaxSize int64
 	// Observe, if not nil, is called with each event, from one goroutine. It must not block.

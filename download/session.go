@@ -200,7 +200,7 @@ func (s *session) launch(a scheduler.Fetch) {
 		at: a.Range.Start}
 	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
 	before := s.disk.last
-	to, end := s.throttled(ctx, o, k)
+	to, end := s.c.throttled(ctx, s.req, o, k)
 	s.fetches.begin(a.ID, f, func() error {
 		defer end()
 		if err := before.wait(ctx); err != nil {
@@ -213,7 +213,7 @@ func (s *session) launch(a scheduler.Fetch) {
 // beat checks the least speed, updates the journal and reports the progress.
 func (s *session) beat() {
 	s.fetches.stats.beat()
-	if err := s.fetches.keepsUp(s.c, s.req, s.limiter(), time.Now()); err != nil {
+	if err := s.fetches.keepsUp(s.c, s.req, s.c.limitOf(s.req), time.Now()); err != nil {
 		s.stop(err)
 	}
 	if !s.begun || s.part.Useless() {
@@ -243,13 +243,13 @@ func (s *session) progress() {
 // remember saves the measured speeds of the sources for later downloads. Speeds under a limit are not those
 // of the sources.
 func (s *session) remember() {
-	if s.c.State == nil || s.c.Limit.limits() {
+	if s.c.State == nil || s.c.Limit.Rate() > 0 {
 		return
 	}
 	working := 0
 	for _, sp := range s.sched.Speeds() {
 		o := s.sources.lanes[sp.Source]
-		if o.lanes > 1 || o.swarm || s.c.HostLimits.limited(o.url) { // one of several is not the server
+		if o.lanes > 1 || o.swarm || s.c.HostLimits.Limited(o.url) { // one of several is not the server
 			continue
 		}
 		known := state.Speed{Rate: sp.Rate, RTT: sp.RTT}
@@ -268,31 +268,6 @@ func (s *session) remember() {
 	if working > 1 {
 		s.c.State.Learn(state.AllHosts, state.Speed{Rate: s.sched.Peak()})
 	}
-}
-
-// limiter returns the limit of this download, or nil without one.
-func (s *session) limiter() *Limiter {
-	if s.req.Limit != nil {
-		return s.req.Limit
-	}
-	return s.c.Limit
-}
-
-// throttled returns the sink for a fetch, which obeys the limits of this download and of its host. The caller
-// must call end when the fetch is over.
-func (s *session) throttled(ctx context.Context, o *origin, k *sink) (to source.Sink, end func()) {
-	limit, hosts := s.limiter(), s.c.HostLimits
-	if o.swarm {
-		hosts = nil
-		if s.req.Limit == nil { // its connections obey the client's limit themselves
-			limit = nil
-		}
-	}
-	if limit == nil && hosts == nil {
-		return k, func() {}
-	}
-	t := &throttle{sink: k, ctx: ctx, limit: limit, hosts: hosts}
-	return t, t.end
 }
 
 // identity returns the record about the file for the journal of the part file.

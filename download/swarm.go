@@ -118,7 +118,7 @@ func (c *Client) swarms(n network) source.Swarms {
 		Scratch: func(dir string) (source.Scratch, error) { return partfile.OpenScratch(n.files, dir) },
 	}
 	if c.Limit != nil {
-		cfg.Pay = c.Limit.pay
+		cfg.Pay = c.Limit.Pay
 	}
 	return c.Swarms(cfg)
 }

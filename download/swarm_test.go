@@ -14,6 +14,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
+	"braid/download/limit"
 	"braid/internal/test/mirrortest"
 	"braid/metalink"
 	"braid/metalink/metainfo"
@@ -127,7 +128,7 @@ func TestSwarmResume_Rule8(t *testing.T) {
 	torrent := torrentOf(t, "file.bin", data)
 	_, addr := startPeer(t, torrent, data)
 	r := byMagnet(t, magnetOf(t, torrent, addr))
-	r.client.Limit = download.NewLimit(3 * mib) // so that the rest takes some seconds
+	r.client.Limit = limit.New(3 * mib) // so that the rest takes some seconds
 	kept := r.interrupt(4 * mib).Kept
 	r.client.Limit = nil
 	res := r.right(mirrortest.Generate(16*mib, 7))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/download/limit"
 	"braid/source"
 )
 
@@ -116,7 +117,7 @@ func (m *Method) configure(x *Message) error {
 	m.wrong = err
 	m.client = download.Client{HTTP: hc, Tries: 3, RetryWait: 300 * time.Millisecond, Timeout: m.settings.timeout()}
 	if rate := m.settings.number(anyServer, "Dl-Limit", 0); rate > 0 {
-		m.client.Limit = download.NewLimit(rate << 10)
+		m.client.Limit = limit.New(rate << 10)
 	}
 	user, said := m.settings.lookup("APT::Sandbox::User")
 	if !said {

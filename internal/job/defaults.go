@@ -10,6 +10,7 @@ import (
 
 	"braid/address"
 	"braid/download"
+	"braid/download/limit"
 	"braid/download/state"
 	"braid/internal/option"
 	"braid/internal/problem"
@@ -62,8 +63,8 @@ type Defaults struct {
 	Integrity bool `option:"-"`
 	Notes     StoreNotes
 
-	common download.Request  // fields that all requests share
-	limit  *download.Limiter // of all files together
+	common download.Request // fields that all requests share
+	limit  *limit.Limiter   // of all files together
 	sums   *Sums
 	object string // name of the single object, from -o
 }
@@ -129,7 +130,7 @@ func (d *Defaults) Client(words ...string) (*download.Client, error) {
 }
 
 // Within makes all downloads together keep to l.
-func (d *Defaults) Within(l *download.Limiter) { d.limit = l }
+func (d *Defaults) Within(l *limit.Limiter) { d.limit = l }
 
 // ReadSums reads the list of --checksums and checks its signature. Operands are URLs that the user typed.
 func (d *Defaults) ReadSums(ctx context.Context, client *download.Client, operands []string) (err error) {

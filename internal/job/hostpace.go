@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"sync/atomic"
 
-	"braid/download"
+	"braid/download/limit"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/source/httpsource"
@@ -32,13 +32,13 @@ func (s *Sites) PaceHosts(c *httpsource.Client, p *HostPace) error {
 }
 
 // LimitHosts returns the limits in bytes a second of p, and of sites.
-func (s *Sites) LimitHosts(p *HostPace) (*download.HostLimits, error) {
+func (s *Sites) LimitHosts(p *HostPace) (*limit.Hosts, error) {
 	limits, err := s.ofHosts("host-limit-rate", &p.bytes, func(word string) (int64, error) {
 		var n option.RateValue
 		err := n.Set(word)
 		return int64(n), err
 	})
-	return &download.HostLimits{Rate: limits}, err
+	return &limit.Hosts{Rate: limits}, err
 }
 
 // ofHosts returns a function from a URL to the number of its host: the value of key at its site, else others.

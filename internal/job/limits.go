@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"braid/download"
+	"braid/download/limit"
 	"braid/internal/option"
 )
 
@@ -25,11 +25,11 @@ type timedLimit struct {
 const mostAsleep = time.Minute
 
 // Of returns a limit that follows v, or nil if v never limits anything.
-func (p *limits) Of(v option.RatesValue) *download.Limiter {
+func (p *limits) Of(v option.RatesValue) *limit.Limiter {
 	if !v.Any() {
 		return nil
 	}
-	l := &download.Limiter{}
+	l := &limit.Limiter{}
 	if rate, until := v.At(time.Now()); until.IsZero() { // not timed: a long list may have many of these
 		l.Set(rate)
 	} else {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"braid/download"
+	"braid/download/limit"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/internal/web"
@@ -30,7 +31,7 @@ type siteRules struct {
 	require string
 	header  http.Header
 	lookup  string // no-lookup
-	limit   *download.Limiter
+	limit   *limit.Limiter
 	linked  bool // limit is within that of all downloads
 }
 
@@ -122,7 +123,7 @@ func (s *Sites) at(site *option.Site, err error) error {
 
 // Apply applies the settings of the site of u to r. Options from the command line or the environment stay;
 // said reports whether these set the proof demanded (demand).
-func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, limit *download.Limiter) error {
+func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, all *limit.Limiter) error {
 	rules, err := s.of(u)
 	if rules == nil || err != nil {
 		return err
@@ -137,8 +138,8 @@ func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, limit *downloa
 		r.Lookup = rules.lookup != "true"
 	}
 	r.Header = rules.fields(r.Header)
-	if rules.limit != nil && (limit != nil || !s.Settings.Said["limit-rate"]) { // else the user lifted it
-		if most := s.within(rules, limit); r.Limit == nil {
+	if rules.limit != nil && (all != nil || !s.Settings.Said["limit-rate"]) { // else the user lifted it
+		if most := s.within(rules, all); r.Limit == nil {
 			r.Limit = most
 		} else {
 			r.Limit.Within(most)
@@ -148,7 +149,7 @@ func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, limit *downloa
 }
 
 // limitOf returns the limit of one download, or nil if v never limits anything.
-func (s *Sites) limitOf(v option.RatesValue) *download.Limiter {
+func (s *Sites) limitOf(v option.RatesValue) *limit.Limiter {
 	if s == nil {
 		s = &Sites{}
 	}
@@ -156,7 +157,7 @@ func (s *Sites) limitOf(v option.RatesValue) *download.Limiter {
 }
 
 // within returns the limit of a site, within the limit of all downloads.
-func (s *Sites) within(r *siteRules, all *download.Limiter) *download.Limiter {
+func (s *Sites) within(r *siteRules, all *limit.Limiter) *limit.Limiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if all != nil && !r.linked {

@@ -20,6 +20,7 @@ import (
 
 	"braid/daemon"
 	"braid/download"
+	"braid/download/limit"
 	"braid/fleet/jetstream"
 	"braid/internal/database"
 	"braid/internal/job"
@@ -91,7 +92,7 @@ func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, e
 		s.Watching.KeepPace()
 	}
 	client.HTTP.IdlePerHost = max(s.AtOnce, download.MostAtOnce)
-	client.Limit, client.LowestSpeed = &download.Limiter{}, s.LowestSpeed
+	client.Limit, client.LowestSpeed = &limit.Limiter{}, s.LowestSpeed
 	s.Job.Within(client.Limit)
 	s.rate.set = client.Limit.Set
 	s.follow()

@@ -16,6 +16,7 @@ import (
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
+	"braid/download/limit"
 	"braid/download/state"
 	"braid/internal/job"
 	"braid/internal/option"
@@ -205,7 +206,7 @@ func watchClient(c *Loaded, hosts address.Hosts, at *job.Sites) (client *downloa
 }
 
 // rulesOf returns the rules of all watches.
-func rulesOf(c *Loaded, limit *download.Limiter, at *job.Sites) (map[string]*Rule, error) {
+func rulesOf(c *Loaded, all *limit.Limiter, at *job.Sites) (map[string]*Rule, error) {
 	rules := map[string]*Rule{}
 	not, err := (&job.Location{GeoIPDB: c.GeoIPDB}).Exclusion("not-hosts", c.NotHosts)
 	if err != nil {
@@ -213,7 +214,7 @@ func rulesOf(c *Loaded, limit *download.Limiter, at *job.Sites) (map[string]*Rul
 	}
 	for i := range c.Watches {
 		w := &c.Watches[i]
-		r, err := ruleOf(c, w, limit, at)
+		r, err := ruleOf(c, w, all, at)
 		if err == nil {
 			err = refuseWatch(not, w)
 		}
@@ -239,7 +240,7 @@ func refuseWatch(x *address.Exclusion, w *Watch) error {
 	return nil
 }
 
-func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule, error) {
+func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, error) {
 	flags := job.Anchors{
 		Key: option.WordsValue(w.Keys), Keyring: option.WordsValue(w.Keyrings), Pin: option.WordsValue(w.Pins),
 		SMIMECA:   option.WordsValue(w.Authorities),
@@ -278,11 +279,11 @@ func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule,
 		return nil, err
 	}
 	common := r.Request
-	if err := at.Apply(&r.Request, u, demanded.Said, limit); err != nil {
+	if err := at.Apply(&r.Request, u, demanded.Said, all); err != nil {
 		return nil, err
 	}
 	if w.Glob && at.Any() { // each URL may be of another site
-		r.Site = siteOf(r, common, at, demanded.Said, limit)
+		r.Site = siteOf(r, common, at, demanded.Said, all)
 	}
 	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
 		return nil, problem.Misuse("signature", "no key or certificate is trusted, so that it would not be looked at",
@@ -290,8 +291,8 @@ func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule,
 	}
 	if r.Limit = at.Limits.Of(w.Rate); r.Limit != nil {
 		r.Request.Limit = nil
-		if limit != nil {
-			r.Limit.Within(limit)
+		if all != nil {
+			r.Limit.Within(all)
 		}
 	}
 	return r, nil
@@ -299,10 +300,10 @@ func ruleOf(c *Loaded, w *Watch, limit *download.Limiter, at *job.Sites) (*Rule,
 
 // siteOf returns a function that applies the settings of a request's own site, in place of those of its
 // watch's site. Common is the request without settings of a site.
-func siteOf(r *Rule, common download.Request, at *job.Sites, said bool, limit *download.Limiter) func(*download.Request) error {
+func siteOf(r *Rule, common download.Request, at *job.Sites, said bool, all *limit.Limiter) func(*download.Request) error {
 	return func(q *download.Request) error {
 		q.Anchors, q.Require, q.Header, q.Limit = common.Anchors, common.Require, common.Header, nil
-		err := at.Apply(q, q.URL, said, limit)
+		err := at.Apply(q, q.URL, said, all)
 		if r.Limit != nil {
 			q.Limit = nil
 		}

@@ -26,6 +26,7 @@ import (
 
 	"braid/antenna"
 	"braid/download"
+	"braid/download/limit"
 	"braid/internal/fsys"
 	"braid/internal/mask"
 )
@@ -40,7 +41,7 @@ type Rule struct {
 	// SignaturesOf returns the signatures that the user configured for the file at u. It may be nil.
 	SignaturesOf func(u *url.URL) ([]download.Signature, error)
 	// Limit limits the bytes a second of the watch's downloads. It replaces the limit of the client.
-	Limit *download.Limiter
+	Limit *limit.Limiter
 }
 
 // path returns the path of the file name.

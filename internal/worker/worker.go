@@ -20,6 +20,7 @@ import (
 	"sync"
 
 	"braid/download"
+	"braid/download/limit"
 	"braid/fleet"
 	"braid/fleet/jetstream"
 	"braid/internal/problem"
@@ -84,7 +85,7 @@ func (w *Worker) pace(client *download.Client) {
 		return fleet.Limit{Requests: client.HTTP.HostRate(u), Bytes: hosts.Rate(u)}
 	})
 	client.HTTP.Pace = w.pacer
-	hosts.Share = func(host string, perSecond int64, l *download.Limiter) func() {
+	hosts.Share = func(host string, perSecond int64, l *limit.Limiter) func() {
 		return w.pacer.Share(host, perSecond, l)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/download/limit"
 	"braid/fleet"
 	"braid/fleet/jetstream"
 	"braid/internal/listen"
@@ -68,7 +69,7 @@ func TestRun(t *testing.T) {
 		defer close(over)
 		client := &download.Client{
 			HTTP:       &httpsource.Client{HostRate: func(*url.URL) float64 { return 0 }},
-			HostLimits: &download.HostLimits{Rate: func(*url.URL) int64 { return 0 }},
+			HostLimits: &limit.Hosts{Rate: func(*url.URL) int64 { return 0 }},
 		}
 		defer client.HTTP.CloseIdle()
 		w.Run(running, client)

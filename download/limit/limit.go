@@ -1,4 +1,8 @@
-package download
+// Package limit limits how many bytes a second downloads take, together and from each host.
+//
+// Whoever receives bytes waits for a turn before it takes more. TCP slows the sender down. Limits are shared
+// by passing the same value to several downloads, and may change while they run.
+package limit
 
 import (
 	"context"
@@ -9,8 +13,7 @@ import (
 )
 
 // A Limiter limits all downloads that share it together to a number of bytes a second, which Set may change.
-// It is safe for use by several goroutines. NewLimit makes one. A nil *Limiter and the zero Limiter do not
-// limit.
+// It is safe for use by several goroutines. New makes one. A nil *Limiter and the zero Limiter do not limit.
 type Limiter struct {
 	now     atomic.Pointer[turns] // nil: no limit
 	waiting atomic.Int64
@@ -25,10 +28,9 @@ type turns struct {
 	bytes int64 // a second
 }
 
-// NewLimit returns a limit of n bytes a second for [Client].Limit or [Request].Limit; an n below 1 counts as
-// 1. Bytes that pass late, because sleeping takes a millisecond longer than it should, are made up for within
-// 50 ms.
-func NewLimit(n int64) *Limiter {
+// New returns a limit of n bytes a second; an n below 1 counts as 1. Bytes that pass late, because sleeping
+// takes a millisecond longer than it should, are made up for within 50 ms.
+func New(n int64) *Limiter {
 	l := &Limiter{}
 	l.Set(max(n, 1))
 	return l
@@ -52,8 +54,16 @@ func (l *Limiter) Set(n int64) {
 // Passed returns how many bytes have passed under a limit, or wait for their turn.
 func (l *Limiter) Passed() int64 { return l.passed.Load() }
 
-// limits reports whether l, or its outer limit, is a limit now.
-func (l *Limiter) limits() bool { return l != nil && (l.now.Load() != nil || l.within.limits()) }
+// Rate returns how many bytes a second l lets pass now: the least of its own rate and those of its outer
+// limits. Zero means no limit.
+func (l *Limiter) Rate() (perSecond int64) {
+	for ; l != nil; l = l.within {
+		if now := l.now.Load(); now != nil && (perSecond == 0 || now.bytes < perSecond) {
+			perSecond = now.bytes
+		}
+	}
+	return perSecond
+}
 
 // Within makes l a part of outer: what passes through l also passes through outer. It returns l, which must
 // not be in use yet.
@@ -66,8 +76,8 @@ func (l *Limiter) Within(outer *Limiter) *Limiter {
 // silent.
 const roundTime = 250 * time.Millisecond
 
-// wait waits for a turn, and returns how many of most bytes may pass in it.
-func (l *Limiter) wait(ctx context.Context, most int) (n int, err error) {
+// Wait waits for a turn, and returns how many of most bytes may pass in it.
+func (l *Limiter) Wait(ctx context.Context, most int) (n int, err error) {
 	turns := l.now.Load()
 	if turns == nil {
 		return l.outer(ctx, most)
@@ -92,13 +102,13 @@ func (l *Limiter) outer(ctx context.Context, most int) (int, error) {
 	if l.within == nil {
 		return most, ctx.Err()
 	}
-	return l.within.wait(ctx, most)
+	return l.within.Wait(ctx, most)
 }
 
-// pay waits until the limit would have let n bytes pass that have already come.
-func (l *Limiter) pay(ctx context.Context, n int) error {
+// Pay waits until the limit would have let n bytes pass that have already come.
+func (l *Limiter) Pay(ctx context.Context, n int) error {
 	for n > 0 {
-		k, err := l.wait(ctx, n)
+		k, err := l.Wait(ctx, n)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package download
+package limit
 
 import (
 	"sync"
@@ -14,14 +14,14 @@ func TestLimitTakesTurns(t *testing.T) {
 		for _, bytes := range []int64{1000, 50_000, 100 << 20} {
 			synctest.Test(t, func(t *testing.T) {
 				const turns = 20
-				limit, begun := NewLimit(bytes), time.Now()
+				limit, begun := New(bytes), time.Now()
 				passed, longest := make([]int64, waiting), make([]time.Duration, waiting)
 				var wg sync.WaitGroup
 				for i := range waiting {
 					wg.Go(func() {
 						for range turns {
 							last := time.Now()
-							n, err := limit.wait(t.Context(), bufferLike)
+							n, err := limit.Wait(t.Context(), bufferLike)
 							if err != nil {
 								t.Error(err)
 							}
@@ -51,9 +51,9 @@ func TestLimitTakesTurns(t *testing.T) {
 func TestLimitMakesUpForLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const bytes = 300 << 20
-		limit, begun, passed := NewLimit(bytes), time.Now(), 0
+		limit, begun, passed := New(bytes), time.Now(), 0
 		for time.Since(begun) < 10*time.Second {
-			n, err := limit.wait(t.Context(), bufferLike)
+			n, err := limit.Wait(t.Context(), bufferLike)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestSetLimit(t *testing.T) {
 		limit := &Limiter{}
 		pass := func(d time.Duration) (n int) {
 			for end := time.Now().Add(d); time.Now().Before(end); {
-				k, err := limit.wait(t.Context(), 1<<20)
+				k, err := limit.Wait(t.Context(), 1<<20)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -110,7 +110,7 @@ func TestSetLimit(t *testing.T) {
 		n := 0
 		for begun := time.Now(); time.Since(begun) < 10*time.Second; {
 			limit.Set(1000)
-			k, err := limit.wait(t.Context(), 1<<20)
+			k, err := limit.Wait(t.Context(), 1<<20)
 			if n += k; err != nil {
 				t.Fatal(err)
 			}
@@ -124,13 +124,13 @@ func TestSetLimit(t *testing.T) {
 // Limits are changed while downloads wait for them, from several goroutines.
 func TestSetLimitAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limit, outer := NewLimit(1000), NewLimit(1<<20)
+		limit, outer := New(1000), New(1<<20)
 		limit.Within(outer)
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
 				for range 200 {
-					if _, err := limit.wait(t.Context(), 100); err != nil {
+					if _, err := limit.Wait(t.Context(), 100); err != nil {
 						t.Error(err)
 					}
 				}
