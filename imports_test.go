@@ -77,11 +77,13 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "internal/partfile", "download/limit", "download/state", "internal/fsys", "internal/lookup", "internal/lookup/search", "internal/version",
+		"byterange", "internal/partfile", "download/limit", "download/state", "internal/edges", "internal/fsys", "internal/lookup", "internal/lookup/search", "internal/small", "internal/version",
 		"address", "internal/web", "metalink", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "verify/signatures", "verify/sums",
 	}},
 	"download/limit":         {imports: []string{"source", "golang.org/x/time/rate"}},
+	"internal/edges":         {imports: []string{"byterange", "internal/small", "metalink/metainfo", "source", "verify"}},
+	"internal/small":         {imports: []string{"byterange", "source"}},
 	"internal/version":       {pure: true, imports: []string{"verify"}},
 	"internal/lookup":        {pure: true, imports: []string{"address", "internal/mask", "verify", "verify/sums", "golang.org/x/net/html"}},
 	"internal/lookup/search": {imports: []string{"internal/lookup", "metalink", "source", "verify"}},

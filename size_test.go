@@ -22,7 +22,7 @@ var sizes = map[string]int{
 	// 35, and the rooms of the daemon, the agents, the fleet and objects, the judge of versions, problem, the tables of
 	// signatures and feeds, minisign, signify, SSH and what the first two share, the worker, jobs, listen,
 	// the daemon's service, lookups, their searches, what is shown, hooks, mailboxes, aria2's command line, hints, streams
-	packages: 66,
+	packages: 68,
 	// Recovery has a file a way: sizes.go, standin.go, refuted.go. It goes when getter is split into the target and the attempts.
 	"download.getter": 9,
 }

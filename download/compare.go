@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/internal/small"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -67,7 +68,7 @@ func (b *board) fetch(ctx context.Context, c *chunk) error {
 		most = min(quiet, most)
 	}
 	b.mu.Unlock()
-	silent := &source.Error{URL: c.by.from.masked, Host: c.by.host, Fault: source.FaultNetwork, Retry: true, Err: errSilent}
+	silent := &source.Error{URL: c.by.from.masked, Host: c.by.host, Fault: source.FaultNetwork, Retry: true, Err: small.ErrSilent}
 	k := &comparison{b: b, c: c, ctx: ctx, most: most, timer: time.AfterFunc(most, func() { cancel(silent) })}
 	defer k.timer.Stop()
 	err := c.by.from.src.Fetch(ctx, c.r, k)

@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"braid/address"
+	"braid/internal/edges"
+	"braid/internal/small"
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
@@ -59,7 +61,7 @@ type Document struct {
 	originDigests   []verify.Claim // those that the asked server gave
 	torrent         *metainfo.Torrent
 	peers           []string // given by a magnet link
-	shared          *sharedPieces
+	shared          *edges.Pieces
 }
 
 // ReadDocument reads a document that the user gave. Its claims count as the user's. Documents are passed
@@ -112,8 +114,8 @@ func documentOf(ctx context.Context, hc network, req *Request, may func([]metali
 // fetchDocument fetches and reads one document. A digest in its own answer is of the document. A digest in a
 // redirect is of the document if it matches, and otherwise of the file.
 func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (*Document, []metalink.Hop, error) {
-	data, a, err := fetchSmall(ctx, hc, u, o, metalink.MaxSize)
-	var long *longError
+	data, a, err := hc.small(ctx, u, o, metalink.MaxSize)
+	var long *small.LongError
 	if errors.As(err, &long) {
 		err = &metalink.Error{Kind: metalink.TooMuch, Why: long.Error()}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"braid/address"
+	"braid/internal/edges"
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
@@ -71,7 +72,7 @@ func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaURL, file metalink.File,
 	claims []verify.Claim, trusted bool) documentResult {
 	t := documentResult{doc: doc, from: source.Mask(doc.URL)}
-	data, a, err := fetchSmall(ctx, hc, doc.URL, r.optionsFor(doc.URL, r.namedBy(doc.URL, doc.By), trusted), metalink.MaxSize)
+	data, a, err := hc.small(ctx, doc.URL, r.optionsFor(doc.URL, r.namedBy(doc.URL, doc.By), trusted), metalink.MaxSize)
 	if err != nil {
 		t.err = err
 		return t
@@ -221,7 +222,7 @@ func (d *Document) add(f metalink.File) {
 // by.
 func torrentDocument(t metainfo.Torrent, over verify.Channel, by address.Scope) *Document {
 	d := &Document{Refused: t.Refused, Warnings: t.Warnings, Torrent: true, Over: over, by: by, torrent: &t,
-		shared: newSharedPieces()}
+		shared: edges.New()}
 	t.Describe(d.add)
 	return d
 }
@@ -237,7 +238,7 @@ func fetchMagnet(ctx context.Context, hc network, req *Request, m metainfo.Magne
 	o.Named = address.Public | address.Loopback // links are passed around, as documents are
 	var last error
 	for _, u := range m.Sources {
-		data, _, err := fetchSmall(ctx, hc, u, o, metainfo.MaxSize)
+		data, _, err := hc.small(ctx, u, o, metainfo.MaxSize)
 		var t metainfo.Torrent
 		if err == nil {
 			t, err = metainfo.Parse(bytes.NewReader(data))

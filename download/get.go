@@ -11,6 +11,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/internal/edges"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
 	"braid/metalink/metainfo"
@@ -151,7 +152,8 @@ func (g *getter) span(ctx context.Context) error {
 		return nil
 	}
 	x := g.req.Described.sharing
-	list, err := x.whole(func(i int) ([]byte, error) { return sharedPieceFetcher{x, g.http, &g.req}.piece(ctx, i) })
+	shared := x.edges(g.http, &g.req)
+	list, err := edges.Whole(x.torrent, x.file, func(i int) ([]byte, error) { return shared.Piece(ctx, i) })
 	if err == nil {
 		d := *g.req.Described
 		d.Pieces = list
@@ -162,7 +164,7 @@ func (g *getter) span(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	kind := kindOf(err)
-	if errors.Is(err, metainfo.ErrUnnamed) || errors.Is(err, errLargeSharedPiece) {
+	if errors.Is(err, metainfo.ErrUnnamed) || errors.Is(err, edges.ErrLarge) {
 		kind = NoEvidence
 	}
 	return g.fail(kind, err, HintDigest)

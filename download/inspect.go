@@ -13,6 +13,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/internal/edges"
 	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/metalink/metainfo"
@@ -175,7 +176,7 @@ func (x *inspection) share() error {
 	}
 	s := x.req.Described.sharing
 	x.beside = neighbours{map[int][]string{}, map[int]string{}}
-	list, err := s.whole(func(i int) ([]byte, error) { return x.edge(s, i) })
+	list, err := edges.Whole(s.torrent, s.file, func(i int) ([]byte, error) { return x.edge(s, i) })
 	if err != nil {
 		return fmt.Errorf("the pieces that it shares with other files: %w", err)
 	}

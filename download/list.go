@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"braid/internal/small"
 	"braid/source"
 	"braid/verify"
 	"braid/verify/sums"
@@ -45,8 +46,8 @@ func ReadList(r io.Reader, name string) (*List, error) {
 func fetchList(ctx context.Context, hc network, req *Request, away bool) (*List, error) {
 	o := req.ownOptions(false)
 	o.Apart = away
-	data, a, err := fetchSmall(ctx, hc, req.URL, o, sums.MaxSize)
-	var long *longError
+	data, a, err := hc.small(ctx, req.URL, o, sums.MaxSize)
+	var long *small.LongError
 	if errors.As(err, &long) {
 		err = &sums.LimitError{Most: sums.MaxSize, Unit: "bytes"}
 	}

@@ -61,7 +61,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 func (s Signature) fetch(ctx context.Context, hc network, options func(Signature) httpsource.Options) found {
 	f := found{from: s.From, data: s.Data, maybe: s.maybe}
 	if f.data == nil {
-		f.data, _, f.err = fetchSmall(ctx, hc, s.URL, options(s), verify.MaxSignature)
+		f.data, _, f.err = hc.small(ctx, s.URL, options(s), verify.MaxSignature)
 	}
 	return f
 }

@@ -96,7 +96,7 @@ func (w searchWeb) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 
 func (w searchWeb) fetch(ctx context.Context, u *url.URL, o httpsource.Options, most int64) search.Answer {
 	o.Unheeded = true // a lookup that fails is no error of the download
-	data, a, err := fetchSmall(ctx, w.http, u, o, most)
+	data, a, err := w.http.small(ctx, u, o, most)
 	return search.Answer{Data: data, Hops: a.Hops, Over: channelOf(a), Date: a.LastModified, Err: err}
 }
 

@@ -1,22 +1,19 @@
 package download
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"braid/address"
-	"braid/byterange"
 	"braid/internal/fsys"
 	"braid/internal/lookup/search"
 	"braid/internal/partfile"
+	"braid/internal/small"
 	"braid/internal/web"
 	"braid/metalink"
 	"braid/source"
@@ -93,105 +90,14 @@ func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 // errWebOnly refuses documents over FTP: trust in a digest depends on its channel, which is http or https.
 var errWebOnly = errors.New("a document is read from disk or over http or https")
 
-const (
-	defaultTimeout = 30 * time.Second
-	// longest is how many timeouts a whole document may take. Sent a byte at a time, it would never be
-	// complete.
-	longest = 10
-)
-
-// These are the reasons to give up a document. No other server has it.
-var (
-	errSilent = error(silentError{})
-	errSlow   = errors.New("it would take too long")
-)
-
-type silentError struct{}
-
-func (silentError) Error() string { return "it went silent" }
-
-// Timeout makes source.IsTimeout report true.
-func (silentError) Timeout() bool { return true }
+const defaultTimeout = 30 * time.Second
 
 // patience returns how long the server of a document may be silent.
 func (n network) patience() time.Duration { return cmp.Or(n.timeout, defaultTimeout) }
 
-// fetchSmall fetches a document of at most most bytes. It gives up if that takes long, because a download may
-// wait for it.
-func fetchSmall(ctx context.Context, hc network, u *url.URL, o httpsource.Options, most int64) ([]byte, source.Answer, error) {
-	m := &memory{most: most}
-	err := hc.bring(ctx, u, o, whole, m)
-	if m.long && (err == nil || errors.Is(err, source.ErrEnough)) {
-		err = &longError{most}
-	}
-	return m.data.Bytes(), m.answer, err
-}
-
-// bring fetches a range into m, with the patience for a document.
-func (n network) bring(ctx context.Context, u *url.URL, o httpsource.Options, r byterange.Range, m *memory) error {
-	err := patiently(ctx, n.patience(), func(ctx context.Context, silent *time.Timer) error {
-		silent.Stop() // the client watches the time until the answer
-		m.received = func() { silent.Reset(n.patience()) }
-		return n.Source(u, o).Fetch(ctx, r, m)
-	})
-	if err == errSilent || err == errSlow {
-		err = &source.Error{URL: source.Mask(u), Host: source.HostPort(u), Fault: source.FaultNetwork, Err: err}
-	}
-	return err
-}
-
-// patiently runs a fetch until it ends, nothing comes for patience, or it takes too long. The fetch resets
-// the timer silent at each sign of life. If it is stopped, the error is errSilent or errSlow.
-func patiently(ctx context.Context, patience time.Duration, fetch func(ctx context.Context, silent *time.Timer) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	slow := time.AfterFunc(longest*patience, func() { cancel(errSlow) })
-	defer slow.Stop()
-	silent := time.AfterFunc(patience, func() { cancel(errSilent) })
-	defer silent.Stop()
-	err := fetch(ctx, silent)
-	if cause := context.Cause(ctx); err != nil && (cause == errSilent || cause == errSlow) {
-		return cause
-	}
-	return err
-}
-
-// A longError is the error of a document that is longer than its kind may be.
-type longError struct{ most int64 }
-
-func (e *longError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.most) }
-
-// memory is a sink for small files.
-type memory struct {
-	most     int64
-	first    bool // only the first most bytes are wanted; there may be more
-	long     bool
-	answer   source.Answer
-	data     bytes.Buffer
-	received func() // called for each answer and each write
-}
-
-func (m *memory) Answer(a source.Answer) error {
-	m.answer = a
-	m.received()
-	if m.long = a.Size > m.most && !m.first; m.long {
-		return source.ErrEnough
-	}
-	return nil
-}
-
-func (m *memory) WriteAt(p []byte, off int64) (int, error) {
-	m.received()
-	if off != int64(m.data.Len()) {
-		return 0, fmt.Errorf("bytes at %d, not %d", off, m.data.Len())
-	}
-	if m.long = off+int64(len(p)) > m.most; m.long {
-		if m.first {
-			m.data.Write(p[:m.most-off])
-		}
-		return 0, source.ErrEnough
-	}
-	return m.data.Write(p)
+// small fetches a document of at most most bytes.
+func (n network) small(ctx context.Context, u *url.URL, o httpsource.Options, most int64) ([]byte, source.Answer, error) {
+	return small.Whole(ctx, n.Source(u, o), u, n.patience(), most)
 }
 
 // The options of a request depend on what named its URL. Secrets are for the server that the user asked. A
@@ -336,63 +242,3 @@ func (r *Request) namedSignature(sig Signature) address.Scope {
 	}
 	return 0
 }
-
-// fetchPart fetches a few bytes of a file into memory. It gives up if nothing comes for patience.
-func fetchPart(ctx context.Context, src source.Source, patience time.Duration, r byterange.Range) ([]byte, error) {
-	k := &window{r: r, data: make([]byte, r.Len())}
-	err := patiently(ctx, patience, func(ctx context.Context, silent *time.Timer) error {
-		k.received = func() { silent.Reset(patience) }
-		return src.Fetch(ctx, r, k)
-	})
-	if err == nil && k.have.Len() < r.Len() {
-		err = io.ErrUnexpectedEOF
-	}
-	switch err {
-	case nil:
-		return k.data, nil
-	case errSilent, errSlow, io.ErrUnexpectedEOF:
-		err = &source.Error{Fault: source.FaultNetwork, Retry: true, Err: err}
-	}
-	return nil, err
-}
-
-// A window is a sink for a range.
-type window struct {
-	r        byterange.Range
-	data     []byte
-	have     byterange.Set
-	received func()
-}
-
-func (k *window) Answer(a source.Answer) error {
-	k.received()
-	if !a.Ranged && k.r.Start > mostSkipped {
-		return &source.Error{Host: a.Host, Fault: source.FaultProtocol, Err: errors.New("it does not serve ranges")}
-	}
-	return nil
-}
-
-// mostSkipped limits how much of a whole file is read to reach a range that begins later.
-const mostSkipped = 1 << 20
-
-func (k *window) WriteAt(p []byte, off int64) (int, error) {
-	k.received()
-	from, to := max(off, k.r.Start), min(off+int64(len(p)), k.r.End)
-	if from < to {
-		copy(k.data[from-k.r.Start:], p[from-off:to-off])
-		k.have.Add(byterange.Range{Start: from, End: to})
-	}
-	if k.have.Len() == k.r.Len() {
-		return int(max(0, to-off)), source.ErrEnough
-	}
-	return len(p), nil
-}
-
-// Coming implements source.PieceSink.
-func (k *window) Coming(int64) error {
-	k.received()
-	return nil
-}
-
-// End implements source.PieceSink.
-func (k *window) End() int64 { return k.r.End }

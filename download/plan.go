@@ -13,6 +13,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/internal/edges"
 	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/source"
@@ -138,10 +139,10 @@ func (h *planner) foreseeSpan(ctx context.Context) error {
 	if info, err := h.http.files.Stat(h.result.Path); err == nil && info.Size == x.file.Size {
 		return h.span(ctx)
 	}
-	list, err := x.whole(func(i int) ([]byte, error) {
+	list, err := edges.Whole(x.torrent, x.file, func(i int) ([]byte, error) {
 		parts, _, err := x.torrent.Piece(i)
 		if err == nil {
-			err = feasible(parts)
+			err = edges.Feasible(parts)
 		}
 		if err != nil {
 			return nil, err

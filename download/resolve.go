@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"braid/byterange"
+	"braid/internal/small"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -266,12 +266,12 @@ func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size
 	case size >= 0 && (a.Size == size || a.Size > max(size, sniffSize)):
 		return false
 	}
-	m := &memory{most: sniffSize, first: true}
-	err := hc.bring(ctx, r.URL, r.lookOptions(condition{}), byterange.Range{End: sniffSize}, m)
-	if err != nil && !errors.Is(err, source.ErrEnough) || m.answer.Start > 0 || !r.mayReplace(m.answer.Hops, r.role()) {
+	src := hc.Source(r.URL, r.lookOptions(condition{}))
+	data, sniffed, err := small.First(ctx, src, r.URL, hc.patience(), sniffSize)
+	if err != nil || sniffed.Start > 0 || !r.mayReplace(sniffed.Hops, r.role()) {
 		return false
 	}
-	f := front{held: m.data.Bytes()}
+	f := front{held: data}
 	return f.isDocument()
 }
 

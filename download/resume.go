@@ -11,6 +11,7 @@ import (
 	"braid/byterange"
 	"braid/download/state"
 	"braid/internal/partfile"
+	"braid/internal/small"
 	"braid/internal/version"
 	"braid/source"
 	"braid/verify"
@@ -253,11 +254,11 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here 
 	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
 	for _, r := range parts {
 		k := &sampleSink{here: here, prior: prior, r: r, at: r.Start}
-		err := patiently(ctx, g.http.patience(), func(ctx context.Context, silent *time.Timer) error {
+		err := small.Patiently(ctx, g.http.patience(), func(ctx context.Context, silent *time.Timer) error {
 			k.received = func() { silent.Reset(g.http.patience()) }
 			return src.Fetch(ctx, r, k)
 		})
-		if err == errSilent || err == errSlow {
+		if small.GaveUp(err) {
 			err = &source.Error{URL: source.Mask(g.req.URL), Host: prior.Host, Fault: source.FaultNetwork, Retry: true, Err: err}
 		}
 		if err != nil {

@@ -3,6 +3,7 @@ package download
 import (
 	"errors"
 
+	"braid/internal/small"
 	"braid/verify"
 )
 
@@ -15,7 +16,7 @@ func severe(err error) bool {
 
 // kindOfSignature returns the kind of an error of a signature, or Other if it is none.
 func kindOfSignature(err error) Kind {
-	if _, long := errors.AsType[*longError](err); long {
+	if _, long := errors.AsType[*small.LongError](err); long {
 		return Limit
 	}
 	e, ok := errors.AsType[*verify.SignatureError](err)

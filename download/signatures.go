@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"braid/address"
+	"braid/internal/small"
 	"braid/metalink"
 	"braid/source"
 	"braid/source/httpsource"
@@ -98,7 +99,7 @@ func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 // inOneTime returns a context that ends when the signatures of a file must be there. All of them together
 // have the time of one slow document (rule 21).
 func (n network) inOneTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, longest*n.patience(), errSlow)
+	return context.WithTimeoutCause(ctx, small.Longest*n.patience(), small.ErrSlow)
 }
 
 // signaturesAt fetches the signatures of a file.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"braid/internal/small"
 	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 )
@@ -28,7 +29,7 @@ func TestSignaturesShareATime_Rule21(t *testing.T) {
 		all, servers = append(all, Signature{URL: u, From: s.URL}), append(servers, s)
 	}
 	got := signaturesAt(t.Context(), hc, all, &Request{URL: all[0].URL}, false)
-	if len(got) != len(all) || !errors.Is(got[len(got)-1].err, errSlow) {
+	if len(got) != len(all) || !errors.Is(got[len(got)-1].err, small.ErrSlow) {
 		t.Errorf("%d signatures, the last one: %v", len(got), got[len(got)-1].err)
 	}
 	asked := 0

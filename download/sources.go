@@ -10,6 +10,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/internal/small"
 	"braid/scheduler"
 	"braid/source"
 	"braid/verify"
@@ -125,7 +126,7 @@ func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
 
 // silent records that a source was given up because nothing came from it. It may be asked again.
 func (x *sources) silent(o *origin) {
-	o.err = &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultNetwork, Retry: true, Err: errSilent}
+	o.err = &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultNetwork, Retry: true, Err: small.ErrSilent}
 	x.last = o.err
 }
 

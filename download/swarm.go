@@ -11,6 +11,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/internal/edges"
 	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/metalink/metainfo"
@@ -90,10 +91,29 @@ type sharing struct {
 	file    metainfo.File
 	peers   []string      // host:port, given by a magnet link
 	named   address.Scope // of the server or document that named it: peers may have such addresses
-	shared  *sharedPieces // pieces that its files share
+	shared  *edges.Pieces // that its files share
 }
 
 func (x *sharing) url() *url.URL { return source.SwarmURL(x.torrent, x.file) }
+
+// edges returns a fetcher of the pieces that the file shares with others.
+func (x *sharing) edges(n network, r *Request) edges.Fetcher {
+	e := edges.Fetcher{Torrent: x.torrent, File: x.file, Known: x.shared, Patience: n.patience()}
+	if r.Peers != PeersOnly {
+		e.Seed = func(u *url.URL) (source.Source, error) {
+			if !r.usable(u) {
+				return nil, &source.Error{URL: source.Mask(u), Fault: source.FaultRefused, Err: errors.New("FTP is off")}
+			}
+			return n.Source(u, r.optionsFor(u, x.named, false)), nil
+		}
+	}
+	if r.Peers.asked() {
+		e.Peers = func(f metainfo.File) source.Swarm {
+			return n.swarms.Swarm(x.torrent, f, source.SwarmOptions{Dir: r.Dir, Peers: x.peers, Named: x.named})
+		}
+	}
+	return e
+}
 
 // sharingOf returns the file of that name as peers have it, if the document is a torrent.
 func (d *Document) sharingOf(name string) *sharing {
@@ -180,7 +200,7 @@ type offer struct {
 
 // fetchSharing fetches a described torrent and finds the file in it.
 func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o httpsource.Options, size int64) (*sharing, error) {
-	data, a, err := fetchSmall(ctx, hc, doc.URL, o, metainfo.MaxSize)
+	data, a, err := hc.small(ctx, doc.URL, o, metainfo.MaxSize)
 	if err != nil {
 		return nil, err
 	}

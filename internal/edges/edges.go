@@ -1,23 +1,29 @@
-package download
+// Package edges fetches the pieces of a torrent that several of its files share.
+//
+// A file of a torrent rarely begins and ends with a piece. To check its first and its last piece, the bytes of
+// its neighbours are needed. A piece is fetched whole, from web seeds or peers, and proven by its digest. All
+// files of one document use the same Pieces, so each is fetched once.
+package edges
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
 
 	"braid/byterange"
+	"braid/internal/small"
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/verify"
 )
 
-// sharedPieces are pieces of a torrent that several of its files share. To check such a piece, a file needs
-// the neighbours' bytes. All files of one document use the same sharedPieces, so each piece is fetched once.
-type sharedPieces struct {
+// Pieces are the shared pieces of a torrent that were fetched. A Pieces is used by several goroutines.
+type Pieces struct {
 	turn   chan struct{} // holds one value: one piece is fetched at a time
 	proven map[int][]byte
 	order  []int // oldest first
@@ -26,31 +32,33 @@ type sharedPieces struct {
 }
 
 const (
-	maxSharedBytes = 64 << 20 // bytes of pieces that are kept, and the most that a piece may have
-	maxSharedParts = 200      // files that may be in a piece, as each is a request
-	maxSharedSeeds = 8        // web seeds that are asked for a piece
+	maxBytes = 64 << 20 // bytes of pieces that are kept, and the most that a piece may have
+	maxParts = 200      // files that may be in a piece, as each is a request
+	maxSeeds = 8        // web seeds that are asked for a piece
 )
 
-var errLargeSharedPiece = errors.New("it has more than 64 MiB or than 200 files, which is too much to fetch for a check")
+// ErrLarge is the error of a piece that is too much to fetch for a check.
+var ErrLarge = errors.New("it has more than 64 MiB or than 200 files, which is too much to fetch for a check")
 
-func newSharedPieces() *sharedPieces {
-	return &sharedPieces{turn: make(chan struct{}, 1), proven: map[int][]byte{}, late: map[int]bool{}}
+// New returns a Pieces without one.
+func New() *Pieces {
+	return &Pieces{turn: make(chan struct{}, 1), proven: map[int][]byte{}, late: map[int]bool{}}
 }
 
 // add records a piece, and drops the oldest ones if they are too large together.
-func (e *sharedPieces) add(i int, data []byte) {
+func (e *Pieces) add(i int, data []byte) {
 	e.proven[i] = data
 	e.order = append(e.order, i)
-	for e.size += int64(len(data)); e.size > maxSharedBytes && len(e.order) > 1; e.order = e.order[1:] {
+	for e.size += int64(len(data)); e.size > maxBytes && len(e.order) > 1; e.order = e.order[1:] {
 		e.size -= int64(len(e.proven[e.order[0]]))
 		delete(e.proven, e.order[0])
 	}
 }
 
-// whole returns the pieces of a file that shares its first or its last one with others, each with its
+// Whole returns the pieces of a file that shares its first or its last one with others, each with its
 // neighbours' bytes. edge returns all of piece i of the torrent.
-func (x *sharing) whole(edge func(i int) ([]byte, error)) (list verify.Pieces, err error) {
-	n, f := x.torrent.PieceLength, x.file
+func Whole(t metainfo.Torrent, f metainfo.File, edge func(i int) ([]byte, error)) (list verify.Pieces, err error) {
+	n := t.PieceLength
 	first, last := int(f.Offset/n), int((f.Offset+f.Size-1)/n)
 	var before, after []byte
 	if lead := f.Offset % n; lead > 0 {
@@ -61,7 +69,7 @@ func (x *sharing) whole(edge func(i int) ([]byte, error)) (list verify.Pieces, e
 		before = piece[:lead]
 	}
 	start, end := int64(last)*n, f.Offset+f.Size
-	if end < min(start+n, x.torrent.Size) {
+	if end < min(start+n, t.Size) {
 		piece, err := edge(last)
 		if err != nil {
 			return list, err
@@ -71,50 +79,56 @@ func (x *sharing) whole(edge func(i int) ([]byte, error)) (list verify.Pieces, e
 	return f.Span.Beside(before, after)
 }
 
-// A sharedPieceFetcher fetches pieces that a file shares with its neighbours.
-type sharedPieceFetcher struct {
-	*sharing
-	http network
-	req  *Request
+// A Fetcher fetches pieces that a file shares with its neighbours.
+type Fetcher struct {
+	Torrent metainfo.Torrent
+	File    metainfo.File
+	Known   *Pieces
+	// Patience is how long a source may be silent.
+	Patience time.Duration
+	// Seed returns the source of a file's URL on a web seed. If nil, no web seed is asked.
+	Seed func(*url.URL) (source.Source, error)
+	// Peers returns the swarm of a file. If nil, no peer is asked.
+	Peers func(metainfo.File) source.Swarm
 }
 
-// piece returns piece i of the torrent, proven by its digest.
-func (x sharedPieceFetcher) piece(ctx context.Context, i int) ([]byte, error) {
+// Piece returns piece i of the torrent, proven by its digest.
+func (x Fetcher) Piece(ctx context.Context, i int) ([]byte, error) {
 	select {
-	case x.shared.turn <- struct{}{}:
-		defer func() { <-x.shared.turn }()
+	case x.Known.turn <- struct{}{}:
+		defer func() { <-x.Known.turn }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if data, ok := x.shared.proven[i]; ok {
+	if data, ok := x.Known.proven[i]; ok {
 		return data, nil
 	}
-	parts, want, err := x.torrent.Piece(i)
+	parts, want, err := x.Torrent.Piece(i)
 	if err != nil {
 		return nil, fmt.Errorf("piece %d of the torrent: %w", i, err)
 	}
 	var data []byte
-	if err = feasible(parts); err == nil {
+	if err = Feasible(parts); err == nil {
 		data, err = x.fetch(ctx, parts, want)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("piece %d of the torrent, which %s shares with other files: %w", i,
-			source.Escape(x.file.Name), err)
+			source.Escape(x.File.Name), err)
 	}
-	x.shared.add(i, data)
+	x.Known.add(i, data)
 	return data, nil
 }
 
-// feasible returns an error if a piece is too much to fetch for a check.
-func feasible(parts []metainfo.Part) error {
+// Feasible returns an error if a piece is too much to fetch for a check.
+func Feasible(parts []metainfo.Part) error {
 	size, n := int64(0), 0
 	for _, p := range parts {
 		if size += p.End - p.Start; !p.Zeros {
 			n++
 		}
 	}
-	if size > maxSharedBytes || n > maxSharedParts {
-		return errLargeSharedPiece
+	if size > maxBytes || n > maxParts {
+		return ErrLarge
 	}
 	return nil
 }
@@ -122,7 +136,7 @@ func feasible(parts []metainfo.Part) error {
 // fetch asks one web seed after another for all of a piece and combines the parts of several seeds. Then it
 // asks the swarm. Each has a time limit for all parts together: a piece may be of 200 files, and all other
 // files of the torrent wait for it.
-func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
+func (x Fetcher) fetch(ctx context.Context, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
 	right := func(all [][]byte) []byte {
 		h := want.Algorithm().New()
 		for _, b := range all {
@@ -135,15 +149,15 @@ func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, wa
 	}
 	var last error
 	found := make([][][]byte, len(parts)) // for each part, its different versions
-	spare := maxSharedBytes               // bytes that may be kept beyond the first version of each part
+	spare := maxBytes                     // bytes that may be kept beyond the first version of each part
 	seeds := x.seeds()
 	for n, k := range seeds {
 		if ctx.Err() != nil {
 			break
 		}
-		within := x.http.patience()
-		if n == len(seeds)-1 && !x.req.Peers.asked() {
-			within *= longest // no other place is left
+		within := x.Patience
+		if n == len(seeds)-1 && x.Peers == nil {
+			within *= small.Longest // no other place is left
 		}
 		brought, err := x.seedParts(ctx, within, parts, k)
 		last = cmpErr(err, last)
@@ -152,7 +166,7 @@ func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, wa
 			return data, nil
 		}
 	}
-	if x.req.Peers.asked() && ctx.Err() == nil {
+	if x.Peers != nil && ctx.Err() == nil {
 		all, err := x.swarmParts(ctx, parts)
 		if err == nil {
 			if data := right(all); data != nil {
@@ -164,7 +178,7 @@ func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, wa
 	complete := !slices.ContainsFunc(found, func(all [][]byte) bool { return len(all) == 0 })
 	if last == nil || complete {
 		err := errors.New("no web seed has its bytes")
-		return nil, &source.Error{URL: source.Mask(x.url()), Fault: source.FaultMismatch, Err: err}
+		return nil, &source.Error{URL: source.Mask(source.SwarmURL(x.Torrent, x.File)), Fault: source.FaultMismatch, Err: err}
 	}
 	return nil, last
 }
@@ -213,27 +227,27 @@ func combine(found [][][]byte, chosen [][]byte, right func([][]byte) []byte, tri
 }
 
 // seeds returns the indices of the web seeds to ask for a piece, in order. Those that were late come last.
-func (x sharedPieceFetcher) seeds() (list []int) {
-	if x.req.Peers == PeersOnly {
+func (x Fetcher) seeds() (list []int) {
+	if x.Seed == nil {
 		return nil
 	}
 	var late []int
-	for k := range x.torrent.Mirrors(x.file) {
-		if x.shared.late[k] {
+	for k := range x.Torrent.Mirrors(x.File) {
+		if x.Known.late[k] {
 			late = append(late, k)
 			continue
 		}
 		list = append(list, k)
 	}
 	list = append(list, late...)
-	return list[:min(len(list), maxSharedSeeds)]
+	return list[:min(len(list), maxSeeds)]
 }
 
 // seedParts fetches the parts of a piece from web seed k, all of them within the given time. A part that it
 // does not get is nil.
-func (x sharedPieceFetcher) seedParts(ctx context.Context, within time.Duration, parts []metainfo.Part,
+func (x Fetcher) seedParts(ctx context.Context, within time.Duration, parts []metainfo.Part,
 	k int) (all [][]byte, last error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, within, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, within, small.ErrSlow)
 	defer cancel()
 	all = make([][]byte, len(parts))
 	for j, p := range parts {
@@ -242,31 +256,31 @@ func (x sharedPieceFetcher) seedParts(ctx context.Context, within time.Duration,
 			continue
 		}
 		last = err
-		if slow := context.Cause(ctx) == errSlow; slow || source.IsTimeout(err) {
-			x.shared.late[k] = true
-			return all, &source.Error{URL: source.Mask(x.torrent.Mirrors(p.File)[k]), Fault: source.FaultNetwork,
-				Retry: true, Err: errSlow}
+		if slow := context.Cause(ctx) == small.ErrSlow; slow || source.IsTimeout(err) {
+			x.Known.late[k] = true
+			return all, &source.Error{URL: source.Mask(x.Torrent.Mirrors(p.File)[k]), Fault: source.FaultNetwork,
+				Retry: true, Err: small.ErrSlow}
 		}
 	}
 	return all, last
 }
 
 // seedPart fetches a part of a piece from web seed k.
-func (x sharedPieceFetcher) seedPart(ctx context.Context, p metainfo.Part, k int) ([]byte, error) {
+func (x Fetcher) seedPart(ctx context.Context, p metainfo.Part, k int) ([]byte, error) {
 	if p.Zeros {
 		return make([]byte, p.End-p.Start), nil
 	}
-	u := x.torrent.Mirrors(p.File)[k]
-	if !x.req.usable(u) {
-		return nil, &source.Error{URL: source.Mask(u), Fault: source.FaultRefused, Err: errors.New("FTP is off")}
+	u := x.Torrent.Mirrors(p.File)[k]
+	src, err := x.Seed(u)
+	if err != nil {
+		return nil, err
 	}
-	src := x.http.Source(u, x.req.optionsFor(u, x.named, false))
-	return fetchPart(ctx, src, x.http.patience(), byterange.Range{Start: p.Start, End: p.End})
+	return small.Part(ctx, src, x.Patience, byterange.Range{Start: p.Start, End: p.End})
 }
 
 // swarmParts fetches all parts of a piece from peers. It asks for them at once, because the piece comes as a
 // whole.
-func (x sharedPieceFetcher) swarmParts(ctx context.Context, parts []metainfo.Part) ([][]byte, error) {
+func (x Fetcher) swarmParts(ctx context.Context, parts []metainfo.Part) ([][]byte, error) {
 	all, errs := make([][]byte, len(parts)), make([]error, len(parts))
 	var wg sync.WaitGroup
 	for j, p := range parts {
@@ -274,10 +288,10 @@ func (x sharedPieceFetcher) swarmParts(ctx context.Context, parts []metainfo.Par
 			all[j] = make([]byte, p.End-p.Start)
 			continue
 		}
-		src := x.http.swarms.Swarm(x.torrent, p.File, source.SwarmOptions{Dir: x.req.Dir, Peers: x.peers, Named: x.named})
+		src := x.Peers(p.File)
 		defer src.Close()
 		wg.Go(func() {
-			all[j], errs[j] = fetchPart(ctx, src, longest*x.http.patience(), byterange.Range{Start: p.Start, End: p.End})
+			all[j], errs[j] = small.Part(ctx, src, small.Longest*x.Patience, byterange.Range{Start: p.Start, End: p.End})
 		})
 	}
 	wg.Wait()

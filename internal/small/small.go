@@ -1,0 +1,185 @@
+// Package small fetches what fits in memory: documents, signatures, and parts of pieces.
+//
+// A download may wait for it. It therefore gives up a server that is silent, and one that sends so slowly that
+// it would take too long.
+package small
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"braid/byterange"
+	"braid/source"
+)
+
+// Longest is how many timeouts a fetch may take. Sent a byte at a time, it would never be complete.
+const Longest = 10
+
+// These are the reasons to give up a fetch.
+var (
+	ErrSilent = error(silentError{})
+	ErrSlow   = errors.New("it would take too long")
+)
+
+type silentError struct{}
+
+func (silentError) Error() string { return "it went silent" }
+
+// Timeout makes source.IsTimeout report true.
+func (silentError) Timeout() bool { return true }
+
+// A LongError is the error of a document that is longer than its kind may be.
+type LongError struct{ Most int64 }
+
+func (e *LongError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.Most) }
+
+// Whole fetches a document of at most most bytes from src, the source of u. Its server may be silent for
+// patience.
+func Whole(ctx context.Context, src source.Source, u *url.URL, patience time.Duration, most int64) ([]byte, source.Answer, error) {
+	m := &memory{most: most}
+	err := m.fetch(ctx, src, u, patience, byterange.Range{End: byterange.Unbounded})
+	if m.long && (err == nil || errors.Is(err, source.ErrEnough)) {
+		err = &LongError{most}
+	}
+	return m.data.Bytes(), m.answer, err
+}
+
+// First fetches the first n bytes at u, or all if there are less, as Whole does.
+func First(ctx context.Context, src source.Source, u *url.URL, patience time.Duration, n int64) ([]byte, source.Answer, error) {
+	m := &memory{most: n, first: true}
+	err := m.fetch(ctx, src, u, patience, byterange.Range{End: n})
+	if errors.Is(err, source.ErrEnough) {
+		err = nil
+	}
+	return m.data.Bytes(), m.answer, err
+}
+
+// Patiently runs a fetch until it ends, nothing comes for patience, or it takes too long. The fetch resets
+// the timer silent at each sign of life. If it is stopped, the error is ErrSilent or ErrSlow.
+func Patiently(ctx context.Context, patience time.Duration, fetch func(ctx context.Context, silent *time.Timer) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	slow := time.AfterFunc(Longest*patience, func() { cancel(ErrSlow) })
+	defer slow.Stop()
+	silent := time.AfterFunc(patience, func() { cancel(ErrSilent) })
+	defer silent.Stop()
+	err := fetch(ctx, silent)
+	if cause := context.Cause(ctx); err != nil && GaveUp(cause) {
+		return cause
+	}
+	return err
+}
+
+// GaveUp reports whether err is of a fetch that Patiently stopped.
+func GaveUp(err error) bool { return err == ErrSilent || err == ErrSlow }
+
+// memory is a sink for small files.
+type memory struct {
+	most     int64
+	first    bool // only the first most bytes are wanted; there may be more
+	long     bool
+	answer   source.Answer
+	data     bytes.Buffer
+	received func() // called for each answer and each write
+}
+
+// fetch fetches a range into m.
+func (m *memory) fetch(ctx context.Context, src source.Source, u *url.URL, patience time.Duration, r byterange.Range) error {
+	err := Patiently(ctx, patience, func(ctx context.Context, silent *time.Timer) error {
+		silent.Stop() // the client watches the time until the answer
+		m.received = func() { silent.Reset(patience) }
+		return src.Fetch(ctx, r, m)
+	})
+	if GaveUp(err) {
+		err = &source.Error{URL: source.Mask(u), Host: source.HostPort(u), Fault: source.FaultNetwork, Err: err}
+	}
+	return err
+}
+
+func (m *memory) Answer(a source.Answer) error {
+	m.answer = a
+	m.received()
+	if m.long = a.Size > m.most && !m.first; m.long {
+		return source.ErrEnough
+	}
+	return nil
+}
+
+func (m *memory) WriteAt(p []byte, off int64) (int, error) {
+	m.received()
+	if off != int64(m.data.Len()) {
+		return 0, fmt.Errorf("bytes at %d, not %d", off, m.data.Len())
+	}
+	if m.long = off+int64(len(p)) > m.most; m.long {
+		if m.first {
+			m.data.Write(p[:m.most-off])
+		}
+		return 0, source.ErrEnough
+	}
+	return m.data.Write(p)
+}
+
+// Part fetches a range of a file from src, of a few bytes. It gives up if nothing comes for patience.
+func Part(ctx context.Context, src source.Source, patience time.Duration, r byterange.Range) ([]byte, error) {
+	k := &window{r: r, data: make([]byte, r.Len())}
+	err := Patiently(ctx, patience, func(ctx context.Context, silent *time.Timer) error {
+		k.received = func() { silent.Reset(patience) }
+		return src.Fetch(ctx, r, k)
+	})
+	if err == nil && k.have.Len() < r.Len() {
+		err = io.ErrUnexpectedEOF
+	}
+	if GaveUp(err) || err == io.ErrUnexpectedEOF {
+		err = &source.Error{Fault: source.FaultNetwork, Retry: true, Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k.data, nil
+}
+
+// A window is a sink for a range.
+type window struct {
+	r        byterange.Range
+	data     []byte
+	have     byterange.Set
+	received func()
+}
+
+func (k *window) Answer(a source.Answer) error {
+	k.received()
+	if !a.Ranged && k.r.Start > mostSkipped {
+		return &source.Error{Host: a.Host, Fault: source.FaultProtocol, Err: errors.New("it does not serve ranges")}
+	}
+	return nil
+}
+
+// mostSkipped limits how much of a whole file is read to reach a range that begins later.
+const mostSkipped = 1 << 20
+
+func (k *window) WriteAt(p []byte, off int64) (int, error) {
+	k.received()
+	from, to := max(off, k.r.Start), min(off+int64(len(p)), k.r.End)
+	if from < to {
+		copy(k.data[from-k.r.Start:], p[from-off:to-off])
+		k.have.Add(byterange.Range{Start: from, End: to})
+	}
+	if k.have.Len() == k.r.Len() {
+		return int(max(0, to-off)), source.ErrEnough
+	}
+	return len(p), nil
+}
+
+// Coming implements source.PieceSink.
+func (k *window) Coming(int64) error {
+	k.received()
+	return nil
+}
+
+// End implements source.PieceSink.
+func (k *window) End() int64 { return k.r.End }
