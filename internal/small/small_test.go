@@ -43,7 +43,7 @@ func (d dripping) Fetch(ctx context.Context, r byterange.Range, w source.Sink) e
 
 var at = &url.URL{Scheme: "http", Host: "a.example", Path: "/f"}
 
-func TestWhole(t *testing.T) {
+func TestWhole_Rule21(t *testing.T) {
 	const patience = time.Second
 	for _, tt := range []struct {
 		name string
@@ -73,7 +73,7 @@ func TestWhole(t *testing.T) {
 }
 
 // A server that is never silent is given up after ten times the patience.
-func TestSlow(t *testing.T) {
+func TestSlow_Rule21(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		_, _, err := Whole(t.Context(), dripping{size: 1000, pause: time.Second / 2}, at, time.Second, 1000)
