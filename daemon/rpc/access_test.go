@@ -213,7 +213,7 @@ func TestLimits_Rule68(t *testing.T) {
 		want int
 	}{
 		"as long as may be": {free + strings.Repeat(" ", 1<<20-len(free)), 200},
-		"longer":            {strings.Repeat(" ", 1<<20+1), 413},
+		"longer":            {free + strings.Repeat(" ", 1<<20+1-len(free)), 413},
 		"as deep as may be": {deep(mostDepth - 2), 200},
 		"deeper":            {deep(mostDepth - 1), 500},
 		"brackets in text":  {`{"id":"` + strings.Repeat(`[\"{`, 100) + `","method":"system.listNotifications"}`, 200},

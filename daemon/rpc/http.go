@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -150,9 +149,14 @@ func (h *Handler) allow(w http.ResponseWriter, r *http.Request, origin string) {
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(h.patience)) // fails for a test's recorder
-	body, leave, err := h.intake(r.Context()).read(http.MaxBytesReader(w, r.Body, h.MostBytes),
-		func() { control.SetReadDeadline(time.Unix(1, 0)) })
+	body, leave, err := h.intake.read(http.MaxBytesReader(w, r.Body, h.MostBytes),
+		func() { control.SetReadDeadline(time.Unix(1, 0)) }, h.admits(r.Context()))
 	defer leave()
+	if e, unshown := errors.AsType[unshownError](err); unshown {
+		w.Header().Set("Connection", "close")
+		h.send(w, h.turnAway(r.Context(), body, e.guess))
+		return
+	}
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		http.Error(w, "the request has more than "+strconv.FormatInt(h.MostBytes, 10)+" bytes", http.StatusRequestEntityTooLarge)
 		return
@@ -169,14 +173,6 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, body, leave)
 }
 
-// intake returns the intake for a request. Clients that have shown the token have one of their own.
-func (h *Handler) intake(ctx context.Context) *intake {
-	if h.Token == "" || isKnown(ctx) {
-		return &h.intakes[1]
-	}
-	return &h.intakes[0]
-}
-
 // large is the size of a request after which memory is returned to the system. Adding ten thousand downloads in one
 // request leaves 40 MiB of garbage.
 const large = 1 << 20
@@ -184,23 +180,28 @@ const large = 1 << 20
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, parsed func()) {
 	long := len(body) > large
 	reply := h.respond(r.Context(), body, parsed)
-	header := w.Header()
-	header.Set("Content-Type", "application/json-rpc")
-	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Length", strconv.Itoa(len(reply.body)))
-	control := http.NewResponseController(w)
-	control.SetWriteDeadline(time.Now().Add(6 * h.patience)) // the only limit for a client that reads nothing
-	defer control.SetWriteDeadline(time.Time{})
-	w.WriteHeader(reply.status)
-	w.Write(reply.body)
+	body = nil
+	h.send(w, reply)
 	if long && reply.status == http.StatusOK {
 		debug.FreeOSMemory()
 	}
 	if reply.after != nil {
-		control.Flush()
+		http.NewResponseController(w).Flush()
 		reply.after()
 	}
+}
+
+func (h *Handler) send(w http.ResponseWriter, r reply) {
+	header := w.Header()
+	header.Set("Content-Type", "application/json-rpc")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Length", strconv.Itoa(len(r.body)))
+	control := http.NewResponseController(w)
+	control.SetWriteDeadline(time.Now().Add(6 * h.patience)) // the only limit for a client that reads nothing
+	defer control.SetWriteDeadline(time.Time{})
+	w.WriteHeader(r.status)
+	w.Write(r.body)
 }
 
 // question returns the request that the query of a GET encodes: one call in the fields method, id and params, or a

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// An intake limits the memory of requests that are incomplete or not yet examined. At the limit, the largest request is
-// dropped, because clients that stop sending could otherwise keep others out. A request that needs memory waits until
-// the dropped one has released it.
+// An intake limits the memory of long requests that are incomplete or not yet examined. At the limit, the largest
+// request is dropped, because clients that stop sending could otherwise keep others out. A request that needs memory
+// waits until the dropped one has released it.
 type intake struct {
 	most int // limit in bytes
 
@@ -33,12 +33,13 @@ type reading struct {
 
 var errNoRoom = errors.New("too many long requests")
 
-// short is the size up to which a request does not count for the limit.
+// short is the size up to which a request does not count for the limit. The rest of a longer one is read only if its
+// beginning has shown the token.
 const short = 16 << 10
 
-// read reads a request. cut must make a blocked read fail. The caller must call leave when the body is no longer
-// needed.
-func (k *intake) read(r io.Reader, cut func()) (body []byte, leave func(), err error) {
+// read reads a request. cut must make a blocked read fail. admit is called with the beginning of a long request; if it
+// returns an error, read returns that and the beginning. The caller must call leave when the body is no longer needed.
+func (k *intake) read(r io.Reader, cut func(), admit func(beginning []byte) error) (body []byte, leave func(), err error) {
 	one := &reading{of: k, cut: cut}
 	var parts []*[short]byte
 	defer func() {
@@ -50,6 +51,11 @@ func (k *intake) read(r io.Reader, cut func()) (body []byte, leave func(), err e
 		part := spare.Get().(*[short]byte)
 		parts = append(parts, part)
 		n, err := io.ReadFull(r, part[:])
+		if size == 0 && n == short {
+			if err := admit(part[:]); err != nil {
+				return bytes.Clone(part[:]), one.leave, err
+			}
+		}
 		if size += n; size > short && !one.hold(n) {
 			return nil, one.leave, errNoRoom
 		}
@@ -136,6 +142,27 @@ func (one *reading) gone() bool {
 
 // mostStrange is the maximum length of a request without the right token.
 const mostStrange = 4 << 10
+
+// An unshownError refuses a long request that does not begin with the right token.
+type unshownError struct{ guess }
+
+func (unshownError) Error() string { return errUnauthorized.Message }
+
+// admits returns the function that admits the long requests of a client: all if it has shown the token, else those
+// that show it at their beginning. Nobody else sends more than that.
+func (h *Handler) admits(ctx context.Context) func(beginning []byte) error {
+	return func(beginning []byte) error {
+		if h.Token == "" || isKnown(ctx) {
+			return nil
+		}
+		if g := h.shows(beginning); !g.right {
+			shown(ctx, stranger)
+			return unshownError{g}
+		}
+		shown(ctx, friend)
+		return nil
+	}
+}
 
 // shows reports whether the first token in a request's text is right. A long request is checked before it is parsed,
 // because its values take thirty times the memory of its text.

@@ -16,14 +16,10 @@ import (
 )
 
 // held returns how many bytes of long requests are in memory.
-func (h *Handler) held() (n int) {
-	for i := range h.intakes {
-		k := &h.intakes[i]
-		k.mu.Lock()
-		n += k.sum
-		k.mu.Unlock()
-	}
-	return n
+func (h *Handler) held() int {
+	h.intake.mu.Lock()
+	defer h.intake.mu.Unlock()
+	return h.intake.sum
 }
 
 // TestSilentClients_Rule68 checks that clients that stop sending a long request delay no other request, long or short.
@@ -37,7 +33,7 @@ func TestSilentClients_Rule68(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		fmt.Fprintf(c, "POST /jsonrpc HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000000\r\n\r\n%s", address, strings.Repeat(" ", 100_000))
+		fmt.Fprintf(c, "POST /jsonrpc HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000000\r\n\r\n{\"params\":[\"token:%s\"%s", address, secret, strings.Repeat(" ", 100_000))
 	}
 	await(t, "they send", func() bool { return h.held() >= silent*50_000 })
 	client := http.Client{Timeout: h.patience / 2}
@@ -53,6 +49,48 @@ func TestSilentClients_Rule68(t *testing.T) {
 	}
 }
 
+func anyone([]byte) error { return nil }
+
+// TestUnshown_Rule68 checks that of a long request that does not begin with the token only the beginning is read, by
+// POST and WebSocket.
+func TestUnshown_Rule68(t *testing.T) {
+	h, url := start(t, newEngine(), Options{Token: secret})
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/jsonrpc")
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	// The rest never comes, so only a daemon that does not wait for it answers.
+	fmt.Fprintf(c, "POST /jsonrpc HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000000\r\n\r\n%s", address, strings.Repeat(" ", short))
+	answer, err := io.ReadAll(c)
+	if err != nil || !bytes.HasPrefix(answer, []byte("HTTP/1.1 400 ")) || !bytes.Contains(answer, []byte("Unauthorized")) {
+		t.Errorf("%q, %v", answer, err)
+	}
+	for _, tt := range []struct {
+		name, body, want string
+	}{
+		{"no token", object("aria2.addUri", 1, []string{strings.Repeat("x", 5*short)}), "Unauthorized"},
+		{"the token, late", object("aria2.addUri", 1, []string{strings.Repeat("x", 5*short), "token:" + secret}), "Unauthorized"},
+		{"the token", object("aria2.addUri", 1, with([]string{"http://h/" + strings.Repeat("x", 5*short)})...), "result"},
+	} {
+		w := dial(t, url)
+		w.send(tt.body)
+		if _, got, err := w.conn.Read(t.Context()); err != nil || !bytes.Contains(got, []byte(tt.want)) {
+			t.Errorf("%s: %q, %v", tt.name, got, err)
+		}
+		if tt.want == "result" {
+			continue
+		}
+		if _, _, err := w.conn.Read(t.Context()); err == nil {
+			t.Errorf("%s: the connection stays", tt.name)
+		}
+	}
+	if n := h.held(); n > 0 {
+		t.Errorf("%d bytes are held", n)
+	}
+}
+
 // TestIntake_Rule68 checks that the largest request is dropped with an error if the memory is full, and the others are
 // not.
 func TestIntake_Rule68(t *testing.T) {
@@ -62,7 +100,7 @@ func TestIntake_Rule68(t *testing.T) {
 		r, w := io.Pipe()
 		done = make(chan error, 1)
 		go func() {
-			body, leave, err := k.read(r, func() { cut <- true; r.CloseWithError(io.ErrClosedPipe) })
+			body, leave, err := k.read(r, func() { cut <- true; r.CloseWithError(io.ErrClosedPipe) }, anyone)
 			r.Close()
 			if leave(); err == nil && len(body) != n {
 				err = fmt.Errorf("%d bytes", len(body))
@@ -103,7 +141,7 @@ func TestIntakeWaits_Rule68(t *testing.T) {
 		large, sends := io.Pipe()
 		cut, left := false, make(chan error, 1)
 		go func() {
-			_, leave, err := k.read(large, func() { cut = true })
+			_, leave, err := k.read(large, func() { cut = true }, anyone)
 			leave()
 			left <- err
 		}()
@@ -111,7 +149,7 @@ func TestIntakeWaits_Rule68(t *testing.T) {
 		synctest.Wait() // until it has taken its room
 		small := make(chan error, 1)
 		go func() {
-			_, leave, err := k.read(strings.NewReader(strings.Repeat(" ", 3*short)), func() {})
+			_, leave, err := k.read(strings.NewReader(strings.Repeat(" ", 3*short)), func() {}, anyone)
 			leave()
 			small <- err
 		}()

@@ -77,7 +77,7 @@ type Handler struct {
 	engine    Engine
 	session   string
 	busy      chan struct{} // limits the long requests that are parsed at once
-	intakes   [2]intake     // the second is for clients that have shown the token before
+	intake    intake        // of long requests with the token
 	wrong     chan struct{} // limits the delayed answers to one at a time
 	waiting   chan struct{} // limits the requests with a wrong token that wait
 	documents documents
@@ -86,7 +86,7 @@ type Handler struct {
 
 const (
 	mostBusy   = 2
-	mostUnread = 12 << 20 // bytes of incomplete long requests
+	mostUnread = 24 << 20 // bytes of incomplete long requests
 	mostWrong  = 16
 	mostCalls  = 20_000  // in a request, with the calls of each system.multicall
 	mostValues = 600_000 // in a request; a call of aria2's clients has about twenty
@@ -111,10 +111,8 @@ func New(engine Engine, o Options) *Handler {
 	rand.Read(id[:]) // never fails
 	return &Handler{
 		Options: o, engine: engine, session: hex.EncodeToString(id[:]),
-		busy: make(chan struct{}, mostBusy),
-		intakes: [2]intake{{most: mostUnread, held: map[*reading]bool{}},
-			{most: 2 * mostUnread, held: map[*reading]bool{}}}, wrong: make(chan struct{}, 1),
-		waiting:  make(chan struct{}, mostWrong),
+		busy: make(chan struct{}, mostBusy), intake: intake{most: mostUnread, held: map[*reading]bool{}},
+		wrong: make(chan struct{}, 1), waiting: make(chan struct{}, mostWrong),
 		patience: 20 * time.Second,
 	}
 }

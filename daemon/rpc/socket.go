@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,12 +32,12 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 	defer conn.CloseNow()
 	conn.SetReadLimit(h.MostBytes)
 	s := &socket{conn: conn, patience: h.patience}
+	notices, unsubscribe := h.engine.Subscribe()
+	defer unsubscribe() // after tell has ended, which says goodbye if the daemon ends them
 	ctx, cancel := context.WithCancel(r.Context())
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	notices, unsubscribe := h.engine.Subscribe()
-	defer unsubscribe()
 	wg.Go(func() {
 		defer cancel()
 		s.tell(ctx, notices)
@@ -55,9 +56,13 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 // answer carries out one request and sends the answer.
 func (s *socket) answer(ctx context.Context, h *Handler, message io.Reader) error {
 	slow := time.AfterFunc(s.patience, func() { s.conn.CloseNow() })
-	body, leave, err := h.intake(ctx).read(message, func() { s.conn.CloseNow() })
+	body, leave, err := h.intake.read(message, func() { s.conn.CloseNow() }, h.admits(ctx))
 	defer leave()
 	slow.Stop()
+	if e, unshown := errors.AsType[unshownError](err); unshown {
+		s.write(ctx, h.turnAway(ctx, body, e.guess).body)
+		return err // closes the connection: the rest of the message is not read
+	}
 	if err != nil {
 		return err
 	}
