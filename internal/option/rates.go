@@ -193,7 +193,8 @@ func (v RatesValue) next(t time.Time) (at time.Time) {
 // clockOf returns the time of day of t, by its location's clock.
 func clockOf(t time.Time) time.Duration {
 	h, m, s := t.Clock()
-	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second + time.Duration(t.Nanosecond())
+	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second +
+		time.Duration(t.Nanosecond())
 }
 
 func (s rateSpan) always() bool { return s.from == 0 && s.to == day }
