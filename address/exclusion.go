@@ -25,7 +25,8 @@ type excluded struct {
 	country string
 }
 
-var errExcluded = errors.New("write a name (which includes its subdomains), an address, a network such as 10.0.0.0/8, or a country of two letters")
+var errExcluded = errors.New("write a name (which includes its subdomains), an address, " +
+	"a network such as 10.0.0.0/8, or a country of two letters")
 
 // Add excludes the hosts that a word stands for. Two letters are a country (ISO 3166-1).
 func (x *Exclusion) Add(word string) error {

@@ -45,7 +45,8 @@ type FolderReport struct {
 type foreignError struct{ names []string }
 
 func (e *foreignError) Error() string {
-	return strings.Join(e.names, ", ") + ": not published, because a file of another origin has that name and is kept; publish into an empty folder"
+	return strings.Join(e.names, ", ") + ": not published, because a file of another origin has that name " +
+		"and is kept; publish into an empty folder"
 }
 
 // WriteFolder writes the files into a folder, which it creates if necessary. It replaces a file only if its content

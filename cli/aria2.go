@@ -54,7 +54,8 @@ func (a *aria2Command) run(ctx context.Context, words []string) error {
 	}
 	switch {
 	case a.call.Has("version"):
-		_, err := fmt.Fprintf(a.out, "aria2 version %s\nThis is braid %s under the name of aria2c; braid --help shows its own commands.\n", aria2c.Version, thisBuild())
+		_, err := fmt.Fprintf(a.out, "aria2 version %s\nThis is braid %s under the name of aria2c; "+
+			"braid --help shows its own commands.\n", aria2c.Version, thisBuild())
 		return outputFailure(err)
 	case a.call.Has("help"):
 		return outputFailure(aria2c.WriteHelp(a.out))

@@ -138,7 +138,8 @@ func (c *controlCommand) refused(where, why string) error {
 	f := &problem.Problem{Kind: download.Other, What: c.verb, Where: where, Why: why}
 	switch {
 	case why == "Unauthorized":
-		f.Why = "the daemon with the state " + c.State + " wants a secret that is not in " + tokenFile + " there, as aria2c --rpc-secret has it"
+		f.Why = "the daemon with the state " + c.State + " wants a secret that is not in " + tokenFile +
+			" there, as aria2c --rpc-secret has it"
 		f.Hint = "only clients of its port that know the secret drive it; braid status and others drive braid daemon"
 	case strings.HasPrefix(why, "dir: "):
 		f.Kind, f.Hint = download.Usage, "-d FOLDER in that one; braid daemon --root FOLDER begins with another"

@@ -150,7 +150,8 @@ func (s *listedStatus) row(digits int) []string {
 	case "waiting":
 		more = strings.TrimSuffix("waits "+s.Braid.Waits, "waits ")
 	case "error":
-		more = option.Shorten(strings.Join(slices.DeleteFunc([]string{s.Braid.Message, s.Braid.Hint}, func(t string) bool { return t == "" }), "; "), 160)
+		words := slices.DeleteFunc([]string{s.Braid.Message, s.Braid.Hint}, func(t string) bool { return t == "" })
+		more = option.Shorten(strings.Join(words, "; "), 160)
 	}
 	if s.Braid.Watch != "" {
 		more = strings.TrimSuffix("watch "+s.Braid.Watch+": "+more, ": ")

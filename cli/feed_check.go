@@ -139,7 +139,8 @@ func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ende
 	why := ""
 	switch {
 	case t.lost == 0:
-		why = fmt.Sprintf("%s not to the letter, of %d; tolerant readers repair them", option.Count(t.repaired, "record"), t.total())
+		why = fmt.Sprintf("%s not to the letter, of %d; tolerant readers repair them",
+			option.Count(t.repaired, "record"), t.total())
 	case t.repaired == 0:
 		why = fmt.Sprintf("%s that no reader takes, of %d", option.Count(t.lost, "record"), t.total())
 	default:

@@ -78,7 +78,9 @@ func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 	}
 	now := time.Now()
 	if _, format, err := antenna.OpenFeed(bytes.NewReader(head), v.limits()); err == nil {
-		return []foundEvent{{Head: render.NewHead(now, "feed"), Format: format.Name, URL: p.Answer.URL.String(), Where: "itself"}}, nil
+		return []foundEvent{{
+			Head: render.NewHead(now, "feed"), Format: format.Name, URL: p.Answer.URL.String(), Where: "itself",
+		}}, nil
 	}
 	header := p.header()
 	feeds, err := antenna.FindFeeds(p.Answer.URL, header.Values("Link"), header.Get("Content-Type"), page)

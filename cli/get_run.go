@@ -98,7 +98,8 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *job
 func (g *getCommand) remember(client *download.Client) {
 	client.State.Save()
 	if g.Job.Newer.IfNewer && client.State.Dir == "" {
-		g.screen.Warn("-N: what the server said of the file cannot be remembered: neither HOME nor XDG_STATE_HOME says where; the next run may fetch it again")
+		g.screen.Warn("-N: what the server said of the file cannot be remembered: " +
+			"neither HOME nor XDG_STATE_HOME says where; the next run may fetch it again")
 	}
 	if err := client.State.Lost(); err != nil {
 		g.screen.Warn("-N: what the server said of the file cannot be remembered: %v; the next run may fetch it again", err)

@@ -29,7 +29,8 @@ func helpOf(c option.Command) string {
 		fmt.Fprintf(&b, "\nbraid %s COMMAND --help shows the flags of each.\n", c.Name)
 	case len(c.Options) > 0:
 		first := c.Options[0].Name()
-		fmt.Fprintf(&b, "\n%sEach flag can be set in the environment: --%s is %s. One without a value is true or\nfalse there. Flags may follow operands.\n",
+		fmt.Fprintf(&b, "\n%sEach flag can be set in the environment: --%s is %s. "+
+			"One without a value is true or\nfalse there. Flags may follow operands.\n",
 			units(c.Options), first, option.Variable(first))
 	}
 	return b.String()

@@ -271,7 +271,8 @@ func (a *arranged) beatEnvironment() {
 // The messages of the flag parser about an invalid value on the command line or in the environment.
 var (
 	invalidValue    = regexp.MustCompile(`^invalid (boolean )?value "(.*)" for (?:flag )?-([^ :]+): (.*)$`)
-	invalidVariable = regexp.MustCompile(`^could not parse ".*" (as bool value )?from environment variable "([^"]*)".* for flag [^ :]+: (.*)$`)
+	invalidVariable = regexp.MustCompile(
+		`^could not parse ".*" (as bool value )?from environment variable "([^"]*)".* for flag [^ :]+: (.*)$`)
 )
 
 // refuse makes a problem of an error of the flag parser.

@@ -59,7 +59,8 @@ func roff(markdown string) (string, error) {
 	cli.MarkdownDocTemplate = "{{.App.Description}}"
 	page, err := (&cli.App{Description: markdown}).ToMan()
 	title, text, _ := strings.Cut(page, "\n.SH ")
-	return title + "\n.nh\n.ad l\n.SH " + asTyped.Replace(text), err // words that are typed are not hyphenated, and lines are ragged
+	// Words that are typed are not hyphenated, and lines are ragged.
+	return title + "\n.nh\n.ad l\n.SH " + asTyped.Replace(text), err
 }
 
 // write writes a file. A compressed one has no name and no time in its header, so that the result is

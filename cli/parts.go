@@ -118,7 +118,8 @@ func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside, uplo
 		lines.Write(partEvent{render.NewHead(time.Now(), "part"), render.NewLeftLine(l)})
 	}
 	for _, a := range aside {
-		lines.Write(asideEvent{render.NewHead(time.Now(), "aside"), a.Path, a.Name, a.Size, a.Changed.UTC().Truncate(time.Second)})
+		changed := a.Changed.UTC().Truncate(time.Second)
+		lines.Write(asideEvent{render.NewHead(time.Now(), "aside"), a.Path, a.Name, a.Size, changed})
 	}
 	writeUploads(lines, uploads)
 	return outputFailure(lines.Err())

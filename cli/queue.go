@@ -222,13 +222,17 @@ func statusLines(s *fleet.Status) (lines []string) {
 		lines = append(lines, jobLine(&s.Running[i])+", for "+option.TimeText(s.Now.Sub(s.Running[i].Since).Round(time.Second)))
 	}
 	if len(s.Running) > 0 {
-		lines = append(lines, fmt.Sprintf("all together  %s of %s, %s/s", option.SizeText(s.Done), option.SizeText(s.Size), option.SizeText(s.Speed)))
+		lines = append(lines, fmt.Sprintf("all together  %s of %s, %s/s",
+			option.SizeText(s.Done), option.SizeText(s.Size), option.SizeText(s.Speed)))
 	}
 	if n := s.Jobs[fleet.Newer]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%-7s  %s, written by a newer braid: this one leaves them alone and does not know how they stand", fleet.Newer, option.Grouped(n)))
+		lines = append(lines, fmt.Sprintf("%-7s  %s, written by a newer braid: "+
+			"this one leaves them alone and does not know how they stand", fleet.Newer, option.Grouped(n)))
 	}
 	if !s.Lost.IsZero() {
-		lines = append(lines, "its server came back empty at "+option.Stamp(s.Lost)+": jobs of before that were not done are lost; braid watch forget NAME CONFIG, or braid get --queue, reports them again")
+		lines = append(lines, "its server came back empty at "+option.Stamp(s.Lost)+": "+
+			"jobs of before that were not done are lost; "+
+			"braid watch forget NAME CONFIG, or braid get --queue, reports them again")
 	}
 	if s.Drained {
 		lines = append(lines, "drained: no worker takes a job; braid queue drain --end lets them")

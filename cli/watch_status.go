@@ -292,7 +292,8 @@ func (v *watchCommand) runCheck(ctx context.Context, words []string) error {
 	warnings, found := c.Warnings(), "nothing wrong"
 	for _, w := range c.Watches {
 		if w.Priority != "" {
-			warnings = append(warnings, "watch."+w.Name+".priority: is that of jobs in a queue: braid watch refuses it without --queue")
+			warnings = append(warnings, "watch."+w.Name+".priority: is that of jobs in a queue: "+
+				"braid watch refuses it without --queue")
 		}
 	}
 	for _, text := range warnings {

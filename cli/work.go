@@ -186,7 +186,8 @@ func (w *workCommand) expose(e *watch.Exposition) {
 	e.Family("braid_work_jobs", "gauge", "Jobs that this worker has.")
 	e.Sample(float64(jobs))
 	e.Family("braid_work_tries_total", "counter",
-		"How tries ended: the file came, it was there already, it is tried again, the job is dead, was given back, or is another worker's.")
+		"How tries ended: the file came, it was there already, it is tried again, the job is dead, was given back, "+
+			"or is another worker's.")
 	for _, result := range []string{string(fleet.Done), worker.CountUnchanged, string(fleet.Waiting),
 		string(fleet.Dead), worker.CountGivenBack, worker.CountLost} {
 		e.Sample(float64(now[result]), "result", result)

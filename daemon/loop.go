@@ -70,8 +70,9 @@ const (
 
 func newLoop(ctx context.Context, d *Daemon) *loop {
 	l := &loop{
-		Daemon: d, q: queue.Restore(seed(), d.store.entries, d.store.global), downloads: ctx, runs: map[queue.GID]*run{},
-		numbers: map[int]queue.GID{}, results: map[queue.GID]ended{}, due: map[queue.GID]string{}, stale: true, written: make(chan commit, 1), timer: time.NewTimer(0),
+		Daemon: d, q: queue.Restore(seed(), d.store.entries, d.store.global), downloads: ctx,
+		runs: map[queue.GID]*run{}, numbers: map[int]queue.GID{}, results: map[queue.GID]ended{},
+		due: map[queue.GID]string{}, stale: true, written: make(chan commit, 1), timer: time.NewTimer(0),
 	}
 	<-l.timer.C
 	for _, e := range d.store.entries {
@@ -179,19 +180,8 @@ func (l *loop) prepare(ctx context.Context) {
 	own = context.WithValue(own, endKey{}, end)
 	r := newRun(e, func() { end(nil) })
 	r.why = func() error { return context.Cause(own) }
-	l.offer = &offer{fresh: l.q.Fresh(), run: r, job: download.Job{Context: own, Request: func() (download.Request, error) { return l.request(own, r, e) }}}
-}
-
-// optionsOf returns the options of an entry, with the global options as defaults.
-func optionsOf(q *queue.Queue, e *queue.Entry) map[string]string {
-	options := maps.Clone(q.Global())
-	delete(options, OptionGlobalLimit) // applies to all downloads together
-	delete(options, OptionAtOnce)
-	if len(options) == 0 {
-		return e.Options
-	}
-	maps.Copy(options, e.Options)
-	return options
+	request := func() (download.Request, error) { return l.request(own, r, e) }
+	l.offer = &offer{fresh: l.q.Fresh(), run: r, job: download.Job{Context: own, Request: request}}
 }
 
 // request returns the request of an entry. It is called in the goroutine of the download.

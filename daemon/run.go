@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,4 +126,16 @@ func (r *run) end(res download.Result, err error) queue.Live {
 		l.Done, l.Size = res.Size, res.Size
 	}
 	return l
+}
+
+// optionsOf returns the options of an entry, with the global options as defaults.
+func optionsOf(q *queue.Queue, e *queue.Entry) map[string]string {
+	options := maps.Clone(q.Global())
+	delete(options, OptionGlobalLimit) // applies to all downloads together
+	delete(options, OptionAtOnce)
+	if len(options) == 0 {
+		return e.Options
+	}
+	maps.Copy(options, e.Options)
+	return options
 }

@@ -39,7 +39,8 @@ func readConfig(getenv func(string) string) (c config, err error) {
 		settings["endpoint_url"], "https://s3.amazonaws.com")
 	if c.endpoint, err = url.Parse(word); err != nil || c.endpoint.Host == "" || c.endpoint.User != nil ||
 		strings.Trim(c.endpoint.Path, "/") != "" || c.endpoint.Scheme != "http" && c.endpoint.Scheme != "https" {
-		return c, errors.New("the endpoint (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, endpoint_url in ~/.aws/config) is no https://HOST")
+		return c, errors.New("the endpoint (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, endpoint_url in ~/.aws/config) " +
+			"is no https://HOST")
 	}
 	switch style := settings["s3.addressing_style"]; style {
 	case "", "auto":

@@ -41,10 +41,12 @@ func codeOf(err error) string {
 }
 
 const (
-	hintCredentials download.Hint = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile in ~/.aws/credentials (AWS_PROFILE), give them"
-	hintRights      download.Hint = "the key needs s3:PutObject, s3:GetObject, s3:ListBucket, s3:AbortMultipartUpload and s3:ListMultipartUploadParts there"
-	hintEndpoint    download.Hint = "set AWS_ENDPOINT_URL_S3 to the store's URL, AWS_REGION to its region"
-	hintAgain       download.Hint = "the same command resumes"
+	hintCredentials download.Hint = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " +
+		"or a profile in ~/.aws/credentials (AWS_PROFILE), give them"
+	hintRights download.Hint = "the key needs s3:PutObject, s3:GetObject, s3:ListBucket, " +
+		"s3:AbortMultipartUpload and s3:ListMultipartUploadParts there"
+	hintEndpoint download.Hint = "set AWS_ENDPOINT_URL_S3 to the store's URL, AWS_REGION to its region"
+	hintAgain    download.Hint = "the same command resumes"
 )
 
 // configFault returns the error for a store whose configuration is not valid.

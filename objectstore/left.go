@@ -89,7 +89,8 @@ func (s *Store) sweep(ctx context.Context, name string, which func(Left) bool) (
 			gone = append(gone, l)
 		}
 		err = cmp.Or(err, this)
-		if e, ok := errors.AsType[*download.Error](this); this != nil && !(ok && e.Kind == download.Local) { // it concerns all uploads
+		// An error that is not a local one concerns all uploads.
+		if e, ok := errors.AsType[*download.Error](this); this != nil && !(ok && e.Kind == download.Local) {
 			return gone, this
 		}
 	}

@@ -68,7 +68,8 @@ func (c *conditions) find(ctx context.Context, key string) (obeys bool, err erro
 			fsys.WriteFile(fsys.OS, file, nil, 0o600)
 		}
 	case !obeys:
-		s.options.Note(s.endpoint + " ignores If-None-Match: before an object is created, braid checks whether it exists, but two programs could still create it at the same moment")
+		s.options.Note(s.endpoint + " ignores If-None-Match: before an object is created, " +
+			"braid checks whether it exists, but two programs could still create it at the same moment")
 	}
 	return obeys, nil
 }

@@ -19,7 +19,8 @@ const (
 )
 
 // busy is the answer to a refused client. It fits into the buffer of any socket.
-const busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 21\r\n\r\ntoo many connections\n"
+const busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Type: text/plain; " +
+	"charset=utf-8\r\nContent-Length: 21\r\n\r\ntoo many connections\n"
 
 // refusals are the connections of refused clients that get an answer.
 type refusals struct {

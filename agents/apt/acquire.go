@@ -235,7 +235,8 @@ func (x *item) failed(err error) *Message {
 	if transient {
 		m.Add("Transient-Failure", "true")
 	}
-	if wrong, ok := errors.AsType[*verify.MismatchError](err); ok && reason == "HashSumMismatch" { // apt writes a text of its own, with this in it
+	// apt writes a text of its own about a wrong digest, with the digest in it.
+	if wrong, ok := errors.AsType[*verify.MismatchError](err); ok && reason == "HashSumMismatch" {
 		m.addHash(wrong.Got)
 	}
 	return m
@@ -285,7 +286,8 @@ func (x *item) fetch(ctx context.Context, c *download.Client, h *hosts, logins [
 	for _, u := range x.configured {
 		user, plain := credentials(logins, u)
 		if plain != "" {
-			observe(download.Note{Text: fmt.Sprintf("the password for %s in auth.conf is not sent, because it is not for %s://", plain, u.Scheme), Plain: true})
+			observe(download.Note{Text: fmt.Sprintf("the password for %s in auth.conf is not sent, "+
+				"because it is not for %s://", plain, u.Scheme), Plain: true})
 		}
 		r := x.request(u, user)
 		r.Observe = observe

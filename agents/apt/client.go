@@ -82,7 +82,9 @@ func (s *settings) timeout() time.Duration {
 }
 
 // trustName matches the settings that concern trust in servers, for all servers or for one.
-var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?:(.+)::)?((?:ca(?:$|cert|dir|file|info|path|store)|key|pin)[^:]*|[^:]*(?:cert|cipher|crl|insecure|issuer|ocsp|revo|ssl|tls|trust|verif)[^:]*)$`)
+var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?:(.+)::)?(` +
+	`(?:ca(?:$|cert|dir|file|info|path|store)|key|pin)[^:]*|` +
+	`[^:]*(?:cert|cipher|crl|insecure|issuer|ocsp|revo|ssl|tls|trust|verif)[^:]*)$`)
 
 // aboutTrust returns the last word of such a name and its server. word is "" if the name does not match. A name after
 // Proxy is that of a server.
@@ -118,7 +120,8 @@ func (s *settings) checkTrust() error {
 type trustError struct{ setting string }
 
 func (e *trustError) Error() string {
-	return "the setting " + e.setting + " is about trust, and braid does not know it, so nothing is fetched: remove it, or let apt fetch by its own transport"
+	return "the setting " + e.setting + " is about trust, and braid does not know it, so nothing is fetched: " +
+		"remove it, or let apt fetch by its own transport"
 }
 
 // tls returns the TLS configuration for a server.

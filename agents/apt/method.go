@@ -79,7 +79,8 @@ func (m *Method) Run(ctx context.Context) error {
 				configured = true
 			case x.Code != 600: // an unknown message
 			case !configured:
-				return m.general(errors.New("apt requested a file before it sent its configuration, which names the user to run as"))
+				return m.general(errors.New("apt requested a file before it sent its configuration, " +
+					"which names the user to run as"))
 			case waiting.Load() == mostWaiting:
 				return m.general(fmt.Errorf("apt wants more than %d files at once", mostWaiting))
 			default:

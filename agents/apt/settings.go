@@ -63,9 +63,6 @@ func (s *settings) get(name string) string {
 	return v
 }
 
-// list returns the items of a list.
-func (s *settings) list(name string) []string { return s.lists[strings.ToLower(name)] }
-
 // is reports whether a setting is on, by apt's rules. It returns def if the value is neither on nor off.
 func is(value string, def bool) bool {
 	if n, err := strconv.ParseInt(value, 0, 64); err == nil {

@@ -31,7 +31,7 @@ func parseURL(t *testing.T, s string) *url.URL {
 
 func TestReadSettings(t *testing.T) {
 	s := configured("A::B=1", "a::c=x%3dy%0az", "no equals sign", "A::List::=one", "A::List::=two", "Binary::braid+https::A::B=2", "Binary::http::A::c=no")
-	if s.get("a::b") != "2" || s.get("A::C") != "x=y\nz" || !slices.Equal(s.list("A::list"), []string{"one", "two"}) || s.get("none") != "" {
+	if s.get("a::b") != "2" || s.get("A::C") != "x=y\nz" || !slices.Equal(s.lists["a::list"], []string{"one", "two"}) || s.get("none") != "" {
 		t.Errorf("%+v", s)
 	}
 	s = configured("APT::Sandbox::User=")

@@ -2,7 +2,10 @@
 // other, with messages of JSON lines (docs/custom-transfers.md of git-lfs). The name of an object is its SHA-256, so
 // the object may come from any mirror.
 //
-//	agent := lfs.Agent{In: os.Stdin, Out: os.Stdout, Client: func(lfs.Settings) (*download.Client, error) { return &client, nil }}
+//	agent := lfs.Agent{
+//		In: os.Stdin, Out: os.Stdout,
+//		Client: func(lfs.Settings) (*download.Client, error) { return &client, nil },
+//	}
 //	err := agent.Run(ctx)
 //
 // As a standalone agent (lfs.standalonetransferagent) it asks the LFS server of the remote where an object is. If the

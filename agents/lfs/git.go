@@ -108,7 +108,8 @@ func (p *place) check() error {
 	case "file":
 		return nil
 	}
-	return fmt.Errorf("%s is no URL of an LFS server (http, https, ssh or file); git config lfs.url URL in this repository names another",
+	return fmt.Errorf("%s is no URL of an LFS server (http, https, ssh or file); "+
+		"git config lfs.url URL in this repository names another",
 		source.Mask(p.endpoint))
 }
 
@@ -133,7 +134,8 @@ func (a *Agent) find(ctx context.Context, remote string) (p place, err error) {
 		return p, errors.New("git lfs env: no LfsStorageDir")
 	}
 	if p.endpoint, err = url.Parse(word); err != nil || word == "" {
-		return p, fmt.Errorf("the remote %q has no URL of an LFS server; git config remote.%s.lfsurl URL sets one", remote, remote)
+		return p, fmt.Errorf("the remote %q has no URL of an LFS server; git config remote.%s.lfsurl URL sets one",
+			remote, remote)
 	}
 	p.remote = remote
 	return p, p.check()

@@ -46,7 +46,8 @@ func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 		if at.Scheme == "file" {
 			own = "lfs-standalone-file" // git-lfs's agent for file URLs, used only if no other agent is set
 		}
-		return nil, fmt.Errorf("%s is not at a web server; git config lfs.standalonetransferagent %s leaves this repository to git-lfs", at.Redacted(), own)
+		return nil, fmt.Errorf("%s is not at a web server; "+
+			"git config lfs.standalonetransferagent %s leaves this repository to git-lfs", at.Redacted(), own)
 	}
 	known, fields, err := a.settings(ctx, at)
 	if err != nil {
@@ -281,7 +282,8 @@ const handedBack = "lfs.braid.handedback"
 func (s *session) upload(ctx context.Context, m message) error {
 	const agent = ".standalonetransferagent"
 	if slices.ContainsFunc(os.Environ(), func(variable string) bool { return strings.HasSuffix(variable, "="+handedBack) }) {
-		return errors.New("uploads are left to git-lfs, which asks for this one again; git 2.31 or newer is needed, or another agent for uploads")
+		return errors.New("uploads are left to git-lfs, which asks for this one again; " +
+			"git 2.31 or newer is needed, or another agent for uploads")
 	}
 	config := append(slices.Clone(s.place.config), [2]string{"lfs" + agent},
 		[2]string{"lfs.customtransfer.braid.direction", "download"},

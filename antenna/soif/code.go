@@ -22,12 +22,14 @@ var (
 
 // Irregularities of an object that is kept.
 var (
-	codeNoBlank      = feedtext.Note("no-blank-before-url", "no blank between brace and URL: readers written in C do not find the URL") // repair S5
-	codeEmptySize    = feedtext.Note("empty-size", "{} instead of {0}")                                                                 // repair S6
-	codeBrackets     = feedtext.Repair("brackets-in-name", "< and > cannot stand in an identifier")                                     // repair S4
-	codeNotWatchable = feedtext.Note("url-not-watchable", "a URL without a host cannot be watched")                                     // repair S7
-	codeDuplicate    = feedtext.Note("duplicate-attribute", "a repeated attribute: the first counts, not {value}")                      // repair S8
-	codeConflict     = feedtext.Note("contradictory-values",
+	codeNoBlank = feedtext.Note("no-blank-before-url", // repair S5
+		"no blank between brace and URL: readers written in C do not find the URL")
+	codeEmptySize    = feedtext.Note("empty-size", "{} instead of {0}")                             // repair S6
+	codeBrackets     = feedtext.Repair("brackets-in-name", "< and > cannot stand in an identifier") // repair S4
+	codeNotWatchable = feedtext.Note("url-not-watchable", "a URL without a host cannot be watched") // repair S7
+	codeDuplicate    = feedtext.Note("duplicate-attribute",                                         // repair S8
+		"a repeated attribute: the first counts, not {value}")
+	codeConflict = feedtext.Note("contradictory-values",
 		"an attribute for the second time and with another value, {value}: neither counts")
 	codeBadNumber = feedtext.Note("bad-number", "not a decimal number: {value}")
 	codeBadMD5    = feedtext.Note("bad-md5", "not 32 hexadecimal digits: {value}")

@@ -114,7 +114,8 @@ func (v *visit) changeURI(p *params) (any, error) {
 	}
 	e, _ := v.queue.Entry(g)
 	if e.Watch != "" {
-		return nil, refuse("The download belongs to the watch %s; change its URLs in the watch's configuration.", mask.Quote(e.Watch, 100))
+		return nil, refuse("The download belongs to the watch %s; change its URLs in the watch's configuration.",
+			mask.Quote(e.Watch, 100))
 	}
 	in, err := v.knownURIs(in)
 	if err != nil {
@@ -132,7 +133,9 @@ func (v *visit) changeURI(p *params) (any, error) {
 	}
 	uris = slices.Insert(uris, position, in...)
 	if len(uris) > 0 && hasSecret(e.Options) && !mayHave(g, uris, e.URIs) {
-		return nil, refuse("The header fields and passwords of the download are for the server of its first URI alone, and for no others than those that it has: remove these options first, and set those for the new server then.")
+		return nil, refuse("The header fields and passwords of the download are for " +
+			"the server of its first URI alone, and for no others than those that it has: " +
+			"remove these options first, and set those for the new server then.")
 	}
 	return []int{removed, len(in)}, v.queue.ChangeURIs(g, uris)
 }

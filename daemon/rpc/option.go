@@ -27,9 +27,10 @@ var values = map[string]func() *regexp.Regexp{
 	"enable-dht": truth, "check-certificate": truth,
 	"follow-torrent": follow, "follow-metalink": follow,
 	"seed-ratio": fraction, "seed-time": fraction,
-	"checksum":  checksum,
-	"header":    pattern(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
-	"signature": pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`), // of the file, in base64; aria2 has no such option
+	"checksum": checksum,
+	"header":   pattern(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
+	// of the file, in base64; aria2 has no such option
+	"signature": pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`),
 	"referer":   line, "user-agent": line, "select-file": pattern(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
 }
 
@@ -106,13 +107,15 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 			continue
 		}
 		if key == "check-certificate" && value != "true" {
-			return nil, refuse("The option '--check-certificate' may only be true. braid daemon --insecure HOST disables the check for one host.")
+			return nil, refuse("The option '--check-certificate' may only be true. " +
+				"braid daemon --insecure HOST disables the check for one host.")
 		}
 		if refused(key, value) {
 			return nil, refuse("A client may not set the option '--%s' to this.", key)
 		}
 		if OfAll(key, value) {
-			return nil, refuse("The option '--%s' is not for one download: all have the proxies of the daemon (--proxy, or proxy = for a site in its settings).", key)
+			return nil, refuse("The option '--%s' is not for one download: "+
+				"all have the proxies of the daemon (--proxy, or proxy = for a site in its settings).", key)
 		}
 		value, err := v.reveal(key, value, uris)
 		if err != nil {
@@ -235,7 +238,8 @@ func (v *visit) changeOption(p *params) (any, error) {
 	}
 	for name := range options {
 		if e.Watch != "" && name != "max-download-limit" {
-			return nil, refuse("The download belongs to the watch %s; change its options in the watch's configuration. Only max-download-limit can be set here.", mask.Quote(e.Watch, 100))
+			return nil, refuse("The download belongs to the watch %s; change its options in the watch's configuration. "+
+				"Only max-download-limit can be set here.", mask.Quote(e.Watch, 100))
 		}
 	}
 	return done, v.queue.Change(g, options)

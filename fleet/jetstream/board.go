@@ -171,7 +171,8 @@ func forget(ctx context.Context, q *Queue, s jetstream.Stream, b *board) {
 			continue
 		}
 		about := "$KV." + q.jobs.Bucket() + "." + key
-		if s.Purge(ctx, jetstream.WithPurgeSubject(about), jetstream.WithPurgeSequence(b.Upto+1)) != nil { // keep a record stored since
+		// The sequence keeps a record that was stored since.
+		if s.Purge(ctx, jetstream.WithPurgeSubject(about), jetstream.WithPurgeSequence(b.Upto+1)) != nil {
 			return
 		}
 		delete(b.Gone, key)

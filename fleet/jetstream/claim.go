@@ -136,7 +136,7 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 			return nil
 		}
 		err := r.Take(q.name, q.now(), q.lease)
-		if held, ok := errors.AsType[*fleet.HeldError](err); ok && held.Lease.Holder == q.name { // the response to an earlier attempt was lost
+		if held, ok := errors.AsType[*fleet.HeldError](err); ok && held.Lease.Holder == q.name { // a response was lost
 			return r.Prolong(q.name, held.Lease.Fence, r.Progress, q.now(), q.lease)
 		}
 		return err
@@ -322,7 +322,7 @@ func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error
 	c.q.pacer.over(c.host, e.Kind)
 	gone := goneLackers(ctx, c, e.Kind)
 	return c.end(ctx, func(r *fleet.Record) error {
-		if r.Last != nil && r.Last.Worker == c.q.name && r.Last.Fence == c.Fence() { // the response to an earlier attempt was lost
+		if r.Last != nil && r.Last.Worker == c.q.name && r.Last.Fence == c.Fence() { // a response was lost
 			return errSame
 		}
 		r.Lackers = slices.DeleteFunc(r.Lackers, func(name string) bool { return slices.Contains(gone, name) })

@@ -21,7 +21,8 @@ type NewerError struct {
 }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("written by a newer braid, and left alone: %d of the queue's values, of format %d, and this one knows %d", e.Values, e.Format, format)
+	return fmt.Sprintf("written by a newer braid, and left alone: "+
+		"%d of the queue's values, of format %d, and this one knows %d", e.Values, e.Format, format)
 }
 
 // with adds the values of another error, which may be nil.

@@ -75,7 +75,8 @@ func look(ctx context.Context, q *Queue) error {
 	if !told {
 		q.log.Warn("queue", "state", "lost for good",
 			"error", "the queue's server has lost its data: unfinished jobs are lost, and done ones are no longer known",
-			"hint", "give the server its folder back; or have the files reported again: braid watch forget NAME CONFIG, braid get --queue")
+			"hint", "give the server its folder back; or have the files reported again: "+
+				"braid watch forget NAME CONFIG, braid get --queue")
 	}
 	if missing {
 		if err = q.prepare(ctx); err == nil {

@@ -49,7 +49,8 @@ func (osFS) Stat(name string) (Info, error) {
 func (osFS) OpenTemp(dir string) (File, error) {
 	const attempts = 100
 	for i := range attempts {
-		name := filepath.Join(dir, ".braid-"+strconv.Itoa(os.Getpid())+"-"+strconv.FormatInt(time.Now().UnixNano()+int64(i), 36)+".tmp")
+		number := strconv.FormatInt(time.Now().UnixNano()+int64(i), 36)
+		name := filepath.Join(dir, ".braid-"+strconv.Itoa(os.Getpid())+"-"+number+".tmp")
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|windows.FILE_FLAG_DELETE_ON_CLOSE, 0o600)
 		if err == nil {
 			return osFile{f}, nil

@@ -22,26 +22,30 @@ var flagHints = map[download.Hint]string{
 	download.HintLessProof:     "--allow-less-proof goes on without, and forgets the promise",
 	download.HintEvidence:      "--sha256 HEX, --checksums LIST or --key FILE say what it should be",
 	download.HintAnyEvidence:   "--from URL|FILE.meta4, --sha256 HEX, --checksums LIST or --key FILE say it",
-	download.HintUnsealed:      "nothing shows that the journal beside the part file is of a download of yours: --sha256 HEX says what the file is",
-	download.HintUnproven:      "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of the same file: --continue goes on if size, date and samples are the same",
-	download.HintRefresh:       "--continue goes on if size and samples are the same",
-	download.HintAnew:          "without --refresh it begins anew, and sets aside what is here",
-	download.HintName:          "give -o NAME",
-	download.HintNameIt:        "-o NAME names the file",
-	download.HintShorterName:   "-o NAME takes a shorter one",
-	download.HintSelect:        "--select NAME chooses one",
-	download.HintExists:        "--overwrite replaces it once the new one is verified; -o NAME takes another name",
-	download.HintLimit:         "--max-size sets another limit",
-	download.HintPipe:          "mirrors that nothing ties to the server's file were left out; into a file (-o NAME) they are used, as wrong bytes can be fetched again there",
-	download.HintMirror:        "--mirror URL names another place",
-	download.HintNoLookup:      "--no-lookup takes it as it is, unverified",
-	download.HintPlain:         "--no-metalink saves it as it is",
-	download.HintFTP:           "leave out --no-ftp",
-	download.HintFrom:          "--from URL|FILE.meta4 says it",
-	download.HintFetch:         "braid get fetches it",
-	download.HintRepair:        "--repair --from URL|FILE.meta4 mends it",
-	download.HintRepairPart:    "--repair fetches what is damaged",
-	download.HintRepairAll:     "--repair fetches it anew",
+	download.HintUnsealed: "nothing shows that the journal beside the part file is of a download of yours: " +
+		"--sha256 HEX says what the file is",
+	download.HintUnproven: "the server gives neither a digest nor a strong ETag, " +
+		"so nothing shows that the rest would be of the same file: " +
+		"--continue goes on if size, date and samples are the same",
+	download.HintRefresh:     "--continue goes on if size and samples are the same",
+	download.HintAnew:        "without --refresh it begins anew, and sets aside what is here",
+	download.HintName:        "give -o NAME",
+	download.HintNameIt:      "-o NAME names the file",
+	download.HintShorterName: "-o NAME takes a shorter one",
+	download.HintSelect:      "--select NAME chooses one",
+	download.HintExists:      "--overwrite replaces it once the new one is verified; -o NAME takes another name",
+	download.HintLimit:       "--max-size sets another limit",
+	download.HintPipe: "mirrors that nothing ties to the server's file were left out; " +
+		"into a file (-o NAME) they are used, as wrong bytes can be fetched again there",
+	download.HintMirror:     "--mirror URL names another place",
+	download.HintNoLookup:   "--no-lookup takes it as it is, unverified",
+	download.HintPlain:      "--no-metalink saves it as it is",
+	download.HintFTP:        "leave out --no-ftp",
+	download.HintFrom:       "--from URL|FILE.meta4 says it",
+	download.HintFetch:      "braid get fetches it",
+	download.HintRepair:     "--repair --from URL|FILE.meta4 mends it",
+	download.HintRepairPart: "--repair fetches what is damaged",
+	download.HintRepairAll:  "--repair fetches it anew",
 }
 
 // Of returns the hint that an error names, with the flags of the command. See [Problem] for errors that name none.
@@ -61,12 +65,16 @@ func Of(e *download.Error) string {
 
 // Hints for signatures that are not accepted.
 const (
-	hintNoSignature  = "what is there is no signature of a file; --signature FILE|URL names another, or ask those who publish it"
-	hintExpiredKey   = "--allow-expired-key takes signatures by keys that have expired since, for archives; a newer key may be published"
-	hintWeak         = "ask those who publish it for a signature that counts: with SHA-256 or better, by a key of Ed25519, of ECDSA, or of RSA with 2048 bits or more"
-	hintNoRoot       = "--smime-ca FILE has the root certificates that count, in PEM"
-	hintExpiredCert  = "ask those who publish it for a signature by a certificate that is valid now; and check the clock of this machine"
-	hintNotTheSigned = "this is not the file that was signed: it was changed, or the signature is of another version; ask those who publish it"
+	hintNoSignature = "what is there is no signature of a file; --signature FILE|URL names another, or ask those who publish it"
+	hintExpiredKey  = "--allow-expired-key takes signatures by keys that have expired since, for archives; " +
+		"a newer key may be published"
+	hintWeak = "ask those who publish it for a signature that counts: with SHA-256 or better, " +
+		"by a key of Ed25519, of ECDSA, or of RSA with 2048 bits or more"
+	hintNoRoot      = "--smime-ca FILE has the root certificates that count, in PEM"
+	hintExpiredCert = "ask those who publish it for a signature by a certificate that is valid now; " +
+		"and check the clock of this machine"
+	hintNotTheSigned = "this is not the file that was signed: " +
+		"it was changed, or the signature is of another version; ask those who publish it"
 )
 
 var signatureHints = map[verify.SignatureCode]string{

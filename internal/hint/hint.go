@@ -42,13 +42,14 @@ func Problem(e *download.Error) *problem.Problem {
 
 // kindHints are the default hints by kind.
 var kindHints = map[download.Kind]string{
-	download.Network:      "check the address and the network",
-	download.Auth:         "-u USER:PASSWORD gives credentials",
-	download.Mismatch:     "the server has another file than the one that was asked for",
-	download.NoEvidence:   "give a checksum with --sha256 HEX",
-	download.NoKey:        "--key FILE has the keys that count, --pin those of them",
-	download.BadSignature: "this is not the file that was signed, or the signature does not count any more; ask those who publish it",
-	download.Limit:        "--max-size SIZE sets the limit",
+	download.Network:    "check the address and the network",
+	download.Auth:       "-u USER:PASSWORD gives credentials",
+	download.Mismatch:   "the server has another file than the one that was asked for",
+	download.NoEvidence: "give a checksum with --sha256 HEX",
+	download.NoKey:      "--key FILE has the keys that count, --pin those of them",
+	download.BadSignature: "this is not the file that was signed, or the signature does not count any more; " +
+		"ask those who publish it",
+	download.Limit: "--max-size SIZE sets the limit",
 }
 
 // ownWay has the kinds of problems for which the same command would not resume the download.

@@ -109,7 +109,8 @@ func (c *Check) asking(r download.Request, name string) (download.Request, error
 	}
 	claims, err := ClaimsOfURL(c.From, r.Claims, true)
 	if err == nil && len(claims) > len(r.Claims) && strings.HasSuffix(u.Path, "/") {
-		err = problem.Misuse("--from", "a digest of one file, and the URL is that of a folder", "--sha256 HEX, or --checksums LIST")
+		err = problem.Misuse("--from", "a digest of one file, and the URL is that of a folder",
+			"--sha256 HEX, or --checksums LIST")
 	}
 	if err != nil {
 		return r, err

@@ -13,8 +13,8 @@ import (
 // SocketName is the name of the socket in the state folder.
 const SocketName = "control"
 
-// Socket creates the socket of a process in its folder dir. The caller must hold the lock of what is in the folder, so a socket that already exists belongs to a
-// process that has ended.
+// Socket creates the socket of a process in its folder dir. The caller must hold the lock of what is in the folder, so
+// a socket that already exists belongs to a process that has ended.
 func Socket(dir string) (net.Listener, error) {
 	path, done, err := reachable(dir)
 	if err != nil {

@@ -190,7 +190,10 @@ func decodeIdentity(p []byte) (Identity, error) {
 	for _, f := range []struct {
 		to   *[]verify.Claim
 		from []claimRecord
-	}{{&id.Claims, rec.Claims}, {&id.Yielding, rec.Yielding}, {&id.Listed, rec.Listed}, {&id.Denied, rec.Denied}, {&id.Refuted, rec.Refuted}} {
+	}{
+		{&id.Claims, rec.Claims}, {&id.Yielding, rec.Yielding}, {&id.Listed, rec.Listed},
+		{&id.Denied, rec.Denied}, {&id.Refuted, rec.Refuted},
+	} {
 		var err error
 		if *f.to, err = claimsOf(f.from); err != nil {
 			return id, err

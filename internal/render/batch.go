@@ -193,7 +193,8 @@ func (b *Batch) thereFailure() *problem.Problem {
 	f := *b.firstWay
 	f.What, f.Where = "files", ""
 	f.Why = option.Grouped(b.inTheWay) + " are there and not known to be the right ones, as " + b.firstWay.Where
-	f.Hint = "--no-clobber leaves what is there, with exit code 0; -N fetches what is newer; --overwrite replaces each once the new one is verified"
+	f.Hint = "--no-clobber leaves what is there, with exit code 0; -N fetches what is newer; " +
+		"--overwrite replaces each once the new one is verified"
 	return &f
 }
 

@@ -118,7 +118,8 @@ func (w *Download) progress(at time.Time) Progress {
 	p := fileProgress(w.name(), far)
 	if w.Table {
 		for _, m := range w.record.Mirrors {
-			p.table = append(p.table, append(sourceRow(m.Host, m.Bytes, w.record.Fetched, m.Speed.Now(at, m.Bytes)), w.record.State(m)))
+			row := sourceRow(m.Host, m.Bytes, w.record.Fetched, m.Speed.Now(at, m.Bytes))
+			p.table = append(p.table, append(row, w.record.State(m)))
 		}
 	}
 	return p

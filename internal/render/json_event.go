@@ -236,8 +236,10 @@ func newOfferEvent(m moment, f metalink.File) OfferEvent {
 		Mirrors: each(f.Mirrors, func(m metalink.Mirror) mirrorLine {
 			return mirrorLine{source.Mask(m.URL), m.Pri, m.Pref, m.Geo, m.Depth}
 		}),
-		Documents: each(f.Documents, func(d metalink.MetaURL) documentLine { return documentLine{source.Mask(d.URL), d.Type, d.Name} }),
-		Ignored:   each(f.Ignored, func(i metalink.Ignored) ignoredLine { return ignoredLine{i.Target, i.Reason} }),
+		Documents: each(f.Documents, func(d metalink.MetaURL) documentLine {
+			return documentLine{source.Mask(d.URL), d.Type, d.Name}
+		}),
+		Ignored: each(f.Ignored, func(i metalink.Ignored) ignoredLine { return ignoredLine{i.Target, i.Reason} }),
 	}
 }
 

@@ -83,7 +83,8 @@ func lookupLines(f verify.Finding, contradiction error) []string {
 func mirrorLines(f metalink.File) []string {
 	lines := []string{"", "mirrors: " + strconv.Itoa(len(f.Mirrors))}
 	if f.NoDigest {
-		lines[1] += "; those that the server names are not used, as it gives no SHA-256 (RFC 6249, section 6; --sha256 HEX makes up for it)"
+		lines[1] += "; those that the server names are not used, as it gives no SHA-256 (RFC 6249, section 6; " +
+			"--sha256 HEX makes up for it)"
 	}
 	var rows [][]string
 	for i, m := range f.Mirrors {

@@ -68,7 +68,9 @@ func PlanLines(h download.Plan, most int) []string {
 		rows = append(rows, []string{"signature", saidText(s, h.Request.Anchors.Any())})
 	}
 	rows = append(rows, []string{"result", expected(h)})
-	lines := append(Columns(rows), "", fmt.Sprintf("%s, in the order in which they would be asked, at most %d at once; then what is measured decides:", option.Count(len(h.Places), "place"), most))
+	lines := append(Columns(rows), "", fmt.Sprintf(
+		"%s, in the order in which they would be asked, at most %d at once; then what is measured decides:",
+		option.Count(len(h.Places), "place"), most))
 	rows = nil
 	for i, p := range h.Places {
 		rows = append(rows, []string{fmt.Sprintf("%3d", i+1), source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", ")})

@@ -21,7 +21,8 @@ func (w *Download) result(r download.Result) string {
 	case r.AlreadyComplete:
 		return fmt.Sprintf("%s: already complete (%s); %s", w.name(), size, w.proven(r))
 	case r.Older:
-		return w.name() + ": the server has an older one (" + r.LastModified.Local().Format(day) + "): kept; --allow-older takes it"
+		return w.name() + ": the server has an older one (" + r.LastModified.Local().Format(day) + "): kept; " +
+			"--allow-older takes it"
 	case r.NotModified:
 		text := w.name() + ": nothing newer"
 		if r.Size > 0 {
@@ -36,7 +37,8 @@ func (w *Download) result(r download.Result) string {
 		size += fmt.Sprintf(", %s of it from an earlier run,", option.SizeText(r.Resumed))
 	}
 	rate := report.MeanRate(r.Fetched, r.Size-r.Resumed, r.Elapsed)
-	return fmt.Sprintf("%s: %s in %s (%s)%s; %s", w.name(), size, option.TimeText(r.Elapsed), option.RateText(rate), from(r), w.proven(r))
+	return fmt.Sprintf("%s: %s in %s (%s)%s; %s",
+		w.name(), size, option.TimeText(r.Elapsed), option.RateText(rate), from(r), w.proven(r))
 }
 
 // gist returns the part of a result that results must have in common to share a line.

@@ -130,7 +130,8 @@ func (r *recent) flush(at time.Time, to *Screen) {
 	}
 	for _, g := range r.groups {
 		if g.n > len(g.lines) {
-			g.lines = []string{fmt.Sprintf("%s ... %s: %s, %s; %s", g.first, g.last, files(g.n), option.SizeText(g.size), g.proven)}
+			line := fmt.Sprintf("%s ... %s: %s, %s; %s", g.first, g.last, files(g.n), option.SizeText(g.size), g.proven)
+			g.lines = []string{line}
 		}
 		for _, line := range g.lines {
 			to.Say("%s", line)

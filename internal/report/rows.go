@@ -113,7 +113,9 @@ func (d *Facts) row(m *Mirror) row {
 			list = append(list, f)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b fetch) int { return cmp.Or(cmp.Compare(a.asked, b.asked), cmp.Compare(a.number, b.number)) })
+	slices.SortStableFunc(list, func(a, b fetch) int {
+		return cmp.Or(cmp.Compare(a.asked, b.asked), cmp.Compare(a.number, b.number))
+	})
 	lanes, count := lanes(list)
 	for i, f := range list {
 		d.draw(&x, f, rowTop+float64(lanes[i])*rowBar/count, rowBar/count)

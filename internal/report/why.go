@@ -34,7 +34,8 @@ func (d *Facts) sayLimit(w *words) {
 	case useless > 0:
 		w.say(true, "The link seems full: %s more added nothing.", option.Count(useless, "connection"))
 	case crowded > 0:
-		w.say(true, "The link looked full for a while: together the sources brought much less than each had shown, so that %s closed on trial.", was(crowded, "connection"))
+		w.say(true, "The link looked full for a while: "+
+			"together the sources brought much less than each had shown, so that %s closed on trial.", was(crowded, "connection"))
 	case brought == 1 && d.named == 0 && len(d.Mirrors) == 1:
 		w.say(true, "Everything came from one server that names no mirrors: it was as fast as that server.")
 	case brought == 1 && d.NoDigest:
@@ -52,9 +53,11 @@ func (d *Facts) sayEven(w *words, brought int) {
 	}
 	switch {
 	case fast < 1.25*slow && brought > 2:
-		w.say(false, "All known mirrors were in use, and each was as fast as the others: so it is when they share one link that is full.")
+		w.say(false, "All known mirrors were in use, and each was as fast as the others: "+
+			"so it is when they share one link that is full.")
 	case fast > 2*slow:
-		w.say(false, "All known mirrors were in use, some much faster than others: it seems to be they that limit the speed, so that more mirrors might help.")
+		w.say(false, "All known mirrors were in use, some much faster than others: "+
+			"it seems to be they that limit the speed, so that more mirrors might help.")
 	}
 }
 
@@ -140,7 +143,8 @@ func (d *Facts) sayStretches(w *words) {
 		if m := d.silentIn(from, to); m != nil {
 			because = ", while " + m.Name + " was silent"
 		} else if s.cause != nil {
-			because = ", mostly because " + s.cause.Name + " brought " + option.RateText(s.its) + " in place of " + option.RateText(s.itsElse)
+			because = ", mostly because " + s.cause.Name + " brought " + option.RateText(s.its) +
+				" in place of " + option.RateText(s.itsElse)
 		}
 		switch {
 		case s.atBegin:

@@ -141,7 +141,8 @@ func (d *Facts) words() (w words) {
 		w.say(true, "That happened %d more times.", n)
 	}
 	for _, g := range d.checks {
-		w.say(true, "From %s to %s what came was compared with what other sources have, as the file was wrong somewhere.", option.TimeText(g.from), option.TimeText(g.to))
+		w.say(true, "From %s to %s what came was compared with what other sources have, "+
+			"as the file was wrong somewhere.", option.TimeText(g.from), option.TimeText(g.to))
 	}
 	if !d.live {
 		d.sayLimit(&w)
@@ -300,7 +301,8 @@ func (d *Facts) failureOf(m *Mirror) string {
 	if m.gone {
 		text += ", was given up at " + option.TimeText(m.goneAt)
 	}
-	if i := slices.IndexFunc(d.losses, func(l *loss) bool { return l.mirror == m && l.why == 0 && l.taker != nil && l.taker != m }); i >= 0 {
+	taken := func(l *loss) bool { return l.mirror == m && l.why == 0 && l.taker != nil && l.taker != m }
+	if i := slices.IndexFunc(d.losses, taken); i >= 0 {
 		text += ", and the rest of its range went to " + d.losses[i].taker.Name
 	}
 	return text + ": " + why

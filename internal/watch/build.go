@@ -157,7 +157,8 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 			err = errors.New("neither the URL of an agent nor the host:port of a gatherer: " + strconv.Quote(agent))
 		}
 		if err != nil {
-			return b.wrong(err.Error(), `write https://antenna.example.org/ as the agent does in Authorized-url, or as the last field of LIRS`, key("trust")...)
+			return b.wrong(err.Error(), "write https://antenna.example.org/ as the agent does in Authorized-url, "+
+				"or as the last field of LIRS", key("trust")...)
 		}
 		f.Trust[i] = plain
 	}

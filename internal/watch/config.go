@@ -75,8 +75,8 @@ type Watch struct {
 	Require Require
 	// Priority is the priority in a job queue: high, normal or low. If empty, it is normal.
 	Priority Priority
-	// Keys are files of trusted keys or certificates, or the text of keys. Keyrings are files of trusted keys, Pins fingerprints, Authorities files of trusted certificates, and Signatures
-	// the locations of signatures.
+	// Keys are files of trusted keys or certificates, or the text of keys. Keyrings are files of trusted keys, Pins
+	// fingerprints, Authorities files of trusted certificates, and Signatures the locations of signatures.
 	Keys, Keyrings, Pins, Authorities, Signatures []string
 	AllowExpiredKey                               bool
 	// Mirrors are further URLs of the same file.

@@ -142,7 +142,8 @@ func (w *Delegate) take(c *Loaded, s *setup) {
 func (w *Delegate) Open(log *ServiceLog, engine *daemon.Daemon, client *download.Client) error {
 	w.engine, w.client, w.log = engine, client, log
 	if err := os.MkdirAll(w.config.Folder, 0o700); err != nil {
-		return problem.Local("watch", w.config.Folder, err).WithHint("state = in " + w.config.File + " names a folder that the daemon may write")
+		return problem.Local("watch", w.config.Folder, err).
+			WithHint("state = in " + w.config.File + " names a folder that the daemon may write")
 	}
 	var err error
 	if w.store, err = antenna.OpenStore(filepath.Join(w.config.Folder, storeFile)); err != nil {
@@ -206,7 +207,9 @@ func fileOf(e *queue.Entry) string {
 }
 
 // get makes an update wait for its entry. It is a Getter.
-func (w *Delegate) get(ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error)) (res download.Result, err error) {
+func (w *Delegate) get(
+	ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error),
+) (res download.Result, err error) {
 	c := &handover{prepare: prepare, idle: make(chan struct{}, 1), stopped: make(chan stopped, 1)}
 	e := queue.Entry{GID: gidOf(&u), URIs: []string{job.MaskWord(u.URL)}, Watch: u.Watch}
 	if r := w.current.Load().updater.Rules[u.Watch]; r != nil {

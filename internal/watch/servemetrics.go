@@ -31,7 +31,10 @@ func ServeMetrics(ctx context.Context, address string, m *Metrics, log *slog.Log
 	log.Info("metrics", "url", listen.URL("http", l.Addr())+"metrics")
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", m)
-	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	server := &http.Server{
+		Handler: mux, MaxHeaderBytes: 64 << 10,
+		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	}
 	ctx, stop := context.WithCancel(ctx)
 	var serving sync.WaitGroup
 	serving.Go(func() {

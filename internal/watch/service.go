@@ -55,7 +55,10 @@ const storeFile, memoryFile = "antenna.db", "memory.json"
 // round to these feeds and watches. After a round, kinds has the kinds of the errors of watches that are not
 // up to date.
 func (w *Watcher) Watch(ctx context.Context, c *Loaded, names []string) (kinds []download.Kind, err error) {
-	s := &service{Watcher: w, log: NewServiceLog(w.Err, c.Log.Format), notify: NotifierOf(os.Getenv), unreached: make(chan struct{}, 1)}
+	s := &service{
+		Watcher: w, log: NewServiceLog(w.Err, c.Log.Format), notify: NotifierOf(os.Getenv),
+		unreached: make(chan struct{}, 1),
+	}
 	s.log.rounds = w.Once || names != nil
 	s.log.Configure(c)
 	if err := Check(c); err != nil { // before any file is created

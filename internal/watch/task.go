@@ -164,7 +164,8 @@ func (t *task) request() (download.Request, error) {
 // knownVersion returns the recorded validators and digest of the file in place.
 func (t *task) knownVersion() *state.Version {
 	v := &state.Version{ETag: t.known.ETag, Host: t.known.Host}
-	if t.known.ETag != "" || !t.rule.AllowOlder { // to a request for an older file, a server would answer that it was not modified
+	// Without an ETag, a server would answer a request for an older file that it was not modified.
+	if t.known.ETag != "" || !t.rule.AllowOlder {
 		v.LastModified = t.known.LastModified
 	}
 	if d, err := verify.ParseHex(verify.SHA256, t.known.Digest); err == nil {

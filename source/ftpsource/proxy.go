@@ -106,7 +106,8 @@ func askTunnel(conn net.Conn, via *url.URL, addr string) error {
 	request := "CONNECT " + addr + " HTTP/1.1\r\nHost: " + addr + "\r\n"
 	if via.User != nil {
 		password, _ := via.User.Password()
-		request += "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(via.User.Username()+":"+password)) + "\r\n"
+		basic := base64.StdEncoding.EncodeToString([]byte(via.User.Username() + ":" + password))
+		request += "Proxy-Authorization: Basic " + basic + "\r\n"
 	}
 	if _, err := conn.Write([]byte(request + "\r\n")); err != nil {
 		return &source.ProxyError{Err: err}

@@ -1,5 +1,6 @@
-// The command consumer uses braid's packages as a program of somebody else's would: it reads what a server offers, downloads
-// and proves the file, brings one from a source to a target of its own, serves a folder, watches a feed, and asks the scheduler. It is built and run by the tests (internal/test/e2e/consumer_test.go).
+// The command consumer uses braid's packages as a program of somebody else's would: it reads what a server offers,
+// downloads and proves the file, brings one from a source to a target of its own, serves a folder, watches a feed, and
+// asks the scheduler. It is built and run by the tests (internal/test/e2e/consumer_test.go).
 package main
 
 import (
@@ -77,7 +78,8 @@ func look(ctx context.Context, u *url.URL) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("links: %d, problems: %d, digests: %d, strong: %t, mirrors: %d\n", len(links), len(problems), len(claims), verify.Strong(claims), len(f.Mirrors))
+	fmt.Printf("links: %d, problems: %d, digests: %d, strong: %t, mirrors: %d\n",
+		len(links), len(problems), len(claims), verify.Strong(claims), len(f.Mirrors))
 	return nil
 }
 
@@ -107,7 +109,8 @@ func get(ctx context.Context, u *url.URL, dir string) error {
 	}
 	fmt.Println("download:", result.Size, "bytes,", result.Proof, "- asked:", t.methods["GET"], "- told:", told > 0)
 	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{{
-		Name: "file", Size: result.Size, Claims: []verify.Claim{{Digest: result.Proof.Digests()[0]}}, Mirrors: []metalink.Mirror{{URL: u}},
+		Name: "file", Size: result.Size,
+		Claims: []verify.Claim{{Digest: result.Proof.Digests()[0]}}, Mirrors: []metalink.Mirror{{URL: u}},
 	}}})
 	if err != nil {
 		return err

@@ -40,8 +40,8 @@ func (m memory) Fetch(_ context.Context, r byterange.Range, w source.Sink) error
 	return nil
 }
 
-// A put is a target of the program's own: an object in a store, which takes it whole and by its digest. What comes lies in a file without
-// a name of its own until then.
+// A put is a target of the program's own: an object in a store, which takes it whole and by its digest. What comes lies
+// in a file without a name of its own until then.
 type put struct {
 	*os.File
 	object string // its URL
@@ -94,7 +94,8 @@ type store struct {
 func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	data, err := io.ReadAll(r.Body)
 	sum := sha256.Sum256(data)
-	if r.Method != http.MethodPut || err != nil || r.Header.Get("Repr-Digest") != "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":" {
+	digest := "sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":"
+	if r.Method != http.MethodPut || err != nil || r.Header.Get("Repr-Digest") != digest {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
@@ -147,17 +148,21 @@ func transfer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	req, err := d.Request(d.Files.At(0), download.Request{Mirrors: []*url.URL{{Scheme: "memory", Host: "here", Path: "/object"}}, Target: target})
+	req, err := d.Request(d.Files.At(0), download.Request{
+		Mirrors: []*url.URL{{Scheme: "memory", Host: "here", Path: "/object"}}, Target: target,
+	})
 	if err != nil {
 		return err
 	}
-	client := download.Client{Open: map[string]func(*url.URL) source.Source{"memory": func(*url.URL) source.Source { return memory{data} }}}
+	open := func(*url.URL) source.Source { return memory{data} }
+	client := download.Client{Open: map[string]func(*url.URL) source.Source{"memory": open}}
 	result, err := client.Get(ctx, req)
 	if err != nil {
 		return err
 	}
 	_, gone := os.Stat(target.Name())
-	fmt.Println("target:", result.Size, "bytes, in the store:", bytes.Equal(objects.objects["/object"], data), "- on disk:", gone == nil)
+	stored := bytes.Equal(objects.objects["/object"], data)
+	fmt.Println("target:", result.Size, "bytes, in the store:", stored, "- on disk:", gone == nil)
 	return nil
 }
 

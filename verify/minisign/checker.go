@@ -83,7 +83,8 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	}
 	if c.digest == nil && len(message) == blake2b.Size {
 		return nil, c.refuse(verify.SignatureUnsupported,
-			"it is of the older form, and the file has the size of a BLAKE2b-512, of which it may be a newer one (minisign -S -H makes one of any file)")
+			"it is of the older form, and the file has the size of a BLAKE2b-512, of which it may be a newer one "+
+				"(minisign -S -H makes one of any file)")
 	}
 	if c.digest != nil {
 		message = c.digest.Sum(nil)

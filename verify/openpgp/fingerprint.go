@@ -28,7 +28,8 @@ func ParseFingerprint(s string) (Fingerprint, error) {
 	case err == nil && (len(raw) == sizeV4 || len(raw) == sizeV6):
 		return Fingerprint{string(raw)}, nil
 	case err == nil && (len(raw) == 4 || len(raw) == 8):
-		return Fingerprint{}, fmt.Errorf("%s is a key ID, which is not unique: give all 40 (or 64) digits of the fingerprint", quote(s))
+		return Fingerprint{}, fmt.Errorf(
+			"%s is a key ID, which is not unique: give all 40 (or 64) digits of the fingerprint", quote(s))
 	case err == nil || err == hex.ErrLength:
 		return Fingerprint{}, fmt.Errorf("fingerprint %s has %d digits, want 40 or 64", quote(s), len(digits))
 	}

@@ -92,7 +92,8 @@ func New(data []byte, keys []Key) (*Checker, error) {
 	case !ok || len(raw) != signatureSize:
 		return nil, &verify.SignatureError{Code: verify.SignatureMalformed, Reason: "the second line is not a signature"}
 	case string(raw[:2]) != algorithm:
-		return nil, &verify.SignatureError{Code: verify.SignatureUnsupported, Reason: "algorithm " + mask.Quote(string(raw[:2]), 8)}
+		reason := "algorithm " + mask.Quote(string(raw[:2]), 8)
+		return nil, &verify.SignatureError{Code: verify.SignatureUnsupported, Reason: reason}
 	}
 	c := new(Checker)
 	copy(c.id[:], raw[2:10])

@@ -49,7 +49,8 @@ func fromMail(text []byte) ([]byte, *verify.SignatureError) {
 	switch kind = strings.ToLower(strings.TrimSpace(kind)); strings.Replace(kind, "/x-", "/", 1) {
 	case "application/pkcs7-signature", "application/pkcs7-mime":
 	case "multipart/signed":
-		return nil, fail(verify.SignatureNotOfFile, "a mail that includes the signed file: only its signature part, smime.p7s, can be used")
+		return nil, fail(verify.SignatureNotOfFile, "a mail that includes the signed file: "+
+			"only its signature part, smime.p7s, can be used")
 	default:
 		return nil, fail(verify.SignatureNotOfFile, "a mail with something else: %s", printable(kind))
 	}

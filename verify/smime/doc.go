@@ -17,6 +17,6 @@
 //	c, err := smime.New(signature, roots, time.Now()) // fails at once if no file could pass
 //	...
 //	_, err = io.Copy(c, file)
-//	all, err := c.Signatures()              // no error: a signer with a chain to a root signed these bytes, unless roots is empty
+//	all, err := c.Signatures() // no error: a signer with a chain to a root signed these bytes, unless roots is empty
 //	by, ok := verify.GoodSignature(all)
 package smime

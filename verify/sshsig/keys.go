@@ -105,7 +105,8 @@ func parseLine(line string) (k Key, err error) {
 func isOption(principals string) bool {
 	switch first, _, _ := strings.Cut(strings.ToLower(principals), ","); first {
 	case "cert-authority", "restrict", "no-touch-required", "verify-required", "pty", "no-pty", "agent-forwarding",
-		"no-agent-forwarding", "port-forwarding", "no-port-forwarding", "x11-forwarding", "no-x11-forwarding", "user-rc", "no-user-rc":
+		"no-agent-forwarding", "port-forwarding", "no-port-forwarding", "x11-forwarding", "no-x11-forwarding",
+		"user-rc", "no-user-rc":
 		return true
 	}
 	return strings.Contains(principals, "=")

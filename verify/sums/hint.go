@@ -90,7 +90,8 @@ func (h hint) algorithm(digits int) (alg verify.Algorithm, foreign, why string) 
 	}
 	if h.alg != 0 {
 		if digits != 2*h.alg.Size() {
-			return 0, "", fmt.Sprintf("%d hexadecimal digits are not a %v digest, which the name of the list implies", digits, h.alg)
+			return 0, "", fmt.Sprintf("%d hexadecimal digits are not a %v digest, "+
+				"which the name of the list implies", digits, h.alg)
 		}
 		return h.alg, "", ""
 	}

@@ -12,7 +12,8 @@ import (
 // WriteHelp lists the options and how each is treated.
 func WriteHelp(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("Usage: aria2c [OPTIONS] [URI | MAGNET | TORRENT_FILE | METALINK_FILE]...\n\nThis is braid under the name of aria2c. It knows these options of aria2c:\n\n")
+	b.WriteString("Usage: aria2c [OPTIONS] [URI | MAGNET | TORRENT_FILE | METALINK_FILE]...\n\n" +
+		"This is braid under the name of aria2c. It knows these options of aria2c:\n\n")
 	var rows [][]string
 	var ignored []string
 	for _, o := range option.Aria2Options() {
