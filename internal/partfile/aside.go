@@ -10,37 +10,19 @@ import (
 	"braid/internal/fsys"
 )
 
-// Reset declares the bytes of an earlier run to be useless. MakeWay, or else Begin, sets them aside as NAME.part.bad,
-// replacing a file that an earlier run set aside; Aside returns the reason then. Until that they stay: if no other
-// bytes come, Close and Discard leave them to the next run.
-func (f *File) Reset(reason string) error {
-	if err := f.checkOpen("reset"); err != nil {
-		return err
-	}
-	if f.ledger.now() != inherited {
-		return f.setAside(reason, true)
-	}
-	f.useless = reason
-	return nil
+// asides are the files that downloads of one name set aside. The journal lists them.
+type asides struct {
+	at      place
+	journal *journal
+	before  oldAsides
+	own     []ownAside // of this run
+	told    string     // which files this run set aside, and why
 }
 
-// Useless reports whether Reset declared the bytes to be useless and they have not been set aside yet.
-func (f *File) Useless() bool { return f.useless != "" && f.ledger.now() == inherited }
-
-// MakeWay sets aside what Reset declared to be useless, and begins an empty part file.
-func (f *File) MakeWay() error {
-	if !f.Useless() {
-		return nil
-	}
-	why := f.useless
-	f.useless = ""
-	return f.setAside(why, true)
-}
-
-// hasAsides reports whether a file still exists that a download of this name set aside.
-func (f *File) hasAsides() bool {
-	return f.key != nil && slices.ContainsFunc(f.ownAsides(), func(a ownAside) bool {
-		there, err := f.folder.isThere(a)
+// any reports whether one of the files still exists.
+func (a *asides) any() bool {
+	return a.journal.key != nil && slices.ContainsFunc(a.list(), func(o ownAside) bool {
+		there, err := a.at.isThere(o)
 		return there && err == nil
 	})
 }
@@ -63,67 +45,75 @@ type ownAside struct {
 // mostAsides is the number of names that are tried for a file set aside.
 const mostAsides = 99
 
-// setAside renames the part file to NAME.part.bad and begins an empty one. own is set if a journal of braid's describes
-// the bytes. If the process is stopped in between, the journal describes bytes that are gone.
-func (f *File) setAside(why string, own bool) error {
-	info, err := f.part.Info()
-	if err != nil {
-		return err
+// take renames the part file, which is open as part, to NAME.part.bad and returns the new name. An empty file stays. own
+// is set if a journal of braid's describes the bytes: then the files that earlier runs set aside are removed. If the
+// process is stopped right after the rename, the journal describes bytes that are gone.
+func (a *asides) take(part fsys.File, own bool) (name string, taken bool, err error) {
+	info, err := part.Info()
+	name = a.at.part() + asideEnding
+	if err != nil || info.Size == 0 {
+		return name, false, err
 	}
-	bad := f.partName() + asideEnding
-	if info.Size > 0 {
-		if own {
-			f.removeAsides() // replace the files that an earlier run set aside
-			if err := f.announceAside(ownAside{bad, info.ID, info.Size, info.ModTime.UTC()}); err != nil {
-				return err
-			}
-		}
-		if bad, err = f.renameAside(f.partName(), partEnding); err != nil {
-			return err
-		}
-		if own {
-			f.asides[len(f.asides)-1].Name = bad
-		}
-		f.stopGuard()
-		f.part.Close()
-		f.named.Store(false)
-		if f.part, _, err = f.folder.openOurs(f.partName()); err != nil {
-			return err
-		}
-		if err := f.startGuard(true); err != nil {
-			return err
+	if own {
+		a.remove()
+		if err := a.announce(ownAside{name, info.ID, info.Size, info.ModTime.UTC()}); err != nil {
+			return name, false, err
 		}
 	}
-	f.tell(bad, why)
-	return f.empty()
+	if name, err = a.rename(a.at.part(), partEnding); err != nil {
+		return name, false, err
+	}
+	if own {
+		a.own[len(a.own)-1].Name = name
+	}
+	return name, true, nil
 }
 
-// announceAside records the file that is about to be set aside, so that its owner is known even if the process is
-// stopped right after the rename. If the usual name is taken, the actual name is recorded after the rename.
-func (f *File) announceAside(a ownAside) error {
-	f.asides = append(f.asides, a)
-	payload, err := f.asidesAlone()
+// takeJournal renames a journal that is not of braid's.
+func (a *asides) takeJournal() error {
+	name, err := a.rename(a.at.journal(), journalEnding)
+	if err == nil {
+		a.tell(name, errForeign.Error())
+	}
+	return err
+}
+
+// announce records the file that is about to be set aside, so that its owner is known even if the process is stopped
+// right after the rename. If the usual name is taken, the actual name is recorded after the rename.
+func (a *asides) announce(o ownAside) error {
+	a.own = append(a.own, o)
+	payload, err := a.payload()
 	if err != nil || payload == nil {
 		return err
 	}
-	return f.journal.begin(payload)
+	return a.journal.begin(payload)
 }
 
-// renameAside renames an entry to a free name: NAME.part.bad, NAME.2.part.bad, and so on.
-func (f *File) renameAside(from, ending string) (name string, err error) {
-	if len(f.name+"."+strconv.Itoa(mostAsides)+ending+asideEnding) > maxEntry {
+// payload returns the payload of an identity that lists only the files set aside. It returns nil if there are none or
+// the journal has no key.
+func (a *asides) payload() ([]byte, error) {
+	if a.journal.key == nil || len(a.list()) == 0 {
+		return nil, nil
+	}
+	payload, err := Identity{Size: -1, asides: a.list()}.encode()
+	return a.journal.sealed(payload), err
+}
+
+// rename renames an entry to a free name: NAME.part.bad, NAME.2.part.bad, and so on.
+func (a *asides) rename(from, ending string) (name string, err error) {
+	if len(a.at.name+"."+strconv.Itoa(mostAsides)+ending+asideEnding) > maxEntry {
 		ending = partEnding
 	}
 	for i := 1; i <= mostAsides; i++ {
-		name = f.name + ending + asideEnding
+		name = a.at.name + ending + asideEnding
 		if i > 1 {
-			name = f.name + "." + strconv.Itoa(i) + ending + asideEnding
+			name = a.at.name + "." + strconv.Itoa(i) + ending + asideEnding
 		}
-		if err = f.folder.renameNew(from, name); !errors.Is(err, fs.ErrExist) {
+		if err = a.at.renameNew(from, name); !errors.Is(err, fs.ErrExist) {
 			return name, err
 		}
 	}
-	return "", &NameError{f.folder.join(f.name + ending + asideEnding),
+	return "", &NameError{a.at.join(a.at.name + ending + asideEnding),
 		"and 98 more such names exist: remove files that are not needed"}
 }
 
@@ -134,18 +124,16 @@ type oldAsides struct {
 	list    []ownAside
 }
 
-// ownAsides returns the files that downloads of this name set aside.
-func (f *File) ownAsides() []ownAside {
-	if len(f.before.list) > 0 && f.key.fits(f.name, f.before.payload) {
-		return slices.Concat(f.asides, f.before.list)
+// list returns the files.
+func (a *asides) list() []ownAside {
+	if len(a.before.list) > 0 && a.journal.fits(a.before.payload) {
+		return slices.Concat(a.own, a.before.list)
 	}
-	return f.asides
+	return a.own
 }
 
-// removeAsides removes the files that downloads of this name set aside, if they are unchanged.
-func (f *File) removeAsides() {
-	f.asides, f.before = f.folder.removeOwn(f.ownAsides()), oldAsides{}
-}
+// remove removes the files that are unchanged.
+func (a *asides) remove() { a.own, a.before = a.at.removeOwn(a.list()), oldAsides{} }
 
 // removeOwn removes the files in list that are unchanged, and returns those it could not remove.
 func (d folder) removeOwn(list []ownAside) (left []ownAside) {
@@ -155,10 +143,10 @@ func (d folder) removeOwn(list []ownAside) (left []ownAside) {
 	})
 }
 
-// tell appends to the text that Aside returns.
-func (f *File) tell(name, why string) {
-	if f.aside != "" {
-		f.aside += "; "
+// tell appends to told.
+func (a *asides) tell(name, why string) {
+	if a.told != "" {
+		a.told += "; "
 	}
-	f.aside += f.folder.join(name) + ": " + why
+	a.told += a.at.join(name) + ": " + why
 }

@@ -45,8 +45,8 @@ func BenchmarkWriteAt(b *testing.B) {
 
 // restart makes f accept the same bytes again, for pages that exist already.
 func restart(b *testing.B, f *File) {
-	f.ledger.clear(writing)
-	f.journal.size = headerSize
+	f.store.ledger.clear(writing)
+	f.store.journal.size = headerSize
 }
 
 // BenchmarkRawWrite measures the kernel's time for the same bytes, for comparison.

@@ -122,7 +122,7 @@ func TestExisting_Rule3(t *testing.T) {
 	if err := f.Commit(proof(t, []byte("new")), Final{}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("error is %v, want fs.ErrExist", err)
 	}
-	if err := f.folder.linkNew("x.part", "x"); !errors.Is(err, fs.ErrExist) {
+	if err := f.store.at.linkNew("x.part", "x"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("by link: error is %v, want fs.ErrExist", err)
 	}
 	wantContent(t, in(dir, "x"), []byte("old"))
@@ -140,7 +140,7 @@ func TestExisting_Rule3(t *testing.T) {
 func TestLinkNew_Rule3(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("new"), 0)
-	must(t, f.folder.linkNew("x.part", "x"))
+	must(t, f.store.at.linkNew("x.part", "x"))
 	wantContent(t, in(dir, "x"), []byte("new"))
 	wantFiles(t, dir, "x", "x.part.journal")
 }
@@ -269,14 +269,14 @@ func TestFailedSyncIsRemembered_Rule7(t *testing.T) {
 	dir, p := t.TempDir(), content(5000)
 	f := begun(t, dir, p, 0)
 	must(t, f.Flush())
-	whole := f.part
+	whole := f.store.part.File
 	closed := device(t, "null")
 	must(t, closed.Close())
-	f.part = closed
+	f.store.part.File = closed
 	if err := f.Sync(); err == nil {
 		t.Fatal("Sync of a closed descriptor succeeds")
 	}
-	f.part = whole
+	f.store.part.File = whole
 	if err := f.Commit(proof(t, p), Final{}); err == nil {
 		t.Error("committed")
 	}

@@ -44,22 +44,21 @@ func decodeCommitted(p []byte) (*committed, error) {
 // was stopped before it removed it, or because work on the file remains (Final.Due). All methods may be called on a nil
 // *Committed.
 type Committed struct {
-	folder folder
-	name   string
-	file   fsys.File // the journal
-	info   fsys.Info // of the file in place
-	h      history
+	at   place
+	file fsys.File // the journal
+	info fsys.Info // of the file in place
+	h    history
 }
 
 // OpenCommitted opens and locks the journal of the file name, which is relative to dir, if the file exists and its part
 // file is missing or empty. Otherwise it returns nil. If another process holds the journal, the error is an
 // *InUseError.
 func OpenCommitted(files fsys.FS, dir, name string) (*Committed, error) {
-	d, base, err := openFolder(files, dir, name)
+	at, err := openPlace(files, dir, name)
 	if err != nil {
 		return nil, err
 	}
-	c := &Committed{folder: d, name: base}
+	c := &Committed{at: at}
 	ok, err := c.open()
 	if err != nil || !ok {
 		return nil, errors.Join(err, c.Close())
@@ -68,18 +67,17 @@ func OpenCommitted(files fsys.FS, dir, name string) (*Committed, error) {
 }
 
 func (c *Committed) open() (ok bool, err error) {
-	journal := c.name + journalEnding
-	if _, ok, err := c.folder.regular(journal); !ok || err != nil {
+	if _, ok, err := c.at.regular(c.at.journal()); !ok || err != nil {
 		return false, err
 	}
 	var isNew bool
-	if c.file, isNew, err = c.folder.openLocked(journal, c.name+partEnding); err != nil {
+	if c.file, isNew, err = c.at.openLocked(c.at.journal(), c.at.part()); err != nil {
 		return false, err
 	}
 	if isNew { // another process removed it meanwhile
-		return false, c.folder.remove(journal)
+		return false, c.at.remove(c.at.journal())
 	}
-	if c.info, ok, err = c.folder.placed(c.name); !ok || err != nil {
+	if c.info, ok, err = c.at.placed(c.at.name); !ok || err != nil {
 		return false, err
 	}
 	c.h, err = readHistory(io.NewSectionReader(c.file, 0, math.MaxInt64))
@@ -104,7 +102,7 @@ func (c *Committed) Identity() (id Identity, ok bool) {
 
 // Sealed reports whether k sealed both the identity and the committed record, for this name.
 func (c *Committed) Sealed(k *Key) bool {
-	return c != nil && k.fits(c.name, c.h.payload) && k.fits(c.name, c.h.ending)
+	return c != nil && k.fits(c.at.name, c.h.payload) && k.fits(c.at.name, c.h.ending)
 }
 
 // Is reports whether the file that p was made for has the bytes that were committed.
@@ -126,8 +124,8 @@ func (c *Committed) Due() bool { return c != nil && c.h.committed != nil && c.h.
 // ClearAsides removes the files that downloads of this name set aside, if k sealed the journal that lists them. They
 // are not needed any more, because the file is in place.
 func (c *Committed) ClearAsides(k *Key) {
-	if c != nil && len(c.h.identity.asides) > 0 && k.fits(c.name, c.h.payload) {
-		c.folder.removeOwn(c.h.identity.asides)
+	if c != nil && len(c.h.identity.asides) > 0 && k.fits(c.at.name, c.h.payload) {
+		c.at.removeOwn(c.h.identity.asides)
 	}
 }
 
@@ -137,29 +135,29 @@ func (c *Committed) Clear() error {
 	if c == nil {
 		return nil
 	}
-	if err := c.folder.remove(c.name + partEnding); err != nil {
+	if err := c.at.remove(c.at.part()); err != nil {
 		return err
 	}
-	return c.folder.remove(c.name + journalEnding)
+	return c.at.remove(c.at.journal())
 }
 
 // Clear removes the journal of the file name, which is relative to dir, as [Committed.Clear] does, but without reading
 // it. It does nothing if the file does not exist or its part file has bytes.
 func Clear(files fsys.FS, dir, name string) error {
-	d, base, err := openFolder(files, dir, name)
+	at, err := openPlace(files, dir, name)
 	if err != nil {
 		return err
 	}
-	c := &Committed{folder: d, name: base}
-	if c.file, err = d.dir.Open(base + journalEnding); errors.Is(err, fs.ErrNotExist) {
+	c := &Committed{at: at}
+	if c.file, err = at.dir.Open(at.journal()); errors.Is(err, fs.ErrNotExist) {
 		return c.Close()
 	}
 	held, ok := false, false
 	if err == nil {
-		held, err = d.lock(c.file, base+journalEnding, base+partEnding)
+		held, err = at.lock(c.file, at.journal(), at.part())
 	}
 	if held && err == nil {
-		_, ok, err = d.placed(base)
+		_, ok, err = at.placed(at.name)
 	}
 	if ok && err == nil {
 		err = c.Clear()
@@ -176,5 +174,5 @@ func (c *Committed) Close() error {
 	if c.file != nil {
 		err = c.file.Close()
 	}
-	return errors.Join(err, c.folder.close())
+	return errors.Join(err, c.at.close())
 }

@@ -2,23 +2,51 @@ package partfile
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
+	"io/fs"
+	"math"
 	"sync"
+	"time"
 
 	"braid/byterange"
 	"braid/internal/fsys"
+	"braid/verify"
 )
 
 // journal is the file NAME.part.journal, open and locked. Its records describe what happened, in order. mu is held
 // while records are written, and is acquired before the mutex of the ledger.
 type journal struct {
+	name string // final name of the download
+	key  *Key   // seals the records
+
 	mu       sync.Mutex
 	file     fsys.File
 	size     int64  // offset of the next record
 	identity []byte // payload of the last identity record
+	urlSum   string // URLSum of the last identity that record recorded
 	buf      []byte // buffer of append, reused
 	runs     []run  // buffer of flush, reused
 }
+
+// open opens and locks the journal at a place and, unless it is new, reads it. If the file is not a journal, the error is
+// errForeign.
+func (j *journal) open(at place) (h history, isNew bool, err error) {
+	if j.file, isNew, err = at.openLocked(at.journal(), at.part()); err != nil || isNew {
+		return history{}, isNew, err
+	}
+	h, err = readHistory(io.NewSectionReader(j.file, 0, math.MaxInt64))
+	if err != nil && err != errForeign {
+		err = &fs.PathError{Op: "read", Path: j.file.Name(), Err: err}
+	}
+	return h, false, err
+}
+
+// sealed returns payload with the seal of the key, if there is one.
+func (j *journal) sealed(payload []byte) []byte { return j.key.sealed(j.name, payload) }
+
+// fits reports whether the key has sealed payload for this name.
+func (j *journal) fits(payload []byte) bool { return j.key.fits(j.name, payload) }
 
 // append writes the bytes that fill appends. If writing fails, the next append begins at the same offset, so that no
 // record follows a torn one. The caller holds mu.
@@ -38,8 +66,10 @@ func (j *journal) length() int64 {
 	return j.size
 }
 
-// restart empties the journal and, if payload is not nil, records it as the identity. The caller holds mu.
+// restart empties the journal and, if payload is not nil, records it as the identity.
 func (j *journal) restart(payload []byte) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if err := j.file.Truncate(0); err != nil {
 		return err
 	}
@@ -77,6 +107,53 @@ func (j *journal) begin(payload []byte) error {
 	return nil
 }
 
+// record records the identity of the file.
+func (j *journal) record(id Identity) error {
+	j.urlSum = id.URLSum
+	payload, err := id.encode()
+	if err != nil {
+		return err
+	}
+	return j.begin(j.sealed(payload))
+}
+
+// amend changes the recorded identity, if the key has sealed it.
+func (j *journal) amend(change func(*Identity)) error {
+	if !j.fits(j.identity) {
+		return nil
+	}
+	id, err := decodeIdentity(j.identity)
+	if err != nil {
+		return err
+	}
+	change(&id)
+	payload, err := id.encode()
+	if err != nil {
+		return err
+	}
+	return j.begin(j.sealed(payload))
+}
+
+// commit records that the file with proof p, which was last changed at the time at, is about to get its final name. If
+// due is set, work on the file remains.
+func (j *journal) commit(p verify.Proof, at time.Time, due bool) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	c := committed{URLSum: j.urlSum, Size: p.Size(), ModTime: at.UTC(), Due: due}
+	for _, d := range p.Digests() {
+		if d.Algorithm() == verify.SHA256 {
+			c.Digest = recordsOf([]verify.Claim{{Digest: d}})
+		}
+	}
+	payload, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return j.append(func(b []byte) []byte {
+		return appendRecord(b, kindCommitted, func(b []byte) []byte { return append(b, j.sealed(payload)...) })
+	})
+}
+
 // flush records the runs of l that are at least atLeast bytes long.
 func (j *journal) flush(l *ledger, atLeast int64) error {
 	j.mu.Lock()
@@ -100,6 +177,13 @@ func (j *journal) done(runs []run) error {
 		}
 		return b
 	})
+}
+
+// history reads the journal back.
+func (j *journal) history() (history, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return readHistory(io.NewSectionReader(j.file, 0, j.size))
 }
 
 // void records ranges of l that were revoked and have no pending writes, and syncs the journal.

@@ -77,7 +77,7 @@ func voided(f *File, r byterange.Range) error {
 func always() bool { return true }
 
 // crash ends f as a kill would: it writes nothing more and releases the lock.
-func crash(f *File) { f.release() }
+func crash(f *File) { f.store.release() }
 
 // recovered opens x in dir and takes over its bytes.
 func recovered(t *testing.T, dir string) *File {

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"math"
 	"os"
 
 	"braid/internal/fsys"
@@ -42,42 +39,51 @@ func Target(files fsys.FS, dir, name string) (info fsys.Info, present bool, err 
 //
 // The error is an *InUseError, a *NameError or an error of the file system.
 func Open(files fsys.FS, dir, name string) (*File, error) {
-	d, base, err := openFolder(files, dir, name)
+	at, err := openPlace(files, dir, name)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{folder: d, name: base, ledger: newLedger(idle)}
+	j := &journal{name: at.name}
+	f := &File{
+		store:  &store{at: at, part: &guarded{path: at.partPath()}, journal: j, ledger: newLedger(idle)},
+		asides: asides{at: at, journal: j},
+	}
 	if err := f.open(); err != nil {
-		f.release()
+		f.store.release()
 		return nil, err
 	}
 	return f, nil
 }
 
 func (f *File) open() error {
-	h, newJournal, err := f.openJournal()
+	s := f.store
+	h, newJournal, err := s.journal.open(s.at)
 	own := !newJournal && err == nil && h.size > 0 // the part file has a journal that braid wrote
 	if err == errForeign {
-		h, newJournal, err = f.replaceJournal()
+		// If another process creates the journal first, the part file is in use by that process.
+		if err = f.asides.takeJournal(); err == nil {
+			s.journal.file.Close()
+			h, newJournal, err = s.journal.open(s.at)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	if err := f.unlink(h); err != nil {
+	if err := s.at.unlink(h); err != nil {
 		return err
 	}
-	f.before = oldAsides{h.payload, h.identity.asides}
-	var newPart bool
-	if f.part, newPart, err = f.folder.openOurs(f.partName()); err != nil {
+	f.asides.before = oldAsides{h.payload, h.identity.asides}
+	file, newPart, err := s.at.openOurs(s.at.part())
+	if err != nil {
 		return err
 	}
-	if err := f.startGuard(newPart); err != nil {
+	if err := s.part.start(file, newPart); err != nil {
 		return err
 	}
 	if newPart && newJournal { // the usual case: both files are new and empty
 		return nil
 	}
-	info, err := f.part.Info()
+	info, err := s.part.Info()
 	switch {
 	case err != nil:
 		return err
@@ -85,112 +91,79 @@ func (f *File) open() error {
 		return f.setAside("no trusted record says which file it is a part of", own)
 	case len(h.runs) == 0 && len(h.identity.asides) > 0 && h.committed == nil:
 		// Keep the journal. The list of files set aside must not be lost before SealWith sets the key.
-		f.journal.size = h.size
-		return errors.Join(f.journal.file.Truncate(h.size), f.part.Truncate(0), f.part.Chmod(0o600), f.recordInfo())
+		s.journal.size = h.size
+		return errors.Join(s.journal.file.Truncate(h.size), s.part.Truncate(0), s.part.Chmod(0o600), s.part.record())
 	case len(h.runs) == 0 || info.Size == 0:
-		return f.empty()
+		return s.empty(nil)
 	}
-	return f.inherit(h)
+	return s.inherit(h)
 }
 
-// openJournal locks the journal and, unless it is new, reads it. If the file is not a journal, the error is errForeign.
-func (f *File) openJournal() (h history, isNew bool, err error) {
-	file, isNew, err := f.folder.openLocked(f.journalName(), f.partName())
-	if err != nil {
-		return history{}, false, err
-	}
-	f.journal = &journal{file: file}
-	if isNew {
-		return history{}, true, nil
-	}
-	h, err = readHistory(io.NewSectionReader(file, 0, math.MaxInt64))
-	if err != nil && err != errForeign {
-		err = &fs.PathError{Op: "read", Path: file.Name(), Err: err}
-	}
-	return h, false, err
-}
-
-// replaceJournal sets a foreign journal aside and creates a new one. If another process creates it first, the part file
-// is in use by that process.
-func (f *File) replaceJournal() (h history, isNew bool, err error) {
-	bad, err := f.renameAside(f.journalName(), journalEnding)
-	if err != nil {
-		return history{}, false, err
-	}
-	f.tell(bad, errForeign.Error())
-	f.journal.file.Close()
-	return f.openJournal()
-}
-
-// inherit keeps the journal of an earlier run, without its torn tail.
-func (f *File) inherit(h history) error {
-	if err := f.journal.file.Truncate(h.size); err != nil {
-		return err
-	}
-	f.journal.size, f.journal.identity = h.size, h.payload
-	f.prior = h
-	f.ledger.enter(inherited)
-	return errors.Join(f.part.Chmod(0o600), f.recordInfo())
-}
-
-// empty empties both files and forgets earlier runs.
-func (f *File) empty() error {
-	if err := f.part.Truncate(0); err != nil {
-		return err
-	}
-	if err := f.part.Chmod(0o600); err != nil {
-		return err
-	}
-	f.prior = history{}
-	f.ledger.clear(idle)
-	if err := f.recordInfo(); err != nil {
-		return err
-	}
-	return f.restart()
-}
-
-// restart empties the journal, except for the list of files set aside.
-func (f *File) restart() error {
-	payload, err := f.asidesAlone()
+// setAside renames the part file to NAME.part.bad and begins an empty one. own is set if a journal of braid's describes
+// the bytes.
+func (f *File) setAside(why string, own bool) error {
+	name, taken, err := f.asides.take(f.store.part, own)
 	if err != nil {
 		return err
 	}
-	f.journal.mu.Lock()
-	defer f.journal.mu.Unlock()
-	return f.journal.restart(payload)
+	if taken {
+		if err := f.store.renew(); err != nil {
+			return err
+		}
+	}
+	f.asides.tell(name, why)
+	list, err := f.asides.payload()
+	if err != nil {
+		return err
+	}
+	return f.store.empty(list)
 }
 
-// asidesAlone returns the payload of an identity that lists only the files set aside. It returns nil if there are none
-// or f has no key.
-func (f *File) asidesAlone() ([]byte, error) {
-	if f.key == nil || len(f.ownAsides()) == 0 {
-		return nil, nil
+// Reset declares the bytes of an earlier run to be useless. MakeWay, or else Begin, sets them aside as NAME.part.bad,
+// replacing a file that an earlier run set aside; Aside returns the reason then. Until that they stay: if no other
+// bytes come, Close and Discard leave them to the next run.
+func (f *File) Reset(reason string) error {
+	if err := f.store.check("reset"); err != nil {
+		return err
 	}
-	payload, err := Identity{Size: -1, asides: f.ownAsides()}.encode()
-	return f.key.sealed(f.name, payload), err
+	if f.store.ledger.now() != inherited {
+		return f.setAside(reason, true)
+	}
+	f.useless = reason
+	return nil
+}
+
+// Useless reports whether Reset declared the bytes to be useless and they have not been set aside yet.
+func (f *File) Useless() bool { return f.useless != "" && f.store.ledger.now() == inherited }
+
+// MakeWay sets aside what Reset declared to be useless, and begins an empty part file.
+func (f *File) MakeWay() error {
+	if !f.Useless() {
+		return nil
+	}
+	why := f.useless
+	f.useless = ""
+	return f.setAside(why, true)
 }
 
 // SealWith makes f seal its records with k from now on, and makes Sealed check seals with k.
-func (f *File) SealWith(k *Key) { f.key = k }
+func (f *File) SealWith(k *Key) {
+	if !f.store.temporary() {
+		f.store.journal.key = k
+	}
+}
 
 // Restart discards the bytes and begins an empty part file, because the file has changed on the server. The caller must
 // call Begin next.
 func (f *File) Restart() error {
-	if err := f.checkOpen("restart"); err != nil || f.useless != "" {
+	if err := f.store.check("restart"); err != nil || f.useless != "" {
 		return err
 	}
-	return f.empty()
-}
-
-// checkOpen checks that f has a name and is open.
-func (f *File) checkOpen(op string) error {
-	switch {
-	case f.ledger.now() == closed:
-		return f.closedError(op)
-	case f.temporary():
-		return &StateError{f.part.Name(), "a temporary file has no name"}
+	list, err := f.asides.payload()
+	if err != nil {
+		return err
 	}
-	return nil
+	return f.store.empty(list)
 }
 
 // OpenTemp opens a nameless file in dir, or in os.TempDir if dir is empty. It holds the bytes of a stream that arrive
@@ -209,53 +182,44 @@ func OpenTemp(files fsys.FS, dir string) (*File, error) {
 // Around returns a File for bytes that are stored in part, without a name, a journal or an earlier run. It accepts
 // writes at once.
 func Around(part fsys.File) *File {
-	f := &File{part: part, ledger: newLedger(writing)}
-	f.ledger.unjournaled = true
-	return f
+	l := newLedger(writing)
+	l.unjournaled = true
+	return &File{store: &store{part: &guarded{File: part}, ledger: l}}
 }
 
 // Prior returns the identity of the file that an earlier run was downloading, if that run left bytes. The bytes have
 // not been checked.
 func (f *File) Prior() (Identity, bool) {
-	if f.ledger.now() != inherited || f.useless != "" {
+	if f.store.ledger.now() != inherited || f.useless != "" {
 		return Identity{}, false
 	}
-	return f.prior.identity, true
+	return f.store.prior.identity, true
 }
 
 // Recover takes over the bytes of an earlier run. It reads each range in the journal and compares its CRC-32C. Ranges
 // that match are in Have afterwards, the others are missing. If ctx ends, the bytes remain undecided.
 func (f *File) Recover(ctx context.Context) error {
-	if f.ledger.now() != inherited {
+	if f.store.ledger.now() != inherited {
 		return nil
 	}
-	right, err := matching(ctx, f.part, f.prior.runs)
-	if err != nil {
-		return err
-	}
-	for r := range right.All() {
-		f.ledger.restore(r)
-	}
-	f.prior = history{}
-	f.ledger.enter(idle)
-	return nil
+	return f.store.recover(ctx)
 }
 
 // Inherited returns the number of bytes that an earlier run left, according to its journal.
 func (f *File) Inherited() int64 {
-	if f.ledger.now() != inherited || f.useless != "" {
+	if f.store.ledger.now() != inherited || f.useless != "" {
 		return 0
 	}
-	info, err := f.part.Info()
+	info, err := f.store.part.Info()
 	if err != nil {
 		return 0
 	}
-	have := f.prior.have(info.Size)
+	have := f.store.prior.have(info.Size)
 	return have.Len()
 }
 
 // Sealed reports whether the key sealed the identity that Prior returns, for this name. If not, any program may have
 // written it: Prior is no evidence, and the bytes must be proven in another way.
 func (f *File) Sealed() bool {
-	return f.ledger.now() == inherited && f.key.fits(f.name, f.prior.payload)
+	return f.store.ledger.now() == inherited && f.store.journal.fits(f.store.prior.payload)
 }

@@ -32,62 +32,26 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
-	"math"
-	"sync"
-	"sync/atomic"
-	"syscall"
 
 	"braid/byterange"
-	"braid/internal/fsys"
 )
 
 // File holds the bytes of an unfinished download. WriteAt, WriteWhile, ReadAt, Have, Front, WaitFront, Revoke, Void,
 // Flush and Sync are safe for concurrent use. The other methods must not run at the same time as these, except Close,
 // which makes WaitFront return and WriteAt fail.
 type File struct {
-	folder  folder
-	name    string // final name in folder; empty for a temporary file
-	part    fsys.File
-	journal *journal // nil for a temporary file
-	ledger  *ledger
-	prior   history // while inherited
-	key     *Key
-	urlSum  string // URLSum given to Begin
-	aside   string
+	store   *store
+	asides  asides
 	useless string // why the bytes of an earlier run are to be set aside; given to Reset
-	before  oldAsides
-	asides  []ownAside // set aside by this run
-	freed   int64      // Release gave back the blocks below this offset
-	kept    int64      // set by Close
+	kept    int64  // set by Close
 	keptAt  string
-
-	// unsafe is the first error of Sync. The system reports a failed write only once, so a later fsync that succeeds
-	// proves nothing about the earlier bytes.
-	unsafe atomic.Pointer[error]
-	named  atomic.Bool // the names of both files are on disk
-
-	voiding sync.Mutex // held by Void
-	syncing sync.Mutex // held by Sync
-
-	guarded guardState
 }
 
 // Path returns the path of the part file, or an empty string for a temporary file.
-func (f *File) Path() string {
-	if f.temporary() {
-		return ""
-	}
-	return f.folder.join(f.partName())
-}
-
-func (f *File) temporary() bool { return f.journal == nil }
-
-func (f *File) partName() string    { return f.name + partEnding }
-func (f *File) journalName() string { return f.name + journalEnding }
+func (f *File) Path() string { return f.store.part.path }
 
 // Aside describes the files that Open or Reset set aside, and why. It is empty if there are none.
-func (f *File) Aside() string { return f.aside }
+func (f *File) Aside() string { return f.asides.told }
 
 // Begin records the identity of the file and allows writes. It may be called again when more is known about the same
 // file.
@@ -95,42 +59,29 @@ func (f *File) Begin(id Identity) error {
 	if err := f.MakeWay(); err != nil {
 		return err
 	}
-	switch f.ledger.now() {
+	switch f.store.ledger.now() {
 	case inherited:
-		return f.undecided()
+		return f.store.undecided()
 	case closed:
-		return f.closedError("begin")
+		return f.store.closedError("begin")
 	}
-	if !f.temporary() {
-		f.urlSum, id.asides = id.URLSum, f.ownAsides()
-		payload, err := id.encode()
-		if err != nil {
-			return err
-		}
-		if err := f.journal.begin(f.key.sealed(f.name, payload)); err != nil {
+	if !f.store.temporary() {
+		id.asides = f.asides.list()
+		if err := f.store.journal.record(id); err != nil {
 			return err
 		}
 	}
-	f.ledger.enter(writing)
+	f.store.ledger.enter(writing)
 	return nil
 }
 
-// Amend changes the recorded identity of the bytes here, also of those of an earlier run, whatever became of them. It does
-// nothing if the key has not sealed that record.
+// Amend changes the recorded identity of the bytes here, also of those of an earlier run, whatever became of them. It
+// does nothing if the key has not sealed that record.
 func (f *File) Amend(change func(*Identity)) error {
-	if f.temporary() || !f.key.fits(f.name, f.journal.identity) {
+	if f.store.temporary() {
 		return nil
 	}
-	id, err := decodeIdentity(f.journal.identity)
-	if err != nil {
-		return err
-	}
-	change(&id)
-	payload, err := id.encode()
-	if err != nil {
-		return err
-	}
-	return f.journal.begin(f.key.sealed(f.name, payload))
+	return f.store.journal.amend(change)
 }
 
 // WriteAt writes those bytes of p that were not written yet, and returns their number. The other bytes count as
@@ -146,73 +97,25 @@ var ErrStopped = errors.New("the writer was stopped")
 // a write begins. may is called with a lock held, so after a writer was stopped, its bytes can be revoked and none of
 // them arrive later. The ranges that another writer has already claimed are added to theirs.
 func (f *File) WriteWhile(p []byte, off int64, may func() bool, theirs *byterange.Set) (fresh int, err error) {
-	if off < 0 || off > math.MaxInt64-int64(len(p)) {
-		return 0, &fs.PathError{Op: "write", Path: f.part.Name(), Err: syscall.EINVAL}
-	}
-	rest := byterange.Range{Start: off, End: off + int64(len(p))}
-	for !rest.Empty() {
-		gap, phase := f.ledger.claim(rest, may)
-		switch phase {
-		case writing:
-		case closed:
-			return fresh, f.closedError("write")
-		default:
-			return fresh, &StateError{f.Path(), "written to before Begin"}
-		}
-		if gap.Empty() {
-			if !may() {
-				return fresh, ErrStopped
-			}
-			theirs.Add(rest)
-			break
-		}
-		if gap.Start > rest.Start {
-			theirs.Add(byterange.Range{Start: rest.Start, End: gap.Start})
-		}
-		n, err := f.fill(gap, p[gap.Start-off:gap.End-off])
-		fresh += n
-		if err != nil {
-			return fresh, err
-		}
-		rest.Start = gap.End
-	}
-	return fresh, nil
-}
-
-// fill writes p to gap, which the caller has claimed.
-func (f *File) fill(gap byterange.Range, p []byte) (n int, err error) {
-	n, err = f.put(p, gap.Start)
-	w := run{byterange.Range{Start: gap.Start, End: gap.Start + int64(n)}, checksum(p[:n])}
-	if due := f.ledger.endClaim(gap, w); due && err == nil {
-		err = f.journal.flush(f.ledger, runSize)
-	}
-	return n, err
-}
-
-func (f *File) undecided() error {
-	return &StateError{f.Path(), "the bytes of an earlier run are neither taken over nor set aside"}
-}
-
-func (f *File) closedError(op string) error {
-	return &fs.PathError{Op: op, Path: f.part.Name(), Err: fs.ErrClosed}
+	return f.store.write(p, off, may, theirs)
 }
 
 // ReadAt reads from the part file through the descriptor that wrote it. It does not check that the bytes are in Have.
 // If the file is shorter than that, the error is a *TouchedError.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	n, err := f.part.ReadAt(p, off)
-	if err == io.EOF && !f.temporary() {
+	n, err := f.store.part.ReadAt(p, off)
+	if err == io.EOF && !f.store.temporary() {
 		err = &TouchedError{f.Path(), "was cut by another program"}
 	}
 	return n, err
 }
 
 // Have returns the bytes that were written.
-func (f *File) Have() byterange.Set { return f.ledger.have() }
+func (f *File) Have() byterange.Set { return f.store.ledger.have() }
 
 // Front returns the offset of the first missing byte.
 func (f *File) Front() int64 {
-	front, _, _ := f.ledger.frontBeyond(-1)
+	front, _, _ := f.store.ledger.frontBeyond(-1)
 	return front
 }
 
@@ -220,10 +123,10 @@ func (f *File) Front() int64 {
 // closed, the error is fs.ErrClosed.
 func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err error) {
 	for {
-		front, moved, phase := f.ledger.frontBeyond(past)
+		front, moved, phase := f.store.ledger.frontBeyond(past)
 		switch {
 		case phase == closed:
-			return front, f.closedError("wait")
+			return front, f.store.closedError("wait")
 		case moved == nil:
 			return front, nil
 		}
@@ -240,93 +143,55 @@ func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err erro
 // block.
 func (f *File) Revoke(r byterange.Range) {
 	if !r.Empty() {
-		f.ledger.revoke(r)
+		f.store.ledger.revoke(r)
 	}
 }
 
 // Void records all revoked ranges as void and syncs the journal. It first waits for pending writes to these ranges.
-func (f *File) Void() error {
-	f.voiding.Lock()
-	defer f.voiding.Unlock()
-	ranges := f.ledger.revoked()
-	defer f.ledger.release(ranges)
-	switch {
-	case f.ledger.now() == inherited:
-		return f.undecided()
-	case f.ledger.now() == closed:
-		return f.closedError("void")
-	case f.temporary() || ranges.Count() == 0:
-		return nil
-	}
-	return f.journal.void(f.ledger, f.part, ranges)
-}
+func (f *File) Void() error { return f.store.void() }
 
 // Flush records in the journal the bytes that were written since. WriteAt does so itself for each contiguous MiB.
-func (f *File) Flush() error {
-	if f.temporary() {
-		return nil
-	}
-	if err := f.watch(); err != nil {
-		return err
-	}
-	return f.journal.flush(f.ledger, 0)
-}
+func (f *File) Flush() error { return f.store.flush() }
 
 // Sync syncs the written bytes, then the journal and, the first time, the names of both files. That can take seconds.
-func (f *File) Sync() error {
-	if f.temporary() {
-		return nil
-	}
-	if err := f.Flush(); err != nil {
-		return err
-	}
-	f.syncing.Lock()
-	defer f.syncing.Unlock()
-	f.ledger.beginSync()
-	if err := f.part.Datasync(); err != nil {
-		return f.lost(err)
-	}
-	f.ledger.endSync()
-	if err := f.journal.file.Datasync(); err != nil || f.named.Load() {
-		return err
-	}
-	if err := f.folder.dir.Sync(); err != nil {
-		return err
-	}
-	f.named.Store(true)
-	return nil
+func (f *File) Sync() error { return f.store.sync() }
+
+// Recheck reads all bytes in Have and compares them with their recorded CRC-32C. It voids and returns those that
+// differ. No write may run meanwhile. Changes by other programs before Recheck are forgotten; later ones are detected.
+func (f *File) Recheck(ctx context.Context) (wrong byterange.Set, err error) {
+	return f.store.recheck(ctx)
 }
 
 // Allocated reports whether size bytes are allocated to the part file on disk, so that other files cannot use the
 // space.
 func (f *File) Allocated(size int64) (bool, error) {
-	info, err := f.part.Info()
+	info, err := f.store.part.Info()
 	return info.Allocated >= size, err
 }
 
 // CheckRoom returns a *SpaceError if the file system has no room for n bytes beside the part file.
 func (f *File) CheckRoom(n int64) error {
-	free, err := f.part.Free()
+	free, err := f.store.part.Free()
 	if err != nil || free < 0 || n <= free { // unknown, or enough
 		return err
 	}
-	return &SpaceError{Path: f.part.Name(), Need: n, Free: free}
+	return &SpaceError{Path: f.store.part.Name(), Need: n, Free: free}
 }
 
 // CheckSpace returns a *SpaceError if the file system has no room for the rest of a file of size bytes. Space that the
 // part file already occupies counts as available.
 func (f *File) CheckSpace(size int64) error {
-	free, err := f.part.Free()
+	free, err := f.store.part.Free()
 	if err != nil || free < 0 || size <= free { // unknown, or enough
 		return err
 	}
-	info, err := f.part.Info()
+	info, err := f.store.part.Info()
 	if err != nil {
 		return err
 	}
 	have := f.Have()
 	if need := size - max(have.Len(), info.Allocated); need > free {
-		return &SpaceError{Path: f.part.Name(), Need: need, Free: free}
+		return &SpaceError{Path: f.store.part.Name(), Need: need, Free: free}
 	}
 	return nil
 }
@@ -337,31 +202,23 @@ func (f *File) Preallocate(size int64) error {
 	if size <= 0 {
 		return nil
 	}
-	if f.temporary() {
-		return f.part.Reserve(size)
+	if f.store.temporary() {
+		return f.store.part.Reserve(size)
 	}
-	if err := f.watch(); err != nil {
+	if err := f.store.part.watch(); err != nil {
 		return err
 	}
-	return errors.Join(f.part.Reserve(size), f.recordInfo())
+	return errors.Join(f.store.part.Reserve(size), f.store.part.record())
 }
 
 // Skip marks the first size bytes as written; they are stored elsewhere. It is for temporary files only.
-func (f *File) Skip(size int64) {
-	f.freed = size
-	f.ledger.restore(byterange.Range{End: size})
-}
+func (f *File) Skip(size int64) { f.store.skip(size) }
 
 // Release returns the blocks below off to the file system, because their bytes have been written to a pipe. They read
 // as zero afterwards. It is for temporary files only.
 func (f *File) Release(off int64) error {
-	if !f.temporary() {
+	if !f.store.temporary() {
 		return &StateError{f.Path(), "is not a temporary file"}
 	}
-	from := f.freed
-	if off <= from {
-		return nil
-	}
-	f.freed = off
-	return f.part.Release(from, off-from)
+	return f.store.free(off)
 }

@@ -44,7 +44,7 @@ func (m *model) open(t *rapid.T) {
 	if err := f.Begin(Identity{URL: "u", Size: -1}); err != nil {
 		t.Fatal(err)
 	}
-	m.synced = f.journal.size
+	m.synced = f.store.journal.size
 }
 
 // reopen continues after damage: all bytes still in the journal must be right, and become the present state.
@@ -99,7 +99,7 @@ func (m *model) Void(t *rapid.T) {
 	}
 	if !r.Empty() {
 		m.recorded = true
-		m.synced = m.f.journal.size
+		m.synced = m.f.store.journal.size
 	}
 }
 

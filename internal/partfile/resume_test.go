@@ -183,7 +183,7 @@ func TestTornJournal_Rule8(t *testing.T) {
 	for off := int64(0); off < 300; off += 100 {
 		put(t, f, p[off:off+100], off)
 		must(t, f.Flush())
-		ends = append(ends, f.journal.size)
+		ends = append(ends, f.store.journal.size)
 	}
 	crash(f)
 	journal := read(t, in(dir, "x.part.journal"))
@@ -381,7 +381,7 @@ func TestDamagedRecord_Rule8(t *testing.T) {
 			dir := t.TempDir()
 			f := begun(t, dir, []byte("aaa"), 0)
 			must(t, f.Flush())
-			end := f.journal.size
+			end := f.store.journal.size
 			put(t, f, []byte("bbb"), 100)
 			must(t, f.Flush())
 			put(t, f, []byte("ccc"), 200)

@@ -133,8 +133,8 @@ func TestAsideOfNothingElse_Rule8(t *testing.T) {
 	})
 	t.Run("stopped", func(t *testing.T) {
 		dir := t.TempDir()
-		begun(t, dir).release()
-		open(t, dir).release() // before SealWith
+		begun(t, dir).store.release()
+		open(t, dir).store.release() // before SealWith
 		finish(t, dir)
 	})
 	t.Run("the file is there", func(t *testing.T) {

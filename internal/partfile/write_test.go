@@ -148,10 +148,10 @@ func TestVoidKeepsOut_Rule8(t *testing.T) {
 		must(t, f.Begin(Identity{}))
 		put(t, f, []byte("abcdef"), 0)
 		var claimed, looked atomic.Bool
-		part := watched{f.part, func() {
+		part := watched{f.store.part, func() {
 			looked.Store(true)
 			go func() {
-				f.ledger.claim(span(2, 4), always)
+				f.store.ledger.claim(span(2, 4), always)
 				claimed.Store(true)
 			}()
 			synctest.Wait()
@@ -160,8 +160,8 @@ func TestVoidKeepsOut_Rule8(t *testing.T) {
 			}
 		}}
 		f.Revoke(span(2, 4))
-		must(t, f.journal.void(f.ledger, part, f.ledger.revoked()))
-		f.ledger.release(byterange.NewSet(span(2, 4)))
+		must(t, f.store.journal.void(f.store.ledger, part, f.store.ledger.revoked()))
+		f.store.ledger.release(byterange.NewSet(span(2, 4)))
 		synctest.Wait()
 		if !looked.Load() || !claimed.Load() {
 			t.Errorf("looked %v, claimed %v", looked.Load(), claimed.Load())
@@ -233,18 +233,18 @@ func TestFullDisk_Rule7(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("abc"), 0)
 
-	part := f.part
-	f.part = full
+	part := f.store.part.File
+	f.store.part.File = full
 	n, err := f.WriteAt([]byte("defg"), 3)
 	if n != 0 || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "/dev/full") {
 		t.Errorf("part: %d, %v", n, err)
 	}
-	f.part = part
+	f.store.part.File = part
 	wantHave(t, f, span(0, 3))
 	put(t, f, []byte("defg"), 3)
 
-	file := f.journal.file
-	f.journal.file = full
+	file := f.store.journal.file
+	f.store.journal.file = full
 	if err := f.Flush(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("journal: %v", err)
 	}
@@ -252,7 +252,7 @@ func TestFullDisk_Rule7(t *testing.T) {
 		t.Errorf("void: %v", err)
 	}
 	put(t, f, []byte("h"), 7)
-	f.journal.file = file
+	f.store.journal.file = file
 	must(t, f.Flush())
 	crash(f)
 	// Bytes that could not be recorded are fetched again, and void bytes are not present.
@@ -264,14 +264,14 @@ func TestFlushAgain_Rule7(t *testing.T) {
 	full := device(t, "full")
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("abc"), 0)
-	file := f.journal.file
-	f.journal.file = full
+	file := f.store.journal.file
+	f.store.journal.file = full
 	for range 3 {
 		if err := f.Flush(); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("journal: %v", err)
 		}
 	}
-	f.journal.file = file
+	f.store.journal.file = file
 	must(t, f.Sync())
 	crash(f)
 	wantHave(t, recovered(t, dir), span(0, 3))
@@ -290,7 +290,7 @@ func TestSpace_Rule7(t *testing.T) {
 	if got := f.CheckSpace(math.MaxInt64).(*SpaceError).Need; got > math.MaxInt64-8<<20 {
 		t.Errorf("with 8 MiB there, %d more are needed", got)
 	}
-	if info, err := f.part.Info(); err != nil || info.Size != 3 {
+	if info, err := f.store.part.Info(); err != nil || info.Size != 3 {
 		t.Errorf("preallocating changed the size: %v", info.Size)
 	}
 }

@@ -22,7 +22,7 @@ func TestTouchedEarly_Rule2(t *testing.T) {
 				put(t, f, []byte("abcdef")[3*i:3*i+3], int64(3*i))
 			}
 		}
-		if !f.guarded.early.Load() {
+		if !f.store.part.early.Load() {
 			t.Errorf("%s: it is watched", name)
 		}
 		_, touched := errors.AsType[*TouchedError](f.Commit(proof(t, []byte("abcdef")), Final{}))
@@ -58,12 +58,12 @@ func scribble(t *testing.T, f *File) {
 func TestWatchBegins_Rule2(t *testing.T) {
 	watched := func(name string, f *File) {
 		t.Helper()
-		if f.guarded.early.Load() {
+		if f.store.part.early.Load() {
 			t.Errorf("%s: it is not watched", name)
 		}
 	}
 	f := begun(t, t.TempDir(), content(watchedSize), 0)
-	if !f.guarded.early.Load() {
+	if !f.store.part.early.Load() {
 		t.Error("it is watched from the start")
 	}
 	put(t, f, []byte("x"), watchedSize)
