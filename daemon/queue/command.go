@@ -25,8 +25,8 @@ func (q *Queue) AddAll(now time.Time, entries []Entry, position int) (gids []GID
 		it, err := q.enter(now, e)
 		if err != nil {
 			for _, it := range items {
-				delete(q.items, it.GID)
-				q.number(it, -1)
+				delete(q.items.by, it.GID)
+				q.order.number(it, -1)
 			}
 			return nil, err
 		}
@@ -35,10 +35,10 @@ func (q *Queue) AddAll(now time.Time, entries []Entry, position int) (gids []GID
 	if len(items) == 0 {
 		return nil, nil
 	}
-	q.insert(position, items...)
-	if parent := q.items[items[0].Following]; parent != nil {
+	q.order.insert(position, items...)
+	if parent := q.items.by[items[0].Following]; parent != nil {
 		parent.FollowedBy = slices.Concat(parent.FollowedBy, gids)
-		q.changed(parent)
+		q.record.changed(parent)
 	}
 	return gids, nil
 }
@@ -46,12 +46,12 @@ func (q *Queue) AddAll(now time.Time, entries []Entry, position int) (gids []GID
 // enter adds an entry to the queue's items. The entry is in no list yet.
 func (q *Queue) enter(now time.Time, e Entry) (*item, error) {
 	switch {
-	case len(e.URIs) == 0 && len(e.Document) == 0 && q.items[e.Following] == nil:
+	case len(e.URIs) == 0 && len(e.Document) == 0 && q.items.by[e.Following] == nil:
 		return nil, refuse("URI is not provided.")
-	case q.taken(e.GID):
+	case q.items.taken(e.GID):
 		return nil, refuse("GID %s is not unique.", e.GID)
 	case e.GID == 0:
-		e.GID = q.nextGID()
+		e.GID = q.items.unused()
 	}
 	if e.Status != Paused {
 		e.Status = Waiting
@@ -59,14 +59,14 @@ func (q *Queue) enter(now time.Time, e Entry) (*item, error) {
 	e.URIs, e.Options = slices.Clone(e.URIs), merged(nil, e.Options)
 	e.Added, e.Began, e.Ended, e.Outcome, e.Done, e.Size, e.FollowedBy = now, time.Time{}, time.Time{}, Outcome{}, 0, -1, nil
 	it := &item{Entry: e}
-	q.items[e.GID] = it
-	q.number(it, 1)
+	q.items.by[e.GID] = it
+	q.order.number(it, 1)
 	return it, nil
 }
 
 // Pause pauses a waiting or active entry. An active one becomes the first of its priority to continue.
 func (q *Queue) Pause(g GID) error {
-	it := q.items[g]
+	it := q.items.by[g]
 	if it == nil || it.Status != Waiting && it.Status != Active {
 		return refuse("GID#%s cannot be paused now", g)
 	}
@@ -78,42 +78,38 @@ func (q *Queue) pause(it *item) {
 	if it.Status == Active {
 		q.halt(it, Paused)
 	} else {
-		q.set(it, Paused)
+		q.order.set(it, Paused)
 	}
-	q.tell(OnPause, it)
+	q.record.tell(OnPause, it)
 }
 
 // halt stops the download of an active item and inserts the item at the front of the waiting ones with status s.
 func (q *Queue) halt(it *item, s Status) {
-	q.take(it)
-	q.set(it, s)
-	q.insert(0, it)
-	q.news.Stop = append(q.news.Stop, it.GID)
+	q.order.move(it, s, 0)
+	q.record.stop(it)
 }
 
 // PauseAll pauses all waiting and active entries.
 func (q *Queue) PauseAll() {
-	for _, it := range q.lists[waits].items {
+	for _, it := range q.order.lists[waits].items {
 		if it.Status == Waiting {
 			q.pause(it)
 		}
 	}
-	for _, it := range slices.Backward(slices.Clone(q.lists[runs].items)) {
+	for _, it := range slices.Backward(slices.Clone(q.order.lists[runs].items)) {
 		q.pause(it)
 	}
 }
 
 // Resume makes a paused entry wait at its place, and a failed entry at the end.
 func (q *Queue) Resume(g GID) error {
-	it := q.items[g]
+	it := q.items.by[g]
 	switch {
 	case it != nil && it.Status == Paused:
-		q.set(it, Waiting)
+		q.order.set(it, Waiting)
 	case it != nil && it.Status == Failed:
-		q.take(it)
-		q.set(it, Waiting)
+		q.order.move(it, Waiting, -1)
 		it.Ended, it.Outcome = time.Time{}, Outcome{Attempts: it.Outcome.Attempts}
-		q.insert(-1, it)
 	default:
 		return refuse("GID#%s cannot be unpaused now", g)
 	}
@@ -122,21 +118,21 @@ func (q *Queue) Resume(g GID) error {
 
 // ResumeAll makes all paused entries wait.
 func (q *Queue) ResumeAll() {
-	for _, it := range q.lists[waits].items {
+	for _, it := range q.order.lists[waits].items {
 		if it.Status == Paused {
-			q.set(it, Waiting)
+			q.order.set(it, Waiting)
 		}
 	}
 }
 
 // Remove moves a waiting, paused or active entry to the stopped ones.
 func (q *Queue) Remove(now time.Time, g GID) error {
-	it := q.items[g]
+	it := q.items.by[g]
 	if it == nil || it.Status.stopped() {
 		return refuse("Active Download not found for GID#%s", g)
 	}
 	if it.running && it.Status == Active {
-		q.news.Stop = append(q.news.Stop, g)
+		q.record.stop(it)
 	}
 	q.stop(now, it, Removed, Outcome{Code: codeRemoved, Attempts: it.Outcome.Attempts}, OnStop)
 	return nil
@@ -147,29 +143,30 @@ const codeRemoved = 31
 
 // Forget removes a stopped entry from the queue.
 func (q *Queue) Forget(g GID) error {
-	it := q.items[g]
+	it := q.items.by[g]
 	if it == nil || !it.Status.stopped() {
 		return refuse("Could not remove download result of GID#%s", g)
 	}
-	if q.needed(it) {
+	if q.items.needed(it) {
 		return refuse("Could not remove download result of GID#%s: files of its document are still to come", g)
 	}
-	q.forget(it)
+	q.order.take(it)
+	q.drop(it)
 	return nil
 }
 
 // ForgetAll removes all stopped entries from the queue, except those with a document that another entry still needs.
 func (q *Queue) ForgetAll() {
 	var kept []*item
-	for _, it := range slices.Backward(q.lists[stops].items) { // backward, because a document comes before its files
-		if q.needed(it) {
+	for _, it := range slices.Backward(q.order.lists[stops].items) { // backward, because a document comes before its files
+		if q.items.needed(it) {
 			kept = append(kept, it)
 		} else {
 			q.drop(it)
 		}
 	}
 	slices.Reverse(kept)
-	q.lists[stops].items = kept
+	q.order.lists[stops].items = kept
 }
 
 // A Whence says what a position is relative to, as in [io.Seeker].
@@ -185,42 +182,42 @@ const (
 // Move moves a waiting or paused entry to a position relative to whence. A negative position is before whence. It
 // returns the new position, which may differ because the list is shorter or the entry has another priority.
 func (q *Queue) Move(g GID, position int, whence Whence) (int, error) {
-	it := q.items[g]
+	it := q.items.by[g]
 	if it == nil || it.Status != Waiting && it.Status != Paused {
 		return 0, refuse("GID#%s not found in the waiting queue.", g)
 	}
-	items := q.lists[waits].items
+	items := q.order.lists[waits].items
 	switch whence {
 	case FromHere:
 		position += slices.Index(items, it)
 	case FromEnd:
 		position += len(items) - 1
 	}
-	q.take(it)
-	return q.insert(max(position, 0), it), nil
+	q.order.take(it)
+	return q.order.insert(max(position, 0), it), nil
 }
 
 // Prioritize sets the priority of an entry. A waiting entry goes behind the others of that priority.
 func (q *Queue) Prioritize(g GID, priority int) error {
-	it := q.items[g]
+	it := q.items.by[g]
 	if it == nil || it.Status.stopped() {
 		return refuse("Cannot change option for GID#%s", g)
 	}
-	q.changed(it)
+	q.record.changed(it)
 	if it.Status == Active {
 		it.Priority = priority
 		return nil
 	}
-	q.take(it)
+	q.order.take(it)
 	it.Priority = priority
-	q.insert(-1, it)
+	q.order.insert(-1, it)
 	return nil
 }
 
 // Change sets options of an entry that has not stopped. An option with an empty value is removed. An active entry
 // begins again, unless the changed options take effect while it runs.
 func (q *Queue) Change(g GID, options map[string]string) error {
-	it := q.items[g]
+	it := q.items.by[g]
 	if it == nil || it.Status.stopped() {
 		return refuse("Cannot change option for GID#%s", g)
 	}
@@ -258,32 +255,32 @@ func merged(old, more map[string]string) map[string]string {
 // reconsider records that an item is about to change. An active download begins again if again is true, else it
 // continues with the changed options.
 func (q *Queue) reconsider(it *item, again bool) {
-	q.changed(it)
+	q.record.changed(it)
 	switch {
 	case it.Status != Active:
 	case again:
 		q.halt(it, Waiting)
 	default:
-		q.news.Changed = append(q.news.Changed, it.GID)
+		q.record.news.Changed = append(q.record.news.Changed, it.GID)
 	}
 }
 
 // Restart makes an active entry begin again.
 func (q *Queue) Restart(g GID) {
-	if it := q.items[g]; it != nil && it.Status == Active {
+	if it := q.items.by[g]; it != nil && it.Status == Active {
 		q.halt(it, Waiting)
 	}
 }
 
 // ChangeURIs sets the URIs of an entry that has not stopped. An active entry begins again.
 func (q *Queue) ChangeURIs(g GID, uris []string) error {
-	it := q.items[g]
+	it := q.items.by[g]
 	if it == nil || it.Status.stopped() || len(uris) == 0 {
 		return refuse("Cannot remove URIs from GID#%s", g)
 	}
 	if !slices.Equal(it.URIs, uris) {
 		q.reconsider(it, true)
-		q.relink(it, slices.Clone(uris))
+		q.order.relink(it, slices.Clone(uris))
 		it.Relinked = it.Relinked || it.Outcome.Attempts > 0
 	}
 	return nil
@@ -292,9 +289,9 @@ func (q *Queue) ChangeURIs(g GID, uris []string) error {
 // ChangeGlobal sets options of all downloads. An option with an empty value is removed.
 func (q *Queue) ChangeGlobal(options map[string]string) {
 	if now := merged(q.global, options); !maps.Equal(now, q.global) {
-		q.global, q.news.Global = now, now
+		q.global, q.record.news.Global = now, now
 		if now == nil {
-			q.news.Global = map[string]string{}
+			q.record.news.Global = map[string]string{}
 		}
 	}
 }

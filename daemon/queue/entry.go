@@ -179,33 +179,7 @@ func (e *Error) Error() string { return e.text }
 func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
 // Find returns the entry whose GID begins with these digits. It is an error if several do.
-func (q *Queue) Find(prefix string) (GID, error) {
-	if g, ok := ParseGID(prefix); ok {
-		if q.items[g] == nil {
-			return 0, refuse("GID %s is not found", prefix)
-		}
-		return g, nil
-	}
-	if prefix == "" || len(prefix) >= gidDigits || strings.Trim(strings.ToLower(prefix), "0123456789abcdef") != "" {
-		return 0, refuse("Invalid GID %s", prefix)
-	}
-	low, _ := strconv.ParseUint(prefix+strings.Repeat("0", gidDigits-len(prefix)), 16, 64)
-	high := low | (1<<(4*(gidDigits-len(prefix))) - 1)
-	var found GID
-	for g := range q.items {
-		if uint64(g) < low || uint64(g) > high {
-			continue
-		}
-		if found != 0 {
-			return 0, refuse("GID %s is not unique", prefix)
-		}
-		found = g
-	}
-	if found == 0 {
-		return 0, refuse("GID %s is not found", prefix)
-	}
-	return found, nil
-}
+func (q *Queue) Find(prefix string) (GID, error) { return q.items.find(prefix) }
 
 // Selected reports whether the option select-file ("1,3-5", empty: all) has the file with this number.
 func Selected(list string, number int) bool {

@@ -116,8 +116,8 @@ func (w *world) check() {
 	for _, e := range all {
 		count[e.Status]++
 	}
-	if count != w.q.count {
-		w.t.Fatalf("counted %v, want %v", w.q.count, count)
+	if count != w.q.order.count {
+		w.t.Fatalf("counted %v, want %v", w.q.order.count, count)
 	}
 }
 

@@ -23,50 +23,20 @@ import (
 
 // A Queue is a list of downloads. It must be used by one goroutine at a time. New and Restore create one.
 type Queue struct {
-	items  map[GID]*item
-	lists  [3]list
-	count  [Removed + 1]int // indexed by status
-	hosts  map[string]int   // number of waiting entries by host
-	places int
+	items  items
+	order  order
+	turns  turns
+	record record
 	global map[string]string
-	chance uint64 // state of the generator of GIDs
-	news   Changes
-	dirty  []*item
-	// leaving holds the GIDs of entries that were forgotten while their downloads still ran.
-	leaving map[GID]bool
-	// version counts changes. whole is the oldest version since which dropped lists every removed entry.
-	version, whole uint64
-	dropped        []dropped
 }
-
-// An item is an entry with its state that is not stored.
-type item struct {
-	Entry
-	live    *Live
-	running bool // a download of it runs, whatever its status has become meanwhile
-	dirty   bool // it is in Queue.dirty
-	gone    bool // it was removed from the queue
-	settled int  // number of entries at the front of FollowedBy that no longer need its document
-	version uint64
-	at      *string // cached result of host; nil until host is called
-}
-
-// Changes is the work that commands require.
-type Changes struct {
-	Store   []Entry           // entries to write
-	Delete  []GID             // entries to remove from the store
-	Global  map[string]string // global options that replace the stored ones; nil if they did not change
-	Stop    []GID             // downloads to stop
-	Changed []GID             // downloads that continue with changed options
-	Notices []Notice          // in order
-}
-
-// Stored reports whether c changes the store.
-func (c *Changes) Stored() bool { return len(c.Store)+len(c.Delete) > 0 || c.Global != nil }
 
 // New returns an empty queue that derives GIDs from seed. Each start should use another seed.
 func New(seed uint64) *Queue {
-	return &Queue{items: map[GID]*item{}, hosts: map[string]int{}, leaving: map[GID]bool{}, chance: seed, version: 1}
+	q := &Queue{record: record{version: 1}}
+	q.items = items{by: map[GID]*item{}, leaving: map[GID]bool{}, chance: seed}
+	q.order = order{record: &q.record, hosts: map[string]int{}}
+	q.turns.order = &q.order
+	return q
 }
 
 // Restore returns a queue of the stored entries, which may be in any order. Entries that were active wait at the front,
@@ -77,126 +47,86 @@ func Restore(seed uint64, entries []Entry, global map[string]string) *Queue {
 	var active []*item
 	for _, e := range slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return cmp.Compare(a.Rank, b.Rank) }) {
 		it := &item{Entry: e}
-		q.items[e.GID] = it
-		q.number(it, 1)
+		q.items.by[e.GID] = it
+		q.order.number(it, 1)
 		if e.Status == Active {
 			active = append(active, it)
 			continue
 		}
-		l := q.listOf(e.Status)
+		l := q.order.of(e.Status)
 		l.items = append(l.items, it)
 	}
-	slices.SortStableFunc(q.lists[waits].items, byPriority)
+	slices.SortStableFunc(q.order.lists[waits].items, byPriority)
 	for _, it := range slices.Backward(active) {
-		q.set(it, Waiting)
-		q.insert(0, it)
+		q.order.set(it, Waiting)
+		q.order.insert(0, it)
 	}
 	return q
 }
 
 // Drain returns the changes since the previous call.
-func (q *Queue) Drain() Changes {
-	c := q.news
-	for _, it := range q.dirty {
-		it.dirty = false
-		if !it.gone {
-			c.Store = append(c.Store, it.Entry)
-		}
-	}
-	q.news, q.dirty = Changes{}, nil
-	return c
-}
+func (q *Queue) Drain() Changes { return q.record.drain() }
 
-// nextGID returns an unused GID. The generator is splitmix64.
-func (q *Queue) nextGID() GID {
-	for {
-		q.chance += 0x9e3779b97f4a7c15
-		z := q.chance
-		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-		z = (z ^ z>>27) * 0x94d049bb133111eb
-		if g := GID(z ^ z>>31); g != 0 && !q.taken(g) {
-			return g
-		}
-	}
-}
+// Since returns the changes since a version. It returns all entries if the version is 0 or so old that removals since
+// then have been forgotten.
+func (q *Queue) Since(version uint64) Delta { return q.record.since(version, q.order.all()) }
 
-func (q *Queue) taken(g GID) bool { return q.items[g] != nil || q.leaving[g] }
+// SetPlaces sets the number of downloads that run at once. Zero means that the daemon measures it, and a negative
+// number that other processes download.
+func (q *Queue) SetPlaces(n int) { q.turns.places = n }
 
-// changed records that an item changed and must be stored.
-func (q *Queue) changed(it *item) {
-	q.version++
-	it.version = q.version
-	if !it.dirty {
-		it.dirty = true
-		q.dirty = append(q.dirty, it)
-	}
-}
+// Fresh reports whether no active download uses the host of the entry that Next returns.
+func (q *Queue) Fresh() bool { return q.turns.fresh() }
 
-func (q *Queue) tell(what What, it *item) {
-	q.news.Notices = append(q.news.Notices, Notice{what, it.GID})
-}
-
-// set changes the status of an item. The item must be in no list.
-func (q *Queue) set(it *item, s Status) {
-	q.number(it, -1)
-	it.Status = s
-	q.number(it, 1)
-	q.changed(it)
+// Why returns a function that describes what an entry waits for. The description is empty if the entry does not wait or
+// is the next one.
+func (q *Queue) Why() func(GID) string {
+	why := q.turns.why()
+	return func(g GID) string { return why(q.items.by[g]) }
 }
 
 // Next returns the entry that Start would return.
 func (q *Queue) Next() (Entry, bool) {
-	if it := q.next(); it != nil {
+	if it := q.turns.next(); it != nil {
 		return it.Entry, true
 	}
 	return Entry{}, false
 }
 
-func (q *Queue) next() *item {
-	if q.count[Waiting] == 0 {
-		return nil
-	}
-	return q.turn()
-}
-
 // Start makes the first waiting entry active and returns it. It returns false if every entry is paused, stopped or
 // active, or waits for its previous download to stop. The caller must call Ended when the download ends.
 func (q *Queue) Start(now time.Time) (Entry, bool) {
-	it := q.next()
+	it := q.turns.next()
 	if it == nil {
 		return Entry{}, false
 	}
 	it.Outcome.Attempts++
-	q.begin(now, it)
+	q.Begin(now, it.GID)
 	return it.Entry, true
 }
 
 // Begin makes a waiting entry active, whatever its place. It is for a download in another process, which counts the
 // attempts itself. The caller must call Ended when the download ends.
 func (q *Queue) Begin(now time.Time, g GID) {
-	if it := q.items[g]; it != nil && it.Status == Waiting && !it.running {
-		q.begin(now, it)
+	it := q.items.by[g]
+	if it == nil || it.Status != Waiting || it.running {
+		return
 	}
-}
-
-func (q *Queue) begin(now time.Time, it *item) {
-	q.take(it)
-	q.set(it, Active)
+	q.order.move(it, Active, -1)
 	it.Began, it.Ended, it.running = now, time.Time{}, true
 	it.Outcome = Outcome{Attempts: it.Outcome.Attempts}
 	it.live = &Live{Path: it.Path, Done: it.Done, Size: it.Size}
-	q.insert(-1, it)
-	q.tell(OnStart, it)
+	q.record.tell(OnStart, it)
 }
 
 // Progress records the current state of a download.
 func (q *Queue) Progress(g GID, l Live) {
-	it := q.items[g]
+	it := q.items.by[g]
 	if it == nil || !it.running {
 		return
 	}
 	if l.Seeding && !it.live.Seeding && it.Status == Active {
-		q.tell(OnSeed, it)
+		q.record.tell(OnSeed, it)
 	}
 	if l.Size < 0 {
 		l.Size = it.Size // as the last attempt found it, until this one knows
@@ -204,7 +134,7 @@ func (q *Queue) Progress(g GID, l Live) {
 	it.live = &l
 	if l.Path != "" && l.Path != it.Path {
 		it.Path = l.Path
-		q.changed(it)
+		q.record.changed(it)
 	}
 }
 
@@ -213,15 +143,15 @@ func (q *Queue) Progress(g GID, l Live) {
 // finished before it could be stopped is complete. A removed entry stays removed. o.Attempts counts only the attempts
 // that Start did not count.
 func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
-	delete(q.leaving, g)
-	it := q.items[g]
+	delete(q.items.leaving, g)
+	it := q.items.by[g]
 	if it == nil || !it.running {
 		return
 	}
 	it.running = false
 	it.Done, it.Size = it.live.Done, it.live.Size
 	it.live = nil
-	q.changed(it)
+	q.record.changed(it)
 	o.Attempts += it.Outcome.Attempts
 	switch {
 	case it.Status == Removed:
@@ -229,13 +159,9 @@ func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 		q.stop(now, it, Complete, o, OnComplete)
 	case it.Status != Active:
 	case o.Kind == Interrupted:
-		q.take(it)
-		q.set(it, Waiting)
-		q.insert(0, it)
+		q.order.move(it, Waiting, 0)
 	case o.Kind == Yielded:
-		q.take(it)
-		q.set(it, Waiting)
-		q.insert(-1, it)
+		q.order.move(it, Waiting, -1)
 	default:
 		q.stop(now, it, Failed, o, OnError)
 	}
@@ -243,66 +169,72 @@ func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 
 // Settled records that the journal of an entry's file has been removed (Outcome.Due).
 func (q *Queue) Settled(g GID) {
-	if it := q.items[g]; it != nil && it.Outcome.Due {
+	if it := q.items.by[g]; it != nil && it.Outcome.Due {
 		it.Outcome.Due = false
-		q.changed(it)
+		q.record.changed(it)
 	}
-}
-
-// stop moves an item to the stopped entries with status s.
-func (q *Queue) stop(now time.Time, it *item, s Status, o Outcome, what What) {
-	q.take(it)
-	q.set(it, s)
-	it.Ended, it.Outcome = now, o
-	q.insert(-1, it)
-	q.tell(what, it)
-	q.limit()
 }
 
 // MostStopped limits the number of complete and removed entries that are kept. Beyond it the oldest are forgotten.
 // Failed entries are always kept.
 const MostStopped = 10_000
 
-func (q *Queue) limit() {
-	if q.count[Complete]+q.count[Removed] <= MostStopped {
+// stop moves an item to the stopped entries with status s.
+func (q *Queue) stop(now time.Time, it *item, s Status, o Outcome, what What) {
+	q.order.move(it, s, -1)
+	it.Ended, it.Outcome = now, o
+	q.record.tell(what, it)
+	if q.order.count[Complete]+q.order.count[Removed] <= MostStopped {
 		return
 	}
-	for _, it := range q.lists[stops].items {
-		if it.Status != Failed && !it.running && !q.needed(it) {
-			q.forget(it)
+	for _, old := range q.order.lists[stops].items {
+		if old.Status != Failed && !old.running && !q.items.needed(old) {
+			q.order.take(old)
+			q.drop(old)
 			return
 		}
 	}
 }
 
-// needed reports whether an item holds the document of another entry that is not complete.
-func (q *Queue) needed(it *item) bool {
-	if len(it.Document) == 0 {
-		return false
-	}
-	for ; it.settled < len(it.FollowedBy); it.settled++ {
-		f := q.items[it.FollowedBy[it.settled]]
-		if f != nil && len(f.URIs)+len(f.Document) == 0 && f.Status != Complete && f.Status != Removed {
-			return true
-		}
-	}
-	return false
-}
-
-// forget removes an item from its list and from the queue.
-func (q *Queue) forget(it *item) {
-	q.take(it)
-	q.drop(it)
-}
-
 // drop removes an item that is in no list from the queue.
 func (q *Queue) drop(it *item) {
-	delete(q.items, it.GID)
-	q.number(it, -1)
-	it.gone = true
-	q.noteDropped(it.GID)
-	if it.running {
-		q.leaving[it.GID] = true
-	}
-	q.news.Delete = append(q.news.Delete, it.GID)
+	q.order.number(it, -1)
+	q.items.remove(it)
+	q.record.removed(it)
 }
+
+// Entry returns the entry with this GID.
+func (q *Queue) Entry(g GID) (Entry, bool) {
+	it := q.items.by[g]
+	if it == nil {
+		return Entry{}, false
+	}
+	return it.Entry, true
+}
+
+// Live returns the state of an entry's download. It returns false if no download of the entry runs.
+func (q *Queue) Live(g GID) (Live, bool) {
+	it := q.items.by[g]
+	if it == nil || !it.running {
+		return Live{}, false
+	}
+	return *it.live, true
+}
+
+// Count returns the number of entries in each of the three lists.
+func (q *Queue) Count() (active, waiting, stopped int) {
+	return len(q.order.lists[runs].items), len(q.order.lists[waits].items), len(q.order.lists[stops].items)
+}
+
+// Active returns the active entries in the order in which they began.
+func (q *Queue) Active() []Entry { return q.order.lists[runs].page(0, len(q.order.lists[runs].items)) }
+
+// Waiting returns up to n waiting or paused entries, beginning at offset. A negative offset counts from the end, where
+// -1 is the last entry; the entries are then in reverse order.
+func (q *Queue) Waiting(offset, n int) []Entry { return q.order.lists[waits].page(offset, n) }
+
+// Stopped returns up to n stopped entries. Its parameters are those of Waiting.
+func (q *Queue) Stopped(offset, n int) []Entry { return q.order.lists[stops].page(offset, n) }
+
+// Global returns the options of all downloads. The caller must not change them.
+func (q *Queue) Global() map[string]string { return q.global }

@@ -25,8 +25,8 @@ func filled(t *testing.T, n int) *Queue {
 
 func numbered(i int) GID { return GID(i)<<60 | 7 }
 
-// order returns the numbers of entries, with a letter for those that do not wait.
-func order(entries []Entry) string {
+// inOrder returns the numbers of entries, with a letter for those that do not wait.
+func inOrder(entries []Entry) string {
 	var words []string
 	for _, e := range entries {
 		word := fmt.Sprint(uint64(e.GID) >> 60)
@@ -83,7 +83,7 @@ func TestOrder(t *testing.T) {
 	} {
 		q := filled(t, 5)
 		tt.do(q)
-		if got := order(q.Active()) + "; " + order(q.Waiting(0, 9)) + "; " + order(q.Stopped(0, 9)); got != tt.want {
+		if got := inOrder(q.Active()) + "; " + inOrder(q.Waiting(0, 9)) + "; " + inOrder(q.Stopped(0, 9)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestMove(t *testing.T) {
 	} {
 		q := filled(t, 5)
 		got, err := q.Move(numbered(3), tt.position, tt.whence)
-		if now := order(q.Waiting(0, 9)); got != tt.at || now != tt.want || err != nil {
+		if now := inOrder(q.Waiting(0, 9)); got != tt.at || now != tt.want || err != nil {
 			t.Errorf("by %d from %d: at %d, %s, %v; want at %d, %s", tt.position, tt.whence, got, now, err, tt.at, tt.want)
 		}
 	}
@@ -116,7 +116,7 @@ func TestManyMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := order(q.Waiting(0, 9)); got != "1 2 3 4 5" {
+	if got := inOrder(q.Waiting(0, 9)); got != "1 2 3 4 5" {
 		t.Errorf("after a hundred moves the order is %s", got)
 	}
 	w := &world{t: t, q: q, disk: map[GID]Entry{}, known: map[GID]bool{}}
@@ -133,7 +133,7 @@ func TestPages(t *testing.T) {
 		offset, n int
 		want      string
 	}{{0, 2, "1 2"}, {3, 9, "4 5"}, {9, 9, ""}, {0, 0, ""}, {0, -1, ""}, {-1, 3, "5 4 3"}, {-4, 9, "2 1"}, {-9, 9, ""}, {-1, 1 << 62, "5 4 3 2 1"}} {
-		if got := order(q.Waiting(tt.offset, tt.n)); got != tt.want {
+		if got := inOrder(q.Waiting(tt.offset, tt.n)); got != tt.want {
 			t.Errorf("%d from %d: %s, want %s", tt.n, tt.offset, got, tt.want)
 		}
 	}

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 )
 
@@ -16,55 +15,25 @@ const leastPlaces = 4
 // mostPassed limits how many entries are passed over to find one of another host. Beyond it only the order counts.
 const mostPassed = 10_000
 
-// SetPlaces sets the number of downloads that run at once. Zero means that the daemon measures it, and a negative
-// number that other processes download.
-func (q *Queue) SetPlaces(n int) { q.places = n }
-
-// host returns the host of the first URI. It is empty if the entry has no URI with a host, as for a document.
-func (it *item) host() string {
-	if it.at == nil {
-		at := ""
-		if len(it.URIs) > 0 {
-			if u, err := url.Parse(it.URIs[0]); err == nil {
-				at = u.Host
-			}
-		}
-		it.at = &at
-	}
-	return *it.at
-}
-
-// number adds n, which is 1 or -1, to the counters of an item's status and host.
-func (q *Queue) number(it *item, n int) {
-	q.count[it.Status] += n
-	if it.Status != Waiting {
-		return
-	}
-	if q.hosts[it.host()] += n; q.hosts[it.host()] == 0 {
-		delete(q.hosts, it.host())
-	}
-}
-
-// relink sets the URIs of an item, which may change its host.
-func (q *Queue) relink(it *item, uris []string) {
-	q.number(it, -1)
-	it.URIs, it.at = uris, nil
-	q.number(it, 1)
+// turns choose the item that begins next.
+type turns struct {
+	order  *order
+	places int // number of downloads that run at once; 0 if it is measured, negative if other processes download
 }
 
 // part returns how many of the places one host may use while several hosts have waiting entries.
-func (q *Queue) part() (part, places int) {
-	if places = q.places; places <= 0 {
-		places = max(leastPlaces, len(q.lists[runs].items)+1)
+func (t *turns) part() (part, places int) {
+	if places = t.places; places <= 0 {
+		places = max(leastPlaces, len(t.order.lists[runs].items)+1)
 	}
 	return max(1, places-max(1, places/4)), places
 }
 
 // full returns the hosts that use all places they may have.
-func (q *Queue) full() map[string]bool {
-	part, _ := q.part()
+func (t *turns) full() map[string]bool {
+	part, _ := t.part()
 	running, full := map[string]int{}, map[string]bool{}
-	for _, it := range q.lists[runs].items {
+	for _, it := range t.order.lists[runs].items {
 		if host := it.host(); host != "" {
 			running[host]++
 			full[host] = running[host] >= part
@@ -73,20 +42,23 @@ func (q *Queue) full() map[string]bool {
 	return full
 }
 
-// turn returns the first waiting item whose host may use another place. If every such host is full, it returns the
+// next returns the first waiting item whose host may use another place. If every such host is full, it returns the
 // first waiting item.
-func (q *Queue) turn() *item {
+func (t *turns) next() *item {
+	if t.order.count[Waiting] == 0 {
+		return nil
+	}
 	var first *item
 	var full map[string]bool
-	for i, it := range q.lists[waits].items {
+	for i, it := range t.order.lists[waits].items {
 		if it.Status != Waiting || it.running {
 			continue
 		}
 		if first == nil {
-			if first = it; len(q.hosts) < 2 {
+			if first = it; len(t.order.hosts) < 2 {
 				return it
 			}
-			full = q.full()
+			full = t.full()
 		}
 		if it.Priority != first.Priority || i > mostPassed {
 			break
@@ -98,30 +70,29 @@ func (q *Queue) turn() *item {
 	return first
 }
 
-// Fresh reports whether no active download uses the host of the entry that Next returns.
-func (q *Queue) Fresh() bool {
-	it := q.turn()
-	return it != nil && it.host() != "" && !slices.ContainsFunc(q.lists[runs].items,
+// fresh reports whether no active download uses the host of the next item.
+func (t *turns) fresh() bool {
+	it := t.next()
+	return it != nil && it.host() != "" && !slices.ContainsFunc(t.order.lists[runs].items,
 		func(o *item) bool { return o.host() == it.host() })
 }
 
-// Why returns a function that describes what an entry waits for. The description is empty if the entry does not wait or
-// is the next one.
-func (q *Queue) Why() func(GID) string {
-	next, full, active := q.turn(), q.full(), len(q.lists[runs].items)
-	part, places := q.part()
-	return func(g GID) string {
-		it := q.items[g]
+// why returns a function that describes what an item waits for. The description is empty if the item does not wait or is
+// the next one.
+func (t *turns) why() func(*item) string {
+	next, full, active := t.next(), t.full(), len(t.order.lists[runs].items)
+	part, places := t.part()
+	return func(it *item) string {
 		switch {
 		case it == nil || it.Status != Waiting:
 			return ""
 		case it.running:
 			return "until the download that is under way has stopped"
-		case q.places < 0:
+		case t.places < 0:
 			return "for a worker"
 		case active == 0 || it == next:
 			return ""
-		case len(q.hosts) > 1 && full[it.host()]:
+		case len(t.order.hosts) > 1 && full[it.host()]:
 			return fmt.Sprintf("for its host, which has %d of %d places while others wait", part, places)
 		}
 		return fmt.Sprintf("for a place: %d at once", active)

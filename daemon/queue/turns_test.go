@@ -136,7 +136,7 @@ func TestWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(q.hosts) != 0 {
-		t.Errorf("%v wait, and nothing does", q.hosts)
+	if len(q.order.hosts) != 0 {
+		t.Errorf("%v wait, and nothing does", q.order.hosts)
 	}
 }

@@ -2,9 +2,19 @@ package queue
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sort"
 )
+
+// An order holds the items of a queue in three lists: those that wait or are paused, the active ones, and the stopped
+// ones. It counts them.
+type order struct {
+	record *record
+	lists  [3]list
+	count  [Removed + 1]int // by status
+	hosts  map[string]int   // number of waiting items by host
+}
 
 // A list holds items ordered by rank.
 type list struct{ items []*item }
@@ -15,22 +25,69 @@ const (
 	stops
 )
 
-func (q *Queue) listOf(s Status) *list {
+// of returns the list of a status.
+func (o *order) of(s Status) *list {
 	switch {
 	case s == Active:
-		return &q.lists[runs]
+		return &o.lists[runs]
 	case s.stopped():
-		return &q.lists[stops]
+		return &o.lists[stops]
 	}
-	return &q.lists[waits]
+	return &o.lists[waits]
+}
+
+// all returns the items of all lists.
+func (o *order) all() iter.Seq[*item] {
+	return func(yield func(*item) bool) {
+		for i := range o.lists {
+			for _, it := range o.lists[i].items {
+				if !yield(it) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// set changes the status of an item, which stays in its list.
+func (o *order) set(it *item, s Status) {
+	o.number(it, -1)
+	it.Status = s
+	o.number(it, 1)
+	o.record.changed(it)
+}
+
+// move takes an item from its list and inserts it into the list of status s.
+func (o *order) move(it *item, s Status, position int) {
+	o.take(it)
+	o.set(it, s)
+	o.insert(position, it)
+}
+
+// number adds n, which is 1 or -1, to the counters of an item's status and host.
+func (o *order) number(it *item, n int) {
+	o.count[it.Status] += n
+	if it.Status != Waiting {
+		return
+	}
+	if o.hosts[it.host()] += n; o.hosts[it.host()] == 0 {
+		delete(o.hosts, it.host())
+	}
+}
+
+// relink sets the URIs of an item, which may change its host.
+func (o *order) relink(it *item, uris []string) {
+	o.number(it, -1)
+	it.URIs, it.at = uris, nil
+	o.number(it, 1)
 }
 
 // byPriority orders items by descending priority.
 func byPriority(a, b *item) int { return cmp.Compare(b.Priority, a.Priority) }
 
 // take removes an item from its list.
-func (q *Queue) take(it *item) {
-	l := q.listOf(it.Status)
+func (o *order) take(it *item) {
+	l := o.of(it.Status)
 	if len(l.items) > 0 && l.items[0] == it { // the common case, when an item begins
 		l.items[0] = nil
 		l.items = l.items[1:]
@@ -42,10 +99,10 @@ func (q *Queue) take(it *item) {
 
 // insert inserts items of one priority into the list of their status at position, or as near to it as their priority
 // allows. A negative position is the end. It returns the index of the first inserted item.
-func (q *Queue) insert(position int, items ...*item) int {
-	l := q.listOf(items[0].Status)
+func (o *order) insert(position int, items ...*item) int {
+	l := o.of(items[0].Status)
 	low, high := 0, len(l.items)
-	if l == &q.lists[waits] {
+	if l == &o.lists[waits] {
 		low = sort.Search(high, func(i int) bool { return l.items[i].Priority <= items[0].Priority })
 		high = low + sort.Search(high-low, func(i int) bool { return l.items[low+i].Priority < items[0].Priority })
 	}
@@ -54,9 +111,9 @@ func (q *Queue) insert(position int, items ...*item) int {
 		i = min(max(position, low), high)
 	}
 	l.items = slices.Insert(l.items, i, items...)
-	q.rank(l, i, len(items))
+	o.rank(l, i, len(items))
 	for _, it := range items {
-		q.changed(it)
+		o.record.changed(it)
 	}
 	return i
 }
@@ -66,7 +123,7 @@ const rankGap = 1 << 20
 
 // rank gives the n items from index i on ranks between those of their neighbours. If the neighbours' ranks are too
 // close, all items of the list get new ranks.
-func (q *Queue) rank(l *list, i, n int) {
+func (o *order) rank(l *list, i, n int) {
 	first, step := int64(0), int64(rankGap)
 	switch atStart, atEnd := i == 0, i+n == len(l.items); {
 	case atStart && atEnd:
@@ -79,7 +136,7 @@ func (q *Queue) rank(l *list, i, n int) {
 		if step = (after - before) / int64(n+1); step == 0 {
 			for n, other := range l.items {
 				other.Rank = int64(n) * rankGap
-				q.changed(other)
+				o.record.changed(other)
 			}
 			return
 		}
@@ -90,39 +147,7 @@ func (q *Queue) rank(l *list, i, n int) {
 	}
 }
 
-// Entry returns the entry with this GID.
-func (q *Queue) Entry(g GID) (Entry, bool) {
-	it := q.items[g]
-	if it == nil {
-		return Entry{}, false
-	}
-	return it.Entry, true
-}
-
-// Live returns the state of an entry's download. It returns false if no download of the entry runs.
-func (q *Queue) Live(g GID) (Live, bool) {
-	it := q.items[g]
-	if it == nil || !it.running {
-		return Live{}, false
-	}
-	return *it.live, true
-}
-
-// Count returns the number of entries in each of the three lists.
-func (q *Queue) Count() (active, waiting, stopped int) {
-	return len(q.lists[runs].items), len(q.lists[waits].items), len(q.lists[stops].items)
-}
-
-// Active returns the active entries in the order in which they began.
-func (q *Queue) Active() []Entry { return q.lists[runs].page(0, len(q.lists[runs].items)) }
-
-// Waiting returns up to n waiting or paused entries, beginning at offset. A negative offset counts from the end, where
-// -1 is the last entry; the entries are then in reverse order.
-func (q *Queue) Waiting(offset, n int) []Entry { return q.lists[waits].page(offset, n) }
-
-// Stopped returns up to n stopped entries. Its parameters are those of Waiting.
-func (q *Queue) Stopped(offset, n int) []Entry { return q.lists[stops].page(offset, n) }
-
+// page returns up to n entries from offset on; see [Queue.Waiting].
 func (l *list) page(offset, n int) []Entry {
 	step, from := 1, offset
 	if offset < 0 {
@@ -134,6 +159,3 @@ func (l *list) page(offset, n int) []Entry {
 	}
 	return entries
 }
-
-// Global returns the options of all downloads. The caller must not change them.
-func (q *Queue) Global() map[string]string { return q.global }

@@ -16,7 +16,7 @@ func TestSince(t *testing.T) {
 	q.Pause(numbered(2))
 	q.Remove(at, numbered(3))
 	q.Forget(numbered(3))
-	if d = q.Since(v); d.All || order(d.Entries) != "2p" || len(d.Gone) != 1 || d.Gone[0] != numbered(3) {
+	if d = q.Since(v); d.All || inOrder(d.Entries) != "2p" || len(d.Gone) != 1 || d.Gone[0] != numbered(3) {
 		t.Errorf("2 was paused and 3 forgotten, but %+v", d)
 	}
 	if d = q.Since(d.Version + 1); !d.All || len(d.Entries) != 4 {

@@ -1,0 +1,107 @@
+package queue
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// An item is an entry with its state that is not stored.
+type item struct {
+	Entry
+	live    *Live
+	running bool // a download of it runs, whatever its status has become meanwhile
+	dirty   bool // it is in the dirty items of the record
+	gone    bool // it was removed from the queue
+	settled int  // number of entries at the front of FollowedBy that no longer need its document
+	version uint64
+	at      *string // cached result of host; nil until host is called
+}
+
+// host returns the host of the first URI. It is empty if the entry has no URI with a host, as for a document.
+func (it *item) host() string {
+	if it.at == nil {
+		at := ""
+		if len(it.URIs) > 0 {
+			if u, err := url.Parse(it.URIs[0]); err == nil {
+				at = u.Host
+			}
+		}
+		it.at = &at
+	}
+	return *it.at
+}
+
+// items are the items of a queue by GID.
+type items struct {
+	by map[GID]*item
+	// leaving holds the GIDs of entries that were forgotten while their downloads still ran.
+	leaving map[GID]bool
+	chance  uint64 // state of the generator of GIDs
+}
+
+// unused returns an unused GID. The generator is splitmix64.
+func (i *items) unused() GID {
+	for {
+		i.chance += 0x9e3779b97f4a7c15
+		z := i.chance
+		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		if g := GID(z ^ z>>31); g != 0 && !i.taken(g) {
+			return g
+		}
+	}
+}
+
+func (i *items) taken(g GID) bool { return i.by[g] != nil || i.leaving[g] }
+
+// remove removes an item. Its GID is taken as long as its download runs.
+func (i *items) remove(it *item) {
+	delete(i.by, it.GID)
+	if it.running {
+		i.leaving[it.GID] = true
+	}
+}
+
+// needed reports whether an item holds the document of another entry that is not complete.
+func (i *items) needed(it *item) bool {
+	if len(it.Document) == 0 {
+		return false
+	}
+	for ; it.settled < len(it.FollowedBy); it.settled++ {
+		f := i.by[it.FollowedBy[it.settled]]
+		if f != nil && len(f.URIs)+len(f.Document) == 0 && f.Status != Complete && f.Status != Removed {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the GID of the item whose GID begins with these digits. It is an error if several do.
+func (i *items) find(prefix string) (GID, error) {
+	if g, ok := ParseGID(prefix); ok {
+		if i.by[g] == nil {
+			return 0, refuse("GID %s is not found", prefix)
+		}
+		return g, nil
+	}
+	if prefix == "" || len(prefix) >= gidDigits || strings.Trim(strings.ToLower(prefix), "0123456789abcdef") != "" {
+		return 0, refuse("Invalid GID %s", prefix)
+	}
+	low, _ := strconv.ParseUint(prefix+strings.Repeat("0", gidDigits-len(prefix)), 16, 64)
+	high := low | (1<<(4*(gidDigits-len(prefix))) - 1)
+	var found GID
+	for g := range i.by {
+		if uint64(g) < low || uint64(g) > high {
+			continue
+		}
+		if found != 0 {
+			return 0, refuse("GID %s is not unique", prefix)
+		}
+		found = g
+	}
+	if found == 0 {
+		return 0, refuse("GID %s is not found", prefix)
+	}
+	return found, nil
+}
