@@ -63,6 +63,9 @@ type Trust interface {
 	// Any reports whether the set has a key or certificate.
 	Any() bool
 
+	// Names returns a fingerprint, an id or a subject for each key or certificate of the set. Foreign text is escaped.
+	Names() []string
+
 	// Pinned reports whether the user named the keys that count.
 	Pinned() bool
 

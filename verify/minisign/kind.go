@@ -61,6 +61,14 @@ func (t Trust) Kind() *verify.SignatureKind { return Kind }
 // Any implements [verify.Trust].
 func (t Trust) Any() bool { return len(t.Keys) > 0 }
 
+// Names implements [verify.Trust].
+func (t Trust) Names() (names []string) {
+	for _, k := range t.Keys {
+		names = append(names, k.ID())
+	}
+	return names
+}
+
 // Pinned implements [verify.Trust].
 func (t Trust) Pinned() bool { return len(t.Keys) > 0 }
 

@@ -57,6 +57,14 @@ func (t Trust) Kind() *verify.SignatureKind { return Kind }
 // Any implements [verify.Trust].
 func (t Trust) Any() bool { return t.Keys.Len() > 0 || len(t.Pins) > 0 }
 
+// Names implements [verify.Trust].
+func (t Trust) Names() (names []string) {
+	for _, c := range t.Keys.certs {
+		names = append(names, c.keys[0].String())
+	}
+	return names
+}
+
 // Pinned implements [verify.Trust].
 func (t Trust) Pinned() bool { return len(t.Pins) > 0 }
 

@@ -63,6 +63,14 @@ func (t Trust) Kind() *verify.SignatureKind { return Kind }
 // Any implements [verify.Trust].
 func (t Trust) Any() bool { return len(t.Roots) > 0 }
 
+// Names implements [verify.Trust].
+func (t Trust) Names() (names []string) {
+	for _, c := range t.Roots {
+		names = append(names, distinguishedName(c.RawSubject))
+	}
+	return names
+}
+
 // Pinned implements [verify.Trust]. It reports false, because a root may certify many signers.
 func (t Trust) Pinned() bool { return false }
 

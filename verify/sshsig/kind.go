@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"time"
 
+	"golang.org/x/crypto/ssh"
+
+	"braid/internal/mask"
 	"braid/verify"
 )
 
@@ -63,6 +66,18 @@ func (t Trust) Kind() *verify.SignatureKind { return Kind }
 
 // Any implements [verify.Trust].
 func (t Trust) Any() bool { return len(t.Keys) > 0 }
+
+// Names implements [verify.Trust].
+func (t Trust) Names() (names []string) {
+	for _, k := range t.Keys {
+		name := ssh.FingerprintSHA256(k.public)
+		if k.signer != "" {
+			name += ", " + mask.Quote(k.signer, 200)
+		}
+		names = append(names, name)
+	}
+	return names
+}
 
 // Pinned implements [verify.Trust].
 func (t Trust) Pinned() bool { return len(t.Keys) > 0 }
