@@ -220,9 +220,6 @@ func (g *getter) replaced(ctx context.Context, s *session) bool {
 	g.useful = g.useful || g.document
 	if err == nil && !g.document && g.req.role() == asOrigin {
 		s.looked = &x.answer
-		if verify.Agree(g.carried.claims, x.file.Claims) != nil { // for the journal, if the next request is not answered
-			g.carried.opposed = x.file.Claims
-		}
 	}
 	return g.document && err == nil
 }

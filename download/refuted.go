@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -21,15 +22,12 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 	case g.document:
 		return prior, nil
 	case ctx.Err() != nil:
-		return prior, err
-	case err == nil && verify.Agree(standingOf(prior), x.file.Claims) != nil: // the file changed
-		return prior, conflict
+		return prior, cmp.Or(err, context.Cause(ctx))
 	case err == nil && verify.Agree(g.req.Claims, x.file.Claims) != nil:
-		g.carried.opposed = x.file.Claims
 		return prior, g.fail(Mismatch, verify.Agree(g.req.Claims, x.file.Claims), hintOtherFile)
-	case err == nil && verify.Strong(x.file.Claims):
+	case err == nil && verify.Strong(x.file.Claims), want.URLSum != prior.URLSum:
 		return prior, conflict
-	case want.URLSum != prior.URLSum:
+	case err == nil && verify.Agree(standingOf(prior), x.file.Claims) != nil: // the file changed
 		return prior, conflict
 	}
 	wrong := against(prior.Claims, g.req.Claims)
@@ -39,12 +37,16 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 }
 
 // keepOpposed records the digests that the server stated against those of the request, for a run that gives none, or
-// against those that are recorded.
+// against those that are recorded. What another URL's server states says nothing about these bytes.
 func (g *getter) keepOpposed() error {
 	if len(g.carried.opposed) == 0 {
 		return nil
 	}
-	err := g.part.Amend(func(id *partfile.Identity) { oppose(id, g.carried.opposed) })
+	err := g.part.Amend(func(id *partfile.Identity) {
+		if id.URLSum == partfile.SumURL(g.req.URL) {
+			oppose(id, g.carried.opposed)
+		}
+	})
 	if err != nil {
 		return local(err)
 	}

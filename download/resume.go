@@ -177,11 +177,18 @@ func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inqu
 	if err != nil {
 		x, err = g.req.onTheWay(x, err)
 	}
-	g.document = err == nil && (x.nature == aDocument || g.req.inPlace(ctx, g.http, x.answer, prior.Size))
-	if err == nil && !g.document && g.req.role() == asOrigin {
+	if g.document = err == nil && x.nature == aDocument; err != nil || g.document || g.req.role() != asOrigin {
+		return x, err
+	}
+	if verify.Agree(join(prior.Claims, g.carried.claims), x.file.Claims) != nil { // for the journal, if no other answer comes
+		g.carried.opposed = x.file.Claims
+	}
+	if g.document = g.req.inPlace(ctx, g.http, x.answer, prior.Size); g.document {
+		g.carried.opposed = nil
+	} else {
 		g.carried.hear(x.resolution)
 	}
-	return x, err
+	return x, nil
 }
 
 // resumeUnproven resumes from unproven bytes of an earlier run, if the user allows that. Otherwise they are
