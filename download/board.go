@@ -68,6 +68,7 @@ type board struct {
 	bound   bool // an authority of the digest's rank gave the size: another size is another file
 	claims  []verify.Claim
 	stated  []verify.Claim // those of claims that the server stands for
+	heard   []verify.Claim // what it states while it is compared
 	asked   bool           // the first source is the asked server, not one in its place
 	limit   *limit.Limiter
 	silence time.Duration // how long a source may be silent if no other can replace it

@@ -136,12 +136,15 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 }
 
 // announced is an error if the asked server gives another digest by now, whatever became of the answer that it led to,
-// or if resized, another size.
+// or if resized, another size. Other digests of it are kept. The caller holds mu.
 func (b *board) announced(hops []metalink.Hop, resized bool) error {
 	file, err := metalink.FromHops(hops, true) // the error is of what the server led to
 	other := resized && err == nil || b.asked && verify.Agree(b.claims, file.Claims) != nil
-	if other && mayAnnounce(b.stated, hops, file.Claims) {
+	switch {
+	case other && mayAnnounce(b.stated, hops, file.Claims):
 		return &otherNowError{errOtherNow, file.Claims}
+	case !other && b.asked:
+		b.heard = join(b.heard, file.Claims)
 	}
 	return nil
 }
@@ -245,7 +248,10 @@ func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
 	if o.first {
 		resized := metalink.Own(a.Hops) == len(a.Hops) && k.b.bound && differs(a.Size, k.b.size)
-		if err := k.b.announced(a.Hops, resized); err != nil {
+		k.b.mu.Lock()
+		err := k.b.announced(a.Hops, resized)
+		k.b.mu.Unlock()
+		if err != nil {
 			return err
 		}
 	}
