@@ -49,10 +49,13 @@ func (j *judge) begin() {
 		itself := a.Party != c.Asked && led[a.Party] == 0 // requested as a mirror, it is no authority
 		led[a.Party] = max(0, led[a.Party]-1)
 		rank, ok := speaks[a.Party]
-		if a.To != "" && ok { // a mirror's redirect leads to a mirror
+		if !ok || itself { // a mirror's redirect leads to a mirror
+			continue
+		}
+		if a.To != "" {
 			led[a.To]++
 		}
-		if !ok || itself || a.Status >= 400 { // the fields of an error describe the error's own text
+		if a.Status >= 400 { // the fields of an error describe the error's own text
 			continue
 		}
 		word := a.Digest != "" || a.Links || a.Garbled

@@ -150,6 +150,27 @@ func TestAuthority(t *testing.T) {
 	}
 }
 
+// TestMirrorLeads: a server that was reached by a redirect of the asked one does not speak for it where a mirror leads
+// there, also one that leads there for the asked server, too.
+func TestMirrorLeads(t *testing.T) {
+	for led, want := range map[bool]int{true: 1, false: 0} {
+		s := good()
+		c := &s.Commands[0]
+		c.Rank, c.Digest, c.Took = None, "", time.Second
+		to, through, there := Answer{Party: "a", Status: 302, To: "m"}, Answer{Party: "m", Status: 302, To: "n"}, c.Answers[0]
+		there.Party, there.Digest = "n", ""
+		again := there
+		again.Digest = SHA256(wrong)
+		s.HTTPS["m"], s.HTTPS["n"] = true, true
+		if c.Answers = []Answer{to, through, there, through, again}; led {
+			c.Answers = []Answer{to, through, there, to, through, again}
+		}
+		if got := Judge(s); len(got) != want {
+			t.Errorf("led by the asked server %t: %v", led, got)
+		}
+	}
+}
+
 // TestResumed: "parts resume" repeats what the download required and the digest of its list, and need not succeed
 // against them.
 func TestResumed(t *testing.T) {
