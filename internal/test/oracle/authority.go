@@ -12,8 +12,13 @@ type statement struct {
 
 // revoked reports whether a, a later answer without a digest, shows that its server has another version by now.
 func (s statement) revoked(a Answer) bool {
+	return a.Size > 0 && s.by.Size > 0 && a.Size != s.by.Size || s.remarked(a)
+}
+
+// remarked reports whether a has another tag or date from the same server.
+func (s statement) remarked(a Answer) bool {
 	other := a.Tag != "" && s.by.Tag != "" && a.Tag != s.by.Tag || a.Date != "" && s.by.Date != "" && a.Date != s.by.Date
-	return a.Size > 0 && s.by.Size > 0 && a.Size != s.by.Size || other && a.Party == s.by.Party
+	return other && a.Party == s.by.Party
 }
 
 // begin processes the statements of authorities in this command.
@@ -76,7 +81,7 @@ func (j *judge) begin() {
 			j.said = append(j.said, statement{a.Digest, rank, a.Content, a})
 			j.now = append(j.now, statement{a.Digest, rank, a.Content, a})
 		}
-		if a.Content != "" && a.Content != j.last.about && a.Digest == "" {
+		if a.Content != "" && a.Digest == "" && (a.Content != j.last.about || j.last.remarked(a)) {
 			j.last, j.sealed, j.stored = statement{}, false, false // the server has another version, without a digest
 		}
 	}

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,24 @@ func TestAuthority(t *testing.T) {
 		c.Answers = append([]Answer{{Party: "a", Status: 302, To: "t", Digest: digest}}, c.Answers...)
 		if got := Judge(s); len(got) != want {
 			t.Errorf("digest %.4q: %v", digest, got)
+		}
+	}
+}
+
+// TestAnotherTag: a server that gives another strong tag and no digest has another version than the one in the journal,
+// also if it is the same content. The same tag, or none, withdraws nothing.
+func TestAnotherTag(t *testing.T) {
+	for tag, want := range map[string]bool{`"2"`: false, `"1"`: true, "": true} {
+		s := good()
+		s.interrupted()
+		c := &s.Commands[0]
+		c.Answers[0].Tag, c.Answers[0].Digest = `"1"`, SHA256(wrong)
+		s.second(func(c *Command) {
+			c.Rank, c.Digest, c.Answers[0].Digest, c.Answers[0].Tag = None, "", "", tag
+		})
+		got := Judge(s)
+		if found := slices.ContainsFunc(got, func(v Violation) bool { return v.P == 1 }); found != want {
+			t.Errorf("tag %q: %v", tag, got)
 		}
 	}
 }
