@@ -287,20 +287,23 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 }
 
 // heed adds the claims and the places that the server stated although it led to another file, or to none. No
-// authority has then stated the size of the file of new claims.
+// authority has then stated the size of the file of new claims. A digest that yields does not yield to the bytes once
+// the server states it.
 func (s *session) heed(x resolution) {
 	if s.originAnswered {
 		return
 	}
 	s.pin = s.pin.Raise(pinOf(x.own))
 	file := x.file
-	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.claims, file.Claims))
+	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.firm(), file.Claims))
 	if !fresh && len(file.Mirrors) == 0 {
 		return
 	}
 	if fresh {
+		if !verify.Strong(common(s.claims, file.Claims)) {
+			s.sizeBy = min(s.sizeBy, byOther)
+		}
 		s.corroborate(file.Claims)
-		s.sizeBy = min(s.sizeBy, byOther)
 	}
 	if len(file.Mirrors) > 0 {
 		s.file = file
