@@ -46,7 +46,8 @@ func (p *carried) tellAside(r *Request, part *partfile.File) {
 }
 
 func (p *carried) fallBack(u *url.URL) {
-	if !slices.Contains(p.fallbacks, u) && !slices.Contains(p.tried, u) && u != p.origin {
+	known := append(slices.Concat(p.fallbacks, p.tried), p.origin)
+	if !slices.ContainsFunc(known, func(o *url.URL) bool { return o.String() == u.String() }) {
 		p.fallbacks = append(p.fallbacks, u)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"braid/internal/small"
 	"braid/scheduler"
 	"braid/source"
-	"braid/verify"
 )
 
 // sources are the sources of a session and their state. They belong to the session's loop.
@@ -68,10 +67,10 @@ func (x *sources) has(u *url.URL) bool {
 	return slices.ContainsFunc(x.all, func(o *origin) bool { return o.url.String() == u.String() })
 }
 
-// contradicts reports whether the answer of the source with this URL had another digest than the known one.
-func (x *sources) contradicts(u *url.URL) bool {
+// gaveUp reports whether the source with this URL was asked and failed, and was not only held back from a pipe.
+func (x *sources) gaveUp(u *url.URL) bool {
 	return slices.ContainsFunc(x.all, func(o *origin) bool {
-		return o.other && o.url.String() == u.String() && is[*verify.ConflictError](o.err)
+		return o.url.String() == u.String() && !errors.Is(o.err, errLoose)
 	})
 }
 

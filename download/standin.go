@@ -21,8 +21,8 @@ func (g *getter) recalls(err error) bool {
 // standIn makes a mirror of the user the origin if the origin failed, and no known digest makes the mirror a
 // source like all others. Its statements about the file are no evidence, so it is of no use if evidence is
 // demanded: by the request, by the earlier offers of the URL, or by the existing file (rules 30 and 64). It
-// is asked before anything is discarded for it. One whose answer had another digest than the known one would be
-// refused again, and all others would be asked again beside it.
+// is asked before anything is discarded for it. Where a digest is known, only one that was held back from a pipe may
+// have more to say: any other would fail again, and all others would be asked again beside it.
 func (g *getter) standIn(ctx context.Context, s *session) bool {
 	if !g.mayStandIn() {
 		return false
@@ -35,7 +35,7 @@ func (g *getter) standIn(ctx context.Context, s *session) bool {
 		}
 	}
 	if g.carried.strong() && !g.req.listed() {
-		g.carried.fallbacks = slices.DeleteFunc(g.carried.fallbacks, s.sources.contradicts)
+		g.carried.fallbacks = slices.DeleteFunc(g.carried.fallbacks, s.sources.gaveUp)
 	}
 	for g.carried.nextFallback() {
 		if g.part.Front() == 0 || g.answers(ctx) || ctx.Err() != nil {
