@@ -74,9 +74,8 @@ func (g *getter) again(ctx context.Context, s *session) error {
 		gone, err := g.try(ctx, w, s)
 		switch {
 		case errors.Is(err, errOtherNow):
-			s.how, s.err = fileChanged, err
-			if now, ok := errors.AsType[*otherNowError](err); ok {
-				s.next = now.claims
+			if err := g.otherNow(s, err); err != nil {
+				return err
 			}
 			return g.again(ctx, s)
 		case err != nil:
@@ -91,6 +90,19 @@ func (g *getter) again(ctx context.Context, s *session) error {
 		return g.carried.noRoom
 	}
 	return s.err
+}
+
+// otherNow makes err, by which the server has another file now, the outcome of the session. It returns an error if the
+// user's digest denies that file: the digest may be mistyped, and nothing is given up for it.
+func (g *getter) otherNow(s *session, err error) error {
+	s.how, s.err = fileChanged, err
+	if now, ok := errors.AsType[*otherNowError](err); ok {
+		s.next = now.claims
+	}
+	if o := s.sources.first(); o != nil && s.roleOf(o) == asOrigin {
+		return s.compareWithUser(o, s.next)
+	}
+	return nil
 }
 
 // happened counts how a session ended, and returns the history that decides about the next one.
