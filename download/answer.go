@@ -174,8 +174,10 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 	switch {
 	case how == ongoing:
 		return err
-	case how == fileChanged && !s.mayAnnounce(a.Hops, x.file.Claims):
+	case (how == fileChanged || how == sizeDisowned) && !s.mayAnnounce(a.Hops, x.file.Claims):
 		return mismatch(o, "%w", err)
+	case how == sizeDisowned:
+		s.stated = st.size
 	}
 	s.next = x.file.Claims
 	return s.end(how, err)
@@ -190,14 +192,6 @@ func (s *session) retag(st statement) {
 	s.tag, s.date, s.host = st.tag, st.date, st.host
 	s.mixed = s.mixed || have.Len() > 0
 	s.describe()
-}
-
-// confirmSize records in the journal that the asked server stated the size that another party gave.
-func (s *session) confirmSize(st statement) {
-	if st.size >= 0 && st.size == s.size && st.sizeBy > s.sizeBy {
-		s.learnSize(st.size, st.sizeBy, st.at)
-		s.describe()
-	}
 }
 
 // otherSize refuses an answer with another size than the one being fetched. If a party of lower rank stated
@@ -231,6 +225,9 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 		return ongoing, nil
 	case v.Judgment == version.Other && s.roleOf(o) != asOrigin: // of a copy; no authority stated it
 		return ongoing, mismatch(o, "%w", v.Why)
+	case v.By == version.BySize && verify.Strong(common(s.firm(), st.file.Claims)) && !slices.Contains(s.tried, st.size):
+		// The version is the same: its digest decides which size is right.
+		return sizeDisowned, changed("the server states another size for the same digest")
 	case v.By == version.ByDate && (s.strong() || !bothTags), v.Judgment == version.Unproven && !bothTags:
 		return s.untied(st, a)
 	case v.Judgment == version.Unproven && s.strong():

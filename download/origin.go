@@ -346,6 +346,14 @@ func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	return nil
 }
 
+// confirmSize records in the journal that the asked server stated the size that another party gave.
+func (s *session) confirmSize(st statement) {
+	if st.size >= 0 && st.size == s.size && st.sizeBy > s.sizeBy {
+		s.learnSize(st.size, st.sizeBy, st.at)
+		s.describe()
+	}
+}
+
 // disowned ends the session if the size of the file came from a source that has a document in its place.
 func (s *session) disowned(o *origin, err error) {
 	if errors.Is(err, errInPlace) && s.sizeAt == o.url.String() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"braid/byterange"
 	"braid/download/state"
@@ -43,7 +44,7 @@ func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.MismatchError) (found bool, err error) {
 	x := g.carried.recheck
 	if x == nil {
-		if other, err := g.askPlaces(ctx, s); other || err != nil {
+		if other, err := g.askPlaces(ctx, s); other || err != nil || s.stated >= 0 { // another size is tried first
 			return other, err
 		}
 		g.note("some of what came is wrong: it is compared with what other sources have, to find the wrong bytes")
@@ -71,13 +72,18 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 
 // askPlaces asks the server for places to compare with, if it was not asked in this run, as all of the file was here. It
 // reports whether the download goes on otherwise: the server stated another digest than one of an earlier run, which
-// yields to it, or a larger size for the same digest.
+// yields to it. If the server states another size for the same digest, that becomes the stated one of the known.
 func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
 		return false, nil
 	}
 	x, err := g.req.inquire(ctx, g.http, glance, condition{})
+	if err == nil && !verify.Strong(x.file.Claims) && differs(x.answer.Size, s.size) { // HEAD may have its digest
+		if y, failed := g.req.inquire(ctx, g.http, look, condition{}); failed == nil && verify.Strong(y.file.Claims) {
+			x = y
+		}
+	}
 	if err != nil {
 		x, err = g.req.onTheWay(x, err)
 	}
@@ -93,9 +99,9 @@ func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err err
 		s.file = x.file
 		s.addMirrors()
 		s.hear(x.resolution)
-		if same && s.carried.fetches == 0 && st.sizeBy == byServer && s.sizeBy <= byServer && st.size > s.size {
-			s.learnSize(st.size, st.sizeBy, st.at) // what an earlier run left may be the beginning
-			return true, nil
+		if same && s.carried.fetches == 0 && st.sizeBy == byServer && differs(st.size, s.size) &&
+			!slices.Contains(s.tried, st.size) && s.mayAnnounce(x.answer.Hops, claims) {
+			s.stated = st.size // what an earlier run left may be the beginning, or have too much at its end
 		}
 		return false, g.part.Begin(s.identity())
 	case s.mayAnnounce(x.answer.Hops, claims):
