@@ -129,7 +129,7 @@ func (g *getter) happened(s *session) history {
 func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err error) {
 	switch w {
 	case askHead:
-		return true, g.askHead(ctx)
+		return true, g.askHead(ctx, s)
 	case dropSize:
 		return g.dropSize(s)
 	case dropRecalled:
@@ -264,11 +264,14 @@ func (g *getter) pause(ctx context.Context) error {
 }
 
 // askHead asks for the header fields with HEAD, because some servers send Digest on HEAD only.
-func (g *getter) askHead(ctx context.Context) error {
+func (g *getter) askHead(ctx context.Context, s *session) error {
+	if s.begun { // the next answer to GET shows whether HEAD is of the same version
+		g.goOn(s)
+	}
 	g.carried.head, g.carried.heads = source.Answer{}, g.carried.heads+1
 	a, err := g.http.Head(ctx, g.carried.origin, g.req.originOptions(&g.carried, false))
 	if err == nil {
-		if x, err := g.req.resolve(a.Hops, g.req.role(), g.carried.strong()); err == nil && verify.Strong(x.file.Claims) {
+		if x, err := g.req.resolve(a.Hops, g.req.role(), g.carried.strong()); err == nil && !s.begun && verify.Strong(x.file.Claims) {
 			g.carried.update(&g.req, inquiry{resolution: x, answer: a}.statement()) // whatever GET answers
 		}
 		g.carried.head = a

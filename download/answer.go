@@ -103,7 +103,7 @@ func (s *session) compareAnswer(o *origin, a source.Answer) error {
 
 // checkOrigin compares another answer of the origin with its earlier ones. A missing field is not a change.
 func (s *session) checkOrigin(o *origin, a source.Answer) error {
-	x, err := s.req.resolve(a.Hops, s.roleOf(o), s.trusted())
+	x, err := s.read(o, a, s.trusted())
 	switch {
 	case err != nil:
 		return err
@@ -178,6 +178,8 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 		return mismatch(o, "%w", err)
 	case how == sizeDisowned:
 		s.stated = st.size
+	case how == notMergeable && !s.req.inOrder() && s.wantsHead(x, a): // a digest would tie them
+		return s.end(wantsHead, errRefused)
 	}
 	s.next = x.file.Claims
 	return s.end(how, err)

@@ -15,7 +15,7 @@ import (
 // resolveFile takes the first answer of the origin as the description of the file. Another server may answer
 // in place of the asked one: it has no say about the file, and its size and validators are of its own copy.
 func (s *session) resolveFile(o *origin, a source.Answer) error {
-	x, err := s.readFirst(o, a)
+	x, err := s.read(o, a, verify.Strong(s.req.Claims))
 	switch {
 	case x.nature == aDocument:
 		return s.end(gotDocument, errRefused)
@@ -172,11 +172,12 @@ var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only,
 
 var errNoDigest = errors.New("the server gives no digest that could be verified")
 
-// readFirst reads the first answer, together with the answer to HEAD if that may have more and is of the same
-// version.
-func (s *session) readFirst(o *origin, a source.Answer) (x resolution, err error) {
-	x, err = s.req.resolve(a.Hops, s.roleOf(o), verify.Strong(s.req.Claims))
-	if err != nil || s.wantsHead(x, a) || s.carried.heads == 0 || s.roleOf(o) != asOrigin || !s.headFits(a) {
+// read reads an answer, together with the answer to HEAD if that may have more and is of the same version. trusted is as
+// for resolve.
+func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, err error) {
+	x, err = s.req.resolve(a.Hops, s.roleOf(o), trusted)
+	told := s.begun && verify.Strong(join(s.claims, x.file.Claims))
+	if err != nil || told || s.wantsHead(x, a) || s.carried.heads == 0 || s.roleOf(o) != asOrigin || !s.headFits(a) {
 		return x, err
 	}
 	x.file, err = s.fromHead(x.file)
