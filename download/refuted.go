@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"slices"
 
 	"braid/byterange"
 	"braid/internal/partfile"
-	"braid/internal/version"
 	"braid/verify"
 )
 
@@ -76,14 +74,10 @@ func withoutUser(claims []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
 }
 
-// resumeRefuted uses a complete file that did not have the digest of an earlier run. With the same digest again, or with
-// mirrors, it is compared with what there is by now.
+// resumeRefuted uses a complete file that did not have the digest of an earlier run. If it does not have that of this one
+// either, it is compared with what the sources have by now.
 func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
-	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
-	again := func(c verify.Claim) bool {
-		return strong(c) && slices.ContainsFunc(prior.Refuted, func(r verify.Claim) bool { return r.Digest == c.Digest })
-	}
-	if !slices.ContainsFunc(g.req.Claims, strong) {
+	if !verify.Strong(g.req.Claims) {
 		return g.resumeUntold(ctx, prior)
 	}
 	sealed := g.part.Sealed()
@@ -91,29 +85,13 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 		return err
 	}
 	have := g.part.Have()
-	id := partfile.Identity{
-		URL: prior.URL, URLSum: prior.URLSum, Asked: prior.Asked, Document: prior.Document, Size: have.Len(),
-		Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
-	}
 	if !have.Contains(byterange.Range{End: have.Len()}) {
 		return g.part.Restart()
 	}
-	if !slices.ContainsFunc(g.req.Claims, again) {
-		check := verify.NewChecker(have.Len(), g.req.Claims)
-		if err := newReading(g.observe, have.Len(), 0).copy(ctx, check, io.NewSectionReader(g.part, 0, have.Len())); err != nil {
-			return err
-		}
-		_, err := check.Proof()
-		switch wrong := wrongOf(err); {
-		case err == nil:
-			return g.goOnWith(id)
-		case wrong == nil:
-			return g.part.Restart()
-		case len(g.req.Mirrors)+len(prior.Mirrors) == 0: // else one of them may have the file of this digest
-			return g.keepRefuted(ctx, prior, wrong)
-		}
-	}
-	id = takenOver(id, prior, sealed)
+	id := takenOver(partfile.Identity{
+		URL: prior.URL, URLSum: prior.URLSum, Asked: prior.Asked, Document: prior.Document, Size: have.Len(),
+		Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
+	}, prior, sealed)
 	wrong := against(standingOf(id), g.req.Claims)
 	id.Denied = join(id.Denied, wrong)
 	id.Claims, id.Refuted = join(without(standingOf(id), wrong), g.req.Claims), nil
@@ -151,37 +129,4 @@ func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) erro
 		return err
 	}
 	return g.goOnWith(prior)
-}
-
-// mostRefuted limits how many digests are recorded that the part file does not have.
-const mostRefuted = 8
-
-// keepRefuted keeps the part file, which does not have this digest either, unless the server has another file
-// now.
-func (g *getter) keepRefuted(ctx context.Context, prior partfile.Identity, wrong *verify.MismatchError) error {
-	have := g.part.Have()
-	a, err := look(ctx, g.http, &g.req, condition{})
-	if err != nil {
-		g.kept = have.Len()
-		return err
-	}
-	then := version.View{Host: a.Host, Size: -1}
-	if prior.Host == a.Host { // else the size and date are of another server's copy
-		then.Size, then.Modified = have.Len(), prior.Date
-	}
-	if prior.ETagHost == a.Host {
-		then.ETag = prior.ETag
-	}
-	now := viewOf(a)
-	now.Digests = nil // they are compared with the user's
-	wanted := slices.ContainsFunc(a.Claims, func(c verify.Claim) bool { return c.Digest == wrong.Claim.Digest })
-	if wanted || version.Compare(then, now).Judgment == version.Other {
-		return g.part.Restart()
-	}
-	prior.Refuted = append(prior.Refuted[max(0, len(prior.Refuted)+1-mostRefuted):], wrong.Claim)
-	if err := g.part.Begin(prior); err != nil {
-		return err
-	}
-	g.refuted, g.kept = true, have.Len()
-	return g.fail(Mismatch, wrong, "")
 }

@@ -15,7 +15,6 @@ type judge struct {
 	c     *Command
 
 	users  []string           // digests that the user gave so far
-	wanted []string           // digests that the user gave or named a list of in earlier commands
 	said   []statement        // by authorities, in all commands
 	now    []statement        // in this command
 	listed []statement        // of the list that the user named, in this command
@@ -91,10 +90,6 @@ func (j *judge) end() {
 	}
 	if n := len(heard); n > 0 {
 		j.last = heard[n-1]
-	}
-	j.wanted = append(j.wanted, c.User)
-	for _, s := range j.listed {
-		j.wanted = append(j.wanted, s.digest)
 	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
 	if len(heard) > 0 && c.Cut != "kill" {

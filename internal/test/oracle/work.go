@@ -66,14 +66,6 @@ func (j *judge) whole(part []byte) bool {
 	return false
 }
 
-// retyped reports whether the user names a digest after another one that a whole file did not have, and its size is that of
-// the file now. It may be mistyped again: the bytes are compared only where the same digest is repeated, or with mirrors.
-func (j *judge) retyped(want string, size int) bool {
-	c := j.c
-	return (c.User != "" || len(j.listed) > 0) && len(c.Mirrors) == 0 && !slices.Contains(j.wanted, want) &&
-		size == len(c.Before.Part) && j.whole(c.Before.Part)
-}
-
 // tied reports whether anything proves that two answers of the asked server are about the same version. A digest of the
 // user counts for its command only.
 func (j *judge) tied() bool {
@@ -226,9 +218,6 @@ func (j *judge) arrives() {
 	for _, p := range places {
 		// Nothing is given up for a size that no authority has stated.
 		if n := len(j.Contents[c.Places[p].Content]); p != c.Asked && n < len(c.Before.Part) && int64(n) != j.size {
-			continue
-		}
-		if j.retyped(want, len(j.Contents[c.Places[p].Content])) {
 			continue
 		}
 		if there := c.Places[p]; there.Well && j.sum(j.Contents[there.Content]) == want {
