@@ -134,7 +134,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		if err != nil {
 			return s.stop(err)
 		}
-		if x.file.Documents = both.Documents; !verify.Strong(s.firm()) {
+		if x.file.Documents = both.Documents; verify.Agree(s.firm(), both.Claims) == nil {
 			x.file.Claims = both.Claims
 		}
 		s.pin = s.pin.Raise(st.pin)

@@ -252,7 +252,7 @@ func (s *session) prove() (verify.Proof, error) {
 	if !s.hashing.begun() && !waits { // no source answered: there is no file
 		return verify.Proof{}, s.sources.none()
 	}
-	if err := s.askOriginForSignatures(); err != nil {
+	if err := s.askOrigin(); err != nil {
 		return verify.Proof{}, err
 	}
 	if err := s.carried.looking.await(s); err != nil {
@@ -269,24 +269,29 @@ func (s *session) prove() (verify.Proof, error) {
 	return proof, s.carried.looking.judge(s, err)
 }
 
-// askOriginForSignatures asks the origin which signatures it names, if all bytes were there before it
-// answered. They may be of an earlier run, which ended for lack of a key or of a better signature, or of
-// mirrors that were faster. Its answer is checked like any other. If it does not answer, the download
-// continues.
-func (s *session) askOriginForSignatures() error {
-	o := s.sources.first()
-	looks := s.req.Lookup && !s.strong() // for which an answer is needed
-	if s.originAnswered || o == nil || s.standIn() || s.streamed() || !s.req.Anchors.Any() && !looks {
+// askOrigin asks the origin what it offers beside the file, if all bytes were there before it answered: they may be of an
+// earlier run, which ended for lack of proof, or of mirrors that were faster. That is asked for a signature, for a lookup
+// without a digest, and for proof that the URL offered before. The answer is checked like any other. If there is none, the
+// download continues.
+func (s *session) askOrigin() error {
+	o, ask := s.sources.first(), look
+	if s.originAnswered || o == nil || s.standIn() || s.streamed() {
 		return nil
 	}
-	a, err := look(s.ctx, s.http, s.req, condition{})
+	switch promised := s.c.checkPin(s.req, s.offers(s.file).Raise(s.pin)) != nil; {
+	case promised && s.roleOf(o) == asOrigin && !s.req.NoMetalink:
+		ask = glance // the check of its answer asks by HEAD
+	case !s.req.Anchors.Any() && (!s.req.Lookup || s.strong()):
+		return nil
+	}
+	a, err := ask(s.ctx, s.http, s.req, condition{})
 	if err == nil {
 		err = s.checkOrigin(o, a)
 	}
 	if err == nil {
 		s.askDocument()
 	} else if s.how == ongoing && s.ctx.Err() == nil {
-		s.note("%s is asked for a signature in vain: %v", o.masked, err)
+		s.note("%s is asked in vain: %v", o.masked, err)
 		s.applyRefusal(o, err)
 	}
 	return s.err
