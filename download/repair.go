@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -289,4 +290,58 @@ func (g *getter) rescue(ctx context.Context, s *session) bool {
 		return true
 	}
 	return false
+}
+
+// beginFromBase begins the part file with the useful bytes of the base file. Bytes of an earlier run stay.
+func (g *getter) beginFromBase(ctx context.Context) error {
+	s := g.req.base
+	if s == nil || s.useful.Count() == 0 {
+		return nil
+	}
+	id := s.identity
+	if prior, ok := g.part.Prior(); ok && g.carried.goesOn {
+		id = prior
+	}
+	err := g.part.Begin(id)
+	if err == nil {
+		err = g.part.CheckSpace(id.Size)
+	}
+	if err == nil {
+		err = g.copyBase(ctx, s)
+	}
+	have := g.part.Have()
+	if err != nil {
+		g.kept = have.Len()
+		return errors.Join(local(err), g.part.Close())
+	}
+	if !g.carried.goesOn {
+		g.recall(id)
+	}
+	g.carried.known.file, g.result.Resumed = s.file, have.Len()
+	if g.carried.asked = s.asked; !g.req.provenByPieces() { // else they are the document's
+		g.carried.pieces, g.carried.piecesFrom = s.pieces, s.from
+	}
+	g.observe(Resumed{Bytes: have.Len(), Have: have})
+	return nil
+}
+
+// copyBase copies the useful bytes that are not yet in the part file. They are verified like all others,
+// because the base file may have changed.
+func (g *getter) copyBase(ctx context.Context, s *baseFile) error {
+	f, err := openRegular(g.http.files, s.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	have := g.part.Have()
+	r := newReading(g.observe, s.identity.Size, have.Len())
+	for useful := range s.useful.All() {
+		for gap := range have.Gaps(useful) {
+			err := r.copy(ctx, io.NewOffsetWriter(g.part, gap.Start), io.NewSectionReader(f, gap.Start, gap.Len()))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

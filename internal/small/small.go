@@ -40,7 +40,8 @@ func (e *LongError) Error() string { return fmt.Sprintf("it has more than %d byt
 
 // Whole fetches a document of at most most bytes from src, the source of u. Its server may be silent for
 // patience.
-func Whole(ctx context.Context, src source.Source, u *url.URL, patience time.Duration, most int64) ([]byte, source.Answer, error) {
+func Whole(ctx context.Context, src source.Source, u *url.URL, patience time.Duration,
+	most int64) ([]byte, source.Answer, error) {
 	m := &memory{most: most}
 	err := m.fetch(ctx, src, u, patience, byterange.Range{End: byterange.Unbounded})
 	if m.long && (err == nil || errors.Is(err, source.ErrEnough)) {
