@@ -77,12 +77,15 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "internal/partfile", "download/limit", "download/state", "internal/edges", "internal/fsys", "internal/lookup", "internal/lookup/search", "internal/small", "internal/version",
+		"byterange", "internal/partfile", "download/limit", "download/state", "internal/edges", "internal/fsys", "internal/lookup", "internal/lookup/search", "internal/recheck", "internal/small", "internal/version",
 		"address", "internal/web", "metalink", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "verify/signatures", "verify/sums",
 	}},
-	"download/limit":         {imports: []string{"source", "golang.org/x/time/rate"}},
-	"internal/edges":         {imports: []string{"byterange", "internal/small", "metalink/metainfo", "source", "verify"}},
+	"download/limit": {imports: []string{"source", "golang.org/x/time/rate"}},
+	"internal/edges": {imports: []string{"byterange", "internal/small", "metalink/metainfo", "source", "verify"}},
+	"internal/recheck": {imports: []string{
+		"byterange", "download/limit", "internal/fsys", "internal/partfile", "internal/small", "source",
+	}},
 	"internal/small":         {imports: []string{"byterange", "source"}},
 	"internal/version":       {pure: true, imports: []string{"verify"}},
 	"internal/lookup":        {pure: true, imports: []string{"address", "internal/mask", "verify", "verify/sums", "golang.org/x/net/html"}},

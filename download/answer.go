@@ -342,13 +342,13 @@ func (s *session) dated(o *origin, a source.Answer) bool {
 // one. Without a digest that is another version, even with the same ETag.
 func (s *session) otherDate(o *origin, a source.Answer) bool {
 	other := func(t time.Time) bool { return !t.IsZero() && !a.LastModified.IsZero() && !t.Equal(a.LastModified) }
-	return other(s.askedDate()) || other(o.showing.modified)
+	return other(s.askedDate()) || other(o.showing.Modified)
 }
 
 // askedDate returns the Last-Modified of the asked server; zero if it gave none itself.
 func (s *session) askedDate() time.Time {
-	if o := s.sources.first(); o != nil && o.showing.asked {
-		return o.showing.modified
+	if o := s.sources.first(); o != nil && o.showing.Asked {
+		return o.showing.Modified
 	}
 	return time.Time{}
 }

@@ -2,348 +2,119 @@ package download
 
 import (
 	"cmp"
-	"context"
-	"net/url"
-	"slices"
+	"errors"
 	"time"
 
-	"braid/byterange"
-	"braid/internal/fsys"
+	"braid/internal/recheck"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
 )
 
-// A recheck finds the wrong bytes of a complete file with a wrong digest, if no pieces locate them. The bytes
-// of each source are fetched again from others and compared, those of the most doubtful sources first. If two
-// differ, a third source decides. After that, one source after another is compared with the whole file.
-//
-// Nothing is discarded: bytes that differ are kept in an overlay, and are exchanged with those of the part
-// file if that may repair it. A session then hashes the whole file again.
-type recheck struct {
-	board
-	over   *overlay
-	before *overlay      // the bytes that came, where they were replaced
-	saved  byterange.Set // ranges that before has
-	mark   func() error  // records, before the first replacement, that only a digest ties the bytes
-	mixed  bool          // mark has recorded it
-	files  fsys.FS
-	every  bool  // what each source sent was compared, as far as others could be asked
-	tried  int   // single sources that were asked
-	extra  int64 // bytes requested from them although all sources agreed
+// A comparison is the search for wrong bytes without pieces, with what its sources may say about the file.
+type comparison struct {
+	*recheck.Search
+	mixed bool // mixes has recorded that bytes are replaced
+
+	bound  bool           // an authority of the digest's rank gave the size: another size is another file
+	claims []verify.Claim // of the file
+	stated []verify.Claim // those of claims that the server stands for
+	heard  []verify.Claim // what it states while it is compared
+	asked  bool           // the first source is the asked server, not one in its place
 }
 
-// newRecheck returns a recheck that knows which source sent what.
-func newRecheck(s *session) *recheck {
-	x := &recheck{board: board{
-		part: s.part, size: s.part.Front(), bound: s.bound(), claims: s.claims, stated: s.ofServer(),
-		asked: s.req.Described == nil && !s.standIn(), limit: s.c.limitOf(s.req),
-		silence: cmp.Or(s.c.Timeout, 30*time.Second), pause: cmp.Or(s.c.RetryWait, time.Second), wake: make(chan struct{}, 1),
-	}}
-	x.changed.L = &x.mu
-	earlier := s.part.Have()
-	var shown []showing
-	for _, o := range s.sources.all {
-		for r := range o.brought.All() {
-			earlier.Remove(r)
-		}
-		p := &party{from: o, host: o.host, brought: o.brought.Clone(), todo: o.brought.Clone(),
-			agrees: o.brought.Clone(), err: o.err, out: o.banned || o.swarm}
-		if o.busy > 0 {
-			p.rate = float64(o.bytes) / o.busy.Seconds()
-		}
-		x.parties, shown = append(x.parties, p), append(shown, o.showing)
-	}
-	for i, d := range doubts(shown) {
-		x.parties[i].doubt = d
-	}
-	if earlier.Len() > 0 {
-		x.parties = append(x.parties, &party{todo: earlier.Clone(), agrees: earlier, out: true, doubt: x.usual()})
-	}
-	return x
+// newComparison returns a comparison of what the sources of a session have sent.
+func newComparison(g *getter, s *session) (x *comparison, err error) {
+	x = &comparison{bound: s.bound(), claims: s.claims, stated: s.ofServer(),
+		asked: s.req.Described == nil && !s.standIn()}
+	x.Search, err = recheck.New(recheck.Config{
+		Files: g.http.files, Part: s.part, Limit: s.c.limitOf(s.req), Mark: func() error { return g.mixes(s) },
+		Silence: cmp.Or(s.c.Timeout, 30*time.Second), Pause: cmp.Or(s.c.RetryWait, time.Second),
+	}, x.places(s.sources.all))
+	return x, onDisk(err)
 }
 
-// rebind replaces the sources by those of a later session, which are asked and blamed from then on.
-func (x *recheck) rebind(all []*origin) {
-	for _, p := range x.parties {
-		for _, o := range all {
-			if p.from != nil && o.url.String() == p.from.url.String() {
-				p.from = o
-			}
-		}
+// close ends the search, if there is one.
+func (x *comparison) close() {
+	if x != nil {
+		x.Close()
 	}
 }
 
-// open makes the overlay. There must be room for everything that one source sent.
-func (x *recheck) open(files fsys.FS) (err error) {
-	var most int64
-	for _, p := range x.parties {
-		most = max(most, p.todo.Len())
+// onDisk returns the error of a search, as a local one if it is of the disk.
+func onDisk(err error) error {
+	if e, ok := errors.AsType[*recheck.DiskError](err); ok {
+		return local(e.Err)
 	}
-	if err := x.part.CheckRoom(most); err != nil {
-		return err
-	}
-	x.files = files
-	x.over, err = newOverlay(files, x.part)
-	x.other = x.over
 	return err
 }
 
-// round compares until bytes that may repair the file were exchanged. It reports false if nothing is left to
-// compare.
-func (x *recheck) round(ctx context.Context, tell func()) (bool, error) {
-	for !x.every {
-		if err := x.run(ctx, x.verifiers(), tell); err != nil {
-			return false, err
+// places returns the sources of a session for a search.
+func (x *comparison) places(all []*origin) (places []*recheck.Place) {
+	for _, o := range all {
+		p := &recheck.Place{
+			ID: o.id, URL: o.url, Masked: o.masked, Host: o.host, Source: o.src, Shown: o.showing, Sent: &o.brought,
+			Err: o.err, Out: o.banned || o.swarm, Never: o.swarm || o.other,
+			Check:  func(a source.Answer) error { return x.check(o, a) },
+			Failed: func(err error) error { return x.failed(o, err) },
 		}
-		if x.good.Count() > 0 {
-			return true, x.exchange()
+		if o.busy > 0 {
+			p.Rate = float64(o.bytes) / o.busy.Seconds()
 		}
-		x.every = true
+		places = append(places, p)
 	}
-	for p := x.next(); p != nil; p = x.next() {
-		before, agreed := x.done(), x.unanimous()
-		if err := x.run(ctx, []*party{p}, tell); err != nil {
-			return false, err
-		}
-		if agreed && p.doubt != doubtAsked {
-			x.extra += x.done() - before
-		}
-		if x.rest = nil; !p.asked {
-			continue
-		}
-		for r := range p.differs.All() {
-			x.good.Add(r)
-		}
-		if x.good.Count() > 0 {
-			return true, x.exchange()
-		}
-	}
-	return false, nil
+	return places
 }
 
-// verifiers returns the sources to ask: the less doubtful half, one for each host (RFC 6249, section 7).
-func (x *recheck) verifiers() (out []*party) {
-	most := x.usual()
-	for _, p := range x.byTrust() {
-		known := func(o *party) bool { return o.host == p.host }
-		if !p.out && !p.accused && p.doubt <= most && !slices.ContainsFunc(out, known) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// usual returns the median of the sources' doubts.
-func (x *recheck) usual() float64 {
-	var all []float64
-	for _, p := range x.parties {
-		if p.from != nil && !p.out {
-			all = append(all, p.doubt)
-		}
-	}
-	if len(all) == 0 {
-		return 0
-	}
-	slices.Sort(all)
-	return all[(len(all)-1)/2]
-}
-
-// byTrust returns the sources, the most trusted first.
-func (x *recheck) byTrust() []*party {
-	all := slices.DeleteFunc(slices.Clone(x.parties),
-		func(p *party) bool { return p.from == nil || p.from.swarm || p.from.other })
-	rank := func(p *party) int {
-		switch {
-		case x.own(p): // wrong bytes of it would be an accident
-			return 3
-		case p.accused:
-			return 2
-		case p.err != nil:
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(all, func(a, b *party) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.doubt, b.doubt)) })
-	return all
-}
-
-// own reports whether a source is known to have exactly the bytes of the part file.
-func (x *recheck) own(p *party) bool {
-	same := x.same(p)
-	return same.Contains(byterange.Range{End: x.size})
-}
-
-// same returns where a source is known to have the bytes of the part file, itself or under another name of
-// its host.
-func (x *recheck) same(p *party) byterange.Set {
-	same := p.agrees.Clone()
-	for _, o := range x.parties {
-		if p.from != nil && o.from != nil && o.host == p.host {
-			for r := range o.agrees.All() {
-				same.Add(r)
-			}
-		}
-	}
-	return same
-}
-
-// next returns the source to be asked alone for everything that is not known to be the same there, or nil if
-// none is left. If all sources agree on the bytes, the digest may be wrong, and little is spent: the server
-// that gave the digest is asked for more, and the others together for as many bytes as the file has, those
-// with the most unknown bytes first.
-func (x *recheck) next() *party {
-	all, agreed := x.byTrust(), x.unanimous()
-	if agreed {
-		given := map[bool]int{true: 1} // last: it leads to a source that was asked
-		slices.SortStableFunc(all, func(a, b *party) int {
-			doubt, unknown := cmp.Compare(min(a.doubt, 0), min(b.doubt, 0)), cmp.Compare(x.unknown(b), x.unknown(a))
-			return cmp.Or(doubt, given[a.out]-given[b.out], unknown)
-		})
-	}
-	for _, p := range all {
-		more := x.unknown(p)
-		if p.adopted || x.tried >= mostSingle || agreed && (x.own(p) || p.doubt != doubtAsked && x.extra+more > x.size) {
-			continue
-		}
-		x.tried++
-		p.adopted, p.out, p.asked, p.fails = true, false, more == 0, 0
-		x.rest = &party{todo: x.rests(p)}
-		return p
-	}
-	return nil
-}
-
-// rests returns what is requested from a source alone: everything that is not known to be the same there, or
-// to differ. A source that is known to have all bytes of the part file is asked for the whole file: its bytes
-// may have been damaged in transit.
-func (x *recheck) rests(p *party) byterange.Set {
-	rest := byterange.NewSet(byterange.Range{End: x.size})
-	if x.own(p) {
-		return rest
-	}
-	for _, known := range []byterange.Set{x.same(p), p.differs} {
-		for r := range known.All() {
-			rest.Remove(r)
-		}
-	}
-	return rest
-}
-
-// unknown returns the number of bytes of rests.
-func (x *recheck) unknown(p *party) int64 {
-	rest := x.rests(p)
-	return rest.Len()
-}
-
-// unanimous reports whether each byte was compared with another source's and none differed.
-func (x *recheck) unanimous() bool {
-	return x.compared > 0 && !slices.ContainsFunc(x.parties,
-		func(p *party) bool { return p.todo.Count() > 0 || p.differs.Count() > 0 })
-}
-
-// exchange puts the bytes that may repair the file into place, and the replaced ones into the overlay.
-func (x *recheck) exchange() error {
-	set := x.good
-	x.good = byterange.Set{}
-	for _, hull := range hulls(set, mostSwaps) {
-		for gap := range set.Gaps(hull) {
-			for _, p := range x.parties {
-				p.differs.Remove(gap)
-			}
-		}
-	}
-	if err := x.save(set); err != nil {
-		return local(err)
-	}
-	if err := x.over.swap(set); err != nil {
-		return local(err)
-	}
-	for _, p := range x.parties {
-		had, has := both(p.agrees, set), both(p.differs, set)
-		move(&p.agrees, &p.differs, had)
-		move(&p.differs, &p.agrees, has)
-		if p.from != nil {
-			for r := range had.All() {
-				p.from.brought.Remove(r)
-			}
-		}
-	}
-	return nil
-}
-
-// both returns the intersection of two sets.
-func both(a, b byterange.Set) (out byterange.Set) {
-	for r := range a.All() {
-		for c := range b.Covered(r) {
-			out.Add(c)
-		}
-	}
-	return out
-}
-
-// move moves the ranges of part from one set to another.
-func move(from, to *byterange.Set, part byterange.Set) {
-	for r := range part.All() {
-		from.Remove(r)
-		to.Add(r)
-	}
-}
-
-// save copies bytes of the part file that are about to be replaced for the first time.
-func (x *recheck) save(set byterange.Set) (err error) {
-	fresh := set.Clone()
-	for r := range x.saved.All() {
-		fresh.Remove(r)
-	}
-	if x.before == nil {
-		if err := x.mark(); err != nil {
-			return err
-		}
-		if x.before, err = newOverlay(x.files, x.part); err != nil {
+// check refuses an answer that is of another file.
+func (x *comparison) check(o *origin, a source.Answer) error {
+	if o.first {
+		resized := metalink.Own(a.Hops) == len(a.Hops) && x.bound && differs(a.Size, x.Size())
+		if err := x.announced(a.Hops, resized); err != nil {
 			return err
 		}
 	}
-	if err := x.part.CheckRoom(fresh.Len()); err != nil {
-		return err
+	err := sameFile(o, a, x.Size(), x.claims)
+	if err != nil && differs(a.Size, x.Size()) {
+		o.claimed = a.Size
 	}
-	for r := range fresh.All() {
-		if err := x.before.keep(r); err != nil {
+	return err
+}
+
+// failed looks at what a failed request of a source says about the file.
+func (x *comparison) failed(o *origin, err error) error {
+	if e, ok := errors.AsType[*source.Error](err); ok && o.first {
+		if err := x.announced(e.Hops, false); err != nil {
 			return err
 		}
-		x.saved.Add(r)
+	}
+	if size, ok := unsatisfied(err); ok && size != x.Size() {
+		o.claimed = size
 	}
 	return nil
 }
 
-// restore puts back the replaced bytes if their replacements did not lead to the right file. That ends the
-// search.
-func (x *recheck) restore() error {
-	for _, p := range x.parties {
-		if p.from != nil {
-			p.from.brought = p.brought.Clone()
-		}
-	}
-	set := x.saved
-	x.saved = byterange.Set{}
-	if err := x.before.swap(set); err != nil {
-		return local(err)
+// announced returns an error if the asked server gives another digest by now, whatever became of the answer that it
+// led to, or if resized, another size. Other digests of it are kept.
+func (x *comparison) announced(hops []metalink.Hop, resized bool) error {
+	file, err := metalink.FromHops(hops, true) // the error is of what the server led to
+	other := resized && err == nil || x.asked && verify.Agree(x.claims, file.Claims) != nil
+	switch {
+	case other && mayAnnounce(x.stated, hops, file.Claims):
+		return &recheck.EndError{Err: &otherNowError{errOtherNow, file.Claims}}
+	case !other && x.asked:
+		x.heard = join(x.heard, file.Claims)
 	}
 	return nil
 }
 
-// refuted reports whether everything that a source has was compared, so that the digest shows that it has
-// another file.
-func (x *recheck) refuted(u *url.URL) bool {
-	i := slices.IndexFunc(x.parties, func(p *party) bool { return p.from != nil && p.from.url.String() == u.String() })
-	return i >= 0 && x.parties[i].adopted && x.parties[i].asked
+// errOtherNow is the error of a comparison with a file that has changed.
+var errOtherNow = changed("while it was compared")
+
+// An otherNowError is errOtherNow with the digests that the server gives now.
+type otherNowError struct {
+	error
+	claims []verify.Claim
 }
 
-// close frees the overlays.
-func (x *recheck) close() {
-	if x == nil {
-		return
-	}
-	for _, v := range []*overlay{x.over, x.before} {
-		if v != nil {
-			v.file.Close() // it has no name
-		}
-	}
-}
+func (e *otherNowError) Unwrap() error { return e.error }

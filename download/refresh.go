@@ -8,6 +8,7 @@ import (
 
 	"braid/byterange"
 	"braid/internal/partfile"
+	"braid/internal/recheck"
 	"braid/internal/version"
 	"braid/source"
 	"braid/verify"
@@ -196,7 +197,7 @@ func samplesOf(have byterange.Set, size int64) (parts []byterange.Range) {
 		at := have.Len() / (continuedSamples + 1) * (i + 1)
 		for _, r := range runs {
 			if at < r.Len() {
-				parts = append(parts, byterange.Range{Start: r.Start + at, End: min(r.Start+at+min(compareUnit, size), r.End)})
+				parts = append(parts, byterange.Range{Start: r.Start + at, End: min(r.Start+at+min(recheck.Unit, size), r.End)})
 				break
 			}
 			at -= r.Len()
@@ -204,7 +205,7 @@ func samplesOf(have byterange.Set, size int64) (parts []byterange.Range) {
 	}
 	for _, r := range runs[:min(len(runs), mostRuns)] {
 		if len(runs) > 1 {
-			unit := min(compareUnit, size)
+			unit := min(recheck.Unit, size)
 			parts = append(parts, byterange.Range{Start: r.Start, End: min(r.Start+unit, r.End)},
 				byterange.Range{Start: max(r.Start, r.End-unit), End: r.End})
 		}

@@ -11,6 +11,7 @@ import (
 
 	"braid/byterange"
 	"braid/download/state"
+	"braid/internal/recheck"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -49,18 +50,17 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 			return other, err
 		}
 		g.note("some of what came is wrong: it is compared with what other sources have, to find the wrong bytes")
-		x = newRecheck(s)
-		x.mark = func() error { return g.mixes(s) }
-		if err := x.open(g.http.files); err != nil {
-			return false, local(err)
+		if x, err = newComparison(g, s); err != nil {
+			return false, err
 		}
 		g.carried.recheck = x
 	}
-	x.rebind(s.sources.all)
-	tell := func() { g.observe(Comparing{Done: x.done(), Size: x.size}) }
+	x.Rebind(x.places(s.sources.all))
+	tell := func() { g.observe(Comparing{Done: x.Done(), Size: x.Size()}) }
 	tell()
-	found, err = x.round(ctx, tell)
-	g.result.Compared = x.done()
+	found, err = x.Round(ctx, tell)
+	err = onDisk(err)
+	g.result.Compared = x.Done()
 	if fresh := without(x.heard, s.claims); len(fresh) > 0 && verify.Agree(s.claims, fresh) == nil {
 		s.digests(fresh)
 		err = cmp.Or(err, g.part.Begin(s.identity()))
@@ -123,13 +123,13 @@ func (g *getter) mixes(s *session) error {
 // restore puts back the replaced bytes if their replacements did not lead to the right file.
 func (g *getter) restore() error {
 	x := g.carried.recheck
-	if x == nil || x.saved.Count() == 0 {
+	if x == nil || !x.Replaced() {
 		return nil
 	}
 	if x.mixed {
 		g.carried.mixed = false
 	}
-	return x.restore()
+	return onDisk(x.Restore())
 }
 
 // blame bans the sources that sent wrong bytes, now that it is proven which bytes are right.
@@ -138,15 +138,12 @@ func (g *getter) blame(s *session) {
 	if x == nil {
 		return
 	}
-	for _, p := range x.parties {
-		for r := range p.differs.All() {
-			if p.from == nil {
-				g.note("wrong bytes: those from %d to %d, of an earlier run", r.Start, r.End-1)
-				break
-			}
-			g.ban(s, p, r)
-			break
+	for p, r := range x.Wrong() {
+		if p == nil {
+			g.note("wrong bytes: those from %d to %d, of an earlier run", r.Start, r.End-1)
+			continue
 		}
+		g.ban(s, p, r)
 	}
 	g.forgetRecheck()
 }
@@ -158,13 +155,13 @@ func (g *getter) forgetRecheck() {
 }
 
 // ban excludes a source that has wrong bytes at r.
-func (g *getter) ban(s *session, p *party, r byterange.Range) {
-	err := &source.Error{URL: p.from.masked, Host: p.host, Fault: source.FaultMismatch,
+func (g *getter) ban(s *session, p *recheck.Place, r byterange.Range) {
+	err := &source.Error{URL: p.Masked, Host: p.Host, Fault: source.FaultMismatch,
 		Err: fmt.Errorf("wrong bytes: those from %d to %d are not what the file has there", r.Start, r.End-1)}
-	g.c.State.Learn(p.host, state.Speed{}) // not remembered as fast
-	g.observe(SourceDown{ID: p.from.id, URL: p.from.masked, Host: p.host, Err: err, Banned: true})
+	g.c.State.Learn(p.Host, state.Speed{}) // not remembered as fast
+	g.observe(SourceDown{ID: p.ID, URL: p.Masked, Host: p.Host, Err: err, Banned: true})
 	for _, o := range s.sources.all {
-		if o.url.String() == p.from.url.String() {
+		if o.url.String() == p.URL.String() {
 			o.banned, o.err = true, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"braid/byterange"
+	"braid/internal/recheck"
 )
 
 // Samples are ranges of the existing bytes only: both ends, those of each range, and no gap is longer than a
@@ -32,7 +33,7 @@ func TestSamplesOf_Rule15(t *testing.T) {
 					}
 				}
 			}
-			if compared.Len() > 3*size+(continuedSamples+6)*min(compareUnit, size) {
+			if compared.Len() > 3*size+(continuedSamples+6)*min(recheck.Unit, size) {
 				t.Errorf("%v: %d bytes are compared", have, compared.Len())
 			}
 		}

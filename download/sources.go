@@ -10,6 +10,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/internal/recheck"
 	"braid/internal/small"
 	"braid/scheduler"
 	"braid/source"
@@ -49,7 +50,7 @@ type origin struct {
 	claimed int64 // the file's size by its answer, if not the one being fetched; -1: none
 
 	brought byterange.Set // bytes in place that only it sent
-	showing showing
+	showing recheck.Showing
 }
 
 // A past is the state of a source after earlier sessions.
@@ -86,7 +87,7 @@ func (x *sources) first() *origin {
 // original; zero if none has a date.
 func (x *sources) oldest() (date time.Time) {
 	for _, o := range x.all {
-		if t := usable(o.showing.modified); !t.IsZero() && !o.banned && (date.IsZero() || t.Before(date)) {
+		if t := usable(o.showing.Modified); !t.IsZero() && !o.banned && (date.IsZero() || t.Before(date)) {
 			date = t
 		}
 	}

@@ -125,7 +125,7 @@ func (g *getter) doubtful(s *session) (doubtful byterange.Set, parties int, befo
 		parties++
 		liar := !o.first
 		if x := g.carried.recheck; x != nil {
-			liar = x.refuted(o.url)
+			liar = x.Refuted(o.url)
 		}
 		for r := range o.brought.All() {
 			earlier.Remove(r)

@@ -38,8 +38,8 @@ type revision struct {
 	signed  signed
 	looking looking
 
-	repairs        int      // how often pieces located wrong bytes
-	recheck        *recheck // the search for wrong bytes without pieces; nil: none
+	repairs        int         // how often pieces located wrong bytes
+	recheck        *comparison // the search for wrong bytes without pieces; nil: none
 	past           map[string]*past
 	single         bool          // one source at a time: the bytes of several were wrong
 	wrong          error         // the error of those bytes

@@ -1,7 +1,8 @@
-package download
+package recheck
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -9,13 +10,12 @@ import (
 	"braid/byterange"
 	"braid/download/limit"
 	"braid/internal/partfile"
-	"braid/scheduler"
-	"braid/verify"
+	"braid/source"
 )
 
-// A party is a source that sent a part of the file or, with a nil origin, an earlier run.
+// A party is a source that sent a part of the file or, without a place, an earlier run.
 type party struct {
-	from    *origin
+	from    *Place
 	host    string
 	doubt   float64       // the higher, the more evidence against it
 	brought byterange.Set // ranges that only it sent, before anything was replaced
@@ -65,15 +65,9 @@ type board struct {
 	part    *partfile.File
 	other   *overlay
 	size    int64
-	bound   bool // an authority of the digest's rank gave the size: another size is another file
-	claims  []verify.Claim
-	stated  []verify.Claim // those of claims that the server stands for
-	heard   []verify.Claim // what it states while it is compared
-	asked   bool           // the first source is the asked server, not one in its place
 	limit   *limit.Limiter
 	silence time.Duration // how long a source may be silent if no other can replace it
 	pause   time.Duration // after a failure
-	wake    chan struct{}
 
 	mu       sync.Mutex
 	changed  sync.Cond
@@ -86,7 +80,7 @@ type board struct {
 	compared int64         // bytes
 	ended    bool
 	timer    *time.Timer
-	err      error // local, or that the file changed: it ends everything
+	err      error // it ends everything
 	cancel   context.CancelFunc
 }
 
@@ -103,7 +97,7 @@ func (b *board) run(ctx context.Context, workers []*party, tell func()) error {
 		all.Go(func() { b.work(within, p) })
 	}
 	go func() { all.Wait(); close(done) }()
-	ticker := time.NewTicker(2 * beat)
+	ticker := time.NewTicker(telling)
 	defer ticker.Stop()
 	for {
 		select {
@@ -129,13 +123,25 @@ func (b *board) work(ctx context.Context, p *party) {
 		b.changed.Broadcast()
 		tired := p.fails > 0 && !p.out && !b.ended
 		b.mu.Unlock()
-		switch fault, turn := faultOf(err); {
-		case fault == scheduler.FaultHeld:
+		switch turn, held := heldBack(err); {
+		case held:
 			sleep(ctx, turn)
 		case tired:
 			sleep(ctx, b.pause)
 		}
 	}
+}
+
+// telling is how often the progress is told.
+const telling = 100 * time.Millisecond
+
+// heldBack reports whether a source was not asked, because its server is left alone, and for how long.
+func heldBack(err error) (turn time.Duration, held bool) {
+	e, ok := errors.AsType[*source.Error](err)
+	if !ok || !e.Held || e.Fault == source.FaultMismatch {
+		return 0, false
+	}
+	return e.After, true
 }
 
 // sleep waits for d, or until ctx ends.
@@ -217,7 +223,7 @@ func (b *board) choose(p *party) *chunk {
 	for _, d := range b.pairs {
 		if d.verdict == pending && b.third(d, p) && !b.duelling(d) {
 			for r := range d.open.All() {
-				end := min(r.End, r.Start-r.Start%compareUnit+compareUnit)
+				end := min(r.End, r.Start-r.Start%Unit+Unit)
 				return newChunk(d.old, p, byterange.Range{Start: r.Start, End: end}, d)
 			}
 		}
@@ -294,7 +300,7 @@ func (b *board) sample(p *party) *chunk {
 			}
 		}
 		mid := largest.Start + largest.Len()/2
-		r := byterange.Range{Start: mid, End: min(mid+compareUnit, largest.End)}
+		r := byterange.Range{Start: mid, End: min(mid+Unit, largest.End)}
 		o.todo.Remove(r)
 		return newChunk(o, p, r, nil)
 	}
@@ -351,10 +357,10 @@ func (b *board) steal(p *party) *chunk {
 	ours := int64(float64(end-at) * p.rate / (p.rate + slow.speed(time.Now()) + 1))
 	cut := end - ours
 	switch {
-	case late > lateAfter && (ours < compareUnit || cut-at < compareUnit): // it is very slow
+	case late > lateAfter && (ours < Unit || cut-at < Unit): // it is very slow
 		cut, slow.taken = at, true
 		slow.stop()
-	case ours < compareUnit:
+	case ours < Unit:
 		return nil
 	}
 	slow.limit.Store(cut)

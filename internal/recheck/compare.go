@@ -1,4 +1,4 @@
-package download
+package recheck
 
 import (
 	"bytes"
@@ -11,14 +11,11 @@ import (
 
 	"braid/byterange"
 	"braid/internal/small"
-	"braid/metalink"
-	"braid/scheduler"
 	"braid/source"
-	"braid/verify"
 )
 
-// compareUnit is the unit of comparison: if a byte differs, all of its unit counts as different.
-const compareUnit = 64 << 10
+// Unit is the unit of comparison: if a byte differs, all of its unit counts as different.
+const Unit = 64 << 10
 
 // A task is a range that is being fetched for comparison.
 type task struct {
@@ -26,7 +23,7 @@ type task struct {
 	limit   atomic.Int64  // where it ends now
 	at      atomic.Int64  // how far it was compared
 	writing sync.Mutex    // held from reading limit until the bytes that it allows were compared
-	differs byterange.Set // in units of compareUnit
+	differs byterange.Set // in units of Unit
 	oldIs   bool          // of a duel: the third source has the bytes of the part file
 	otherIs bool          // of a duel: it has the bytes of the other party
 }
@@ -68,10 +65,10 @@ func (b *board) fetch(ctx context.Context, c *chunk) error {
 		most = min(quiet, most)
 	}
 	b.mu.Unlock()
-	silent := &source.Error{URL: c.by.from.masked, Host: c.by.host, Fault: source.FaultNetwork, Retry: true, Err: small.ErrSilent}
+	silent := &source.Error{URL: c.by.from.Masked, Host: c.by.host, Fault: source.FaultNetwork, Retry: true, Err: small.ErrSilent}
 	k := &comparison{b: b, c: c, ctx: ctx, most: most, timer: time.AfterFunc(most, func() { cancel(silent) })}
 	defer k.timer.Stop()
-	err := c.by.from.src.Fetch(ctx, c.r, k)
+	err := c.by.from.Source.Fetch(ctx, c.r, k)
 	if cause := context.Cause(ctx); cause == silent {
 		return silent
 	}
@@ -83,7 +80,7 @@ func (b *board) landed(ctx context.Context, c *chunk, err error) {
 	b.running = slices.DeleteFunc(b.running, func(o *chunk) bool { return o == c })
 	came := byterange.Range{Start: c.r.Start, End: min(c.at.Load(), c.limit.Load())}
 	b.compared += came.Len()
-	if fault, _ := faultOf(err); fault == scheduler.FaultHeld { // it was not asked: another source may be
+	if _, held := heldBack(err); held { // it was not asked: another source may be
 		if c.duel == nil {
 			c.of.todo.Add(byterange.Range{Start: c.r.Start, End: c.limit.Load()})
 		}
@@ -109,9 +106,8 @@ func (b *board) landed(ctx context.Context, c *chunk, err error) {
 func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err error) {
 	var e *source.Error
 	switch {
-	case isFinal(err): // a target's error may wrap context.Canceled
-		b.err = err
-		b.end()
+	case ends(err): // a target's error may wrap context.Canceled
+		b.stop(err)
 	case errors.Is(err, context.Canceled) && c.taken && came.Empty(): // it was silent
 		c.by.fails++
 		c.by.out = c.by.out || c.by.fails > mostFails
@@ -119,34 +115,34 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 		if !came.Empty() {
 			c.by.fails = 0
 		}
-	case errors.As(err, &e) && c.by.from.first && b.announced(e.Hops, false) != nil:
-		b.err = b.announced(e.Hops, false)
-		b.end()
 	default:
+		if over := c.by.from.Failed(err); ends(over) {
+			b.stop(over)
+			return
+		}
 		if !came.Empty() {
 			c.by.fails = 0
 		}
 		c.by.fails++
 		c.by.err = err
-		if size, ok := unsatisfied(err); ok && size != b.size {
-			c.by.from.claimed = size
-		}
 		c.by.out = c.by.fails > mostFails || !errors.As(err, &e) || !e.Retry
 	}
 }
 
-// announced is an error if the asked server gives another digest by now, whatever became of the answer that it led to,
-// or if resized, another size. Other digests of it are kept. The caller holds mu.
-func (b *board) announced(hops []metalink.Hop, resized bool) error {
-	file, err := metalink.FromHops(hops, true) // the error is of what the server led to
-	other := resized && err == nil || b.asked && verify.Agree(b.claims, file.Claims) != nil
-	switch {
-	case other && mayAnnounce(b.stated, hops, file.Claims):
-		return &otherNowError{errOtherNow, file.Claims}
-	case !other && b.asked:
-		b.heard = join(b.heard, file.Claims)
+// ends reports whether an error ends the search.
+func ends(err error) bool {
+	_, end := errors.AsType[*EndError](err)
+	_, disk := errors.AsType[*DiskError](err)
+	return end || disk
+}
+
+// stop ends everything with err, or with what an EndError holds.
+func (b *board) stop(err error) {
+	if e, ok := errors.AsType[*EndError](err); ok {
+		err = e.Err
 	}
-	return nil
+	b.err = err
+	b.end()
 }
 
 // mostFails is how many failures in a row without a byte a source may have.
@@ -232,42 +228,17 @@ type comparison struct {
 	over  []byte
 }
 
-// errOtherNow is the error of a comparison with a file that has changed.
-var errOtherNow = changed("while it was compared")
-
-// An otherNowError is errOtherNow with the digests that the server gives now.
-type otherNowError struct {
-	error
-	claims []verify.Claim
-}
-
-func (e *otherNowError) Unwrap() error { return e.error }
-
 // Answer refuses an answer that is not the range, or is of another file.
 func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
-	if o.first {
-		resized := metalink.Own(a.Hops) == len(a.Hops) && k.b.bound && differs(a.Size, k.b.size)
-		k.b.mu.Lock()
-		err := k.b.announced(a.Hops, resized)
-		k.b.mu.Unlock()
-		if err != nil {
-			return err
-		}
-	}
-	if err := sameFile(o, a, k.b.size, k.b.claims); err != nil {
-		k.b.mu.Lock()
-		defer k.b.mu.Unlock()
-		if differs(a.Size, k.b.size) {
-			o.claimed = a.Size
-		}
+	if err := o.Check(a); err != nil {
 		return err
 	}
 	if !a.Ranged && k.c.r.Start > 0 {
-		return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultProtocol, Err: errors.New("it has no ranges")}
+		return &source.Error{URL: o.Masked, Host: o.Host, Fault: source.FaultProtocol, Err: errors.New("it has no ranges")}
 	}
 	if host := a.Host; host != "" && host != k.c.by.host && k.b.taken(k.c.by, host) { // RFC 6249, section 7
-		return &source.Error{URL: o.masked, Host: host, Fault: source.FaultRefused,
+		return &source.Error{URL: o.Masked, Host: host, Fault: source.FaultRefused,
 			Err: errors.New("it leads to a server that is asked already")}
 	}
 	k.timer.Reset(k.most)
@@ -324,7 +295,7 @@ func (k *comparison) store(p []byte, off int64) error {
 		return nil
 	}
 	for i := 0; i < len(p); {
-		end := min(len(p), i+int(compareUnit-(off+int64(i))%compareUnit))
+		end := min(len(p), i+int(Unit-(off+int64(i))%Unit))
 		if !bytes.Equal(p[i:end], k.buf[i:end]) {
 			if _, err := k.b.other.file.WriteAt(p[i:end], off+int64(i)); err != nil {
 				return err

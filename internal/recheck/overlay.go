@@ -1,4 +1,4 @@
-package download
+package recheck
 
 import (
 	"cmp"

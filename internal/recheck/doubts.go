@@ -1,0 +1,79 @@
+package recheck
+
+import (
+	"slices"
+	"time"
+)
+
+// A Showing describes a source's version of the file, by its answers.
+type Showing struct {
+	Asked    bool      // it is the asked server, and not a mirror that this one leads to
+	Vouches  bool      // the digest that it states is the known one
+	ETag     string    // strong; "" without one
+	Modified time.Time // zero without one
+}
+
+// These are the doubts of sources with nothing against them. Doubts of others are positive.
+const (
+	doubtAsked   = -2.0 // the server that the user asked
+	doubtVouches = -1.0 // a mirror that states the right digest
+)
+
+// doubts returns how much counts against each source when one of them has sent wrong bytes: another date or
+// ETag than the server's (or than most have), and no digest. A mark that few share weighs more.
+func doubts(all []Showing) []float64 {
+	date := reference(all, func(w Showing) string {
+		if w.Modified.IsZero() {
+			return ""
+		}
+		return w.Modified.UTC().Format(time.RFC3339)
+	})
+	tag := reference(all, func(w Showing) string { return w.ETag })
+	marks := []func(i int) bool{date, tag, func(int) bool { return true }}
+	out := make([]float64, len(all))
+	for _, mark := range marks {
+		var marked []int
+		for i, w := range all {
+			if !w.Asked && !w.Vouches && mark(i) {
+				marked = append(marked, i)
+			}
+		}
+		for _, i := range marked {
+			out[i] += 1 / float64(len(marked))
+		}
+	}
+	for i, w := range all {
+		switch {
+		case w.Asked:
+			out[i] = doubtAsked
+		case w.Vouches:
+			out[i] = doubtVouches
+		}
+	}
+	return out
+}
+
+// reference returns a function that reports whether a source has another value than the asked server or, if
+// that has none, than most have.
+func reference(all []Showing, value func(Showing) string) func(i int) bool {
+	count, most := map[string]int{}, ""
+	for _, w := range all {
+		v := value(w)
+		if w.Asked && v != "" {
+			most = v
+			break
+		}
+		if v != "" {
+			if count[v]++; count[v] > count[most] {
+				most = v
+			}
+		}
+	}
+	if count[most] < 2 && !slices.ContainsFunc(all, func(w Showing) bool { return w.Asked && value(w) == most }) {
+		most = "" // each has its own
+	}
+	return func(i int) bool {
+		v := value(all[i])
+		return v != "" && most != "" && v != most
+	}
+}

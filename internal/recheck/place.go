@@ -1,0 +1,42 @@
+package recheck
+
+import (
+	"net/url"
+
+	"braid/byterange"
+	"braid/source"
+)
+
+// A Place is a source of the file.
+type Place struct {
+	ID     int // for the caller
+	URL    *url.URL
+	Masked string // URL, for messages
+	Host   string // host:port
+	Source source.Source
+	Shown  Showing
+	// Sent are the bytes in place that only this source sent. A search removes those that it replaces.
+	Sent *byterange.Set
+	Rate float64 // bytes a second
+	Err  error   // its last error
+	// Out reports that it is not asked for what other sources sent, Never that it is not asked at all.
+	Out, Never bool
+	// Check returns an error if an answer is of another file. An [EndError] ends the search.
+	Check func(source.Answer) error
+	// Failed is told each failure of the source. It may return an EndError.
+	Failed func(error) error
+}
+
+// An EndError ends a search, whatever other sources have.
+type EndError struct{ Err error }
+
+func (e *EndError) Error() string { return e.Err.Error() }
+func (e *EndError) Unwrap() error { return e.Err }
+
+// A DiskError is an error of the part file or of what a search keeps beside it.
+type DiskError struct{ Err error }
+
+func (e *DiskError) Error() string { return e.Err.Error() }
+func (e *DiskError) Unwrap() error { return e.Err }
+
+func local(err error) error { return &DiskError{err} }

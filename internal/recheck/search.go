@@ -1,0 +1,385 @@
+// Package recheck finds the wrong bytes of a complete file with a wrong digest, if no pieces locate them, by
+// comparing what its sources have.
+//
+// The bytes of each source are fetched again from others and compared, those of the most doubtful sources first.
+// If two differ, a third source decides. After that, one source after another is compared with the whole file.
+// It is a search, not a proof: whoever uses it hashes the whole file again.
+package recheck
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/url"
+	"slices"
+	"time"
+
+	"braid/byterange"
+	"braid/download/limit"
+	"braid/internal/fsys"
+	"braid/internal/partfile"
+)
+
+// MostSingle is how many sources are asked for the whole file, one after another, when it is wrong in an unknown
+// place. Each costs as much as the file.
+const MostSingle = 4
+
+// A Config configures a search.
+type Config struct {
+	Files   fsys.FS
+	Part    *partfile.File
+	Limit   *limit.Limiter // of the download; may be nil
+	Silence time.Duration  // how long a source may be silent if no other can replace it
+	Pause   time.Duration  // after a failure
+	// Mark records, before the first replacement, that only a digest ties the bytes together.
+	Mark func() error
+}
+
+// A Search compares the sources of a file. Nothing is discarded: bytes that differ are kept in an overlay, and are
+// exchanged with those of the part file if that may repair it.
+type Search struct {
+	board  board
+	over   *overlay
+	before *overlay      // the bytes that came, where they were replaced
+	saved  byterange.Set // ranges that before has
+	mark   func() error
+	files  fsys.FS
+	every  bool  // what each source sent was compared, as far as others could be asked
+	tried  int   // single sources that were asked
+	extra  int64 // bytes requested from them although all sources agreed
+}
+
+// New returns a search. It knows which source sent what; the rest of the part file is of an earlier run. There must
+// be room for everything that one source sent. The error is a *DiskError or a *partfile.SpaceError. The caller must
+// call Close.
+func New(c Config, places []*Place) (*Search, error) {
+	x := &Search{files: c.Files, mark: c.Mark, board: board{part: c.Part, size: c.Part.Front(), limit: c.Limit,
+		silence: c.Silence, pause: c.Pause}}
+	x.board.changed.L = &x.board.mu
+	earlier := c.Part.Have()
+	var shown []Showing
+	for _, o := range places {
+		for r := range o.Sent.All() {
+			earlier.Remove(r)
+		}
+		x.board.parties = append(x.board.parties, &party{from: o, host: o.Host, brought: o.Sent.Clone(), todo: o.Sent.Clone(),
+			agrees: o.Sent.Clone(), rate: o.Rate, err: o.Err, out: o.Out})
+		shown = append(shown, o.Shown)
+	}
+	for i, d := range doubts(shown) {
+		x.board.parties[i].doubt = d
+	}
+	if earlier.Len() > 0 {
+		x.board.parties = append(x.board.parties, &party{todo: earlier.Clone(), agrees: earlier, out: true, doubt: x.usual()})
+	}
+	return x, x.open()
+}
+
+// Rebind replaces the sources by those of a later session, which are asked and blamed from then on.
+func (x *Search) Rebind(places []*Place) {
+	for _, p := range x.board.parties {
+		for _, o := range places {
+			if p.from != nil && o.URL.String() == p.from.URL.String() {
+				p.from = o
+			}
+		}
+	}
+}
+
+// open makes the overlay.
+func (x *Search) open() (err error) {
+	var most int64
+	for _, p := range x.board.parties {
+		most = max(most, p.todo.Len())
+	}
+	if err := x.board.part.CheckRoom(most); err != nil {
+		return local(err)
+	}
+	if x.over, err = newOverlay(x.files, x.board.part); err != nil {
+		return local(err)
+	}
+	x.board.other = x.over
+	return nil
+}
+
+// Size returns the size of the file, and Done how many bytes were compared.
+func (x *Search) Size() int64 { return x.board.size }
+func (x *Search) Done() int64 { return x.board.done() }
+
+// Round compares until bytes that may repair the file were exchanged. It reports false if nothing is left to
+// compare. It calls tell from time to time. The error is a *DiskError, what an *EndError of a place holds, or the
+// cause of the end of ctx.
+func (x *Search) Round(ctx context.Context, tell func()) (bool, error) {
+	for !x.every {
+		if err := x.board.run(ctx, x.verifiers(), tell); err != nil {
+			return false, err
+		}
+		if x.board.good.Count() > 0 {
+			return true, x.exchange()
+		}
+		x.every = true
+	}
+	for p := x.next(); p != nil; p = x.next() {
+		before, agreed := x.Done(), x.unanimous()
+		if err := x.board.run(ctx, []*party{p}, tell); err != nil {
+			return false, err
+		}
+		if agreed && p.doubt != doubtAsked {
+			x.extra += x.Done() - before
+		}
+		if x.board.rest = nil; !p.asked {
+			continue
+		}
+		for r := range p.differs.All() {
+			x.board.good.Add(r)
+		}
+		if x.board.good.Count() > 0 {
+			return true, x.exchange()
+		}
+	}
+	return false, nil
+}
+
+// verifiers returns the sources to ask: the less doubtful half, one for each host (RFC 6249, section 7).
+func (x *Search) verifiers() (out []*party) {
+	most := x.usual()
+	for _, p := range x.byTrust() {
+		known := func(o *party) bool { return o.host == p.host }
+		if !p.out && !p.accused && p.doubt <= most && !slices.ContainsFunc(out, known) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// usual returns the median of the sources' doubts.
+func (x *Search) usual() float64 {
+	var all []float64
+	for _, p := range x.board.parties {
+		if p.from != nil && !p.out {
+			all = append(all, p.doubt)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[(len(all)-1)/2]
+}
+
+// byTrust returns the sources, the most trusted first.
+func (x *Search) byTrust() []*party {
+	all := slices.DeleteFunc(slices.Clone(x.board.parties),
+		func(p *party) bool { return p.from == nil || p.from.Never })
+	rank := func(p *party) int {
+		switch {
+		case x.own(p): // wrong bytes of it would be an accident
+			return 3
+		case p.accused:
+			return 2
+		case p.err != nil:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b *party) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.doubt, b.doubt)) })
+	return all
+}
+
+// own reports whether a source is known to have exactly the bytes of the part file.
+func (x *Search) own(p *party) bool {
+	same := x.same(p)
+	return same.Contains(byterange.Range{End: x.board.size})
+}
+
+// same returns where a source is known to have the bytes of the part file, itself or under another name of
+// its host.
+func (x *Search) same(p *party) byterange.Set {
+	same := p.agrees.Clone()
+	for _, o := range x.board.parties {
+		if p.from != nil && o.from != nil && o.host == p.host {
+			for r := range o.agrees.All() {
+				same.Add(r)
+			}
+		}
+	}
+	return same
+}
+
+// next returns the source to be asked alone for everything that is not known to be the same there, or nil if
+// none is left. If all sources agree on the bytes, the digest may be wrong, and little is spent: the server
+// that gave the digest is asked for more, and the others together for as many bytes as the file has, those
+// with the most unknown bytes first.
+func (x *Search) next() *party {
+	all, agreed := x.byTrust(), x.unanimous()
+	if agreed {
+		given := map[bool]int{true: 1} // last: it leads to a source that was asked
+		slices.SortStableFunc(all, func(a, b *party) int {
+			doubt, unknown := cmp.Compare(min(a.doubt, 0), min(b.doubt, 0)), cmp.Compare(x.unknown(b), x.unknown(a))
+			return cmp.Or(doubt, given[a.out]-given[b.out], unknown)
+		})
+	}
+	for _, p := range all {
+		more := x.unknown(p)
+		if p.adopted || x.tried >= MostSingle || agreed && (x.own(p) || p.doubt != doubtAsked && x.extra+more > x.board.size) {
+			continue
+		}
+		x.tried++
+		p.adopted, p.out, p.asked, p.fails = true, false, more == 0, 0
+		x.board.rest = &party{todo: x.rests(p)}
+		return p
+	}
+	return nil
+}
+
+// rests returns what is requested from a source alone: everything that is not known to be the same there, or
+// to differ. A source that is known to have all bytes of the part file is asked for the whole file: its bytes
+// may have been damaged in transit.
+func (x *Search) rests(p *party) byterange.Set {
+	rest := byterange.NewSet(byterange.Range{End: x.board.size})
+	if x.own(p) {
+		return rest
+	}
+	for _, known := range []byterange.Set{x.same(p), p.differs} {
+		for r := range known.All() {
+			rest.Remove(r)
+		}
+	}
+	return rest
+}
+
+// unknown returns the number of bytes of rests.
+func (x *Search) unknown(p *party) int64 {
+	rest := x.rests(p)
+	return rest.Len()
+}
+
+// unanimous reports whether each byte was compared with another source's and none differed.
+func (x *Search) unanimous() bool {
+	return x.board.compared > 0 && !slices.ContainsFunc(x.board.parties,
+		func(p *party) bool { return p.todo.Count() > 0 || p.differs.Count() > 0 })
+}
+
+// exchange puts the bytes that may repair the file into place, and the replaced ones into the overlay.
+func (x *Search) exchange() error {
+	set := x.board.good
+	x.board.good = byterange.Set{}
+	for _, hull := range hulls(set, mostSwaps) {
+		for gap := range set.Gaps(hull) {
+			for _, p := range x.board.parties {
+				p.differs.Remove(gap)
+			}
+		}
+	}
+	if err := x.save(set); err != nil {
+		return local(err)
+	}
+	if err := x.over.swap(set); err != nil {
+		return local(err)
+	}
+	for _, p := range x.board.parties {
+		had, has := both(p.agrees, set), both(p.differs, set)
+		move(&p.agrees, &p.differs, had)
+		move(&p.differs, &p.agrees, has)
+		if p.from != nil {
+			for r := range had.All() {
+				p.from.Sent.Remove(r)
+			}
+		}
+	}
+	return nil
+}
+
+// both returns the intersection of two sets.
+func both(a, b byterange.Set) (out byterange.Set) {
+	for r := range a.All() {
+		for c := range b.Covered(r) {
+			out.Add(c)
+		}
+	}
+	return out
+}
+
+// move moves the ranges of part from one set to another.
+func move(from, to *byterange.Set, part byterange.Set) {
+	for r := range part.All() {
+		from.Remove(r)
+		to.Add(r)
+	}
+}
+
+// save copies bytes of the part file that are about to be replaced for the first time.
+func (x *Search) save(set byterange.Set) (err error) {
+	fresh := set.Clone()
+	for r := range x.saved.All() {
+		fresh.Remove(r)
+	}
+	if x.before == nil {
+		if err := x.mark(); err != nil {
+			return err
+		}
+		if x.before, err = newOverlay(x.files, x.board.part); err != nil {
+			return err
+		}
+	}
+	if err := x.board.part.CheckRoom(fresh.Len()); err != nil {
+		return err
+	}
+	for r := range fresh.All() {
+		if err := x.before.keep(r); err != nil {
+			return err
+		}
+		x.saved.Add(r)
+	}
+	return nil
+}
+
+// Replaced reports whether bytes of the part file are replaced.
+func (x *Search) Replaced() bool { return x.saved.Count() > 0 }
+
+// Restore puts back the replaced bytes if their replacements did not lead to the right file. That ends the
+// search.
+func (x *Search) Restore() error {
+	for _, p := range x.board.parties {
+		if p.from != nil {
+			*p.from.Sent = p.brought.Clone()
+		}
+	}
+	set := x.saved
+	x.saved = byterange.Set{}
+	if err := x.before.swap(set); err != nil {
+		return local(err)
+	}
+	return nil
+}
+
+// Refuted reports whether everything that a source has was compared, so that the digest shows that it has
+// another file.
+func (x *Search) Refuted(u *url.URL) bool {
+	i := slices.IndexFunc(x.board.parties, func(p *party) bool { return p.from != nil && p.from.URL.String() == u.String() })
+	return i >= 0 && x.board.parties[i].adopted && x.board.parties[i].asked
+}
+
+// Wrong returns each source that has other bytes than the part file, with the first range of them. The place is nil
+// for bytes of an earlier run.
+func (x *Search) Wrong() iter.Seq2[*Place, byterange.Range] {
+	return func(yield func(*Place, byterange.Range) bool) {
+		for _, p := range x.board.parties {
+			for r := range p.differs.All() {
+				if !yield(p.from, r) {
+					return
+				}
+				break
+			}
+		}
+	}
+}
+
+// Close frees the overlays.
+func (x *Search) Close() {
+	for _, v := range []*overlay{x.over, x.before} {
+		if v != nil {
+			v.file.Close() // it has no name
+		}
+	}
+}
