@@ -28,10 +28,14 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 	case err == nil && verify.Agree(standingOf(prior), x.file.Claims) != nil: // the file changed
 		return prior, conflict
 	}
-	wrong := against(prior.Claims, g.req.Claims)
+	return denying(prior, against(prior.Claims, g.req.Claims)), nil
+}
+
+// denying returns prior without the digests that the request denies. Those of the server count again in a later run.
+func denying(prior partfile.Identity, wrong []verify.Claim) partfile.Identity {
 	prior.Denied = join(prior.Denied, without(wrong, yieldingOf(prior)))
 	prior.Claims = without(prior.Claims, wrong)
-	return prior, nil
+	return prior
 }
 
 // keepOpposed records the digests that the server stated against those of the request, for a run that gives none, or

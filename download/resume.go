@@ -84,6 +84,9 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		prior.Claims = without(prior.Claims, against(yieldingOf(prior), g.req.Claims))
 	}
 	if g.req.described() { // no server is asked what the file is
+		if wrong := against(prior.Claims, g.req.Claims); sealed && len(without(wrong, outranked(wrong, g.req.Claims))) == 0 {
+			prior = denying(prior, wrong) // the document may be mistyped, and is compared with the bytes
+		}
 		prior, err := decidedBy(g.req.Claims, want, prior)
 		return takenOver(want, prior, sealed), err
 	}
