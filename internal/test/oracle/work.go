@@ -112,7 +112,10 @@ func (j *judge) kept() {
 		return
 	}
 	for p := range j.speaks {
-		if c.Places[p].Bad {
+		at := c.Places[p]
+		// A server that the asked one leads to announces another file, and states a digest that its own file does not have.
+		lies := p != c.Asked && at.Content != "" && at.Digest != "" && at.Digest != j.sum(j.Contents[at.Content])
+		if at.Bad || lies {
 			return
 		}
 	}
