@@ -1,6 +1,9 @@
 package oracle
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // statement is a digest that an authority stated.
 type statement struct {
@@ -36,7 +39,12 @@ func (j *judge) begin() {
 		j.broken = j.broken || c.Damage != ""
 	}
 	if c.Turn != j.turn { // it does not know what the other has stored
+		left := dated{j.date, c.Before.Final}
 		j.turn, j.stored, j.proven, j.date = c.Turn, false, statement{}, ""
+		if bytes.Equal(j.theirs.of, c.Before.Final) {
+			j.date = j.theirs.date
+		}
+		j.theirs = left
 	}
 	if c.User != "" {
 		j.users = append(j.users, c.User)
