@@ -30,22 +30,20 @@ var sizes = map[string]int{
 // shapes lists what exceeds a limit of TestShapes, and how far. A number may only fall, and a row only go; a commit that raises
 // one says why.
 var shapes = map[string]int{
-	"fields of download.Request":             47,
-	"fields of internal/report.Facts":        47,
-	"lines of download.getter.try":           64,
-	"lines of download.session.ended":        77,
-	"lines of fleet/jetstream.Queue.connect": 61,
-	"lines of more than 130 columns":         18,
-	"lines of the product":                   106777, // new packages, faults of lookups, the parts of a part file and of a queue
-	"methods of antenna.loop":                82,
-	"methods of daemon/rpc.visit":            49,
-	"methods of download.Request":            67,
-	"methods of download.getter":             140,
-	"methods of download.known":              152,
-	"methods of download.session":            122,
-	"methods of fleet/jetstream.Queue":       54,
-	"methods of internal/report.Facts":       79,
-	"methods of scheduler.work":              117,
+	"fields of download.Request":       47,
+	"fields of internal/report.Facts":  47,
+	"lines of download.getter.try":     64,
+	"lines of download.session.ended":  77,
+	"lines of more than 130 columns":   18,
+	"lines of the product":             106891, // new packages, faults of lookups, the parts of wide types
+	"methods of antenna.loop":          82,
+	"methods of daemon/rpc.visit":      49,
+	"methods of download.Request":      67,
+	"methods of download.getter":       140,
+	"methods of download.known":        152,
+	"methods of download.session":      122,
+	"methods of internal/report.Facts": 79,
+	"methods of scheduler.work":        117,
 }
 
 // TestSizes: nothing of the table grows, and what has become smaller is smaller in the table, too.

@@ -47,7 +47,7 @@ type brief struct {
 
 // readBoard reads the stored board and the later changes.
 func readBoard(ctx context.Context, q *Queue) (b board, revision uint64, err error) {
-	if b, revision, err = read[board](ctx, q.leases, keyBoard); err != nil {
+	if b, revision, err = read[board](ctx, q.storage.leases, keyBoard); err != nil {
 		if _, newer := errors.AsType[*NewerError](err); !newer && !errors.Is(err, errUnreadable) {
 			return b, 0, err
 		}
@@ -55,7 +55,7 @@ func readBoard(ctx context.Context, q *Queue) (b board, revision uint64, err err
 	}
 	b.told = maps.Clone(b.Gone)
 	for looks := 0; ; looks++ {
-		s, err := q.js.Stream(ctx, "KV_"+q.jobs.Bucket())
+		s, err := q.storage.js.Stream(ctx, "KV_"+q.storage.jobs.Bucket())
 		if err != nil {
 			return b, 0, err
 		}
@@ -89,7 +89,7 @@ func changed(ctx context.Context, q *Queue, b *board) error {
 	if b.Upto > 0 {
 		since = append(since, jetstream.ResumeFromRevision(b.Upto+1))
 	}
-	w, err := q.jobs.Watch(ctx, jetstream.AllKeys, since...)
+	w, err := q.storage.jobs.Watch(ctx, jetstream.AllKeys, since...)
 	if err != nil {
 		return err
 	}
@@ -143,19 +143,19 @@ func (b *board) take(e jetstream.KeyValueEntry) {
 // storeBoard stores a board in place of the given revision. It may fail: the next reader then reads more records.
 func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	data, err := encode(b)
-	if err == nil && int64(len(data)) > q.conn.MaxPayload()/2 { // too many open records: the board would save little
+	if err == nil && int64(len(data)) > q.storage.conn.MaxPayload()/2 { // too many open records: the board would save little
 		return
 	}
-	if s, err := q.js.Stream(ctx, "KV_"+q.jobs.Bucket()); err == nil {
+	if s, err := q.storage.js.Stream(ctx, "KV_"+q.storage.jobs.Bucket()); err == nil {
 		forget(ctx, q, s, b)
 	}
 	data, err = encode(b)
 	if err == nil && revision == 0 {
-		if _, err = q.leases.Create(ctx, keyBoard, data); errors.Is(err, jetstream.ErrKeyExists) {
+		if _, err = q.storage.leases.Create(ctx, keyBoard, data); errors.Is(err, jetstream.ErrKeyExists) {
 			return
 		}
 	} else if err == nil {
-		_, err = q.leases.Update(ctx, keyBoard, data, revision)
+		_, err = q.storage.leases.Update(ctx, keyBoard, data, revision)
 	}
 	if err != nil {
 		q.log.Debug("queue", "board", err)
@@ -165,36 +165,16 @@ func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 // forget purges the deletion markers of records that were removed long ago, if the stored board lists them. Otherwise a
 // reader of the stored board would count them as open, if this process were killed before it stores the next one.
 func forget(ctx context.Context, q *Queue, s jetstream.Stream, b *board) {
-	before := q.now().Add(-goneFor).Unix()
+	before := q.clock.now().Add(-goneFor).Unix()
 	for key, at := range b.Gone {
 		if _, told := b.told[key]; !told || at == 0 || at > before {
 			continue
 		}
-		about := "$KV." + q.jobs.Bucket() + "." + key
+		about := "$KV." + q.storage.jobs.Bucket() + "." + key
 		// The sequence keeps a record that was stored since.
 		if s.Purge(ctx, jetstream.WithPurgeSubject(about), jetstream.WithPurgeSequence(b.Upto+1)) != nil {
 			return
 		}
 		delete(b.Gone, key)
 	}
-}
-
-// keepBoard stores the board after many changes, so that a status reads few records. One of all workers does it.
-func keepBoard(ctx context.Context, q *Queue) error {
-	s, err := q.js.Stream(ctx, "KV_"+q.jobs.Bucket())
-	if err != nil || s.CachedInfo().State.LastSeq < q.looked+lookAfter && s.CachedInfo().State.LastSeq >= q.looked {
-		return err
-	}
-	if _, err := change(ctx, q.leases, "look",
-		func(l *fleet.Lease) error { return l.Take(q.name, q.now(), min(q.lease, 2*oneCall)) }); err != nil {
-		return err
-	}
-	b, revision, err := readBoard(ctx, q)
-	if err != nil {
-		return err
-	}
-	if q.looked = b.Upto; b.read >= boardAfter {
-		storeBoard(ctx, q, &b, revision)
-	}
-	return nil
 }

@@ -14,16 +14,16 @@ import (
 func doneBefore(t *testing.T, q *Queue, first, n int) {
 	t.Helper()
 	for i := range n {
-		r := fleet.Record{Job: fleet.Job{Name: fmt.Sprint("old", first+i), URIs: []string{"https://example.org/"}}, State: fleet.Done, Since: q.now(), Good: &fleet.Ending{Kind: fleet.Right}}
+		r := fleet.Record{Job: fleet.Job{Name: fmt.Sprint("old", first+i), URIs: []string{"https://example.org/"}}, State: fleet.Done, Since: q.clock.now(), Good: &fleet.Ending{Kind: fleet.Right}}
 		data, err := encode(r)
 		if err == nil {
-			_, err = q.js.PublishMsgAsync(&nats.Msg{Subject: "$KV." + q.jobs.Bucket() + "." + r.Job.Key(), Data: data})
+			_, err = q.storage.js.PublishMsgAsync(&nats.Msg{Subject: "$KV." + q.storage.jobs.Bucket() + "." + r.Job.Key(), Data: data})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i%100 == 99 || i == n-1 {
-			<-q.js.PublishAsyncComplete()
+			<-q.storage.js.PublishAsyncComplete()
 		}
 	}
 }
@@ -39,7 +39,7 @@ func reads(t *testing.T, q *Queue) (int, map[fleet.State]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := all.Status(nil, q.now())
+	s := all.Status(nil, q.clock.now())
 	return b.read, s.Jobs
 }
 
@@ -71,7 +71,7 @@ func TestBoardReads(t *testing.T) {
 	expect("with one that is dead and one that was dropped", 2, map[fleet.State]int{fleet.Done: 4999, fleet.Queued: 1, fleet.Dead: 1})
 
 	doneBefore(t, q, 5000, 3000)
-	if err := keepBoard(t.Context(), q); err != nil {
+	if err := (&keeper{q: q}).board(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	expect("after a worker has looked", 0, map[fleet.State]int{fleet.Done: 7999, fleet.Queued: 1, fleet.Dead: 1})
@@ -125,7 +125,7 @@ func TestBoardForgets(t *testing.T) {
 	if _, jobs := reads(t, q); fmt.Sprint(jobs) != "map[done:5 queued:1]" {
 		t.Errorf("there are %v", jobs)
 	}
-	s, err := q.js.Stream(t.Context(), "KV_"+q.jobs.Bucket())
+	s, err := q.storage.js.Stream(t.Context(), "KV_"+q.storage.jobs.Bucket())
 	if err != nil || s.CachedInfo().State.NumSubjects != 6 {
 		t.Errorf("%d subjects, %v", s.CachedInfo().State.NumSubjects, err)
 	}
@@ -151,7 +151,7 @@ func TestBoardForgetsWhatIsStored(t *testing.T) {
 		t.Fatal(b.Gone, err)
 	}
 	b.Gone[key] -= int64(2 * goneFor.Seconds())
-	stream, err := q.js.Stream(t.Context(), "KV_"+q.jobs.Bucket())
+	stream, err := q.storage.js.Stream(t.Context(), "KV_"+q.storage.jobs.Bucket())
 	if err != nil {
 		t.Fatal(err)
 	}

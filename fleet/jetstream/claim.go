@@ -22,12 +22,12 @@ func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err e
 	if err := q.Fits(&j); err != nil {
 		return news, err
 	}
-	r, err := change(ctx, q.jobs, j.Key(), func(r *fleet.Record) (err error) {
+	r, err := change(ctx, q.storage.jobs, j.Key(), func(r *fleet.Record) (err error) {
 		if r.State == "" { // a worker may still hold a dropped record with an earlier fence
-			r.Lease.Fence = uint64(q.now().UnixMilli())
+			r.Lease.Fence = uint64(q.clock.now().UnixMilli())
 		}
 		before := r.Job.Priority
-		if news, err = r.Report(j, q.now()); err == nil &&
+		if news, err = r.Report(j, q.clock.now()); err == nil &&
 			(news == fleet.Duplicate || news == fleet.Again && r.Job.Priority == before) {
 			err = errSame
 		}
@@ -45,7 +45,7 @@ func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err e
 // Fits returns a *LargeError if the job is too large. The records of a job that fits stay within the server's limit.
 func (q *Queue) Fits(j *fleet.Job) error {
 	data, err := encode(j)
-	if most := q.conn.MaxPayload() / jobsOfValue; err == nil && int64(len(data)) > most {
+	if most := q.storage.conn.MaxPayload() / jobsOfValue; err == nil && int64(len(data)) > most {
 		err = &LargeError{j.Name, int64(len(data)), most}
 	}
 	return err
@@ -56,7 +56,7 @@ var errSame = errors.New("nothing changes")
 // wake publishes the message of a queued record, once.
 func (q *Queue) wake(ctx context.Context, r *fleet.Record) error {
 	id := fmt.Sprintf("%s-%d%s", r.Job.ID(), r.Since.UnixNano(), r.Job.Priority)
-	_, err := q.js.Publish(ctx, nameFor(subject, ".", r.Job.Priority), []byte(r.Job.Key()), jetstream.WithMsgID(id))
+	_, err := q.storage.js.Publish(ctx, nameFor(subject, ".", r.Job.Priority), []byte(r.Job.Key()), jetstream.WithMsgID(id))
 	return err
 }
 
@@ -118,12 +118,12 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 	if q.paused.Load() { // after the message was requested
 		return nil, msg.Nak()
 	}
-	if ctx.Err() != nil || !q.reserve(key) {
+	if ctx.Err() != nil || !q.mine.reserve(key) {
 		return nil, msg.NakWithDelay(q.lease / 3)
 	}
 	c := &Claim{q: q, msg: msg}
 	var wait time.Duration // for the host
-	r, err := changeFrom(ctx, q.jobs, key, nil, func(r *fleet.Record) error {
+	r, err := changeFrom(ctx, q.storage.jobs, key, nil, func(r *fleet.Record) error {
 		if r.State == "" || r.Job.Key() != key {
 			return &fleet.OverError{State: "forgotten"}
 		}
@@ -135,14 +135,14 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 		if r.Place = place; wait > 0 {
 			return nil
 		}
-		err := r.Take(q.name, q.now(), q.lease)
+		err := r.Take(q.name, q.clock.now(), q.lease)
 		if held, ok := errors.AsType[*fleet.HeldError](err); ok && held.Lease.Holder == q.name { // a response was lost
-			return r.Prolong(q.name, held.Lease.Fence, r.Progress, q.now(), q.lease)
+			return r.Prolong(q.name, held.Lease.Fence, r.Progress, q.clock.now(), q.lease)
 		}
 		return err
 	})
 	if wait > 0 && (err == nil || err == errSame) {
-		q.free(key)
+		q.mine.free(key)
 		return nil, msg.NakWithDelay(wait)
 	}
 	if err == nil {
@@ -150,12 +150,10 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 		c.Record, c.last = r.value, r
 		c.Context, c.cancel = context.WithCancelCause(ctx)
 		c.beating.Go(c.beat)
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.mine[key] = c
+		q.mine.take(key, c)
 		return c, nil
 	}
-	q.free(key)
+	q.mine.free(key)
 	return nil, q.notTaken(ctx, msg, key, err)
 }
 
@@ -176,7 +174,7 @@ func (q *Queue) notTaken(ctx context.Context, msg *nats.Msg, key string, err err
 	}
 	if errors.Is(err, nats.ErrMaxPayload) { // the record cannot grow any more
 		why := tooLarge(q, key)
-		_, err = change(ctx, q.jobs, key, func(r *fleet.Record) error { return r.GiveUp(why, q.now()) })
+		_, err = change(ctx, q.storage.jobs, key, func(r *fleet.Record) error { return r.GiveUp(why, q.clock.now()) })
 		if err == nil {
 			return msg.Ack()
 		}
@@ -190,24 +188,7 @@ func (q *Queue) notTaken(ctx context.Context, msg *nats.Msg, key string, err err
 
 // later gives a message back until shortly after a time.
 func (q *Queue) later(msg *nats.Msg, at time.Time) error {
-	return msg.NakWithDelay(max(0, at.Sub(q.now())) + 50*time.Millisecond)
-}
-
-// reserve records that this process takes a job. It reports whether the process did not have it already.
-func (q *Queue) reserve(key string) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if _, there := q.mine[key]; there {
-		return false
-	}
-	q.mine[key] = nil
-	return true
-}
-
-func (q *Queue) free(key string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	delete(q.mine, key)
+	return msg.NakWithDelay(max(0, at.Sub(q.clock.now())) + 50*time.Millisecond)
 }
 
 // Fence returns the fence of the lease.
@@ -243,7 +224,7 @@ func (c *Claim) beat() {
 // prolong renews the lease and returns its end.
 func (c *Claim) prolong(ctx context.Context) (until time.Time, err error) {
 	r, err := c.change(ctx, func(r *fleet.Record) error {
-		return r.Prolong(c.q.name, c.Fence(), c.progressNow(), c.q.now(), c.q.lease)
+		return r.Prolong(c.q.name, c.Fence(), c.progressNow(), c.q.clock.now(), c.q.lease)
 	})
 	c.msg.InProgress() // if lost, another worker gets the message and finds the lease
 	return r.Lease.Until, err
@@ -254,7 +235,7 @@ func (c *Claim) change(ctx context.Context, f func(*fleet.Record) error) (fleet.
 	c.mu.Lock()
 	from := c.last
 	c.mu.Unlock()
-	now, err := changeFrom(ctx, c.q.jobs, c.Record.Job.Key(), &from, f)
+	now, err := changeFrom(ctx, c.q.storage.jobs, c.Record.Job.Key(), &from, f)
 	if err == nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -287,12 +268,12 @@ func (c *Claim) sure(ctx context.Context, ask func(context.Context) error) error
 // confirm checks that this process has the job, and renews the lease if it ends soon. In a cluster, a server may answer
 // without the last change, but it cannot store a conflicting one.
 func (c *Claim) confirm(once context.Context) error {
-	if !c.q.clustered() {
-		r, _, err := read[fleet.Record](once, c.q.jobs, c.Record.Job.Key())
+	if !c.q.storage.clustered() {
+		r, _, err := read[fleet.Record](once, c.q.storage.jobs, c.Record.Job.Key())
 		if err == nil {
 			err = r.Lease.Check(c.q.name, c.Fence())
 		}
-		if err != nil || r.Lease.Until.Sub(c.q.now()) > c.q.lease/2 {
+		if err != nil || r.Lease.Until.Sub(c.q.clock.now()) > c.q.lease/2 {
 			return err
 		}
 	}
@@ -313,7 +294,7 @@ func (c *Claim) Opened(ctx context.Context, upload string) error {
 func (c *Claim) Abandon() {
 	c.cancel(nil)
 	c.beating.Wait()
-	c.q.free(c.Record.Job.Key())
+	c.q.mine.free(c.Record.Job.Key())
 }
 
 // Finish stores how the job ended and returns its record. It retries until the record is stored or ctx ends. The claim
@@ -326,7 +307,7 @@ func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error
 			return errSame
 		}
 		r.Lackers = slices.DeleteFunc(r.Lackers, func(name string) bool { return slices.Contains(gone, name) })
-		return r.Finish(c.q.name, c.Fence(), e, c.q.now())
+		return r.Finish(c.q.name, c.Fence(), e, c.q.clock.now())
 	})
 }
 
@@ -335,7 +316,7 @@ func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error
 func (c *Claim) Release(ctx context.Context) error {
 	_, err := c.end(ctx, func(r *fleet.Record) error {
 		tries := r.Tries
-		err := r.Release(c.q.name, c.Fence(), c.q.now())
+		err := r.Release(c.q.name, c.Fence(), c.q.clock.now())
 		if c.confirmed.Load() {
 			r.Tries = tries
 		}
@@ -345,7 +326,7 @@ func (c *Claim) Release(ctx context.Context) error {
 }
 
 func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Record, error) {
-	defer c.q.free(c.Record.Job.Key())
+	defer c.q.mine.free(c.Record.Job.Key())
 	level, gaveUp := slog.LevelWarn, false
 	c.cancel(nil) // otherwise beat would find the job over and report it as lost
 	c.beating.Wait()
@@ -370,7 +351,7 @@ func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Rec
 				if err := r.Lease.Check(c.q.name, c.Fence()); err != nil {
 					return err
 				}
-				return r.GiveUp(why, c.q.now())
+				return r.GiveUp(why, c.q.clock.now())
 			}
 			continue
 		}

@@ -26,7 +26,7 @@ func TestLaggingServer_Rule76(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	a, b := opened(t, h, "a", 0), opened(t, h, "b", 0)
 	var err error
-	if a.jobs, err = newSure(t.Context(), a.js, lagging{a.jobs}); err != nil {
+	if a.storage.jobs, err = newSure(t.Context(), a.storage.js, lagging{a.storage.jobs}); err != nil {
 		t.Fatal(err)
 	}
 	report(t, b, disk("1"), fleet.Fresh)
@@ -58,15 +58,15 @@ func TestForeignRecords(t *testing.T) {
 	for key, text := range map[string]string{
 		"one": `[]`, "two": `{"state":"queued","job":{"name":"x","uris":["https://example.org/x"]}}`, "three": "", fleet.KeyOf("y"): `{"state":"queued","job":{"name":"y"}}`,
 	} {
-		if _, err := q.jobs.Put(t.Context(), key, []byte(text)); err != nil {
+		if _, err := q.storage.jobs.Put(t.Context(), key, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.js.Publish(t.Context(), subject, []byte(key)); err != nil {
+		if _, err := q.storage.js.Publish(t.Context(), subject, []byte(key)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, key := range []string{"no key", ">", ""} {
-		if _, err := q.js.Publish(t.Context(), subject, []byte(key)); err != nil {
+		if _, err := q.storage.js.Publish(t.Context(), subject, []byte(key)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,14 +91,14 @@ func TestEndlessAnswers(t *testing.T) {
 	t.Parallel()
 	h := hosted(t, t.TempDir())
 	q, other := opened(t, h, "a", 0), opened(t, h, "b", 0)
-	if _, err := other.conn.Subscribe(subjectAsk, func(m *nats.Msg) {
+	if _, err := other.storage.conn.Subscribe(subjectAsk, func(m *nats.Msg) {
 		go func() { // each question: the first of them may end before an answer of another process
 			data, _ := json.Marshal(fleet.Worker{Name: "c"})
 			for rest(t.Context(), lastAnswer/4) == nil && m.Respond(data) == nil {
-				other.conn.Flush()
+				other.storage.conn.Flush()
 			}
 		}()
-	}); err != nil || other.conn.Flush() != nil {
+	}); err != nil || other.storage.conn.Flush() != nil {
 		t.Fatal(err)
 	}
 	answered := make(chan string, 1)

@@ -18,33 +18,44 @@ import (
 // seenForgotten is the number of looks in a row that must find such messages, as the counts of one look are not atomic.
 const seenForgotten = 3
 
-// keepDelivered looks for forgotten messages about once per lease.
-func (q *Queue) keepDelivered(ctx context.Context) {
-	seen := map[fleet.Priority]int{}
-	for rest(ctx, q.lease/2+rand.N(q.lease)) == nil {
+// A keeper looks after the queue for all processes: it has forgotten messages delivered again, and stores the board.
+type keeper struct {
+	q      *Queue
+	seen   map[fleet.Priority]int // looks in a row that found forgotten messages
+	looked uint64                 // revision of the last board
+}
+
+// run looks about once per lease.
+func (k *keeper) run(ctx context.Context) {
+	for rest(ctx, k.q.lease/2+rand.N(k.q.lease)) == nil {
 		once, stop := context.WithTimeout(ctx, oneCall)
 		for _, p := range fleet.Priorities {
-			n, err := q.forgotten(once, p)
-			if err == nil && n > 0 {
-				seen[p]++
-			} else {
-				seen[p] = 0
-			}
-			if seen[p] >= seenForgotten || errors.Is(err, jetstream.ErrConsumerNotFound) {
-				seen[p] = 0
-				q.log.Warn("queue", "forgotten", n, "priority", p.String(), "again", q.deliverAnew(once, p))
-			}
+			k.look(once, p)
 		}
-		if err := keepBoard(once, q); err != nil {
-			q.log.Debug("queue", "board", err)
+		if err := k.board(once); err != nil {
+			k.q.log.Debug("queue", "board", err)
 		}
 		stop()
 	}
 }
 
+// look looks for forgotten messages of a priority.
+func (k *keeper) look(ctx context.Context, p fleet.Priority) {
+	n, err := k.forgotten(ctx, p)
+	if err == nil && n > 0 {
+		k.seen[p]++
+	} else {
+		k.seen[p] = 0
+	}
+	if k.seen[p] >= seenForgotten || errors.Is(err, jetstream.ErrConsumerNotFound) {
+		k.seen[p] = 0
+		k.q.log.Warn("queue", "forgotten", n, "priority", p.String(), "again", k.deliverAnew(ctx, p))
+	}
+}
+
 // forgotten returns the number of messages of a priority in the stream that are neither undelivered nor unacknowledged.
-func (q *Queue) forgotten(ctx context.Context, p fleet.Priority) (int64, error) {
-	stream, err := q.js.Stream(ctx, streamName)
+func (k *keeper) forgotten(ctx context.Context, p fleet.Priority) (int64, error) {
+	stream, err := k.q.storage.js.Stream(ctx, streamName)
 	if err != nil {
 		return 0, err
 	}
@@ -66,14 +77,34 @@ func (q *Queue) forgotten(ctx context.Context, p fleet.Priority) (int64, error) 
 }
 
 // deliverAnew recreates the consumer of a priority. A lease ensures that only one worker does it.
-func (q *Queue) deliverAnew(ctx context.Context, p fleet.Priority) error {
-	if _, err := change(ctx, q.leases, "deliver",
-		func(l *fleet.Lease) error { return l.Take(q.name, q.now(), min(q.lease, 10*time.Second)) }); err != nil {
+func (k *keeper) deliverAnew(ctx context.Context, p fleet.Priority) error {
+	if _, err := change(ctx, k.q.storage.leases, "deliver",
+		func(l *fleet.Lease) error { return l.Take(k.q.name, k.q.clock.now(), min(k.q.lease, 10*time.Second)) }); err != nil {
 		return err
 	}
-	if err := q.js.DeleteConsumer(ctx, streamName, nameFor(consumerName, "-", p)); err != nil && !errors.Is(err,
+	if err := k.q.storage.js.DeleteConsumer(ctx, streamName, nameFor(consumerName, "-", p)); err != nil && !errors.Is(err,
 		jetstream.ErrConsumerNotFound) {
 		return err
 	}
-	return q.makeConsumers(ctx)
+	return k.q.storage.makeConsumers(ctx)
+}
+
+// board stores the board after many changes, so that a status reads few records. One of all workers does it.
+func (k *keeper) board(ctx context.Context) error {
+	s, err := k.q.storage.js.Stream(ctx, "KV_"+k.q.storage.jobs.Bucket())
+	if err != nil || s.CachedInfo().State.LastSeq < k.looked+lookAfter && s.CachedInfo().State.LastSeq >= k.looked {
+		return err
+	}
+	if _, err := change(ctx, k.q.storage.leases, "look",
+		func(l *fleet.Lease) error { return l.Take(k.q.name, k.q.clock.now(), min(k.q.lease, 2*oneCall)) }); err != nil {
+		return err
+	}
+	b, revision, err := readBoard(ctx, k.q)
+	if err != nil {
+		return err
+	}
+	if k.looked = b.Upto; b.read >= boardAfter {
+		storeBoard(ctx, k.q, &b, revision)
+	}
+	return nil
 }

@@ -81,7 +81,7 @@ const jobsOfValue = 4
 // tooLarge returns why a job is dead whose record is full: an older program stored it without checking, or the limit of
 // the server was lowered.
 func tooLarge(q *Queue, key string) string {
-	why := fmt.Sprintf("its record is too large for the queue: the server's limit is %d bytes", q.conn.MaxPayload())
+	why := fmt.Sprintf("its record is too large for the queue: the server's limit is %d bytes", q.storage.conn.MaxPayload())
 	q.log.Warn("queue", "job", key, "error", why)
 	return why
 }

@@ -25,7 +25,7 @@ func large(name string, bytes int64) fleet.Job {
 func TestLargeJob(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)
-	most := q.conn.MaxPayload() / jobsOfValue
+	most := q.storage.conn.MaxPayload() / jobsOfValue
 	for _, bytes := range []int64{most, mostPayload - 1000, 2 * mostPayload} {
 		_, err := q.Report(t.Context(), large("a.iso", bytes))
 		refused, ok := errors.AsType[*LargeError](err)
@@ -55,7 +55,7 @@ func TestLargeJob(t *testing.T) {
 func TestLargeRecord(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)
-	r := fleet.Record{Job: large("a.iso", 0), State: fleet.Queued, Since: q.now().Truncate(time.Second)}
+	r := fleet.Record{Job: large("a.iso", 0), State: fleet.Queued, Since: q.clock.now().Truncate(time.Second)}
 	data, err := encode(r)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestLargeRecord(t *testing.T) {
 	r.Job = large("a.iso", mostPayload-150-int64(len(data))) // with room for headers, and for nothing else
 	data, err = encode(r)
 	if err == nil {
-		_, err = q.jobs.Create(t.Context(), r.Job.Key(), data)
+		_, err = q.storage.jobs.Create(t.Context(), r.Job.Key(), data)
 	}
 	if err == nil {
 		err = q.wake(t.Context(), &r)
@@ -121,7 +121,7 @@ func TestFormat(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	q := opened(t, h, "a", 0)
 	old := `{"job":{"name":"disk.iso","watch":"disk","version":"1","uris":["https://example.org/disk.iso"]},"state":"queued","since":"2026-01-02T03:04:05Z","lease":{}}`
-	if _, err := q.jobs.Create(t.Context(), fleet.KeyOf("disk.iso"), []byte(old)); err != nil {
+	if _, err := q.storage.jobs.Create(t.Context(), fleet.KeyOf("disk.iso"), []byte(old)); err != nil {
 		t.Fatal(err)
 	}
 	report(t, q, disk("1"), fleet.Again)
@@ -134,13 +134,13 @@ func TestFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(t, q)
-	keys, err := q.feeds.Keys(t.Context())
+	keys, err := q.storage.feeds.Keys(t.Context())
 	if err != nil || len(keys) != 1 {
 		t.Fatal(keys, err)
 	}
-	job, err := q.jobs.Get(t.Context(), fleet.KeyOf("disk.iso"))
-	lead, err2 := q.leases.Get(t.Context(), l.key)
-	feed, err3 := q.feeds.Get(t.Context(), keys[0])
+	job, err := q.storage.jobs.Get(t.Context(), fleet.KeyOf("disk.iso"))
+	lead, err2 := q.storage.leases.Get(t.Context(), l.key)
+	feed, err3 := q.storage.feeds.Get(t.Context(), keys[0])
 	if err := errors.Join(err, err2, err3); err != nil {
 		t.Fatal(err)
 	}
@@ -160,10 +160,10 @@ func TestNewer_Format(t *testing.T) {
 	key := fleet.KeyOf("new.iso")
 	newer := []byte(`{"format":2,"work":[{"name":"new.iso"}]}`)
 	for _, b := range []string{key, fleet.KeyOf("other.iso")} {
-		if _, err := q.jobs.Create(t.Context(), b, newer); err != nil {
+		if _, err := q.storage.jobs.Create(t.Context(), b, newer); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.js.Publish(t.Context(), subject, []byte(b)); err != nil {
+		if _, err := q.storage.js.Publish(t.Context(), subject, []byte(b)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -186,7 +186,7 @@ func TestNewer_Format(t *testing.T) {
 	if x, ok := errors.AsType[*NewerError](err); !ok || x.Values != 2 || x.Format != 2 || len(all) != 1 {
 		t.Errorf("%d records, %v", len(all), err)
 	}
-	if b, err := q.Board(t.Context()); !is(err) || b.Status(nil, q.now()).Jobs[fleet.Newer] != 2 {
+	if b, err := q.Board(t.Context()); !is(err) || b.Status(nil, q.clock.now()).Jobs[fleet.Newer] != 2 {
 		t.Errorf("how the queue stands: %v", err)
 	}
 	for end := time.Now().Add(10 * time.Second); log.count("a newer braid") == 0 && time.Now().Before(end); {
@@ -198,7 +198,7 @@ func TestNewer_Format(t *testing.T) {
 	if n := log.count("cannot be read"); n > 0 {
 		t.Errorf("it is called unreadable:\n%s", &log.text)
 	}
-	if e, err := q.jobs.Get(t.Context(), key); err != nil || !bytes.Equal(e.Value(), newer) {
+	if e, err := q.storage.jobs.Get(t.Context(), key); err != nil || !bytes.Equal(e.Value(), newer) {
 		t.Errorf("it is %s, %v", e.Value(), err)
 	}
 	if n := left(t, q); n != 3 {
@@ -209,7 +209,7 @@ func TestNewer_Format(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.feeds.Put(t.Context(), l.group+"."+key, newer); err != nil {
+	if _, err := q.storage.feeds.Put(t.Context(), l.group+"."+key, newer); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Kept(t.Context(), func(string, string, []byte) {}); !is(err) {

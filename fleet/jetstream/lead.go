@@ -60,12 +60,12 @@ func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found
 	}
 	defer end()
 	for told := uint64(0); ; {
-		leader, err := change(ctx, q.leases, l.key, func(n *Leader) error {
-			if n.Until.IsZero() && q.sinceYield(l.group) < yieldTime {
+		leader, err := change(ctx, q.storage.leases, l.key, func(n *Leader) error {
+			if n.Until.IsZero() && q.yields.since(l.group, q.clock.local()) < yieldTime {
 				return errYielded
 			}
 			whole := n.Whole && n.Until.IsZero()
-			if err := n.Take(q.name, q.now(), q.lease); err != nil {
+			if err := n.Take(q.name, q.clock.now(), q.lease); err != nil {
 				return err
 			}
 			l.Whole, n.Whole, n.Print = whole, false, fingerprint
@@ -98,11 +98,11 @@ func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found
 func (q *Queue) awaitKey(ctx context.Context, key string, held *fleet.HeldError) error {
 	wait, options := time.Second, []jetstream.WatchOpt{jetstream.UpdatesOnly()}
 	if held != nil {
-		wait, options = min(max(held.Lease.Until.Sub(q.now()), 10*time.Millisecond), q.lease), nil
+		wait, options = min(max(held.Lease.Until.Sub(q.clock.now()), 10*time.Millisecond), q.lease), nil
 	}
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
-	w, err := q.leases.Watch(ctx, key, options...)
+	w, err := q.storage.leases.Watch(ctx, key, options...)
 	if err != nil {
 		return outer(rest(ctx, wait))
 	}
@@ -144,8 +144,8 @@ func (l *Lead) begin(ctx context.Context, leader Leader) {
 // beat renews the lease. It cancels Context when another process may lead, and finally gives the lease back.
 func (l *Lead) beat(until time.Time) {
 	if err := l.q.keepLease(l.held, until, func(ctx context.Context) (time.Time, error) {
-		leader, err := change(ctx, l.q.leases, l.key,
-			func(n *Leader) error { return n.Prolong(l.q.name, l.fence, l.q.now(), l.q.lease) })
+		leader, err := change(ctx, l.q.storage.leases, l.key,
+			func(n *Leader) error { return n.Prolong(l.q.name, l.fence, l.q.clock.now(), l.q.lease) })
 		return leader.Until, err
 	}); err != nil {
 		l.cancel(fmt.Errorf("another process may lead now: %w", err))
@@ -171,7 +171,7 @@ func (q *Queue) keepLease(ctx context.Context, until time.Time, prolong func(con
 		switch {
 		case err == nil:
 			until = longer
-		case lost || !q.now().Before(until):
+		case lost || !q.clock.now().Before(until):
 			return err
 		}
 	}
@@ -183,7 +183,7 @@ func (l *Lead) giveBack() {
 	l.mu.Lock()
 	whole := !l.partial && len(l.pending) == 0
 	l.mu.Unlock()
-	change(ctx, l.q.leases, l.key, func(n *Leader) error {
+	change(ctx, l.q.storage.leases, l.key, func(n *Leader) error {
 		n.Whole = whole
 		return n.Release(l.q.name, l.fence)
 	})
@@ -264,11 +264,11 @@ func (l *Lead) inOrder(values map[string]kept) []string {
 // store stores a value. A value that exceeds the server's limit is not stored, and its previous version stays.
 func (l *Lead) store(ctx context.Context, name string, k kept) error {
 	if len(k.Value) == 0 {
-		return l.q.feeds.Delete(ctx, name)
+		return l.q.storage.feeds.Delete(ctx, name)
 	}
 	data, err := encode(k)
 	if err == nil {
-		_, err = l.q.feeds.Put(ctx, name, data)
+		_, err = l.q.storage.feeds.Put(ctx, name, data)
 	}
 	if errors.Is(err, nats.ErrMaxPayload) {
 		l.q.log.Warn("queue", "not kept", err, "bytes", len(data), "key", k.Key)
@@ -283,7 +283,7 @@ func (l *Lead) store(ctx context.Context, name string, k kept) error {
 // Kept calls f with each value that leaders of the group have stored. The error is a *NewerError if a newer braid has
 // stored some, as this braid then does not know the whole state of the feeds.
 func (l *Lead) Kept(ctx context.Context, f func(bucket, key string, value []byte)) error {
-	return each(ctx, l.q.feeds, l.group+".>", func(k kept) { f(k.Bucket, k.Key, k.Value) })
+	return each(ctx, l.q.storage.feeds, l.group+".>", func(k kept) { f(k.Bucket, k.Key, k.Value) })
 }
 
 const (
@@ -299,8 +299,8 @@ var errYielded = errors.New("another process is to lead")
 
 // standsBy answers, until end is called, that this process would lead the group.
 func (q *Queue) standsBy(group string) (end func(), err error) {
-	s, err := q.conn.Subscribe(subjectStandby+group, func(msg *nats.Msg) {
-		if q.sinceYield(group) > yieldAgain {
+	s, err := q.storage.conn.Subscribe(subjectStandby+group, func(msg *nats.Msg) {
+		if q.yields.since(group, q.clock.local()) > yieldAgain {
 			msg.Respond([]byte(q.name))
 		}
 	})
@@ -310,12 +310,25 @@ func (q *Queue) standsBy(group string) (end func(), err error) {
 	return func() { s.Unsubscribe() }, nil
 }
 
-// sinceYield returns the time since this process yielded the lead of a group.
-func (q *Queue) sinceYield(group string) time.Duration {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if at, ok := q.yielded[group]; ok {
-		return q.clock().Sub(at)
+// yields are when this process yielded the lead of each group.
+type yields struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+// yield records that this process yields the lead of a group now.
+func (y *yields) yield(group string, now time.Time) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.at[group] = now
+}
+
+// since returns the time since this process yielded the lead of a group.
+func (y *yields) since(group string, now time.Time) time.Duration {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if at, ok := y.at[group]; ok {
+		return now.Sub(at)
 	}
 	return 1 << 62
 }
@@ -324,12 +337,10 @@ func (q *Queue) sinceYield(group string) time.Duration {
 func (l *Lead) Yield(ctx context.Context) bool {
 	ctx, stop := context.WithTimeout(ctx, answerTime)
 	defer stop()
-	if _, err := l.q.conn.RequestWithContext(ctx, subjectStandby+l.group, nil); err != nil {
+	if _, err := l.q.storage.conn.RequestWithContext(ctx, subjectStandby+l.group, nil); err != nil {
 		return false
 	}
-	l.q.mu.Lock()
-	l.q.yielded[l.group] = l.q.clock()
-	l.q.mu.Unlock()
+	l.q.yields.yield(l.group, l.q.clock.local())
 	l.end(errYielded)
 	return true
 }

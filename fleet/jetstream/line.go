@@ -3,10 +3,8 @@ package jetstream
 import (
 	"context"
 	"errors"
-	"maps"
 	"math"
 	"net/url"
-	"slices"
 	"time"
 
 	"braid/address"
@@ -19,7 +17,7 @@ const oneLook = 2 * time.Second
 // admit decides whether a job may be taken. If none of its hosts has room, the job keeps its place in the line of one
 // host and is given back for a time, so that it waits in the queue and not in a worker.
 func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place fleet.Place, wait time.Duration) {
-	if place = r.Place; p == nil || !r.Due(p.q.now()) {
+	if place = r.Place; p == nil || !r.Due(p.q.clock.now()) {
 		return "", place, 0
 	}
 	host, l, wait := p.nearest(r)
@@ -51,10 +49,8 @@ func (p *Pacer) pass(host, key string) time.Duration {
 
 // jobsAt returns the number of jobs of a host in this process.
 func (p *Pacer) jobsAt(host string) (n int) {
-	p.q.mu.Lock()
-	defer p.q.mu.Unlock()
-	for _, c := range p.q.mine {
-		if c != nil && c.host == host {
+	for _, c := range p.q.mine.all() {
+		if c.host == host {
 			n++
 		}
 	}
@@ -74,7 +70,7 @@ func (p *Pacer) nearest(r *fleet.Record) (host string, l fleet.Limit, wait time.
 		if r.Place.Host == name {
 			number = r.Place.Number
 		}
-		w := pace.Wait(number, p.q.now())
+		w := pace.Wait(number, p.q.clock.now())
 		if limit == (fleet.Limit{}) {
 			w, _ = p.Held(name, time.Now())
 		}
@@ -93,7 +89,7 @@ func (p *Pacer) enter(ctx context.Context, host string, l fleet.Limit) (number u
 	ctx, stop := context.WithTimeout(ctx, oneTurn)
 	defer stop()
 	err = p.change(ctx, host, func(f *fleet.Pace) error {
-		at := p.q.now()
+		at := p.q.clock.now()
 		number = f.Enter(l, at)
 		wait = f.Wait(number, at)
 		return nil
@@ -103,7 +99,7 @@ func (p *Pacer) enter(ctx context.Context, host string, l fleet.Limit) (number u
 
 // crowded reports whether this process has its maximum of jobs of a host for which others wait.
 func (p *Pacer) crowded(host string) bool {
-	if pace := p.of(host); pace.Wait(math.MaxUint64, p.q.now()) <= fleet.Soon {
+	if pace := p.of(host); pace.Wait(math.MaxUint64, p.q.clock.now()) <= fleet.Soon {
 		return false
 	}
 	return p.jobsAt(host) >= p.most
@@ -166,11 +162,8 @@ func (c *Claim) HostsHeld() bool {
 // others.
 func (p *Pacer) yield() {
 	for rest(p.q.open, fleet.Soon) == nil {
-		p.q.mu.Lock()
-		claims := slices.Collect(maps.Values(p.q.mine))
-		p.q.mu.Unlock()
-		for _, c := range claims {
-			if c != nil && c.idle() && c.HostsHeld() {
+		for _, c := range p.q.mine.all() {
+			if c.idle() && c.HostsHeld() {
 				c.cancel(errHeld)
 			}
 		}

@@ -30,14 +30,7 @@ func Missing(err error) bool { return errors.Is(err, errMissing) }
 
 // keepQueue checks on each new connection whether the queue still exists. Back is closed on the first new connection.
 func keepQueue(ctx context.Context, q *Queue, back <-chan struct{}) {
-	onEach(ctx, back, func() <-chan struct{} { return another(q) }, func() error { return look(ctx, q) })
-}
-
-// another returns a channel that is closed on a new connection.
-func another(q *Queue) <-chan struct{} {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.back
+	onEach(ctx, back, q.life.another, func() error { return look(ctx, q) })
 }
 
 // onEach calls do when back is closed, and again when the next channel of another is closed. It calls another before
@@ -59,16 +52,12 @@ func onEach(ctx context.Context, back <-chan struct{}, another func() <-chan str
 func look(ctx context.Context, q *Queue) error {
 	ctx, stop := context.WithTimeout(ctx, openTime)
 	defer stop()
-	made, err := madeAt(ctx, q)
+	made, err := q.storage.madeAt(ctx)
 	missing := errors.Is(err, jetstream.ErrStreamNotFound)
 	if err != nil && !missing {
 		return err
 	}
-	q.mu.Lock()
-	same := err == nil && made.Equal(q.made)
-	told := q.toldLost
-	q.toldLost = !same
-	q.mu.Unlock()
+	same, told := q.life.same(made)
 	if same {
 		return nil
 	}
@@ -79,14 +68,14 @@ func look(ctx context.Context, q *Queue) error {
 				"braid watch forget NAME CONFIG, braid get --queue")
 	}
 	if missing {
-		if err = q.prepare(ctx); err == nil {
-			made, err = madeAt(ctx, q)
+		if err = q.storage.prepare(ctx, &q.clock); err == nil {
+			made, err = q.storage.madeAt(ctx)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := change(ctx, q.leases, keyLost, func(l *Loss) error {
+	if _, err := change(ctx, q.storage.leases, keyLost, func(l *Loss) error {
 		if l.At.After(made.Add(-time.Second)) {
 			return errSame
 		}
@@ -95,20 +84,6 @@ func look(ctx context.Context, q *Queue) error {
 	}); err != nil && err != errSame {
 		return err
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.made, q.toldLost = made, false
-	q.lives++
-	close(q.back) // watchers of values restart
-	q.back = make(chan struct{})
+	q.life.again(made)
 	return nil
-}
-
-// madeAt returns when the bucket of records was created.
-func madeAt(ctx context.Context, q *Queue) (time.Time, error) {
-	s, err := q.js.Stream(ctx, "KV_braid_jobs")
-	if err != nil {
-		return time.Time{}, err
-	}
-	return s.CachedInfo().Created, nil
 }

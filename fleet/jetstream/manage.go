@@ -15,7 +15,7 @@ import (
 
 // All returns all records. The error is a *NewerError if some are of a newer braid; the others are returned with it.
 func (q *Queue) All(ctx context.Context) (all []fleet.Record, err error) {
-	err = each(ctx, q.jobs, jetstream.AllKeys, func(r fleet.Record) { all = append(all, r) })
+	err = each(ctx, q.storage.jobs, jetstream.AllKeys, func(r fleet.Record) { all = append(all, r) })
 	return all, err
 }
 
@@ -35,7 +35,7 @@ func (q *Queue) Board(ctx context.Context) (*fleet.Board, error) {
 		r, full := b.full[key]
 		if x.State == fleet.Running && !full {
 			var there uint64
-			if r, there, err = read[fleet.Record](ctx, q.jobs, key); err != nil {
+			if r, there, err = read[fleet.Record](ctx, q.storage.jobs, key); err != nil {
 				return nil, err
 			}
 			if there == 0 || r.State == fleet.Done { // finished since the board was read
@@ -69,7 +69,7 @@ func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record,
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
 	for _, key := range keys {
-		r, revision, err := read[fleet.Record](ctx, q.jobs, key)
+		r, revision, err := read[fleet.Record](ctx, q.storage.jobs, key)
 		if err != nil {
 			return all, err
 		}
@@ -95,7 +95,7 @@ func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 		clear(known)
 	}
 	q.running.Go(func() {
-		q.watchingAll(q.jobs, jetstream.AllKeys, lost, func(e jetstream.KeyValueEntry) {
+		q.life.watchingAll(q.storage.jobs, jetstream.AllKeys, lost, func(e jetstream.KeyValueEntry) {
 			switch {
 			case e == nil:
 				f("", nil)
@@ -122,13 +122,13 @@ const (
 
 // Workers asks all workers for their state. Workers that do not answer in time are left out.
 func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
-	inbox := q.conn.NewInbox()
-	answers, err := q.conn.SubscribeSync(inbox)
+	inbox := q.storage.conn.NewInbox()
+	answers, err := q.storage.conn.SubscribeSync(inbox)
 	if err != nil {
 		return nil, err
 	}
 	defer answers.Unsubscribe()
-	if err := q.conn.PublishRequest(subjectAsk, inbox, nil); err != nil {
+	if err := q.storage.conn.PublishRequest(subjectAsk, inbox, nil); err != nil {
 		return nil, err
 	}
 	began := time.Now()
@@ -148,13 +148,9 @@ func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
 // answer answers with the state of this worker.
 func (q *Queue) answer(msg *nats.Msg) {
 	w := fleet.Worker{Name: q.name}
-	q.mu.Lock()
-	for key, c := range q.mine {
-		if c != nil {
-			w.Doing = append(w.Doing, fleet.Doing{Key: key, Fence: c.Fence(), Progress: c.progressNow()})
-		}
+	for _, c := range q.mine.all() {
+		w.Doing = append(w.Doing, fleet.Doing{Key: c.Record.Job.Key(), Fence: c.Fence(), Progress: c.progressNow()})
 	}
-	q.mu.Unlock()
 	if data, err := json.Marshal(w); err == nil {
 		msg.Respond(data)
 	}
@@ -164,7 +160,7 @@ func (q *Queue) answer(msg *nats.Msg) {
 func (q *Queue) Unfinished(ctx context.Context) (uint64, error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
-	s, err := q.js.Stream(ctx, streamName)
+	s, err := q.storage.js.Stream(ctx, streamName)
 	if err != nil {
 		return 0, err
 	}
@@ -174,8 +170,8 @@ func (q *Queue) Unfinished(ctx context.Context) (uint64, error) {
 // Retry queues a dead or waiting job again, and reports whether it did. The message of a queued job may be missing, so
 // it is sent again.
 func (q *Queue) Retry(ctx context.Context, key string) (bool, error) {
-	r, err := change(ctx, q.jobs, key, func(r *fleet.Record) error {
-		if !r.Retry(q.now()) {
+	r, err := change(ctx, q.storage.jobs, key, func(r *fleet.Record) error {
+		if !r.Retry(q.clock.now()) {
 			return errSame
 		}
 		return nil
@@ -212,11 +208,11 @@ func (q *Queue) Withdraw(ctx context.Context, key, watch string) error {
 // remove removes a record if may allows it, and reports whether it did.
 func (q *Queue) remove(ctx context.Context, key string, may func(*fleet.Record) bool) (bool, error) {
 	for {
-		r, revision, err := read[fleet.Record](ctx, q.jobs, key)
+		r, revision, err := read[fleet.Record](ctx, q.storage.jobs, key)
 		if err != nil || revision == 0 || !may(&r) {
 			return false, err
 		}
-		err = q.jobs.Delete(ctx, key, jetstream.LastRevision(revision))
+		err = q.storage.jobs.Delete(ctx, key, jetstream.LastRevision(revision))
 		if !errors.Is(err, jetstream.ErrKeyExists) {
 			return err == nil, err
 		}
@@ -227,8 +223,8 @@ func (q *Queue) remove(ctx context.Context, key string, may func(*fleet.Record) 
 func (q *Queue) Lost(ctx context.Context) (time.Time, error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
-	l, _, err := read[Loss](ctx, q.leases, keyLost)
-	if q.now().Sub(l.At) > lossTold {
+	l, _, err := read[Loss](ctx, q.storage.leases, keyLost)
+	if q.clock.now().Sub(l.At) > lossTold {
 		l.At = time.Time{}
 	}
 	return l.At, err
@@ -237,15 +233,15 @@ func (q *Queue) Lost(ctx context.Context) (time.Time, error) {
 // Pause makes workers take no more jobs, or take jobs again.
 func (q *Queue) Pause(ctx context.Context, paused bool) error {
 	if !paused {
-		return q.leases.Delete(ctx, keyPaused)
+		return q.storage.leases.Delete(ctx, keyPaused)
 	}
-	_, err := q.leases.Put(ctx, keyPaused, []byte(q.name))
+	_, err := q.storage.leases.Put(ctx, keyPaused, []byte(q.name))
 	return err
 }
 
 // readPaused reads whether the queue is paused, before this process takes a job.
 func (q *Queue) readPaused(ctx context.Context) error {
-	_, err := q.leases.Get(ctx, keyPaused)
+	_, err := q.storage.leases.Get(ctx, keyPaused)
 	q.paused.Store(err == nil)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		err = nil
@@ -255,7 +251,7 @@ func (q *Queue) readPaused(ctx context.Context) error {
 
 // keepPaused follows whether the queue is paused. A queue that was created again is not.
 func keepPaused(q *Queue) {
-	q.watchingAll(q.leases, keyPaused, func() { q.paused.Store(false) }, func(e jetstream.KeyValueEntry) {
+	q.life.watchingAll(q.storage.leases, keyPaused, func() { q.paused.Store(false) }, func(e jetstream.KeyValueEntry) {
 		if e != nil {
 			q.paused.Store(e.Operation() == jetstream.KeyValuePut)
 		}
@@ -265,59 +261,5 @@ func keepPaused(q *Queue) {
 // Paused reports whether the queue is paused.
 func (q *Queue) Paused() bool { return q.paused.Load() }
 
-// watching calls f for each value of keys, now and on each change, until the queue is closed.
-func (q *Queue) watching(bucket jetstream.KeyValue, keys string, f func(jetstream.KeyValueEntry)) {
-	q.watchingAll(bucket, keys, func() {}, func(e jetstream.KeyValueEntry) {
-		if e != nil {
-			f(e)
-		}
-	})
-}
-
-// watchingAll is like watching, and calls f with nil after all existing values. On a new connection it resumes, because
-// the library notices another server only after ten seconds or more. When the values were lost it calls lost and starts
-// over.
-func (q *Queue) watchingAll(bucket jetstream.KeyValue, keys string, lost func(), f func(jetstream.KeyValueEntry)) {
-	last, life := uint64(0), 0
-	for q.open.Err() == nil {
-		q.mu.Lock()
-		back, lives := q.back, q.lives
-		q.mu.Unlock()
-		if lives != life {
-			lost()
-			last, life = 0, lives
-		}
-		var options []jetstream.WatchOpt
-		if last > 0 {
-			options = append(options, jetstream.ResumeFromRevision(last+1))
-		}
-		if w, err := bucket.Watch(q.open, keys, options...); err != nil || !q.watchingBy(w, back, &last, f) {
-			rest(q.open, time.Second)
-		}
-	}
-}
-
-// watchingBy calls f with the updates of w and records the last revision. It reports whether it ended because of a new
-// connection.
-func (q *Queue) watchingBy(w jetstream.KeyWatcher, back <-chan struct{}, last *uint64, f func(jetstream.KeyValueEntry)) bool {
-	defer w.Stop()
-	for {
-		select {
-		case <-q.open.Done(): // the updates do not always end then
-			return false
-		case <-back:
-			return true
-		case e, more := <-w.Updates():
-			if !more {
-				return false
-			}
-			if e != nil {
-				*last = e.Revision()
-			}
-			f(e)
-		}
-	}
-}
-
 // Offset returns the difference between the clock of the queue and that of this machine.
-func (q *Queue) Offset() time.Duration { return time.Duration(q.offset.Load()) }
+func (q *Queue) Offset() time.Duration { return q.clock.ahead() }

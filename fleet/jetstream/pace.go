@@ -67,7 +67,7 @@ func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 		known: map[string]fleet.Pace{}, begun: map[string]int{}, sharing: map[string]*sharer{}, taken: map[string]turns{},
 	}
 	q.pacer = p
-	q.running.Go(func() { q.watching(q.pace, jetstream.AllKeys, p.learn) })
+	q.running.Go(func() { q.life.watching(q.storage.pace, jetstream.AllKeys, p.learn) })
 	q.running.Go(p.yield)
 	return p
 }
@@ -90,7 +90,7 @@ func (p *Pacer) learn(e jetstream.KeyValueEntry) {
 // Held returns how long a host is not to be asked, and the HTTP status that asked for the pause.
 func (p *Pacer) Held(host string, now time.Time) (time.Duration, int) {
 	pace := p.of(host)
-	return pace.Held(p.q.at(now))
+	return pace.Held(p.q.clock.at(now))
 }
 
 // of returns the known pace of a host.
@@ -104,7 +104,7 @@ func (p *Pacer) of(host string) fleet.Pace {
 func (p *Pacer) Hold(host string, status int, wait time.Duration, now time.Time) {
 	p.mu.Lock()
 	pace := p.known[host]
-	longer := pace.Hold(status, wait, p.q.at(now))
+	longer := pace.Hold(status, wait, p.q.clock.at(now))
 	p.known[host] = pace
 	p.mu.Unlock()
 	if !longer {
@@ -114,7 +114,7 @@ func (p *Pacer) Hold(host string, status int, wait time.Duration, now time.Time)
 		ctx, stop := context.WithTimeout(p.q.open, oneCall)
 		defer stop()
 		err := p.change(ctx, host, func(f *fleet.Pace) error {
-			if !f.Hold(status, wait, p.q.at(now)) {
+			if !f.Hold(status, wait, p.q.clock.at(now)) {
 				return errSame
 			}
 			return nil
@@ -127,7 +127,7 @@ func (p *Pacer) Hold(host string, status int, wait time.Duration, now time.Time)
 
 // change changes the pace of a host in the queue.
 func (p *Pacer) change(ctx context.Context, host string, f func(*fleet.Pace) error) error {
-	_, err := change(ctx, p.q.pace, hex.EncodeToString([]byte(host)), f)
+	_, err := change(ctx, p.q.storage.pace, hex.EncodeToString([]byte(host)), f)
 	return err
 }
 
@@ -136,7 +136,7 @@ func (p *Pacer) change(ctx context.Context, host string, f func(*fleet.Pace) err
 func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now time.Time) time.Duration {
 	p.taking.Lock()
 	defer p.taking.Unlock()
-	at := p.q.at(now)
+	at := p.q.clock.at(now)
 	t := p.taken[host]
 	if t.left == 0 || t.next.Before(at.Add(-t.gap)) { // past turns are lost; otherwise they would all be used at once
 		t = p.take(ctx, host, t.following(perSecond, at), perSecond, at)

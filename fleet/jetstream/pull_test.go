@@ -86,10 +86,10 @@ func TestOldQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(q.Close)
-	if err := q.js.DeleteStream(t.Context(), streamName); err != nil {
+	if err := q.storage.js.DeleteStream(t.Context(), streamName); err != nil {
 		t.Fatal(err)
 	}
-	s, err := q.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: streamName, Subjects: []string{subject}, Retention: jetstream.WorkQueuePolicy})
+	s, err := q.storage.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: streamName, Subjects: []string{subject}, Retention: jetstream.WorkQueuePolicy})
 	if err == nil {
 		_, err = s.CreateOrUpdateConsumer(t.Context(), jetstream.ConsumerConfig{Durable: consumerName, AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: -1, MaxAckPending: -1})
 	}

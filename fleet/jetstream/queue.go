@@ -61,40 +61,24 @@ type Options struct {
 
 // A Queue is a connection to a queue. It is safe for concurrent use.
 type Queue struct {
-	name   string
-	clock  func() time.Time
-	lease  time.Duration
-	works  bool
-	there  bool // the queue must exist
-	here   bool // the server is on this machine and has its clock
-	log    *slog.Logger
-	conn   *nats.Conn
-	js     jetstream.JetStream
-	jobs   jetstream.KeyValue
-	leases jetstream.KeyValue
-	pace   jetstream.KeyValue
-	feeds  jetstream.KeyValue
-	pulls  *pulls       // nil if it takes no jobs
-	offset atomic.Int64 // server's clock minus this machine's
-	paused atomic.Bool
+	name    string
+	lease   time.Duration
+	log     *slog.Logger
+	storage storage
+	clock   clock
+	life    life
+	mine    mine
+	yields  yields
+	paused  atomic.Bool
 	// toldNewer means that the log has a warning about values of a newer braid.
 	toldNewer atomic.Bool
-	looked    uint64          // revision of the last board; used by the goroutine of keepDelivered
 	pacer     *Pacer          // nil if it takes no jobs
 	open      context.Context // ends with Close
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 
-	mu   sync.Mutex
-	mine map[string]*Claim // by key; nil for a job about to be taken
-	back chan struct{}     // closed on a new connection or a new queue
-	// made is when the queue was created, lives how often it was created again since Open, and toldLost whether that
-	// was logged.
-	made     time.Time
-	lives    int
-	toldLost bool
-	// yielded is when this process yielded the lead of each group.
-	yielded map[string]time.Time
+	mu    sync.Mutex
+	pulls *pulls // nil if it takes no jobs
 }
 
 const (
@@ -144,15 +128,14 @@ func isLoopback(host string) bool {
 // open until Close, also after ctx ends.
 func Open(ctx context.Context, o Options) (*Queue, error) {
 	q := &Queue{
-		name: o.Name, lease: o.Lease, works: o.Works, there: o.There, here: o.Host != nil && o.clock == nil, log: o.Log,
-		mine: map[string]*Claim{}, back: make(chan struct{}), yielded: map[string]time.Time{},
+		name: o.Name, lease: cmp.Or(o.Lease, fleet.UsualLease), log: o.Log,
+		mine: mine{claims: map[string]*Claim{}}, life: life{back: make(chan struct{})},
+		yields: yields{at: map[string]time.Time{}},
 	}
-	if q.clock = o.clock; q.clock == nil {
-		q.clock = time.Now
+	if q.clock.local = o.clock; q.clock.local == nil {
+		q.clock.local = time.Now
 	}
-	if q.lease == 0 {
-		q.lease = fleet.UsualLease
-	}
+	q.storage = storage{works: o.Works, lease: q.lease, there: o.There, here: o.Host != nil && o.clock == nil}
 	if q.log == nil {
 		q.log = slog.New(slog.DiscardHandler)
 	}
@@ -160,34 +143,36 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 		return nil, err
 	}
 	q.open, q.stop = context.WithCancel(context.WithoutCancel(ctx))
-	back := another(q)
+	q.life.open = q.open
+	back := q.life.another()
 	first, end := context.WithTimeout(ctx, openTime)
 	defer end()
-	err := q.prepare(first)
-	q.there = false // if lost from now on, it is created again
+	err := q.storage.prepare(first, &q.clock)
+	q.storage.there = false // if lost from now on, it is created again
 	if err == nil {
-		q.made, err = madeAt(first, q)
+		q.life.made, err = q.storage.madeAt(first)
 	}
 	if err == nil {
 		err = q.readPaused(first)
 	}
-	if err == nil && q.works {
+	if err == nil && q.storage.works {
 		q.mu.Lock()
-		q.pulls, err = newPulls(q.conn, q.clustered())
+		q.pulls, err = newPulls(q.storage.conn, q.storage.clustered())
 		q.mu.Unlock()
 	}
 	if err != nil {
 		q.Close()
 		return nil, cmp.Or(ctx.Err(), err)
 	}
-	if q.works {
-		if _, err := q.conn.Subscribe(subjectAsk, q.answer); err != nil {
+	if q.storage.works {
+		if _, err := q.storage.conn.Subscribe(subjectAsk, q.answer); err != nil {
 			q.Close()
 			return nil, err
 		}
-		q.running.Go(func() { q.keepDelivered(q.open) })
+		k := &keeper{q: q, seen: map[fleet.Priority]int{}}
+		q.running.Go(func() { k.run(q.open) })
 	}
-	if !q.here {
+	if !q.storage.here {
 		q.running.Go(func() { q.keepClock(q.open) })
 	}
 	q.running.Go(func() { keepQueue(q.open, q, back) })
@@ -208,10 +193,9 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) {
 			q.log.Info("queue", "state", "back")
+			q.life.renew()
 			q.mu.Lock()
 			defer q.mu.Unlock()
-			close(q.back)
-			q.back = make(chan struct{})
 			if q.pulls != nil {
 				q.pulls.renew()
 			}
@@ -223,29 +207,13 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 			q.log.Debug("queue", "error", err)
 		}),
 	}
-	at := o.URL
-	if o.Host != nil {
-		if err := o.Host.ready(ctx); err != nil {
-			return err
-		}
-		at = nats.DefaultURL // not dialed
-		options = append(options, nats.SetCustomDialer(o.Host), nats.IgnoreDiscoveredServers())
-	} else {
-		if err := CheckURL(o.URL); err != nil {
-			return err
-		}
-		if strings.Contains(o.URL, "nats://") {
-			options = append(options, nats.IgnoreDiscoveredServers()) // they may be on other machines
-		}
-		if o.Credentials != "" {
-			options = append(options, nats.UserCredentials(o.Credentials))
-		}
-		if o.TLS != nil {
-			options = append(options, nats.Secure(o.TLS))
-		}
+	at, dialing, err := o.dialing(ctx)
+	if err != nil {
+		return err
 	}
+	options = append(options, dialing...)
 	for late := time.Now().Add(openTime); ; {
-		if q.conn, err = nats.Connect(at, options...); err == nil {
+		if q.storage.conn, err = nats.Connect(at, options...); err == nil {
 			break
 		}
 		// The process that runs the server may have just ended; another one then starts it.
@@ -253,100 +221,26 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 			return fmt.Errorf("no connection: %w", err)
 		}
 	}
-	q.js, err = jetstream.New(q.conn, jetstream.WithDefaultTimeout(oneCall))
+	q.storage.js, err = jetstream.New(q.storage.conn, jetstream.WithDefaultTimeout(oneCall))
 	return err
 }
 
-// prepare creates missing streams and buckets. A cluster that has just started, or lost a server, needs a moment.
-func (q *Queue) prepare(ctx context.Context) (err error) {
-	replicas := 1
-	if q.clustered() {
-		replicas = 3
+// dialing returns the URL of the server, and how it is reached.
+func (o *Options) dialing(ctx context.Context) (at string, options []nats.Option, err error) {
+	if o.Host != nil { // its URL is not dialed
+		options = append(options, nats.SetCustomDialer(o.Host), nats.IgnoreDiscoveredServers())
+		return nats.DefaultURL, options, o.Host.ready(ctx)
 	}
-	for {
-		once, stop := context.WithTimeout(ctx, 2*oneCall)
-		if err = q.make(once, replicas); err == nil && !q.here {
-			err = q.setClock(once)
-		}
-		stop()
-		if errors.Is(err, nats.ErrNoResponders) && !q.here && !q.clustered() { // a single server is ready when it listens
-			err = jetstream.ErrJetStreamNotEnabled
-		}
-		if err == nil || Refused(err) || Lacking(err) || Missing(err) || rest(ctx, 500*time.Millisecond) != nil {
-			return err
-		}
+	if strings.Contains(o.URL, "nats://") {
+		options = append(options, nats.IgnoreDiscoveredServers()) // they may be on other machines
 	}
-}
-
-// clustered reports whether the server is part of a cluster.
-func (q *Queue) clustered() bool { return q.conn.ConnectedClusterName() != "" }
-
-func (q *Queue) make(ctx context.Context, replicas int) error {
-	err := q.makeStream(ctx, replicas)
-	if err == nil && q.works {
-		err = q.makeConsumers(ctx)
+	if o.Credentials != "" {
+		options = append(options, nats.UserCredentials(o.Credentials))
 	}
-	if err != nil {
-		return err
+	if o.TLS != nil {
+		options = append(options, nats.Secure(o.TLS))
 	}
-	for name, bucket := range map[string]*jetstream.KeyValue{"jobs": &q.jobs, "leases": &q.leases, "pace": &q.pace,
-		"feeds": &q.feeds} {
-		if *bucket, err = q.bucket(ctx, "braid_"+name, replicas); err != nil {
-			return err
-		}
-	}
-	if replicas > 1 {
-		q.jobs, err = newSure(ctx, q.js, q.jobs)
-	}
-	return err
-}
-
-// makeStream creates the stream. It adds the subjects of priorities to a stream from before them.
-func (q *Queue) makeStream(ctx context.Context, replicas int) error {
-	var subjects []string
-	for _, p := range fleet.Priorities {
-		subjects = append(subjects, nameFor(subject, ".", p))
-	}
-	stream, err := q.js.Stream(ctx, streamName)
-	if errors.Is(err, jetstream.ErrStreamNotFound) && q.there {
-		err = errMissing
-	} else if errors.Is(err, jetstream.ErrStreamNotFound) {
-		_, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
-			Name: streamName, Subjects: subjects, Retention: jetstream.WorkQueuePolicy, Duplicates: duplicates,
-			Replicas: replicas,
-		})
-	} else if err == nil && len(stream.CachedInfo().Config.Subjects) < len(subjects) {
-		c := stream.CachedInfo().Config
-		c.Subjects = subjects
-		_, err = q.js.UpdateStream(ctx, c)
-	}
-	return err
-}
-
-// makeConsumers creates the consumer of each priority.
-func (q *Queue) makeConsumers(ctx context.Context) error {
-	for _, p := range []fleet.Priority{fleet.Normal, fleet.High, fleet.Low} { // Normal's consumer had all messages before
-		if _, err := q.js.CreateOrUpdateConsumer(ctx, streamName, jetstream.ConsumerConfig{
-			Durable: nameFor(consumerName, "-", p), FilterSubject: nameFor(subject, ".", p),
-			AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
-			MaxDeliver: -1, MaxAckPending: -1,
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (q *Queue) bucket(ctx context.Context, name string, replicas int) (jetstream.KeyValue, error) {
-	b, err := q.js.KeyValue(ctx, name)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		c := jetstream.KeyValueConfig{Bucket: name, Replicas: replicas}
-		if name == "braid_pace" {
-			c.TTL = paceTime
-		}
-		b, err = q.js.CreateKeyValue(ctx, c)
-	}
-	return b, err
+	return o.URL, options, CheckURL(o.URL)
 }
 
 // Close ends the connection.
@@ -355,27 +249,7 @@ func (q *Queue) Close() {
 		q.stop()
 	}
 	q.running.Wait()
-	q.conn.Close()
-}
-
-// now returns the time by the clock of the queue.
-func (q *Queue) now() time.Time { return q.at(q.clock()) }
-
-// at converts a time of this machine to the clock of the queue.
-func (q *Queue) at(t time.Time) time.Time { return t.Add(time.Duration(q.offset.Load())) }
-
-// setClock measures the offset of the server's clock, which sets the time of a stored value.
-func (q *Queue) setClock(ctx context.Context) error {
-	began := q.clock()
-	if _, err := q.leases.Put(ctx, keyClock, nil); err != nil {
-		return err
-	}
-	middle := began.Add(q.clock().Sub(began) / 2)
-	e, err := q.leases.Get(ctx, keyClock)
-	if err == nil {
-		q.offset.Store(int64(e.Created().Sub(middle)))
-	}
-	return err
+	q.storage.conn.Close()
 }
 
 // keepClock checks the queue and measures the offset every minute, because one of several servers may be lost while the
@@ -390,7 +264,7 @@ func (q *Queue) keepClock(ctx context.Context) {
 		case <-ticker.C:
 			err := look(ctx, q)
 			if err == nil {
-				err = q.setClock(ctx)
+				err = q.clock.measure(ctx, q.storage.leases)
 			}
 			if err != nil && ctx.Err() == nil {
 				q.log.Debug("queue", "clock", "unknown", "error", err)

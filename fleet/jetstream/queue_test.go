@@ -59,7 +59,7 @@ func next(t *testing.T, q *Queue) *Claim {
 
 func record(t *testing.T, q *Queue, name string) fleet.Record {
 	t.Helper()
-	r, _, err := read[fleet.Record](t.Context(), q.jobs, fleet.KeyOf(name))
+	r, _, err := read[fleet.Record](t.Context(), q.storage.jobs, fleet.KeyOf(name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func record(t *testing.T, q *Queue, name string) fleet.Record {
 // left is how many messages are in the stream.
 func left(t *testing.T, q *Queue) uint64 {
 	t.Helper()
-	s, err := q.js.Stream(t.Context(), streamName)
+	s, err := q.storage.js.Stream(t.Context(), streamName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestLead(t *testing.T) {
 	if want := map[string]string{"feeds one": "\x02", "watches https://example.org/*": "two"}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("kept is %q, want %q", got, want)
 	}
-	b.conn.Close() // as of a process that was killed
+	b.storage.conn.Close() // as of a process that was killed
 	go follow(a)
 	if l := <-leads; l.fence != 3 {
 		t.Errorf("fence %d", l.fence)

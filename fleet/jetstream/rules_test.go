@@ -32,7 +32,7 @@ func TestClocks_Rule74(t *testing.T) {
 		}
 		r := record(t, has, "disk.iso")
 		var held *fleet.HeldError
-		if err := r.Take(takes.name, takes.now(), time.Second); !errors.As(err, &held) {
+		if err := r.Take(takes.name, takes.clock.now(), time.Second); !errors.As(err, &held) {
 			t.Errorf("%s takes what %s has: %v", takes.name, has.name, err)
 		}
 		began := time.Now()
@@ -62,14 +62,14 @@ func TestChanges_Rule74(t *testing.T) {
 		q := opened(t, h, name, 0)
 		all.Go(func() {
 			for range 10 {
-				if _, err := change(t.Context(), q.pace, "n", func(n *int) error { *n++; return nil }); err != nil {
+				if _, err := change(t.Context(), q.storage.pace, "n", func(n *int) error { *n++; return nil }); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	all.Wait()
-	if n, _, err := read[int](t.Context(), opened(t, h, "d", 0).pace, "n"); n != 30 || err != nil {
+	if n, _, err := read[int](t.Context(), opened(t, h, "d", 0).storage.pace, "n"); n != 30 || err != nil {
 		t.Errorf("%d of 30 changes are there, %v", n, err)
 	}
 }
@@ -79,7 +79,7 @@ func TestChanges_Rule74(t *testing.T) {
 func TestMessageLost_Rule76(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)
-	if _, err := change(t.Context(), q.jobs, fleet.KeyOf("disk.iso"), func(r *fleet.Record) error { _, err := r.Report(disk("1"), q.now()); return err }); err != nil {
+	if _, err := change(t.Context(), q.storage.jobs, fleet.KeyOf("disk.iso"), func(r *fleet.Record) error { _, err := r.Report(disk("1"), q.clock.now()); return err }); err != nil {
 		t.Fatal(err)
 	}
 	report(t, q, disk("1"), fleet.Again)
@@ -97,7 +97,9 @@ func TestEndWhileProlonged_Rule76(t *testing.T) {
 	report(t, q, disk("1"), fleet.Fresh)
 	c := next(t, q)
 	if _, err := c.end(t.Context(), func(*fleet.Record) error {
-		_, err := change(t.Context(), q.jobs, fleet.KeyOf("disk.iso"), func(r *fleet.Record) error { return r.Finish("a", c.Fence(), fleet.Ending{Kind: fleet.Right}, q.now()) })
+		_, err := change(t.Context(), q.storage.jobs, fleet.KeyOf("disk.iso"), func(r *fleet.Record) error {
+			return r.Finish("a", c.Fence(), fleet.Ending{Kind: fleet.Right}, q.clock.now())
+		})
 		if err = errors.Join(err, rest(t.Context(), 300*time.Millisecond)); err == nil { // the answer takes its time
 			err = errSame
 		}
@@ -116,13 +118,13 @@ func TestForgotten_Rule76(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", time.Second)
 	most := func(deliveries int) {
-		c, err := q.js.Consumer(t.Context(), streamName, consumerName)
+		c, err := q.storage.js.Consumer(t.Context(), streamName, consumerName)
 		if err != nil {
 			t.Fatal(err)
 		}
 		config := c.CachedInfo().Config
 		config.MaxDeliver = deliveries
-		if _, err := q.js.UpdateConsumer(t.Context(), streamName, config); err != nil {
+		if _, err := q.storage.js.UpdateConsumer(t.Context(), streamName, config); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +135,7 @@ func TestForgotten_Rule76(t *testing.T) {
 	c.Abandon()
 	for n := int64(0); n == 0; rest(t.Context(), 100*time.Millisecond) {
 		var err error
-		if n, err = q.forgotten(t.Context(), fleet.Normal); err != nil {
+		if n, err = (&keeper{q: q}).forgotten(t.Context(), fleet.Normal); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -79,7 +79,7 @@ func (p *Pacer) leave(host string) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(p.q.open), oneTurn)
 	defer stop()
 	p.change(ctx, host, func(f *fleet.Pace) error {
-		if !f.LeaveShare(p.q.name, p.q.now()) {
+		if !f.LeaveShare(p.q.name, p.q.clock.now()) {
 			return errSame
 		}
 		return nil
@@ -92,7 +92,7 @@ func (p *Pacer) ask(host string, users int, rate *int64, want, perSecond int64) 
 	defer stop()
 	got := int64(0)
 	err = p.change(ctx, host, func(f *fleet.Pace) error {
-		got, again = f.TakeShare(p.q.name, users, want, perSecond, p.q.now())
+		got, again = f.TakeShare(p.q.name, users, want, perSecond, p.q.clock.now())
 		return nil
 	})
 	if err != nil {

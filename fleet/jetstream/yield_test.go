@@ -47,7 +47,7 @@ func TestLeadEnds(t *testing.T) {
 	if err := second.Kept(t.Context(), func(string, string, []byte) { n++ }); err != nil || n != 3 || !second.Whole {
 		t.Errorf("%d values are there, whole is %v, %v", n, second.Whole, err)
 	}
-	b.conn.Close() // as of a process that was killed
+	b.storage.conn.Close() // as of a process that was killed
 	third := leads(t, a)
 	if third.Whole {
 		t.Error("what a killed process had kept is whole")
@@ -122,7 +122,7 @@ func TestGivenBackBefore(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	a, b := opened(t, h, "a", fleet.LongestLease), opened(t, h, "b", fleet.LongestLease)
 	first := leads(t, a)
-	held := &fleet.HeldError{Lease: fleet.Lease{Until: b.now().Add(fleet.LongestLease)}}
+	held := &fleet.HeldError{Lease: fleet.Lease{Until: b.clock.now().Add(fleet.LongestLease)}}
 	if err := first.Resign(t.Context()); err != nil {
 		t.Fatal(err)
 	}
