@@ -204,6 +204,7 @@ var houses = map[string]house{
 	"internal/test/proxytest":  {},
 	"internal/test/ports":      {},
 	"internal/test/gotool":     {imports: []string{"golang.org/x/sys/unix"}},
+	"internal/test/prooftest":  {imports: []string{"verify"}},
 	"internal/test/leaktest":   {imports: []string{"go.uber.org/goleak"}},
 	"internal/test/s3test":     {imports: []string{"internal/test/gotool", "internal/test/ports", "github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials", "github.com/minio/minio-go/v7/pkg/signer"}},
 	"internal/test/geoiptest":  {},

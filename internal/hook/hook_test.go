@@ -15,6 +15,7 @@ import (
 
 	"braid/download"
 	"braid/internal/option"
+	"braid/internal/test/prooftest"
 	"braid/verify"
 )
 
@@ -102,7 +103,7 @@ func TestFileEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := download.Request{URL: u}
-	r := download.Result{Path: "d/a", Size: 1, Proof: proofOf(t, verify.SHA256), LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	r := download.Result{Path: "d/a", Size: 1, Proof: prooftest.Of(t, verify.SHA256), LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	env := environment(req, r)
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -155,26 +156,4 @@ func TestHookWanted(t *testing.T) {
 			t.Errorf("%+v: %v", tt.r, got)
 		}
 	}
-}
-
-// proofOf checks a file of one byte against claims of its digests.
-func proofOf(t *testing.T, algorithms ...verify.Algorithm) verify.Proof {
-	t.Helper()
-	var claims []verify.Claim
-	for _, a := range algorithms {
-		h := a.New()
-		h.Write([]byte("x"))
-		d, err := verify.NewDigest(a, h.Sum(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		claims = append(claims, verify.Claim{Digest: d, Field: "Digest", Channel: verify.HTTPS})
-	}
-	c := verify.NewChecker(1, claims)
-	c.Write([]byte("x"))
-	p, err := c.Proof()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }

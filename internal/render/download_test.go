@@ -13,6 +13,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
+	"braid/internal/test/prooftest"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/verify"
@@ -110,34 +111,12 @@ func TestOutOfDate(t *testing.T) {
 	}
 }
 
-// proofOf checks a file of one byte against claims of its digests.
 // TestWatchNamesSources: what is said of a source that answered is said of its URL, as all else.
 func TestWatchNamesSources(t *testing.T) {
 	text, _ := told(true, download.SourceUp{ID: 1, URL: "u", Host: "h"}, download.RangeCut{ID: 1, Host: "h", Why: scheduler.ReasonSilent})
 	if !strings.HasSuffix(text, "\nmirror u: silent; the rest of its range is asked for anew\n") {
 		t.Errorf("%q", text)
 	}
-}
-
-func proofOf(t *testing.T, algorithms ...verify.Algorithm) verify.Proof {
-	t.Helper()
-	var claims []verify.Claim
-	for _, a := range algorithms {
-		h := a.New()
-		h.Write([]byte("x"))
-		d, err := verify.NewDigest(a, h.Sum(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		claims = append(claims, verify.Claim{Digest: d, Field: "Digest", Channel: verify.HTTPS})
-	}
-	c := verify.NewChecker(1, claims)
-	c.Write([]byte("x"))
-	p, err := c.Proof()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 func TestResultLine(t *testing.T) {
@@ -147,22 +126,22 @@ func TestResultLine(t *testing.T) {
 		noDigest bool
 		want     string
 	}{
-		{download.Result{Size: 256 << 20, Fetched: 256 << 20, Elapsed: 3200 * time.Millisecond, Sources: four, Proof: proofOf(t, verify.SHA256)}, false,
+		{download.Result{Size: 256 << 20, Fetched: 256 << 20, Elapsed: 3200 * time.Millisecond, Sources: four, Proof: prooftest.Of(t, verify.SHA256)}, false,
 			"a.iso: 256 MiB in 3.2 s (80 MiB/s) from 3 mirrors; verified: sha-256 from Digest over https"},
-		{download.Result{Size: 256 << 20, Fetched: 56 << 20, Resumed: 200 << 20, Elapsed: time.Second, Sources: four[:1], Proof: proofOf(t, verify.SHA256)}, false,
+		{download.Result{Size: 256 << 20, Fetched: 56 << 20, Resumed: 200 << 20, Elapsed: time.Second, Sources: four[:1], Proof: prooftest.Of(t, verify.SHA256)}, false,
 			"a.iso: 256 MiB, 200 MiB of it from an earlier run, in 1 s (56 MiB/s) from a; verified: sha-256 from Digest over https"},
-		{download.Result{Size: 64 << 20, Fetched: 128 << 20, Elapsed: 32 * time.Second, Sources: four[:1], Proof: proofOf(t, verify.SHA256)}, false,
+		{download.Result{Size: 64 << 20, Fetched: 128 << 20, Elapsed: 32 * time.Second, Sources: four[:1], Proof: prooftest.Of(t, verify.SHA256)}, false,
 			"a.iso: 64 MiB in 32 s (2 MiB/s) from a; verified: sha-256 from Digest over https"},
-		{download.Result{AlreadyComplete: true, Size: 1 << 20, Proof: proofOf(t, verify.SHA256, verify.MD5)}, false,
+		{download.Result{AlreadyComplete: true, Size: 1 << 20, Proof: prooftest.Of(t, verify.SHA256, verify.MD5)}, false,
 			"a.iso: already complete (1 MiB); verified: sha-256 from Digest over https"},
 		{download.Result{Size: 1, Elapsed: 0, Proof: verify.Unchecked(1)}, false,
 			"a.iso: 1 B in 0 ms (0 B/s); unverified: the server sent no checksum (give one with --sha256)"},
 		{download.Result{Size: 1, Elapsed: 0, Proof: verify.Unchecked(1)}, true,
 			"a.iso: 1 B in 0 ms (0 B/s); unverified: the server named mirrors, but sent no checksum, so they were not used (give one with --sha256)"},
-		{download.Result{Size: 1, Elapsed: 0, Proof: proofOf(t, verify.MD5)}, false,
+		{download.Result{Size: 1, Elapsed: 0, Proof: prooftest.Of(t, verify.MD5)}, false,
 			"a.iso: 1 B in 0 ms (0 B/s); unverified (md5 from Digest over https matches, which proves nothing against an attacker)"},
 		{download.Result{NotModified: true}, false, "a.iso: nothing newer"},
-		{download.Result{NotModified: true, Size: 1 << 20, Proof: proofOf(t, verify.SHA256)}, false,
+		{download.Result{NotModified: true, Size: 1 << 20, Proof: prooftest.Of(t, verify.SHA256)}, false,
 			"a.iso: nothing newer (1 MiB); verified: sha-256 from Digest over https"},
 		{download.Result{NotModified: true, Older: true, LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, false,
 			"a.iso: the server has an older one (" + time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST") + "): kept; --allow-older takes it"},
@@ -218,7 +197,7 @@ func TestShares(t *testing.T) {
 func TestDoneEvent(t *testing.T) {
 	u, _ := url.Parse("http://me:pw@h/a?key=s3cret")
 	e := doneEvent{NewHead(time.Unix(0, 0), "done"), NewOutcome(download.Request{URL: u}, download.Result{
-		Path: "a", Size: 1, Proof: proofOf(t, verify.SHA256), Resumed: 1, Fetched: 2, Duplicate: 3, Elapsed: time.Second, AlreadyComplete: true,
+		Path: "a", Size: 1, Proof: prooftest.Of(t, verify.SHA256), Resumed: 1, Fetched: 2, Duplicate: 3, Elapsed: time.Second, AlreadyComplete: true,
 		Sources: []download.SourceResult{{URL: "u", Host: "h", Bytes: 4, Rate: 5, Banned: true, Err: errors.New("e")}},
 	})}
 	line, err := json.Marshal(e)
