@@ -81,7 +81,7 @@ func (s *Store) Lost() error {
 	return s.lost
 }
 
-// versionName returns the name of an entry. An empty URL stands for the path alone. The user's name and password are no part of it.
+// versionName returns the name of an entry, without a user's name and password. Without a URL it is that of the path.
 func (s *Store) versionName(path string, u *url.URL) (string, bool) {
 	if s == nil || s.Dir == "" || s.PinsOnly || u == nil {
 		return "", false
