@@ -44,6 +44,8 @@ var commands = map[string]func(streams) (action, targets){
 	"work": newWork, "queue": newQueue,
 	"feed find": newFeedFind, "feed check": newFeedCheck, "feed show": newFeedShow, "feed convert": newFeedConvert,
 	"parts list": newPartsList, "parts resume": newPartsResume, "parts remove": newPartsRemove,
+	"trust list": newTrust((*trustCommand).list), "trust add": newTrust((*trustCommand).add),
+	"trust remove": newTrust((*trustCommand).remove), "trust show": newTrust((*trustCommand).show),
 	"config": newConfig, "completion": newCompletion, "complete": newComplete, "man": newMan, "apt": newApt,
 }
 

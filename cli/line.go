@@ -152,6 +152,10 @@ func descend(c option.Command, words []string) (option.Command, []string, error)
 		c, _ = c.Below("list")
 		return c, words, nil
 	}
+	if c.Name == "trust" && len(words) == 0 {
+		c, _ = c.Below("list")
+		return c, words, nil
+	}
 	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
 		return c, words, nil
 	}

@@ -78,8 +78,16 @@ func (a *Anchors) Load() (out download.Anchors, err error) {
 			return nil, err
 		}
 	}
+	return files.anchors(a.Pin, a.AllowExpiredKey)
+}
+
+// keyFiles are files with keys by their kind.
+type keyFiles map[*verify.SignatureKind][]verify.KeyFile
+
+// anchors returns the keys in the files.
+func (all keyFiles) anchors(pins []string, allowExpired bool) (out download.Anchors, err error) {
 	for _, kind := range signatures.All() {
-		t, err := kind.NewTrust(verify.Keys{Files: files[kind], Pins: a.Pin, AllowExpired: a.AllowExpiredKey})
+		t, err := kind.NewTrust(verify.Keys{Files: all[kind], Pins: pins, AllowExpired: allowExpired})
 		if err != nil {
 			return nil, wrongKeys(err)
 		}
@@ -90,9 +98,6 @@ func (a *Anchors) Load() (out download.Anchors, err error) {
 	return out, nil
 }
 
-// keyFiles are files with keys by their kind.
-type keyFiles map[*verify.SignatureKind][]verify.KeyFile
-
 // read adds the file that an option of some kinds names.
 func (all keyFiles) read(option, path string) error {
 	data, err := ReadFile("--"+option, path, mostKeyring)
@@ -102,18 +107,29 @@ func (all keyFiles) read(option, path string) error {
 	return all.add(signatures.OfKeys(option, data), verify.KeyFile{Name: path, Data: data}, false)
 }
 
-// sniff adds a value of --key: the text of a key, or else the path of a file with keys or certificates of one kind.
+// sniff adds a value of --key.
 func (all keyFiles) sniff(word string) error {
-	data := []byte(word)
-	if !IsKey(word) {
-		var err error
-		switch data, err = ReadFile("--key", word, mostKeyring); {
-		case err != nil && (strings.ContainsRune(word, '\n') || len(word) > longestShown): // it may be a secret
-			return problem.Misuse("--key", "neither the text of a public key nor a path", "")
-		case err != nil:
-			return err
-		}
+	data, err := readKey(word)
+	if err != nil {
+		return err
 	}
+	return all.sniffed(word, data)
+}
+
+// readKey returns a value of --key: the text of a key, or else the content of a file.
+func readKey(word string) ([]byte, error) {
+	if IsKey(word) {
+		return []byte(word), nil
+	}
+	data, err := ReadFile("--key", word, mostKeyring)
+	if err != nil && (strings.ContainsRune(word, '\n') || len(word) > longestShown) { // it may be a secret
+		return nil, problem.Misuse("--key", "neither the text of a public key nor a path", "")
+	}
+	return data, err
+}
+
+// sniffed adds a value of --key with its content: keys or certificates of one kind.
+func (all keyFiles) sniffed(word string, data []byte) error {
 	kind, ok := signatures.Sniff(data)
 	switch {
 	case bytes.Contains(data, []byte("PRIVATE KEY")):

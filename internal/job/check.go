@@ -59,8 +59,10 @@ func (c *Check) Prepare(ctx context.Context, client *download.Client) (err error
 	if err := c.AddEvidence(&c.common, &c.Anchors); err != nil {
 		return err
 	}
-	if err := RequireKeys(&c.common); err != nil {
-		return err
+	if !c.Sites.Any() { // else Request demands keys
+		if err := RequireKeys(&c.common); err != nil {
+			return err
+		}
 	}
 	if c.Sums, err = ReadSums(ctx, client, &c.HTTP, &c.Anchors, c.common, []string{c.From}); err != nil {
 		return err
@@ -86,7 +88,7 @@ func (c *Check) readDocument(ctx context.Context, client *download.Client) (err 
 	}
 	r, err := c.asking(c.common, "")
 	if err == nil && download.IsDocument(r.URL.Path) {
-		c.common.User = r.User
+		c.common.User, c.common.Anchors, c.common.Require = r.User, r.Anchors, r.Require
 		c.Document, err = client.Document(ctx, r)
 	}
 	return err
@@ -120,7 +122,7 @@ func (c *Check) asking(r download.Request, name string) (download.Request, error
 		u = u.JoinPath(url.PathEscape(name))
 	}
 	r.URL = u
-	return r, nil
+	return r, c.Sites.bind(&r, u)
 }
 
 // Request returns the request for the verification of a file.
@@ -145,6 +147,9 @@ func (c *Check) Request(file string) (r download.Request, err error) {
 		if r, err = c.asking(r, r.Name); err != nil {
 			return r, err
 		}
+	}
+	if err := RequireKeys(&r); err != nil {
+		return r, err
 	}
 	if err := c.Sums.Vouch(&r); err != nil {
 		return r, err

@@ -44,7 +44,7 @@ func (s *Sites) LimitHosts(p *HostPace) (*limit.Hosts, error) {
 // ofHosts returns a function from a URL to the number of its host: the value of key at its site, else others.
 func (s *Sites) ofHosts(key string, others *atomic.Int64, read func(word string) (int64, error)) (func(*url.URL) int64, error) {
 	own := map[*option.Site]int64{}
-	if s.Any() && !s.Settings.Said[key] {
+	if s.named() && !s.Settings.Said[key] {
 		for i := range s.Settings.File.Sites {
 			site := &s.Settings.File.Sites[i]
 			word := site.Word(key)

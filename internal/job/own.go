@@ -63,7 +63,7 @@ func (f *Trust) files() []string {
 
 // Files returns the files that the settings of sites name.
 func (s *Sites) Files() (places []string) {
-	if !s.Any() {
+	if !s.named() {
 		return nil
 	}
 	for _, site := range s.Settings.File.Sites {

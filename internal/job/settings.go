@@ -14,15 +14,21 @@ import (
 type Settings struct {
 	Path string // "" without a configuration folder
 	File *option.Settings
-	Said map[string]bool // flags set on the command line or in the environment; nil without a command
-	Line map[string]bool // flags on the command line
+	// Trust binds URLs to keys; see [Sites.Apply].
+	Trust *option.Trust
+	Said  map[string]bool // flags set on the command line or in the environment; nil without a command
+	Line  map[string]bool // flags on the command line
 }
 
-// ReadSettings reads the user's settings file. A missing or unreadable file is no error.
-func ReadSettings() (*Settings, error) {
-	c := &Settings{Path: SettingsFile("config.toml")}
+// ReadSettings reads the user's settings and the file of anchors beside them. A missing file is no error, and neither are
+// settings that cannot be read.
+func ReadSettings() (c *Settings, err error) {
+	c = &Settings{Path: SettingsFile("config.toml")}
 	if c.Path == "" {
 		return c, nil
+	}
+	if c.Trust, err = readTrust(); err != nil {
+		return c, err
 	}
 	if _, err := os.Stat(c.Path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return c, nil

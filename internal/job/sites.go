@@ -20,8 +20,9 @@ type Sites struct {
 	Settings *Settings
 	Limits   limits // of sites and of all downloads
 
-	mu    sync.Mutex // for rules and their linked; watches call while the program runs
+	mu    sync.Mutex // for rules, their linked, and bound; watches call while the program runs
 	rules map[*option.Site]*siteRules
+	bound map[*option.Bound]download.Anchors
 }
 
 // siteRules are the parsed settings of a site.
@@ -40,8 +41,11 @@ func NewSites(c *Settings) *Sites {
 	return &Sites{Settings: c, rules: map[*option.Site]*siteRules{}}
 }
 
-// Any reports whether the settings name a site.
-func (s *Sites) Any() bool {
+// Any reports whether URLs have settings of their own: of a site, or keys to which they are bound.
+func (s *Sites) Any() bool { return s.named() || s != nil && s.Settings.Trust.Any() }
+
+// named reports whether the settings name a site.
+func (s *Sites) named() bool {
 	return s != nil && s.Settings.File != nil && len(s.Settings.File.Sites) > 0
 }
 
@@ -122,8 +126,17 @@ func (s *Sites) at(site *option.Site, err error) error {
 }
 
 // Apply applies the settings of the site of u to r. Options from the command line or the environment stay;
-// said reports whether these set the proof demanded (demand).
+// said reports whether these set the proof demanded (demand). The keys to which u is bound replace all others, and their
+// signature is demanded.
 func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, all *limit.Limiter) error {
+	if err := s.settle(r, u, said, all); err != nil {
+		return err
+	}
+	return s.bind(r, u)
+}
+
+// settle applies the settings of the site of u to r.
+func (s *Sites) settle(r *download.Request, u *url.URL, said bool, all *limit.Limiter) error {
 	rules, err := s.of(u)
 	if rules == nil || err != nil {
 		return err
@@ -202,7 +215,7 @@ func (s *Sites) AddTo(header *http.Header, to string) error {
 
 // ConfigureClient sets the proxies and authorities of sites in c.
 func (s *Sites) ConfigureClient(c *httpsource.Client) error {
-	if !s.Any() {
+	if !s.named() {
 		return nil
 	}
 	through := map[*option.Site]*url.URL{}

@@ -342,6 +342,11 @@ func watchPrint(w *Watch, conf *job.Settings) string {
 			files = slices.Concat(files, site.Values["key"], site.Values["keyring"], site.Values["smime-ca"])
 		}
 	}
+	if at, err := url.Parse(w.URL); err == nil && conf != nil {
+		if bound := conf.Trust.Of(at); bound != nil {
+			fmt.Fprintf(plain, "%+v\n", bound.Keys)
+		}
+	}
 	for _, path := range files {
 		data, err := os.ReadFile(job.FromHome(path)) // .asc and URLs are not files
 		fmt.Fprintf(plain, "%x %t\n", sha256.Sum256(data), err == nil)

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/download"
+	"braid/internal/job"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/internal/render"
+	"braid/source"
+)
+
+// A trustCommand is one run of braid trust: add, list, remove or show.
+type trustCommand struct{ streams }
+
+// newTrust returns a function for commands whose action is run.
+func newTrust(run func(*trustCommand, context.Context, []string) error) func(streams) (action, targets) {
+	return func(s streams) (action, targets) {
+		k := &trustCommand{s}
+		return func(ctx context.Context, words []string) error { return run(k, ctx, words) }, targets{}
+	}
+}
+
+// add binds a URL to keys.
+func (k *trustCommand) add(ctx context.Context, words []string) error {
+	if len(words) < 2 {
+		return problem.Misuse("trust add", "a URL and a key are needed", "braid trust add https://example.org/ KEY")
+	}
+	b, err := boundOf(words[0])
+	if err != nil {
+		return err
+	}
+	for _, word := range words[1:] {
+		added, err := job.TrustKey(b, word, time.Now())
+		if err != nil {
+			return err
+		}
+		if !added {
+			k.tell("%s: the key is recorded already", b.URL)
+		}
+	}
+	k.tell("%s: a file from there, or from below it, needs a signature by a recorded key", b.URL)
+	return nil
+}
+
+// remove removes some keys of a URL, or all.
+func (k *trustCommand) remove(ctx context.Context, words []string) error {
+	if len(words) == 0 {
+		return problem.Misuse("trust remove", "no URL", "braid trust list shows what there is")
+	}
+	b, err := boundOf(words[0])
+	if err != nil {
+		return err
+	}
+	removed, left, err := job.UntrustKeys(b, func(key option.TrustedKey) bool {
+		_, names := job.KeyNames(&key)
+		return len(words) == 1 || slices.ContainsFunc(words[1:], func(word string) bool {
+			return word == key.Name || slices.ContainsFunc(names, func(name string) bool { return isKeyName(name, word) })
+		})
+	})
+	switch {
+	case err != nil:
+		return err
+	case removed == 0:
+		return problem.Local("trust", b.URL, errNotRecorded).WithHint("braid trust list shows what there is")
+	case left == 0:
+		k.tell("%s: no key is recorded any more", b.URL)
+	default:
+		k.tell("%s: %s removed, %s left", b.URL, option.Count(removed, "key"), option.Count(left, "key"))
+	}
+	return nil
+}
+
+var errNotRecorded = errors.New("no such key is recorded for exactly this URL")
+
+// isKeyName reports whether word is the name of a key, or the fingerprint at its beginning.
+func isKeyName(name, word string) bool {
+	fingerprint, _, _ := strings.Cut(name, ", ")
+	return word == name || strings.EqualFold(word, fingerprint)
+}
+
+// list shows all URLs with their keys.
+func (k *trustCommand) list(ctx context.Context, words []string) error {
+	if len(words) > 0 {
+		return problem.Misuse("trust list", "takes no operand", "braid trust show URL tells of one URL")
+	}
+	trust := configurationOf(ctx).Trust
+	if !trust.Any() {
+		k.tell("no key is recorded for any URL")
+		return nil
+	}
+	var lines []string
+	for i := range trust.Bounds {
+		lines = append(lines, trust.Bounds[i].URL)
+		lines = append(lines, render.Columns(keyRows(&trust.Bounds[i]))...)
+	}
+	return printLines(k.out, lines)
+}
+
+// show shows the keys of a URL.
+func (k *trustCommand) show(ctx context.Context, words []string) error {
+	if len(words) != 1 {
+		return problem.Misuse("trust show", "one URL is needed", "braid trust list shows all")
+	}
+	u, err := job.ParseURL(words[0])
+	if err != nil {
+		return err
+	}
+	b := configurationOf(ctx).Trust.Of(u)
+	if b == nil {
+		return &problem.Problem{
+			Kind: download.NoEvidence, What: "trust", Where: source.Mask(u), Why: "no key is recorded for it",
+			Hint: "braid trust add URL KEY records one",
+		}
+	}
+	return printLines(k.out, append([]string{b.URL}, render.Columns(keyRows(b))...))
+}
+
+// keyRows returns a row for each key: kind, names, date, file.
+func keyRows(b *option.Bound) (rows [][]string) {
+	for i := range b.Keys {
+		key := &b.Keys[i]
+		kind, names := job.KeyNames(key)
+		if kind == "" {
+			kind, names = "unusable", []string{"braid trust remove " + b.URL}
+		}
+		for _, name := range names {
+			rows = append(rows, []string{"  " + kind, name, key.Added, key.Name})
+		}
+	}
+	return rows
+}
+
+// boundOf parses a URL to which keys are bound.
+func boundOf(word string) (option.Bound, error) {
+	b, err := option.NewBound(word)
+	if err == nil {
+		return b, nil
+	}
+	hint := ""
+	if job.LooksLikeHost(word) {
+		hint = "https://" + job.MaskWord(word) + "?"
+	}
+	return b, problem.Misuse(job.MaskWord(word), err.Error(), hint)
+}
+
+func (k *trustCommand) tell(format string, args ...any) {
+	fmt.Fprintln(k.err, source.Escape(fmt.Sprintf(format, args...)))
+}

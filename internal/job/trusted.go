@@ -1,0 +1,189 @@
+package job
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"braid/download"
+	"braid/internal/fsys"
+	"braid/internal/option"
+	"braid/internal/problem"
+)
+
+// The file of anchors binds URLs to keys (rule 78). [Sites.Apply] applies it to each request, after everything that
+// options and settings say.
+
+const trustName = "trust.json"
+
+// readTrust reads the user's file of anchors. It is nil if there is none.
+func readTrust() (*option.Trust, error) {
+	path := SettingsFile(trustName)
+	if path == "" {
+		return nil, nil
+	}
+	// A folder of another user is no configuration of this one. A file that exists but cannot be read is an error:
+	// without it files would be accepted that it forbids.
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil
+	}
+	data, err := ReadFile("trust", path, mostTrust)
+	if err != nil {
+		return nil, err
+	}
+	t, err := option.ParseTrust(data)
+	if err != nil {
+		return nil, problem.Misuse(path, err.Error(), "braid trust writes it")
+	}
+	return t, nil
+}
+
+// mostTrust limits the file of anchors, in bytes.
+const mostTrust = 64 << 20
+
+// anchorsOf returns the keys of a bound.
+func anchorsOf(b *option.Bound) (out download.Anchors, err error) {
+	files := keyFiles{}
+	for i := range b.Keys {
+		if err := files.sniffed(b.Keys[i].Name, b.Keys[i].Data()); err != nil {
+			return nil, err
+		}
+	}
+	return files.anchors(nil, false)
+}
+
+// bind demands a signature by the keys to which the URL of a request is bound. Nothing that was said before lifts that:
+// neither an option, nor a setting, nor a server (rule 78).
+func (s *Sites) bind(r *download.Request, u *url.URL) error {
+	if s == nil || s.Settings == nil {
+		return nil
+	}
+	b := s.Settings.Trust.Of(u)
+	if b == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	anchors, ok := s.bound[b]
+	if !ok {
+		var err error
+		if anchors, err = anchorsOf(b); err != nil {
+			p := *problem.Of(err)
+			p.Where = SettingsFile(trustName) + ": " + b.URL + ": " + p.Where
+			return &p
+		}
+		if s.bound == nil {
+			s.bound = map[*option.Bound]download.Anchors{}
+		}
+		s.bound[b] = anchors
+	}
+	r.Anchors, r.Require = anchors, download.RequireSignature
+	return nil
+}
+
+// KeyNames returns the kind of a key and the names of the keys in it.
+func KeyNames(k *option.TrustedKey) (kind string, names []string) {
+	anchors, err := anchorsOf(&option.Bound{Keys: []option.TrustedKey{*k}})
+	if err != nil || len(anchors) == 0 {
+		return "", nil
+	}
+	return anchors[0].Kind().Name, anchors[0].Names()
+}
+
+// TrustKey binds the URL to a key, a file or the text of one. It reports false if that was so before.
+func TrustKey(b option.Bound, word string, now time.Time) (changed bool, err error) {
+	data, err := readKey(word)
+	if err != nil {
+		return false, err
+	}
+	k := option.TrustedKey{Added: now.Format(time.DateOnly)}
+	if !IsKey(word) {
+		if k.Name, err = filepath.Abs(word); err != nil {
+			return false, problem.Local("trust", word, err)
+		}
+	}
+	if err := (keyFiles{}).sniffed(word, data); err != nil {
+		return false, err
+	}
+	if k.Text = string(data); !utf8.Valid(data) {
+		k.Text, k.Bytes = "", data
+	}
+	err = changeTrust(func(t *option.Trust) bool { changed = t.Add(b, k); return changed })
+	return changed, err
+}
+
+// UntrustKeys removes the keys that choose accepts from a bound.
+func UntrustKeys(b option.Bound, choose func(option.TrustedKey) bool) (removed, left int, err error) {
+	err = changeTrust(func(t *option.Trust) bool { removed, left = t.Remove(b, choose); return removed > 0 })
+	return removed, left, err
+}
+
+// changeTrust reads the file of anchors and writes it as change left it. It writes nothing if change reports false. Two
+// changes at the same time wait for each other.
+func changeTrust(change func(*option.Trust) bool) error {
+	path := SettingsFile(trustName)
+	if path == "" {
+		return problem.Misuse("trust", "the environment names no folder for settings", "HOME or XDG_CONFIG_HOME names it")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return problem.Local("trust", path, err)
+	}
+	lock, err := lockTrust(path)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	t, err := readTrust()
+	if err != nil {
+		return err
+	}
+	if t == nil {
+		t = &option.Trust{}
+	}
+	if !change(t) {
+		return nil
+	}
+	data, err := t.Format()
+	if err == nil && len(data) > mostTrust {
+		return problem.Misuse("trust", "all keys together would have more than "+option.SizeText(mostTrust), "")
+	}
+	if err == nil {
+		err = fsys.WriteFile(nil, Resolved(path), data, 0o600)
+	}
+	if err != nil {
+		return problem.Local("trust", path, err)
+	}
+	return nil
+}
+
+// lockTrust locks the file of anchors at path until the result is closed. The lock is a file of its own, as that of the
+// anchors is replaced.
+func lockTrust(path string) (fsys.File, error) {
+	d, name, err := fsys.OpenParent(fsys.OS, path+".lock")
+	if err != nil {
+		return nil, problem.Local("trust", path, err)
+	}
+	defer d.Close()
+	f, err := d.Create(name, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		f, err = d.Open(name)
+	}
+	if err != nil {
+		return nil, problem.Local("trust", path, err)
+	}
+	switch locked, err := f.TryLock(); {
+	case err != nil:
+		f.Close()
+		return nil, problem.Local("trust", path, err)
+	case !locked:
+		f.Close()
+		return nil, problem.Local("trust", path, errTrustInUse).WithHint("try again")
+	}
+	return f, nil
+}
+
+var errTrustInUse = errors.New("another braid trust changes it")

@@ -1,0 +1,209 @@
+package option
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"braid/address"
+)
+
+// Trust is the user's file of anchors: the keys that must have signed what comes from a URL or from below it. A program
+// writes it, so it is apart from the settings, which the user writes. A nil *Trust is empty.
+type Trust struct {
+	Bounds []Bound // the longest paths first
+}
+
+// A Bound binds a URL, and all URLs below it, to keys. One of the keys must have signed each file from there.
+type Bound struct {
+	URL  string       `json:"url"`
+	Keys []TrustedKey `json:"keys"`
+
+	server string   // see serverOf
+	path   []string // segments
+}
+
+// A TrustedKey is a file with keys, or the text of a key.
+type TrustedKey struct {
+	Name  string `json:"name"`             // the path as the user gave it; empty for a text
+	Added string `json:"added"`            // a date, as 2026-11-28
+	Text  string `json:"key,omitempty"`    // the content of the file, if it is a text
+	Bytes []byte `json:"base64,omitempty"` // the content of any other file
+}
+
+// Data returns the content of the file.
+func (k *TrustedKey) Data() []byte {
+	if k.Text != "" {
+		return []byte(k.Text)
+	}
+	return k.Bytes
+}
+
+// trustFile is the form of the file.
+type trustFile struct {
+	Version int     `json:"v"`
+	Trust   []Bound `json:"trust"`
+}
+
+// Errors of a file of anchors.
+var (
+	errTrustVersion = errors.New("written by another version of braid")
+	errTwiceBound   = errors.New("two entries for the same URLs")
+	errNoKeys       = errors.New("an entry without keys")
+)
+
+// ParseTrust parses a file of anchors. An unknown field is an error: it may limit what is trusted.
+func ParseTrust(data []byte) (*Trust, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	var f trustFile
+	if err := d.Decode(&f); err != nil {
+		return nil, fmt.Errorf("not in the form that braid trust writes: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("something follows its end")
+	}
+	if f.Version != 1 {
+		return nil, errTrustVersion
+	}
+	t := &Trust{}
+	for _, b := range f.Trust {
+		at, err := NewBound(b.URL)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%q: %w", b.URL, err)
+		case len(b.Keys) == 0 || slices.ContainsFunc(b.Keys, func(k TrustedKey) bool { return len(k.Data()) == 0 }):
+			return nil, fmt.Errorf("%q: %w", b.URL, errNoKeys)
+		case t.index(at) >= 0:
+			return nil, fmt.Errorf("%q: %w", b.URL, errTwiceBound)
+		}
+		at.Keys = b.Keys
+		t.Bounds = append(t.Bounds, at)
+	}
+	t.sort()
+	return t, nil
+}
+
+// Format returns the content of the file.
+func (t *Trust) Format() ([]byte, error) {
+	f := trustFile{Version: 1, Trust: []Bound{}}
+	if t != nil {
+		f.Trust = append(f.Trust, t.Bounds...)
+	}
+	data, err := json.MarshalIndent(f, "", "  ")
+	return append(data, '\n'), err
+}
+
+// sort puts the longest paths first.
+func (t *Trust) sort() {
+	slices.SortStableFunc(t.Bounds, func(a, b Bound) int {
+		if len(a.path) != len(b.path) {
+			return len(b.path) - len(a.path)
+		}
+		return strings.Compare(a.URL, b.URL)
+	})
+}
+
+// NewBound returns a bound without keys for a URL that the user typed.
+func NewBound(word string) (Bound, error) {
+	u, err := url.Parse(word)
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
+		return Bound{}, errors.New("not an http or https URL")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "", u.ForceQuery:
+		return Bound{}, errors.New("the URL has more than a server and a path")
+	case strings.Contains(u.Path, "*"):
+		return Bound{}, errors.New("it has a *, and all below the URL is meant without one")
+	}
+	b := Bound{URL: word, path: segmentsOf(u.Path)}
+	if b.server = serverOf(u); b.server == "" {
+		return Bound{}, errors.New("there is no such host")
+	}
+	return b, nil
+}
+
+// Of returns the bound with the longest path that u is below, or nil.
+func (t *Trust) Of(u *url.URL) *Bound {
+	if t == nil || u == nil || u.Scheme != "http" && u.Scheme != "https" {
+		return nil
+	}
+	server, path := serverOf(u), segmentsOf(u.Path)
+	for i := range t.Bounds {
+		b := &t.Bounds[i]
+		if b.server == server && len(b.path) <= len(path) && slices.Equal(b.path, path[:len(b.path)]) {
+			return b
+		}
+	}
+	return nil
+}
+
+// Add adds a key to the bound of the same URLs as b. It reports false if the bound has the key.
+func (t *Trust) Add(b Bound, k TrustedKey) bool {
+	i := t.index(b)
+	if i < 0 {
+		b.Keys = []TrustedKey{k}
+		t.Bounds = append(t.Bounds, b)
+		t.sort()
+		return true
+	}
+	to := &t.Bounds[i]
+	if slices.ContainsFunc(to.Keys, func(has TrustedKey) bool { return bytes.Equal(has.Data(), k.Data()) }) {
+		return false
+	}
+	to.Keys = append(slices.Clip(to.Keys), k)
+	return true
+}
+
+// Remove removes the keys that choose accepts from the bound of the same URLs as b, and the bound with its last key. It
+// returns the number of keys that were removed and of those that are left.
+func (t *Trust) Remove(b Bound, choose func(TrustedKey) bool) (removed, left int) {
+	i := t.index(b)
+	if i < 0 {
+		return 0, 0
+	}
+	kept := slices.DeleteFunc(slices.Clone(t.Bounds[i].Keys), choose)
+	removed, left = len(t.Bounds[i].Keys)-len(kept), len(kept)
+	if t.Bounds[i].Keys = kept; left == 0 {
+		t.Bounds = slices.Delete(t.Bounds, i, i+1)
+	}
+	return removed, left
+}
+
+// Any reports whether the file binds any URL.
+func (t *Trust) Any() bool { return t != nil && len(t.Bounds) > 0 }
+
+// index returns the index of the bound of the same URLs as b, or -1.
+func (t *Trust) index(b Bound) int {
+	return slices.IndexFunc(t.Bounds, func(o Bound) bool { return o.server == b.server && slices.Equal(o.path, b.path) })
+}
+
+// serverOf returns the host of a URL and its port, or "" if the host is not valid. The default ports of http and https
+// are the same: which of the two a URL has must not decide who is trusted.
+func serverOf(u *url.URL) string {
+	host, err := address.Name(u.Hostname())
+	if err != nil || host == "" {
+		return ""
+	}
+	switch port := strings.TrimLeft(u.Port(), "0"); port {
+	case "", "80", "443":
+		return host
+	default:
+		return host + " " + port
+	}
+}
+
+// segmentsOf returns the segments of a decoded path without dot segments (RFC 3986, section 5.2.4) and empty ones, as
+// servers take them.
+func segmentsOf(p string) []string {
+	p = strings.Trim(path.Clean("/"+p), "/")
+	if p == "" {
+		return nil
+	}
+	return strings.Split(p, "/")
+}
