@@ -34,7 +34,7 @@ var houses = map[string]house{
 	"metalink/metainfo": {pure: true, imports: []string{"internal/mask", "metalink", "verify"}},
 
 	"verify/signatures": {pure: true, imports: []string{"verify", "verify/minisign", "verify/openpgp", "verify/signify", "verify/smime", "verify/sshsig"}},
-	"verify/minisign":   {pure: true, imports: []string{"internal/mask", "verify", "internal/whole", "golang.org/x/crypto/blake2b"}},
+	"verify/minisign":   {pure: true, imports: []string{"internal/mask", "verify", "internal/whole", "golang.org/x/crypto/blake2b", "golang.org/x/crypto/scrypt"}},
 	"verify/signify":    {pure: true, imports: []string{"internal/mask", "verify", "internal/whole"}},
 	"verify/sshsig":     {pure: true, imports: []string{"internal/mask", "verify", "golang.org/x/crypto/ssh"}},
 	"internal/whole":    {pure: true},
@@ -120,7 +120,7 @@ var houses = map[string]house{
 
 	"serve": {imports: []string{
 		"address", "byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify",
-		"verify/openpgp", "verify/signatures",
+		"verify/signatures",
 	}},
 
 	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "verify", "internal/option"}},
@@ -183,7 +183,7 @@ var houses = map[string]house{
 		"fleet", "fleet/jetstream", "internal/agents/aria2c", "internal/feedtext", "internal/fsys", "internal/hint",
 		"internal/hook", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
 		"internal/render", "internal/service", "internal/stream", "internal/watch", "internal/worker", "metalink",
-		"metalink/metainfo", "objectstore", "serve", "source", "source/httpsource", "verify", "verify/openpgp",
+		"metalink/metainfo", "objectstore", "serve", "source", "source/httpsource", "verify", "verify/signatures",
 		"github.com/urfave/cli/v2", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

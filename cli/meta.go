@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/fsys"
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
@@ -22,7 +21,7 @@ import (
 	"braid/serve"
 	"braid/source"
 	"braid/verify"
-	"braid/verify/openpgp"
+	"braid/verify/signatures"
 )
 
 type metaCommand struct {
@@ -30,14 +29,16 @@ type metaCommand struct {
 	mirrorFlags
 	signFlags
 	torrentFlags
+	sumsFlags
 	Out              string
 	Overwrite, Quiet bool
 	Hash             option.WordsValue
 	PieceLength      size
 
-	algorithms         []verify.Algorithm
-	named, listed      []serve.Mirror
-	secret, passphrase []byte
+	algorithms    []verify.Algorithm
+	named, listed []serve.Mirror
+	signer        verify.Signer // nil without --sign-with
+	listedSums    []string      // lines of --sums
 }
 
 func newMeta(s streams) (action, targets) {
@@ -67,12 +68,15 @@ func (v *metaCommand) run(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
+	if err := v.checkSums(paths); err != nil {
+		return err
+	}
 	for _, s := range sheets {
 		if err := v.write(ctx, s); err != nil {
 			return err
 		}
 	}
-	return nil
+	return v.writeSums(paths)
 }
 
 // algorithmNames lists the algorithms: first the one that every document has, then the others from the
@@ -114,10 +118,11 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 				"a folder ends with a slash, a file with its name")
 		}
 	}
-	if v.secret, v.passphrase, err = v.signFlags.read(); err != nil || v.secret == nil {
+	secret, passphrase, err := v.signFlags.read()
+	if err != nil || secret == nil {
 		return err
 	}
-	if _, err := openpgp.NewSigning(v.secret, v.passphrase, time.Now()); err != nil {
+	if v.signer, err = signatures.NewSigner(secret, passphrase, time.Now()); err != nil {
 		return v.signFlags.failure(err)
 	}
 	return nil
@@ -208,6 +213,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 			return metaFailure(path, err)
 		}
 		d.Files = append(d.Files, f.File)
+		v.addSum(f.File)
 		v.tell("%s: %s", path, contents(f.File))
 		if err := v.writeTorrent(path, f, s.paths); err != nil {
 			return err
@@ -224,11 +230,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 	if err := v.checkOut(s.out, s.paths, aMeta4); err != nil { // hashing took time; the file may exist now
 		return err
 	}
-	if err := fsys.WriteFile(nil, s.out, data, 0o644); err != nil {
-		return metaFailure(s.out, err)
-	}
-	v.tell("wrote %s", s.out)
-	return nil
+	return v.place(s.out, data)
 }
 
 func (v *metaCommand) tell(format string, args ...any) {

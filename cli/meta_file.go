@@ -12,14 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"braid/internal/fsys"
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/verify"
-	"braid/verify/openpgp"
 )
 
 // mostPieces limits the pieces of a file, so that clients can read its document.
@@ -29,7 +27,7 @@ var (
 	errNoFile     = errors.New("not a regular file")
 	errChanging   = errors.New("was changed while it was read")
 	errManyPieces = fmt.Errorf("would have more than %d pieces (a greater --piece-length has fewer)", mostPieces)
-	errArmor      = errors.New("is no armored OpenPGP signature (--sign-with makes one; else move it away)")
+	errArmor      = errors.New("is no armored OpenPGP signature, and none of minisign (--sign-with makes one; else move it away)")
 )
 
 // mirrorsOf returns the mirrors of a file, best first.
@@ -78,8 +76,8 @@ func (v *metaCommand) describe(ctx context.Context, path string) (described, err
 	if err == nil && (after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime())) {
 		err = errChanging
 	}
-	if err == nil && v.secret == nil {
-		f.Signatures, err = signatureBeside(path)
+	if err == nil && v.signer == nil {
+		f.Signatures, err = signaturesBeside(path)
 	}
 	return f, err
 }
@@ -104,10 +102,10 @@ func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) er
 		sums[i] = a.New()
 		sinks = append(sinks, sums[i])
 	}
-	var signing *openpgp.Signing
-	if v.secret != nil {
+	var signing verify.Signing
+	if v.signer != nil {
 		var err error
-		if signing, err = openpgp.NewSigning(v.secret, v.passphrase, time.Now()); err != nil {
+		if signing, err = v.signer.Begin(f.Name, time.Now()); err != nil {
 			return v.signFlags.failure(err)
 		}
 		sinks = append(sinks, signing)
@@ -122,13 +120,12 @@ func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) er
 		return err
 	}
 	f.sha1 = sha1.Pieces()
-	return finish(&f.File, pieces, sums, v.algorithms, signing)
+	return v.finish(&f.File, pieces, sums, signing)
 }
 
 // finish adds the computed digests, pieces and signature to f.
-func finish(f *metalink.File, pieces *verify.PieceMaker, sums []hash.Hash, algorithms []verify.Algorithm,
-	signing *openpgp.Signing) error {
-	for i, a := range algorithms {
+func (v *metaCommand) finish(f *metalink.File, pieces *verify.PieceMaker, sums []hash.Hash, signing verify.Signing) error {
+	for i, a := range v.algorithms {
 		d, err := verify.NewDigest(a, sums[i].Sum(nil))
 		if err != nil {
 			return err
@@ -142,35 +139,44 @@ func finish(f *metalink.File, pieces *verify.PieceMaker, sums []hash.Hash, algor
 		return nil
 	}
 	sig, err := signing.Signature()
-	f.Signatures = []metalink.Signature{{Type: pgpSignature, Text: strings.TrimSpace(string(sig))}}
+	f.Signatures = []metalink.Signature{{Type: v.signer.Kind().Types[0], Text: strings.TrimSpace(string(sig))}}
 	return err
 }
 
-const pgpSignature = "application/pgp-signature" // RFC 3156, section 5
+// signaturesBeside returns the signatures in FILE.asc and FILE.minisig, if these files exist.
+func signaturesBeside(path string) (all []metalink.Signature, err error) {
+	for _, ending := range []string{".asc", ".minisig"} {
+		sig, err := signatureIn(path + ending)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, metaFailure(path+ending, err)
+		}
+		all = append(all, sig)
+	}
+	return all, nil
+}
 
-// signatureBeside returns the signature in FILE.asc; nil if that file does not exist.
-func signatureBeside(path string) ([]metalink.Signature, error) {
+// signatureIn returns the signature in the file at path.
+func signatureIn(path string) (sig metalink.Signature, err error) {
 	const most = 64 << 10
-	path += ".asc"
 	info, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+	switch {
+	case err != nil:
+		return sig, err
+	case !info.Mode().IsRegular() || info.Size() > most:
+		return sig, errArmor
 	}
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > most) {
-		err = errArmor
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(path)
-	}
-	text, ok := metalink.ArmoredSignature(data)
-	if err == nil && !ok {
-		err = errArmor
-	}
+	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, metaFailure(path, err)
+		return sig, err
 	}
-	return []metalink.Signature{{Type: pgpSignature, Text: text}}, nil
+	sig, ok := metalink.TextSignature(data)
+	if !ok {
+		return sig, errArmor
+	}
+	return sig, nil
 }
 
 func contents(f metalink.File) string {
@@ -243,11 +249,7 @@ func (v *metaCommand) writeTorrent(path string, f described, inputs []string) er
 	if err := v.checkOut(out, inputs, aTorrent); err != nil { // hashing took time; the file may exist now
 		return err
 	}
-	if err := fsys.WriteFile(nil, out, data, 0o644); err != nil {
-		return metaFailure(out, err)
-	}
-	v.tell("wrote %s", out)
-	return nil
+	return v.place(out, data)
 }
 
 // errNothing is the error for an empty file, which BEP 3 does not allow in a torrent.

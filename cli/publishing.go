@@ -79,7 +79,7 @@ func (f *signFlags) read() (secret, passphrase []byte, err error) {
 }
 
 func (f *signFlags) failure(err error) error {
-	hint := "gpg --armor --export-secret-keys FINGERPRINT writes one"
+	hint := "gpg --armor --export-secret-keys FINGERPRINT writes one, and minisign -G"
 	if e, ok := errors.AsType[*verify.SignatureError](err); ok && e.Code == verify.SignatureLocked {
 		hint = "put it into " + passphraseVariable + ", or its file after --passphrase-file"
 	}

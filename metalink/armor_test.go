@@ -25,3 +25,17 @@ func TestArmoredSignature(t *testing.T) {
 		}
 	}
 }
+
+// TestTextSignature: a signature of minisign is one that a document can contain, and no text that only looks like one is.
+func TestTextSignature(t *testing.T) {
+	const good = "untrusted comment: x\nAAAA\ntrusted comment: timestamp:1\tfile:\u00fc\nBBBB"
+	for in, want := range map[string]string{
+		good: "application/x-minisign", "\n" + good + "\r\n": "application/x-minisign",
+		"-----BEGIN PGP SIGNATURE-----\n\nAAAA\n-----END PGP SIGNATURE-----": "application/pgp-signature",
+		"untrusted comment: x\nAAAA": "", good + "\nx": "", good[1:]: "", good + "\x1b": "", good + "\xff": "", "": "",
+	} {
+		if sig, ok := TextSignature([]byte(in)); sig.Type != want || ok != (want != "") {
+			t.Errorf("%q: %+v", in, sig)
+		}
+	}
+}

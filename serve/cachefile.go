@@ -116,7 +116,7 @@ func (d *digests) remember(c cachedFile) {
 	if k.pieces, err = piecesFrom(c.Pieces, c.Size); err == nil || c.Size == 0 {
 		k.has.pieces = true
 	}
-	if d.signer != nil && c.Signature != "" && c.Signer == d.signer.key.String() {
+	if d.signer != nil && c.Signature != "" && c.Signer == d.signer.Key() {
 		k.signature, k.has.signature = c.Signature, true
 	}
 	d.known.put(c.Name, k)
@@ -130,7 +130,7 @@ func (d *digests) cached(name string, k known, room *int) cachedFile {
 		c.Pieces = pieceList(k.pieces)
 	}
 	if k.signature != "" {
-		c.Signature, c.Signer = k.signature, d.signer.key.String()
+		c.Signature, c.Signer = k.signature, d.signer.Key()
 	}
 	return c
 }

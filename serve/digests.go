@@ -35,7 +35,7 @@ type digests struct {
 	wg     sync.WaitGroup
 	slots  chan struct{} // one for each file that may be read at the same time
 	sum    func(context.Context, io.Reader) (verify.Digest, error)
-	signer *signer       // nil if files are not signed
+	signer verify.Signer // nil if files are not signed
 	quiet  time.Duration // quietTime, shorter in tests
 
 	mu     sync.Mutex
@@ -95,7 +95,7 @@ type job struct {
 	err error
 }
 
-func newDigests(root *os.Root, folder, file string, by *signer, log *slog.Logger) *digests {
+func newDigests(root *os.Root, folder, file string, by verify.Signer, log *slog.Logger) *digests {
 	d := &digests{
 		root: root, folder: folder, file: file, signer: by, log: log, quiet: quietTime,
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)),

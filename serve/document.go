@@ -34,11 +34,13 @@ func signatureKinds() (kinds []documentKind) {
 	return kinds
 }
 
-// The documents that are made for files without one.
+// meta4Suffix is that of the documents that are made for files without one.
+const meta4Suffix = ".meta4"
+
+// armorSuffix and minisignSuffix are those of signatures that are text, which a document can contain.
 const (
-	meta4Suffix = ".meta4"
-	armorSuffix = ".asc"
-	pgpType     = "application/pgp-signature" // RFC 3156, section 5
+	armorSuffix    = ".asc"
+	minisignSuffix = ".minisig"
 )
 
 // documentType returns the media type of a file that is a document.

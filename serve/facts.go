@@ -3,10 +3,11 @@ package serve
 import (
 	"io"
 	"log/slog"
+	"path"
 	"time"
 
 	"braid/verify"
-	"braid/verify/openpgp"
+	"braid/verify/signatures"
 )
 
 // wants selects what is computed for a file in addition to its digest.
@@ -21,7 +22,7 @@ func (w wants) cover(o wants) bool {
 type facts struct {
 	digest    verify.Digest
 	pieces    verify.Pieces // zero if the file is empty
-	signature string        // armored; "" if the key could not sign
+	signature string        // text; "" if the key could not sign
 	has       wants         // which of them were requested
 	twice     bool          // the file had other bytes before, with a time in the same second
 }
@@ -30,22 +31,12 @@ type facts struct {
 // nothing more.
 const pieceAlgorithm = verify.SHA256
 
-// signer holds the key that signs files without a signature.
-type signer struct {
-	secret, passphrase []byte
-	key                openpgp.Fingerprint // of the signing key: stored signatures of other keys are ignored
-}
-
-// newSigner returns a signer after checking that the key can sign. It returns nil if secret is empty.
-func newSigner(secret, passphrase []byte) (*signer, error) {
+// newSigner returns the signer of a secret key, or nil if secret is empty.
+func newSigner(secret, passphrase []byte) (verify.Signer, error) {
 	if len(secret) == 0 {
 		return nil, nil
 	}
-	try, err := openpgp.NewSigning(secret, passphrase, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	return &signer{secret, passphrase, try.Key()}, nil
+	return signatures.NewSigner(secret, passphrase, time.Now())
 }
 
 // measure reads r, a version of a file, once for everything in key.wants.
@@ -54,7 +45,7 @@ func (d *digests) measure(r io.Reader, key jobKey) (found facts, err error) {
 	if key.pieces {
 		r = io.TeeReader(r, pieces)
 	}
-	var signing *openpgp.Signing
+	var signing verify.Signing
 	if key.signature {
 		signing = d.beginSignature(key.name)
 	}
@@ -76,9 +67,12 @@ func (d *digests) measure(r io.Reader, key jobKey) (found facts, err error) {
 
 // beginSignature begins a signature. It returns nil if the key has expired since the start, and the file is then served
 // unsigned.
-func (d *digests) beginSignature(name string) *openpgp.Signing {
-	signing, err := openpgp.NewSigning(d.signer.secret, d.signer.passphrase, time.Now())
-	d.complain(name, err)
+func (d *digests) beginSignature(name string) verify.Signing {
+	signing, err := d.signer.Begin(path.Base(name), time.Now())
+	if err != nil {
+		d.complain(name, err)
+		return nil
+	}
 	return signing
 }
 

@@ -112,7 +112,7 @@ func (s *Server) describedBy(name string, v *version) []linkheader.Link {
 	var links []linkheader.Link
 	for _, kind := range documentKinds {
 		described, ok := s.described(name, kind, v)
-		if !ok && !v.offers(kind) {
+		if !ok && !s.offers(v, kind) {
 			continue
 		}
 		l := newLink(escapePath(base+kind.suffix), linkheader.DescribedBy, linkheader.Param{Name: "type", Value: kind.media})

@@ -39,13 +39,18 @@ func (s *Server) beside(name, suffix string) bool {
 }
 
 // document reports whether w includes documents of that kind.
-func (w wants) document(kind documentKind) bool {
-	return w.pieces && kind.suffix == meta4Suffix || w.signature && kind.suffix == armorSuffix
+func (s *Server) document(w wants, kind documentKind) bool {
+	return w.pieces && kind.suffix == meta4Suffix || w.signature && s.signs(kind)
+}
+
+// signs reports whether documents of that kind are the signatures that s makes.
+func (s *Server) signs(kind documentKind) bool {
+	return s.digests.signer != nil && kind.suffix == s.digests.signer.Kind().Beside[0]
 }
 
 // offers reports whether a document of that kind is generated for v.
-func (v *version) offers(kind documentKind) bool {
-	return v.makes.document(kind) && (kind.suffix != armorSuffix || v.signature != "")
+func (s *Server) offers(v *version, kind documentKind) bool {
+	return s.document(v.makes, kind) && (!s.signs(kind) || v.signature != "")
 }
 
 // serveMade answers a request for a document that is not in the folder with a generated one, if its file gets one.
@@ -71,7 +76,7 @@ func (s *Server) serveMade(res *response, r *http.Request, document string) {
 
 // make returns a generated document of that kind about the file.
 func (s *Server) make(r *http.Request, name string, kind documentKind) ([]byte, error) {
-	if !s.makes(name).document(kind) || !s.isFile(name) {
+	if !s.document(s.makes(name), kind) || !s.isFile(name) {
 		return nil, fs.ErrNotExist
 	}
 	v, err := s.open(r.Context(), name)
@@ -80,9 +85,9 @@ func (s *Server) make(r *http.Request, name string, kind documentKind) ([]byte, 
 	}
 	defer v.file.Close()
 	switch {
-	case !v.offers(kind):
+	case !s.offers(v, kind):
 		return nil, fs.ErrNotExist
-	case kind.suffix == armorSuffix:
+	case s.signs(kind):
 		return []byte(v.signature), nil
 	}
 	mirrors := s.copies(r, name)
@@ -93,8 +98,8 @@ func (s *Server) make(r *http.Request, name string, kind documentKind) ([]byte, 
 	if !v.pieces.IsZero() {
 		f.Pieces = []verify.Pieces{v.pieces}
 	}
-	if text, ok := s.armor(name, v); ok {
-		f.Signatures = []metalink.Signature{{Type: pgpType, Text: text}}
+	if sig, ok := s.signature(name, v); ok {
+		f.Signatures = []metalink.Signature{sig}
 	}
 	return metalink.Format(metalink.Document{Generator: "braid", Files: []metalink.File{f}})
 }
@@ -134,23 +139,33 @@ func (s *Server) copies(r *http.Request, name string) (all []metalink.Mirror) {
 // maxArmor is the maximum size of signatures, enough for a dozen keys.
 const maxArmor = 64 << 10
 
-// armor returns the OpenPGP signature of the file, from beside it or generated, if it is text that documents may
-// contain.
-func (s *Server) armor(name string, v *version) (string, bool) {
+// signature returns the signature of the file, generated or from beside it, if it is text that documents may contain.
+func (s *Server) signature(name string, v *version) (sig metalink.Signature, ok bool) {
 	if v.signature != "" && v.makes.signature {
-		return v.signature, true
+		kind := s.digests.signer.Kind()
+		return metalink.Signature{Type: kind.Types[0], Text: strings.TrimSpace(v.signature)}, true
 	}
-	if !s.isFile(name + armorSuffix) {
-		return "", false
+	for _, suffix := range []string{armorSuffix, minisignSuffix} {
+		if sig, ok = metalink.TextSignature(s.small(name + suffix)); ok {
+			return sig, true
+		}
 	}
-	f, err := s.root.Open(filepath.FromSlash(name + armorSuffix))
+	return sig, false
+}
+
+// small returns the content of a file of at most maxArmor bytes, or nil.
+func (s *Server) small(name string) []byte {
+	if !s.isFile(name) {
+		return nil
+	}
+	f, err := s.root.Open(filepath.FromSlash(name))
 	if err != nil {
-		return "", false
+		return nil
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxArmor+1))
 	if err != nil || len(data) > maxArmor {
-		return "", false
+		return nil
 	}
-	return metalink.ArmoredSignature(data)
+	return data
 }

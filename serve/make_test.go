@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -209,7 +210,7 @@ func TestSigned_V8(t *testing.T) {
 		t.Errorf("documents are %q", got)
 	}
 	a := w.get("/a.asc")
-	if a.status != 200 || a.header.Get("Content-Type") != pgpType || !good(t, a.body, content, public) {
+	if a.status != 200 || a.header.Get("Content-Type") != openpgp.Kind.Types[0] || !good(t, a.body, content, public) {
 		t.Errorf("%d %v\n%s", a.status, a.header, a.body)
 	}
 	if again := w.get("/a.asc"); again.body != a.body {
@@ -218,7 +219,7 @@ func TestSigned_V8(t *testing.T) {
 	w = start(t, map[string]string{"a": content, "b": content, "b.asc": a.body, "c": content, "c.asc": "\x88\x01"}, Options{SecretKey: secret, Meta4: true})
 	for name, want := range map[string]int{"a": 1, "b": 1, "c": 0} {
 		f := parse(t, w.get("/"+name+".meta4"))
-		if len(f.Signatures) != want || want > 0 && (f.Signatures[0].Type != pgpType || !good(t, f.Signatures[0].Text, content, public)) {
+		if len(f.Signatures) != want || want > 0 && (f.Signatures[0].Type != openpgp.Kind.Types[0] || !good(t, f.Signatures[0].Text, content, public)) {
 			t.Errorf("%s: signatures in the document are %v", name, f.Signatures)
 		}
 	}
@@ -242,7 +243,7 @@ func TestKeyThatCannotSign(t *testing.T) {
 		}
 	}
 	secret, _ := newKey(t, time.Hour)
-	w := open(t, dir, Options{SecretKey: secret}, func(s *Server) { s.digests.signer.secret = expired })
+	w := open(t, dir, Options{SecretKey: secret}, func(s *Server) { s.digests.signer = failing{s.digests.signer} })
 	for range 2 {
 		a := w.get("/a")
 		a.want(t, 200, content)
@@ -255,6 +256,11 @@ func TestKeyThatCannotSign(t *testing.T) {
 		t.Errorf("said %d times", n)
 	}
 }
+
+// A failing signer has expired since it was made.
+type failing struct{ verify.Signer }
+
+func (failing) Begin(string, time.Time) (verify.Signing, error) { return nil, errors.New("expired") }
 
 // hashings counts how often files are read.
 func hashings(n *atomic.Int64) func(*Server) {

@@ -29,6 +29,10 @@ type SignatureKind struct {
 	NewTrust func(Keys) (Trust, error)
 	// Read parses the signatures in data without checking them.
 	Read func(data []byte, now time.Time) ([]SignatureResult, error)
+	// SniffSecret reports whether data has a secret key of this kind, and NewSigner unlocks it; now is the time of
+	// signing. They are nil if the kind is only checked.
+	SniffSecret func(data []byte) bool
+	NewSigner   func(secret, passphrase []byte, now time.Time) (Signer, error)
 	// Describe returns a line about the signer of a signature that was read.
 	Describe func(SignatureResult) string
 }

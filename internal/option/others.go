@@ -185,13 +185,16 @@ var ofOthers = []Option{
 	{Names: "piece-length", Of: Meta, Group: ProofGroup, Kind: Size,
 		Usage: "make pieces of `SIZE`, such as 1M (default: 256K, or more for large files, for at most 2000 pieces)"},
 	{Names: "sign-with", Of: Meta, Group: ProofGroup, Kind: Word,
-		Usage: "sign each file with the OpenPGP key in `FILE`, as written by gpg --export-secret-keys; " +
+		Usage: "sign each file with the key in `FILE`, as written by gpg --export-secret-keys or minisign -G; " +
 			"its passphrase is in BRAID_PASSPHRASE"},
+	{Names: "sums", Of: Meta, Group: FileGroup, Kind: Word,
+		Usage: "also write the SHA-256 of all files to the list `NAME`, as sha256sum does, and with --sign-with its " +
+			"signature beside it, as in braid meta --sums SHA256SUMS --mirror https://example.org/pub/ *.iso"},
 	{Names: "passphrase-file", Of: Meta | Serve, Group: ProofGroup, Kind: Word,
 		Usage: "the key's passphrase is the first line of `FILE`"},
 	{Names: "sign-with", Of: Serve, Group: ProofGroup, Kind: Word,
-		Usage: "sign files that have no signature beside them, with the OpenPGP key in `FILE`, " +
-			"as written by gpg --export-secret-keys; its passphrase is in BRAID_PASSPHRASE"},
+		Usage: "sign files that have no signature beside them, with the key in `FILE`, " +
+			"as written by gpg --export-secret-keys or minisign -G; its passphrase is in BRAID_PASSPHRASE"},
 	{Names: "limit-rate max-overall-download-limit", Of: Verify, Group: SourcesGroup, Kind: Rates,
 		Usage: "with --repair, download at most `RATE` bytes per second; 0 is no limit, even if the settings have one"},
 	{Names: "tracker", Of: Meta, Group: SourcesGroup, Kind: Words,

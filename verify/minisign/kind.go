@@ -24,6 +24,15 @@ var Kind = &verify.SignatureKind{
 	Sniff:     func(data []byte) bool { return begins(data) && bytes.Contains(data, []byte("\n"+trusted)) },
 	SniffKeys: sniffKeys,
 	NewTrust:  newTrust,
+
+	SniffSecret: sniffSecret,
+	NewSigner: func(secret, passphrase []byte, _ time.Time) (verify.Signer, error) {
+		s, err := NewSigner(secret, passphrase)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	},
 	Read: func(data []byte, _ time.Time) ([]verify.SignatureResult, error) {
 		c, err := New(data, nil, nil)
 		if err != nil {

@@ -26,7 +26,10 @@ var Kind = &verify.SignatureKind{
 	Sniff:     func(data []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN PGP")) },
 	SniffKeys: sniffKeys,
 	NewTrust:  newTrust,
-	Read:      read,
+
+	SniffSecret: func(data []byte) bool { return false }, // the first kind takes what no other does
+	NewSigner:   newKeySigner,
+	Read:        read,
 	Describe: func(r verify.SignatureResult) string {
 		return fmt.Sprintf("%s, %s, %s", r.Signer, r.Time.UTC().Format(time.DateOnly), r.Hash)
 	},

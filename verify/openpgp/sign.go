@@ -76,6 +76,36 @@ func (s *Signing) Signature() ([]byte, error) {
 	return armored(s.sig.Bytes())
 }
 
+// A keySigner makes signatures of files with one secret key. It implements [verify.Signer].
+type keySigner struct {
+	secret, passphrase []byte
+	key                Fingerprint // of the signing key
+}
+
+// newKeySigner is Kind.NewSigner.
+func newKeySigner(secret, passphrase []byte, now time.Time) (verify.Signer, error) {
+	try, err := NewSigning(secret, passphrase, now)
+	if err != nil {
+		return nil, err
+	}
+	return keySigner{secret, passphrase, try.Key()}, nil
+}
+
+// Kind implements [verify.Signer].
+func (s keySigner) Kind() *verify.SignatureKind { return Kind }
+
+// Key implements [verify.Signer].
+func (s keySigner) Key() string { return s.key.String() }
+
+// Begin implements [verify.Signer]. An OpenPGP signature does not name its file.
+func (s keySigner) Begin(_ string, now time.Time) (verify.Signing, error) {
+	signing, err := NewSigning(s.secret, s.passphrase, now)
+	if err != nil {
+		return nil, err
+	}
+	return signing, nil
+}
+
 // openSigner returns an unlocked key that can sign.
 func openSigner(secretKey, passphrase []byte, now time.Time) (signer, error) {
 	e, err := readSecret(secretKey)

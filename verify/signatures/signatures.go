@@ -7,6 +7,7 @@ package signatures
 
 import (
 	"slices"
+	"time"
 
 	"braid/verify"
 	"braid/verify/minisign"
@@ -70,6 +71,13 @@ func Sniff(data []byte) (kind *verify.SignatureKind, ok bool) {
 		}
 	}
 	return kind, kind != nil
+}
+
+// NewSigner unlocks a secret key, whose kind follows from its content; now is the time of signing. A key of no kind is of
+// the first kind, which then reports the fault. The error is a *verify.SignatureError.
+func NewSigner(secret, passphrase []byte, now time.Time) (verify.Signer, error) {
+	signs := func(k *verify.SignatureKind) bool { return k.SniffSecret != nil && k.SniffSecret(secret) }
+	return either(slices.IndexFunc(kinds, signs)).NewSigner(secret, passphrase, now)
 }
 
 // Options returns the options for files with keys.

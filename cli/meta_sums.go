@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"errors"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"braid/internal/fsys"
+	"braid/internal/problem"
+	"braid/metalink"
+	"braid/verify"
+)
+
+// sumsFlags are the flags about the list of digests that is written beside the documents.
+type sumsFlags struct{ Sums string }
+
+// sumLine is a line of the list: "DIGEST  NAME", with a backslash before it if the name has escapes (sha256sum).
+var sumLine = regexp.MustCompile(`^\\?[0-9a-f]{64}  .+$`)
+
+// aSums is the kind of the list, and aSignature that of its signature. Either is replaced only by one of its kind.
+var (
+	aSums = metaKind{looksLikeSums, errors.New("exists, and is no list of digests"), "--overwrite replaces it"}
+
+	aSignature = metaKind{func(head []byte) bool { _, ok := metalink.TextSignature(head); return ok },
+		errors.New("exists, and is no signature"), "--overwrite replaces it"}
+)
+
+// looksLikeSums reports whether each line in the beginning of a file is one of a list. The last one may be cut.
+func looksLikeSums(head []byte) bool {
+	lines := strings.Split(string(head), "\n")
+	for _, line := range lines[:len(lines)-1] {
+		if !sumLine.MatchString(line) {
+			return false
+		}
+	}
+	return len(lines) > 1
+}
+
+// checkSums returns an error if the list or its signature cannot be written.
+func (v *metaCommand) checkSums(paths []string) error {
+	if v.Sums == "" {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, path := range paths {
+		name := filepath.Base(path)
+		if seen[name] {
+			return problem.Misuse("--sums", "two files of the name "+name, "a list has a digest for each name")
+		}
+		seen[name] = true
+	}
+	if err := v.checkOut(v.Sums, paths, aSums); err != nil || v.signer == nil {
+		return err
+	}
+	return v.checkOut(v.Sums+v.signer.Kind().Beside[0], paths, aSignature)
+}
+
+// writeSums writes the list of all files and, with --sign-with, its signature.
+func (v *metaCommand) writeSums(paths []string) error {
+	if v.Sums == "" {
+		return nil
+	}
+	if err := v.checkSums(paths); err != nil { // hashing took time; the files may exist now
+		return err
+	}
+	list := []byte(strings.Join(v.listedSums, ""))
+	if err := v.place(v.Sums, list); err != nil || v.signer == nil {
+		return err
+	}
+	signing, err := v.signer.Begin(filepath.Base(v.Sums), time.Now())
+	if err != nil {
+		return v.signFlags.failure(err)
+	}
+	signing.Write(list)
+	sig, err := signing.Signature()
+	if err != nil {
+		return v.signFlags.failure(err)
+	}
+	return v.place(v.Sums+v.signer.Kind().Beside[0], sig)
+}
+
+// place writes a file and tells of it.
+func (v *metaCommand) place(path string, data []byte) error {
+	if err := fsys.WriteFile(nil, path, data, 0o644); err != nil {
+		return metaFailure(path, err)
+	}
+	v.tell("wrote %s", path)
+	return nil
+}
+
+// addSum adds a file to the list, as sha256sum writes it.
+func (v *metaCommand) addSum(f metalink.File) {
+	name := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`).Replace(f.Name)
+	before := ""
+	if name != f.Name {
+		before = `\`
+	}
+	for _, c := range f.Claims {
+		if c.Digest.Algorithm() == verify.SHA256 {
+			v.listedSums = append(v.listedSums, before+c.Digest.Hex()+"  "+name+"\n")
+		}
+	}
+}
