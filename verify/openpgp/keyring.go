@@ -80,6 +80,21 @@ func (k *Keyring) readExport(export []byte) {
 
 var errSecret = errors.New("a secret key: give the public one (gpg --export)")
 
+// hasSecret reports whether an export has a secret key or subkey, also behind public keys.
+func hasSecret(export []byte) (has bool) {
+	blocks := []block{{data: export}}
+	if !isBinary(export) {
+		blocks, _ = dearmor(export)
+	}
+	for _, b := range blocks {
+		eachPacket(b.data, func(p *packet.OpaquePacket) error {
+			has = has || p.Tag == tagSecretKey || p.Tag == tagSecretSubkey
+			return nil
+		})
+	}
+	return has
+}
+
 // isKeybox reports whether export is GnuPG's internal key file, which is not in OpenPGP format.
 func isKeybox(export []byte) bool { return len(export) >= 12 && string(export[8:12]) == "KBXf" }
 

@@ -225,3 +225,24 @@ func TestVersion6(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretBehindPublic: where the content says what a file is, one that also has a secret key is refused, in each form:
+// its owner has mistaken it for a public one.
+func TestSecretBehindPublic(t *testing.T) {
+	e, other := newEntity(t, at(born)), newEntity(t, at(born))
+	public, both := publicKey(t, e), append(publicKey(t, e), secretKey(t, other)...)
+	mislabelled := bytes.ReplaceAll(armorOf(t, both), []byte(signatureBlock), []byte(publicBlock))
+	for name, tt := range map[string]struct {
+		data    []byte
+		sniffed bool
+		ok      bool
+	}{
+		"public": {public, true, true}, "binary": {both, true, false}, "armored": {mislabelled, true, false},
+		"a keyring": {both, false, true},
+	} {
+		_, err := Kind.NewTrust(verify.Keys{Files: []verify.KeyFile{{Name: "keys", Data: tt.data}}, Sniffed: tt.sniffed})
+		if (err == nil) != tt.ok || err != nil && !strings.Contains(err.Error(), "secret key") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

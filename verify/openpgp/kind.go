@@ -93,6 +93,10 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 	t := Trust{AllowExpiredKey: k.AllowExpired}
 	var exports [][]byte
 	for _, f := range k.Files {
+		if k.Sniffed && hasSecret(f.Data) {
+			return nil, &verify.KeyError{Option: option, File: f.Name, Why: "it has a secret key, not only public ones",
+				Hint: "gpg --export FINGERPRINT writes the public one"}
+		}
 		exports = append(exports, f.Data)
 	}
 	var err error
