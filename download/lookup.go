@@ -2,7 +2,10 @@ package download
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -37,7 +40,11 @@ func newSearch(r *Request, hc network, hops []metalink.Hop) (*search.Search, boo
 		return nil, false
 	}
 	user := fmt.Sprint(r.User, " ", r.Header, " ", r.HeaderTo, " ", r.Named)
-	return search.New(searchWeb{hc, r}, hc.folders, hops, user)
+	s, ok := search.New(searchWeb{hc, r}, hc.folders, hops, user)
+	if ok {
+		s.Patient = r.Require != RequireNothing
+	}
+	return s, ok
 }
 
 // runSearch runs a search in the time that all its requests have together.
@@ -87,11 +94,20 @@ func (w searchWeb) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 			o.Header[name] = values
 		}
 	}
-	if token := w.http.tokens[q.URL.Host]; token != "" && q.Token {
-		o.Header["Authorization"] = []string{"Bearer " + token}
-		o.HeaderTo, o.Secure, o.NoRedirect = []string{source.HostPort(q.URL)}, true, true
+	token := w.http.tokens[q.URL.Host]
+	if token == "" || !q.Token {
+		return w.fetch(ctx, q.URL, o, lookup.MaxAnswer)
 	}
-	return w.fetch(ctx, q.URL, o, lookup.MaxAnswer)
+	with := o
+	with.Header = maps.Clone(o.Header)
+	with.Header["Authorization"] = []string{"Bearer " + token}
+	with.HeaderTo, with.Secure, with.NoRedirect = []string{source.HostPort(q.URL)}, true, true
+	a := w.fetch(ctx, q.URL, with, lookup.MaxAnswer)
+	if e, ok := errors.AsType[*source.Error](a.Err); ok && e.Status == http.StatusUnauthorized { // it has expired
+		a = w.fetch(ctx, q.URL, o, lookup.MaxAnswer)
+		a.Refused = true
+	}
+	return a
 }
 
 func (w searchWeb) fetch(ctx context.Context, u *url.URL, o httpsource.Options, most int64) search.Answer {

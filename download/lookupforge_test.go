@@ -71,6 +71,11 @@ func (s *forgeSite) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	answer, ok := s.answers[at]
 	s.mu.Unlock()
+	answer, expired := strings.CutPrefix(answer, "401 to tokens: ")
+	if expired && q.Header.Get("Authorization") != "" {
+		http.Error(w, "Bad credentials", http.StatusUnauthorized)
+		return
+	}
 	to, redirects := strings.CutPrefix(answer, ">")
 	switch {
 	case !ok:
@@ -222,6 +227,7 @@ func TestLookupForgeToken_Rule27(t *testing.T) {
 			releaseAsks},
 		{"redirect within, without a token", []string{releaseAsks, ">https://api.github.com/other",
 			"api.github.com/other", answer}, "", true, ""},
+		{"expired", []string{releaseAsks, "401 to tokens: " + answer}, "api.github.com", true, releaseAsks},
 		{"list", []string{releaseAsks, released("null", releaseList), releaseList, ">https://" + delivered + "list",
 			delivered + "list",
 			sum256(file) + "  tool.tgz\n"}, "api.github.com", true, releaseAsks},
@@ -236,6 +242,9 @@ func TestLookupForgeToken_Rule27(t *testing.T) {
 			if tokens := strings.Join(s.tokens, " "); err != nil || res.Proof.Verified() != tt.verified ||
 				tokens != tt.tokens {
 				t.Errorf("%v, %v, token to %q, want %q", res.Proof, err, tokens, tt.tokens)
+			}
+			if told := strings.Contains(res.Looked.Where(), "its token was refused"); told != (tt.name == "expired") {
+				t.Errorf("looked at %s", res.Looked.Where())
 			}
 		})
 	}

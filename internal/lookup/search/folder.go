@@ -13,9 +13,10 @@ const (
 	mostKept    = 8 << 20 // bytes of the lists of all folders
 	mostFailed  = 3       // failures of an index or a list that may pass, until it is given up
 	folderAge   = 10 * time.Minute
-	emptyAge    = time.Minute // until a folder is looked at again that has nothing of a file
-	mostAbsent  = 3           // of lists that are named after their file, until a folder is taken to have none
-	maxList     = 4 << 20     // bytes of a list
+	emptyAge    = time.Minute     // until a folder is looked at again that has nothing of a file
+	mostAbsent  = 3               // of lists that are named after their file, until a folder is taken to have none
+	maxList     = 4 << 20         // bytes of a list
+	slowAfter   = 4 * time.Second // without an answer, until a folder is too slow to be looked at for other files
 )
 
 // Folders caches the contents of folders for all downloads of a run. The zero value is empty.
@@ -30,7 +31,8 @@ type folder struct {
 	begun time.Time
 	made  int // which of all folders it is
 	index once[listing]
-	bytes int // of its lists; Folders.mu guards it
+	bytes int       // of its lists; Folders.mu guards it
+	slow  time.Time // when a request was given up after slowAfter; zero: none was. Folders.mu guards it
 
 	mu     sync.Mutex
 	lists  map[string]*once[response]
@@ -51,10 +53,30 @@ func (x *Folders) at(key string, age time.Duration) *folder {
 	if d == nil && len(x.all) >= mostFolders {
 		x.dropOldest(nil)
 	}
+	var slow time.Time
+	if d != nil {
+		slow = d.slow // looking at the contents anew makes the server no faster
+	}
 	x.made++
-	d = &folder{begun: time.Now(), made: x.made, index: newOnce[listing](), lists: map[string]*once[response]{}}
+	d = &folder{begun: time.Now(), made: x.made, index: newOnce[listing](), slow: slow, lists: map[string]*once[response]{}}
 	x.all[key] = d
 	return d
+}
+
+// isSlow reports whether the server was too slow within the age of a folder.
+func (x *Folders) isSlow(d *folder) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !d.slow.IsZero() && time.Since(d.slow) < folderAge
+}
+
+// noteSlow records that a request, begun then, was given up.
+func (x *Folders) noteSlow(d *folder, began time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if time.Since(began) >= slowAfter {
+		d.slow = time.Now()
+	}
 }
 
 // dropOldest drops the oldest folder other than d.

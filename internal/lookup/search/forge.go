@@ -27,6 +27,9 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 		return got, s.keeps(ctx, d, &l.failed, got)
 	})
 	p := verify.Place{URL: source.Mask(q.URL), Err: got.err}
+	if got.refused {
+		s.Found.Places = append(s.Found.Places, verify.Place{URL: p.URL, Err: errToken})
+	}
 	switch {
 	case p.Err != nil:
 	case got.by != "":

@@ -30,6 +30,9 @@ const (
 type Search struct {
 	// Anew ignores cached contents of the folder.
 	Anew bool
+	// Patient makes Run wait for a server that was too slow for an earlier file. Otherwise it ends at once, as each file of
+	// a batch would wait.
+	Patient bool
 	// Early reports, after Run, whether cached contents were used.
 	Early bool
 	// Found is the result.
@@ -96,6 +99,16 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	}
 	d := s.folders.at(s.key(folder), age)
 	s.looked, s.Early, s.Found, s.lists = d.begun, d.begun.Before(s.began), verify.Finding{}, nil
+	if !s.Patient && s.folders.isSlow(d) {
+		s.Found.Places = []verify.Place{{URL: source.Mask(folder), Err: errSlow}}
+		return nil
+	}
+	began := time.Now()
+	defer func() {
+		if ctx.Err() != nil {
+			s.folders.noteSlow(d, began)
+		}
+	}()
 	over := s.over
 	defer func() { s.over = over }()
 	if done, err := s.askForge(ctx, d, folder, file); done || err != nil || s.queried() {

@@ -34,6 +34,8 @@ type Answer struct {
 	Over verify.Channel // the least trusted of Hops
 	Date time.Time      // Last-Modified; zero: unknown
 	Err  error
+	// Refused means that the forge refused the token, and that this is the answer to the question without it.
+	Refused bool
 }
 
 // A response is an Answer and its origin.
@@ -45,6 +47,8 @@ type response struct {
 	by   string         // a host of the chain that is not the asked server
 	date time.Time      // Last-Modified
 	err  error
+
+	refused bool // see Answer
 }
 
 // A listing is the index of a folder.
@@ -57,6 +61,8 @@ type listing struct {
 var (
 	errOtherFolder = errors.New("it leads to another folder")
 	errPage        = errors.New("a page, and no list")
+	errToken       = errors.New("its token was refused with status 401, and it was asked without one")
+	errSlow        = errors.New("not asked, as it was too slow for an earlier file")
 )
 
 // fetch sends a request to the asked server.
@@ -75,7 +81,7 @@ func (s *Search) own(u *url.URL) bool {
 }
 
 func newResponse(a Answer, u *url.URL, own func(*url.URL) bool) response {
-	got := response{last: u, over: a.Over, date: a.Date, err: reason(a.Err)}
+	got := response{last: u, over: a.Over, date: a.Date, err: reason(a.Err), refused: a.Refused}
 	if a.Err == nil {
 		got.data = slices.Clone(a.Data) // without the rest of its buffer
 	}

@@ -1,0 +1,71 @@
+package search_test
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/internal/lookup/search"
+)
+
+// A hanging site answers no request.
+type hanging struct{ site }
+
+func (w *hanging) Get(ctx context.Context, u *url.URL, most int64) search.Answer {
+	w.site.Get(ctx, u, most)
+	<-ctx.Done()
+	return search.Answer{Err: context.Cause(ctx)}
+}
+
+// TestSlow: a folder whose server does not answer costs time once for all files of a run, also where its contents are
+// looked at anew, until it may be faster. A search that has to find something waits each time.
+func TestSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, shared := &hanging{}, new(search.Folders)
+		look := func(file string, patience time.Duration, set func(*search.Search)) (took time.Duration, told string) {
+			s, ok := search.New(w, shared, at(t, file), "")
+			if !ok {
+				t.Fatal("nowhere to look")
+			}
+			if set != nil {
+				set(s)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			began := time.Now()
+			if err := s.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			return time.Since(began), s.Found.Where()
+		}
+		const grace = 5 * time.Second
+		if took, _ := look("brief", time.Second, nil); took != time.Second {
+			t.Errorf("a search that was ended early took %v", took)
+		}
+		if took, told := look("first", grace, nil); took != grace || strings.Contains(told, "too slow") {
+			t.Errorf("the first file took %v, %s", took, told)
+		}
+		w.take()
+		for _, set := range []func(*search.Search){nil, func(s *search.Search) { s.Anew = true }, nil} {
+			if took, told := look("second", grace, set); took != 0 || !strings.Contains(told, "too slow for an earlier file") {
+				t.Errorf("another file took %v, %s", took, told)
+			}
+		}
+		if asked := w.take(); len(asked) > 0 {
+			t.Errorf("asked for %q", asked)
+		}
+		if took, _ := look("http://a.example/other/file", grace, nil); took != grace {
+			t.Errorf("another folder took %v", took)
+		}
+		if took, _ := look("third", grace, func(s *search.Search) { s.Patient = true }); took != grace {
+			t.Errorf("a patient search took %v", took)
+		}
+		time.Sleep(11 * time.Minute)
+		if took, _ := look("later", grace, nil); took != grace {
+			t.Errorf("a search ten minutes later took %v", took)
+		}
+	})
+}
