@@ -42,7 +42,7 @@ func newSearch(r *Request, hc network, hops []metalink.Hop) (*search.Search, boo
 	user := fmt.Sprint(r.User, " ", r.Header, " ", r.HeaderTo, " ", r.Named)
 	s, ok := search.New(searchWeb{hc, r}, hc.folders, hops, user)
 	if ok {
-		s.Patient = r.Require != RequireNothing
+		s.Patient, s.Keys = r.Require != RequireNothing, r.Anchors
 	}
 	return s, ok
 }

@@ -36,6 +36,7 @@ type folder struct {
 
 	mu     sync.Mutex
 	lists  map[string]*once[response]
+	signed map[signedList]*once[endorsement]
 	misses int
 }
 

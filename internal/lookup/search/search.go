@@ -30,6 +30,8 @@ const (
 type Search struct {
 	// Anew ignores cached contents of the folder.
 	Anew bool
+	// Keys are those that Web.Sign trusts. Searches with the same slice share what it found of a list.
+	Keys []verify.Trust
 	// Patient makes Run wait for a server that was too slow for an earlier file. Otherwise it ends at once, as each file of
 	// a batch would wait.
 	Patient bool
@@ -165,7 +167,7 @@ func (s *Search) inOrder(ctx context.Context, d *folder, folder *url.URL, file s
 		if i == mostLists || len(s.lists) == mostFound {
 			break
 		}
-		if err := s.take(ctx, c, file, folder, s.list(ctx, d, folder, c)); err != nil {
+		if err := s.take(ctx, d, c, file, folder, s.list(ctx, d, folder, c)); err != nil {
 			return err
 		}
 	}
@@ -188,7 +190,7 @@ func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file 
 		if c.Own && ctx.Err() == nil {
 			d.note(got.err != nil)
 		}
-		if err := s.take(ctx, c, file, folder, got); wrong == nil {
+		if err := s.take(ctx, d, c, file, folder, got); wrong == nil {
 			wrong = err
 		}
 	}
@@ -228,7 +230,7 @@ func (s *Search) keeps(ctx context.Context, d *folder, failed *int, got response
 
 // take reads a list, and records the place and its claims. The error is a contradiction within the list, or that of
 // Web.Sign.
-func (s *Search) take(ctx context.Context, c lookup.Candidate, file string, folder *url.URL, got response) error {
+func (s *Search) take(ctx context.Context, d *folder, c lookup.Candidate, file string, folder *url.URL, got response) error {
 	at := lookup.In(folder, c.Name)
 	p := verify.Place{URL: source.Mask(at), By: got.by, Err: got.err}
 	var wrong error
@@ -240,7 +242,7 @@ func (s *Search) take(ctx context.Context, c lookup.Candidate, file string, fold
 	}
 	if len(p.Claims) > 0 && p.By == "" {
 		if len(s.lists) < mostFound {
-			wrong = s.web.Sign(ctx, at, p.Claims, got.data)
+			wrong = s.sign(ctx, d, at, p.Claims, got.data)
 		}
 		s.lists = append(s.lists, p.Claims)
 		if got.date.After(s.Found.Date) {

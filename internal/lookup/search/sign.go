@@ -1,0 +1,69 @@
+package search
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/url"
+
+	"braid/verify"
+)
+
+// A signedList is a list whose signature was looked for, and the keys that were trusted: the address of the first, which
+// no other keys have as long as the folder is cached, and their number.
+type signedList struct {
+	url    string
+	digest [sha256.Size]byte
+	first  *verify.Trust
+	keys   int
+}
+
+// An endorsement is the good signature of a list.
+type endorsement struct {
+	by   verify.SignatureResult
+	good bool
+}
+
+// endorsed returns what is known of the signature of a list. It is shared with other files, unless the folder already
+// shares mostShared of them.
+func (d *folder) endorsed(of signedList) *once[endorsement] {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.signed[of]
+	if e == nil {
+		fresh := newOnce[endorsement]()
+		if e = &fresh; len(d.signed) < mostShared {
+			if d.signed == nil {
+				d.signed = map[signedList]*once[endorsement]{}
+			}
+			d.signed[of] = e
+		}
+	}
+	return e
+}
+
+// sign calls Web.Sign, or attributes the claims to the signer that it found for another file of the same list. Only a
+// good signature is shared: without one it is called for each file.
+func (s *Search) sign(ctx context.Context, d *folder, at *url.URL, claims []verify.Claim, data []byte) (err error) {
+	if len(s.Keys) == 0 {
+		return s.web.Sign(ctx, at, claims, data)
+	}
+	called := false
+	of := signedList{at.String(), sha256.Sum256(data), &s.Keys[0], len(s.Keys)}
+	known := d.endorsed(of).get(ctx, func() (endorsement, bool) {
+		called = true
+		if err = s.web.Sign(ctx, at, claims, data); err == nil && claims[0].Channel == verify.Signed {
+			return endorsement{claims[0].By, true}, true
+		}
+		return endorsement{}, ctx.Err() == nil
+	})
+	switch {
+	case called:
+		return err
+	case !known.good:
+		return s.web.Sign(ctx, at, claims, data)
+	}
+	for i := range claims {
+		claims[i].Channel, claims[i].By = verify.Signed, known.by
+	}
+	return nil
+}
