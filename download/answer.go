@@ -252,7 +252,8 @@ func (s *session) otherHost(st statement) (outcome, error) {
 		s.mix()
 		return ongoing, nil
 	case s.fetches.others(): // a retry may lead back
-		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: st.tag.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
+		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: st.tag.host, Fault: source.FaultNetwork,
+			Retry: true, Err: errOtherHost}
 	case have.Len() == 0: // no bytes to combine it with
 		s.tag, s.date, s.host = st.tag, st.date, st.host
 		return ongoing, nil
@@ -330,8 +331,8 @@ func (s *session) mix() {
 
 // dated reports whether a mirror's date differs from the server's, and nothing else ties their versions.
 func (s *session) dated(o *origin, a source.Answer) bool {
-	asked := s.askedDate()
-	if o.first || asked.IsZero() || a.LastModified.IsZero() || a.LastModified.Equal(asked) || verify.Strong(common(s.claims, a.Claims)) {
+	then, now := s.askedDate(), a.LastModified
+	if o.first || then.IsZero() || now.IsZero() || now.Equal(then) || verify.Strong(common(s.claims, a.Claims)) {
 		return false
 	}
 	etag := metalink.StrongETag(a.ETag)

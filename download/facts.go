@@ -28,7 +28,8 @@ func changed(what string) error {
 }
 
 // errDated ends the first request to a mirror that states another date.
-var errDated = errors.New("its Last-Modified is another than the server's, and no digest of its own speaks for it: it is used last")
+var errDated = errors.New("its Last-Modified is another than the server's, and no digest of its own speaks for it: " +
+	"it is used last")
 
 // dateOf returns the Last-Modified that belongs to tagOf.
 func dateOf(file metalink.File, a source.Answer) time.Time {
@@ -127,7 +128,8 @@ func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA25
 func vouchesForItself(a source.Answer) bool { return !a.Ranged && verify.Strong(a.Content) }
 
 // errLoose keeps a mirror out of a pipe.
-var errLoose = errors.New("nothing ties it to the server's file (the digest, or date and size), and what a pipe has taken cannot be fetched again: left out")
+var errLoose = errors.New("nothing ties it to the server's file (the digest, or date and size), " +
+	"and what a pipe has taken cannot be fetched again: left out")
 
 func vouched(claims []verify.Claim) bool { return backed(claims, verify.HTTPS, verify.User) }
 

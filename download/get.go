@@ -281,7 +281,8 @@ func (g *getter) session() *session {
 		subject: subject{known: g.carried.known}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
 	s.disk = disk{part: g.part, fail: s.hashing.fail, workers: &s.workers}
-	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0 // else the session before ended too early
+	// Otherwise the session before ended too early.
+	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0
 	g.carried.looking.resume()
 	if s.begun = g.carried.goesOn; s.begun {
 		s.here = s.part.Have()

@@ -50,8 +50,8 @@ func (n network) opens(u *url.URL) bool { return !address.HasScheme(u) && n.open
 
 // network returns the network of one call. The caller must call done at the end.
 func (c *Client) network(ctx context.Context) (n network, done func()) {
-	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx), folders: &search.Folders{}, tokens: c.ForgeTokens,
-		grace: graceOf(ctx)}
+	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx), folders: &search.Folders{},
+		tokens: c.ForgeTokens, grace: graceOf(ctx)}
 	if c.JournalKey != "" {
 		n.key = partfile.OpenKey(fsys.OS, c.JournalKey)
 	}

@@ -68,7 +68,8 @@ func (s *session) applyEvidence(t documentResult) bool {
 func (s *session) askSignatures() {
 	all := signaturesOf(s.req, s.file)
 	// Otherwise the document may have a signature.
-	if doc, ok := s.carried.nextDocument(s.file); len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) {
+	doc, ok := s.carried.nextDocument(s.file)
+	if len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) {
 		all = signaturesFor(s.req, s.file)
 	}
 	if !s.req.Anchors.Any() {

@@ -27,7 +27,8 @@ type refresh struct {
 var (
 	errNoPart      = errors.New("there is no part file that could be gone on with")
 	errUnknownPart = errors.New("nothing that can be trusted says what it is a part of")
-	errUntiedLink  = errors.New("no strong digest that both have, and no strong ETag of the same host, shows that the new link leads to the file that was begun")
+	errUntiedLink  = errors.New("no strong digest that both have, and no strong ETag of the same host, shows that " +
+		"the new link leads to the file that was begun")
 )
 
 // lookForPart returns an error if there is nothing to resume. It changes nothing, whereas opening a part file

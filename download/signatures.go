@@ -242,13 +242,14 @@ func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 	for i, c := range s.checkers {
 		all, err := c.Signatures()
 		good, ok := verify.GoodSignature(all)
+		same := func(r verify.SignatureResult) bool { return r.Kind == good.Kind && r.Key == good.Key }
 		switch {
 		case err != nil && severe(err):
 			return nil, &signatureError{s.from[i], err}
 		case err != nil && lesser == nil:
 			lesser = &signatureError{s.from[i], err}
 		// One signer counts once.
-		case ok && !slices.ContainsFunc(out, func(r verify.SignatureResult) bool { return r.Kind == good.Kind && r.Key == good.Key }):
+		case ok && !slices.ContainsFunc(out, same):
 			good.From, good.Pinned = s.from[i], s.pinned[i]
 			out = append(out, good)
 		}

@@ -182,7 +182,9 @@ func (x *Search) byTrust() []*party {
 		}
 		return 0
 	}
-	slices.SortStableFunc(all, func(a, b *party) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.doubt, b.doubt)) })
+	slices.SortStableFunc(all, func(a, b *party) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.doubt, b.doubt))
+	})
 	return all
 }
 
