@@ -135,6 +135,9 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case dropRecalled:
 		return true, g.dropRecalled(ctx, s)
 	case nextVersion:
+		if s.how == noSource {
+			g.carried.changes++
+		}
 		other, answers := true, true
 		if errors.Is(s.err, errShrunk) && s.strong() {
 			other, answers = g.announced(ctx)

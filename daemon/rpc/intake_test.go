@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/coder/websocket"
 )
 
 // held returns how many bytes of long requests are in memory.
@@ -75,15 +77,22 @@ func TestUnshown_Rule68(t *testing.T) {
 		{"the token", object("aria2.addUri", 1, with([]string{"http://h/" + strings.Repeat("x", 5*short)})...), "result"},
 	} {
 		w := dial(t, url)
-		w.send(tt.body)
-		if _, got, err := w.conn.Read(t.Context()); err != nil || !bytes.Contains(got, []byte(tt.want)) {
-			t.Errorf("%s: %q, %v", tt.name, got, err)
-		}
+		w.conn.Write(t.Context(), websocket.MessageText, []byte(tt.body)) // fails if the connection ends meanwhile
+		_, got, err := w.conn.Read(t.Context())
 		if tt.want == "result" {
+			if err != nil || !bytes.Contains(got, []byte(tt.want)) {
+				t.Errorf("%s: %q, %v", tt.name, got, err)
+			}
 			continue
 		}
-		if _, _, err := w.conn.Read(t.Context()); err == nil {
-			t.Errorf("%s: the connection stays", tt.name)
+		if err == nil {
+			if !bytes.Contains(got, []byte(tt.want)) {
+				t.Errorf("%s: %q", tt.name, got)
+			}
+			_, got, err = w.conn.Read(t.Context())
+		}
+		if err == nil {
+			t.Errorf("%s: the connection stays, with %q", tt.name, got)
 		}
 	}
 	if n := h.held(); n > 0 {

@@ -97,7 +97,7 @@ func smimes() (all []torment) {
 	return append(all, torment{"51", "describes a signature that nobody can check, and one is demanded", func(w *world) {
 		w.req.urls = []string{w.canary().URL} // it makes no sense to begin
 		w.req.flags = []string{"--require", "signature"}
-	}, fails(12, "--keyring")})
+	}, fails(12, "--key FILE")})
 }
 
 // others are commands that only look at a server.

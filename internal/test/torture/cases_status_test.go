@@ -43,7 +43,7 @@ func waits() (all []torment) {
 		{"23", "is busy once, until a date that has passed", alone(mirrortest.Once(mirrortest.Status(503),
 			mirrortest.RetryAfter(time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat)))), isUnverified},
 		{"23", "is busy until a date in a year", alone(mirrortest.Status(503),
-			mirrortest.RetryAfter(time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))), fails(8, "back")},
+			mirrortest.RetryAfter(time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))), fails(8, "asked to wait until")},
 		{"23", "is busy for 100 seconds, which is more patience than there is", busy("100"), fails(8, "")},
 		{"24", "answers a part that nobody asked for", spoken("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3145727/3145728\r\nContent-Length: SIZE\r\n\r\n"), fails(7, "206")},
 	}
