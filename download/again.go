@@ -86,6 +86,10 @@ func (g *getter) again(ctx context.Context, s *session) error {
 			return context.Cause(ctx)
 		}
 	}
+	if s.how == noSource && s.restated && g.carried.changes == 0 { // neither size led to the file: it has changed
+		s.how = fileChanged
+		return g.again(ctx, s)
+	}
 	if s.how == noSource && g.carried.noRoom != nil {
 		return g.carried.noRoom
 	}
@@ -135,9 +139,6 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case dropRecalled:
 		return true, g.dropRecalled(ctx, s)
 	case nextVersion:
-		if s.how == noSource {
-			g.carried.changes++
-		}
 		other, answers := true, true
 		if errors.Is(s.err, errShrunk) && s.strong() {
 			other, answers = g.announced(ctx)

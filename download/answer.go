@@ -177,7 +177,7 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 	case (how == fileChanged || how == sizeDisowned) && !s.mayAnnounce(a.Hops, x.file.Claims):
 		return mismatch(o, "%v", err) // without what would end the download
 	case how == sizeDisowned:
-		s.stated = st.size
+		s.stated, s.restated = st.size, true
 	case how == notMergeable && !s.req.inOrder() && s.wantsHead(x, a): // a digest would tie them
 		return s.end(wantsHead, errRefused)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"braid/byterange"
 	"braid/internal/version"
+	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
 	"braid/verify"
@@ -172,10 +173,20 @@ func (s *session) short(f *flight) error {
 }
 
 // endOfFile returns the size of the file if the origin answers that nothing follows the downloaded bytes
-// (416; RFC 9110, section 14.4).
+// (416; RFC 9110, section 14.4). A digest or the tag of that answer shows whether it is of their version.
 func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
 	size, ok = unsatisfied(err)
-	return size, ok && o.first && s.size < 0 && s.mayEnd(s.part, size) && s.ends(size)
+	return size, ok && o.first && s.size < 0 && s.ends(size) && (s.mayEnd(s.part, size) || s.stillTagged(err))
+}
+
+// stillTagged reports whether an answer without success has the tag that all of the downloaded bytes have.
+func (s *session) stillTagged(err error) bool {
+	e, ok := errors.AsType[*source.Error](err)
+	if !ok || len(e.Hops) == 0 || s.tag.etag == "" || s.mixed || s.part.Front() == 0 {
+		return false
+	}
+	etag := http.Header(e.Hops[len(e.Hops)-1].Header).Get("ETag")
+	return s.tag == tag{metalink.StrongETag(etag), e.Host}
 }
 
 // unsatisfied returns the size that a source states if it has nothing of the requested range (416).

@@ -55,6 +55,7 @@ type known struct {
 	tried    []int64       // sizes of no authority that did not lead to the file
 	disowned []int64       // sizes that another source contradicted, once
 	stated   int64         // the size in the server's document, if a party of lower rank gave size; -1: none
+	restated bool          // the server has stated two sizes for one digest
 }
 
 // A statement holds the facts that one answer states about the file, with their ranks.

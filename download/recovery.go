@@ -135,10 +135,7 @@ func (h history) ways(o outcome) []way {
 		if h.contested {
 			all = append(all, dropSize)
 		}
-		if all = append(all, standIn); h.drops > 0 && h.changes == 0 { // the size was right, and the file another one
-			all = append(all, nextVersion)
-		}
-		if h.single {
+		if all = append(all, standIn); h.single {
 			all = []way{singleSource, discard}
 		}
 	}
