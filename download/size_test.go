@@ -1,6 +1,7 @@
 package download_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"runtime"
@@ -102,12 +103,24 @@ func TestNoLastChunkOfAPart_Rule17_Rule22(t *testing.T) {
 	}
 }
 
-// Proves rules 17 and 34: without a digest all bytes of a cut body are no complete file, and a server that
-// states another length has another file.
+// Proves rules 17 and 34: without a digest all bytes of a cut body are a complete file only if the server then
+// states that length with the same tag, and a server that states another length has another file.
 func TestNoLastChunkWithoutAWord_Rule17_Rule34(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 2*mib, mirrortest.ETag(`"v1"`), mirrortest.NoLastChunk())
-	newRun(t, origin.URL).wrong(download.Mismatch)
+	if result := newRun(t, origin.URL).right(origin.Content); result.Proof.String() != "unverified" {
+		t.Errorf("proven by %v", result.Proof)
+	}
+	for name, tag := range map[string]mirrortest.Option{
+		"another tag": mirrortest.Header("ETag", `"v2"`), "no tag": mirrortest.Header("ETag", ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			refuses := mirrortest.When(func(q *http.Request) bool { return q.Header.Get("Range") != "" }, mirrortest.Status(416),
+				mirrortest.Header("Content-Range", fmt.Sprintf("bytes */%d", 2*mib)), tag)
+			origin := sized(t, 2*mib, mirrortest.ETag(`"v1"`), mirrortest.NoLastChunk(), refuses)
+			newRun(t, origin.URL).wrong(download.Mismatch)
+		})
+	}
 
 	ranged := func(q *http.Request) bool { return q.Header.Get("Range") != "" }
 	origin = sized(t, 2*mib, mirrortest.Once(mirrortest.Chunked(), mirrortest.CutAfter(mib)),
