@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"net/url"
 	"path"
 	"slices"
@@ -184,11 +185,15 @@ func (t *Trust) index(b Bound) int {
 }
 
 // serverOf returns the host of a URL and its port, or "" if the host is not valid. The default ports of http and https
-// are the same: which of the two a URL has must not decide who is trusted.
+// are the same: which of the two a URL has must not decide who is trusted. So are an IPv4 address and the IPv6 form of it,
+// as both lead to the same server.
 func serverOf(u *url.URL) string {
 	host, err := address.Name(u.Hostname())
 	if err != nil || host == "" {
 		return ""
+	}
+	if a, err := netip.ParseAddr(host); err == nil {
+		host = a.Unmap().String()
 	}
 	switch port := strings.TrimLeft(u.Port(), "0"); port {
 	case "", "80", "443":

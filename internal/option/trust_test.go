@@ -24,7 +24,7 @@ func TestBound_Rule78(t *testing.T) {
 	trust := &option.Trust{}
 	for _, word := range []string{
 		"https://example.org/", "https://Example.ORG/pub", "http://example.org/pub/a/./b/", "https://example.org:8443/x%20y",
-		"https://bücher.example/", "https://[2001:DB8::1]/",
+		"https://bücher.example/", "https://[2001:DB8::1]/", "https://192.0.2.1/",
 	} {
 		trust.Add(bound(t, word), option.TrustedKey{Text: "key"})
 	}
@@ -50,6 +50,10 @@ func TestBound_Rule78(t *testing.T) {
 		"https://xn--bcher-kva.example/x":    "https://bücher.example/",
 		"https://BÜCHER.example/x":           "https://bücher.example/",
 		"https://[2001:db8:0::1]/x":          "https://[2001:DB8::1]/",
+		"https://192.0.2.1/x":                "https://192.0.2.1/",
+		"https://[::ffff:192.0.2.1]/x":       "https://192.0.2.1/",
+		"https://[::FFFF:C000:201]:443/x":    "https://192.0.2.1/",
+		"https://[::192.0.2.1]/x":            "",
 		"https://example.org:8443/x":         "",
 		"https://example.org:8080/pub/x":     "",
 		"https://www.example.org/pub/x":      "",
