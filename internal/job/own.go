@@ -11,11 +11,12 @@ import (
 // A download must not replace braid's own files under a name that the user did not choose, wherever they are:
 // settings name programs, keyrings decide who is trusted, and the state keeps old versions away.
 
-// OwnFolders returns the folders of settings, state and cache.
+// OwnFolders returns the folders of settings, state and cache, and the files of settings and anchors, which may be links
+// to other folders.
 func OwnFolders() []string {
 	folders := []string{StateFolder(), CacheFolder()}
-	if file := SettingsFile("x"); file != "" {
-		folders = append(folders, filepath.Dir(file))
+	if file := SettingsFile(trustName); file != "" {
+		folders = append(folders, filepath.Dir(file), file, SettingsFile("config.toml"))
 	}
 	return folders
 }

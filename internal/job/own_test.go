@@ -1,0 +1,33 @@
+package job
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestOwnLinks_Rule69: settings and anchors that are links to files elsewhere are braid's own there, too: who replaces them
+// decides which programs run and which keys count.
+func TestOwnLinks_Rule69(t *testing.T) {
+	elsewhere := t.TempDir()
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	if err := os.MkdirAll(filepath.Dir(SettingsFile("x")), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"config.toml", "trust.json"} {
+		target := filepath.Join(elsewhere, name)
+		if err := os.WriteFile(target, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, SettingsFile(name)); err != nil {
+			t.Fatal(err)
+		}
+		if !LeadsTo(target, OwnFolders()) {
+			t.Errorf("%s may be replaced", name)
+		}
+	}
+	if LeadsTo(filepath.Join(elsewhere, "other"), OwnFolders()) {
+		t.Error("another file is refused")
+	}
+}
