@@ -10,11 +10,16 @@ import (
 )
 
 // SettingsFile returns the path of a file of the user's configuration (XDG Base Directory Specification), or
-// "" if the user has no configuration folder.
+// "" if the user has no configuration folder. A relative XDG_CONFIG_HOME is ignored: without the settings in the user's
+// home, files would be accepted that these forbid.
 func SettingsFile(name string) string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return ""
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
 	}
 	return filepath.Join(dir, "braid", name)
 }
