@@ -55,6 +55,7 @@ type trustFile struct {
 // Errors of a file of anchors.
 var (
 	errTrustVersion = errors.New("written by another version of braid")
+	errNoTrust      = errors.New("not in the form that braid trust writes: it lacks the field trust")
 	errTwiceBound   = errors.New("two entries for the same URLs")
 	errNoKeys       = errors.New("an entry without keys")
 )
@@ -72,6 +73,9 @@ func ParseTrust(data []byte) (*Trust, error) {
 	}
 	if f.Version != 1 {
 		return nil, errTrustVersion
+	}
+	if f.Trust == nil {
+		return nil, errNoTrust
 	}
 	t := &Trust{}
 	for _, b := range f.Trust {

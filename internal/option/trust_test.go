@@ -135,7 +135,7 @@ func TestParseTrust(t *testing.T) {
 	}
 	const entry = `{"url": "https://example.org/", "keys": [{"name": "", "added": "", "key": "x"}]}`
 	for _, text := range []string{
-		"", "{}", "[]", `{"v": 2, "trust": []}`, `{"v": 1, "trust": [], "only": true}`, `{"v": 1, "trust": []} {}`,
+		"", "{}", "[]", `{"v": 1}`, `{"v": 1, "trust": null}`, `{"v": 2, "trust": []}`, `{"v": 1, "trust": [], "only": true}`, `{"v": 1, "trust": []} {}`,
 		`{"v": 1, "trust": [` + entry + "," + entry + `]}`,
 		`{"v": 1, "trust": [{"url": "https://example.org/", "keys": []}]}`,
 		`{"v": 1, "trust": [{"url": "https://example.org/", "keys": [{"name": "x"}]}]}`,
