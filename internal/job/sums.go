@@ -22,6 +22,7 @@ type Sums struct {
 	anchors    *Anchors
 	common     download.Request // the anchors, and whether a signature is required
 	signatures []download.Signature
+	bound      bool // the list is asked for at a URL that is bound to keys
 }
 
 // ReadSums reads the list of --checksums, if any, and checks its signature. Operands are the URLs that the
@@ -59,6 +60,9 @@ func (r *Sums) check(ctx context.Context, client *download.Client) error {
 	switch {
 	case err != nil:
 		return err
+	case unsigned != "" && r.bound:
+		return &problem.Problem{Kind: download.NoEvidence, What: "verify", Where: r.List.Name, Why: unsigned,
+			Hint: "braid trust show URL has the keys that count there"}
 	case unsigned != "":
 		r.Warnings = append(r.Warnings, r.List.Name+": "+unsigned)
 	default:
@@ -94,6 +98,10 @@ func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []st
 	}
 	u.User = nil
 	r.common.URL = u
+	if err = r.http.Sites.bind(&r.common, u); err != nil {
+		return err
+	}
+	r.bound = r.http.Sites.binds(u)
 	if r.signatures, err = r.anchors.SignaturesFor(u); err != nil {
 		return err
 	}

@@ -59,13 +59,10 @@ func anchorsOf(b *option.Bound) (out download.Anchors, err error) {
 // bind demands a signature by the keys to which the URL of a request is bound. Nothing that was said before lifts that:
 // neither an option, nor a setting, nor a server (rule 78).
 func (s *Sites) bind(r *download.Request, u *url.URL) error {
-	if s == nil || s.Settings == nil {
+	if !s.binds(u) {
 		return nil
 	}
 	b := s.Settings.Trust.Of(u)
-	if b == nil {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	anchors, ok := s.bound[b]
@@ -83,6 +80,11 @@ func (s *Sites) bind(r *download.Request, u *url.URL) error {
 	}
 	r.Anchors, r.Require = anchors, download.RequireSignature
 	return nil
+}
+
+// binds reports whether u is bound to keys.
+func (s *Sites) binds(u *url.URL) bool {
+	return s != nil && s.Settings != nil && s.Settings.Trust.Of(u) != nil
 }
 
 // KeyNames returns the kind of a key and the names of the keys in it.
