@@ -230,11 +230,11 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 	case v.By == version.BySize && verify.Strong(common(s.firm(), st.file.Claims)) && !slices.Contains(s.tried, st.size):
 		// The version is the same: its digest decides which size is right.
 		return sizeDisowned, changed("the server states another size for the same digest")
+	case v.By == version.BySize && st.host != s.host && s.strong():
+		// Another host than the one whose version is known has another file: that is no news of this one.
+		return ongoing, mismatch(o, "%w", v.Why)
 	case v.By == version.ByDate && (s.strong() || !bothTags), v.Judgment == version.Unproven && !bothTags:
 		return s.untied(st, a)
-	case v.Judgment == version.Unproven && s.strong():
-		s.mix()
-		return ongoing, nil
 	case v.Judgment == version.Unproven:
 		return s.otherHost(st)
 	case v.By == version.ByETag && s.digestBy() == byUser: // some servers change it with each answer
