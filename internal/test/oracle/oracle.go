@@ -249,8 +249,8 @@ func (j *judge) falseTag() bool {
 				led[a.To] = true
 			}
 			again := func(b Answer) bool { return b.From == a.From && b.Sent > 0 }
-			// Such an answer was refused, and read to its end only to keep the connection.
-			if a.Tag == "" && slices.ContainsFunc(answers[i+1:], again) {
+			// Such an answer was refused, and read to its end only to keep the connection, or the file was begun anew.
+			if slices.ContainsFunc(answers[i+1:], again) {
 				continue
 			}
 			if a.Sent > 0 && a.Method == "GET" && a.Status < 300 {
