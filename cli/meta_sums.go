@@ -13,21 +13,21 @@ import (
 	"braid/verify"
 )
 
-// sumsFlags are the flags about the list of digests that is written beside the documents.
+// sumsFlags are the flags for the list of digests that is written beside the documents.
 type sumsFlags struct{ Sums string }
 
-// sumLine is a line of the list: "DIGEST  NAME", with a backslash before it if the name has escapes (sha256sum).
+// sumLine matches a line of the list as sha256sum writes it: "DIGEST  NAME", after a backslash if NAME has escapes.
 var sumLine = regexp.MustCompile(`^\\?[0-9a-f]{64}  .+$`)
 
-// aSums is the kind of the list, and aSignature that of its signature. Either is replaced only by one of its kind.
+// aSums and aSignature are the kinds of the list and of its signature. A file of another kind is not replaced.
 var (
-	aSums = metaKind{looksLikeSums, errors.New("exists, and is no list of digests"), "--overwrite replaces it"}
+	aSums = metaKind{looksLikeSums, errors.New("exists, and is not a list of digests"), "--overwrite replaces it"}
 
 	aSignature = metaKind{func(head []byte) bool { _, ok := metalink.TextSignature(head); return ok },
-		errors.New("exists, and is no signature"), "--overwrite replaces it"}
+		errors.New("exists, and is not a signature"), "--overwrite replaces it"}
 )
 
-// looksLikeSums reports whether each line in the beginning of a file is one of a list. The last one may be cut.
+// looksLikeSums reports whether the beginning of a file consists of lines of a list. The last one may be cut off.
 func looksLikeSums(head []byte) bool {
 	lines := strings.Split(string(head), "\n")
 	for _, line := range lines[:len(lines)-1] {
@@ -47,7 +47,7 @@ func (v *metaCommand) checkSums(paths []string) error {
 	for _, path := range paths {
 		name := filepath.Base(path)
 		if seen[name] {
-			return problem.Misuse("--sums", "two files of the name "+name, "a list has a digest for each name")
+			return problem.Misuse("--sums", "two files have the name "+name, "a list has one digest for each name")
 		}
 		seen[name] = true
 	}
@@ -81,7 +81,7 @@ func (v *metaCommand) writeSums(paths []string) error {
 	return v.place(v.Sums+v.signer.Kind().Beside[0], sig)
 }
 
-// place writes a file and tells of it.
+// place writes a file and tells the user.
 func (v *metaCommand) place(path string, data []byte) error {
 	if err := fsys.WriteFile(nil, path, data, 0o644); err != nil {
 		return metaFailure(path, err)

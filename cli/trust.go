@@ -19,7 +19,7 @@ import (
 // A trustCommand is one run of braid trust: add, list, remove or show.
 type trustCommand struct{ streams }
 
-// newTrust returns a function for commands whose action is run.
+// newTrust returns a function that makes a command whose action is run.
 func newTrust(run func(*trustCommand, context.Context, []string) error) func(streams) (action, targets) {
 	return func(s streams) (action, targets) {
 		k := &trustCommand{s}
@@ -79,7 +79,7 @@ func (k *trustCommand) remove(ctx context.Context, words []string) error {
 
 var errNotRecorded = errors.New("no such key is recorded for exactly this URL")
 
-// isKeyName reports whether word is the name of a key, or the fingerprint at its beginning.
+// isKeyName reports whether word is the name of a key, or the fingerprint with which that name begins.
 func isKeyName(name, word string) bool {
 	fingerprint, _, _ := strings.Cut(name, ", ")
 	return word == name || strings.EqualFold(word, fingerprint)
@@ -88,7 +88,7 @@ func isKeyName(name, word string) bool {
 // list shows all URLs with their keys.
 func (k *trustCommand) list(ctx context.Context, words []string) error {
 	if len(words) > 0 {
-		return problem.Misuse("trust list", "takes no operand", "braid trust show URL tells of one URL")
+		return problem.Misuse("trust list", "takes no operand", "braid trust show URL shows the keys of one URL")
 	}
 	trust := configurationOf(ctx).Trust
 	if !trust.Any() {

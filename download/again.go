@@ -86,7 +86,7 @@ func (g *getter) again(ctx context.Context, s *session) error {
 			return context.Cause(ctx)
 		}
 	}
-	if s.how == noSource && s.restated && g.carried.changes == 0 { // neither size led to the file: it has changed
+	if s.how == noSource && s.restated && g.carried.changes == 0 { // both sizes failed: the file has changed
 		s.how = fileChanged
 		return g.again(ctx, s)
 	}
@@ -96,8 +96,8 @@ func (g *getter) again(ctx context.Context, s *session) error {
 	return s.err
 }
 
-// otherNow makes err, by which the server has another file now, the outcome of the session. It returns an error if the
-// user's digest denies that file: the digest may be mistyped, and nothing is given up for it.
+// otherNow ends the session with err, which says that the server has another file now. It returns an error if the
+// user's digest is not that of the new file: the digest may be mistyped, so the existing bytes are kept.
 func (g *getter) otherNow(s *session, err error) error {
 	s.how, s.err = fileChanged, err
 	if now, ok := errors.AsType[*otherNowError](err); ok {

@@ -175,10 +175,10 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 	case how == ongoing:
 		return err
 	case (how == fileChanged || how == sizeDisowned) && !s.mayAnnounce(a.Hops, x.file.Claims):
-		return mismatch(o, "%v", err) // without what would end the download
+		return mismatch(o, "%v", err) // formatted with %v, as a wrapped err would end the download
 	case how == sizeDisowned:
 		s.stated, s.restated = st.size, true
-	case how == notMergeable && !s.req.inOrder() && s.wantsHead(x, a): // a digest would tie them
+	case how == notMergeable && !s.req.inOrder() && s.wantsHead(x, a): // a digest would tie the versions
 		return s.end(wantsHead, errRefused)
 	}
 	s.next = x.file.Claims

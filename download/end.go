@@ -172,14 +172,14 @@ func (s *session) short(f *flight) error {
 	}
 }
 
-// endOfFile returns the size of the file if the origin answers that nothing follows the downloaded bytes
-// (416; RFC 9110, section 14.4). A digest or the tag of that answer shows whether it is of their version.
+// endOfFile returns the size of the file if the origin answers that nothing follows the downloaded bytes (416; RFC
+// 9110, section 14.4). A digest, or the tag of that answer, must show that the answer is of their version.
 func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
 	size, ok = unsatisfied(err)
 	return size, ok && o.first && s.size < 0 && s.ends(size) && (s.mayEnd(s.part, size) || s.stillTagged(err))
 }
 
-// stillTagged reports whether an answer without success has the tag that all of the downloaded bytes have.
+// stillTagged reports whether a failed answer has the same tag as all of the downloaded bytes.
 func (s *session) stillTagged(err error) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	if !ok || len(e.Hops) == 0 || s.tag.etag == "" || s.mixed || s.part.Front() == 0 {

@@ -28,7 +28,7 @@ func changed(what string) error {
 }
 
 // errDated ends the first request to a mirror that states another date.
-var errDated = errors.New("its Last-Modified is another than the server's, and no digest of its own speaks for it: " +
+var errDated = errors.New("its Last-Modified differs from the server's, and it states no matching digest: " +
 	"it is used last")
 
 // dateOf returns the Last-Modified that belongs to tagOf.
@@ -129,7 +129,7 @@ func vouchesForItself(a source.Answer) bool { return !a.Ranged && verify.Strong(
 
 // errLoose keeps a mirror out of a pipe.
 var errLoose = errors.New("nothing ties it to the server's file (the digest, or date and size), " +
-	"and what a pipe has taken cannot be fetched again: left out")
+	"and bytes that were written to a pipe cannot be replaced: left out")
 
 func vouched(claims []verify.Claim) bool { return backed(claims, verify.HTTPS, verify.User) }
 

@@ -21,15 +21,15 @@ const (
 	HintUnsealed Hint = "nothing shows that the journal beside the part file is of a download of yours: " +
 		"a digest says what the file is"
 	HintUnproven Hint = "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of " +
-		"the same file: it may be gone on with if size, date and samples are the same"
-	HintRefresh     Hint = "it may be gone on with if size and samples are the same"
-	HintAnew        Hint = "a download that does not go on with it sets it aside, and begins anew"
+		"the same file: the download may go on if size, date and samples are the same"
+	HintRefresh     Hint = "the download may go on if size and samples are the same"
+	HintAnew        Hint = "a new download sets it aside, and begins anew"
 	HintName        Hint = "give it a name"
 	HintNameIt      Hint = "name the file"
 	HintShorterName Hint = "give it a shorter name"
 	HintSelect      Hint = "choose one"
-	HintExists      Hint = "it may be replaced once the new one is verified, or the new one may have another name"
-	HintFolder      Hint = "the folder of the part file is another one now: there it goes on"
+	HintExists      Hint = "allow that it is replaced once the new file is verified, or give the new file another name"
+	HintFolder      Hint = "the folder of the part file has another path now: the download goes on there"
 	HintLimit       Hint = "another limit may be set"
 	HintPipe        Hint = "mirrors that nothing ties to the server's file were left out; into a file they are used, " +
 		"as wrong bytes can be fetched again there"

@@ -52,7 +52,7 @@ type known struct {
 	pin      state.Pin     // the evidence in the answers of the asked host itself
 	file     metalink.File // places and documents, by the asked server
 	mixed    bool          // only a digest ties some of the bytes to the rest
-	tried    []int64       // sizes of no authority that did not lead to the file
+	tried    []int64       // sizes that no authority gave and that did not lead to the file
 	disowned []int64       // sizes that another source contradicted, once
 	stated   int64         // the size in the server's document, if a party of lower rank gave size; -1: none
 	restated bool          // the server has stated two sizes for one digest

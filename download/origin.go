@@ -172,8 +172,8 @@ var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only,
 
 var errNoDigest = errors.New("the server gives no digest that could be verified")
 
-// read reads an answer, together with the answer to HEAD if that may have more and is of the same version. trusted is as
-// for resolve.
+// read reads an answer. It adds the answer to HEAD if that is of the same version and may say more. For trusted, see
+// resolve.
 func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, err error) {
 	x, err = s.req.resolve(a.Hops, s.roleOf(o), trusted)
 	told := s.begun && verify.Strong(join(s.claims, x.file.Claims))
@@ -287,9 +287,9 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	return true
 }
 
-// heed adds the claims and the places that the server stated although it led to another file, or to none. No
-// authority has then stated the size of the file of new claims. A digest that yields does not yield to the bytes once
-// the server states it.
+// heed adds the claims and the places that the server stated although it led to another file, or to none. If the claims
+// are new, no authority has stated the size of their file. A digest of an earlier run that the server states no longer
+// yields to the bytes.
 func (s *session) heed(x resolution) {
 	if s.originAnswered {
 		return

@@ -270,10 +270,10 @@ func (s *session) prove() (verify.Proof, error) {
 	return proof, s.carried.looking.judge(s, err)
 }
 
-// askOrigin asks the origin what it offers beside the file, if all bytes were there before it answered: they may be of an
-// earlier run, which ended for lack of proof, or of mirrors that were faster. That is asked for a signature, for a lookup
-// without a digest, and for proof that the URL offered before. The answer is checked like any other. If there is none, the
-// download continues.
+// askOrigin asks the origin what it offers beside the file, if all bytes were there before the origin answered. They
+// may be those of an earlier run, which ended for lack of proof, or of faster mirrors. The origin is asked only if a
+// signature is needed, if a digest is to be looked up, or if the URL offered proof before. The answer is checked like
+// any other. Without an answer, the download continues.
 func (s *session) askOrigin() error {
 	o, ask := s.sources.first(), look
 	if s.originAnswered || o == nil || s.standIn() || s.streamed() {
@@ -292,7 +292,7 @@ func (s *session) askOrigin() error {
 	if err == nil {
 		s.askDocument()
 	} else if s.how == ongoing && s.ctx.Err() == nil {
-		s.note("%s is asked in vain: %v", o.masked, err)
+		s.note("asking %s for more evidence failed: %v", o.masked, err)
 		s.applyRefusal(o, err)
 	}
 	return s.err

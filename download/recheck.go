@@ -11,19 +11,19 @@ import (
 	"braid/verify"
 )
 
-// A comparison is the search for wrong bytes without pieces, with what its sources may say about the file.
+// A comparison is a search for wrong bytes without pieces, and what it learns from the answers of its sources.
 type comparison struct {
 	*recheck.Search
 	mixed bool // mixes has recorded that bytes are replaced
 
-	bound  bool           // an authority of the digest's rank gave the size: another size is another file
+	bound  bool           // the size is as well attested as the digest: another size means another file
 	claims []verify.Claim // of the file
-	stated []verify.Claim // those of claims that the server stands for
-	heard  []verify.Claim // what it states while it is compared
-	asked  bool           // the first source is the asked server, not one in its place
+	stated []verify.Claim // the claims that the server stated
+	heard  []verify.Claim // the claims that the server states during the comparison
+	asked  bool           // the first source is the asked server, not a stand-in
 }
 
-// newComparison returns a comparison of what the sources of a session have sent.
+// newComparison returns a comparison of the sources of a session.
 func newComparison(g *getter, s *session) (x *comparison, err error) {
 	x = &comparison{bound: s.bound(), claims: s.claims, stated: s.ofServer(),
 		asked: s.req.Described == nil && !s.standIn()}
@@ -41,7 +41,7 @@ func (x *comparison) close() {
 	}
 }
 
-// onDisk returns the error of a search, as a local one if it is of the disk.
+// onDisk returns the error of a search. An error of the disk becomes a local one.
 func onDisk(err error) error {
 	if e, ok := errors.AsType[*recheck.DiskError](err); ok {
 		return local(e.Err)
@@ -49,7 +49,7 @@ func onDisk(err error) error {
 	return err
 }
 
-// places returns the sources of a session for a search.
+// places converts the sources of a session to those of a search.
 func (x *comparison) places(all []*origin) (places []*recheck.Place) {
 	for _, o := range all {
 		p := &recheck.Place{
@@ -81,7 +81,7 @@ func (x *comparison) check(o *origin, a source.Answer) error {
 	return err
 }
 
-// failed looks at what a failed request of a source says about the file.
+// failed handles what a failed request shows about the source's file.
 func (x *comparison) failed(o *origin, err error) error {
 	if e, ok := errors.AsType[*source.Error](err); ok && o.first {
 		if err := x.announced(e.Hops, false); err != nil {
@@ -94,10 +94,10 @@ func (x *comparison) failed(o *origin, err error) error {
 	return nil
 }
 
-// announced returns an error if the asked server gives another digest by now, whatever became of the answer that it
-// led to, or if resized, another size. Other digests of it are kept.
+// announced returns an error if the asked server now states another digest, even if the server that it redirects to
+// failed. With resized, another size is an error, too. Digests that agree are added to heard.
 func (x *comparison) announced(hops []metalink.Hop, resized bool) error {
-	file, err := metalink.FromHops(hops, true) // the error is of what the server led to
+	file, err := metalink.FromHops(hops, true) // err is that of the redirect's target
 	other := resized && err == nil || x.asked && verify.Agree(x.claims, file.Claims) != nil
 	switch {
 	case other && mayAnnounce(x.stated, hops, file.Claims):

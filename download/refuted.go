@@ -78,8 +78,8 @@ func withoutUser(claims []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
 }
 
-// resumeRefuted uses a complete file that did not have the digest of an earlier run. If it does not have that of this one
-// either, it is compared with what the sources have by now.
+// resumeRefuted resumes with a complete file that did not have the digest of an earlier run. If the file does not have
+// the digest of this run either, it is compared with what the sources have now.
 func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
 	if !verify.Strong(g.req.Claims) {
 		return g.resumeUntold(ctx, prior)

@@ -71,9 +71,9 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 	return found, err
 }
 
-// askPlaces asks the server for places to compare with, if it was not asked in this run, as all of the file was here. It
-// reports whether the download goes on otherwise: the server stated another digest than one of an earlier run, which
-// yields to it. If the server states another size for the same digest, that becomes the stated one of the known.
+// askPlaces asks the server for places to compare with, if it was not asked in this run because the whole file was
+// here. It reports true if the server stated another digest, to which that of an earlier run yields: then nothing is
+// compared. If the server states another size for the same digest, askPlaces sets known.stated.
 func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
@@ -90,7 +90,7 @@ func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err err
 	}
 	switch claims := x.file.Claims; {
 	case err != nil || x.nature != theFile:
-	case verify.Agree(s.req.Claims, claims) != nil: // before what is here is given up for that file
+	case verify.Agree(s.req.Claims, claims) != nil: // the bytes here are not given up for that file
 		return false, s.compareWithUser(o, claims)
 	case verify.Agree(s.recalled, claims) != nil && verify.Agree(s.firm(), claims) == nil:
 		s.hear(x.resolution)

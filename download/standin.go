@@ -18,11 +18,11 @@ func (g *getter) recalls(err error) bool {
 	return wrong != nil && slices.Contains(g.carried.recalled, wrong.Claim)
 }
 
-// standIn makes a mirror of the user the origin if the origin failed, and no known digest makes the mirror a
-// source like all others. Its statements about the file are no evidence, so it is of no use if evidence is
-// demanded: by the request, by the earlier offers of the URL, or by the existing file (rules 30 and 64). It
-// is asked before anything is discarded for it. Where a digest is known, only one that was held back from a pipe may
-// have more to say: any other would fail again, and all others would be asked again beside it.
+// standIn makes a mirror of the user the origin if the origin failed, and no known digest makes the mirror a source
+// like all others. Its statements about the file are no evidence, so it is of no use if evidence is demanded: by the
+// request, by the earlier offers of the URL, or by the existing file (rules 30 and 64). It is asked before anything is
+// discarded for it. If a digest is known, only a mirror that was held back from a pipe is asked: any other would fail
+// again, and would cause all other sources to be asked again.
 func (g *getter) standIn(ctx context.Context, s *session) bool {
 	if !g.mayStandIn() {
 		return false

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// An item is an entry with its state that is not stored.
+// An item is an entry and the part of its state that is not stored.
 type item struct {
 	Entry
 	live    *Live
-	running bool // a download of it runs, whatever its status has become meanwhile
-	dirty   bool // it is in the dirty items of the record
+	running bool // its download runs, even if its status is no longer active
+	dirty   bool // it is in record.dirty
 	gone    bool // it was removed from the queue
 	settled int  // number of entries at the front of FollowedBy that no longer need its document
 	version uint64
@@ -63,7 +63,7 @@ func (i *items) remove(it *item) {
 	}
 }
 
-// needed reports whether an item holds the document of another entry that is not complete.
+// needed reports whether an item holds the document of another entry, and that entry is not complete.
 func (i *items) needed(it *item) bool {
 	if len(it.Document) == 0 {
 		return false
@@ -77,7 +77,7 @@ func (i *items) needed(it *item) bool {
 	return false
 }
 
-// find returns the GID of the item whose GID begins with these digits. It is an error if several do.
+// find returns the GID that begins with prefix. It is an error if several do.
 func (i *items) find(prefix string) (GID, error) {
 	if g, ok := ParseGID(prefix); ok {
 		if i.by[g] == nil {

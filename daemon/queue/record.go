@@ -84,11 +84,11 @@ type dropped struct {
 	version uint64
 }
 
-// mostDropped is the number of removals that are remembered at least.
+// mostDropped is the number of removals that a record remembers at least.
 const mostDropped = 1000
 
-// since returns the changes since a version. It returns all items, which are those of the queue, if the version is 0 or
-// so old that removals since then have been forgotten.
+// since returns the changes since a version. If the version is 0, or so old that removals since then have been
+// forgotten, it returns items, which are all those of the queue.
 func (r *record) since(version uint64, items iter.Seq[*item]) Delta {
 	if version == r.version {
 		return Delta{Version: version}

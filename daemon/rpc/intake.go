@@ -33,8 +33,8 @@ type reading struct {
 
 var errNoRoom = errors.New("too many long requests")
 
-// short is the size up to which a request does not count for the limit. The rest of a longer one is read only if its
-// beginning has shown the token.
+// short is the size up to which a request does not count towards the limit. The rest of a longer request is read only
+// if it has the token in its first short bytes.
 const short = 16 << 10
 
 // read reads a request. cut must make a blocked read fail. admit is called with the beginning of a long request; if it
@@ -148,8 +148,8 @@ type unshownError struct{ guess }
 
 func (unshownError) Error() string { return errUnauthorized.Message }
 
-// admits returns the function that admits the long requests of a client: all if it has shown the token, else those
-// that show it at their beginning. Nobody else sends more than that.
+// admits returns the function that admits the long requests of a client. If no token is needed or the client has shown
+// it, all are admitted, and otherwise those that have the token in their beginning.
 func (h *Handler) admits(ctx context.Context) func(beginning []byte) error {
 	return func(beginning []byte) error {
 		if h.Token == "" || isKnown(ctx) {

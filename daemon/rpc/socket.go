@@ -33,7 +33,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 	conn.SetReadLimit(h.MostBytes)
 	s := &socket{conn: conn, patience: h.patience}
 	notices, unsubscribe := h.engine.Subscribe()
-	defer unsubscribe() // after tell has ended, which says goodbye if the daemon ends them
+	defer unsubscribe() // after tell, which sends a close frame if the daemon stops
 	ctx, cancel := context.WithCancel(r.Context())
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -38,7 +38,7 @@ func (v *visit) view(e queue.Entry) view {
 		long += 3*len(live.Sources) + 20 // and the bitfield
 	}
 	for _, uri := range e.URIs {
-		long += len(uri) / 100 // they are listed twice
+		long += len(uri) / 100 // the answer lists each URI twice
 	}
 	v.room -= 1 + long/10
 	return w

@@ -9,14 +9,13 @@ import (
 	"braid/source"
 )
 
-// Hosts limit the bytes a second from one host, for all downloads that share them. The host is the one
-// that sends, after redirects. Documents and signatures from it do not count. The fields must not be changed
-// after first use.
+// Hosts limits the bytes a second from each host, for all downloads that share it. The host is the one that sends,
+// after redirects. Documents and signatures do not count. The fields must not be changed after first use.
 type Hosts struct {
 	// Rate returns how many bytes a second the host of a URL may send. Zero means no limit.
 	Rate func(*url.URL) int64
-	// Share, if not nil, keeps l at this process's part of perSecond, which several processes together must
-	// not exceed, until end is called: nothing comes from the host (host:port) any more.
+	// Share, if not nil, keeps l at this process's part of perSecond, which several processes together must not exceed.
+	// end is called when no more bytes come from the host (host:port).
 	Share func(host string, perSecond int64, l *Limiter) (end func())
 
 	mu    sync.Mutex
@@ -32,8 +31,8 @@ type host struct {
 // mostHosts is how many limits are kept before those that are not in use are dropped.
 const mostHosts = 1000
 
-// begin returns the limit for the host of u, which begins to send, or nil without a limit. The caller must
-// call release, if not nil, when it has ended.
+// begin returns the limit for the host of u, which begins to send. It is nil if the host has no limit. The caller must
+// call release, if not nil, when the host has stopped sending.
 func (h *Hosts) begin(u *url.URL) (l *Limiter, release func()) {
 	if h == nil || u == nil {
 		return nil, nil

@@ -21,8 +21,8 @@ type Limiter struct {
 	within  *Limiter // the outer limit; nil: none
 }
 
-// turns are those of one rate. Fetches that wait for one when the rate changes still wait for it, for a
-// moment (roundTime).
+// turns gives out the turns of one rate. A fetch that waits when the rate changes still waits for its turn of the old
+// rate, for a moment (roundTime).
 type turns struct {
 	*rate.Limiter
 	bytes int64 // a second

@@ -130,8 +130,8 @@ func (s *Store) put(k kind, name string, r any) error {
 	return nil
 }
 
-// tidy removes entries that were not used for long and, of too many, those that were not used for the longest
-// time. A last use in the future is from a clock that was wrong.
+// tidy removes entries that were not used for long. If too many are left, it removes the least recently used ones. A
+// last use in the future is from a clock that was wrong.
 func (s *Store) tidy(k kind) error {
 	names, err := os.ReadDir(filepath.Join(s.Dir, k.folder))
 	var all []fs.FileInfo

@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A clock is the clock of a queue's server. Leases and waits are by it, as the clocks of workers may be wrong.
+// A clock is the clock of a queue's server. It times leases and waits, as the clocks of workers may be wrong.
 type clock struct {
 	local  func() time.Time // the clock of this machine
 	offset atomic.Int64     // server's clock minus this machine's

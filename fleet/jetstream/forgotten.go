@@ -18,7 +18,7 @@ import (
 // seenForgotten is the number of looks in a row that must find such messages, as the counts of one look are not atomic.
 const seenForgotten = 3
 
-// A keeper looks after the queue for all processes: it has forgotten messages delivered again, and stores the board.
+// A keeper maintains the queue for all processes: it has forgotten messages redelivered, and stores the board.
 type keeper struct {
 	q      *Queue
 	seen   map[fleet.Priority]int // looks in a row that found forgotten messages
@@ -89,7 +89,7 @@ func (k *keeper) deliverAnew(ctx context.Context, p fleet.Priority) error {
 	return k.q.storage.makeConsumers(ctx)
 }
 
-// board stores the board after many changes, so that a status reads few records. One of all workers does it.
+// board stores the board after many changes, so that a status reads few records. A lease lets one worker do it.
 func (k *keeper) board(ctx context.Context) error {
 	s, err := k.q.storage.js.Stream(ctx, "KV_"+k.q.storage.jobs.Bucket())
 	if err != nil || s.CachedInfo().State.LastSeq < k.looked+lookAfter && s.CachedInfo().State.LastSeq >= k.looked {

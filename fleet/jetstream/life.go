@@ -8,15 +8,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A life is what a process knows of its queue's life: when its connection was renewed, and when the queue was created
-// again because the server had lost it. Whoever watches values of the queue starts over then.
+// A life records when the connection to a queue was renewed, and when the queue was created again because the server
+// had lost it. Watchers of the queue's values start over then.
 type life struct {
 	open context.Context // ends with Close
 
 	mu   sync.Mutex
 	back chan struct{} // closed on a new connection or a new queue
-	// made is when the queue was created, lives how often it was created again since Open, and told whether its loss was
-	// logged.
+	// made is when the queue was created, lives is how often it was created again since Open, and told is whether its
+	// loss was logged.
 	made  time.Time
 	lives int
 	told  bool
@@ -42,8 +42,8 @@ func (l *life) wake() {
 	l.back = make(chan struct{})
 }
 
-// same reports whether a queue that was created at the time made is the one that this process has opened. A zero time is
-// that of no queue. Of a lost queue, told reports whether that is known already.
+// same reports whether the queue that was created at the time made is the one that this process opened. A zero time
+// means that there is no queue. told reports whether the previous call found the queue lost, too.
 func (l *life) same(made time.Time) (same, told bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -71,7 +71,7 @@ func (s *storage) make(ctx context.Context, replicas int) error {
 	return err
 }
 
-// makeStream creates the stream. It adds the subjects of priorities to a stream from before them.
+// makeStream creates the stream. It adds the subjects of priorities to a stream that is older than priorities.
 func (s *storage) makeStream(ctx context.Context, replicas int) error {
 	var subjects []string
 	for _, p := range fleet.Priorities {

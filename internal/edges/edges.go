@@ -22,7 +22,7 @@ import (
 	"braid/verify"
 )
 
-// Pieces are the shared pieces of a torrent that were fetched. A Pieces is used by several goroutines.
+// Pieces are the shared pieces of a torrent that were fetched. They are safe for concurrent use by Fetchers.
 type Pieces struct {
 	turn   chan struct{} // holds one value: one piece is fetched at a time
 	proven map[int][]byte
@@ -38,14 +38,14 @@ const (
 )
 
 // ErrLarge is the error of a piece that is too much to fetch for a check.
-var ErrLarge = errors.New("it has more than 64 MiB or than 200 files, which is too much to fetch for a check")
+var ErrLarge = errors.New("it has more than 64 MiB or more than 200 files, which is too much to fetch for a check")
 
-// New returns a Pieces without one.
+// New returns an empty Pieces.
 func New() *Pieces {
 	return &Pieces{turn: make(chan struct{}, 1), proven: map[int][]byte{}, late: map[int]bool{}}
 }
 
-// add records a piece, and drops the oldest ones if they are too large together.
+// add records a piece, and drops the oldest ones while all together are too large.
 func (e *Pieces) add(i int, data []byte) {
 	e.proven[i] = data
 	e.order = append(e.order, i)
@@ -133,9 +133,9 @@ func Feasible(parts []metainfo.Part) error {
 	return nil
 }
 
-// fetch asks one web seed after another for all of a piece and combines the parts of several seeds. Then it
-// asks the swarm. Each has a time limit for all parts together: a piece may be of 200 files, and all other
-// files of the torrent wait for it.
+// fetch asks one web seed after another for all of a piece and combines the parts of several seeds. Then it asks the
+// swarm. Each has a time limit for all parts together: a piece may have parts of 200 files, and all other files of the
+// torrent wait for it.
 func (x Fetcher) fetch(ctx context.Context, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
 	right := func(all [][]byte) []byte {
 		h := want.Algorithm().New()

@@ -125,9 +125,9 @@ func (s *Sites) at(site *option.Site, err error) error {
 	return problem.Misuse(s.Settings.Place(site.Line)+": "+f.Where, f.Why, f.Hint)
 }
 
-// Apply applies the settings of the site of u to r. Options from the command line or the environment stay;
-// said reports whether these set the proof demanded (demand). The keys to which u is bound replace all others, and their
-// signature is demanded.
+// Apply applies the settings of the site of u to r. Options from the command line or the environment stay; said reports
+// whether these set the proof demanded (demand). If u is bound to keys, these replace all others, and a signature by
+// one of them is demanded.
 func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, all *limit.Limiter) error {
 	if err := s.settle(r, u, said, all); err != nil {
 		return err

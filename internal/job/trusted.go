@@ -15,8 +15,8 @@ import (
 	"braid/internal/problem"
 )
 
-// The file of anchors binds URLs to keys (rule 78). [Sites.Apply] applies it to each request, after everything that
-// options and settings say.
+// The file of anchors binds URLs to keys (rule 78). [Sites.Apply] applies it to each request, after all options and
+// settings.
 
 const trustName = "trust.json"
 
@@ -26,8 +26,8 @@ func readTrust() (*option.Trust, error) {
 	if path == "" {
 		return nil, nil
 	}
-	// A folder of another user is no configuration of this one. A file that exists but cannot be read is an error:
-	// without it files would be accepted that it forbids.
+	// A folder that this user cannot search is not this user's configuration. A file that exists but cannot be read is
+	// an error: without it, files that it forbids would be accepted.
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil, nil
 	}
@@ -56,8 +56,8 @@ func anchorsOf(b *option.Bound) (out download.Anchors, err error) {
 	return files.anchors(nil, false)
 }
 
-// bind demands a signature by the keys to which the URL of a request is bound. Nothing that was said before lifts that:
-// neither an option, nor a setting, nor a server (rule 78).
+// bind makes a request demand a signature by the keys to which its URL u is bound. No option, setting or server lifts
+// that (rule 78).
 func (s *Sites) bind(r *download.Request, u *url.URL) error {
 	if !s.binds(u) {
 		return nil
@@ -96,7 +96,8 @@ func KeyNames(k *option.TrustedKey) (kind string, names []string) {
 	return anchors[0].Kind().Name, anchors[0].Names()
 }
 
-// TrustKey binds the URL to a key, a file or the text of one. It reports false if that was so before.
+// TrustKey binds a URL to a key, given as text or as the path of its file. It reports false if the URL was already
+// bound to that key.
 func TrustKey(b option.Bound, word string, now time.Time) (changed bool, err error) {
 	data, err := readKey(word)
 	if err != nil {
@@ -124,8 +125,8 @@ func UntrustKeys(b option.Bound, choose func(option.TrustedKey) bool) (removed, 
 	return removed, left, err
 }
 
-// changeTrust reads the file of anchors and writes it as change left it. It writes nothing if change reports false. Two
-// changes at the same time wait for each other.
+// changeTrust reads the file of anchors, calls change, and writes the result if change reports true. It is an error if
+// another process is changing the file.
 func changeTrust(change func(*option.Trust) bool) error {
 	path := SettingsFile(trustName)
 	if path == "" {
@@ -162,8 +163,8 @@ func changeTrust(change func(*option.Trust) bool) error {
 	return nil
 }
 
-// lockTrust locks the file of anchors at path until the result is closed. The lock is a file of its own, as that of the
-// anchors is replaced.
+// lockTrust locks the file of anchors at path until the result is closed. The lock is on a file of its own, because the
+// file of anchors is replaced.
 func lockTrust(path string) (fsys.File, error) {
 	d, name, err := fsys.OpenParent(fsys.OS, path+".lock")
 	if err != nil {
@@ -188,4 +189,4 @@ func lockTrust(path string) (fsys.File, error) {
 	return f, nil
 }
 
-var errTrustInUse = errors.New("another braid trust changes it")
+var errTrustInUse = errors.New("another braid trust is changing it")

@@ -124,11 +124,11 @@ func NewBound(word string) (Bound, error) {
 	case u.User != nil, u.RawQuery != "", u.Fragment != "", u.ForceQuery:
 		return Bound{}, errors.New("the URL has more than a server and a path")
 	case strings.Contains(u.Path, "*"):
-		return Bound{}, errors.New("it has a *, and all below the URL is meant without one")
+		return Bound{}, errors.New("it has a *, which is not needed: all URLs below it are included")
 	}
 	b := Bound{URL: word, path: segmentsOf(u.Path)}
 	if b.server = serverOf(u); b.server == "" {
-		return Bound{}, errors.New("there is no such host")
+		return Bound{}, errors.New("the host is not valid")
 	}
 	return b, nil
 }
@@ -165,8 +165,8 @@ func (t *Trust) Add(b Bound, k TrustedKey) bool {
 	return true
 }
 
-// Remove removes the keys that choose accepts from the bound of the same URLs as b, and the bound with its last key. It
-// returns the number of keys that were removed and of those that are left.
+// Remove removes the keys that choose accepts from the bound of the same URLs as b. If no key is left, it removes the
+// bound. It returns the number of keys that were removed and of those that are left.
 func (t *Trust) Remove(b Bound, choose func(TrustedKey) bool) (removed, left int) {
 	i := t.index(b)
 	if i < 0 {

@@ -7,8 +7,8 @@ import (
 
 var (
 	errQuote = errors.New("a quote is not closed, or a backslash ends it")
-	errShell = errors.New("there is no shell that would know what to do with | & ; < > ( ) $ and `; " +
-		"write sh -c '...', or put it in quotes")
+	errShell = errors.New("there is no shell, so | & ; < > ( ) $ and ` have no meaning: " +
+		"write sh -c '...', or quote them")
 )
 
 // Words splits a command into words at spaces, with quotes and backslashes as in shells. It has no other

@@ -132,10 +132,10 @@ func (b *board) work(ctx context.Context, p *party) {
 	}
 }
 
-// telling is how often the progress is told.
+// telling is the interval between reports of progress.
 const telling = 100 * time.Millisecond
 
-// heldBack reports whether a source was not asked, because its server is left alone, and for how long.
+// heldBack reports whether a source was not asked because its server must be left alone, and for how long.
 func heldBack(err error) (turn time.Duration, held bool) {
 	e, ok := errors.AsType[*source.Error](err)
 	if !ok || !e.Held || e.Fault == source.FaultMismatch {

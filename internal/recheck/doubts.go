@@ -13,14 +13,14 @@ type Showing struct {
 	Modified time.Time // zero without one
 }
 
-// These are the doubts of sources with nothing against them. Doubts of others are positive.
+// These are the doubts about sources that have nothing against them. Those about other sources are positive.
 const (
 	doubtAsked   = -2.0 // the server that the user asked
 	doubtVouches = -1.0 // a mirror that states the right digest
 )
 
-// doubts returns how much counts against each source when one of them has sent wrong bytes: another date or
-// ETag than the server's (or than most have), and no digest. A mark that few share weighs more.
+// doubts returns how much counts against each source when one of them has sent wrong bytes: a date or an ETag that
+// differs from the asked server's (or from that of most), and the lack of a digest. A mark that few have weighs more.
 func doubts(all []Showing) []float64 {
 	date := reference(all, func(w Showing) string {
 		if w.Modified.IsZero() {
@@ -53,8 +53,8 @@ func doubts(all []Showing) []float64 {
 	return out
 }
 
-// reference returns a function that reports whether a source has another value than the asked server or, if
-// that has none, than most have.
+// reference returns a function that reports whether the value of a source differs from that of the asked server or, if
+// the server has none, from the most common one.
 func reference(all []Showing, value func(Showing) string) func(i int) bool {
 	count, most := map[string]int{}, ""
 	for _, w := range all {

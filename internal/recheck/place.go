@@ -15,19 +15,19 @@ type Place struct {
 	Host   string // host:port
 	Source source.Source
 	Shown  Showing
-	// Sent are the bytes in place that only this source sent. A search removes those that it replaces.
+	// Sent holds the ranges of the part file that only this source sent. A search removes those that it replaces.
 	Sent *byterange.Set
 	Rate float64 // bytes a second
 	Err  error   // its last error
-	// Out reports that it is not asked for what other sources sent, Never that it is not asked at all.
+	// Out means that the source is not asked for what other sources sent, and Never that it is not asked at all.
 	Out, Never bool
 	// Check returns an error if an answer is of another file. An [EndError] ends the search.
 	Check func(source.Answer) error
-	// Failed is told each failure of the source. It may return an EndError.
+	// Failed is called with each error of the source. It may return an EndError.
 	Failed func(error) error
 }
 
-// An EndError ends a search, whatever other sources have.
+// An EndError ends a search, even if other sources are left.
 type EndError struct{ Err error }
 
 func (e *EndError) Error() string { return e.Err.Error() }

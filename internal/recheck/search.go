@@ -44,14 +44,14 @@ type Search struct {
 	saved  byterange.Set // ranges that before has
 	mark   func() error
 	files  fsys.FS
-	every  bool  // what each source sent was compared, as far as others could be asked
+	every  bool  // everything that the sources sent was compared, if another source could be asked
 	tried  int   // single sources that were asked
 	extra  int64 // bytes requested from them although all sources agreed
 }
 
-// New returns a search. It knows which source sent what; the rest of the part file is of an earlier run. There must
-// be room for everything that one source sent. The error is a *DiskError or a *partfile.SpaceError. The caller must
-// call Close.
+// New returns a search. Bytes of the part file that none of the places sent are taken for those of an earlier run. The
+// disk must have room for everything that one source sent. The error is a *DiskError or a *partfile.SpaceError. The
+// caller must call Close.
 func New(c Config, places []*Place) (*Search, error) {
 	x := &Search{files: c.Files, mark: c.Mark, board: board{part: c.Part, size: c.Part.Front(), limit: c.Limit,
 		silence: c.Silence, pause: c.Pause}}
@@ -75,7 +75,7 @@ func New(c Config, places []*Place) (*Search, error) {
 	return x, x.open()
 }
 
-// Rebind replaces the sources by those of a later session, which are asked and blamed from then on.
+// Rebind replaces the sources by those of a later session with the same URLs.
 func (x *Search) Rebind(places []*Place) {
 	for _, p := range x.board.parties {
 		for _, o := range places {
@@ -173,7 +173,7 @@ func (x *Search) byTrust() []*party {
 		func(p *party) bool { return p.from == nil || p.from.Never })
 	rank := func(p *party) int {
 		switch {
-		case x.own(p): // wrong bytes of it would be an accident
+		case x.own(p): // it has what is here: it would help only if bytes were damaged in transit
 			return 3
 		case p.accused:
 			return 2
@@ -194,8 +194,7 @@ func (x *Search) own(p *party) bool {
 	return same.Contains(byterange.Range{End: x.board.size})
 }
 
-// same returns where a source is known to have the bytes of the part file, itself or under another name of
-// its host.
+// same returns the ranges where a source, or another source at its host, is known to have the bytes of the part file.
 func (x *Search) same(p *party) byterange.Set {
 	same := p.agrees.Clone()
 	for _, o := range x.board.parties {
@@ -208,10 +207,9 @@ func (x *Search) same(p *party) byterange.Set {
 	return same
 }
 
-// next returns the source to be asked alone for everything that is not known to be the same there, or nil if
-// none is left. If all sources agree on the bytes, the digest may be wrong, and little is spent: the server
-// that gave the digest is asked for more, and the others together for as many bytes as the file has, those
-// with the most unknown bytes first.
+// next returns the source to be asked alone for all bytes that are not known to be the same there, or nil if none is
+// left. If all sources agree, the digest may be wrong, so few bytes are requested: from the asked server all that are
+// unknown, and from the others together no more than the file has, those with the most unknown bytes first.
 func (x *Search) next() *party {
 	all, agreed := x.byTrust(), x.unanimous()
 	if agreed {
@@ -234,9 +232,9 @@ func (x *Search) next() *party {
 	return nil
 }
 
-// rests returns what is requested from a source alone: everything that is not known to be the same there, or
-// to differ. A source that is known to have all bytes of the part file is asked for the whole file: its bytes
-// may have been damaged in transit.
+// rests returns what is requested from a source alone: all bytes that are not known to be the same there, and not known
+// to differ. A source that is known to have all bytes of the part file is asked for the whole file: its bytes may have
+// been damaged in transit.
 func (x *Search) rests(p *party) byterange.Set {
 	rest := byterange.NewSet(byterange.Range{End: x.board.size})
 	if x.own(p) {

@@ -54,10 +54,10 @@ func (d *Facts) sayEven(w *words, brought int) {
 	switch {
 	case fast < 1.25*slow && brought > 2:
 		w.say(false, "All known mirrors were in use, and each was as fast as the others: "+
-			"so it is when they share one link that is full.")
+			"they may share one link that is full.")
 	case fast > 2*slow:
 		w.say(false, "All known mirrors were in use, some much faster than others: "+
-			"it seems to be they that limit the speed, so that more mirrors might help.")
+			"they seem to limit the speed, and more mirrors might help.")
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package small fetches what fits in memory: documents, signatures, and parts of pieces.
 //
-// A download may wait for it. It therefore gives up a server that is silent, and one that sends so slowly that
-// it would take too long.
+// A download may wait for such a fetch. It is therefore given up if the server is silent, or sends so slowly that the
+// fetch would take too long.
 package small
 
 import (
@@ -17,7 +17,7 @@ import (
 	"braid/source"
 )
 
-// Longest is how many timeouts a fetch may take. Sent a byte at a time, it would never be complete.
+// Longest is how many timeouts a fetch may take. A server that sends a byte at a time is never silent.
 const Longest = 10
 
 // These are the reasons to give up a fetch.
@@ -38,8 +38,8 @@ type LongError struct{ Most int64 }
 
 func (e *LongError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.Most) }
 
-// Whole fetches a document of at most most bytes from src, the source of u. Its server may be silent for
-// patience.
+// Whole fetches a document of at most most bytes from src, the source of u. It gives up if the server is silent for
+// patience, or after Longest times that.
 func Whole(ctx context.Context, src source.Source, u *url.URL, patience time.Duration,
 	most int64) ([]byte, source.Answer, error) {
 	m := &memory{most: most}
@@ -50,7 +50,7 @@ func Whole(ctx context.Context, src source.Source, u *url.URL, patience time.Dur
 	return m.data.Bytes(), m.answer, err
 }
 
-// First fetches the first n bytes at u, or all if there are less, as Whole does.
+// First fetches the first n bytes at u, or all if there are fewer, as Whole does.
 func First(ctx context.Context, src source.Source, u *url.URL, patience time.Duration, n int64) ([]byte, source.Answer, error) {
 	m := &memory{most: n, first: true}
 	err := m.fetch(ctx, src, u, patience, byterange.Range{End: n})
@@ -60,8 +60,8 @@ func First(ctx context.Context, src source.Source, u *url.URL, patience time.Dur
 	return m.data.Bytes(), m.answer, err
 }
 
-// Patiently runs a fetch until it ends, nothing comes for patience, or it takes too long. The fetch resets
-// the timer silent at each sign of life. If it is stopped, the error is ErrSilent or ErrSlow.
+// Patiently runs a fetch until it ends, nothing comes for patience, or it takes too long. The fetch resets the timer
+// silent whenever something comes. If the fetch is stopped, the error is ErrSilent or ErrSlow.
 func Patiently(ctx context.Context, patience time.Duration, fetch func(ctx context.Context, silent *time.Timer) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -125,7 +125,7 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 	return m.data.Write(p)
 }
 
-// Part fetches a range of a file from src, of a few bytes. It gives up if nothing comes for patience.
+// Part fetches a short range of a file from src. It gives up like Whole.
 func Part(ctx context.Context, src source.Source, patience time.Duration, r byterange.Range) ([]byte, error) {
 	k := &window{r: r, data: make([]byte, r.Len())}
 	err := Patiently(ctx, patience, func(ctx context.Context, silent *time.Timer) error {

@@ -230,7 +230,7 @@ func (g *guard) readBody(n int, err error) (int, error) {
 	return n, err
 }
 
-// headEnd returns the offset after the empty line in head, or -1. The first known bytes do not contain the empty line.
+// headEnd returns the offset after the empty line in head, or -1. The empty line is not in head[:known].
 func headEnd(head []byte, known int) int {
 	for i := max(0, known-3); i < len(head); i++ {
 		if head[i] != '\n' {

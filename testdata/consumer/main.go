@@ -1,6 +1,6 @@
-// The command consumer uses braid's packages as a program of somebody else's would: it reads what a server offers,
-// downloads and proves the file, brings one from a source to a target of its own, serves a folder, watches a feed, and
-// asks the scheduler. It is built and run by the tests (internal/test/e2e/consumer_test.go).
+// The command consumer uses braid's packages as another program would: it reads what a server offers, downloads and
+// proves the file, brings one from a source to a target of its own, serves a folder, watches a feed, and asks the
+// scheduler. It is built and run by the tests (internal/test/e2e/consumer_test.go).
 package main
 
 import (

@@ -40,8 +40,8 @@ func (m memory) Fetch(_ context.Context, r byterange.Range, w source.Sink) error
 	return nil
 }
 
-// A put is a target of the program's own: an object in a store, which takes it whole and by its digest. What comes lies
-// in a file without a name of its own until then.
+// A put is a target that the program implements: an object in a store, which takes it whole and by its digest. Until
+// then, the bytes are in a file without a name.
 type put struct {
 	*os.File
 	object string // its URL

@@ -83,8 +83,8 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	}
 	if c.digest == nil && len(message) == blake2b.Size {
 		return nil, c.refuse(verify.SignatureUnsupported,
-			"it is of the older form, and the file has the size of a BLAKE2b-512, of which it may be a newer one "+
-				"(minisign -S -H makes one of any file)")
+			"it is of the older form, and the file has the 64 bytes of a BLAKE2b-512: it may be the newer form "+
+				"of another file (minisign -S -H signs any file)")
 	}
 	if c.digest != nil {
 		message = c.digest.Sum(nil)

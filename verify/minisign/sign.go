@@ -22,7 +22,7 @@ import (
 
 // A secret key file has two lines. The second is the base64 of these fields: the algorithms of signature, key
 // derivation and checksum, the salt and limits of the derivation, and the key. The key is its id, the Ed25519 key and a
-// checksum of all, combined with the derived bytes if the file has a passphrase.
+// checksum of both and the signature algorithm. With a passphrase, they are XORed with the derived bytes.
 const (
 	saltAt     = 6
 	limitsAt   = saltAt + 32
@@ -41,8 +41,8 @@ type Signer struct {
 	key ed25519.PrivateKey
 }
 
-// NewSigner returns the Signer of a file that minisign -G wrote. Unlocking a key with a passphrase takes a second and 1
-// GiB of memory, as minisign chose. The error is a *verify.SignatureError.
+// NewSigner returns the Signer of a file that minisign -G wrote. With minisign's default parameters, unlocking a key
+// that has a passphrase takes a second and 1 GiB of memory. The error is a *verify.SignatureError.
 func NewSigner(file, passphrase []byte) (*Signer, error) {
 	raw, ok := decodeSecret(file)
 	if !ok {
@@ -71,7 +71,7 @@ func NewSigner(file, passphrase []byte) (*Signer, error) {
 		return nil, fail(verify.SignatureLocked, "the passphrase is wrong")
 	}
 	if !bytes.Equal(ed25519.NewKeyFromSeed(key[:ed25519.SeedSize]), key) {
-		return nil, fail(verify.SignatureMalformed, "a secret key whose two halves do not belong together")
+		return nil, fail(verify.SignatureMalformed, "a secret key that does not match its public key")
 	}
 	s := &Signer{key: bytes.Clone(key)}
 	copy(s.id[:], secret)
@@ -135,8 +135,8 @@ func (k Key) text() string {
 	return base64.StdEncoding.EncodeToString(append(append([]byte(wholeFile), k.id[:]...), k.public[:]...))
 }
 
-// Begin implements [verify.Signer]. The trusted comment has the time and the name of the file. It cannot have a name with
-// a control character, as a tab ends a field and a line break the comment.
+// Begin implements [verify.Signer]. The trusted comment has the time and the name of the file. The name must not have
+// control characters: a tab ends a field, and a line break ends the comment.
 func (s *Signer) Begin(name string, now time.Time) (verify.Signing, error) {
 	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
 		return nil, fail(verify.SignatureUnsupported, "a signature of minisign cannot name %s", mask.Quote(name, 100))

@@ -13,10 +13,10 @@ const (
 	mostKept    = 8 << 20 // bytes of the lists of all folders
 	mostFailed  = 3       // failures of an index or a list that may pass, until it is given up
 	folderAge   = 10 * time.Minute
-	emptyAge    = time.Minute     // until a folder is looked at again that has nothing of a file
-	mostAbsent  = 3               // of lists that are named after their file, until a folder is taken to have none
+	emptyAge    = time.Minute     // until a folder that has nothing about a file is looked at again
+	mostAbsent  = 3               // missing lists named after their file, until the folder is assumed to have none
 	maxList     = 4 << 20         // bytes of a list
-	slowAfter   = 4 * time.Second // without an answer, until a folder is too slow to be looked at for other files
+	slowAfter   = 4 * time.Second // without an answer, until a folder is not looked at for other files
 )
 
 // Folders caches the contents of folders for all downloads of a run. The zero value is empty.
@@ -64,14 +64,14 @@ func (x *Folders) at(key string, age time.Duration) *folder {
 	return d
 }
 
-// isSlow reports whether the server was too slow within the age of a folder.
+// isSlow reports whether the server was too slow within the last folderAge.
 func (x *Folders) isSlow(d *folder) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return !d.slow.IsZero() && time.Since(d.slow) < folderAge
 }
 
-// noteSlow records that a request, begun then, was given up.
+// noteSlow records that a request was given up, if it began at least slowAfter ago.
 func (x *Folders) noteSlow(d *folder, began time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -30,10 +30,10 @@ const (
 type Search struct {
 	// Anew ignores cached contents of the folder.
 	Anew bool
-	// Keys are those that Web.Sign trusts. Searches with the same slice share what it found of a list.
+	// Keys are the keys that Web.Sign trusts. Searches with the same slice share the good signatures that it found.
 	Keys []verify.Trust
-	// Patient makes Run wait for a server that was too slow for an earlier file. Otherwise it ends at once, as each file of
-	// a batch would wait.
+	// Patient makes Run ask a server that was too slow for an earlier file. Otherwise Run ends at once, because each
+	// file of a batch would wait.
 	Patient bool
 	// Early reports, after Run, whether cached contents were used.
 	Early bool

@@ -8,8 +8,8 @@ import (
 	"braid/verify"
 )
 
-// A signedList is a list whose signature was looked for, and the keys that were trusted: the address of the first, which
-// no other keys have as long as the folder is cached, and their number.
+// A signedList identifies a list whose signature was looked for, and the slice of keys that were trusted. The address
+// of the first key identifies the slice, because a cached folder keeps it from being freed.
 type signedList struct {
 	url    string
 	digest [sha256.Size]byte
@@ -23,7 +23,7 @@ type endorsement struct {
 	good bool
 }
 
-// endorsed returns what is known of the signature of a list. It is shared with other files, unless the folder already
+// endorsed returns what is known about the signature of a list. Files share the result, unless the folder already
 // shares mostShared of them.
 func (d *folder) endorsed(of signedList) *once[endorsement] {
 	d.mu.Lock()
@@ -41,8 +41,8 @@ func (d *folder) endorsed(of signedList) *once[endorsement] {
 	return e
 }
 
-// sign calls Web.Sign, or attributes the claims to the signer that it found for another file of the same list. Only a
-// good signature is shared: without one it is called for each file.
+// sign calls Web.Sign, or attributes the claims to the signer that Web.Sign found for another file of the same list.
+// Only a good signature is shared: without one, Web.Sign is called for each file.
 func (s *Search) sign(ctx context.Context, d *folder, at *url.URL, claims []verify.Claim, data []byte) (err error) {
 	if len(s.Keys) == 0 {
 		return s.web.Sign(ctx, at, claims, data)

@@ -34,7 +34,7 @@ type Answer struct {
 	Over verify.Channel // the least trusted of Hops
 	Date time.Time      // Last-Modified; zero: unknown
 	Err  error
-	// Refused means that the forge refused the token, and that this is the answer to the question without it.
+	// Refused means that the forge refused the token, and that this is the answer to a second request without it.
 	Refused bool
 }
 
