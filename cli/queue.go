@@ -227,11 +227,11 @@ func statusLines(s *fleet.Status) (lines []string) {
 	}
 	if n := s.Jobs[fleet.Newer]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%-7s  %s, written by a newer braid: "+
-			"this one leaves them alone and does not know how they stand", fleet.Newer, option.Grouped(n)))
+			"this version leaves them alone and does not know their states", fleet.Newer, option.Grouped(n)))
 	}
 	if !s.Lost.IsZero() {
 		lines = append(lines, "its server came back empty at "+option.Stamp(s.Lost)+": "+
-			"jobs of before that were not done are lost; "+
+			"earlier jobs that were not done are lost; "+
 			"braid watch forget NAME CONFIG, or braid get --queue, reports them again")
 	}
 	if s.Drained {

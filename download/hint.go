@@ -16,8 +16,8 @@ const (
 	HintListed        Hint = "a digest counts whatever name it stands beside, if it is given by itself"
 	HintLessProof     Hint = "less proof than before may be allowed; then the pin is forgotten"
 	HintEvidence      Hint = "a digest, a list of digests or a signature by a trusted key says what it should be"
-	HintAnyEvidence   Hint = "a place or a document of the file, a digest, a list of digests or a signature by a trusted key " +
-		"says what it should be"
+	HintAnyEvidence   Hint = "give a URL or a Metalink document of the file, a digest, a list of digests " +
+		"or a signature by a trusted key"
 	HintUnsealed Hint = "nothing shows that the journal beside the part file is of a download of yours: " +
 		"a digest says what the file is"
 	HintUnproven Hint = "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of " +
@@ -37,9 +37,9 @@ const (
 	HintMirror     Hint = "name another place"
 	HintPlain      Hint = "it may be saved as it is"
 	HintFTP        Hint = "FTP may be allowed"
-	HintFrom       Hint = "a place or a document of the file says it"
+	HintFrom       Hint = "give a URL or a Metalink document of the file"
 	HintFetch      Hint = "a download fetches it"
-	HintRepair     Hint = "a repair from a place or a document of the file mends it"
+	HintRepair     Hint = "a repair from a URL or a Metalink document of the file mends it"
 	HintRepairPart Hint = "a repair fetches what is damaged"
 	HintRepairAll  Hint = "a repair fetches it anew"
 )

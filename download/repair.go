@@ -49,7 +49,7 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 		if other, err := g.askPlaces(ctx, s); other || err != nil || s.stated >= 0 { // another size is tried first
 			return other, err
 		}
-		g.note("some of what came is wrong: it is compared with what other sources have, to find the wrong bytes")
+		g.note("some bytes are wrong: they are compared with those of other sources, to find which")
 		if x, err = newComparison(g, s); err != nil {
 			return false, err
 		}

@@ -138,7 +138,7 @@ func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now ti
 	defer p.taking.Unlock()
 	at := p.q.clock.at(now)
 	t := p.taken[host]
-	if t.left == 0 || t.next.Before(at.Add(-t.gap)) { // past turns are lost; otherwise they would all be used at once
+	if t.left == 0 || t.next.Before(at.Add(-t.gap)) { // past turns are dropped; otherwise all would be used at once
 		t = p.take(ctx, host, t.following(perSecond, at), perSecond, at)
 	}
 	wait := max(0, t.next.Sub(at))
