@@ -25,9 +25,9 @@ func TestFlagHints(t *testing.T) {
 	}
 	hints := 0
 	ast.Inspect(file, func(n ast.Node) bool {
-		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 {
 			hints++
-			text := download.Hint(strings.Trim(lit.Value, `"`))
+			text := download.Hint(textOf(spec.Values[0]))
 			got := Of(&download.Error{Hint: text, Part: "d/f.part"})
 			if got == string(text) || !regexp.MustCompile(`(^|\W)--?[a-z]|braid get`).MatchString(got) {
 				t.Errorf("%q is told as %q", text, got)
@@ -41,6 +41,14 @@ func TestFlagHints(t *testing.T) {
 	if hints < len(flagHints) {
 		t.Errorf("%d hints of %d", hints, len(flagHints))
 	}
+}
+
+// textOf returns the text of a constant of one or several parts.
+func textOf(x ast.Expr) string {
+	if sum, ok := x.(*ast.BinaryExpr); ok {
+		return textOf(sum.X) + textOf(sum.Y)
+	}
+	return strings.Trim(x.(*ast.BasicLit).Value, `"`)
 }
 
 // Each reason why a signature does not count has a next step of its own.
