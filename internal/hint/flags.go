@@ -11,8 +11,9 @@ import (
 
 // flagHints maps the hints of package download to texts with the flags of the command.
 var flagHints = map[download.Hint]string{
-	download.HintSigners:       "--key FILE names one",
-	download.HintSignature:     "--signature FILE|URL names one",
+	download.HintSigners: "--key FILE names one",
+	download.HintSignature: "--signature FILE|URL names one, --checksums LIST a signed list; " +
+		"braid trust shows the URLs that need one",
 	download.HintDigest:        "give a checksum with --sha256 HEX",
 	download.HintDigestOrList:  "give a checksum with --sha256 HEX or --checksums LIST, or accept less with --require none",
 	download.HintGiveDigest:    "give --sha256, or leave out --require digest",

@@ -46,7 +46,8 @@ var kindHints = map[download.Kind]string{
 	download.Auth:       "-u USER:PASSWORD gives credentials",
 	download.Mismatch:   "the server has another file than the one that was asked for",
 	download.NoEvidence: "give a checksum with --sha256 HEX",
-	download.NoKey:      "--key FILE has the keys that count, --pin those of them",
+	download.NoKey: "--key FILE has the keys that count, --pin those of them; " +
+		"at the URLs that braid trust shows, only its keys do",
 	download.BadSignature: "this is not the file that was signed, or the signature does not count any more; " +
 		"ask those who publish it",
 	download.Limit: "--max-size SIZE sets the limit",

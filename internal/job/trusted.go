@@ -37,7 +37,8 @@ func readTrust() (*option.Trust, error) {
 	}
 	t, err := option.ParseTrust(data)
 	if err != nil {
-		return nil, problem.Misuse(path, err.Error(), "braid trust writes it")
+		return nil, problem.Misuse(path, err.Error(),
+			"restore it, or move it away and record the keys anew: braid trust add URL KEY")
 	}
 	return t, nil
 }

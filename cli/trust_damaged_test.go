@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTrustDamaged_Rule78: no command downloads while the file of keys is damaged, and what the message advises works.
+func TestTrustDamaged_Rule78(t *testing.T) {
+	config := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", config)
+	add := []string{"trust", "add", "https://example.org/pub/", "../verify/minisign/testdata/key.pub"}
+	if code, _, stderr := command(t, add...); code != exitDone {
+		t.Fatal(stderr)
+	}
+	file := filepath.Join(config, "braid", "trust.json")
+	if err := os.Truncate(file, 100); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range [][]string{{"get", "http://127.0.0.1:1/a"}, {"trust"}, add} {
+		code, _, stderr := command(t, words...)
+		if code != exitUsage || !strings.Contains(stderr, "move it away and record the keys anew: braid trust add") {
+			t.Errorf("%q: exit code %d: %s", words, code, stderr)
+		}
+	}
+	if err := os.Rename(file, file+".damaged"); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := command(t, add...); code != exitDone {
+		t.Error(stderr)
+	}
+}
