@@ -21,7 +21,8 @@ const (
 var sizes = map[string]int{
 	// 35, and the rooms of the daemon, the agents, the fleet and objects, the judge of versions, problem, the tables of
 	// signatures and feeds, minisign, signify, SSH and what the first two share, the worker, jobs, listen,
-	// the daemon's service, lookups, their searches, what is shown, hooks, mailboxes, aria2's command line, hints, streams
+	// the daemon's service, lookups, their searches, what is shown, hooks, mailboxes, aria2's command line, hints, streams,
+	// and what has left download: limits, small things, edges of torrents' files, the search for wrong bytes
 	packages: 69,
 	// Recovery has a file a way: sizes.go, standin.go, refuted.go. It goes when getter is split into the target and the attempts.
 	"download.getter": 9,
