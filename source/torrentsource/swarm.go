@@ -34,9 +34,7 @@ type swarm struct {
 	kick   [2]chan struct{} // wakes tend and prove
 	work   sync.WaitGroup
 
-	// Protected by the mutex of the client.
-	peers    []string   // named peers
-	trackers [][]string // trackers that were added since the last call of askTrackers
+	places places
 
 	// asks makes a change in content and the matching call of the library atomic. Two files may share a piece, and one
 	// must not cancel a request that the other has just made.
@@ -152,8 +150,7 @@ func (c *Client) enterTable(w *swarm) error {
 func (w *swarm) addPlaces(trackers [][]string, peers []string) {
 	trackers = usable(trackers)
 	w.torrent.AddTrackers(trackers)
-	w.trackers = append(w.trackers, trackers...)
-	w.peers = append(w.peers, peers...)
+	w.places.add(trackers, peers)
 	w.addPeers(peers)
 }
 
@@ -163,9 +160,7 @@ func (w *swarm) callAgain() {
 	if st := w.torrent.Stats(); st.TotalPeers > 0 {
 		return
 	}
-	w.ways.client.mu.Lock()
-	peers := slices.Clone(w.peers)
-	w.ways.client.mu.Unlock()
+	peers := w.places.named()
 	w.ways.mu.Lock()
 	peers = append(peers, w.ways.met...)
 	w.ways.mu.Unlock()
@@ -176,10 +171,7 @@ func (w *swarm) callAgain() {
 // library's announcements misses a change that comes while the timer fires (mytimer.Timer.update), and may then never
 // fire again. Another tracker sets it. The fragment makes the URL another one and is not sent.
 func (w *swarm) askTrackers() {
-	w.ways.client.mu.Lock()
-	trackers := w.trackers
-	w.trackers = nil
-	w.ways.client.mu.Unlock()
+	trackers := w.places.takeTrackers()
 	if w.ways.asked.Load() || len(trackers) == 0 {
 		return
 	}

@@ -91,9 +91,7 @@ func TestTrackerAsked(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Fetch(ctx, whole, newSink(t, m.Size)) }()
-	swarm.ways.client.mu.Lock()
-	swarm.trackers = [][]string{{tracker.URL + "/announce"}}
-	swarm.ways.client.mu.Unlock()
+	swarm.places.add([][]string{{tracker.URL + "/announce"}}, nil)
 	if path := <-asked; path != "/announce" {
 		t.Errorf("asked for %s", path)
 	}
