@@ -112,8 +112,8 @@ func (j *judge) end() {
 				j.date = a.Date
 			}
 		}
-		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); c.Rank != HTTPS && !c.Newer {
-			j.proven = statement{} // only -N stores this for a file; evidence over https is stored for the URL
+		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); (c.Rank != HTTPS || c.List != "") && !c.Newer {
+			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the URL
 		}
 	}
 	if done && c.LessProof {
