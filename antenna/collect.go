@@ -281,7 +281,7 @@ func (c *collector) relays(r feed.Record) bool {
 	if !c.feed.Relay || c.relayed >= c.feed.Limits.Relayed {
 		return false
 	}
-	octets := len(r.URL) + len(r.Title) + len(r.Author)
+	octets := len(r.URL) + len(r.Title) + len(r.Author) + len(r.Tag)
 	for _, f := range r.Fields {
 		octets += len(f.Name) + len(f.Value)
 	}
@@ -311,7 +311,7 @@ func isWeb(s string) bool {
 func slimOf(r feed.Record) feed.Record {
 	r.Fields, r.Keywords, r.Warnings = nil, nil, nil
 	for _, s := range []*string{
-		&r.URL, &r.Virtual, &r.Title, &r.Author, &r.ContentType, &r.Server, &r.MD5, &r.Agent, &r.AgentURL, &r.Result,
+		&r.URL, &r.Virtual, &r.Tag, &r.Title, &r.Author, &r.ContentType, &r.Server, &r.MD5, &r.Agent, &r.AgentURL, &r.Result,
 	} {
 		*s = strings.Clone(*s)
 	}
@@ -338,6 +338,15 @@ func sumOf(r *feed.Record) uint64 {
 			octet(byte(n))
 		}
 		octet(0)
+	}
+	if r.Tag != "" { // only then, so that the sums in stores of older versions still hold for the others
+		for i := range len(r.Tag) {
+			octet(r.Tag[i])
+		}
+		octet(0)
+	}
+	if r.PreRelease {
+		octet(1)
 	}
 	return h
 }

@@ -65,8 +65,14 @@ func sniff(head []byte) (*feed.Format, bool) {
 		return formats.Find(func(f *feed.Format) bool { return f.Comments })
 	}
 	element := ""
-	if strings.HasPrefix(line, "<") {
+	switch {
+	case strings.HasPrefix(line, "<"):
 		element = firstElement(first)
+	case strings.HasPrefix(line, "{"), strings.HasPrefix(line, "["):
+		members := feedtext.Members(head)
+		if f, ok := formats.Find(func(f *feed.Format) bool { return feedtext.HasSet(members, f.Members) }); ok {
+			return f, true
+		}
 	}
 	f, ok := formats.Find(func(f *feed.Format) bool {
 		begins := func(text string) bool { return strings.HasPrefix(line, text) }

@@ -17,7 +17,7 @@ const (
 	// hours, but a feed may also be wrong.
 	aheadBase = 5 * time.Minute
 	aheadMost = 8
-	// Fewer for a sitemap, because many give all URLs of a site the same date.
+	// Fewer for a sitemap, because many give all URLs of a site the same date, and for an index page.
 	aheadMap = 4
 )
 
@@ -133,7 +133,7 @@ func isAhead(p *pending, o Outcome) bool {
 	}
 	switch p.Reason {
 	case feed.Modified, feed.FirstSight:
-		return r.LastModified != 0 && feed.At(o.LastModified) < r.LastModified &&
+		return r.LastModified != 0 && r.SurelyAfter(feed.At(o.LastModified)) &&
 			!(p.Reason == feed.FirstSight && o.LastModified.IsZero())
 	case feed.SizeChanged:
 		return o.Size != r.Size
@@ -143,7 +143,7 @@ func isAhead(p *pending, o Outcome) bool {
 
 // mostAhead returns how often the origin is asked again for a version that it does not have yet.
 func mostAhead(p *pending) int {
-	if p.Record.Format == feed.Sitemap {
+	if p.Record.Format == feed.Sitemap || p.Record.Format == feed.IndexPage {
 		return aheadMap
 	}
 	return aheadMost

@@ -228,7 +228,7 @@ func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*membe
 		case why != feed.NoInformation:
 		case from[i].feed.Kind == Page && (last.After(now) || feed.At(last) < records[i].Detected):
 			look = i
-		case !t.saved.State.HaveCopy && (records[i].Format == feed.News || records[i].Format == feed.Sitemap):
+		case !t.saved.State.HaveCopy && records[i].IsNews():
 			look = i
 		}
 	}

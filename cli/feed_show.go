@@ -38,6 +38,8 @@ type recordEvent struct {
 	Offset    int64        `json:"offset,omitempty"`
 	URL       string       `json:"url"`
 	Virtual   string       `json:"virtual,omitempty"`
+	Tag       string       `json:"tag,omitempty"`         // of the release
+	Pre       bool         `json:"pre_release,omitempty"` // the release is marked as a pre-release
 	Title     string       `json:"title,omitempty"`
 	Author    string       `json:"author,omitempty"`
 	Type      string       `json:"content_type,omitempty"`
@@ -69,8 +71,8 @@ type fieldEntry struct {
 func recordOf(at time.Time, r *feed.Record) recordEvent {
 	e := recordEvent{
 		Head: render.NewHead(at, "record"), Format: formats.Name(r.Format), Line: r.Line, Offset: r.Offset, URL: r.URL,
-		Virtual: r.Virtual,
-		Title:   r.Title, Author: r.Author, Type: r.ContentType, Server: r.Server, Keywords: r.Keywords,
+		Virtual: r.Virtual, Tag: r.Tag, Pre: r.PreRelease,
+		Title: r.Title, Author: r.Author, Type: r.ContentType, Server: r.Server, Keywords: r.Keywords,
 		Modified: instant(r.LastModified), Detected: instant(r.Detected), Date: instant(r.Date),
 		Expires: instant(r.Expires), FeedDated: instant(r.FeedDate),
 		Zone: r.Zone, Size: r.Size, MD5: r.MD5, Agent: r.Agent, AgentURL: r.AgentURL, Method: r.Method, Result: r.Result,

@@ -39,14 +39,14 @@ func (r *Record) detected(now Time) (t Time, own bool) {
 }
 
 // GoodUntil returns the last moment at which r may be used and passed on (hina-di, section 5.9; LIRS, 28800 seconds).
-// ok is false if r does not expire. A SOIF summary without Time-to-Live does not expire, nor do news and sitemaps,
-// which do not change until the site does.
+// ok is false if r does not expire. A SOIF summary without Time-to-Live does not expire, nor do the reports of a site
+// itself, which do not change until the site does.
 func (r Record) GoodUntil(now Time) (t Time, ok bool) {
 	if r.Expires != 0 {
 		return r.Expires, true
 	}
 	switch r.Format {
-	case SOIF, News, Sitemap:
+	case SOIF, News, Sitemap, IndexPage, ReleaseAPI:
 		return 0, false
 	}
 	t, _ = r.detected(now)
@@ -71,17 +71,34 @@ func Choose(records []Record, now Time) int {
 
 const day = 24 * 60 * 60
 
-// isNews reports whether r was published by the site itself, without a detection.
-func (r *Record) isNews() bool { return r.Format == News || r.Format == Sitemap }
+// zones returns how far the time of r may be ahead of UTC, because index pages have local times without a zone.
+func (r *Record) zones() Time {
+	if r.Format == IndexPage {
+		return 14 * 60 * 60
+	}
+	return 0
+}
+
+// SurelyAfter reports whether the modification time of r is later than t in every time zone that it may be in.
+func (r *Record) SurelyAfter(t Time) bool { return r.LastModified-r.zones() > t }
+
+// IsNews reports whether r was published by the site itself, without a detection.
+func (r *Record) IsNews() bool {
+	switch r.Format {
+	case News, Sitemap, IndexPage, ReleaseAPI:
+		return true
+	}
+	return false
+}
 
 // outdoes reports whether r has a time on the day of other, and other has only the date.
 func (r *Record) outdoes(other *Record) bool {
-	return other.isDay() && r.isNews() && other.LastModified < r.LastModified && r.LastModified < other.LastModified+day
+	return other.isDay() && r.IsNews() && other.LastModified < r.LastModified && r.LastModified < other.LastModified+day
 }
 
 // isDay reports whether r has only a date, as in most sitemaps. The change may have happened at any time of that day.
 func (r *Record) isDay() bool {
-	return r.isNews() && believable(r.LastModified) != 0 && r.LastModified%day == 0
+	return r.IsNews() && believable(r.LastModified) != 0 && r.LastModified%day == 0
 }
 
 // DayOver returns when the day of r is over in every time zone. ok is false if r has a time.
@@ -95,7 +112,7 @@ func (r Record) DayOver() (end Time, ok bool) {
 func (r *Record) spokeOf(now Time) (t Time, own bool) {
 	t = believable(r.LastModified)
 	switch {
-	case t == 0 || !r.isNews():
+	case t == 0 || !r.IsNews():
 		return r.detected(now)
 	case r.isDay():
 		return max(t, min(t+day-1, r.Received)), true

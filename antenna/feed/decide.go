@@ -118,7 +118,8 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 			return
 		}
 		v.Action, v.Reason, v.Words = known.compare(seen)
-		if v.Action == Download && r.Format == Sitemap { // sitemaps often have today's date for every URL
+		// Sitemaps often have today's date for every URL, and the dates of index pages may be hours off.
+		if v.Action == Download && (r.Format == Sitemap || r.Format == IndexPage) {
 			v.Action = Recheck
 		}
 		if !v.replaces(known, seen) {
@@ -161,7 +162,7 @@ func (r Record) Usable(now Time) (why Reason, ok bool) {
 	if t, ends := r.GoodUntil(now); ends && now > t {
 		return stale, false
 	}
-	if modified > now+Skew {
+	if modified > now+Skew+r.zones() {
 		return ModifiedInFuture, false
 	}
 	return "", true

@@ -11,12 +11,14 @@ import (
 type FormatID int
 
 const (
-	Own     FormatID = iota // not read: observed
-	HinaDI                  // HINA/2.2
-	LIRS                    // LIRS 2.1
-	SOIF                    // RFC 2655
-	News                    // RSS, Atom, JSON Feed
-	Sitemap                 // sitemaps.org
+	Own        FormatID = iota // not read: observed
+	HinaDI                     // HINA/2.2
+	LIRS                       // LIRS 2.1
+	SOIF                       // RFC 2655
+	News                       // RSS, Atom, JSON Feed
+	Sitemap                    // sitemaps.org
+	IndexPage                  // index of a folder on a web server
+	ReleaseAPI                 // releases of a project, by a forge or a registry
 )
 
 // A Format describes a format of feeds: how it is detected, read and written. Each is defined in its own package and is
@@ -35,6 +37,9 @@ type Format struct {
 	// elements of XML. Comments means that the format has comments, lines that begin with "#"; at most one format has.
 	Begins, Elements []string
 	Comments         bool
+	// Members are sets of members of a JSON document, with dots between the names that lead to one. Elements of arrays
+	// have no name. A document with all members of a set is of the format, whatever it begins with.
+	Members [][]string
 	// Sniff examines a feed whose format no beginning determines: its head, and the head from the first significant
 	// line on. It may be nil.
 	Sniff func(head, first []byte) bool

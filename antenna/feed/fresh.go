@@ -8,7 +8,7 @@ import "math"
 // mean that the site was asked.
 func (r Record) SeenUntil(now Time) (until Time, ok bool) {
 	detected, own := r.detected(now)
-	if _, ok := r.Usable(now); !own || r.isNews() || !ok {
+	if _, ok := r.Usable(now); !own || r.IsNews() || !ok {
 		return 0, false
 	}
 	until = min(detected, now) + Validity

@@ -1,6 +1,6 @@
-// Package feed has the common parts of the feed formats of antennas (hina-di, LIRS, SOIF), news and sitemaps: the
-// Record, which describes a URL at some time; the keys by which URLs are compared; and the decision whether reports
-// announce an update.
+// Package feed has the common parts of the feed formats of antennas (hina-di, LIRS, SOIF) and of those of sites (news,
+// sitemaps, index pages, release APIs): the Record, which describes a URL at some time; the keys by which URLs are
+// compared; and the decision whether reports announce an update.
 //
 //	next := feed.Decide(state, reports, now)
 //	if next.Action == feed.Download { ... } // a hint: the download asks and verifies by itself
@@ -28,6 +28,11 @@ type Record struct {
 	URL string
 	// Virtual is the URL from which the metadata was taken instead of URL (hina-di, section 5.5).
 	Virtual string
+
+	// Tag is the tag of the release that the URL is of, as a release API has it. PreRelease reports that the API marks
+	// the release as a pre-release.
+	Tag        string
+	PreRelease bool
 
 	Title, Author string
 	ContentType   string

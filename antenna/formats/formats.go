@@ -12,8 +12,10 @@ import (
 
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
+	"braid/antenna/indexpage"
 	"braid/antenna/lirs"
 	"braid/antenna/news"
+	"braid/antenna/releaseapi"
 	"braid/antenna/soif"
 )
 
@@ -24,6 +26,8 @@ var table = []*feed.Format{
 	&soif.Format,
 	&news.Format,
 	&news.SitemapFormat,
+	&indexpage.Format,
+	&releaseapi.Format,
 }
 
 // All returns the formats.

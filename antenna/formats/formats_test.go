@@ -28,6 +28,9 @@ func TestTable(t *testing.T) {
 		once(f, "word ", append(slices.Clone(f.Also), f.Name)...)
 		once(f, "beginning ", f.Begins...)
 		once(f, "element ", f.Elements...)
+		for _, set := range f.Members {
+			once(f, "members ", strings.Join(set, " "))
+		}
 		for _, m := range f.Types {
 			once(f, "type ", m.Type)
 		}
@@ -47,6 +50,7 @@ func TestTable(t *testing.T) {
 func TestName(t *testing.T) {
 	for id, want := range map[feed.FormatID]string{
 		feed.Own: "own", feed.HinaDI: "hina-di", feed.LIRS: "lirs", feed.SOIF: "soif", feed.News: "news", feed.Sitemap: "sitemap",
+		feed.IndexPage: "index", feed.ReleaseAPI: "releases",
 		-1: "format -1", 99: "format 99",
 	} {
 		if got := Name(id); got != want {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
-	"braid/address"
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // records adds the records of an item to the queue: one for its link, and one for each enclosure. A violation of the
@@ -146,9 +146,7 @@ func (d *reader) url(spelled string) string {
 		d.find(codeNoURL, "", "")
 		return ""
 	}
-	host, idn := plainHost(text)
-	uri, foreign, sloppy := escapeURL(host)
-	foreign = foreign || idn
+	uri, foreign, sloppy := feedtext.URI(text)
 	if !feed.IsURI(uri) || len(uri) > feed.MaxURL {
 		d.find(codeBadURL, "", text)
 		return ""
@@ -160,53 +158,6 @@ func (d *reader) url(spelled string) string {
 		d.find(codeIRI, "", text)
 	}
 	return uri
-}
-
-// plainHost converts the host of a URL to ASCII. The host may be percent-encoded (RFC 3986, section 3.2.2). An invalid
-// host is not changed.
-func plainHost(text string) (plain string, changed bool) {
-	scheme, rest, ok := strings.Cut(text, "://")
-	if !ok {
-		return text, false
-	}
-	host, after := rest, ""
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		host, after = rest[:end], rest[end:]
-	}
-	if !strings.Contains(host, "%") && !strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
-		return text, false
-	}
-	name, err := url.PathUnescape(host)
-	if err != nil {
-		return text, false
-	}
-	if plain, err = address.ASCII(scheme + "://" + name); err != nil || strings.ContainsAny(name, "/?#@") {
-		return text, false
-	}
-	return plain + after, true
-}
-
-// escapeURL percent-encodes the characters that a URL must not contain. foreign reports non-ASCII characters, and
-// sloppy others.
-func escapeURL(text string) (uri string, foreign, sloppy bool) {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(text) {
-		c := text[i]
-		switch {
-		case c >= 0x80:
-			foreign = true
-		case c <= ' ' || strings.IndexByte("\"<>\\^`{|}\x7f", c) >= 0:
-			sloppy = true
-		default:
-			b.WriteByte(c)
-			continue
-		}
-		b.WriteByte('%')
-		b.WriteByte(hex[c>>4])
-		b.WriteByte(hex[c&15])
-	}
-	return b.String(), foreign, sloppy
 }
 
 // text returns a text of an entry without surrounding white space, and with invalid bytes as \xNN.

@@ -2,14 +2,13 @@ package lookup
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"net/url"
 	"strings"
 
-	"golang.org/x/net/html"
-
 	"braid/address"
+	"braid/antenna/feed"
+	"braid/antenna/indexpage"
 )
 
 // Limits of an index page.
@@ -21,84 +20,49 @@ const (
 var (
 	errNames = errors.New("it lists more than 10000 names")
 	errBase  = errors.New("its links are not relative to itself")
-	errJSON  = errors.New("not the index of a folder")
+	errPage  = errors.New("not the index of a folder")
 )
 
-// Names returns the names of the files that the index page of a folder lists. The folder's URL ends with a slash. Names
-// reads pages of nginx, Apache, lighttpd, Caddy, Artifactory and others, and the JSON of nginx and Caddy. It uses the
-// targets of links, because their texts may be truncated. A link counts only if it leads to a file in the folder itself.
+// Names returns the names of the files that the index page of a folder lists, as package indexpage reads it. The
+// folder's URL ends with a slash. A link counts only if it leads to a file in the folder itself.
 func Names(folder *url.URL, page []byte) (names []string, err error) {
-	if page = bytes.TrimSpace(page); len(page) > 0 && page[0] == '[' {
-		return namesOfJSON(page)
-	}
+	d := indexpage.NewDecoder(bytes.NewReader(page), feed.Options{Base: folder.String()})
 	seen := map[string]bool{}
-	for z := html.NewTokenizer(bytes.NewReader(page)); ; {
-		switch z.Next() {
-		case html.ErrorToken: // the end
-			return names, nil
-		case html.StartTagToken, html.SelfClosingTagToken:
-		default:
-			continue
+	for r, err := range d.Records() {
+		if err != nil {
+			return nil, why(err)
 		}
-		tag, more := z.TagName()
-		switch string(tag) {
-		case "base":
-			return nil, errBase
-		case "a":
-		default:
-			continue
+		if name, ok := nameIn(folder, r.URL); ok && !seen[name] {
+			seen[name], names = true, append(names, name)
 		}
-		for more {
-			var key, value []byte
-			key, value, more = z.TagAttr()
-			if string(key) != "href" {
-				continue
-			}
-			if name, ok := nameIn(folder, string(value)); ok && !seen[name] {
-				seen[name], names = true, append(names, name)
-			}
-			if len(names) > maxNames {
-				return nil, errNames
-			}
+		if len(names) > maxNames {
+			return nil, errNames
 		}
 	}
+	return names, nil
+}
+
+// why returns the reason why an index page was rejected.
+func why(err error) error {
+	if reject, ok := errors.AsType[*feed.RejectError](err); ok && reject.Code == indexpage.CodeBase {
+		return errBase
+	}
+	return errPage
 }
 
 // nameIn returns the name of the file in the folder that a link leads to.
 func nameIn(folder *url.URL, href string) (name string, ok bool) {
-	u, err := folder.Parse(strings.Trim(href, " \t\r\n"))
-	if err != nil || u.Scheme != folder.Scheme || u.Host != folder.Host || u.User != nil && folder.User == nil ||
-		u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+	u, ok := indexpage.Below(folder, href)
+	if !ok {
 		return "", false
 	}
-	name, ok = strings.CutPrefix(u.Path, folder.Path)
-	return name, ok && plain(name)
+	name = strings.TrimPrefix(u.Path, folder.Path)
+	return name, plain(name)
 }
 
 // plain reports whether name is that of a file in a folder.
 func plain(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
-}
-
-// namesOfJSON reads the index that nginx and Caddy write as JSON.
-func namesOfJSON(page []byte) (names []string, err error) {
-	var entries []struct {
-		Name string `json:"name"`
-		Type string `json:"type"`
-		Dir  bool   `json:"is_dir"`
-	}
-	if json.Unmarshal(page, &entries) != nil {
-		return nil, errJSON
-	}
-	if len(entries) > maxNames {
-		return nil, errNames
-	}
-	for _, e := range entries {
-		if plain(e.Name) && !e.Dir && (e.Type == "" || e.Type == "file") {
-			names = append(names, e.Name)
-		}
-	}
-	return names, nil
 }
 
 // In returns the URL of a file in a folder. The folder's URL ends with a slash.

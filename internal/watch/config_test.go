@@ -220,7 +220,7 @@ func TestWrong(t *testing.T) {
 		{"log-level = 'loud'\n" + small, "log-level", 1, "write one of debug, info"},
 		{"zone = 'JST'\n" + small, "zone", 1, "write an offset"},
 		{small + "zone = 'JST'", "watch.w.zone", 6, "write an offset"},
-		{"[feed.f]\nurl = 'http://a.example'\nkind = 'lisr'", "feed.f.kind", 3, `"lisr" is not a kind of feed; the kinds are auto, hina-di, lirs, soif, news, sitemap ()`},
+		{"[feed.f]\nurl = 'http://a.example'\nkind = 'lisr'", "feed.f.kind", 3, `"lisr" is not a kind of feed; the kinds are auto, hina-di, lirs, soif, news, sitemap, index, releases ()`},
 		{"[feed.f]\nurl = 'http://a.example'\nkind = 'page'", "feed.f.kind", 3, "check-every"},
 		{"[feed.f]\nurl = 'http://a.example'\nfile = 'x'", "feed.f", 1, "a url or a file"},
 		{"[feed.f]\nevery = '10m'", "feed.f", 1, "a url or a file"},

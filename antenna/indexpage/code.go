@@ -1,0 +1,23 @@
+package indexpage
+
+import "braid/internal/feedtext"
+
+// CodeBase is the code of the rejection of a page with a base element.
+const CodeBase = "base-element"
+
+// Codes for the page. A Fatal one rejects it.
+var (
+	codeForeign   = feedtext.Fatal("not-index", "not the index of a folder")
+	codeNoBase    = feedtext.Fatal("no-base", "the URL of the page is not known, and its links are relative to it")
+	codeBase      = feedtext.Fatal(CodeBase, "its links are not relative to itself")
+	codeLargeText = feedtext.Fatal("line-too-long", "a piece of text of more than 1 MiB") // like a line of other formats
+	codeNoFile    = feedtext.Note("no-item", "the page lists no file")
+)
+
+// Codes for entries.
+var (
+	codeNoName    = feedtext.Fatal("no-url", "the entry has no name")
+	codeBadURL    = feedtext.Fatal("bad-url", "no absolute URL, or longer than 8 KiB: {value}")
+	codeBadDate   = feedtext.Repair("bad-date", "{field} is no date: {value}")
+	codeBadNumber = feedtext.Repair("bad-number", "{field} is no number: {value}")
+)

@@ -1,0 +1,60 @@
+package indexpage
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+var (
+	// dates are those of nginx and Apache (01-Oct-2026 12:00, 2026-10-01 12:00) and lighttpd (2026-Oct-01 12:00:00).
+	dates = regexp.MustCompile(`(?:^|\s)(\d{1,2}-[A-Z][a-z]{2}-\d{4}|\d{4}-(?:\d{2}|[A-Z][a-z]{2})-\d{2})[ T]+` +
+		`(\d{2}:\d{2}(?::\d{2})?)(?:\s|$)`)
+	// sizes are numbers of bytes, with a unit if they are rounded.
+	sizes = regexp.MustCompile(`^\s*(\d{1,18})(?: ?([KMGTPE]i?B?|B|[Bb]ytes))?(?:\s|$)`)
+	// rounded is a size as Caddy shows it, beside the exact one.
+	rounded = regexp.MustCompile(`^\s*\d+(?:\.\d+)? (?:[KMGTPE]i)?B\s*$`)
+)
+
+// timeFormat is that of HTTP (RFC 9110, section 5.6.7).
+const timeFormat = "Mon, 02 Jan 2006 15:04:05 GMT"
+
+// exact reports whether size is the exact size in bytes of a cell with a text.
+func exact(size, text string) bool {
+	return size != "" && strings.Trim(size, "0123456789") == "" && rounded.MatchString(text)
+}
+
+// columns sets the date and the size of a row, as far as it has them. They are before or behind each other.
+func (d *Decoder) columns(r *row) {
+	text := string(r.text)
+	rest := text
+	if r.time != "" {
+		d.date(&r.Record, strings.TrimSpace(r.time), time.RFC3339)
+	} else if m := dates.FindStringSubmatchIndex(text); m != nil {
+		rest = text[m[1]-1:]
+		d.date(&r.Record, text[m[2]:m[3]]+" "+text[m[4]:m[5]], "2-Jan-2006 15:04", "2006-01-02 15:04",
+			"2006-Jan-02 15:04", "2-Jan-2006 15:04:05", "2006-01-02 15:04:05", "2006-Jan-02 15:04:05")
+	}
+	if r.LastModified == 0 {
+		return // a number alone may be anything
+	}
+	if m := sizes.FindStringSubmatch(rest); m != nil && (m[2] == "" || m[2] == "B" || m[2] == "bytes" || m[2] == "Bytes") {
+		r.Fields = append(r.Fields, feed.Field{Name: "size", Value: m[1]})
+		r.Size, _ = strconv.ParseInt(m[1], 10, 64)
+	}
+}
+
+// date sets the modification time of a record from a text in one of the forms.
+func (d *Decoder) date(r *feed.Record, text string, forms ...string) {
+	r.Fields = append(r.Fields, feed.Field{Name: "modified", Value: text})
+	for _, form := range forms {
+		if at, err := time.Parse(form, text); err == nil {
+			r.LastModified = feed.At(at)
+			return
+		}
+	}
+	d.reading.Find(codeBadDate, 0, "modified", text)
+}

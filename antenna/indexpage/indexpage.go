@@ -1,0 +1,135 @@
+// Package indexpage reads the index of a folder on a web server as a feed: HTML pages of nginx, Apache, lighttpd, Caddy,
+// h5ai, Python, Go and others, and JSON of nginx and Caddy.
+//
+//	for r, err := range indexpage.NewDecoder(body, feed.Options{Base: "https://example.org/pub/"}).Records() { ... }
+//
+// Each link to a file below the page's own folder is a record. Other links are none: to sub-folders, to the folder
+// above, to other servers, with a query or a fragment. The package uses the targets of links, because their texts may be
+// truncated. A size counts only if it is exact. A date without a time zone is taken for UTC, and may be hours off.
+package indexpage
+
+import (
+	"bytes"
+	"io"
+	"iter"
+	"net/url"
+	"regexp"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/transform"
+
+	"braid/antenna/feed"
+	"braid/internal/feedtext"
+)
+
+// declaration is what a declared charset has before it.
+var declaration = regexp.MustCompile(`(?i)\bcharset\s*=`)
+
+// headSize is how far a declaration of the charset is searched.
+const headSize = 1 << 10
+
+// A Decoder reads one index page, in constant memory.
+type Decoder struct {
+	reading feedtext.Reading
+	in      *feedtext.Reader
+	folder  *url.URL
+	next    func() (feed.Record, error)
+
+	charset, declared string
+	octets            *feedtext.Charset // of text that is not UTF-8
+}
+
+// NewDecoder returns a Decoder of the page at Options.Base, which it needs.
+func NewDecoder(r io.Reader, o feed.Options) *Decoder {
+	d := &Decoder{
+		reading: feedtext.NewReading(o), in: feedtext.NewReader(r, o.Limits), folder: folderOf(o.Base), charset: "utf-8",
+	}
+	d.next = d.open
+	return d
+}
+
+// Records returns an iterator over the records. If the page is rejected, the last pair has an error and no record.
+func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
+	return feedtext.Sequence(func() (feed.Record, error) { return d.next() })
+}
+
+// Input describes the encoding of the page.
+func (d *Decoder) Input() feed.Input {
+	return feed.Input{Gzip: d.in.Gzip(), Charset: d.charset, Declared: d.declared}
+}
+
+// open detects JSON and the charset.
+func (d *Decoder) open() (feed.Record, error) {
+	head, err := d.in.Peek(headSize)
+	if err != nil {
+		return feed.Record{}, err
+	}
+	if d.folder == nil {
+		return feed.Record{}, codeNoBase.Reject(0)
+	}
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if len(text) > 0 && text[0] == '[' {
+		d.next = (&list{d: d, json: feedtext.NewJSON(d.in)}).next
+		return d.next()
+	}
+	d.next = newPage(d, d.text(head)).next
+	return d.next()
+}
+
+// text returns the text of the page, in the charset of the page unless that is UTF-16.
+func (d *Decoder) text(head []byte) io.Reader {
+	encoding, name, _ := charset.DetermineEncoding(head, "")
+	switch {
+	case bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\xff\xfe")):
+		d.charset = name
+		return transform.NewReader(d.in, encoding.NewDecoder())
+	case declaration.Match(head):
+		d.charset, d.declared = name, name
+		d.octets, _ = feedtext.LookupCharset(name)
+	default: // what is not UTF-8 is in the charset that browsers assume
+		d.octets, _ = feedtext.LookupCharset("windows-1252")
+	}
+	return d.in
+}
+
+// decode decodes a piece of text.
+func (d *Decoder) decode(raw []byte) string {
+	if d.octets == nil || (d.declared == "" || d.octets == feedtext.UTF8) && utf8.Valid(raw) {
+		return string(raw)
+	}
+	text, clean := d.octets.Append(nil, raw)
+	if !clean {
+		return string(raw) // url.String escapes it
+	}
+	return string(text)
+}
+
+// record sets the URL of an entry. It reports whether the entry is a file, and an error if reading must end.
+func (d *Decoder) record(r *feed.Record, href string) (ok bool, err error) {
+	if err := d.reading.Stopped(); err != nil {
+		return false, err
+	}
+	u, below := Below(d.folder, href)
+	if !below {
+		return false, nil
+	}
+	if err := d.reading.Count(r.Line, "files"); err != nil {
+		return false, err
+	}
+	r.Format, r.URL = feed.IndexPage, u.String()
+	if !feed.IsURI(r.URL) || len(r.URL) > feed.MaxURL {
+		d.reading.Find(codeBadURL, 0, "", r.URL)
+		d.reading.Judge(r, href[:min(len(href), feed.MaxURL)])
+		return false, nil
+	}
+	return true, nil
+}
+
+// end returns the error that ends the page.
+func (d *Decoder) end(err error) error {
+	if err == io.EOF && d.reading.Entries() == 0 {
+		d.reading.Problem(codeNoFile, 0, "", "")
+	}
+	return err
+}

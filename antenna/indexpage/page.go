@@ -1,0 +1,158 @@
+package indexpage
+
+import (
+	"bytes"
+	"io"
+
+	"golang.org/x/net/html"
+
+	"braid/antenna/feed"
+)
+
+const (
+	// maxToken limits the size of a tag, of a text and of a script, because they are kept in memory.
+	maxToken = 1 << 20
+	// maxText limits the text of a row that is kept.
+	maxText = 512
+)
+
+// A page reads an HTML page.
+type page struct {
+	d    *Decoder
+	z    *html.Tokenizer
+	line int
+	row  *row
+}
+
+// A row is a link to a file with the text after it, which has its date and size.
+type row struct {
+	feed.Record
+	inLink bool
+	text   []byte
+	// size is what the current cell of the table has as its exact size, and time the machine-readable time of the row.
+	size, time string
+}
+
+func newPage(d *Decoder, text io.Reader) *page {
+	p := &page{d: d, z: html.NewTokenizer(text), line: 1}
+	p.z.SetMaxBuf(maxToken)
+	return p
+}
+
+// next returns the next record.
+func (p *page) next() (feed.Record, error) {
+	for {
+		kind := p.z.Next()
+		line := p.line
+		p.line += bytes.Count(p.z.Raw(), []byte("\n"))
+		done, err := p.token(kind, line)
+		if done != nil {
+			p.d.columns(done)
+			if p.d.reading.Judge(&done.Record, done.URL) {
+				if err == io.EOF { // the next call finds it again
+					err = nil
+				}
+				return done.Record, err
+			}
+		}
+		if err != nil {
+			return feed.Record{}, p.d.end(err)
+		}
+	}
+}
+
+// token reads a token, and returns the row that it ends.
+func (p *page) token(kind html.TokenType, line int) (done *row, err error) {
+	switch kind {
+	case html.ErrorToken:
+		return p.finish(), p.failed(line)
+	case html.TextToken:
+		if p.row != nil && !p.row.inLink {
+			p.row.add(p.d.decode(p.z.Text()))
+		}
+	case html.EndTagToken:
+		switch name, _ := p.z.TagName(); string(name) {
+		case "a":
+			if p.row != nil {
+				p.row.inLink = false
+			}
+		case "td":
+			if p.row != nil {
+				p.row.size = ""
+			}
+		case "tr", "li", "pre":
+			return p.finish(), nil
+		}
+	case html.StartTagToken, html.SelfClosingTagToken:
+		return p.start(line)
+	}
+	return nil, nil
+}
+
+// failed returns the error that ended the page.
+func (p *page) failed(line int) error {
+	err := p.z.Err()
+	if err == html.ErrBufferExceeded {
+		return codeLargeText.Reject(line)
+	}
+	return err
+}
+
+// start reads a start tag.
+func (p *page) start(line int) (done *row, err error) {
+	name, more := p.z.TagName()
+	switch string(name) {
+	case "base":
+		return nil, codeBase.Reject(line)
+	case "a":
+		if href := attribute(p.z, more, "href"); href != "" {
+			return p.link(p.d.decode([]byte(href)), line)
+		}
+	case "td":
+		if p.row != nil {
+			p.row.size = attribute(p.z, more, "data-order")
+		}
+	case "time":
+		if p.row != nil && p.row.time == "" {
+			p.row.time = attribute(p.z, more, "datetime")
+		}
+	}
+	return nil, nil
+}
+
+// link reads a link, and returns the row before it. A row may have several links to its file.
+func (p *page) link(href string, line int) (done *row, err error) {
+	next := &row{Record: feed.Record{Line: line}, inLink: true}
+	ok, err := p.d.record(&next.Record, href)
+	if err != nil {
+		return nil, err
+	}
+	if ok && p.row != nil && p.row.URL == next.URL {
+		p.row.inLink = true
+		return nil, nil
+	}
+	done = p.finish()
+	if ok {
+		next.Fields = []feed.Field{{Name: "href", Value: href[:min(len(href), feed.MaxURL)]}}
+		p.row = next
+	}
+	return done, nil
+}
+
+// finish returns the current row, or nil, and ends it.
+func (p *page) finish() *row {
+	done := p.row
+	p.row = nil
+	return done
+}
+
+// add adds a text to the row.
+func (r *row) add(text string) {
+	if exact(r.size, text) {
+		text = " " + r.size + " "
+	}
+	r.text = append(r.text, text[:min(len(text), maxText-len(r.text))]...)
+	if len(r.text) < maxText {
+		r.text = append(r.text, ' ')
+	}
+}

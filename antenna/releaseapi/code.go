@@ -1,0 +1,24 @@
+package releaseapi
+
+import "braid/internal/feedtext"
+
+// Codes for the document.
+var (
+	codeForeign  = feedtext.Fatal("not-releases", "not the releases of a project, as a forge or registry of the table lists them")
+	codeNone     = feedtext.Note("no-item", "the project has no release")
+	codeOut      = feedtext.Note("left-out", "the release is a draft or withdrawn, and does not count")
+	codeNotReady = feedtext.Note("not-uploaded", "the file is not complete, and does not count")
+)
+
+// Codes for releases and files.
+var (
+	codeNoTag     = feedtext.Fatal("no-tag", "the release has no tag")
+	codeBadTag    = feedtext.Fatal("bad-tag", "the tag is longer than 256 octets, or has spaces or control characters: {value}")
+	codeTooLarge  = feedtext.Fatal("entry-too-large", "the release is larger than 4 MiB")
+	codeNoURL     = feedtext.Fatal("no-url", "the file has no URL")
+	codeBadURL    = feedtext.Fatal("bad-url", "no URL of http or https, or longer than 8 KiB: {value}")
+	codeEscaped   = feedtext.Repair("url-not-escaped", "the URL has characters that must be escaped: {value}")
+	codeIRI       = feedtext.Note("url-not-ascii", "the URL has letters beyond ASCII, which are escaped: {value}")
+	codeBadDate   = feedtext.Repair("bad-date", "{field} is no date: {value}")
+	codeBadNumber = feedtext.Repair("bad-number", "{field} is no number: {value}")
+)
