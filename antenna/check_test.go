@@ -117,12 +117,12 @@ func TestKinds(t *testing.T) {
 // TestSlim checks that the strings of a kept record do not share memory with the feed, which is read in large pieces.
 func TestSlim(t *testing.T) {
 	text := strings.Repeat("x", 1<<20)
-	r := feed.Record{URL: text[:10], Title: text[5:9], Method: []string{text[:4]}, Fields: []feed.Field{{Name: "a", Value: text}}, Keywords: []string{text}}
+	r := feed.Record{URL: text[:10], Tag: text[:3], Title: text[5:9], Method: []string{text[:4]}, Fields: []feed.Field{{Name: "a", Value: text}}, Keywords: []string{text}}
 	slim := slimOf(r)
 	if slim.URL != r.URL || slim.Title != r.Title || slim.Method[0] != "xxxx" || slim.Fields != nil || slim.Keywords != nil {
 		t.Errorf("%+v", slim)
 	}
-	for _, pair := range [][2]string{{r.URL, slim.URL}, {r.Title, slim.Title}, {r.Method[0], slim.Method[0]}} {
+	for _, pair := range [][2]string{{r.URL, slim.URL}, {r.Title, slim.Title}, {r.Tag, slim.Tag}, {r.Method[0], slim.Method[0]}} {
 		if unsafe.StringData(pair[0]) == unsafe.StringData(pair[1]) {
 			t.Errorf("%q holds on to the feed", pair[0])
 		}
@@ -137,6 +137,7 @@ func TestSlim(t *testing.T) {
 	for _, change := range []func(r *feed.Record){
 		func(r *feed.Record) { r.LastModified = 1 }, func(r *feed.Record) { r.Size = 1 }, func(r *feed.Record) { r.MD5 = "1" },
 		func(r *feed.Record) { r.URL = "1" }, func(r *feed.Record) { r.Virtual = "1" },
+		func(r *feed.Record) { r.Tag = "1" }, func(r *feed.Record) { r.Tag = "" }, func(r *feed.Record) { r.PreRelease = true },
 	} {
 		other := slim
 		if change(&other); sumOf(&other) == sumOf(&slim) {

@@ -93,7 +93,7 @@ func compress(t *testing.T, plain []byte) []byte {
 	return b.Bytes()
 }
 
-func TestSniff(t *testing.T) {
+func TestSniff_Rule79(t *testing.T) {
 	for _, tt := range []struct {
 		text string
 		want feed.FormatID // -1: none

@@ -176,6 +176,14 @@ func TestIsAhead(t *testing.T) {
 			t.Errorf("%v, %+v: %v", tt.reason, tt.o, got)
 		}
 	}
+	// The date of an index page may be that of the easternmost zone, so the origin is not behind.
+	const zone = 14 * 3600
+	for ahead, want := range map[int64]bool{zone: false, zone + 1: true} {
+		p := &pending{Action: feed.Recheck, Reason: feed.Modified, Record: feed.Record{Format: feed.IndexPage, LastModified: 1e9}}
+		if got := isAhead(p, Outcome{LastModified: at(1e9 - ahead)}); got != want {
+			t.Errorf("an index page, %d s later: %v", ahead, got)
+		}
+	}
 }
 
 // TestDailyLimit_Rule56 checks that the updates and bytes of a feed per day are limited and that the rest follows the

@@ -22,6 +22,7 @@ type page struct {
 	z    *html.Tokenizer
 	line int
 	row  *row
+	err  error // that ended the page; a row may be left before it
 }
 
 // A row is a link to a file with the text after it, which has its date and size.
@@ -41,24 +42,20 @@ func newPage(d *Decoder, text io.Reader) *page {
 
 // next returns the next record.
 func (p *page) next() (feed.Record, error) {
-	for {
+	for p.err == nil {
 		kind := p.z.Next()
 		line := p.line
 		p.line += bytes.Count(p.z.Raw(), []byte("\n"))
-		done, err := p.token(kind, line)
-		if done != nil {
-			p.d.columns(done)
-			if p.d.reading.Judge(&done.Record, done.URL) {
-				if err == io.EOF { // the next call finds it again
-					err = nil
-				}
-				return done.Record, err
-			}
+		var done *row
+		if done, p.err = p.token(kind, line); done == nil {
+			continue
 		}
-		if err != nil {
-			return feed.Record{}, p.d.end(err)
+		p.d.columns(done)
+		if p.d.reading.Judge(&done.Record, done.URL) {
+			return done.Record, nil
 		}
 	}
+	return feed.Record{}, p.d.end(p.err)
 }
 
 // token reads a token, and returns the row that it ends.
@@ -125,7 +122,7 @@ func (p *page) link(href string, line int) (done *row, err error) {
 	next := &row{Record: feed.Record{Line: line}, inLink: true}
 	ok, err := p.d.record(&next.Record, href)
 	if err != nil {
-		return nil, err
+		return p.finish(), err
 	}
 	if ok && p.row != nil && p.row.URL == next.URL {
 		p.row.inLink = true

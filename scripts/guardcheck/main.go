@@ -23,6 +23,7 @@ import (
 // guarded are the packages that are checked by default. Each has the packages whose tests run if its own tests pass.
 var guarded = map[string][]string{
 	"antenna": {"cli"}, "antenna/feed": {"antenna/lirs", "antenna/hinadi", "antenna/soif", "antenna"},
+	"antenna/indexpage": {"antenna", "internal/lookup"}, "antenna/releaseapi": {"antenna"},
 	"antenna/hinadi": {"antenna", "cli"}, "antenna/lirs": {"antenna", "cli"}, "antenna/soif": {"antenna", "cli"},
 	"byterange": {"source/httpsource"}, "linkheader": {"metalink", "download"}, "metalink": {"download", "cli", "internal/test/e2e"},
 	"metalink/metainfo": {"download", "cli"},
