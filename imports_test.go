@@ -51,7 +51,7 @@ var houses = map[string]house{
 	"antenna/lirs":    {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"antenna/soif":    {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"antenna/indexpage": {pure: true, imports: []string{
-		"address", "antenna/feed", "internal/feedtext", "golang.org/x/net/html", "golang.org/x/net/html/charset", "golang.org/x/text/transform",
+		"address", "antenna/feed", "internal/feedtext", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 	"antenna/releaseapi": {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"internal/feedtext":  {pure: true, imports: []string{"address", "antenna/feed", "golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"}},

@@ -74,8 +74,8 @@ type Record struct {
 	Extract bool
 
 	// Fields are the fields of the feed in their order and with duplicates: the whole block of hina-di, the attributes
-	// of a SOIF object, the extension fields of LIRS, which have no names. For news and sitemaps they are the parts
-	// that the record was made from.
+	// of a SOIF object, the extension fields of LIRS, which have no names. For the formats of sites they are the
+	// parts that the record was made from.
 	Fields []Field
 	// Warnings are the codes of irregularities in the record, without duplicates, in the order of their detection. A
 	// code for a field is followed by a colon and its name.

@@ -17,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
-	"golang.org/x/text/transform"
 
 	"braid/antenna/feed"
 	"braid/internal/feedtext"
@@ -35,6 +34,7 @@ type Decoder struct {
 	in      *feedtext.Reader
 	folder  *url.URL
 	next    func() (feed.Record, error)
+	page    *page // nil for JSON
 
 	charset, declared string
 	octets            *feedtext.Charset // of text that is not UTF-8
@@ -56,7 +56,11 @@ func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 
 // Input describes the encoding of the page.
 func (d *Decoder) Input() feed.Input {
-	return feed.Input{Gzip: d.in.Gzip(), Charset: d.charset, Declared: d.declared}
+	in := feed.Input{Gzip: d.in.Gzip(), Charset: d.charset, Declared: d.declared}
+	if d.page != nil && d.page.open {
+		in.End = feed.Open
+	}
+	return in
 }
 
 // open detects JSON and the charset.
@@ -73,24 +77,20 @@ func (d *Decoder) open() (feed.Record, error) {
 		d.next = (&list{d: d, json: feedtext.NewJSON(d.in)}).next
 		return d.next()
 	}
-	d.next = newPage(d, d.text(head)).next
+	d.detect(head)
+	d.page = newPage(d)
+	d.next = d.page.next
 	return d.next()
 }
 
-// text returns the text of the page, in the charset of the page unless that is UTF-16.
-func (d *Decoder) text(head []byte) io.Reader {
-	encoding, name, _ := charset.DetermineEncoding(head, "")
-	switch {
-	case bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\xff\xfe")):
-		d.charset = name
-		return transform.NewReader(d.in, encoding.NewDecoder())
-	case declaration.Match(head):
-		d.charset, d.declared = name, name
-		d.octets, _ = feedtext.LookupCharset(name)
-	default: // what is not UTF-8 is in the charset that browsers assume
-		d.octets, _ = feedtext.LookupCharset("windows-1252")
+// detect detects the charset by the beginning of the page.
+func (d *Decoder) detect(head []byte) {
+	label := "windows-1252" // of what is not UTF-8, as browsers assume
+	if declaration.Match(head) {
+		_, label, _ = charset.DetermineEncoding(head, "")
+		d.charset, d.declared = label, label
 	}
-	return d.in
+	d.octets, _ = feedtext.LookupCharset(label)
 }
 
 // decode decodes a piece of text.

@@ -87,6 +87,21 @@ func TestStops(t *testing.T) {
 	}
 }
 
+// TestEnd checks that the end of a page is known where the page says that it is one.
+func TestEnd(t *testing.T) {
+	for text, want := range map[string]feed.End{
+		"<html><a href=a></html>": feed.Whole, "<html><a href=a>": feed.Open, "<html><a href=a></ht": feed.Open, "<pre><a href=a></pre>": feed.Whole,
+		`[{"name":"a"}]`: feed.Whole, "": feed.Whole,
+	} {
+		d := NewDecoder(strings.NewReader(text), feed.Options{Base: base})
+		for range d.Records() {
+		}
+		if got := d.Input().End; got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
 // TestColumns reads dates and sizes beside links.
 func TestColumns(t *testing.T) {
 	for _, tt := range []struct {

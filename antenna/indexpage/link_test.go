@@ -20,7 +20,7 @@ func TestBelow_Rule79(t *testing.T) {
 		{pub, "%2e%2e", ""}, {pub, "..%2fa", ""}, {pub, "%2fa", ""}, {pub, "sub%2fa", ""}, {pub, "sub/%2e%2e/%2e%2e/%2e%2e/a", ""},
 		{pub, "a%00", ""}, {pub, "a%0a", ""}, {pub, "a%7f", ""}, {pub, "a%5cb", ""}, {pub, `a\b`, ""}, {pub, "a\x00", ""}, {pub, "a\nb", ""}, {pub, "%zz", ""},
 		{pub, "?C=M;O=D", ""}, {pub, "a?", ""}, {pub, "a?x=1", ""}, {pub, "#a", ""}, {pub, "a#b", ""},
-		{pub, "http://example.org/pub/iso/a", ""}, {pub, "https://example.org:8443/pub/iso/a", ""}, {pub, "https://example.net/pub/iso/a", ""},
+		{pub, "http://example.org/pub/iso/a", ""}, {pub, "http://example.org:443/pub/iso/a", ""}, {pub, "https://example.org:8443/pub/iso/a", ""}, {pub, "https://example.net/pub/iso/a", ""},
 		{pub, "//example.net/pub/iso/a", ""}, {pub, "https://example.org.evil.example/pub/iso/a", ""}, {pub, "https:///pub/iso/a", ""},
 		{pub, "https://me@example.org/pub/iso/a", ""}, {pub, "https://example.org@evil.example/pub/iso/a", ""},
 		{pub, "javascript:a", ""}, {pub, "mailto:a@example.org", ""}, {pub, "data:text/plain,a", ""}, {pub, "https:a", ""}, {pub, "ftp://example.org/pub/iso/a", ""},

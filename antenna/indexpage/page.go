@@ -2,7 +2,6 @@ package indexpage
 
 import (
 	"bytes"
-	"io"
 
 	"golang.org/x/net/html"
 
@@ -22,6 +21,7 @@ type page struct {
 	z    *html.Tokenizer
 	line int
 	row  *row
+	open bool  // the element html has begun and not ended
 	err  error // that ended the page; a row may be left before it
 }
 
@@ -34,8 +34,8 @@ type row struct {
 	size, time string
 }
 
-func newPage(d *Decoder, text io.Reader) *page {
-	p := &page{d: d, z: html.NewTokenizer(text), line: 1}
+func newPage(d *Decoder) *page {
+	p := &page{d: d, z: html.NewTokenizer(d.in), line: 1}
 	p.z.SetMaxBuf(maxToken)
 	return p
 }
@@ -79,6 +79,8 @@ func (p *page) token(kind html.TokenType, line int) (done *row, err error) {
 			}
 		case "tr", "li", "pre":
 			return p.finish(), nil
+		case "html":
+			p.open = false
 		}
 	case html.StartTagToken, html.SelfClosingTagToken:
 		return p.start(line)
@@ -99,6 +101,8 @@ func (p *page) failed(line int) error {
 func (p *page) start(line int) (done *row, err error) {
 	name, more := p.z.TagName()
 	switch string(name) {
+	case "html":
+		p.open = true
 	case "base":
 		return nil, codeBase.Reject(line)
 	case "a":

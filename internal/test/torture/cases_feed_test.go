@@ -150,6 +150,13 @@ func feeds() (all []torment) {
 		{"52", "is RSS with entities", body("application/rss+xml", `<!DOCTYPE r [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><rss version="2.0"><channel>&c;</channel></rss>`), fails(7, "entities")},
 		{"52", "is JSON in JSON", flood(ok+"\r\n{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":", "["), want{refused, []int{7, 14}, ""}},
 		{"52", "is a sitemap without end", flood(ok+"\r\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">", "<url><loc>http://example.org/</loc></url>"), want{refused, []int{7, 14}, ""}},
+		{"52", "is an index page without end", flood(ok+"\r\n<title>Index of /</title>", "<a href=\"a\">a</a>\n"), want{refused, []int{7, 14}, ""}},
+		{"52", "is an index in JSON without end", flood(ok+"\r\n[", `{"name":"a","type":"file","mtime":""},`), want{refused, []int{7, 14}, ""}},
+		{"52", "is a list of releases without end", flood(ok+"\r\n[", `{"tag_name":"v1","assets":[]},`), want{refused, []int{7, 14}, ""}},
+		{"52", "is a release with files without end", flood(ok+"\r\n{\"tag_name\":\"v1\",\"assets\":[", `{"browser_download_url":"http://example.org/a"},`),
+			want{refused, []int{7, 14}, ""}},
+		{"79", "is an index page that leads elsewhere", body("text/html", `<title>Index of /</title><a href="file:///etc/passwd">a</a>`+
+			`<a href="//169.254.169.254/a">b</a><a href="../../etc/passwd">c</a>`), isRight},
 		{"53", "has URLs of files", body("text/plain", lirs("file:///etc/passwd", "a")), isRight},
 		{"55", "is SOIF with a count that is too long", body("text/plain", "@FILE { http://example.org/a\nTitle{9999}:\tx\n}\n"), fails(7, "")},
 		{"55", "is SOIF with a negative count", body("text/plain", "@FILE { http://example.org/a\nTitle{-1}:\tx\n}\n"), fails(7, "")},
