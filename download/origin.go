@@ -291,13 +291,10 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 // are new, no authority has stated the size of their file. A digest of an earlier run that the server states no longer
 // yields to the bytes.
 func (s *session) heed(x resolution) {
-	if s.originAnswered {
-		return
-	}
 	s.pin = s.pin.Raise(pinOf(x.own))
 	file := x.file
 	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.firm(), file.Claims))
-	if !fresh && len(file.Mirrors) == 0 {
+	if !fresh && (s.originAnswered || len(file.Mirrors) == 0) {
 		return
 	}
 	if fresh {
