@@ -49,10 +49,6 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		s.end(sizeDisowned, errShrunk)
 		return
 	}
-	if o.first && s.shrunk(o, err) && !s.guessed() {
-		s.end(fileChanged, errShrunk)
-		return
-	}
 	if err == nil {
 		s.takeContentDigest(f)
 	}
@@ -75,6 +71,10 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		fault = scheduler.FaultGone
 	}
 	s.brokeOff(err, fault)
+	if s.cut.shrunk = s.cut.shrunk || o.first && s.shrunk(o, err) && !s.guessed(); s.cut.shrunk && !s.cut.comparing {
+		s.end(fileChanged, errShrunk)
+		return
+	}
 	if fault != scheduler.FaultNone {
 		s.sources.failed(o, err, fault)
 		if fault != scheduler.FaultTransient {
@@ -233,6 +233,8 @@ func (s *session) brokeOff(err error, fault scheduler.Fault) {
 func (s *session) compared(size int64) {
 	s.cut.comparing = false
 	switch {
+	case size < 0 && s.cut.shrunk:
+		s.end(fileChanged, errShrunk)
 	case size < 0 || size == s.size || !s.mayEnd(s.part, size):
 	case s.size < 0 && s.ends(size):
 		s.settle(size)
@@ -350,6 +352,7 @@ type cutoff struct {
 	at        int64      // where the last one did; 0: none
 	tried     []int64    // sizes that were compared with the digest
 	comparing bool       // the digest is being compared
+	shrunk    bool       // the server has nothing beyond: without a match the file has changed
 	ends      chan int64 // the size that the digest confirmed; -1: none
 	held      int64      // that size; 0: none
 }
