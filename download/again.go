@@ -103,10 +103,7 @@ func (g *getter) otherNow(s *session, err error) error {
 	if now, ok := errors.AsType[*otherNowError](err); ok {
 		s.next = now.claims
 	}
-	if o := s.sources.first(); o != nil && s.roleOf(o) == asOrigin {
-		return s.compareWithUser(o, s.next)
-	}
-	return nil
+	return s.opposes(s.next)
 }
 
 // happened counts how a session ended, and returns the history that decides about the next one.
@@ -141,15 +138,15 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case nextVersion:
 		other, answers := true, true
 		if errors.Is(s.err, errShrunk) && s.strong() {
-			other, answers = g.announced(ctx)
+			other, answers, err = g.announced(ctx, s)
 		}
-		if other {
+		if other && err == nil {
 			g.carried.renew(&g.req)
 		}
 		if s.looked != nil { // after the change
 			g.carried.head, g.carried.heads = *s.looked, g.carried.heads+1
 		}
-		return answers, nil
+		return answers, err
 	case withoutServer:
 		o := s.sources.first()
 		if !errors.Is(s.err, errShrunk) || !s.strong() || o == nil || g.places(s) < 2 {
@@ -218,13 +215,14 @@ func (g *getter) anew(ctx context.Context, s *session) error {
 }
 
 // announced asks the server, which refused a range of the known version, whether it has another one. An
-// answer that is no success says nothing about the file and withdraws no digest.
-func (g *getter) announced(ctx context.Context) (other, answers bool) {
-	x, err := g.req.inquire(ctx, g.http, glance, condition{})
-	if err != nil {
-		return false, false
+// answer that is no success says nothing about the file and withdraws no digest. It is an error if the user's
+// digest is not that of the new file.
+func (g *getter) announced(ctx context.Context, s *session) (other, answers bool, err error) {
+	x, failed := g.req.inquire(ctx, g.http, glance, condition{})
+	if failed != nil {
+		return false, false, nil
 	}
-	return version.Compare(g.carried.view(), x.statement().view()).Judgment == version.Other, true
+	return version.Compare(g.carried.view(), x.statement().view()).Judgment == version.Other, true, s.opposes(x.file.Claims)
 }
 
 // replaced reports whether the server's file is shorter now because a document took its place. That document

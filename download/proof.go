@@ -312,3 +312,12 @@ func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	}
 	return s.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))
 }
+
+// opposes returns an error if the user's digest contradicts claims that the server stated after the session: it may be
+// mistyped, so the existing bytes are kept.
+func (s *session) opposes(claims []verify.Claim) error {
+	if o := s.sources.first(); o != nil && s.roleOf(o) == asOrigin {
+		return s.compareWithUser(o, claims)
+	}
+	return nil
+}
