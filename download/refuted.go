@@ -65,11 +65,13 @@ func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
 }
 
 // oppose adds the digests that the server states against those of the request to an identity. They take the place of
-// those that it stated before, unless these came over a more trusted channel.
+// those that it stated before, unless these came over a more trusted channel. They may be of another version than the
+// bytes, so only they decide about size and tag.
 func oppose(id *partfile.Identity, claims []verify.Claim) {
 	said := join(standingOf(*id), id.Denied)
 	if len(without(against(said, claims), outranked(said, claims))) == 0 {
 		id.Denied = join(claims, without(id.Denied, outranked(id.Denied, claims)))
+		id.SizeBy, id.Mixed = cmp.Or(id.SizeBy, "?"), true
 	}
 }
 
