@@ -204,7 +204,7 @@ func (s *session) otherSize(o *origin, a source.Answer) error {
 		return otherDigest(o, err)
 	}
 	if s.guessed() && s.sizeRank(o, a) > s.sizeBy && !slices.Contains(s.tried, a.Size) {
-		return s.end(sizeDisowned, changed("the server says that it has another size than a mirror says"))
+		return s.end(sizeDisowned, changed("the server states another size than was taken for it"))
 	}
 	if !s.guessed() && s.roleOf(o) == asOrigin && !verify.Strong(s.claims) { // a retry may lead back
 		return &source.Error{URL: o.masked, Host: a.Host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}

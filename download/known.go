@@ -381,8 +381,8 @@ func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
 	if sealed {
 		return prior
 	}
-	if want.Size < 0 {
-		want.Size = prior.Size
+	if want.Size < 0 { // nobody confirms it
+		want.Size, want.SizeBy = prior.Size, "?"
 	}
 	want.Require = prior.Require
 	return want
