@@ -306,13 +306,20 @@ func without[T comparable](a, b []T) []T {
 	return slices.DeleteFunc(slices.Clone(a), func(e T) bool { return slices.Contains(b, e) })
 }
 
-// stated returns the statement of an answer. file is from the asked server; by is the rank of the party that
-// sent the answer.
-func stated(file metalink.File, a source.Answer, by rank, at *url.URL) statement {
+// stated returns the statement of an answer, of which by is the rank: of its own size only if no mirror sent it. The
+// tag and the date of a mirror are of its copy, which the server's digest ties.
+func (x resolution) stated(a source.Answer, by rank, at *url.URL) statement {
+	file := x.file
 	st := statement{by: by, file: file, size: a.Size, sizeBy: by, at: at, tag: tagOf(file, a), date: dateOf(file, a),
 		host: a.Host}
-	if file.Server != nil {
+	switch {
+	case file.Server != nil:
 		st.host = source.HostPort(file.Server)
+	case x.mirror < x.answers && verify.Strong(file.Claims):
+		st.tag, st.date, st.host = tag{}, time.Time{}, ""
+	}
+	if x.mirror < x.answers {
+		st.sizeBy = byOther
 	}
 	return st
 }

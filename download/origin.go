@@ -82,12 +82,11 @@ func (s *session) mixElsewhere(x resolution, a source.Answer) {
 // statementOf returns what an answer of o states. Only the asked server speaks for the file. If it led to a
 // mirror, the size is that mirror's.
 func (s *session) statementOf(o *origin, x resolution, a source.Answer) statement {
-	st := stated(x.file, a, byOther, o.url)
-	if s.roleOf(o) == asOrigin {
-		if st.by, st.pin = byServer, pinOf(x.own); x.mirror == x.answers {
-			st.sizeBy = byServer
-		}
+	if s.roleOf(o) != asOrigin {
+		return x.stated(a, byOther, o.url)
 	}
+	st := x.stated(a, byServer, o.url)
+	st.pin = pinOf(x.own)
 	return st
 }
 

@@ -213,11 +213,8 @@ type inquiry struct {
 // statement returns what the asked server states before bytes are fetched. The size is its own unless a
 // mirror answered.
 func (x inquiry) statement() statement {
-	st := stated(x.file, x.answer, byServer, nil)
+	st := x.stated(x.answer, byServer, nil)
 	st.pin = pinOf(x.own)
-	if x.mirror < x.answers {
-		st.sizeBy = byOther
-	}
 	return st
 }
 
