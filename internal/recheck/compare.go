@@ -252,7 +252,7 @@ func (b *board) taken(p *party, host string) bool {
 	if slices.ContainsFunc(b.workers, func(o *party) bool { return o != p && o.host == host && !o.out }) {
 		return true
 	}
-	p.host = host
+	p.host, p.moved = host, p.moved || p.agrees.Count() > 0
 	return false
 }
 

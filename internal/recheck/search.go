@@ -194,11 +194,12 @@ func (x *Search) own(p *party) bool {
 	return same.Contains(byterange.Range{End: x.board.size})
 }
 
-// same returns the ranges where a source, or another source at its host, is known to have the bytes of the part file.
+// same returns the ranges where a source, or another source that was always at its host, is known to have the bytes of
+// the part file.
 func (x *Search) same(p *party) byterange.Set {
 	same := p.agrees.Clone()
 	for _, o := range x.board.parties {
-		if p.from != nil && o.from != nil && o.host == p.host {
+		if p.from != nil && o.from != nil && o.host == p.host && !o.moved {
 			for r := range o.agrees.All() {
 				same.Add(r)
 			}
