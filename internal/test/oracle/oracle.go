@@ -120,7 +120,8 @@ func (j *judge) end() {
 		j.pin = None
 	}
 	for _, s := range j.now { // a redirect may lead to another server the next time
-		if done && !c.Unchanged && s.digest == c.Digest && s.by.Party == c.Asked {
+		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made())
+		if done && !c.Unchanged && proven && s.by.Party == c.Asked {
 			j.pin = max(j.pin, min(c.Rank, s.rank))
 		}
 	}
