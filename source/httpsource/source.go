@@ -89,7 +89,7 @@ func (s *Source) Traits() source.Traits {
 // if it accepts, the bytes from 0.
 //
 // If an answer has a malformed digest and no valid strong one, w gets the answer and may refuse it. If w accepts it,
-// Fetch fails, unless a strong digest is known from elsewhere (Options.Trusted).
+// Fetch fails, unless a strong digest is known from elsewhere (Options.Trusted). From a mirror w does not get it.
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.Empty() {
 		return nil
@@ -104,11 +104,14 @@ func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) er
 		x.Finish()
 		return err
 	}
-	if err := w.Answer(a); err != nil {
-		x.Leave(a.End - a.Start)
-		return err
+	malformed := c.digest != nil && !s.opts.Trusted
+	if !malformed || !s.opts.Mirror {
+		if err := w.Answer(a); err != nil {
+			x.Leave(a.End - a.Start)
+			return err
+		}
 	}
-	if c.digest != nil && !s.opts.Trusted {
+	if malformed {
 		x.Close()
 		return c.fail(x, source.FaultProtocol, c.digest)
 	}
