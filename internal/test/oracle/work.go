@@ -72,10 +72,10 @@ func (j *judge) tied() bool {
 	return j.c.User != "" && j.sum(j.subject()) == j.c.User || j.tiedByServer()
 }
 
-// tiedByServer reports whether a digest or a tag of the server proves it.
+// tiedByServer reports whether a digest or a tag of the server proves it. A digest of another file does not.
 func (j *judge) tiedByServer() bool {
-	c := j.c
-	return j.sealed || len(j.now) > 0 ||
+	c, right := j.c, j.sum(j.subject())
+	return j.sealed && j.last.digest == right || said(j.now, right, None) ||
 		slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party == c.Asked && a.Tag != "" && a.Status < 300 })
 }
 
