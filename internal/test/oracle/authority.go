@@ -53,7 +53,8 @@ func (j *judge) begin() {
 	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
 	j.speaks = speaks
-	led := map[string]int{} // redirects to a server that was not requested since
+	led := map[string]int{}            // redirects to a server that was not requested since
+	wordless := map[string]statement{} // the last answer of each authority to each method, without a digest
 	j.list()
 	for _, a := range c.Answers {
 		if a.Kind != j.asks() {
@@ -83,7 +84,9 @@ func (j *judge) begin() {
 			j.size = a.Size
 		}
 		if a.Digest == "" && a.Status < 300 {
-			j.now = slices.DeleteFunc(j.now, func(s statement) bool { return s.revoked(a) })
+			other := wordless[a.Party+a.Method].remarked(a) // whoever stated a digest before
+			j.now = slices.DeleteFunc(j.now, func(s statement) bool { return s.revoked(a) || other && s.rank <= rank })
+			wordless[a.Party+a.Method] = statement{by: a}
 		}
 		if a.Digest != "" {
 			j.said = append(j.said, statement{a.Digest, rank, a.Content, a})
