@@ -244,10 +244,12 @@ func (j *judge) oneVersion() {
 func (j *judge) falseTag() bool {
 	tags, parties, led := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for k := j.k; k >= 0; k-- {
-		answers := j.Commands[k].Answers
+		answers, next := j.Commands[k].Answers, map[string]int{}
 		for i, a := range answers {
+			redirected := next[a.Party] > 0
+			next[a.Party] = max(0, next[a.Party]-1)
 			if a.To != "" && !j.down(a) {
-				led[a.To] = true
+				next[a.To]++
 			}
 			again := func(b Answer) bool { return b.From == a.From && b.Sent > 0 }
 			// Such an answer was refused, and read to its end only to keep the connection, or the file was begun anew.
@@ -255,7 +257,7 @@ func (j *judge) falseTag() bool {
 				continue
 			}
 			if a.Sent > 0 && a.Method == "GET" && a.Status < 300 {
-				tags[a.Tag], parties[a.Party] = true, true
+				tags[a.Tag], parties[a.Party], led[a.Party] = true, true, led[a.Party] || redirected
 			}
 		}
 		if j.Commands[k].Before.Part == nil {
