@@ -112,8 +112,11 @@ func (k *trustCommand) show(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	b := configurationOf(ctx).Trust.Of(u)
-	if b == nil {
+	b, err := configurationOf(ctx).Trust.Of(u)
+	switch {
+	case err != nil:
+		return problem.Misuse(source.Mask(u), err.Error(), "")
+	case b == nil:
 		return &problem.Problem{
 			Kind: download.NoEvidence, What: "trust", Where: source.Mask(u), Why: "no key is recorded for it",
 			Hint: "braid trust add URL KEY records one",

@@ -101,7 +101,11 @@ func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []st
 	if err = r.http.Sites.bind(&r.common, u); err != nil {
 		return err
 	}
-	r.bound = r.http.Sites.binds(u)
+	bound, err := r.http.Sites.boundOf(u)
+	r.bound = bound != nil
+	if err != nil {
+		return err
+	}
 	if r.signatures, err = r.anchors.SignaturesFor(u); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"braid/internal/fsys"
 	"braid/internal/option"
 	"braid/internal/problem"
+	"braid/source"
 )
 
 // The file of anchors binds URLs to keys (rule 78). [Sites.Apply] applies it to each request, after all options and
@@ -60,15 +61,14 @@ func anchorsOf(b *option.Bound) (out download.Anchors, err error) {
 // bind makes a request demand a signature by the keys to which its URL u is bound. No option, setting or server lifts
 // that (rule 78).
 func (s *Sites) bind(r *download.Request, u *url.URL) error {
-	if !s.binds(u) {
-		return nil
+	b, err := s.boundOf(u)
+	if b == nil || err != nil {
+		return err
 	}
-	b := s.Settings.Trust.Of(u)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	anchors, ok := s.bound[b]
 	if !ok {
-		var err error
 		if anchors, err = anchorsOf(b); err != nil {
 			p := *problem.Of(err)
 			p.Where = SettingsFile(trustName) + ": " + b.URL + ": " + p.Where
@@ -83,9 +83,16 @@ func (s *Sites) bind(r *download.Request, u *url.URL) error {
 	return nil
 }
 
-// binds reports whether u is bound to keys.
-func (s *Sites) binds(u *url.URL) bool {
-	return s != nil && s.Settings != nil && s.Settings.Trust.Of(u) != nil
+// boundOf returns the bound of a URL, or nil.
+func (s *Sites) boundOf(u *url.URL) (*option.Bound, error) {
+	if s == nil || s.Settings == nil {
+		return nil, nil
+	}
+	b, err := s.Settings.Trust.Of(u)
+	if err != nil {
+		return nil, problem.Misuse(source.Mask(u), err.Error(), "")
+	}
+	return b, nil
 }
 
 // KeyNames returns the kind of a key and the names of the keys in it.

@@ -2,13 +2,13 @@ package option
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -126,19 +126,36 @@ func NewBound(word string) (Bound, error) {
 	case strings.Contains(u.Path, "*"):
 		return Bound{}, errors.New("it has a *, which is not needed: all URLs below it are included")
 	}
-	b := Bound{URL: word, path: segmentsOf(u.Path)}
+	paths := readings(u)
+	if len(paths) > 1 {
+		return Bound{}, errTwoPaths
+	}
+	b := Bound{URL: word, path: paths[0]}
 	if b.server = serverOf(u); b.server == "" {
 		return Bound{}, errors.New("the host is not valid")
 	}
 	return b, nil
 }
 
-// Of returns the bound with the longest path that u is below, or nil.
-func (t *Trust) Of(u *url.URL) *Bound {
-	if t == nil || u == nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil
+// Of returns the bound with the longest path that u is below, or nil. If servers may read the path of u in several
+// ways, u is below what one of these is below. It is an error if these are below different bounds.
+func (t *Trust) Of(u *url.URL) (of *Bound, err error) {
+	if !t.Any() || u == nil || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, nil
 	}
-	server, path := serverOf(u), segmentsOf(u.Path)
+	server := serverOf(u)
+	for _, path := range readings(u) {
+		b := t.above(server, path)
+		if b != nil && of != nil && b != of {
+			return nil, errTwoKeys
+		}
+		of = cmp.Or(b, of)
+	}
+	return of, nil
+}
+
+// above returns the bound with the longest path above path, or nil.
+func (t *Trust) above(server string, path []string) *Bound {
 	for i := range t.Bounds {
 		b := &t.Bounds[i]
 		if b.server == server && len(b.path) <= len(path) && slices.Equal(b.path, path[:len(b.path)]) {
@@ -205,14 +222,4 @@ func serverOf(u *url.URL) string {
 	default:
 		return host + " " + port
 	}
-}
-
-// segmentsOf returns the segments of a decoded path without dot segments (RFC 3986, section 5.2.4) and empty ones, as
-// servers take them.
-func segmentsOf(p string) []string {
-	p = strings.Trim(path.Clean("/"+p), "/")
-	if p == "" {
-		return nil
-	}
-	return strings.Split(p, "/")
 }

@@ -39,7 +39,6 @@ func TestBound_Rule78(t *testing.T) {
 		"https://example.org/x/../pub/y":     "https://Example.ORG/pub",
 		"https://example.org/x/%2e%2e/pub/y": "https://Example.ORG/pub",
 		"https://example.org//pub//y":        "https://Example.ORG/pub",
-		"https://example.org/pub%2Fy":        "https://Example.ORG/pub",
 		"https://example.org/%70ub/y":        "https://Example.ORG/pub",
 		"https://user@example.org/pub/y":     "https://Example.ORG/pub",
 		"https://example.org/pub/../x":       "https://example.org/",
@@ -64,17 +63,114 @@ func TestBound_Rule78(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := ""
-		if b := trust.Of(u); b != nil {
-			got = b.URL
-		}
-		if got != want {
+		if got := boundBy(trust, u); got != want {
 			t.Errorf("%s is bound by %q, want %q", asked, got, want)
 		}
 	}
 	var none *option.Trust
-	if none.Of(&url.URL{Scheme: "https", Host: "example.org"}) != nil || none.Any() || trust.Of(nil) != nil {
+	if boundBy(none, &url.URL{Scheme: "https", Host: "example.org"}) != "" || none.Any() || boundBy(trust, nil) != "" {
 		t.Error("what binds nothing binds something")
+	}
+}
+
+// boundBy returns the URL of the bound of u, or "an error".
+func boundBy(trust *option.Trust, u *url.URL) string {
+	switch b, err := trust.Of(u); {
+	case err != nil:
+		return "an error"
+	case b != nil:
+		return b.URL
+	}
+	return ""
+}
+
+// TestBoundReadings_Rule78: a path that servers may read in two ways is bound by what binds one of them, and refused if
+// different keys count for them. So it leads neither out of a bound nor from one into another.
+func TestBoundReadings_Rule78(t *testing.T) {
+	trust := &option.Trust{}
+	for _, word := range []string{"https://a.example/pub", "https://b.example/", "https://b.example/pub"} {
+		trust.Add(bound(t, word), option.TrustedKey{Text: "key"})
+	}
+	for path, want := range map[string][2]string{ // in the first, only pub has keys; in the second, all
+		"/pub/x":              {"pub", "pub"},
+		"/x":                  {"", "/"},
+		"/pub%2Fx":            {"pub", "an error"},
+		"/pub%2fx":            {"pub", "an error"},
+		"/pub/%2F../x":        {"pub", "an error"},
+		"/pub/..%2Fx":         {"pub", "an error"},
+		"/pub/%2e%2e%2Fx":     {"pub", "an error"},
+		"/pub/%2e%2e/x":       {"", "/"},
+		"/pub/.%2E/x":         {"", "/"},
+		"/pub//../x":          {"pub", "an error"},
+		"/pub/a/..//../x":     {"pub", "an error"},
+		"//pub/x":             {"pub", "pub"},
+		"/pub//x":             {"pub", "pub"},
+		"/x//../pub/y":        {"pub", "an error"},
+		"/x/%2F..%2Fpub/y":    {"pub", "an error"},
+		"/x%2F../pub/y":       {"pub", "an error"},
+		"/x%2F..%2Fpub/y":     {"pub", "an error"},
+		"/pub%5Cx":            {"pub", "an error"},
+		`/x\..\pub/y`:         {"pub", "an error"},
+		"/pub/..%5Cx":         {"pub", "an error"},
+		"/pub/a%2Fb":          {"pub", "pub"},
+		"/pub/../../pub/x":    {"pub", "pub"},
+		"/..%2Fpub/x":         {"pub", "an error"},
+		"/pub/%252e%252e/x":   {"pub", "pub"},
+		"/%70ub/x":            {"pub", "pub"},
+		"/pub/%2e/%2E/x":      {"pub", "pub"},
+		"/pub;v=1/x":          {"", "/"},
+		"/public/..%2Fpub%2F": {"pub", "an error"},
+	} {
+		for i, host := range []string{"https://a.example", "https://b.example"} {
+			u, err := url.Parse(host + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wanted := want[i]
+			if wanted == "pub" || wanted == "/" {
+				wanted = host + "/" + strings.Trim(wanted, "/")
+			}
+			if got := boundBy(trust, u); got != wanted {
+				t.Errorf("%s is bound by %q, want %q", u, got, wanted)
+			}
+		}
+	}
+}
+
+// TestBoundForges_Rule78: owners and projects of a forge are compared without case, files and other servers with it.
+func TestBoundForges_Rule78(t *testing.T) {
+	trust := &option.Trust{}
+	for _, word := range []string{
+		"https://github.com/Owner", "https://github.com/owner/Tool/releases/download/v1",
+		"https://gitlab.com/Group/sub/Tool/", "https://raw.githubusercontent.com/Owner/Tool", "https://forge.example/Owner",
+	} {
+		trust.Add(bound(t, word), option.TrustedKey{Text: "key"})
+	}
+	if trust.Add(bound(t, "https://github.com/oWNER/"), option.TrustedKey{Text: "key"}) {
+		t.Error("an owner in other letters is another one")
+	}
+	for asked, want := range map[string]string{
+		"https://github.com/owner/x/releases/download/v2/x":                "https://github.com/Owner",
+		"https://GitHub.com/OWNER":                                         "https://github.com/Owner",
+		"https://github.com/Owner/TOOL/releases/download/v1/x":             "https://github.com/owner/Tool/releases/download/v1",
+		"https://github.com/Owner/TOOL/releases/download/V1/x":             "https://github.com/Owner",
+		"https://github.com/owners/x":                                      "",
+		"https://gitlab.com/group/SUB/tool/-/releases/v1/downloads/x":      "https://gitlab.com/Group/sub/Tool/",
+		"https://gitlab.com/group/other/-/sub/tool":                        "",
+		"https://raw.githubusercontent.com/owner/tool/main/x":              "https://raw.githubusercontent.com/Owner/Tool",
+		"https://forge.example/Owner/x":                                    "https://forge.example/Owner",
+		"https://forge.example/owner/x":                                    "",
+		"https://github.com:8443/Owner/x":                                  "",
+		"https://github.com/owner%2FTool":                                  "https://github.com/Owner",
+		"https://github.com/x/..%2F..%2Fowner/tool/releases/download/v1/x": "https://github.com/owner/Tool/releases/download/v1",
+	} {
+		u, err := url.Parse(asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := boundBy(trust, u); got != want {
+			t.Errorf("%s is bound by %q, want %q", asked, got, want)
+		}
 	}
 }
 
@@ -83,6 +179,7 @@ func TestBoundRefused(t *testing.T) {
 	for _, word := range []string{
 		"", "example.org", "example.org/pub", "ftp://example.org/", "https:///pub/", "https://me@example.org/",
 		"https://example.org/pub?x=1", "https://example.org/pub?", "https://example.org/#x", "https://example.org/pub/*", "https://ex ample.org/",
+		"https://example.org/pub%2Fx", "https://example.org/a//../b", `https://example.org/a\b`, "https://example.org/a%5cb",
 	} {
 		if _, err := option.NewBound(word); err == nil {
 			t.Errorf("%q is taken", word)
@@ -176,8 +273,8 @@ func FuzzParseTrust(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := trust.Of(u); got == nil || got.URL != b.URL {
-				t.Errorf("%s is bound by %+v", b.URL, got)
+			if got := boundBy(trust, u); got != b.URL {
+				t.Errorf("%s is bound by %s", b.URL, got)
 			}
 		}
 	})

@@ -343,7 +343,7 @@ func watchPrint(w *Watch, conf *job.Settings) string {
 		}
 	}
 	if at, err := url.Parse(w.URL); err == nil && conf != nil {
-		if bound := conf.Trust.Of(at); bound != nil {
+		if bound, err := conf.Trust.Of(at); bound != nil && err == nil {
 			fmt.Fprintf(plain, "%+v\n", bound.Keys)
 		}
 	}

@@ -1,0 +1,74 @@
+package option
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// The paths of bounds and of requested URLs. RFC 3986, section 6.2.2, says which paths are the same, but servers differ in
+// what they make of an encoded slash, a backslash, and an empty segment before "..".
+
+var (
+	errTwoPaths = errors.New("servers may read the path in two ways: write it without %2F, backslashes, // and dot segments")
+	errTwoKeys  = errors.New("servers may read its path in two ways, and braid trust has different keys for these")
+)
+
+// readings returns the paths, as decoded segments, that servers may read the path of u as. No two are equal.
+func readings(u *url.URL) (all [][]string) {
+	encoded := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
+	for i, s := range encoded {
+		if plain, err := url.PathUnescape(s); err == nil {
+			encoded[i] = plain
+		}
+	}
+	path := strings.TrimPrefix(u.Path, "/")
+	decoded := strings.Split(path, "/")
+	slashed := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
+	for _, segments := range [][]string{decoded, encoded, slashed} {
+		for _, merged := range []bool{true, false} {
+			r := foldCase(serverOf(u), resolve(segments, merged))
+			if !slices.ContainsFunc(all, func(o []string) bool { return slices.Equal(o, r) }) {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
+// resolve removes dot segments and empty segments. If merged, the empty ones go first, as where a server merges slashes;
+// otherwise ".." may remove an empty one (RFC 3986, section 5.2.4).
+func resolve(segments []string, merged bool) (path []string) {
+	for _, s := range segments {
+		switch {
+		case s == ".", s == "" && merged:
+		case s == "..":
+			path = path[:max(0, len(path)-1)]
+		default:
+			path = append(path, s)
+		}
+	}
+	return slices.DeleteFunc(path, func(s string) bool { return s == "" })
+}
+
+// caseless has the number of leading segments, owner and project, in which forges ignore the case of letters. For a
+// negative number they ignore it up to the segment "-".
+var caseless = map[string]int{
+	"github.com": 2, "raw.githubusercontent.com": 2, "codeload.github.com": 2, "api.github.com": 3,
+	"gitlab.com": -1, "codeberg.org": 2,
+}
+
+// foldCase returns path with small letters where the server ignores case.
+func foldCase(server string, path []string) []string {
+	n := min(caseless[server], len(path))
+	if n < 0 {
+		if n = slices.Index(path, "-"); n < 0 {
+			n = len(path)
+		}
+	}
+	for i := range path[:n] {
+		path[i] = strings.ToLower(path[i])
+	}
+	return path
+}
