@@ -26,10 +26,16 @@ type Sums struct {
 }
 
 // ReadSums reads the list of --checksums, if any, and checks its signature. Operands are the URLs that the
-// user typed.
+// user typed. If all of them are bound to the same keys, these keys have to sign the list, and no others.
 func ReadSums(ctx context.Context, client *download.Client, http *HTTP, anchors *Anchors, common download.Request,
 	operands []string) (*Sums, error) {
 	r := &Sums{http: http, anchors: anchors, common: common}
+	if b := http.Sites.boundOfAll(operands); b != nil {
+		var err error
+		if r.common.Anchors, err = http.Sites.anchorsOf(b); err != nil {
+			return r, err
+		}
+	}
 	return r, r.read(ctx, client, operands)
 }
 

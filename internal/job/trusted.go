@@ -65,22 +65,11 @@ func (s *Sites) bind(r *download.Request, u *url.URL) error {
 	if b == nil || err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	anchors, ok := s.bound[b]
-	if !ok {
-		if anchors, err = anchorsOf(b); err != nil {
-			p := *problem.Of(err)
-			p.Where = SettingsFile(trustName) + ": " + b.URL + ": " + p.Where
-			return &p
-		}
-		if s.bound == nil {
-			s.bound = map[*option.Bound]download.Anchors{}
-		}
-		s.bound[b] = anchors
+	anchors, err := s.anchorsOf(b)
+	if err == nil {
+		r.Anchors, r.Require = anchors, download.RequireSignature
 	}
-	r.Anchors, r.Require = anchors, download.RequireSignature
-	return nil
+	return err
 }
 
 // boundOf returns the bound of a URL, or nil.
@@ -93,6 +82,42 @@ func (s *Sites) boundOf(u *url.URL) (*option.Bound, error) {
 		return nil, problem.Misuse(source.Mask(u), err.Error(), "")
 	}
 	return b, nil
+}
+
+// boundOfAll returns the bound that all URLs have in common. It is nil if a word is no URL, or has another bound.
+func (s *Sites) boundOfAll(words []string) (all *option.Bound) {
+	for i, word := range words {
+		u, err := ParseURL(word)
+		if err != nil {
+			return nil
+		}
+		b, err := s.boundOf(u)
+		if err != nil || b == nil || i > 0 && b != all {
+			return nil
+		}
+		all = b
+	}
+	return all
+}
+
+// anchorsOf returns the keys of a bound.
+func (s *Sites) anchorsOf(b *option.Bound) (download.Anchors, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if anchors, ok := s.bound[b]; ok {
+		return anchors, nil
+	}
+	anchors, err := anchorsOf(b)
+	if err != nil {
+		p := *problem.Of(err)
+		p.Where = SettingsFile(trustName) + ": " + b.URL + ": " + p.Where
+		return nil, &p
+	}
+	if s.bound == nil {
+		s.bound = map[*option.Bound]download.Anchors{}
+	}
+	s.bound[b] = anchors
+	return anchors, nil
 }
 
 // KeyNames returns the kind of a key and the names of the keys in it.
