@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/internal/render"
+	"braid/source"
 )
 
 // A lfsCommand is one run of braid lfs. Its Defaults hold for all objects.
@@ -30,6 +32,9 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 		return problem.Misuse("lfs", "takes no operand", "git-lfs starts it; braid lfs --help")
 	}
 	l.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
+	if text := configurationOf(ctx).Warning(); text != "" {
+		fmt.Fprintln(l.err, source.Escape("braid lfs: "+text))
+	}
 	defer l.Job.HTTP.Sites.Limits.Follow()()
 	mirrors, err := job.ParseURLs(l.Job.Mirror, job.ParseWebURL)
 	if err != nil {

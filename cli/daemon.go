@@ -111,6 +111,9 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	s.Log = watch.CommandLog(d.streams.err, d.LogFormat.Word, d.Quiet, d.Verbose)
 	s.Notify = watch.NotifierOf(os.Getenv)
 	d.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
+	if text := configurationOf(ctx).Warning(); text != "" {
+		s.Log.Warn("settings", "warning", text)
+	}
 	end, err := d.openFleet(ctx)
 	if err != nil {
 		return err

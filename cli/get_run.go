@@ -41,6 +41,10 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 		g.lines = render.NewJSONWriter(g.streams.out)
 	}
 	g.Job.HTTP.Sites, g.Job.Due = job.NewSites(configurationOf(ctx)), g.OnComplete.Given()
+	if text := configurationOf(ctx).Warning(); text != "" {
+		g.screen.Warn("%s", text)
+		g.lines.Note(text)
+	}
 	client, err := g.Job.Client(words...)
 	if err != nil {
 		return g.report(problemOf(ctx, err))

@@ -91,8 +91,13 @@ func (k *trustCommand) list(ctx context.Context, words []string) error {
 		return problem.Misuse("trust list", "takes no operand", "braid trust show URL shows the keys of one URL")
 	}
 	trust := configurationOf(ctx).Trust
-	if !trust.Any() {
+	switch text := configurationOf(ctx).Warning(); {
+	case text != "":
+		k.tell("%s", text)
+	case !trust.Any():
 		k.tell("no key is recorded for any URL")
+	}
+	if !trust.Any() {
 		return nil
 	}
 	var lines []string
@@ -111,6 +116,9 @@ func (k *trustCommand) show(ctx context.Context, words []string) error {
 	u, err := job.ParseURL(words[0])
 	if err != nil {
 		return err
+	}
+	if text := configurationOf(ctx).Warning(); text != "" {
+		k.tell("%s", text)
 	}
 	b, err := configurationOf(ctx).Trust.Of(u)
 	switch {

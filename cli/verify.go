@@ -35,6 +35,10 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 		v.lines = render.NewJSONWriter(v.streams.out)
 	}
 	v.Sites = job.NewSites(configurationOf(ctx))
+	if text := configurationOf(ctx).Warning(); text != "" {
+		v.screen.Warn("%s", text)
+		v.lines.Note(text)
+	}
 	client, err := v.NewClient(forgeTokens())
 	if err != nil {
 		return v.leave([]int{v.fail("", problemOf(ctx, err))})

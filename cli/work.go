@@ -57,6 +57,9 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	w.log = watch.CommandLog(w.streams.err, w.LogFormat.Word, w.Quiet, w.Verbose)
 	w.notify = watch.NotifierOf(os.Getenv)
 	w.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
+	if text := configurationOf(ctx).Warning(); text != "" {
+		w.log.Warn("settings", "warning", text)
+	}
 	client, err := w.prepareClient(ctx)
 	if err != nil {
 		return err

@@ -14,23 +14,21 @@ import (
 type Settings struct {
 	Path string // "" without a configuration folder
 	File *option.Settings
-	// Trust binds URLs to keys; see [Sites.Apply].
-	Trust *option.Trust
-	Said  map[string]bool // flags set on the command line or in the environment; nil without a command
-	Line  map[string]bool // flags on the command line
+	// Trust binds URLs to keys; see [Sites.Apply]. If nothing shows whether there are such keys, Unread says why.
+	Trust  *option.Trust
+	Unread string
+	Said   map[string]bool // flags set on the command line or in the environment; nil without a command
+	Line   map[string]bool // flags on the command line
 }
 
-// ReadSettings reads the user's settings and the file of anchors beside them. A missing file is no error, and neither are
-// settings that cannot be read.
+// ReadSettings reads the user's settings and the file of anchors beside them. A missing file is no error, but one that
+// cannot be read is.
 func ReadSettings() (c *Settings, err error) {
 	c = &Settings{Path: SettingsFile("config.toml")}
-	if c.Path == "" {
-		return c, nil
-	}
-	if c.Trust, err = readTrust(); err != nil {
+	if c.Trust, c.Unread, err = readTrust(); err != nil || c.Unread != "" {
 		return c, err
 	}
-	if _, err := os.Stat(c.Path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	if _, err := os.Stat(c.Path); errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
 	data, err := ReadFile("configuration", c.Path, MostSettings)
@@ -45,3 +43,11 @@ func ReadSettings() (c *Settings, err error) {
 
 // Place returns the name of a line for messages.
 func (c *Settings) Place(line int) string { return c.Path + ":" + strconv.Itoa(line) }
+
+// Warning returns a warning if the settings and the keys of braid trust were not looked for, or "".
+func (c *Settings) Warning() string {
+	if c == nil || c.Unread == "" {
+		return ""
+	}
+	return "no settings and no keys of braid trust are looked for: " + c.Unread
+}

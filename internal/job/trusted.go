@@ -21,27 +21,48 @@ import (
 
 const trustName = "trust.json"
 
-// readTrust reads the user's file of anchors. It is nil if there is none.
-func readTrust() (*option.Trust, error) {
+// readTrust reads the user's file of anchors. It is nil if there is none. unread is the reason why it was not looked
+// for, or "".
+func readTrust() (t *option.Trust, unread string, err error) {
 	path := SettingsFile(trustName)
 	if path == "" {
-		return nil, nil
+		return nil, "neither HOME nor XDG_CONFIG_HOME names a folder", nil
 	}
-	// A folder that this user cannot search is not this user's configuration. A file that exists but cannot be read is
-	// an error: without it, files that it forbids would be accepted.
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil, nil
+	there, unread, err := lookForTrust(path, os.Lstat)
+	if !there || err != nil {
+		return nil, unread, err
 	}
+	// A file that exists but cannot be read is an error: without it, files that it forbids would be accepted.
 	data, err := ReadFile("trust", path, mostTrust)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	t, err := option.ParseTrust(data)
-	if err != nil {
-		return nil, problem.Misuse(path, err.Error(),
+	if t, err = option.ParseTrust(data); err != nil {
+		return nil, "", problem.Misuse(path, err.Error(),
 			"restore it, or move it away and record the keys anew: braid trust add URL KEY")
 	}
-	return t, nil
+	return t, "", nil
+}
+
+// lookForTrust reports whether the file of anchors exists. It is an error if its folder exists but cannot be searched.
+// If a folder above that one cannot be searched, as where sudo keeps HOME, nothing shows that the user has a
+// configuration, and unread says so.
+func lookForTrust(path string, lstat func(string) (fs.FileInfo, error)) (there bool, unread string, err error) {
+	_, err = lstat(path)
+	switch {
+	case err == nil:
+		return true, "", nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, "", nil
+	case !errors.Is(err, fs.ErrPermission):
+		return true, "", nil // reading it fails, too
+	}
+	dir := filepath.Dir(path)
+	if _, err := lstat(dir); err != nil {
+		return false, filepath.Dir(dir) + ": " + problem.Reason(err), nil
+	}
+	return false, "", problem.Misuse(dir, "exists and cannot be searched, and it may have keys of braid trust",
+		"let this user read it, or name another folder with XDG_CONFIG_HOME")
 }
 
 // mostTrust limits the file of anchors, in bytes.
@@ -173,9 +194,12 @@ func changeTrust(change func(*option.Trust) bool) error {
 		return err
 	}
 	defer lock.Close()
-	t, err := readTrust()
-	if err != nil {
+	t, unread, err := readTrust()
+	switch {
+	case err != nil:
 		return err
+	case unread != "":
+		return problem.Misuse("trust", unread, "")
 	}
 	if t == nil {
 		t = &option.Trust{}

@@ -101,6 +101,9 @@ func (s *Service) reload() {
 		s.follow()
 		s.mu.Unlock()
 		s.Log.Info("the settings were read anew")
+		if text := conf.Warning(); text != "" {
+			s.Log.Warn("settings", "warning", text)
+		}
 	}
 	s.notified(s.Notify.Ready(""))
 }

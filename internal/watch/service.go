@@ -150,6 +150,9 @@ func (s *service) use(c *Loaded) error {
 	for _, text := range c.Warnings() {
 		s.log.Warn("configuration", "warning", text)
 	}
+	if text := next.sites.Settings.Warning(); text != "" {
+		s.log.Warn("settings", "warning", text)
+	}
 	status, err := next.antenna.Status(context.Background())
 	if err != nil {
 		return &problem.Problem{Kind: download.Local, What: "watch", Where: "store", Why: err.Error()}
