@@ -29,6 +29,7 @@ var jsonEvents = []struct {
 	{"braid get --dry-run", []string{"planEvent"}},
 	{"braid verify", []string{"damagedEvent"}},
 	{"braid parts", []string{"partEvent", "asideEvent", "uploadEvent", "removedEvent"}},
+	{"braid trust list", []string{"trustEvent"}},
 	{"braid feed", []string{"findingEvent", "checkedEvent", "foundEvent", "recordEvent"}},
 	{"braid watch status", []string{"feedLine", "watchLine"}},
 }

@@ -152,7 +152,7 @@ func descend(c option.Command, words []string) (option.Command, []string, error)
 		c, _ = c.Below("list")
 		return c, words, nil
 	}
-	if c.Name == "trust" && len(words) == 0 {
+	if c.Name == "trust" && (len(words) == 0 || strings.HasPrefix(words[0], "-")) {
 		c, _ = c.Below("list")
 		return c, words, nil
 	}

@@ -142,8 +142,9 @@ func (v *metaCommand) check(s sheet, all []string) error {
 		}
 		names[name] = true
 		if len(v.mirrorsOf(name)) == 0 {
-			return problem.Misuse(name, "no mirror of it is named, and a document has to name a URL",
-				"--mirror https://example.org/pub/ or --mirrors FILE")
+			return problem.Misuse(name, "no URL of it is named, and a document has to name one",
+				"--mirror https://example.org/pub/ names the folder that has it, also that of the server itself; "+
+					"--mirrors FILE has a list")
 		}
 	}
 	if err := v.checkTorrents(s.paths, all); err != nil || s.out == "-" {

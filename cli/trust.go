@@ -17,13 +17,16 @@ import (
 )
 
 // A trustCommand is one run of braid trust: add, list, remove or show.
-type trustCommand struct{ streams }
+type trustCommand struct {
+	streams
+	JSON bool // of list
+}
 
 // newTrust returns a function that makes a command whose action is run.
 func newTrust(run func(*trustCommand, context.Context, []string) error) func(streams) (action, targets) {
 	return func(s streams) (action, targets) {
-		k := &trustCommand{s}
-		return func(ctx context.Context, words []string) error { return run(k, ctx, words) }, targets{}
+		k := &trustCommand{streams: s}
+		return func(ctx context.Context, words []string) error { return run(k, ctx, words) }, targetsOf(k)
 	}
 }
 
@@ -91,11 +94,13 @@ func (k *trustCommand) list(ctx context.Context, words []string) error {
 		return problem.Misuse("trust list", "takes no operand", "braid trust show URL shows the keys of one URL")
 	}
 	trust := configurationOf(ctx).Trust
-	switch text := configurationOf(ctx).Warning(); {
-	case text != "":
+	if text := configurationOf(ctx).Warning(); text != "" {
 		k.tell("%s", text)
-	case !trust.Any():
+	} else if !trust.Any() && !k.JSON {
 		k.tell("no key is recorded for any URL")
+	}
+	if k.JSON {
+		return k.writeJSON(trust)
 	}
 	if !trust.Any() {
 		return nil
@@ -106,6 +111,39 @@ func (k *trustCommand) list(ctx context.Context, words []string) error {
 		lines = append(lines, render.Columns(keyRows(&trust.Bounds[i]))...)
 	}
 	return printLines(k.out, lines)
+}
+
+// trustEvent: keys are recorded for a URL and all below it. One of them must have signed each file from there.
+type trustEvent struct {
+	render.Head
+	URL  string        `json:"url"`
+	Keys []trustedLine `json:"keys"`
+}
+
+// trustedLine is a file with keys, or the text of a key.
+type trustedLine struct {
+	Kind  string   `json:"kind"`  // "minisign", "OpenPGP"; empty if braid cannot use it
+	Names []string `json:"names"` // of each key in it: fingerprint or id, and owner
+	Added string   `json:"added"` // the date, as 2026-11-28
+	File  string   `json:"file,omitempty"`
+}
+
+// writeJSON writes the URLs and their keys as lines of JSON.
+func (k *trustCommand) writeJSON(trust *option.Trust) error {
+	lines := render.NewJSONWriter(k.out)
+	if !trust.Any() {
+		return nil
+	}
+	for i := range trust.Bounds {
+		b := &trust.Bounds[i]
+		ev := trustEvent{Head: render.NewHead(time.Now(), "trust"), URL: b.URL, Keys: []trustedLine{}}
+		for j := range b.Keys {
+			kind, names := job.KeyNames(&b.Keys[j])
+			ev.Keys = append(ev.Keys, trustedLine{kind, append([]string{}, names...), b.Keys[j].Added, b.Keys[j].Name})
+		}
+		lines.Write(ev)
+	}
+	return outputFailure(lines.Err())
 }
 
 // show shows the keys of a URL.

@@ -109,39 +109,40 @@ func (all keyFiles) read(option, path string) error {
 
 // sniff adds a value of --key.
 func (all keyFiles) sniff(word string) error {
-	data, err := readKey(word)
+	data, err := readKey("--key", word)
 	if err != nil {
 		return err
 	}
-	return all.sniffed(word, data)
+	return all.sniffed("--key", word, data)
 }
 
-// readKey returns a value of --key: the text of a key, or else the content of a file.
-func readKey(word string) ([]byte, error) {
+// readKey returns a key that the user gave after flag: the text of a key, or else the content of a file.
+func readKey(flag, word string) ([]byte, error) {
 	if IsKey(word) {
 		return []byte(word), nil
 	}
-	data, err := ReadFile("--key", word, mostKeyring)
+	data, err := ReadFile(flag, word, mostKeyring)
 	if err != nil && (strings.ContainsRune(word, '\n') || len(word) > longestShown) { // it may be a secret
-		return nil, problem.Misuse("--key", "neither the text of a public key nor a path", "")
+		return nil, problem.Misuse(flag, "neither the text of a public key nor a path", "")
 	}
 	return data, err
 }
 
-// sniffed adds a value of --key with its content: keys or certificates of one kind.
-func (all keyFiles) sniffed(word string, data []byte) error {
+// sniffed adds a key that the user gave after flag, with its content: keys or certificates of one kind.
+func (all keyFiles) sniffed(flag, word string, data []byte) error {
 	kind, ok := signatures.Sniff(data)
+	where := strings.TrimSpace(flag + " " + word)
 	switch {
 	case bytes.Contains(data, []byte("PRIVATE KEY")):
-		return problem.Misuse("--key "+word, "a private key, not a public one",
+		return problem.Misuse(where, "a private key, not a public one",
 			"the public key checks signatures; --client-key FILE is for a client certificate")
 	case !ok:
-		return problem.Misuse("--key "+word, "no keys, or keys of two kinds",
+		return problem.Misuse(where, "no keys, or keys of two kinds",
 			"a file has keys of OpenPGP, minisign, signify or SSH, or certificates of authorities in PEM")
 	}
 	err := all.add(kind, verify.KeyFile{Name: word, Data: data}, true)
 	if e, ok := errors.AsType[*problem.Problem](err); ok {
-		e.Where = "--key " + word
+		e.Where = where
 	}
 	return err
 }

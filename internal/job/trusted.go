@@ -72,7 +72,7 @@ const mostTrust = 64 << 20
 func anchorsOf(b *option.Bound) (out download.Anchors, err error) {
 	files := keyFiles{}
 	for i := range b.Keys {
-		if err := files.sniffed(b.Keys[i].Name, b.Keys[i].Data()); err != nil {
+		if err := files.sniffed("key "+b.Keys[i].Name, "", b.Keys[i].Data()); err != nil {
 			return nil, err
 		}
 	}
@@ -153,7 +153,7 @@ func KeyNames(k *option.TrustedKey) (kind string, names []string) {
 // TrustKey binds a URL to a key, given as text or as the path of its file. It reports false if the URL was already
 // bound to that key.
 func TrustKey(b option.Bound, word string, now time.Time) (changed bool, err error) {
-	data, err := readKey(word)
+	data, err := readKey("trust add", word)
 	if err != nil {
 		return false, err
 	}
@@ -163,7 +163,7 @@ func TrustKey(b option.Bound, word string, now time.Time) (changed bool, err err
 			return false, problem.Local("trust", word, err)
 		}
 	}
-	if err := (keyFiles{}).sniffed(word, data); err != nil {
+	if err := (keyFiles{}).sniffed("trust add", word, data); err != nil {
 		return false, err
 	}
 	if k.Text = string(data); !utf8.Valid(data) {

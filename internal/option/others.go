@@ -240,6 +240,8 @@ var ofOthers = []Option{
 		Usage: "write one JSON object per line, as in braid parts --json"},
 	{Names: "json", Of: PartsRemove, Group: OutputGroup, Kind: Switch,
 		Usage: "write removed downloads to standard output, one JSON object per line"},
+	{Names: "json", Of: TrustList, Group: OutputGroup, Kind: Switch,
+		Usage: "write one JSON object per line, as in braid trust --json"},
 	{Names: "all", Of: Config, Group: OutputGroup, Kind: Switch,
 		Usage: "also show flags that are not set, as in braid config --all get"},
 }

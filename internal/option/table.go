@@ -70,6 +70,7 @@ const (
 	LFS
 	Work
 	Queue
+	TrustList
 
 	// Controlling are the commands that control a daemon.
 	Controlling = Add | Status | Pause | Unpause | Remove
@@ -87,7 +88,8 @@ const (
 // typed are the names of the commands, by bit.
 var typed = [...]string{"get", "parts resume", "probe", "verify", "meta", "serve", "feed find", "feed check",
 	"feed show", "feed convert", "watch",
-	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove", "lfs", "work", "queue"}
+	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove", "lfs", "work", "queue",
+	"trust list"}
 
 // Group is a heading in the help.
 type Group uint8
