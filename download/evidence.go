@@ -36,14 +36,13 @@ func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evid
 			e.File = t.file
 		}
 	}
-	e.Signatures = req.readSignatures(ctx, hc, signaturesOf(req, e.File), trusted)
+	e.Signatures = signersIn(signaturesAt(ctx, hc, signaturesOf(req, e.File), req, trusted))
 	return e
 }
 
-// readSignatures fetches signatures and reads which keys made them. It leaves out unreadable ones that
-// nothing names.
-func (r *Request) readSignatures(ctx context.Context, hc network, all []Signature, trusted bool) (out []Signed) {
-	for _, f := range signaturesAt(ctx, hc, all, r, trusted) {
+// signersIn reads which keys made signatures. It leaves out unreadable ones that nothing names.
+func signersIn(all []found) (out []Signed) {
+	for _, f := range all {
 		s := Signed{From: f.from, Err: f.err}
 		if s.Err == nil {
 			s.By, s.Err = signersOf(f.data)

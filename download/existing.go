@@ -87,7 +87,7 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 // that is recorded as the server's.
 func (g *getter) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim) []verify.Claim {
 	if g.req.IfNewer && g.relation(x) == same || !g.req.IfNewer && !g.req.Overwrite {
-		g.result.Looked, _ = lookUp(ctx, g.http, &g.req, x.answer.Hops, claims) // a contradiction proves nothing
+		g.result.Looked, _ = lookUp(ctx, g.http, &g.req, x.answer.Hops, x.file, claims) // a contradiction proves nothing
 	}
 	return g.result.Looked.Claims
 }

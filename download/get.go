@@ -300,7 +300,7 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	switch r := g.req.Require; {
 	case r.met(proof):
 	case r == RequireSignature:
-		return g.fail(NoEvidence, lackOfSignature(g.carried.signed.all), HintSignature)
+		return noSignature(source.Mask(g.req.URL), g.carried.signed.all, g.carried.looking.finding())
 	default:
 		return g.fail(NoEvidence, g.carried.looking.lacks(errNoDigest), HintGiveDigest)
 	}

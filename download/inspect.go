@@ -131,9 +131,9 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 
 // lookUp looks for digests beside the file.
 func (x *inspection) lookUp(ctx context.Context) (err error) {
-	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, x.claims)
+	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, x.file, x.claims)
 	x.claims = join(x.claims, x.verdict.Looked.Claims)
-	if is[*verify.ConflictError](err) {
+	if is[*verify.ConflictError](err) && !is[*Error](err) {
 		return fail(Protocol, "verify", source.Mask(x.req.URL), err, HintNoLookup)
 	}
 	return err

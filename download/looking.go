@@ -17,6 +17,7 @@ import (
 type looking struct {
 	begun  bool
 	anew   bool          // a folder that was looked at before is looked at again
+	signed bool          // only signed digests are looked for
 	done   chan lookedUp // takes one
 	result *lookedUp     // nil: not here yet
 }
@@ -28,15 +29,19 @@ type lookedUp struct {
 	err   error // two lists that contradict each other, or a wrong signature
 }
 
-// begin begins the lookup, if the answer a shows that the server gives no strong digest.
+// begin begins the lookup, if the answer a shows that the server gives no strong digest, or none of the signatures that
+// are needed.
 func (l *looking) begin(s *session, o *origin, file metalink.File, a source.Answer) {
-	if l.begun || s.roleOf(o) != asOrigin || verify.Strong(join(s.claims, file.Claims)) || vouchesForItself(a) {
+	known := join(s.claims, file.Claims)
+	if l.begun || s.roleOf(o) != asOrigin || !looksFor(s.req, known, file) ||
+		vouchesForItself(a) && !s.req.needsSignature() {
 		return
 	}
 	f, ok := newSearch(s.req, s.http, a.Hops)
 	if !ok {
 		return
 	}
+	l.signed = verify.Strong(known)
 	f.Anew, l.begun = l.anew || s.carried.changes > 0, true
 	ctx, hc, done := s.ctx, s.http, l.done
 	s.workers.Go(func() {
@@ -65,6 +70,11 @@ func (l *looking) awaits() bool { return l.begun && l.result == nil }
 // hopeful reports whether there is a digest, or there may be one.
 func (l *looking) hopeful() bool { return l.begun && (l.result == nil || len(l.result.Claims) > 0) }
 
+// maySign reports whether there is a signed digest, or there may be one.
+func (l *looking) maySign() bool {
+	return l.begun && (l.result == nil || backed(l.result.Claims, verify.Signed, verify.Signed))
+}
+
 // apply takes the result.
 func (l *looking) apply(s *session, r lookedUp) {
 	l.result = &r
@@ -72,8 +82,14 @@ func (l *looking) apply(s *session, r lookedUp) {
 		s.note("looked for a digest: %v", p)
 	}
 	where := source.Mask(s.req.URL)
+	if l.signed {
+		r.Claims = onlySigned(r.Claims)
+	}
+	if r.err == nil {
+		r.err = agreeSigned(s.req, r.Claims)
+	}
 	switch {
-	case is[*verify.ConflictError](r.err):
+	case is[*verify.ConflictError](r.err) && !is[*Error](r.err):
 		s.stop(fail(Protocol, "verify", where, r.err, HintNoLookup))
 		return
 	case r.err != nil:
@@ -93,9 +109,9 @@ func (l *looking) apply(s *session, r lookedUp) {
 		return
 	}
 	signed := s.carried.signed
-	if s.req.needsSignature() && signed.asked && !s.aside.awaits() && len(signed.all)+len(signed.done) == 0 &&
-		!backed(r.Claims, verify.Signed, verify.Signed) {
-		s.stop(fail(NoEvidence, "verify", where, lackOfSignature(nil), HintSignature))
+	none := signed.asked && !s.aside.awaits() && len(signed.all)+len(signed.done) == 0
+	if s.req.needsSignature() && none && !l.maySign() {
+		s.stop(noSignature(where, nil, r.Finding))
 		return
 	}
 	s.hashHeld()

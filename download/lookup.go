@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,12 +55,32 @@ func runSearch(ctx context.Context, hc network, s *search.Search) error {
 	return s.Run(ctx)
 }
 
+// looksFor reports whether something is left to look for beside the file, if these claims are known and file is its
+// description: a strong digest, or a signed one if a signature is needed and none is named.
+func looksFor(r *Request, claims []verify.Claim, file metalink.File) bool {
+	return !verify.Strong(claims) || r.needsSignature() && len(signaturesOf(r, file)) == 0
+}
+
+// onlySigned returns the claims of signed lists.
+func onlySigned(claims []verify.Claim) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel != verify.Signed })
+}
+
+// agreeSigned returns an error if a signed list contradicts the digests that the request gave.
+func agreeSigned(r *Request, found []verify.Claim) error {
+	if err := verify.Agree(r.Claims, onlySigned(found)); err != nil {
+		return fail(Mismatch, "verify", source.Mask(r.URL), err, hintOtherFile)
+	}
+	return nil
+}
+
 // lookUp looks for digests beside the file before anything else is done. It has the time that the end of a download
 // has. What was found for another file may be of an earlier version and keep a file that is no longer the server's, so
-// it does not count.
-func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, claims []verify.Claim) (verify.Finding, error) {
+// it does not count. If a strong digest is among claims, only signed ones are looked for.
+func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, file metalink.File,
+	claims []verify.Claim) (verify.Finding, error) {
 	s, ok := newSearch(r, hc, hops)
-	if !ok || verify.Strong(claims) {
+	if !ok || !looksFor(r, claims, file) {
 		return verify.Finding{}, nil
 	}
 	s.Anew = true
@@ -69,7 +90,13 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, cl
 		ctx = within
 	}
 	err := runSearch(ctx, hc, s)
-	if err == nil && verify.Agree(claims, s.Found.Claims) != nil {
+	if verify.Strong(claims) {
+		s.Found.Claims = onlySigned(s.Found.Claims)
+	}
+	if err == nil {
+		err = agreeSigned(r, s.Found.Claims)
+	}
+	if err != nil || verify.Agree(claims, s.Found.Claims) != nil {
 		s.Found.Claims = nil
 	}
 	return s.Found, err
@@ -116,22 +143,25 @@ func (w searchWeb) fetch(ctx context.Context, u *url.URL, o httpsource.Options, 
 	return search.Answer{Data: data, Hops: a.Hops, Over: channelOf(a), Date: a.LastModified, Err: err}
 }
 
-func (w searchWeb) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) error {
+func (w searchWeb) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) (unsigned, err error) {
 	if !w.req.Anchors.Any() {
-		return nil
+		return nil, nil
 	}
 	l, err := newList(claims[0].Field, data, claims[0].Channel)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	l.URL, l.found = at, true
-	if _, err := l.checkSigned(ctx, w.http, *w.req, nil); err != nil && severe(err) {
-		return err
+	switch _, err := l.checkSigned(ctx, w.http, *w.req, nil); {
+	case err != nil && severe(err):
+		return nil, err
+	case kindOf(err) == NoKey:
+		return errors.Unwrap(err), nil
 	}
 	if l.Over == verify.Signed {
 		for i := range claims {
 			claims[i].Channel, claims[i].By = verify.Signed, l.By
 		}
 	}
-	return nil
+	return nil, nil
 }

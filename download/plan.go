@@ -33,6 +33,7 @@ type Plan struct {
 	Left     *Left          // what an earlier run left; nil if nothing
 	Resumes  int64          // bytes of it that would be used, if they are unchanged
 	Restarts string         // why they would not be used
+	Refused  error          // why the file would not be accepted, whatever its bytes are; nil if that is not known
 	// Done is the result if the file already exists or the server has nothing newer, and otherwise nil.
 	Done *Result
 }
@@ -120,13 +121,25 @@ func (h *planner) run(ctx context.Context) error {
 	if !x.verdict.Pieces.IsZero() {
 		h.plan.Pieces, h.plan.File.Pieces = x.verdict.PiecesFrom, []verify.Pieces{x.verdict.Pieces}
 	}
-	h.plan.Signed = h.req.readSignatures(ctx, h.http, signaturesFor(&h.req, x.file), verify.Strong(x.claims))
+	x.found = signaturesAt(ctx, h.http, signaturesFor(&h.req, x.file), &h.req, verify.Strong(x.claims))
+	h.plan.Signed = signersIn(x.found)
 	h.findPlaces(ctx, x)
-	readable := slices.ContainsFunc(h.plan.Signed, func(s Signed) bool { return s.Err == nil })
-	if hint, lacks := foresee(&h.req, x.claims, x.answer, readable); lacks != nil {
-		return h.fail(NoEvidence, lacks, hint)
+	if h.plan.Refused = x.foreseeProof(); h.plan.Refused != nil {
+		return h.plan.Refused
 	}
 	return h.checkLimits()
+}
+
+// foreseeProof returns an error if the file would not be accepted, whatever its bytes are.
+func (x *inspection) foreseeProof() error {
+	if hint, lacks := foresee(&x.req, x.claims, x.answer, true); lacks != nil {
+		return x.req.fail(NoEvidence, lacks, hint)
+	}
+	if !x.req.Anchors.Any() {
+		return nil
+	}
+	_, err := x.signatureSet(source.Mask(x.req.URL))
+	return err
 }
 
 // foreseeSpan is span for a plan. It fetches no pieces that the file shares with others: their bytes matter

@@ -102,8 +102,8 @@ func (s *session) applySignatures(all []found) {
 		}
 	}
 	s.carried.signed.all = all
-	if len(all) == 0 && s.req.needsSignature() && !s.carried.looking.hopeful() {
-		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
+	if len(all) == 0 && s.req.needsSignature() && !s.carried.looking.maySign() {
+		s.stop(noSignature(source.Mask(s.req.URL), all, s.carried.looking.finding()))
 		return
 	}
 	set := newSignatureSet(all, s.req.Anchors, fileNames(s.req))
@@ -113,7 +113,7 @@ func (s *session) applySignatures(all []found) {
 	}
 	// Uploaded parts cannot be checked later.
 	if s.req.Store != nil && s.req.needsSignature() && len(set.checkers) == 0 {
-		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
+		s.stop(noSignature(source.Mask(s.req.URL), all, s.carried.looking.finding()))
 		return
 	}
 	if s.hashing.begun() {

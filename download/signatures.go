@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"braid/address"
@@ -117,7 +118,7 @@ func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request
 type signatureSet struct {
 	from      []string
 	checkers  []verify.SignatureChecker
-	pinned    []bool // the user named the exact keys that a checker accepts
+	trusts    []verify.Trust // that made the checkers
 	anchors   Anchors
 	hopeless  error    // why one of them cannot count, whatever the file is
 	forgotten int      // signatures of a kind without an anchor
@@ -129,7 +130,7 @@ type signatureSet struct {
 func newSignatureSet(all []found, anchors Anchors, names []string) *signatureSet {
 	set, now := &signatureSet{anchors: anchors, names: names}, time.Now()
 	for _, f := range all {
-		c, pinned, err := set.checker(f, now)
+		c, trust, err := set.checker(f, now)
 		switch {
 		case err != nil && severe(err):
 			set.hopeless = &signatureError{f.from, err}
@@ -139,7 +140,8 @@ func newSignatureSet(all []found, anchors Anchors, names []string) *signatureSet
 				set.hopeless = &signatureError{f.from, err}
 			}
 		case c != nil:
-			set.checkers, set.from, set.pinned = append(set.checkers, c), append(set.from, f.from), append(set.pinned, pinned)
+			set.checkers, set.from = append(set.checkers, c), append(set.from, f.from)
+			set.trusts = append(set.trusts, trust)
 		}
 	}
 	return set
@@ -156,20 +158,20 @@ func (s *signatureSet) doomed(required bool) error {
 
 // checker returns the checker of a signature, or nil without an anchor for its kind (rule 51) or without a
 // signature.
-func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecker, pinned bool, err error) {
+func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecker, trust verify.Trust, err error) {
 	switch {
 	case f.err != nil && severe(f.err): // too long
-		return nil, false, f.err
+		return nil, nil, f.err
 	case f.err != nil:
-		return nil, false, nil
+		return nil, nil, nil
 	}
 	trust, ok := s.anchors.of(signatures.Of(f.data))
 	if !ok {
 		s.forgotten++
-		return nil, false, nil
+		return nil, nil, nil
 	}
 	c, err = trust.Check(verify.Detached{Data: f.data, Text: f.text, Names: s.names, Now: now})
-	return c, trust.Pinned(), err
+	return c, trust, strange(err, trust)
 }
 
 // fileNames returns the names of the file, for signatures that say of which file they are: on its server, or in the
@@ -247,10 +249,10 @@ func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 		case err != nil && severe(err):
 			return nil, &signatureError{s.from[i], err}
 		case err != nil && lesser == nil:
-			lesser = &signatureError{s.from[i], err}
+			lesser = &signatureError{s.from[i], strange(err, s.trusts[i])}
 		// One signer counts once.
 		case ok && !slices.ContainsFunc(out, same):
-			good.From, good.Pinned = s.from[i], s.pinned[i]
+			good.From, good.Pinned = s.from[i], s.trusts[i].Pinned()
 			out = append(out, good)
 		}
 	}
@@ -271,3 +273,40 @@ func lackOfSignature(all []found) error {
 }
 
 var errNoSignature = errors.New("there is no signature that could be checked")
+
+// noSignature returns the error of a file that lacks a required signature. all are its signatures, and looked is what
+// was found beside it.
+func noSignature(where string, all []found, looked verify.Finding) *Error {
+	if err := looked.Unsigned(); err != nil {
+		return fail(kindOf(err), "verify", where, err, "")
+	}
+	return fail(NoEvidence, "verify", where, lackOfSignature(all), HintSignature)
+}
+
+// A strangerError says that a signature is by a key that is not trusted, and which keys are.
+type strangerError struct {
+	error
+	trust verify.Trust
+}
+
+// named is how many of the trusted keys a strangerError names.
+const named = 3
+
+func (e *strangerError) Error() string {
+	names := e.trust.Names()
+	text := strings.Join(names[:min(named, len(names))], " or ")
+	if more := len(names) - named; more > 0 {
+		text += fmt.Sprintf(" or %d more", more)
+	}
+	return e.error.Error() + "; wanted is " + text
+}
+
+func (e *strangerError) Unwrap() error { return e.error }
+
+// strange returns err, and adds the trusted keys if err is about another key.
+func strange(err error, trust verify.Trust) error {
+	if kindOfSignature(err) != NoKey {
+		return err
+	}
+	return &strangerError{err, trust}
+}

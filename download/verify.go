@@ -136,17 +136,24 @@ func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker,
 			x.req.note("signature %s: %v", f.from, f.err)
 		}
 	}
-	set := newSignatureSet(x.found, x.req.Anchors, append(fileNames(&x.req), filepath.Base(x.verdict.Path)))
-	if err := set.doomed(x.req.needsSignature()); err != nil {
+	set, err := x.signatureSet(source.Escape(x.verdict.Path))
+	if err != nil || len(x.found) == 0 {
 		return nil, err
 	}
-	if len(set.checkers) == 0 && x.req.needsSignature() {
-		return nil, fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), HintSignature)
-	}
-	if len(x.found) == 0 {
-		return nil, nil
-	}
 	return []verify.SignatureChecker{set}, nil
+}
+
+// signatureSet returns the checks of the fetched signatures. It is an error if the file at where could not pass.
+func (x *inspection) signatureSet(where string) (*signatureSet, error) {
+	set := newSignatureSet(x.found, x.req.Anchors, append(fileNames(&x.req), filepath.Base(x.verdict.Path)))
+	needed := x.req.needsSignature() && !backed(x.claims, verify.Signed, verify.Signed)
+	if err := set.doomed(needed); err != nil {
+		return nil, err
+	}
+	if len(set.checkers) == 0 && needed {
+		return nil, noSignature(where, x.found, x.verdict.Looked)
+	}
+	return set, nil
 }
 
 // worthwhile returns an error if reading the file would show nothing.
@@ -212,7 +219,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify
 	case r.met(proof):
 		return nil
 	case r == RequireSignature:
-		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), HintSignature)
+		return noSignature(source.Escape(x.verdict.Path), x.found, x.verdict.Looked)
 	default:
 		text := proof.String()
 		if proof.ByPieces() {

@@ -21,6 +21,18 @@ type Place struct {
 	// By is the host that answered, if it is not the asked server. Its claims are then no evidence.
 	By  string
 	Err error // the reason, if Claims is empty
+	// Unsigned is why the signature of the list does not count, if a key signed it that is not trusted.
+	Unsigned error
+}
+
+// Unsigned returns the Unsigned of the first list that has one.
+func (f Finding) Unsigned() error {
+	for _, p := range f.Places {
+		if p.Unsigned != nil {
+			return p.Unsigned
+		}
+	}
+	return nil
 }
 
 // String returns the URL and the result.
@@ -37,7 +49,11 @@ func (p Place) String() string {
 	for _, c := range p.Claims {
 		names = append(names, c.Digest.Algorithm().String())
 	}
-	return p.URL + ": " + strings.Join(names, ", ")
+	text := p.URL + ": " + strings.Join(names, ", ")
+	if p.Unsigned != nil {
+		text += fmt.Sprintf(" (%v)", p.Unsigned)
+	}
+	return text
 }
 
 // Agreeing returns the first list of a mirror that has one of the digests. It reports false without one. Such a list

@@ -73,7 +73,7 @@ func (p Proof) Digests() []Digest { return slices.Clone(p.digests) }
 func (p Proof) Evidence() []Claim { return slices.Clone(p.evidence) }
 
 // String returns the best evidence, or "unverified". Signatures come before a digest, unless the digest is the user's
-// own.
+// own; a signed list follows that.
 func (p Proof) String() string {
 	if !p.valid {
 		return "no proof"
@@ -82,14 +82,18 @@ func (p Proof) String() string {
 	for _, a := range p.signatures {
 		parts = append(parts, a.String())
 	}
-	for _, c := range p.evidence {
+	for i, c := range p.evidence {
 		if !c.Digest.Algorithm().Strong() {
 			continue
 		}
-		if c.Channel == User {
-			parts = slices.Insert(parts, 0, c.String())
-		} else {
+		if c.Channel != User {
 			parts = append(parts, c.String())
+			break
+		}
+		parts = slices.Insert(parts, 0, c.String())
+		signed := func(c Claim) bool { return c.Channel == Signed && c.Digest.Algorithm().Strong() }
+		if j := slices.IndexFunc(p.evidence[i:], signed); j >= 0 {
+			parts = append(parts, p.evidence[i+j].String())
 		}
 		break
 	}

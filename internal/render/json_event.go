@@ -131,10 +131,12 @@ type lookedLine struct {
 	Claims []claimLine `json:"claims,omitempty"` // what it says
 	By     string      `json:"by,omitempty"`     // the host that answered, if another one: then it proves nothing
 	Why    string      `json:"why,omitempty"`    // it is of no use
+
+	Unsigned string `json:"unsigned,omitempty"` // why the signature of the list does not count: another key made it
 }
 
 func newLookedLine(p verify.Place) lookedLine {
-	l := lookedLine{URL: p.URL, By: p.By, Why: why(p.Err)}
+	l := lookedLine{URL: p.URL, By: p.By, Why: why(p.Err), Unsigned: why(p.Unsigned)}
 	if len(p.Claims) > 0 {
 		l.Claims = each(p.Claims, newClaimLine)
 	}

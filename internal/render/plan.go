@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,6 +127,11 @@ func saidText(s download.Signed, trusts bool) string {
 
 // expected describes the evidence that the file would have.
 func expected(h download.Plan) string {
+	if e, ok := errors.AsType[*download.Error](h.Refused); ok {
+		return "not accepted: " + why(e.Err)
+	} else if h.Refused != nil {
+		return "not accepted: " + why(h.Refused)
+	}
 	var by []string
 	for _, c := range h.Claims {
 		if c.Digest.Algorithm().Strong() {

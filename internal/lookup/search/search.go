@@ -242,7 +242,7 @@ func (s *Search) take(ctx context.Context, d *folder, c lookup.Candidate, file s
 	}
 	if len(p.Claims) > 0 && p.By == "" {
 		if len(s.lists) < mostFound {
-			wrong = s.sign(ctx, d, at, p.Claims, got.data)
+			p.Unsigned, wrong = s.sign(ctx, d, at, p.Claims, got.data)
 		}
 		s.lists = append(s.lists, p.Claims)
 		if got.date.After(s.Found.Date) {

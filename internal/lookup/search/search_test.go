@@ -62,11 +62,11 @@ func (w *site) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 	return w.Get(ctx, q.URL, lookup.MaxAnswer)
 }
 
-func (w *site) Sign(context.Context, *url.URL, []verify.Claim, []byte) error {
+func (w *site) Sign(context.Context, *url.URL, []verify.Claim, []byte) (unsigned, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.signed++
-	return nil
+	return nil, nil
 }
 
 // take returns the requests since the last call, in order of their names, as together they have none.

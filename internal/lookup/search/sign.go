@@ -43,7 +43,8 @@ func (d *folder) endorsed(of signedList) *once[endorsement] {
 
 // sign calls Web.Sign, or attributes the claims to the signer that Web.Sign found for another file of the same list.
 // Only a good signature is shared: without one, Web.Sign is called for each file.
-func (s *Search) sign(ctx context.Context, d *folder, at *url.URL, claims []verify.Claim, data []byte) (err error) {
+func (s *Search) sign(ctx context.Context, d *folder, at *url.URL, claims []verify.Claim,
+	data []byte) (unsigned, err error) {
 	if len(s.Keys) == 0 {
 		return s.web.Sign(ctx, at, claims, data)
 	}
@@ -51,19 +52,19 @@ func (s *Search) sign(ctx context.Context, d *folder, at *url.URL, claims []veri
 	of := signedList{at.String(), sha256.Sum256(data), &s.Keys[0], len(s.Keys)}
 	known := d.endorsed(of).get(ctx, func() (endorsement, bool) {
 		called = true
-		if err = s.web.Sign(ctx, at, claims, data); err == nil && claims[0].Channel == verify.Signed {
+		if unsigned, err = s.web.Sign(ctx, at, claims, data); err == nil && claims[0].Channel == verify.Signed {
 			return endorsement{claims[0].By, true}, true
 		}
 		return endorsement{}, ctx.Err() == nil
 	})
 	switch {
 	case called:
-		return err
+		return unsigned, err
 	case !known.good:
 		return s.web.Sign(ctx, at, claims, data)
 	}
 	for i := range claims {
 		claims[i].Channel, claims[i].By = verify.Signed, known.by
 	}
-	return nil
+	return nil, nil
 }

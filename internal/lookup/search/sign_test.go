@@ -18,14 +18,14 @@ type signer struct {
 	good bool
 }
 
-func (w *signer) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) error {
+func (w *signer) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) (unsigned, err error) {
 	w.site.Sign(ctx, at, claims, data)
 	for i := range claims {
 		if w.good {
 			claims[i].Channel, claims[i].By = verify.Signed, verify.SignatureResult{Key: "K"}
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // TestSignedOnce: the signature of a list is asked for once for all of its files, as long as it is good, the list is the

@@ -23,8 +23,8 @@ type Web interface {
 	// user but those for any server.
 	Ask(ctx context.Context, q *lookup.Question) Answer
 	// Sign checks the signature beside a list, the data from at. If it is good and its key is trusted, Sign attributes
-	// the claims to the signer. A bad signature by a trusted key is an error.
-	Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) error
+	// the claims to the signer. A bad signature by a trusted key is an error. unsigned says that the key is not trusted.
+	Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) (unsigned, err error)
 }
 
 // An Answer is the answer to a request of a search.
