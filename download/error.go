@@ -61,9 +61,10 @@ type Error struct {
 	What  string // the operation: "download", "part file"
 	Where string // masked URL or path; "" if the request names none
 	Err   error
-	Kept  int64  // bytes in the part file
-	Part  string // path of the part file, "" if none is kept
-	Hint  Hint   // the next step
+	Kept  int64    // bytes in the part file
+	Part  string   // path of the part file, "" if none is kept
+	Aside []string // if no part file is kept, the paths of those that were set aside because they are of no use
+	Hint  Hint     // the next step
 }
 
 // Error returns one line. Text from servers and documents is not escaped.

@@ -16,6 +16,7 @@ type remains struct {
 	useful   bool                 // the next run could resume it
 	unproven bool                 // the rest may be of another file; see Request.Continue
 	refuted  bool                 // it is complete, and has another digest than the request gave
+	aside    []string             // paths of the files that were set aside
 }
 
 // explain adds to an error the kept bytes, in the part file at the path part, and the next step.
@@ -23,6 +24,8 @@ func (x *remains) explain(e *Error, err error, part string) {
 	if e.Kept = x.kept; x.kept > 0 {
 		e.Part = cmp.Or(x.keptAt, part)
 		x.advise(e, err)
+	} else {
+		e.Aside = x.aside
 	}
 	x.explainMoved(e, err)
 }

@@ -327,6 +327,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 	}
 	g.part.SealWith(g.http.key)
 	if err = g.recover(ctx); err != nil || g.document {
+		g.aside = partfile.SetAside(g.part)
 		return errors.Join(err, g.keepOpposed(), g.part.Close())
 	}
 	g.carried.tellAside(&g.req, g.part)
@@ -338,6 +339,7 @@ func (g *getter) leave(failed error) error {
 	if g.upload != nil {
 		return storing{g}.leave(failed)
 	}
+	g.aside = partfile.SetAside(g.part)
 	err := g.keepOpposed()
 	if !g.req.hasName() || !g.useful && !g.unproven {
 		return errors.Join(err, g.part.Discard())

@@ -71,7 +71,9 @@ func tellKept(p *problem.Problem, e *download.Error) {
 		}
 	// of a document or a list nothing is kept
 	case e.Kind != download.Usage && e.Kind != download.Local && e.What != "read":
-		p.Kept = "nothing kept"
+		if p.Kept = "nothing kept"; len(e.Aside) > 0 {
+			p.Kept += " but " + strings.Join(e.Aside, " and ") + ", which was set aside"
+		}
 	}
 }
 

@@ -17,6 +17,24 @@ type asides struct {
 	before  oldAsides
 	own     []ownAside // of this run
 	told    string     // which files this run set aside, and why
+	names   []string   // those of told
+}
+
+// paths returns the paths of the files that this run and earlier ones set aside and that still exist.
+func (a *asides) paths() (all []string) {
+	names := slices.Clone(a.names)
+	for _, o := range a.list() {
+		if there, err := a.at.isThere(o); there && err == nil {
+			names = append(names, o.Name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if _, there, err := a.at.regular(name); there && err == nil {
+			all = append(all, a.at.join(name))
+		}
+	}
+	return all
 }
 
 // any reports whether one of the files still exists.
@@ -143,10 +161,11 @@ func (d folder) removeOwn(list []ownAside) (left []ownAside) {
 	})
 }
 
-// tell appends to told.
+// tell appends to told and names.
 func (a *asides) tell(name, why string) {
 	if a.told != "" {
 		a.told += "; "
 	}
 	a.told += a.at.join(name) + ": " + why
+	a.names = append(a.names, name)
 }

@@ -53,6 +53,10 @@ func (f *File) Path() string { return f.store.part.path }
 // Aside describes the files that Open or Reset set aside, and why. It is empty if there are none.
 func (f *File) Aside() string { return f.asides.told }
 
+// SetAside returns the paths of the files that downloads of the name of f set aside and that still exist. It must be
+// called before Close, Commit and Discard.
+func SetAside(f *File) []string { return f.asides.paths() }
+
 // Begin records the identity of the file and allows writes. It may be called again when more is known about the same
 // file.
 func (f *File) Begin(id Identity) error {
