@@ -40,7 +40,7 @@ func newForgeSite(t *testing.T, pairs ...string) *forgeSite {
 	config, pem := mirrortest.Certify(t, func(c *x509.Certificate) {
 		c.DNSNames = []string{"github.com", "api.github.com", "objects.githubusercontent.com", "mirror.example",
 			"pypi.org",
-			"files.pythonhosted.org", "codeberg.org"}
+			"files.pythonhosted.org", "codeberg.org", "gitlab.com"}
 	})
 	config.NextProtos = []string{"http/1.1"}
 	s.server = httptest.NewUnstartedServer(s)
@@ -186,6 +186,21 @@ func TestLookupForge_Rule77(t *testing.T) {
 		s := newForgeSite(t, latest, ">https://"+releaseFile, releaseFile, file, releaseAsks, released(digest, ""))
 		if res, _, err := s.get("https://"+latest, nil); err != nil || !res.Proof.Verified() {
 			t.Errorf("%v, %v", res.Proof, err)
+		}
+	})
+	t.Run("kept elsewhere on the host", func(t *testing.T) {
+		t.Parallel()
+		const at, kept = "gitlab.com/acme/tool/-/releases/v1/downloads/", "gitlab.com/-/project/7/uploads/0123/"
+		link := func(name string) string {
+			return `{"name":"` + name + `","url":"https://` + kept + name + `","direct_asset_url":"https://` + at + name + `"}`
+		}
+		s := newForgeSite(t, at+"tool.tgz", ">https://"+kept+"tool.tgz", kept+"tool.tgz", file,
+			at+"SUMS.sha256", ">https://"+kept+"SUMS.sha256", kept+"SUMS.sha256", line,
+			"gitlab.com/api/v4/projects/acme%2Ftool/releases/v1",
+			`{"assets":{"links":[`+link("tool.tgz")+","+link("SUMS.sha256")+`]}}`)
+		if res, asked, err := s.get("https://"+at+"tool.tgz", nil); err != nil ||
+			res.Proof.String() != "sha-256 from SUMS.sha256 beside it over https" {
+			t.Errorf("%v, %v, asked %s", res.Proof, err, asked)
 		}
 	})
 	t.Run("replaced after the question", func(t *testing.T) {

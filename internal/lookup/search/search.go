@@ -42,7 +42,7 @@ type Search struct {
 
 	web     Web
 	folders *Folders
-	at      *url.URL         // of the file: the last URL on the asked host
+	at      *url.URL         // of the file: the last URL on the asked host, or the last there that the forge knows
 	over    verify.Channel   // the least trusted of the answers that led there
 	user    string           // see New
 	asks    *lookup.Question // for the forge of the file; nil if the table does not have it
@@ -59,16 +59,21 @@ func New(web Web, folders *Folders, chain []metalink.Hop, user string) (s *Searc
 		return nil, false
 	}
 	s = &Search{web: web, folders: folders, over: verify.HTTPS, user: user, began: time.Now()}
+	var asked *url.URL
 	for _, h := range chain {
 		if !lookup.SameHost(chain[0].URL, h.URL) {
 			break
 		}
-		s.at = h.URL
-		if !h.Proven() {
+		if s.at = h.URL; !h.Proven() {
 			s.over = verify.HTTP
 		}
+		if q, known := lookup.Ask(h.URL); known {
+			s.asks, asked = q, h.URL
+		}
 	}
-	s.asks, _ = lookup.Ask(s.at)
+	if s.asks != nil {
+		s.at = asked // the forge may redirect within its host to where it keeps the file
+	}
 	_, _, ok = lookup.Split(s.at)
 	return s, ok && (s.asks != nil || !s.queried())
 }
