@@ -2,9 +2,10 @@
 // whose servers send no digest. It decides which lists to request, and reads what comes. It sends no requests itself.
 //
 //	names, err := lookup.Names(folder, page)
-//	for _, c := range lookup.Candidates(names, "disk.iso") {
-//		claims, err := c.Read("disk.iso", body, verify.HTTPS)
+//	for _, c := range lookup.NewIndex(names).Candidates("disk.iso") {
+//		list, err := c.Read(body)
 //		...
+//		claims, err := list.Claims("disk.iso", verify.HTTPS)
 //	}
 package lookup
 
@@ -34,20 +35,47 @@ func Guesses(file string) []Candidate {
 	}
 }
 
-// Candidates returns the names that may be lists with a strong digest of file, the best first: those named after the
-// file, then those of the stronger algorithm, then those whose names are more like that of the file, as a folder may
-// have a list for each version.
-func Candidates(names []string, file string) (all []Candidate) {
-	files := map[string]bool{}
+// An Index has the names of the files in a folder, in a form in which the lists of one file are found without looking at
+// all of them: a batch asks about each file of a folder.
+type Index struct {
+	has   map[string]bool
+	own   map[string][]string // names of lists by the file after which they are named
+	lists []string            // names of other lists
+}
+
+// NewIndex returns the index of a folder with these names.
+func NewIndex(names []string) *Index {
+	x := &Index{has: make(map[string]bool, len(names)), own: map[string][]string{}}
 	for _, n := range names {
-		files[n] = true
+		x.has[n] = true
 	}
 	for _, n := range names {
-		switch {
-		case n == file:
-		case isOwn(n, file):
-			all = append(all, Candidate{n, true})
-		case isList(n) && !isOfOther(n, files):
+		ofOther := false
+		for i, c := range n {
+			if c == '.' && isEnding(n[i+1:]) {
+				x.own[n[:i]] = append(x.own[n[:i]], n)
+				ofOther = ofOther || x.has[n[:i]]
+			}
+		}
+		if !ofOther && isList(n) {
+			x.lists = append(x.lists, n)
+		}
+	}
+	return x
+}
+
+// Has reports whether the folder has a file of that name.
+func (x *Index) Has(file string) bool { return x.has[file] }
+
+// Candidates returns the names that may be lists with a strong digest of file, the best first: those named after the
+// file, then those of the stronger algorithm, then those whose names are more like that of the file, as a folder may
+// have a list for each version. Lists that are named after other files of the folder are left out.
+func (x *Index) Candidates(file string) (all []Candidate) {
+	for _, n := range x.own[file] {
+		all = append(all, Candidate{n, true})
+	}
+	for _, n := range x.lists {
+		if n != file && !isOwn(n, file) {
 			all = append(all, Candidate{n, false})
 		}
 	}
@@ -74,16 +102,6 @@ func isEnding(s string) bool {
 	switch strings.TrimSuffix(strings.TrimSuffix(s, "s"), "sum") {
 	case "sha256", "sha512", "sha", "sha-256", "sha-512":
 		return true
-	}
-	return false
-}
-
-// isOfOther reports whether a list is named after one of files.
-func isOfOther(name string, files map[string]bool) bool {
-	for i, c := range name {
-		if c == '.' && files[name[:i]] && isEnding(name[i+1:]) {
-			return true
-		}
 	}
 	return false
 }
@@ -165,29 +183,64 @@ var (
 // blank reports whether all digits are zeros, as they are where a digest is still to be filled in.
 func blank(d verify.Digest) bool { return strings.Trim(d.Hex(), "0") == "" }
 
-// Read returns the strong digests of file in a list that came over a channel. Each line must be a line of a list. The
-// field of a claim names the list. The error is ErrNoList, ErrNotInIt or, if the list has two digests of file, a
-// *verify.ConflictError.
-func (c Candidate) Read(file string, data []byte, over verify.Channel) (claims []verify.Claim, err error) {
+// A List has the strong digests of a list of checksums by the names of their files. It does not change, and is safe for
+// concurrent use.
+type List struct {
+	of      Candidate
+	first   map[string]int32 // of a name in entries
+	entries []entry
+}
+
+// An entry is a digest of a file.
+type entry struct {
+	digest verify.Digest
+	next   int32 // of the same file, or -1
+}
+
+// Read parses the data of a list, in which each line must be a line of a list. Otherwise the error is ErrNoList.
+func (c Candidate) Read(data []byte) (*List, error) {
 	list, err := sums.Read(c.Name, data)
 	if err != nil {
 		return nil, ErrNoList
 	}
+	l := &List{of: c, first: map[string]int32{}}
 	for e, wrong := range list.Lines() {
 		if wrong != nil {
 			return nil, ErrNoList
 		}
-		nameless := e.Name == "" || e.Name == "-"
-		if strings.TrimPrefix(e.Name, "./") != file && !(nameless && c.Own) || !e.Digest.Algorithm().Strong() ||
-			blank(e.Digest) {
+		if !e.Digest.Algorithm().Strong() || blank(e.Digest) {
 			continue
 		}
-		claim := []verify.Claim{{Digest: e.Digest, Field: mask.Escape(c.Name) + beside, Channel: over}}
-		if err := verify.Agree(claims, claim); err != nil {
-			return nil, err
+		name := strings.TrimPrefix(e.Name, "./")
+		next, ok := l.first[name]
+		if !ok {
+			next = -1
 		}
-		if !slices.Contains(claims, claim[0]) {
-			claims = append(claims, claim...)
+		l.first[name], l.entries = int32(len(l.entries)), append(l.entries, entry{e.Digest, next})
+	}
+	return l, nil
+}
+
+// Size returns about how many bytes of memory the list needs beside its text.
+func (l *List) Size() int { return 150 * len(l.entries) }
+
+// Claims returns the strong digests of file in a list that came over a channel. The field of a claim names the list. The
+// error is ErrNotInIt or, if the list has two digests of file, a *verify.ConflictError.
+func (l *List) Claims(file string, over verify.Channel) (claims []verify.Claim, err error) {
+	names := []string{file}
+	if l.of.Own {
+		names = append(names, "", "-") // the list need not name its file
+	}
+	for _, name := range names {
+		i, ok := l.first[name]
+		for ; ok && i >= 0; i = l.entries[i].next {
+			claim := []verify.Claim{{Digest: l.entries[i].digest, Field: mask.Escape(l.of.Name) + beside, Channel: over}}
+			if err := verify.Agree(claims, claim); err != nil {
+				return nil, err
+			}
+			if !slices.Contains(claims, claim[0]) {
+				claims = append(claims, claim...)
+			}
 		}
 	}
 	if len(claims) == 0 {

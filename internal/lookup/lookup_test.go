@@ -43,7 +43,7 @@ func TestCandidates(t *testing.T) {
 		{"x.iso CHECKSUM.SHA256-x SHASUMS256.txt Shasums512.TXT x.Digests sha256digests", "x.iso",
 			"Shasums512.TXT sha256digests SHASUMS256.txt CHECKSUM.SHA256-x x.Digests"},
 	} {
-		if got := namesOf(Candidates(strings.Fields(tt.names), tt.file)); got != tt.want {
+		if got := namesOf(NewIndex(strings.Fields(tt.names)).Candidates(tt.file)); got != tt.want {
 			t.Errorf("%s in %s:\ngot  %s\nwant %s", tt.file, tt.names, got, tt.want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestListNames(t *testing.T) {
 		const file = "disk-1.2.iso"
 		name = strings.Replace(name, "X.sha", file+".sha", 1)
 		name = strings.ReplaceAll(name, "X", "1.2")
-		if len(Candidates([]string{file, name}, file)) == 1 {
+		if len(NewIndex([]string{file, name}).Candidates(file)) == 1 {
 			found += n
 		} else {
 			t.Logf("not found: %d %s", n, name)
@@ -127,7 +127,11 @@ func TestRead_Rule77(t *testing.T) {
 		{"SHA256SUMS", "-----BEGIN PGP SIGNATURE-----\n", ErrNoList.Error()},
 	} {
 		c := Candidate{Name: tt.list, Own: strings.HasPrefix(tt.list, "disk.iso.")}
-		claims, err := c.Read("disk.iso", []byte(tt.text), verify.HTTPS)
+		list, err := c.Read([]byte(tt.text))
+		var claims []verify.Claim
+		if err == nil {
+			claims, err = list.Claims("disk.iso", verify.HTTPS)
+		}
 		var words []string
 		for _, c := range claims {
 			words = append(words, c.String())

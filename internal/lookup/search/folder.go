@@ -9,9 +9,9 @@ import (
 // Limits of the results that searches share in a run.
 const (
 	mostFolders = 16
-	mostShared  = 8       // lists of one folder
-	mostKept    = 8 << 20 // bytes of the lists of all folders
-	mostFailed  = 3       // failures of an index or a list that may pass, until it is given up
+	mostShared  = 8        // lists of one folder
+	mostKept    = 16 << 20 // bytes of the lists of all folders, parsed; one list of maxList fits
+	mostFailed  = 3        // failures of an index or a list that may pass, until it is given up
 	folderAge   = 10 * time.Minute
 	emptyAge    = time.Minute     // until a folder that has nothing about a file is looked at again
 	mostAbsent  = 3               // missing lists named after their file, until the folder is assumed to have none

@@ -50,7 +50,7 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 		s.lists = append(s.lists, strong)
 		return true, nil
 	case slices.Contains(a.Names, file):
-		return true, s.inOrder(ctx, d, folder, file, lookup.Candidates(a.Names, file))
+		return true, s.inOrder(ctx, d, folder, file, lookup.NewIndex(a.Names).Candidates(file))
 	}
 	return false, nil
 }

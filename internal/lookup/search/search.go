@@ -123,9 +123,9 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	}
 	names, listed, err := s.index(ctx, d, folder)
 	switch {
-	case err == nil && slices.Contains(names, file):
+	case err == nil && names.Has(file):
 		s.over = min(over, listed)
-		err = s.inOrder(ctx, d, folder, file, lookup.Candidates(names, file))
+		err = s.inOrder(ctx, d, folder, file, names.Candidates(file))
 	default:
 		err = s.together(ctx, d, folder, file, lookup.Guesses(file))
 	}
@@ -146,7 +146,7 @@ func (s *Search) key(folder *url.URL) string {
 }
 
 // index returns the names in a folder, and the channel of the index.
-func (s *Search) index(ctx context.Context, d *folder, at *url.URL) ([]string, verify.Channel, error) {
+func (s *Search) index(ctx context.Context, d *folder, at *url.URL) (*lookup.Index, verify.Channel, error) {
 	x := d.index.get(ctx, func() (listing, bool) {
 		got := s.fetch(ctx, at, lookup.MaxIndex)
 		x := listing{response: got}
@@ -158,7 +158,9 @@ func (s *Search) index(ctx context.Context, d *folder, at *url.URL) ([]string, v
 		case got.last.Path != at.Path:
 			x.err = errOtherFolder
 		default:
-			x.names, x.err = lookup.Names(got.last, got.data)
+			var names []string
+			names, x.err = lookup.Names(got.last, got.data)
+			x.names = lookup.NewIndex(names)
 		}
 		return x, s.keeps(ctx, d, &d.index.failed, x.response)
 	})
@@ -217,6 +219,11 @@ func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.
 	l := d.list(c.Name)
 	return l.get(ctx, func() (response, bool) {
 		got := fetch()
+		if got.err == nil {
+			if got.list, got.err = c.Read(got.data); got.err != nil {
+				got.data = nil
+			}
+		}
 		return got, s.keeps(ctx, d, &l.failed, got)
 	})
 }
@@ -227,7 +234,7 @@ func (s *Search) keeps(ctx context.Context, d *folder, failed *int, got response
 	case ctx.Err() != nil, errors.Is(got.err, source.ErrNotAsked):
 		return false
 	case lasting(got.err):
-		return s.folders.keep(d, len(got.data))
+		return s.folders.keep(d, got.size())
 	}
 	*failed++
 	return *failed >= mostFailed
@@ -239,8 +246,11 @@ func (s *Search) take(ctx context.Context, d *folder, c lookup.Candidate, file s
 	at := lookup.In(folder, c.Name)
 	p := verify.Place{URL: source.Mask(at), By: got.by, Err: got.err}
 	var wrong error
+	if p.Err == nil && got.list == nil {
+		got.list, p.Err = c.Read(got.data)
+	}
 	if p.Err == nil {
-		p.Claims, p.Err = c.Read(file, got.data, min(s.over, got.over))
+		p.Claims, p.Err = got.list.Claims(file, min(s.over, got.over))
 		if isConflict(p.Err) && p.By == "" {
 			wrong = p.Err
 		}

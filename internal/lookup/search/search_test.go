@@ -176,7 +176,7 @@ func TestFails(t *testing.T) {
 func TestMemory(t *testing.T) {
 	list := fmt.Sprintf("%064x  file1\n%064x  file2\n", 1, 2)
 	comment := "# " + strings.Repeat("x", 1<<10) + "\n"
-	for _, tt := range []struct{ size, folders, asked int }{{3 << 20, 2, 0}, {3 << 20, 3, 1}, {0, 16, 0}, {0, 17, 1}} {
+	for _, tt := range []struct{ size, folders, asked int }{{3 << 20, 5, 0}, {3 << 20, 6, 1}, {0, 16, 0}, {0, 17, 1}} {
 		list := list + strings.Repeat(comment, tt.size/len(comment))
 		w := &site{pages: map[string]string{"/pub/SHA256SUMS": list, "/pub/file1": "", "/pub/file2": ""}, index: true}
 		var shared search.Folders
@@ -286,5 +286,28 @@ func TestStranger(t *testing.T) {
 			!strings.Contains(all, "SHA256SUMS: a list that b.example:80 answered with, a mirror's own") || len(s.Found.Claims) > 0 {
 			t.Errorf("index %v: %v from\n%s", index, s.Found.Claims, all)
 		}
+	}
+}
+
+// TestBatch: what a file of a batch costs does not depend on how many others its folder and its list have.
+func TestBatch(t *testing.T) {
+	costs := map[int]float64{}
+	for _, files := range []int{10, 3000} {
+		w := &site{pages: map[string]string{}, index: true}
+		var list strings.Builder
+		for n := range files {
+			w.pages[fmt.Sprintf("/pub/file%d", n)] = ""
+			fmt.Fprintf(&list, "%064x  file%d\n", n+1, n)
+		}
+		w.pages["/pub/SHA256SUMS"] = list.String()
+		var shared search.Folders
+		costs[files] = testing.AllocsPerRun(5, func() {
+			if f := run(t, w, &shared, "file7", ""); len(f.Claims) != 1 {
+				t.Fatalf("found %v", f)
+			}
+		})
+	}
+	if costs[3000] > costs[10]+100 {
+		t.Errorf("allocations by files: %v", costs)
 	}
 }

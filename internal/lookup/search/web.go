@@ -48,13 +48,22 @@ type response struct {
 	date time.Time      // Last-Modified
 	err  error
 
-	refused bool // see Answer
+	refused bool         // see Answer
+	list    *lookup.List // of data, if that is a list of more than one file
+}
+
+// size returns about how many bytes of memory the response needs.
+func (r response) size() int {
+	if r.list == nil {
+		return len(r.data)
+	}
+	return len(r.data) + r.list.Size()
 }
 
 // A listing is the index of a folder.
 type listing struct {
 	response
-	names []string
+	names *lookup.Index
 }
 
 // Reasons to ignore an answer.
