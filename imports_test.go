@@ -216,6 +216,7 @@ var houses = map[string]house{
 	"internal/test/sourcetest": {imports: []string{"byterange", "source"}},
 	"internal/test/oracle":     {},
 	"internal/test/worlds":     {},
+	"internal/test/releases":   {},
 	"internal/test/torture":    {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/test/ftptest":    {imports: []string{"internal/test/ports", "golang.org/x/time/rate"}},
 }
