@@ -54,7 +54,7 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 			}
 		}
 	}
-	lines = append(append(lines, render.Columns(rows)...), sitesText(conf)...)
+	lines = append(append(lines, render.Columns(rows)...), tablesText(conf)...)
 	return printLines(k.out, lines)
 }
 
@@ -88,20 +88,25 @@ func maskSetting(flag, word string) string {
 	return word
 }
 
-func sitesText(c *job.Settings) (lines []string) {
-	if c.File == nil || len(c.File.Sites) == 0 {
+// tablesText shows the tables of sites and of forges.
+func tablesText(c *job.Settings) (lines []string) {
+	if c.File == nil {
 		return nil
 	}
 	for _, s := range c.File.Sites {
 		lines = append(lines, "", "site "+s.Pattern+"  "+c.Place(s.Line))
-		lines = append(lines, render.Columns(siteRows(&s))...)
+		lines = append(lines, render.Columns(tableRows(s.Values))...)
+	}
+	for _, f := range c.File.Forges {
+		lines = append(lines, "", "forge "+f.Name+"  "+c.Place(f.Line))
+		lines = append(lines, render.Columns(tableRows(f.Values))...)
 	}
 	return lines
 }
 
-func siteRows(s *option.Site) (rows [][]string) {
-	for _, name := range slices.Sorted(maps.Keys(s.Values)) {
-		for _, word := range s.Values[name] {
+func tableRows(values map[string][]string) (rows [][]string) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		for _, word := range values[name] {
 			rows = append(rows, []string{"  " + name, "= " + maskSetting(name, word)})
 		}
 	}

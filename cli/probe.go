@@ -46,6 +46,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	hc.HeaderTimeout = time.Duration(p.Timeout)
 	defer hc.CloseIdle()
 	client := &download.Client{HTTP: hc, ForgeTokens: forgeTokens()}
+	p.Sites.AddForges(client)
 	offer, err := client.Probe(ctx, req)
 	if err != nil {
 		return downloadProblem(ctx, err)

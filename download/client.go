@@ -63,6 +63,11 @@ type Client struct {
 	// ForgeTokens are tokens for the hosts of forges that Request.Lookup may ask, by host: "api.github.com". A token is
 	// sent in questions of the built-in table over https to that host, and never after a redirect.
 	ForgeTokens map[string]string
+	// Forges are rows that Request.Lookup uses beside those of the built-in table, which they precede; see [NewForge].
+	Forges []*Forge
+	// ForgeHeader returns header fields with credentials for questions to a forge or registry, whose URL is u. They are
+	// sent to the host of u over https, and never after a redirect. If nil, there are none.
+	ForgeHeader func(u *url.URL) (map[string][]string, error)
 	// State stores the speeds of hosts, the evidence that URLs offered, and the versions that servers stated,
 	// for requests with IfNewer. If nil, nothing is remembered. Long downloads save the speeds now and then;
 	// the caller saves them at the end.

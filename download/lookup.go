@@ -25,6 +25,22 @@ import (
 // graceKey in the context replaces it in tests.
 const lookupGrace = 5 * time.Second
 
+// A Forge is a forge or registry that Request.Lookup can ask about the digests of its files.
+type Forge struct{ row *lookup.Forge }
+
+// NewForge returns a row of the table of forges. Its words are those of a [forge] of the settings, by key.
+func NewForge(name string, words map[string][]string) (*Forge, error) {
+	row, err := lookup.NewForge(name, words)
+	return &Forge{row}, err
+}
+
+func rowsOf(forges []*Forge) (rows []*lookup.Forge) {
+	for _, f := range forges {
+		rows = append(rows, f.row)
+	}
+	return rows
+}
+
 type graceKey struct{}
 
 func graceOf(ctx context.Context) time.Duration {
@@ -41,7 +57,7 @@ func newSearch(r *Request, hc network, hops []metalink.Hop) (*search.Search, boo
 		return nil, false
 	}
 	user := fmt.Sprint(r.User, " ", r.Header, " ", r.HeaderTo, " ", r.Named)
-	s, ok := search.New(searchWeb{hc, r}, hc.folders, hops, user)
+	s, ok := search.New(searchWeb{hc, r}, hc.folders, hc.forges, hops, user)
 	if ok {
 		s.Patient, s.Keys = r.Require != RequireNothing, r.Anchors
 	}
@@ -121,13 +137,19 @@ func (w searchWeb) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 			o.Header[name] = values
 		}
 	}
-	token := w.http.tokens[q.URL.Host]
-	if token == "" || !q.Token {
+	if q.Own {
+		o.Named = 0
+	}
+	secret, err := w.secret(q)
+	if err != nil {
+		return search.Answer{Err: err}
+	}
+	if len(secret) == 0 {
 		return w.fetch(ctx, q.URL, o, lookup.MaxAnswer)
 	}
 	with := o
 	with.Header = maps.Clone(o.Header)
-	with.Header["Authorization"] = []string{"Bearer " + token}
+	maps.Copy(with.Header, secret)
 	with.HeaderTo, with.Secure, with.NoRedirect = []string{source.HostPort(q.URL)}, true, true
 	a := w.fetch(ctx, q.URL, with, lookup.MaxAnswer)
 	if e, ok := errors.AsType[*source.Error](a.Err); ok && e.Status == http.StatusUnauthorized { // it has expired
@@ -135,6 +157,19 @@ func (w searchWeb) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 		a.Refused = true
 	}
 	return a
+}
+
+// secret returns the credentials for a question: those for its URL, else the token for its host.
+func (w searchWeb) secret(q *lookup.Question) (fields map[string][]string, err error) {
+	if w.http.fields != nil {
+		if fields, err = w.http.fields(q.URL); err != nil || len(fields) > 0 {
+			return fields, err
+		}
+	}
+	if token := w.http.tokens[q.URL.Host]; token != "" && q.Token {
+		return map[string][]string{"Authorization": {"Bearer " + token}}, nil
+	}
+	return nil, nil
 }
 
 func (w searchWeb) fetch(ctx context.Context, u *url.URL, o httpsource.Options, most int64) search.Answer {

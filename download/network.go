@@ -11,6 +11,7 @@ import (
 
 	"braid/address"
 	"braid/internal/fsys"
+	"braid/internal/lookup"
 	"braid/internal/lookup/search"
 	"braid/internal/partfile"
 	"braid/internal/small"
@@ -27,8 +28,11 @@ type network struct {
 	swarms  source.Swarms
 	folders *search.Folders   // what lookups found; shared
 	tokens  map[string]string // see Client.ForgeTokens
-	grace   time.Duration     // how long the end of a download waits for a lookup where nothing has to be proven
-	timeout time.Duration     // see Client.Timeout
+	forges  []*lookup.Forge   // see Client.Forges
+	// fields is Client.ForgeHeader.
+	fields  func(*url.URL) (map[string][]string, error)
+	grace   time.Duration // how long the end of a download waits where nothing has to be proven
+	timeout time.Duration // see Client.Timeout
 	open    map[string]func(*url.URL) source.Source
 	files   fsys.FS
 	key     *partfile.Key // seals journals; nil if none does
@@ -51,7 +55,7 @@ func (n network) opens(u *url.URL) bool { return !address.HasScheme(u) && n.open
 // network returns the network of one call. The caller must call done at the end.
 func (c *Client) network(ctx context.Context) (n network, done func()) {
 	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx), folders: &search.Folders{},
-		tokens: c.ForgeTokens, grace: graceOf(ctx)}
+		tokens: c.ForgeTokens, forges: rowsOf(c.Forges), fields: c.ForgeHeader, grace: graceOf(ctx)}
 	if c.JournalKey != "" {
 		n.key = partfile.OpenKey(fsys.OS, c.JournalKey)
 	}

@@ -43,6 +43,7 @@ func (c *Check) NewClient(tokens map[string]string) (*download.Client, error) {
 	hc.HeaderTimeout = time.Duration(c.Timeout)
 	client := &download.Client{HTTP: hc, ForgeTokens: tokens, Timeout: time.Duration(c.Timeout),
 		State: &state.Store{Dir: StateFolder(), PinsOnly: true}, JournalKey: JournalKey()}
+	c.Sites.AddForges(client)
 	AdoptState(client.State, client.State.Dir) // after an error nothing is known
 	client.Limit = c.Sites.Limits.Of(c.LimitRate)
 	return client, err

@@ -121,6 +121,7 @@ func (d *Defaults) Client(words ...string) (*download.Client, error) {
 		Swarms: torrentsource.Plug(d.Peers.address(), d.Peers.NoDHT), Credentials: d.HTTP.login,
 		State: &state.Store{Dir: StateFolder(), PinsOnly: t.NoRemember}, JournalKey: JournalKey(),
 	}
+	d.HTTP.Sites.AddForges(c)
 	d.limit = d.HTTP.Sites.Limits.Of(t.LimitRate)
 	c.Limit = d.limit
 	if err == nil {

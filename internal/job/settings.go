@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 
+	"braid/download"
 	"braid/internal/option"
 	"braid/internal/problem"
 )
@@ -17,6 +18,8 @@ type Settings struct {
 	// Trust binds URLs to keys; see [Sites.Apply]. If nothing shows whether there are such keys, Unread says why.
 	Trust  *option.Trust
 	Unread string
+	// Forges are the rows of File.
+	Forges []*download.Forge
 	Said   map[string]bool // flags set on the command line or in the environment; nil without a command
 	Line   map[string]bool // flags on the command line
 }
@@ -38,7 +41,17 @@ func ReadSettings() (c *Settings, err error) {
 	if wrong, ok := errors.AsType[*option.Error](err); ok {
 		return c, problem.Misuse(c.Path, wrong.Error(), wrong.Hint)
 	}
-	return c, err
+	if err != nil {
+		return c, err
+	}
+	for _, row := range c.File.Forges {
+		f, err := download.NewForge(row.Name, row.Values)
+		if err != nil {
+			return c, problem.Misuse(c.Place(row.Line)+": forge."+row.Name, err.Error(), "")
+		}
+		c.Forges = append(c.Forges, f)
+	}
+	return c, nil
 }
 
 // Place returns the name of a line for messages.

@@ -204,6 +204,15 @@ func (s *Sites) Fields(own http.Header, u *url.URL) (http.Header, error) {
 	return rules.fields(own), err
 }
 
+// AddForges makes lookups of c use the user's table of forges, and the header fields of the sites that they ask.
+func (s *Sites) AddForges(c *download.Client) {
+	if s == nil {
+		return
+	}
+	c.Forges = s.Settings.Forges
+	c.ForgeHeader = func(u *url.URL) (map[string][]string, error) { return s.Fields(nil, u) }
+}
+
 // AddTo adds the header fields of the site of the URL to.
 func (s *Sites) AddTo(header *http.Header, to string) error {
 	u, err := url.Parse(to)

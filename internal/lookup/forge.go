@@ -14,9 +14,9 @@ import (
 	"braid/verify"
 )
 
-// A forge is a row of the table of forges and registries: the URLs of its files, the question about a file, and the
-// fields of the answer.
-type forge struct {
+// A Forge is a row of the table of forges and registries: the URLs of its files, the question about a file, and the
+// fields of the answer. It does not change.
+type Forge struct {
 	Name string
 	URL  []string // expressions for the URLs of files, without queries; their groups are variables
 	// Ask is the URL of the question. {tag} is a variable as it stands in the URL, {project:joined} has %2F for each
@@ -34,6 +34,7 @@ type forge struct {
 	SHA256   string // field with the digits
 
 	urls []*regexp.Regexp
+	own  bool // of the user's table
 }
 
 //go:embed forges.json
@@ -42,16 +43,15 @@ var forgeTable []byte
 var forges = readForges(forgeTable)
 
 // readForges reads the table, which is part of the program.
-func readForges(table []byte) (all []*forge) {
+func readForges(table []byte) (all []*Forge) {
 	d := json.NewDecoder(bytes.NewReader(table))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&all); err != nil {
-		panic(err)
-	}
+	err := d.Decode(&all)
 	for _, f := range all {
-		for _, expression := range f.URL {
-			f.urls = append(f.urls, regexp.MustCompile(expression))
-		}
+		err = errors.Join(err, f.compile())
+	}
+	if err != nil {
+		panic(err)
 	}
 	return all
 }
@@ -63,28 +63,30 @@ const MaxAnswer = 4 << 20
 type Question struct {
 	URL   *url.URL // over https
 	Token bool     // it may carry the user's token for the host of URL
+	Own   bool     // the row is the user's
 
-	of   *forge
+	of   *Forge
 	file *url.URL
 	vars map[string]string
 }
 
-// Ask returns the question about the file at u, if a forge of the table has it.
-func Ask(u *url.URL) (*Question, bool) {
-	plain := url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Hostname()), Path: u.Path, RawPath: u.RawPath}
-	if u.Scheme != "https" || address.HostPort(u) != plain.Host+":443" {
+// Ask returns the question about the file at u, if a forge of the user's or of the table has it.
+func Ask(u *url.URL, users []*Forge) (*Question, bool) {
+	if u.Scheme != "https" || u.Host == "" {
 		return nil, false
 	}
-	for _, f := range forges {
+	host := strings.TrimSuffix(strings.ToLower(address.HostPort(u)), ":443")
+	plain := url.URL{Scheme: u.Scheme, Host: host, Path: u.Path, RawPath: u.RawPath}
+	for _, f := range slices.Concat(users, forges) {
 		if u.RawQuery != "" && u.RawQuery != f.Query {
 			continue
 		}
 		for _, e := range f.urls {
 			m := e.FindStringSubmatch(plain.String())
-			if m == nil {
+			if m == nil || m[0] != plain.String() {
 				continue
 			}
-			q := &Question{Token: f.Token, of: f, file: &plain, vars: map[string]string{}}
+			q := &Question{Token: f.Token, Own: f.own, of: f, file: &plain, vars: map[string]string{}}
 			for i, name := range e.SubexpNames() {
 				if q.vars[name] = m[i]; m[i] == "." || m[i] == ".." {
 					return nil, false

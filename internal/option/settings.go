@@ -24,6 +24,10 @@ import (
 //	[site."https://example.org/pub/*"]
 //	keyring = ["example.asc"]
 //	require = "signature"
+//
+//	[forge.work]
+//	like = "Forgejo"
+//	host = "git.example.org"
 
 // known maps commands to the names and kinds of their options.
 type known map[string]map[string]Kind
@@ -38,6 +42,7 @@ type Value struct {
 type Settings struct {
 	values map[string]map[string]Value // by command and flag; the command "" stands for all
 	Sites  []Site                      // the most exact pattern first
+	Forges []Forge                     // by name
 }
 
 // Error describes an error in a file, with its position.
@@ -90,13 +95,15 @@ func (r *reader) read(top map[string]any) (*Settings, error) {
 		switch {
 		case isTable && name == "site":
 			f.Sites, err = r.sites(table)
+		case isTable && name == "forge":
+			f.Forges, err = r.forges(table)
 		case isTable && r.known[name] != nil:
 			f.values[name], err = r.table(table, r.known[name], name)
-		case name == "site" || r.known[name] != nil && all[name] == 0:
+		case name == "site" || name == "forge" || r.known[name] != nil && all[name] == 0:
 			err = r.wrong([]string{name}, "a table belongs here", "["+name+"]")
 		default:
 			var v Value
-			v, err = r.value(top[name], all, slices.Concat(slices.Collect(maps.Keys(r.known)), []string{"site"}), name)
+			v, err = r.value(top[name], all, slices.Concat(slices.Collect(maps.Keys(r.known)), []string{"site", "forge"}), name)
 			f.values[""][name] = v
 		}
 		if err != nil {

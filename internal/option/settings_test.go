@@ -136,6 +136,10 @@ func TestParseRefuses(t *testing.T) {
 		{"[site.\"https://*.example.org/\"]", 1, "not the beginning of a URL", ""},
 		{"[site.\"https://h/a/*\"]\n[site.\"https://H:443/a/\"]", 1, "is for the same URLs as https://H:443/a/", "one of them would not count"},
 		{"[site.\"https://h/a*b*\"]", 1, "not the beginning of a URL", ""},
+		{"forge = 1", 1, "forge: a table belongs here", "[forge]"},
+		{"[forge]\nx = 1", 2, "forge.x: a table belongs here", "[forge.NAME]"},
+		{"[forge.x]\n\nlik = \"Forgejo\"", 3, "forge.x.lik: no such key", "did you mean like?"},
+		{"[forge.x]\nlines = \"yes\"", 2, "forge.x.lines: a string where true or false belongs", ""},
 		{"quiet = true\nquiet = false", 2, "", ""},
 		{"quiet", 1, "", ""},
 		{"quiet = true\n[get\nout = \"x\"", 2, "end table name", ""},
@@ -188,5 +192,17 @@ func TestSiteOfAFolder(t *testing.T) {
 		if got := f.Site(parsed) != nil; got != want {
 			t.Errorf("%s: %t", u, got)
 		}
+	}
+}
+
+// TestForges: rows are sorted by name, with their lines; a list may be a word.
+func TestForges(t *testing.T) {
+	f := mustParse(t, "forge.b.like = \"Forgejo\"\n[forge.a]\nurl = \"^https://h/$\"\nat = [\"x\", \"y\"]\nlines = true\n")
+	if len(f.Forges) != 2 || f.Forges[0].Name != "a" || f.Forges[0].Line != 2 || f.Forges[1].Line != 1 {
+		t.Fatalf("%+v", f.Forges)
+	}
+	v := f.Forges[0].Values
+	if len(v) != 3 || v["url"][0] != "^https://h/$" || len(v["at"]) != 2 || v["lines"][0] != "true" {
+		t.Errorf("%v", v)
 	}
 }

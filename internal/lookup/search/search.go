@@ -51,10 +51,10 @@ type Search struct {
 	lists   [][]verify.Claim
 }
 
-// New returns a search for the file at the end of a chain of redirects. Only searches with the same user, a string of
-// credentials and fields, share the contents of a folder. New reports false if there is nothing to ask: the file is in no
-// folder, or its URL has a query and no forge has it.
-func New(web Web, folders *Folders, chain []metalink.Hop, user string) (s *Search, ok bool) {
+// New returns a search for the file at the end of a chain of redirects. The forges are rows of the user's. Only searches
+// with the same user, a string of credentials and fields, share the contents of a folder. New reports false if there is
+// nothing to ask: the file is in no folder, or its URL has a query and no forge has it.
+func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop, user string) (s *Search, ok bool) {
 	if len(chain) == 0 || chain[0].URL == nil {
 		return nil, false
 	}
@@ -67,7 +67,7 @@ func New(web Web, folders *Folders, chain []metalink.Hop, user string) (s *Searc
 		if s.at = h.URL; !h.Proven() {
 			s.over = verify.HTTP
 		}
-		if q, known := lookup.Ask(h.URL); known {
+		if q, known := lookup.Ask(h.URL, forges); known {
 			s.asks, asked = q, h.URL
 		}
 	}

@@ -96,7 +96,7 @@ func at(t *testing.T, file string) []metalink.Hop {
 
 func run(t *testing.T, w *site, shared *search.Folders, file, user string) verify.Finding {
 	t.Helper()
-	s, ok := search.New(w, shared, at(t, file), user)
+	s, ok := search.New(w, shared, nil, at(t, file), user)
 	if !ok {
 		t.Fatalf("nowhere to look for %s", file)
 	}
@@ -223,7 +223,7 @@ func TestNowhere(t *testing.T) {
 	for _, chain := range [][]metalink.Hop{
 		nil, {{}}, at(t, ""), at(t, "pic.jpg?width=100"), append(at(t, "pic.jpg"), at(t, "pic.jpg?width=100")...),
 	} {
-		if _, ok := search.New(&site{}, new(search.Folders), chain, ""); ok {
+		if _, ok := search.New(&site{}, new(search.Folders), nil, chain, ""); ok {
 			t.Errorf("a search for %v", chain)
 		}
 	}
@@ -270,7 +270,7 @@ func TestStranger(t *testing.T) {
 	digest := strings.Repeat("a", 64)
 	for _, index := range []bool{true, false} {
 		w := &stranger{site{pages: map[string]string{"/pub/file": "", "/pub/SHA256SUMS": digest + "  file\n"}, index: index}}
-		s, ok := search.New(w, new(search.Folders), at(t, "file"), "")
+		s, ok := search.New(w, new(search.Folders), nil, at(t, "file"), "")
 		if !ok {
 			t.Fatal("nowhere to look")
 		}

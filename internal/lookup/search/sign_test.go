@@ -53,7 +53,7 @@ func TestSignedOnce(t *testing.T) {
 			w.pages[fmt.Sprintf("/pub/file%d", n)] = ""
 		}
 		for n := range 20 {
-			s, ok := search.New(w, shared, at(t, fmt.Sprintf("file%d", n)), "")
+			s, ok := search.New(w, shared, nil, at(t, fmt.Sprintf("file%d", n)), "")
 			if !ok {
 				t.Fatal("nowhere to look")
 			}

@@ -26,7 +26,7 @@ func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, shared := &hanging{}, new(search.Folders)
 		look := func(file string, patience time.Duration, set func(*search.Search)) (took time.Duration, told string) {
-			s, ok := search.New(w, shared, at(t, file), "")
+			s, ok := search.New(w, shared, nil, at(t, file), "")
 			if !ok {
 				t.Fatal("nowhere to look")
 			}
