@@ -98,7 +98,7 @@ func TestRealObjectsPage(t *testing.T) {
 	for _, v := range store.Env() {
 		env += "export " + v + "\n"
 	}
-	out := w.run(t, env+"export NO_PROXY=127.0.0.1\n"+script)
+	out := w.run(t, env+"export NO_PROXY=127.0.0.1\n"+script, false)
 	disk := []byte(strings.Repeat("disk ", 400_000))
 	if !bytes.Equal(store.Object("isos/disk.iso"), disk) || string(store.Object("hello/world.txt")) != "hello world" {
 		t.Errorf("in the store: %v\n%s", store.Keys(), out)

@@ -40,7 +40,7 @@ func TestRealRecipes(t *testing.T) {
 			if script == "" {
 				t.Fatal("a recipe without commands")
 			}
-			out := world.run(t, script)
+			out := world.run(t, script, name == recipeOfPublishers)
 			for _, want := range wants {
 				if !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%s", want, out)
@@ -94,6 +94,9 @@ func newWorld(t *testing.T) *world {
 		"mirror2.example.net": folder(serve.Options{}), "antenna.example.org": http.HandlerFunc(antennaFeed),
 		"hub.example.org": http.HandlerFunc(hub), "cdn.example.net": http.HandlerFunc(weights), "api.example.org": http.HandlerFunc(forge),
 	}}
+	for host, h := range publishers() {
+		w.hosts[host] = h
+	}
 	w.certify(t)
 	beyond := httptest.NewUnstartedServer(http.HandlerFunc(w.answer))
 	beyond.Listener.Close()
@@ -208,8 +211,8 @@ func (l *tunnelListener) Accept() (net.Conn, error) {
 func (l *tunnelListener) Close() error   { return nil }
 func (l *tunnelListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 443} }
 
-// run runs a script in a folder of its own, as somebody with a home of his own.
-func (w *world) run(t *testing.T, script string) string {
+// run runs a script in a folder of its own, as somebody with a home of his own. Digests are looked for if looks is set.
+func (w *world) run(t *testing.T, script string, looks bool) string {
 	t.Helper()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "release-key.asc"), readFile(t, filepath.Join("testdata", "recipes", "release-key.asc")))
@@ -223,7 +226,7 @@ func (w *world) run(t *testing.T, script string) string {
 	cmd.Env = []string{
 		"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, ".home"), "LC_ALL=C.UTF-8",
 		"https_proxy=" + w.proxy, "http_proxy=" + w.proxy, "SSL_CERT_FILE=" + w.authority,
-		"BRAID_NO_LOOKUP=true",
+		fmt.Sprint("BRAID_NO_LOOKUP=", !looks),
 	}
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) } // what it has started, too
