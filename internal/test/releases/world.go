@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -64,6 +65,7 @@ func (w *World) start(config *tls.Config) (stop func()) {
 	beyond := httptest.NewUnstartedServer(w)
 	beyond.Listener.Close()
 	beyond.Listener = &tunnels{w.tunnels, done}
+	beyond.Config.ErrorLog = log.New(io.Discard, "", 0) // a killed or ended client closes connections early
 	beyond.Start()
 	proxy := httptest.NewServer(http.HandlerFunc(w.connect))
 	w.Proxy = proxy.URL
