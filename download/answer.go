@@ -185,14 +185,14 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 	return s.end(how, err)
 }
 
-// retag takes the tag of the server's first answer in this session. Existing bytes had another one, or none.
+// retag takes the tag of the server's first answer in this session. Bytes that exist or are coming had another, or none.
 func (s *session) retag(st statement) {
 	if st.tag.etag == "" || st.tag == s.tag {
 		return
 	}
 	have := s.part.Have()
 	s.tag, s.date, s.host = st.tag, st.date, st.host
-	s.mixed = s.mixed || have.Len() > 0
+	s.mixed = s.mixed || have.Len() > 0 || s.fetches.coming()
 	s.describe()
 }
 

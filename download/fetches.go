@@ -92,6 +92,16 @@ func (x *fetches) active() int {
 // others reports whether fetches run beside the one that is asking.
 func (x *fetches) others() bool { return len(x.running) > 1 }
 
+// coming reports whether the body of an admitted answer is being received.
+func (x *fetches) coming() bool {
+	for _, f := range x.running {
+		if f.answer.Host != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // bound keeps fetches from writing past the end of the file, once its size is known.
 func (x *fetches) bound(size int64) {
 	for _, f := range x.running {

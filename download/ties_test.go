@@ -2,12 +2,15 @@ package download_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -204,4 +207,105 @@ func TestDocumentInPlaceProvesLess_Rule54_Rule64(t *testing.T) {
 			r.whole(made(mib, 7))
 		})
 	}
+}
+
+// Proves S18: the target of a redirect copies the tag of the server, and brings some of the bytes. When the digest of
+// an earlier run no longer counts, that tag does not tie them to the server's.
+func TestCopiedTagTiesNothing_S18(t *testing.T) {
+	t.Parallel()
+	body := made(6*mib, 7)
+	var moved atomic.Bool
+	target := mirrortest.New(t, made(6*mib, 8), mirrortest.ETag(`"v1"`))
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		if !moved.Load() {
+			w.Header().Set("Link", "<"+target.URL+">; rel=duplicate")
+			http.Redirect(w, q, target.URL, http.StatusFound)
+			return
+		}
+		http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(body))
+	}))
+	defer origin.Close()
+	r := newRun(t, origin.URL+"/file.bin")
+	r.req.Claims = userClaim(digestBy(t, verify.SHA256, body))
+	r.interrupt(2 * mib)
+	moved.Store(true)
+	target.Set(mirrortest.Status(http.StatusNotFound))
+	r.req.Claims = nil
+	r.get()
+	r.whole(body, target.Content.Bytes())
+}
+
+// Proves S18: a mirror answers while the server is down, and sends its bytes only after the server has answered, with
+// a tag. That tag does not tie the mirror's bytes.
+func TestTagBeforeMirrorsBytes_S18(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	right, wrong := made(size, 7), made(size, 8)
+	byMirror, byOrigin := make(chan struct{}), make(chan struct{}) // closed when the answer has been admitted
+	mirrorIn, originIn := sync.OnceFunc(func() { close(byMirror) }), sync.OnceFunc(func() { close(byOrigin) })
+	var asked, resumed, served atomic.Bool
+	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !served.CompareAndSwap(false, true) {
+			http.NotFound(w, q)
+			return
+		}
+		w.Header().Set("Content-Length", fmt.Sprint(size))
+		w.(http.Flusher).Flush()
+		<-byOrigin
+		w.Write(wrong[:5*mib])
+		w.(http.Flusher).Flush()
+		<-q.Context().Done()
+	}))
+	defer mirror.Close()
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		switch {
+		case asked.CompareAndSwap(false, true):
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case resumed.Load():
+			http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(right))
+		default:
+			<-byMirror
+			http.ServeContent(stalled{w, q}, q, "", time.Time{}, bytes.NewReader(right))
+		}
+	}))
+	defer origin.Close()
+	r := newRun(t, origin.URL+"/file.bin")
+	r.req.Mirrors, r.req.Claims = append(r.req.Mirrors, parse(t, mirror.URL+"/file.bin")), userClaim(digestBy(t, verify.SHA256, right))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r.req.Observe = func(ev download.Event) {
+		switch ev := ev.(type) {
+		case download.RangeAnswered:
+			if ev.Host == r.req.URL.Host {
+				originIn()
+			} else {
+				mirrorIn()
+			}
+		case download.Progress:
+			if ev.Done >= 4*mib {
+				cancel()
+			}
+		}
+	}
+	if _, err := r.client.Get(ctx, r.req); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	resumed.Store(true)
+	r.req.Mirrors, r.req.Claims, r.req.Observe = nil, nil, nil
+	r.get()
+	r.whole(right)
+}
+
+// stalled sends the header of an answer and none of its body.
+type stalled struct {
+	http.ResponseWriter
+	req *http.Request
+}
+
+func (s stalled) Write([]byte) (int, error) {
+	s.ResponseWriter.(http.Flusher).Flush()
+	<-s.req.Context().Done()
+	return 0, s.req.Context().Err()
 }
