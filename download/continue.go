@@ -35,6 +35,7 @@ func unanswered(err error) bool {
 type sampleSink struct {
 	here  io.ReaderAt
 	prior partfile.Identity
+	as    role // of the server that is asked for them
 	r     byterange.Range
 	at    int64
 	buf   []byte
@@ -56,7 +57,7 @@ func (k *sampleSink) Answer(a source.Answer) error {
 	case !a.Ranged:
 		return errNoParts
 	}
-	if file, err := metalink.FromHops(a.Hops, true); err == nil {
+	if file, err := metalink.FromHops(a.Hops[:ownAnswers(a.Hops, k.as)], true); err == nil { // a mirror's are no evidence
 		k.claims = file.Claims
 	}
 	return verify.Agree(standingOf(k.prior), k.claims)

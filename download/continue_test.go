@@ -1,13 +1,17 @@
 package download_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
+	"braid/verify"
 )
 
 // Proves rule 15 within one run: if the server breaks off or stalls, --continue resumes if samples are the
@@ -91,4 +95,73 @@ func TestContinueBrokenAgain_Rule15_Rule22(t *testing.T) {
 	if n := len(saw[download.Restarted](r)); n > 0 || !res.Continued || res.Fetched > 13*mib {
 		t.Errorf("%d restarts, %+v", n, res)
 	}
+}
+
+// Proves C2 and rule 15: the samples of --continue come from where the server redirects to. What that mirror states
+// about the file is no evidence there either.
+func TestSamplesOfMirror_C2_Rule15(t *testing.T) {
+	t.Parallel()
+	target := sized(t, 4*mib, mirrortest.Digest(), mirrortest.Modified(time.Unix(1e9, 0)))
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Digest", verify.Field(digestBy(t, verify.MD5, target.Content.Bytes())))
+		http.Redirect(w, q, target.URL, http.StatusFound)
+	}))
+	defer origin.Close()
+	r := newRun(t, origin.URL+"/file.bin")
+	r.put(target.Content.Bytes()[:mib])
+	r.req.Continue = true
+	if res := r.right(target.Content); !res.Continued || res.Proof.Verified() {
+		t.Errorf("continued: %v, proof: %v", res.Continued, res.Proof)
+	}
+}
+
+// Proves C2 for a document without a digest: its places state nothing about the file, also in samples.
+func TestSamplesOfPlace_C2_Rule15(t *testing.T) {
+	t.Parallel()
+	place := sized(t, 4*mib, mirrortest.Digest(), mirrortest.Modified(time.Unix(1e9, 0)))
+	text := fmt.Sprintf(`<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="file.bin"><url>%s</url></file></metalink>`, place.URL)
+	d, err := download.ReadDocument(strings.NewReader(text), "x.meta4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(t, place.URL)
+	r.req.URL = nil
+	if r.req, err = d.Request(d.Files.At(0), r.req); err != nil {
+		t.Fatal(err)
+	}
+	r.put(place.Content.Bytes()[:mib])
+	r.req.Continue = true
+	if res := r.right(place.Content); !res.Continued || res.Proof.Verified() {
+		t.Errorf("continued: %v, proof: %v", res.Continued, res.Proof)
+	}
+}
+
+// Proves C2 and rule 40: while bytes are compared, the target of a redirect begins to state a digest of its own. The
+// asked server did not, so the file has not changed, and the right bytes of the user's mirror are found.
+func TestComparedMirrorStates_C2_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	var told atomic.Bool
+	target := sized(t, size, mirrortest.Corrupt(every(64<<10, size)...), mirrortest.Rate(8*mib),
+		mirrortest.Choose(func(*http.Request) []mirrortest.Option {
+			if told.Load() {
+				return []mirrortest.Option{mirrortest.Digest(other())}
+			}
+			return nil
+		}))
+	mirror := sized(t, size, mirrortest.Rate(8*mib))
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Digest", verify.Field(digestBy(t, verify.MD5, mirror.Content.Bytes())))
+		http.Redirect(w, q, target.URL, http.StatusFound)
+	}))
+	defer origin.Close()
+	r := newRun(t, origin.URL+"/file.bin")
+	r.mirrors(mirror)
+	r.req.Claims = userClaim(mirror.Digest())
+	r.req.Observe = func(ev download.Event) {
+		if _, ok := ev.(download.Comparing); ok {
+			told.Store(true)
+		}
+	}
+	verified(t, r.right(mirror.Content), byUser)
 }

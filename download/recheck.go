@@ -97,7 +97,7 @@ func (x *comparison) failed(o *origin, err error) error {
 // announced returns an error if the asked server now states another digest, even if the server that it redirects to
 // failed. With resized, another size is an error, too. Digests that agree are added to heard.
 func (x *comparison) announced(hops []metalink.Hop, resized bool) error {
-	file, err := metalink.FromHops(hops, true) // err is that of the redirect's target
+	file, err := metalink.FromHops(hops[:metalink.Own(hops)], true) // what a mirror states is no evidence
 	other := resized && err == nil || x.asked && verify.Agree(x.claims, file.Claims) != nil
 	switch {
 	case other && mayAnnounce(x.stated, hops, file.Claims):

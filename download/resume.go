@@ -264,7 +264,7 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, parts []byterange.Range) error {
 	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
 	for _, r := range parts {
-		k := &sampleSink{here: here, prior: prior, r: r, at: r.Start}
+		k := &sampleSink{here: here, prior: prior, as: g.req.role(), r: r, at: r.Start}
 		err := small.Patiently(ctx, g.http.patience(), func(ctx context.Context, silent *time.Timer) error {
 			k.received = func() { silent.Reset(g.http.patience()) }
 			return src.Fetch(ctx, r, k)
