@@ -3,14 +3,19 @@ package download_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"braid/download"
 	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
+	"braid/verify"
 )
 
 // Proves rule 15 for a file that another program began under the final name: --continue resumes it if samples
@@ -136,5 +141,59 @@ func TestRenameDue_Rule3(t *testing.T) {
 	}
 	if res, err := r.get(); err != nil || filepath.Base(res.Path) != "a.1.iso" || res.AlreadyComplete {
 		t.Errorf("afterwards: %v, %+v", err, res)
+	}
+}
+
+// Proves rules 3 and 34: HEAD states the digest, and is sent as a file exists. What the server states in this run counts
+// beside the journal of an earlier one: bytes with another digest do not replace the file, a digest of another version
+// discards that version, and a mistyped digest of the earlier run discards nothing.
+func TestStatedBesideJournal_Rule3_Rule34(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	old, next := made(size, 8), made(size, 7)
+	for name, tt := range map[string]struct {
+		claims      []verify.Claim // of the earlier run
+		before, now []byte         // what GET brings in each run
+		kind        download.Kind  // of the error; Other: none
+		resumes     bool
+	}{
+		"changed":         {nil, old, next, download.Other, false},
+		"changed to less": {nil, old, made(size, 9), download.Mismatch, false},
+		"mistyped":        {userClaim(other()), next, next, download.Other, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var later atomic.Bool
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+				stated, body := tt.before, tt.before
+				if later.Load() {
+					stated, body = next, tt.now
+				}
+				if q.Method == http.MethodHead {
+					w.Header().Set("Digest", verify.Field(digestBy(t, verify.SHA256, stated)))
+				}
+				w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprint(body[0])))
+				http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(body))
+			}))
+			defer s.Close()
+			r := newRun(t, s.URL+"/file.bin")
+			r.put([]byte("here"))
+			r.req.Overwrite, r.req.Claims = true, tt.claims
+			r.interrupt(2 * mib)
+			later.Store(true)
+			r.req.Claims = nil
+			res, err := r.get()
+			got, _ := os.ReadFile(r.path())
+			if tt.kind == download.Other {
+				if err != nil || !bytes.Equal(got, next) || res.Proof.String() != byDigest || res.Resumed > 0 != tt.resumes {
+					t.Errorf("%v, proof %v, resumed %d", err, res.Proof, res.Resumed)
+				}
+				return
+			}
+			var e *download.Error
+			if !errors.As(err, &e) || e.Kind != tt.kind || string(got) != "here" {
+				t.Errorf("%v, %d bytes in place", err, len(got))
+			}
+		})
 	}
 }

@@ -226,7 +226,9 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	k.denied = denied
 	k.given = join(k.given, without(k.recalled, without(k.recalled, prior.Given())))
 	k.claims = slices.Concat(k.claims, k.recalled, k.heard)
-	k.outdate(said)
+	if k.outdate(said); verify.Agree(k.recalled, said) != nil {
+		k.forgetRecalled()
+	}
 	if r.Described == nil || r.Described.Size < 0 {
 		k.size, k.sizeBy, k.sizeAt = prior.Size, byServer, prior.SizeBy
 		if prior.SizeBy != "" {

@@ -29,7 +29,9 @@ func (g *getter) recover(ctx context.Context) error {
 	if g.req.Refresh {
 		return (&refresh{getter: g, prior: prior, sealed: g.part.Sealed()}).goOn(ctx)
 	}
-	switch {
+	switch other := g.statedOther(prior); {
+	case other != nil:
+		return g.part.Reset(other.Error())
 	case g.outdated(prior):
 		return g.part.Reset("it is of an older version than the file that is there")
 	case len(prior.Refuted) > 0:
@@ -49,6 +51,16 @@ func (g *getter) recover(ctx context.Context) error {
 		return err
 	}
 	return g.goOnWith(prior)
+}
+
+// statedOther returns an error if the server, which was asked about an existing file before, has stated another digest
+// in this run than the journal has of it. The digest of the request decides otherwise.
+func (g *getter) statedOther(prior partfile.Identity) error {
+	then, now := standingOf(prior), without(g.carried.claims, g.req.Claims)
+	if verify.Strong(g.req.Claims) || backed(then, verify.HTTPS, verify.HTTPS) && !backed(now, verify.HTTPS, verify.HTTPS) {
+		return nil
+	}
+	return verify.Agree(then, now)
 }
 
 // undecided reports whether err says nothing about the bytes of an earlier run. They are kept then.
