@@ -124,8 +124,10 @@ func sharesAlgorithm(a, b []verify.Claim) bool {
 func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA256 }
 
 // vouchesForItself reports whether an answer's Content-Digest is evidence once all of it has come (RFC 9530,
-// section 2).
-func vouchesForItself(a source.Answer) bool { return !a.Ranged && verify.Strong(a.Content) }
+// section 2). That of a mirror, to which the asked server led, is not.
+func vouchesForItself(a source.Answer) bool {
+	return !a.Ranged && verify.Strong(a.Content) && ownAnswers(a.Hops, asOrigin) == len(a.Hops)
+}
 
 // errLoose keeps a mirror out of a pipe.
 var errLoose = errors.New("nothing ties it to the server's file (the digest, or date and size), " +

@@ -86,6 +86,26 @@ func TestLookupHostile_Rule77(t *testing.T) {
 	}
 }
 
+// TestLookupContentDigest: a mirror that answers with a Content-Digest of its own does not prevent that the list of the
+// asked server is read.
+func TestLookupContentDigest_Rule77(t *testing.T) {
+	file := book()
+	mirror := mirrortest.New(t, []byte(strings.ToUpper(file)), mirrortest.ContentDigest())
+	s := newFolderSite(t, "SHA256SUMS", sum256(file)+"  disk.iso\n")
+	s.index, s.other = false, func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path != "/pub/disk.iso" {
+			http.NotFound(w, q)
+			return
+		}
+		w.Header().Set("Link", "<"+mirror.URL+">; rel=duplicate") // without a digest
+		http.Redirect(w, q, mirror.URL, http.StatusFound)
+	}
+	e := lookingUp(t, s, "disk.iso").wrong(download.Mismatch)
+	if !strings.Contains(e.Error(), "SHA256SUMS beside it") {
+		t.Error(e)
+	}
+}
+
 // TestLookupIndexElsewhere: an index that leads out of the folder, or that another host or folder answers, names no
 // list.
 func TestLookupIndexElsewhere_Rule77(t *testing.T) {
