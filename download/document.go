@@ -91,7 +91,7 @@ func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaU
 }
 
 // mergeDocument adds the document's description to file. The document must have the known strong digest of
-// the file.
+// the file, and its digests are trusted no more than that one: who stated it named the document.
 func mergeDocument(d *Document, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
 	f, ok := d.fileCalled(name)
 	if !ok {
@@ -104,10 +104,31 @@ func mergeDocument(d *Document, name string, file metalink.File, claims []verify
 	if f.Malformed != nil && len(own) == 0 {
 		return file, f.Malformed
 	}
-	if !verify.Strong(common(claims, own)) {
+	tie := common(own, claims)
+	if !verify.Strong(tie) {
 		return file, errors.New("it has no SHA-256 or better that is known of the file")
 	}
+	f.Claims = within(own, channelOfClaims(tie))
 	return metalink.Merge(file, f)
+}
+
+// within returns claims with channels that are trusted no more than most.
+func within(claims []verify.Claim, most verify.Channel) []verify.Claim {
+	claims = slices.Clone(claims)
+	for i := range claims {
+		claims[i].Channel = min(claims[i].Channel, most)
+	}
+	return claims
+}
+
+// channelOfClaims returns the most trusted channel of the strong claims.
+func channelOfClaims(claims []verify.Claim) (best verify.Channel) {
+	for _, c := range claims {
+		if c.Digest.Algorithm().Strong() {
+			best = max(best, c.Channel)
+		}
+	}
+	return best
 }
 
 // fileCalled returns the file of that name or, if name is empty, the only one.

@@ -172,10 +172,10 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 		d.note("%s, where a newer one may be, is a torrent: it is not used", source.Mask(u))
 	case err != nil:
 		d.note("%s, where a newer one may be, is not used: %v", source.Mask(u), err)
-	case newer.Over >= d.Over:
-		newer.Name, newer.URL, newer.Notes = d.Name, d.URL, d.Notes
+	case newer.Over >= d.Over: // d named it, so it is trusted no more
+		newer.Name, newer.URL, newer.Notes, newer.Over = d.Name, d.URL, d.Notes, d.Over
 		newer.redirectDigests, newer.originDigests = slices.Concat(d.redirectDigests, newer.redirectDigests),
-			slices.Concat(d.originDigests, newer.originDigests)
+			slices.Concat(d.originDigests, within(newer.originDigests, d.Over))
 		*d = *newer
 		d.note("the newer one at %s is used", source.Mask(u))
 	default:

@@ -49,6 +49,45 @@ func TestDocumentChannel_Rule64(t *testing.T) {
 	}
 }
 
+// Proves rule 64: what names a document over http makes it no more trusted than http, be it an older document or the
+// server of the file.
+func TestNamedDocumentChannel_Rule64(t *testing.T) {
+	t.Parallel()
+	const size = mib
+	s := sized(t, size)
+	f := at(t, of(t, made(size, 7)), s)
+	doc := document(t, f)
+	secure := mirrortest.New(t, doc, mirrortest.TLS(nil), mirrortest.Name("x.meta4"))
+	older, err := metalink.Format(metalink.Document{Origin: parse(t, secure.URL), Dynamic: true, Files: []metalink.File{f}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := mirrortest.New(t, older, mirrortest.Name("x.meta4"))
+	http := &httpsource.Client{TLS: &tls.Config{RootCAs: mirrortest.Pool(secure)}}
+	defer http.CloseIdle()
+	c := &download.Client{HTTP: http}
+	d, err := c.Document(t.Context(), download.Request{URL: parse(t, plain.URL)})
+	if err != nil || d.Over != verify.HTTP || len(secure.Requests()) != 1 {
+		t.Errorf("%v, %v", d, err)
+	}
+	link := fmt.Sprintf(`<%s>; rel=describedby; type="application/metalink4+xml"`, secure.URL)
+	s.Set(mirrortest.Digest(), mirrortest.Link(link))
+	req := download.Request{URL: parse(t, s.URL)}
+	o, err := c.Probe(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := c.Evidence(t.Context(), req, o)
+	if e.Err != nil || len(e.File.Claims) == 0 || e.Document == "" {
+		t.Errorf("%+v", e)
+	}
+	for _, claim := range e.File.Claims {
+		if claim.Channel != verify.HTTP {
+			t.Errorf("%v", claim)
+		}
+	}
+}
+
 // Proves rule 41 for the fetch: a document that is too long is not read to its end.
 func TestDocumentTooLong_Rule41(t *testing.T) {
 	for _, length := range []mirrortest.Option{mirrortest.Chunked(), mirrortest.Latency(0)} {

@@ -344,12 +344,7 @@ func channelOfProof(p verify.Proof) verify.Channel {
 	if !p.Verified() {
 		return 0
 	}
-	best := verify.Channel(0)
-	for _, c := range p.Evidence() {
-		if c.Digest.Algorithm().Strong() {
-			best = max(best, c.Channel)
-		}
-	}
+	best := channelOfClaims(p.Evidence())
 	if best == 0 || best >= verify.Signed {
 		return verify.User
 	}
