@@ -176,9 +176,12 @@ func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecke
 
 // fileNames returns the names of the file, for signatures that say of which file they are: on its server, or in the
 // document that describes it, and here. The name at a place of a document is not among them: whoever wrote the document
-// chose the place, which may have an older file with its signature.
+// chose the place, which may have an older file with its signature. So it is with the name in a document that came in
+// place of the file.
 func fileNames(r *Request) (names []string) {
 	switch {
+	case r.Described != nil && r.Described.URL != nil && !IsDocument(r.Described.URL.Path):
+		names = append(names, path.Base(r.Described.URL.Path))
 	case r.Described != nil:
 		names = append(names, path.Base(r.Described.Name))
 	case r.URL != nil:
