@@ -155,7 +155,7 @@ func (v *visit) getSessionInfo(*params) (any, error) {
 // sent only after its changes are on disk.
 func (v *visit) saveSession(*params) (any, error) {
 	if file := v.all()[sessionOption]; file != "" && v.handler.SaveSession != nil {
-		text := Session(v.queue, v.handler.Listed)
+		text := Session(v.queue, v.handler.Listed, file == v.handler.Given[sessionOption])
 		v.save = func() error { return v.handler.SaveSession(file, text) }
 	}
 	return done, nil

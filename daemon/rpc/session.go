@@ -17,14 +17,22 @@ const SessionMark = "# a session of braid\n"
 
 // Session returns the incomplete entries as a list for aria2c's --input-file, with the options that such a list may
 // have. It omits entries that were added as a document, because a list cannot contain one, and entries of a watch,
-// which adds them again.
-func Session(q *queue.Queue, listed func(name, value string) bool) []byte {
+// which adds them again. Only the user's own file gets secrets. One that a client named has placeholders instead: what is
+// below the root may be shared or served.
+func Session(q *queue.Queue, listed func(name, value string) bool, own bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(SessionMark)
 	_, waiting, stopped := q.Count()
 	for _, e := range slices.Concat(q.Active(), q.Waiting(0, waiting), q.Stopped(0, stopped)) {
 		if e.Status == queue.Complete || e.Status == queue.Removed || e.Watch != "" || len(e.URIs) == 0 || len(e.Document) > 0 {
 			continue
+		}
+		if !own {
+			e.URIs, e.Options = slices.Clone(e.URIs), maps.Clone(e.Options)
+			for i, uri := range e.URIs {
+				e.URIs[i] = masked(uri, e.GID)
+			}
+			conceal(e.Options, e.GID)
 		}
 		fmt.Fprintf(&b, "%s\t\n gid=%s\n", strings.Join(e.URIs, "\t"), e.GID)
 		if e.Status == queue.Paused {

@@ -50,6 +50,21 @@ func TestSession_Rule69(t *testing.T) {
 			t.Errorf("%q: %q", file, message)
 		}
 	}
+	result[string](t, h, "aria2.addUri", []string{"http://me:secret@h/y"}, map[string]string{
+		"gid": "00000000000000cc", "pause": "true", "header": "Cookie: secret", "http-user": "me", "http-passwd": "secret",
+	})
+	result[string](t, h, "aria2.saveSession")
+	const told = "http://me:secret-of-00000000000000cc@h/y\t\n gid=00000000000000cc\n pause=true\n http-user=me\n" +
+		" header=Cookie: secret-of-00000000000000cc\n http-passwd=secret-of-00000000000000cc\n"
+	if files["/srv/files/sub/rest"] != want+told {
+		t.Errorf("written with secrets: %q", files)
+	}
+	h.Given = map[string]string{sessionOption: "/own"}
+	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"save-session": "/own"})
+	result[string](t, h, "aria2.saveSession")
+	if own := files["/own"]; own != want+strings.ReplaceAll(told, "secret-of-00000000000000cc", "secret") {
+		t.Errorf("the user's own file has %q", own)
+	}
 	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"save-session": "full"})
 	if _, message := attempt[string](t, h, "aria2.saveSession"); !strings.Contains(message, "the disk is full") {
 		t.Errorf("a session that is not written: %q", message)

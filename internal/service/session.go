@@ -58,7 +58,7 @@ func headOf(file string, n int) (string, error) {
 // lastSession saves the session at an orderly end.
 func (s *Service) lastSession(q *queue.Queue) {
 	if file := cmp.Or(q.Global()["save-session"], s.Session); file != "" {
-		if err := s.saveSession(file, rpc.Session(q, InSession)); err != nil {
+		if err := s.saveSession(file, rpc.Session(q, InSession, file == s.Session)); err != nil {
 			s.Log.Error("the session is not written", "file", file, "error", err)
 		}
 	}

@@ -156,7 +156,7 @@ func TestSession(t *testing.T) {
 			if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"}, Options: map[string]string{name: value}}, -1); err != nil {
 				t.Fatal(err)
 			}
-			text := string(rpc.Session(q, service.InSession))
+			text := string(rpc.Session(q, service.InSession, true))
 			own, ignored, err := option.Aria2List(text)
 			if err != nil || slices.Contains(ignored, "whatever") {
 				t.Errorf("%s=%s: %v, ignored %q", name, value, err, ignored)
@@ -174,7 +174,7 @@ func TestSession(t *testing.T) {
 	if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"}, Options: map[string]string{"http-passwd": "b", "http-user": "a", "dir": "/d"}}, -1); err != nil {
 		t.Fatal(err)
 	}
-	if own, _, err := option.Aria2List(string(rpc.Session(q, service.InSession))); err != nil || !strings.Contains(own, "user=a:b") {
+	if own, _, err := option.Aria2List(string(rpc.Session(q, service.InSession, true))); err != nil || !strings.Contains(own, "user=a:b") {
 		t.Errorf("%q, %v", own, err)
 	}
 }
