@@ -55,6 +55,7 @@ var houses = map[string]house{
 	}},
 	"antenna/releaseapi": {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"internal/feedtext":  {pure: true, imports: []string{"address", "antenna/feed", "golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"}},
+	"antenna/release":    {pure: true, imports: []string{"antenna/feed"}},
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/formats", "antenna/hinadi", "antenna/lirs", "antenna/news", "linkheader",

@@ -1,0 +1,58 @@
+package release
+
+import "regexp"
+
+// suffixes are what sort -V takes for the suffixes of a file name, which it compares last.
+var suffixes = regexp.MustCompile(`(?:\.[A-Za-z~][A-Za-z0-9~]*)*$`)
+
+// compareNames compares like the program sort with the option -V (GNU coreutils, filevercmp), for texts that do not begin
+// with a dot.
+func compareNames(a, b string) int {
+	enda, endb := suffixes.FindStringIndex(a)[0], suffixes.FindStringIndex(b)[0]
+	if c := compareRuns(a[:enda], b[:endb]); c != 0 {
+		return c
+	}
+	return compareRuns(a, b)
+}
+
+// compareRuns compares runs of digits as numbers, and other runs byte by byte: a tilde comes before the end of the text,
+// and that before letters, and those before other bytes.
+func compareRuns(a, b string) int {
+	for a != "" || b != "" {
+		for a != "" && !isDigit(a[0]) || b != "" && !isDigit(b[0]) {
+			if c := rank(a) - rank(b); c != 0 {
+				return c
+			}
+			a, b = a[1:], b[1:]
+		}
+		x, y := digits(a), digits(b)
+		if c := compareNumber(a[:x], b[:y]); c != 0 {
+			return c
+		}
+		a, b = a[x:], b[y:]
+	}
+	return 0
+}
+
+// rank returns the place of the first byte of s in the order. A digit and the end of the text have the same.
+func rank(s string) int {
+	switch {
+	case s == "", isDigit(s[0]):
+		return 0
+	case s[0] == '~':
+		return -1
+	case 'a' <= s[0]|0x20 && s[0]|0x20 <= 'z':
+		return int(s[0])
+	}
+	return int(s[0]) + 256
+}
+
+// digits returns the number of digits at the beginning of s.
+func digits(s string) (n int) {
+	for n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	return n
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

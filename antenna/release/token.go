@@ -1,0 +1,148 @@
+package release
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"braid/antenna/feed"
+)
+
+const maxToken = 64
+
+// isToken reports whether s may be part of a URL: letters, digits and some marks, without two dots in a row.
+func isToken(s string) bool {
+	if s == "" || len(s) > maxToken || !isAlphanumeric(s[0]) || strings.Contains(s, "..") {
+		return false
+	}
+	for i := range len(s) {
+		if !inToken(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func inToken(c byte) bool { return isAlphanumeric(c) || strings.IndexByte("._+~-", c) >= 0 }
+
+func isAlphanumeric(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// defaultVersion omits a leading v, release- or NAME-.
+var defaultVersion = regexp.MustCompile(`^(?:[A-Za-z][^-]*-)*?[vV]?([0-9].*)$`)
+
+// versionOf returns the version of a tag, or "" if the pattern of the user does not match.
+func (t *Template) versionOf(tag string) string {
+	if t.version != nil {
+		if m := t.version.FindStringSubmatch(tag); m != nil {
+			return m[1]
+		}
+		return ""
+	}
+	if m := defaultVersion.FindStringSubmatch(tag); m != nil {
+		return m[1]
+	}
+	return tag
+}
+
+// Of returns the release that a record reports. ok is false if the record reports none of this template: it has no token,
+// or one that may not be part of a URL.
+//
+// The tag is Record.Tag, which release APIs have. Else the URL of the record is matched with the template, and its name
+// with the last segment of the template. Else the tag is found by Patterns.Token in URL, id or title. Without such a
+// pattern it is the last segment of the link of a news item, if it has a digit.
+func (t *Template) Of(r feed.Record) (release Release, ok bool) {
+	switch {
+	case r.Failed:
+		return Release{}, false
+	case r.Tag != "":
+		release, ok = t.tagged(r.Tag, r.LastModified)
+	default:
+		if release, ok = t.FileOf(r.URL); !ok {
+			release, ok = t.named(r)
+		}
+		if !ok {
+			release, ok = t.tagged(t.tagIn(r), r.LastModified)
+		}
+	}
+	release.Date, release.Pre = r.LastModified, r.PreRelease
+	return release, ok
+}
+
+// FileOf returns the release whose file has a URL, according to the template alone.
+func (t *Template) FileOf(url string) (Release, bool) {
+	key, ok := feed.Key(url)
+	if !ok || len(url) > feed.MaxURL {
+		return Release{}, false
+	}
+	v, ok := t.scan(t.match, key)
+	if !ok {
+		return Release{}, false
+	}
+	return t.release(v)
+}
+
+// named returns the release of a file in another folder, or on another host, that has the name of the template's.
+func (t *Template) named(r feed.Record) (Release, bool) {
+	key, ok := feed.Key(r.URL)
+	if t.segment == nil || !ok || len(r.URL) > feed.MaxURL {
+		return Release{}, false
+	}
+	key, _, _ = strings.Cut(key, "?")
+	v, ok := t.scan(t.segment, key[strings.LastIndexByte(key, '/')+1:])
+	if !ok {
+		return Release{}, false
+	}
+	return t.release(v.on(r.LastModified))
+}
+
+// tagIn returns the tag in a record that is not of an API, or "".
+func (t *Template) tagIn(r feed.Record) string {
+	if t.token == nil {
+		if r.Format != feed.News {
+			return ""
+		}
+		tag := lastSegment(r.URL)
+		if !strings.ContainsAny(tag, "0123456789") {
+			return "" // the name of an article
+		}
+		return tag
+	}
+	id, _ := r.Get("id")
+	for _, text := range []string{r.URL, id, r.Title} {
+		if m := t.token.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// lastSegment returns the last segment of the path of a URL that is not empty, decoded.
+func lastSegment(link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return ""
+	}
+	path := strings.TrimSuffix(u.EscapedPath(), "/")
+	segment, _ := url.PathUnescape(path[strings.LastIndexByte(path, '/')+1:])
+	return segment
+}
+
+// tagged returns the release with a tag.
+func (t *Template) tagged(tag string, at feed.Time) (Release, bool) {
+	if !isToken(tag) {
+		return Release{}, false
+	}
+	return t.release(values{tagField: tag}.on(at))
+}
+
+// release returns the release with the values v, and adds those that follow from them.
+func (t *Template) release(v values) (Release, bool) {
+	if !t.complete(v) {
+		return Release{}, false
+	}
+	url := t.fill(v)
+	if key, ok := feed.Key(url); !ok || key != url || len(url) > feed.MaxURL {
+		return Release{}, false // the token is index.html
+	}
+	return Release{Tag: v[tagField], Version: v[versionField], URL: url}, true
+}

@@ -1,0 +1,169 @@
+package release
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Compare returns a positive number if version a is newer than b, a negative one if it is older, and 0 if they have
+// equal precedence. The order is that of semantic versions (Semantic Versioning 2.0.0, section 11), or for other versions
+// that of sort -V, with alpha, beta, rc, dev and the like before the release. A version that is not semantic is older
+// than each that is.
+//
+// The package is tolerant about semantic versions: they have one or more numbers, also with leading zeros, and missing
+// numbers are zero; there may be a v before them; the words of pre-releases follow with or without a separator, as in
+// 1.22rc1.
+func Compare(a, b string) int {
+	x, y := read(a), read(b)
+	switch {
+	case x.semantic != y.semantic && x.semantic:
+		return 1
+	case x.semantic != y.semantic:
+		return -1
+	case x.semantic:
+		return byPrecedence.compare(x, y)
+	}
+	return byName.compare(x, y)
+}
+
+// An order is a way to compare versions.
+type order bool
+
+const (
+	byName       order = false // as sort -V
+	byPrecedence order = true  // semantic versions
+)
+
+// leavesOut reports whether v has no place in the order.
+func (o order) leavesOut(v version) bool { return o == byPrecedence && !v.semantic }
+
+// compare compares versions that have a place in the order.
+func (o order) compare(a, b version) int {
+	if o == byPrecedence {
+		return cmp.Or(compareNumbers(a.numbers, b.numbers), comparePre(a.pre, b.pre))
+	}
+	return compareNames(a.name, b.name)
+}
+
+// A version is a version that was read.
+type version struct {
+	// semantic reports that it is a semantic version with these numbers and identifiers of a pre-release.
+	semantic     bool
+	numbers, pre []string
+	// name is the version with a tilde before the word of a pre-release, so that it comes before the release.
+	name string
+}
+
+// semanticForm has the groups numbers, suffix of a pre-release, and word and number of one without a hyphen or with fewer
+// than three numbers before it. A single letter needs its number: 1.1.1a is a release of OpenSSL.
+var semanticForm = regexp.MustCompile(`^[vV]?(?:(\d+(?:\.\d+){2,})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?` +
+	`|(\d+(?:\.\d+)*)(?i:[._-]?(?:(alpha|beta|dev|pre|preview|rc)[._-]?(\d*)|([abc])[._-]?(\d+)))?)` +
+	`(?:\+[0-9A-Za-z.-]+)?$`)
+
+func read(text string) version {
+	v := version{name: markPre(text)}
+	m := semanticForm.FindStringSubmatch(text)
+	if m == nil {
+		return v
+	}
+	v.semantic, v.numbers = true, strings.Split(m[1]+m[3], ".")
+	if m[2] != "" {
+		v.pre = strings.Split(m[2], ".")
+	}
+	for _, s := range []string{preWord(m[4] + m[6]), m[5] + m[7]} {
+		if s != "" {
+			v.pre = append(v.pre, s)
+		}
+	}
+	return v
+}
+
+// isPre reports whether v is a pre-release.
+func (v version) isPre() bool {
+	return v.semantic && len(v.pre) > 0 || !v.semantic && strings.Contains(v.name, "~")
+}
+
+// release returns the release that v precedes if it is a pre-release, or v.
+func (v version) release() version {
+	v.pre = nil
+	v.name, _, _ = strings.Cut(v.name, "~")
+	return v
+}
+
+// compareNumbers compares lists of decimal numbers of any length. Missing numbers are zero.
+func compareNumbers(a, b []string) int {
+	for i := range max(len(a), len(b)) {
+		x, y := "", ""
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if c := compareNumber(x, y); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// compareNumber compares decimal numbers of any length. An empty one is zero.
+func compareNumber(a, b string) int {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
+
+// comparePre compares the identifiers of pre-releases. A release has none.
+func comparePre(a, b []string) int {
+	if len(a) == 0 || len(b) == 0 {
+		// "When major, minor, and patch are equal, a pre-release version has lower precedence than a normal version"
+		return cmp.Compare(len(b), len(a))
+	}
+	return slices.CompareFunc(a, b, func(x, y string) int {
+		switch numx, numy := isNumber(x), isNumber(y); {
+		case numx && numy:
+			return compareNumber(x, y)
+		case numx:
+			return -1 // "Numeric identifiers always have lower precedence than non-numeric identifiers."
+		case numy:
+			return 1
+		}
+		return strings.Compare(x, y)
+	})
+}
+
+func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// preWord returns the full word of an abbreviation, in lower case.
+func preWord(word string) string {
+	word = strings.ToLower(word)
+	if full := map[string]string{"a": "alpha", "b": "beta", "c": "rc"}[word]; full != "" {
+		return full
+	}
+	return word
+}
+
+var letters = regexp.MustCompile(`[A-Za-z]+`)
+
+// markPre returns a version with a tilde instead of the separators before the word of a pre-release, if it has one.
+func markPre(text string) string {
+	for _, at := range letters.FindAllStringIndex(text, -1) {
+		word := preWord(text[at[0]:at[1]])
+		before := strings.TrimRight(text[:at[0]], "._~-")
+		switch word {
+		case "alpha", "beta", "dev", "pre", "preview", "rc":
+		default:
+			continue
+		}
+		after := strings.TrimLeft(text[at[1]:], "._-")
+		if at[1]-at[0] == 1 && (!endsInDigit(before) || after == "" || !isDigit(after[0])) {
+			continue
+		}
+		return before + "~" + word + text[at[1]:]
+	}
+	return text
+}
+
+func endsInDigit(s string) bool { return s != "" && isDigit(s[len(s)-1]) }
