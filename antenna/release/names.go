@@ -1,18 +1,22 @@
 package release
 
-import "regexp"
+import (
+	"cmp"
+	"regexp"
+)
 
 // suffixes are what sort -V takes for the suffixes of a file name, which it compares last.
 var suffixes = regexp.MustCompile(`(?:\.[A-Za-z~][A-Za-z0-9~]*)*$`)
 
+// A fileName is a text that is compared as the name of a file. stem is without its suffixes.
+type fileName struct{ text, stem string }
+
+func nameOf(text string) fileName { return fileName{text, text[:suffixes.FindStringIndex(text)[0]]} }
+
 // compareNames compares like the program sort with the option -V (GNU coreutils, filevercmp), for texts that do not begin
 // with a dot.
-func compareNames(a, b string) int {
-	enda, endb := suffixes.FindStringIndex(a)[0], suffixes.FindStringIndex(b)[0]
-	if c := compareRuns(a[:enda], b[:endb]); c != 0 {
-		return c
-	}
-	return compareRuns(a, b)
+func compareNames(a, b fileName) int {
+	return cmp.Or(compareRuns(a.stem, b.stem), compareRuns(a.text, b.text))
 }
 
 // compareRuns compares runs of digits as numbers, and other runs byte by byte: a tilde comes before the end of the text,

@@ -112,13 +112,14 @@ func (t *Template) check() error {
 	if end := strings.IndexAny(rest, "/?#"); !ok || end < 0 || rest[end] != '/' {
 		return errors.New(place)
 	}
+	const stand = "z" // no hexadecimal digit, so that a token does not become a part of an escape
 	whole, inFragment := "", false
 	for _, p := range t.parts {
 		if p.field != "" {
 			if inFragment {
 				return errors.New("a field in the fragment of the URL, which is not part of a request")
 			}
-			whole += "0"
+			whole += stand
 		}
 		whole += p.literal
 		inFragment = inFragment || strings.Contains(p.literal, "#")
@@ -127,7 +128,8 @@ func (t *Template) check() error {
 	if err != nil || u.Hostname() == "" || !feed.IsWeb(whole) {
 		return fmt.Errorf("not a valid http or https URL: %s", t.text)
 	}
-	path, _, _ := strings.Cut(u.EscapedPath(), "?")
+	key, _ := feed.Key(whole)
+	path, _, _ := strings.Cut(key, "?")
 	if path += "/"; strings.Contains(path, "/../") || strings.Contains(path, "/./") {
 		return errors.New("a folder .. or . in the path of the URL")
 	}

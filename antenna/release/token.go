@@ -74,7 +74,11 @@ func (t *Template) FileOf(url string) (Release, bool) {
 	if !ok || len(url) > feed.MaxURL {
 		return Release{}, false
 	}
-	v, ok := t.scan(t.match, key)
+	parts := t.match
+	if strings.HasPrefix(key, t.parts[0].literal) { // with the user of the template
+		parts = t.parts
+	}
+	v, ok := t.scan(parts, key)
 	if !ok {
 		return Release{}, false
 	}

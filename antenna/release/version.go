@@ -53,7 +53,7 @@ type version struct {
 	semantic     bool
 	numbers, pre []string
 	// name is the version with a tilde before the word of a pre-release, so that it comes before the release.
-	name string
+	name fileName
 }
 
 // semanticForm has the groups numbers, suffix of a pre-release, and word and number of one without a hyphen or with fewer
@@ -63,7 +63,7 @@ var semanticForm = regexp.MustCompile(`^[vV]?(?:(\d+(?:\.\d+){2,})(?:-([0-9A-Za-
 	`(?:\+[0-9A-Za-z.-]+)?$`)
 
 func read(text string) version {
-	v := version{name: markPre(text)}
+	v := version{name: nameOf(markPre(text))}
 	m := semanticForm.FindStringSubmatch(text)
 	if m == nil {
 		return v
@@ -82,13 +82,14 @@ func read(text string) version {
 
 // isPre reports whether v is a pre-release.
 func (v version) isPre() bool {
-	return v.semantic && len(v.pre) > 0 || !v.semantic && strings.Contains(v.name, "~")
+	return v.semantic && len(v.pre) > 0 || !v.semantic && strings.Contains(v.name.text, "~")
 }
 
 // release returns the release that v precedes if it is a pre-release, or v.
 func (v version) release() version {
 	v.pre = nil
-	v.name, _, _ = strings.Cut(v.name, "~")
+	text, _, _ := strings.Cut(v.name.text, "~")
+	v.name = nameOf(text)
 	return v
 }
 
