@@ -58,7 +58,7 @@ var houses = map[string]house{
 	"antenna/release":    {pure: true, imports: []string{"antenna/feed"}},
 
 	"antenna": {imports: []string{
-		"antenna/feed", "antenna/formats", "antenna/hinadi", "antenna/lirs", "antenna/news", "linkheader",
+		"antenna/feed", "antenna/formats", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/release", "linkheader",
 		"internal/database", "internal/feedtext", "internal/fsys", "internal/mask", "internal/web", "verify", "internal/option", "address",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},

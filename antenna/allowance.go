@@ -110,7 +110,7 @@ func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
 		return
 	}
 	m.saved.Day.Updates--
-	if !stopping {
+	if _, late := isLate(t, h.Err); !stopping && !late {
 		m.saved.Day.Failed++
 	}
 	if m.quota.warned == t.day {

@@ -49,7 +49,7 @@ func (a *Antenna) newLoop() (*loop, error) {
 	l.polls = polls{loop: l, byID: map[string]*member{}, hosts: hosts{gap: a.hostGap(), names: map[string]*host{}}}
 	l.targets = targets{loop: l, all: map[urlKey]*target{}, globbed: map[*watcher]int{}}
 	l.updates.tries.places = a.handlers()
-	l.updates.loop, l.publisher.loop = l, l
+	l.updates.loop, l.publisher.loop, l.follow = l, l, followers{l: l, asked: map[string][]time.Time{}}
 	for _, f := range a.Feeds {
 		if err := l.addFeed(f); err != nil {
 			return nil, fmt.Errorf("feed %s: %w", f.name(), err)
@@ -130,7 +130,10 @@ func (l *loop) addWatch(w Watch) error {
 	}
 	l.targets.watches = append(l.targets.watches, c)
 	l.updates.tries.lane(c) // before any update: the number of lanes limits the places of each
-	if c.glob != nil {
+	if c.follow != nil {
+		l.follow.all = append(l.follow.all, c.follow)
+	}
+	if c.isMany() {
 		return nil
 	}
 	l.targets.target(urlKey{c, c.URL})

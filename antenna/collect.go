@@ -201,13 +201,13 @@ func (c *collector) add(r feed.Record) {
 	}
 	c.whole.add(&r, c.now)
 	var f *found
-	watched := false
+	watched, follows := false, false
 	c.match.find(c.feed.Name, r, func(w *watcher, url string) {
 		s := urlKey{w, url}
 		if !c.room(s) {
 			return
 		}
-		watched = true
+		watched, follows = true, follows || w.follow != nil
 		if f == nil {
 			f = &found{record: r, place: c.records, use: useOf(&r, c.now)}
 		}
@@ -228,7 +228,19 @@ func (c *collector) add(r feed.Record) {
 	}
 	if watched && f.holders > 0 {
 		f.record = slimOf(r)
+		if follows {
+			f.record.Fields = tokensOf(r)
+		}
 	}
+}
+
+// tokensOf returns the fields of r that may have the tag of a release.
+func tokensOf(r feed.Record) []feed.Field {
+	id, ok := r.Get("id")
+	if !ok {
+		return nil
+	}
+	return []feed.Field{{Name: "id", Value: strings.Clone(id)}}
 }
 
 // report adds f to the records of a URL. Of the records with one use, it keeps the maxReports that feed.Choose prefers.
@@ -263,7 +275,7 @@ func (c *collector) report(s urlKey, f *found) {
 
 // room reports whether a record of a URL can be added.
 func (c *collector) room(s urlKey) bool {
-	if s.w.glob == nil || c.reports[s] != nil {
+	if !s.w.isMany() || c.reports[s] != nil {
 		return true
 	}
 	if c.globbed[s.w] >= maxGlobbed {

@@ -94,6 +94,9 @@ type Watch struct {
 	// CheckEvery is the interval at which the URL itself is checked while no feed has a fresh report. If zero, it is
 	// not checked. It has no effect with Glob.
 	CheckEvery time.Duration
+	// Releases makes the watch follow releases. URL is then that of the template, and Glob, AnyNews and CheckEvery must not
+	// be set.
+	Releases *Releases
 	// Header is sent with these checks. It may contain secrets.
 	Header http.Header
 	// Print identifies the configuration of the watch, including parts that the package does not know. If it changes,

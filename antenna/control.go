@@ -13,7 +13,8 @@ import (
 
 // RunNow makes a running Watch poll the named feed, or all feeds of the named watch, and retry waiting updates at once.
 // The URL of a watch without a glob is updated in any case, with the reason AskedFor, because its feeds may be down or
-// the file missing. It is an error if no Watch is running; use Once then.
+// the file missing; likewise that of the release in place. Releases that were given up count as new. It is an error if
+// no Watch is running; use Once then.
 func (a *Antenna) RunNow(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		if l.offline || l.ending {
@@ -39,8 +40,13 @@ func (l *loop) runNow(name string, now time.Time) error {
 		case t.running:
 		case t.saved.Pending != nil:
 			l.updates.tries.put(t, now)
-		case t.w.glob == nil:
+		case t.w.glob == nil && t.isSteady():
 			l.targets.await(t, t.askedFor(now), now)
+		}
+	}
+	for _, g := range l.follow.all {
+		if g.w.Name == name {
+			l.follow.anew(g, now)
 		}
 	}
 	return nil
@@ -162,6 +168,11 @@ func (l *loop) forgetTarget(t *target, now time.Time) {
 		t.forget = true
 		return
 	}
+	if t.w.follow != nil {
+		l.follow.drop(t, now)
+		l.follow.decide(t.w.follow, now)
+		return
+	}
 	l.updates.tries.remove(t)
 	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported}
 	l.buffer.target(t, now)
@@ -192,6 +203,7 @@ func (l *loop) status() Status {
 			w.Pending, w.Try, w.Next, w.Err = true, p.Tries, p.At, p.Err
 			w.Code, w.Limited, w.Ahead = p.Code, p.Limited, p.Ahead
 		}
+		w.Release = t.releaseStatus()
 		s.Watches = append(s.Watches, w)
 	}
 	for _, w := range l.targets.watches {

@@ -48,6 +48,14 @@ type Handled struct {
 	Next  time.Time
 }
 
+// NotReady reports that the file of a release, or its proof, is not there yet. The update is repeated at Next.
+type NotReady struct {
+	Update Update
+	Err    error
+	Took   time.Duration
+	Next   time.Time
+}
+
 // Skipped reports that something was not done.
 type Skipped struct {
 	// Feed and Watch say what was skipped. One of them may be empty.
@@ -67,8 +75,8 @@ const (
 	TooMany     Why = "too-many"     // a glob has too many URLs
 )
 
-// NoneFits reports that none of the URLs of a feed matches the glob of a watch, which has no URL from another feed
-// either. It is reported once.
+// NoneFits reports that none of the URLs of a feed matches the glob of a watch, or is of a release, and that the watch
+// has none from another feed either. It is reported once.
 type NoneFits struct {
 	Feed, Watch string
 	// URLs is their number, and Example one of them without secrets.
@@ -95,6 +103,7 @@ func (Polled) event()     {}
 func (PollFailed) event() {}
 func (Updated) event()    {}
 func (Handled) event()    {}
+func (NotReady) event()   {}
 func (Skipped) event()    {}
 func (NoneFits) event()   {}
 func (StoreLost) event()  {}

@@ -31,6 +31,12 @@ type updates struct {
 // try starts the update of t, unless its feed has reached its daily limit.
 func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
+	if until, full := l.follow.full(t, now); full {
+		l.tries.done(t)
+		p.At = until
+		l.targets.queue(t, now)
+		return
+	}
 	allowance, ok := l.afford(p, now)
 	if !ok {
 		l.tries.done(t)
@@ -39,7 +45,7 @@ func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	}
 	p.Tries++
 	p.Limited = false
-	t.running, t.day = true, dayCount{}.at(now).Number
+	t.running, t.day, t.last = true, dayCount{}.at(now).Number, l.follow.isLast(t, now)
 	l.running++
 	u := l.targets.update(t, p, allowance)
 	l.wg.Go(func() {
@@ -59,25 +65,38 @@ func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 func (l *updates) handled(t *target, h Handled, stopping bool, now time.Time) {
 	p := t.saved.Pending
 	l.account(t, &h, stopping, now)
+	var told Event
+	late, isLate := isLate(t, h.Err)
 	switch {
 	case h.Err == nil:
 		l.acknowledge(t, &h, now)
 	case stopping: // interrupted, not failed
 		p.At = now
+	case isLate && !t.last:
+		l.follow.wait(t, late, now)
+		told = NotReady{Update: h.Update, Err: late, Took: h.Took, Next: p.At}
 	default:
 		l.postpone(t, &h, now)
+		if isLate {
+			l.follow.giveUp(t, &h, now)
+		}
 	}
 	l.buffer.target(t, now)
 	if t.saved.Pending != nil {
 		l.targets.queue(t, now)
 	}
-	l.buffer.afterSave(h)
+	if told == nil {
+		told = h
+	}
+	l.buffer.afterSave(told)
 	again := t.again
 	t.again = false
 	switch {
 	case t.forget:
 		t.forget = false
 		l.forgetTarget(t, now)
+	case t.w.follow != nil:
+		l.follow.ended(t, now)
 	case again:
 		l.targets.decide(t, now)
 	}
@@ -91,6 +110,7 @@ func (l *updates) postpone(t *target, h *Handled, now time.Time) {
 	if p.Code, lasting = l.judge(h.Err); lasting {
 		most = lastingMost
 	}
+	p.Lasting = lasting
 	p.At = now.Add(backoff(retryBase, most, p.Failures, chance()))
 	h.Next = p.At
 	if l.round != nil {
@@ -114,6 +134,10 @@ func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 	t.saved.Last = h.Outcome
 	l.buffer.acknowledged = true
 	t.saved.Pending = nil
+	if t.w.follow != nil {
+		l.follow.acknowledged(t, &h.Outcome, now)
+		return
+	}
 	if isAhead(p, h.Outcome) && p.Aheads < mostAhead(p) {
 		again := *p
 		again.Ahead, again.Failures, again.Err = true, 0, ""

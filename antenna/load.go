@@ -79,6 +79,7 @@ func (l *loader) review(now time.Time) {
 			l.targets.decide(t, now)
 		}
 	}
+	l.follow.review(now)
 }
 
 // wanted adds updates that a new configuration needs (Antenna.Wants).
@@ -87,7 +88,7 @@ func (l *loader) wanted(now time.Time) {
 		return
 	}
 	for _, t := range l.targets.ordered() {
-		if t.w.glob != nil || t.saved.Pending != nil || t.saved.Last.At.IsZero() {
+		if t.w.glob != nil || t.saved.Pending != nil || t.saved.Last.At.IsZero() || !t.isSteady() {
 			continue
 		}
 		p := t.askedFor(now)
@@ -189,7 +190,11 @@ func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
 	if m.feed.Kind == Page && m.saved.Seen.Record.Detected != 0 {
 		c.matches = l.poller.matchesOf(&m.feed, m.page, m.saved.Seen.report())
 	}
+	l.follow.recall(m, c.matches)
 	for _, h := range c.matches {
+		if h.w.follow != nil {
+			continue
+		}
 		if t := l.targets.target(urlKey{h.w, h.url}); t != nil {
 			t.reports[m] = append(t.reports[m], h.record)
 			m.targets[t] = true
@@ -201,7 +206,7 @@ func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
 func (l *loader) prints() func(m *member) string {
 	common, own := sha256.New(), map[string][]string{}
 	for _, w := range l.targets.watches {
-		line := fmt.Sprintf("%q %q %v\n", w.Name, w.URL, w.Glob)
+		line := w.line()
 		if w.feeds == nil {
 			io.WriteString(common, line)
 		}
@@ -258,13 +263,14 @@ func (l *loader) loadTargets(now time.Time) (restored int, err error) {
 			}
 		}
 		l.configured(bucketTargets, key, taken, now)
-		if w := byName[name]; w != nil && w.glob == nil && !taken {
+		if w := byName[name]; w != nil && !w.isMany() && !taken {
 			others = append(others, other{w, data})
 		}
 	}
 	if err := l.anew(others, now); err != nil {
 		return 0, err
 	}
+	l.follow.settle(now)
 	if s := l.a.Store; s != nil && s.lost != nil {
 		restored = l.readCache()
 	}
@@ -301,10 +307,10 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 		return false, err
 	}
 	s := urlKey{w, w.URL}
-	if w.glob != nil {
+	if w.isMany() {
 		s.url = saved.URL
 	}
-	if targetKey(&target{w: w, url: s.url}) != key {
+	if targetKey(&target{w: w, url: s.url}) != key || w.follow != nil && !w.follow.takes(&saved) {
 		return false, nil
 	}
 	if w.glob != nil {
@@ -382,6 +388,7 @@ func (l *loader) readCache() (n int) {
 		l.poller.match.all(slim, func(w *watcher, url string) {
 			if t := l.targets.target(urlKey{w, url}); t != nil {
 				n++
+				t.restore()
 				t.saved.State.HaveCopy = len(fields) > copyField && fields[copyField].Value == haveCopy
 				t.saved.State.Baselines = []feed.Baseline{{LastModified: r.LastModified, Detected: r.Detected, Size: r.Size}}
 				l.buffer.target(t, time.Now())

@@ -19,6 +19,7 @@ type loop struct {
 
 	polls     polls
 	targets   targets
+	follow    followers
 	updates   updates
 	publisher publisher
 	buffer    buffer

@@ -26,7 +26,20 @@ type watcher struct {
 	useless feed.Reason
 	// unfit records that NoneFits was reported. It belongs to the loop.
 	unfit bool
+	// follow is set for a watch of releases. It belongs to the loop.
+	follow *following
 }
+
+// line describes what determines the records that are kept for w.
+func (w *watcher) line() string {
+	if w.follow != nil {
+		return fmt.Sprintf("%q %q %q\n", w.Name, w.URL, w.Releases.Template.Patterns())
+	}
+	return fmt.Sprintf("%q %q %v\n", w.Name, w.URL, w.Glob)
+}
+
+// isMany reports whether w has several URLs, which feeds report.
+func (w *watcher) isMany() bool { return w.glob != nil || w.follow != nil }
 
 // A matcher finds the watches for the URL of a record. It is immutable and used concurrently.
 type matcher struct {
@@ -35,20 +48,29 @@ type matcher struct {
 	globs map[string][]*watcher
 	// any lists the watches with AnyNews.
 	any []*watcher
+	// releases has the watches of releases by the names of their feeds, and under "" those that take all feeds.
+	releases map[string][]*watcher
 }
 
 // newMatcher returns a matcher for valid watches.
 func newMatcher(watches []*watcher) *matcher {
-	m := &matcher{globs: map[string][]*watcher{}}
+	m := &matcher{globs: map[string][]*watcher{}, releases: map[string][]*watcher{}}
 	for _, w := range watches {
-		if w.glob == nil {
+		switch {
+		case w.follow != nil && w.feeds == nil:
+			m.releases[""] = append(m.releases[""], w)
+		case w.follow != nil:
+			for name := range w.feeds {
+				m.releases[name] = append(m.releases[name], w)
+			}
+		case w.glob != nil:
+			host := hostOf(w.prefix)
+			m.globs[host] = append(m.globs[host], w)
+		default:
 			if m.exact.Add(withoutUser(w.URL), w); w.AnyNews {
 				m.any = append(m.any, w)
 			}
-			continue
 		}
-		host := hostOf(w.prefix)
-		m.globs[host] = append(m.globs[host], w)
 	}
 	return m
 }
@@ -67,17 +89,38 @@ func withoutUser(s string) string {
 }
 
 // find calls found for each watch that the URL of r matches and that the feed may report. url is that of the watch, or
-// for a glob the key of r.
+// for a glob the key of r. For a watch of releases, it is the URL of the release that r reports.
 func (m *matcher) find(feedName string, r feed.Record, found func(w *watcher, url string)) {
-	m.all(r, func(w *watcher, url string) {
+	m.urls(r, func(w *watcher, url string) {
 		if w.feeds == nil || w.feeds[feedName] {
 			found(w, url)
 		}
 	})
+	for _, name := range []string{"", feedName} {
+		for _, w := range m.releases[name] {
+			if of, ok := w.Releases.Template.Of(r); ok {
+				found(w, of.URL)
+			}
+		}
+	}
 }
 
-// all is like find, for any feed.
+// all is like find, for any feed, but takes the URL of r for that of a file.
 func (m *matcher) all(r feed.Record, found func(w *watcher, url string)) {
+	m.urls(r, found)
+	seen := map[*watcher]bool{}
+	for _, list := range m.releases {
+		for _, w := range list {
+			if of, ok := w.Releases.Template.FileOf(r.URL); ok && !seen[w] {
+				seen[w] = true
+				found(w, of.URL)
+			}
+		}
+	}
+}
+
+// urls calls found for each watch of a URL or a glob that the URL of r matches.
+func (m *matcher) urls(r feed.Record, found func(w *watcher, url string)) {
 	for _, w := range m.exact.Find(r) {
 		found(w, w.URL)
 	}
@@ -120,6 +163,12 @@ func newWatcher(w Watch) (*watcher, error) {
 		for _, name := range w.Feeds {
 			c.feeds[name] = true
 		}
+	}
+	if w.Releases != nil {
+		c.URL = w.Releases.Template.String()
+		key, _ := feed.Key(w.Releases.Template.Literal())
+		c.host, c.follow = hostOf(key), newFollowing(c)
+		return c, checkReleases(&w)
 	}
 	if !w.Glob {
 		key, _ := feed.Key(withoutUser(w.URL))

@@ -47,8 +47,8 @@ type (
 
 	// A savedTarget is the state of one URL of a watch.
 	savedTarget struct {
-		// Watch is the name of the watch. URL is set only for a glob, because a configured URL may be secret. Print is
-		// that of the Watch.
+		// Watch is the name of the watch. URL is set only for a glob or a release, because a configured URL may be secret.
+		// Print is that of the Watch.
 		Watch, URL, Print string
 		State             feed.State
 		Last              Outcome
@@ -57,6 +57,8 @@ type (
 		Pending           *pending
 		// Reported is when a feed last listed it.
 		Reported time.Time
+		// Release is set for a URL of a watch of releases.
+		Release *savedRelease `json:",omitempty"`
 	}
 
 	// A pending is an update that waits to be handled or repeated.
@@ -78,6 +80,8 @@ type (
 		// Failed reports that it replaced an update of the same URL that had failed. Limited reports that it waits for
 		// the next day because of the limits of its feed.
 		Failed, Limited bool
+		// Lasting reports that the error does not go away by itself.
+		Lasting bool `json:",omitempty"`
 		// Ahead reports that it was acknowledged, but the origin did not have the version yet, Aheads times so far.
 		Ahead  bool
 		Aheads int

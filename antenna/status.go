@@ -53,6 +53,20 @@ type WatchStatus struct {
 	// limits of its feed. Ahead reports that it is repeated because the origin did not have the reported version yet.
 	Code           int
 	Limited, Ahead bool
+	// Release is the release of the URL, for a watch that follows releases.
+	Release *ReleaseStatus `json:",omitempty"`
 	// Queued may be set by the caller to the state of the update in a queue of its own. Status leaves it empty.
 	Queued string
+}
+
+// A ReleaseStatus is the state of a release.
+type ReleaseStatus struct {
+	Version, Tag string
+	// Stage is "in-place", "update", "waiting" or "resting" if it is not ready, "given-up", or "unwanted".
+	Stage string
+	// Since is when it was not ready for the first time, and Why says what was missing.
+	Since time.Time `json:",omitzero"`
+	Why   string    `json:",omitempty"`
+	// Newest is the newest version that the feeds report and the watch may have.
+	Newest string `json:",omitempty"`
 }

@@ -24,6 +24,9 @@ type target struct {
 	// running reports that the handler runs. again and forget report that new reports or a request to forget it arrived
 	// meanwhile.
 	running, again, forget bool
+	// last reports that the running update, if its release is not ready, is given up. renounce reports that a request to
+	// renounce the release arrived meanwhile.
+	last, renounce bool
 }
 
 // A targets holds the URLs of the watches with their reports.
@@ -48,8 +51,11 @@ func (l *targets) target(s urlKey) *target {
 	}
 	t = &target{w: s.w, url: s.url, reports: map[*member][]feed.Record{}}
 	t.saved.Watch, t.saved.Print = s.w.Name, s.w.Print
-	if s.w.glob != nil {
+	if s.w.isMany() {
 		t.saved.URL = s.url
+	}
+	if s.w.follow != nil {
+		s.w.follow.targets[s.url] = t
 	}
 	l.all[s] = t
 	return t
@@ -96,7 +102,7 @@ func (l *targets) report(m *member, k *result, now time.Time) {
 	noRoom := map[*watcher]bool{} // globs without room; nothing frees room during this loop
 	for _, h := range k.matches {
 		s := urlKey{h.w, h.url}
-		if noRoom[h.w] && l.all[s] == nil {
+		if h.w.follow != nil || noRoom[h.w] && l.all[s] == nil {
 			continue
 		}
 		t := l.target(s)
@@ -125,6 +131,7 @@ func (l *targets) report(m *member, k *result, now time.Time) {
 			l.decide(t, now)
 		}
 	}
+	l.follow.report(m, k, now)
 }
 
 // dropped removes the reports of m about URLs that it no longer lists, and returns their targets. It must be called
@@ -155,7 +162,8 @@ func (l *targets) revisit(m *member, now time.Time) {
 	}
 }
 
-// decide evaluates the latest reports of all feeds about t (see feed.Decide), and adds an update if they require one.
+// decide evaluates the latest reports of all feeds about t (see feed.Decide), and adds an update if they require one. It
+// is for files that may change: followers decide about versions.
 func (l *targets) decide(t *target, now time.Time) {
 	if t.running {
 		t.again = true
@@ -280,7 +288,7 @@ func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 func (l *targets) await(t *target, p *pending, now time.Time) {
 	if old := t.saved.Pending; old != nil && !old.isAside() && old.same(p) {
 		p.Tries, p.Failures, p.At, p.Err, p.Code = old.Tries, old.Failures, old.At, old.Err, old.Code
-		p.Failed, p.Limited = old.Failed, old.Limited
+		p.Failed, p.Limited, p.Lasting = old.Failed, old.Limited, old.Lasting
 	} else {
 		p.Failed = old != nil && old.fails()
 		l.emit(Updated{l.update(t, p, nil)})
@@ -290,8 +298,12 @@ func (l *targets) await(t *target, p *pending, now time.Time) {
 	l.queue(t, now)
 }
 
-// queue schedules the update of t. A round takes only updates that are due now.
+// queue schedules the update of t, unless it is that of a release that rests. A round takes only updates that are due
+// now.
 func (l *targets) queue(t *target, now time.Time) {
+	if r := t.saved.Release; r != nil && r.Stage == resting {
+		return
+	}
 	t.saved.Pending.inReach(now)
 	if at := t.saved.Pending.At; l.round == nil || !at.After(now) {
 		l.updates.tries.put(t, at)
@@ -308,10 +320,12 @@ func (l *targets) update(t *target, p *pending, most *atomic.Int64) Update {
 		u.Feed = m.feed.Name
 	}
 	u.Record.URL = cmp.Or(u.Record.URL, t.url) // own observations are stored without a URL
+	t.describe(&u)
 	return u
 }
 
-// ordered returns the targets in the order of the configuration, and those of a glob ordered by URL.
+// ordered returns the targets in the order of the configuration, those of a glob ordered by URL, and releases the newest
+// first.
 func (l *targets) ordered() []*target {
 	places := make(map[*watcher]int, len(l.watches))
 	for i, w := range l.watches {
@@ -319,6 +333,9 @@ func (l *targets) ordered() []*target {
 	}
 	list := slices.Collect(maps.Values(l.all))
 	slices.SortFunc(list, func(a, b *target) int {
+		if a.w == b.w && a.w.follow != nil {
+			return newerFirst(a, b)
+		}
 		return cmp.Or(places[a.w]-places[b.w], strings.Compare(a.url, b.url))
 	})
 	return list

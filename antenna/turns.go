@@ -100,7 +100,7 @@ func (s *turns) next(now time.Time) *target {
 			return nil
 		}
 		host := s.hosts[l.w.host]
-		full := l.running >= s.part(len(s.lanes) > 1)
+		full := l.running >= s.part(len(s.lanes) > 1) || l.running > 0 && l.w.follow != nil // releases one after the other
 		if full || host.running >= s.part(len(s.hosts) > 1) {
 			l.held, l.full, l.since = true, full, now
 			if s.due.remove(l); !full {
@@ -109,6 +109,9 @@ func (s *turns) next(now time.Time) *target {
 			continue
 		}
 		t, _, _ := l.tries.first()
+		if l.w.follow != nil {
+			t = l.w.follow.latest(l.tries.items, now)
+		}
 		l.tries.remove(t)
 		l.running++
 		host.running++

@@ -6,7 +6,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// Unfit is the Reason of a glob that matches no URL of its feeds.
+// Unfit is the Reason of a glob, or a template of releases, that matches no URL of its feeds.
 const Unfit feed.Reason = "no-url-fits"
 
 // mayHear reports whether a feed may report the URLs of w.
@@ -14,22 +14,30 @@ func (w *watcher) mayHear(m *member) bool {
 	return m.feed.Kind != Page && (w.feeds == nil || w.feeds[m.feed.Name])
 }
 
-// tellUnfit reports the globs without any URL that match none of m's URLs.
+// isUnfit reports whether w has no URL although feeds report them. globbed is the number of URLs of a glob.
+func (w *watcher) isUnfit(globbed int) bool {
+	if w.follow != nil {
+		return len(w.follow.reports)+len(w.follow.targets) == 0
+	}
+	return w.glob != nil && globbed == 0
+}
+
+// tellUnfit reports the globs and templates without any URL that match none of m's URLs.
 func (l *targets) tellUnfit(m *member) {
 	if m.saved.URLs == 0 {
 		return
 	}
 	for _, w := range l.watches {
-		if w.glob != nil && !w.unfit && l.globbed[w] == 0 && w.mayHear(m) {
+		if !w.unfit && w.isUnfit(l.globbed[w]) && w.mayHear(m) {
 			w.unfit = true
 			l.emit(NoneFits{Feed: m.feed.Name, Watch: w.Name, URLs: m.saved.URLs, Example: m.saved.Example})
 		}
 	}
 }
 
-// unfitStatus returns the status of a glob that matches no URL of its feeds.
+// unfitStatus returns the status of a glob or template that matches no URL of its feeds.
 func (l *targets) unfitStatus(w *watcher) (s WatchStatus, ok bool) {
-	if w.glob == nil || l.globbed[w] > 0 {
+	if !w.isUnfit(l.globbed[w]) {
 		return s, false
 	}
 	for _, m := range l.polls.members {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"braid/antenna/feed"
+	"braid/antenna/release"
 )
 
 // An Update is passed to a Handler. It is a hint that a file has changed.
@@ -24,8 +25,14 @@ type Update struct {
 	// Feed is the name of the feed that reported it. It is the name of the watch for own checks, and empty for
 	// AskedFor.
 	Feed string
-	// Last is the Outcome of the last acknowledged update, for its validators.
+	// Last is the Outcome of the last acknowledged update, for its validators. For another version than that in place it
+	// is the Outcome of the version in place, without validators.
 	Last Outcome
+	// Release is the release of the URL, for a watch that follows releases. Previous is the version in place, or empty if
+	// there is none or the update is about it. LastTry reports that the release is given up if it is not ready (NotYet).
+	Release  *release.Release
+	Previous string
+	LastTry  bool
 	// Try is the number of the attempt, from 1.
 	Try int
 	// Ahead reports that an earlier attempt was acknowledged, but the origin did not have the reported version yet.

@@ -183,6 +183,17 @@ func keyOf(literal string) string {
 // String returns the template as it was parsed.
 func (t *Template) String() string { return t.text }
 
+// Patterns returns the patterns with which the template was parsed.
+func (t *Template) Patterns() (p Patterns) {
+	if t.token != nil {
+		p.Token = t.token.String()
+	}
+	if t.version != nil {
+		p.Version = t.version.String()
+	}
+	return p
+}
+
 // Literal returns the part before the first field. It has a scheme, a complete host and a slash.
 func (t *Template) Literal() string {
 	literal, _, _ := strings.Cut(t.text, "{")

@@ -1,0 +1,320 @@
+package antenna
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/release"
+)
+
+// A followers decides about the releases of all watches that follow some. It belongs to the loop.
+type followers struct {
+	l   *loop
+	all []*following
+	// asked has the times at which each host was asked for releases that were not ready, within the last hour.
+	asked map[string][]time.Time
+}
+
+// report replaces the releases that m reports by those in k.
+func (f *followers) report(m *member, k *result, now time.Time) {
+	if len(f.all) == 0 {
+		return
+	}
+	heard := releasesIn(k.matches)
+	for _, g := range f.all {
+		if g.hear(m, heard[g], k.partial) {
+			f.decide(g, now)
+		}
+	}
+}
+
+// releasesIn returns the releases among the matches of a feed.
+func releasesIn(matches []match) map[*following][]reported {
+	heard := map[*following][]reported{}
+	for _, h := range matches {
+		if h.w.follow == nil {
+			continue
+		}
+		if r, ok := h.w.Releases.Template.Of(h.record); ok {
+			heard[h.w.follow] = append(heard[h.w.follow], reported{r, h.record})
+		}
+	}
+	return heard
+}
+
+// recall restores the releases that m reports.
+func (f *followers) recall(m *member, matches []match) {
+	for g, list := range releasesIn(matches) {
+		g.hear(m, list, false)
+	}
+}
+
+// review decides about the stored reports. In a round with names, only those of the named feeds and watches count.
+func (f *followers) review(now time.Time) {
+	for _, g := range f.all {
+		if r := f.l.round; r == nil || len(r.names) == 0 || slices.ContainsFunc(r.names, g.isMeant) {
+			f.decide(g, now)
+		}
+	}
+}
+
+// decide determines which releases of a watch are updates. At most one of them is an update that was not handled yet,
+// so that the newest comes first.
+func (f *followers) decide(g *following, now time.Time) {
+	if t := g.running(); t != nil {
+		t.again = true
+		return
+	}
+	offers := g.offers()
+	list, unordered := g.candidates(offers)
+	if unordered && !g.unordered {
+		g.unordered = true
+		f.l.emit(Skipped{Watch: g.w.Name, Why: Unordered})
+	}
+	f.sweep(g, list, now)
+	f.promote(g, now)
+	f.next(g, list, offers, now)
+	if t := g.placed(); t != nil && offers[t.url] != nil {
+		f.recheck(t, offers[t.url], now)
+	}
+}
+
+// sweep drops what is no longer needed: releases that are not in list, and those given up that are not newer than the
+// version in place.
+func (f *followers) sweep(g *following, list []release.Release, now time.Time) {
+	still := map[string]bool{}
+	for _, r := range list {
+		still[r.URL] = true
+	}
+	version := g.version()
+	for _, t := range slices.Collect(maps.Values(g.targets)) {
+		r := t.saved.Release
+		if r.isOpen() && !still[t.url] || r.Stage == givenUp && version != "" && release.Compare(r.Version, version) <= 0 {
+			f.drop(t, now)
+		}
+	}
+	late := g.in(givenUp)
+	slices.SortStableFunc(late, func(a, b *target) int { return b.saved.Release.Since.Compare(a.saved.Release.Since) })
+	for _, t := range late[min(len(late), maxGivenUp):] {
+		f.drop(t, now)
+	}
+}
+
+// drop deletes a release with its state.
+func (f *followers) drop(t *target, now time.Time) {
+	f.unhear(t)
+	f.l.updates.tries.remove(t)
+	delete(f.l.targets.all, urlKey{t.w, t.url})
+	delete(t.w.follow.targets, t.url)
+	delete(f.l.buffer.targets, t)
+	f.l.buffer.gone(targetKey(t), now)
+}
+
+// fewFailures is how often a release fails before a lower one is tried, unless it is clear that the error lasts. Its
+// server may only be out of reach at the moment.
+const fewFailures = 3
+
+// next adds an update for the first release of list that was not tried yet. It adds none before a release that is about
+// to be tried, or that has failed a few times only.
+func (f *followers) next(g *following, list []release.Release, offers map[string]*offer, now time.Time) {
+	for _, r := range list {
+		t := g.targets[r.URL]
+		if t == nil {
+			f.add(g, offers[r.URL], now)
+			return
+		}
+		if p := t.saved.Pending; t.saved.Release.Stage == offered && (p == nil || !p.Lasting && p.Failures < fewFailures) {
+			return
+		}
+	}
+}
+
+// add adds the update to a release.
+func (f *followers) add(g *following, o *offer, now time.Time) {
+	t := f.l.targets.target(urlKey{g.w, o.URL})
+	t.saved.Release = &savedRelease{Tag: o.Tag, Version: o.Version, Date: o.Date, Pre: o.Pre}
+	words := "version " + o.Version
+	if version := g.version(); version != "" {
+		words += " is newer than " + version
+	}
+	v := feed.Decide(feed.State{}, o.records, feed.At(now))
+	i := max(v.Chosen, 0)
+	t.saved.Reason, t.saved.Words, t.saved.Reported = Released, words, now
+	f.l.targets.await(t, &pending{
+		Action: feed.Download, Reason: Released, Words: words, Record: o.records[i], Feed: o.from[i].id, Next: v.Next,
+		At: now,
+	}, now)
+}
+
+// recheck decides by the reports about the version in place whether its file has changed. A report about another file
+// of the release says nothing of it.
+func (f *followers) recheck(t *target, o *offer, now time.Time) {
+	f.unhear(t)
+	for i, r := range o.records {
+		if key, _ := feed.Key(r.URL); r.Tag == "" || key == t.url {
+			m := o.from[i]
+			t.reports[m] = append(t.reports[m], r)
+			m.targets[t] = true
+		}
+	}
+	if len(t.reports) > 0 {
+		f.l.targets.decide(t, now)
+	}
+}
+
+// unhear removes the reports about the file of t.
+func (f *followers) unhear(t *target) {
+	for m := range t.reports {
+		delete(m.targets, t)
+		delete(m.revisit, t)
+	}
+	clear(t.reports)
+}
+
+// ended decides again after the update of t has ended.
+func (f *followers) ended(t *target, now time.Time) {
+	if t.renounce {
+		t.renounce = false
+		f.renounce(t, now)
+	}
+	f.decide(t.w.follow, now)
+}
+
+// wait makes a release that is not ready wait.
+func (f *followers) wait(t *target, e *NotYet, now time.Time) {
+	r, p := t.saved.Release, t.saved.Pending
+	if r.Asked == 0 { // repeated ones are counted when they begin
+		f.count(t, now)
+	}
+	if r.Since.IsZero() {
+		r.Since = now
+	}
+	r.Asked++
+	r.Why = f.l.text(e.Err)
+	p.Failures, p.Err, p.Code = 0, "", 0
+	d, _ := release.Delay(r.Asked, now.Sub(r.Since))
+	p.At = now.Add(max(d, min(e.After, maxRetryAfter)))
+	if r.Stage != inPlace { // else it is replaced under its tag at the moment
+		r.Stage = waiting
+		f.arrange(t.w.follow, t, d, now)
+	}
+}
+
+// arrange makes a release rest after t was not ready, if too many wait. If all have been asked for repeatedly, they take
+// turns, so that none holds up the others.
+func (f *followers) arrange(g *following, t *target, d time.Duration, now time.Time) {
+	list := g.in(waiting)
+	if len(list) > maxWaiting {
+		f.rest(slices.MaxFunc(list, func(a, b *target) int {
+			if n := a.saved.Release.Asked - b.saved.Release.Asked; n != 0 {
+				return n
+			}
+			return newerFirst(a, b)
+		}), now)
+		return
+	}
+	if d < restingAfter || len(g.in(resting)) == 0 {
+		return
+	}
+	f.rest(t, now)
+	f.promote(g, now)
+}
+
+// rest makes a waiting release rest.
+func (f *followers) rest(t *target, now time.Time) {
+	t.saved.Release.Stage = resting
+	f.l.updates.tries.remove(t)
+	f.l.buffer.target(t, now)
+}
+
+// promote makes resting releases wait if there is room: first those that were asked for least.
+func (f *followers) promote(g *following, now time.Time) {
+	list := g.in(resting)
+	slices.SortStableFunc(list, func(a, b *target) int { return a.saved.Release.Asked - b.saved.Release.Asked })
+	for _, t := range list[:min(len(list), max(0, maxWaiting-len(g.in(waiting))))] {
+		t.saved.Release.Stage = waiting
+		f.l.buffer.target(t, now)
+		f.l.targets.queue(t, now)
+	}
+}
+
+// acknowledged records that the update of t is done.
+func (f *followers) acknowledged(t *target, o *Outcome, now time.Time) {
+	r := t.saved.Release
+	if o.Declined && r.Stage != inPlace {
+		f.renounce(t, now)
+		return
+	}
+	r.Stage, r.Since, r.Asked, r.Why = inPlace, time.Time{}, 0, ""
+	for _, other := range t.w.follow.in(inPlace) {
+		if other != t {
+			f.drop(other, now)
+		}
+	}
+}
+
+// giveUp records that the release of t was not ready for too long. The version in place stays.
+func (f *followers) giveUp(t *target, h *Handled, now time.Time) {
+	r, p := t.saved.Release, t.saved.Pending
+	if r.Stage == inPlace {
+		if !p.isAside() {
+			t.saved.State = p.Next
+		}
+		r.Since, r.Asked, r.Why = time.Time{}, 0, ""
+	} else {
+		r.Stage, r.Why = givenUp, p.Err
+	}
+	t.saved.Pending, h.Next = nil, time.Time{}
+	f.l.buffer.target(t, now)
+}
+
+// isLast reports whether the update of t, if it is not ready, is given up.
+func (f *followers) isLast(t *target, now time.Time) bool {
+	r := t.saved.Release
+	if r == nil || r.Since.IsZero() {
+		return false
+	}
+	_, over := release.Delay(r.Asked+1, now.Sub(r.Since))
+	return over
+}
+
+// maxAsked limits how often an hour a host is asked for releases that are not ready.
+const maxAsked = 60
+
+// full reports whether the host of t was asked too often within the last hour, and until when. If not, it counts a
+// request for a release that was not ready before.
+func (f *followers) full(t *target, now time.Time) (until time.Time, full bool) {
+	if r := t.saved.Release; r == nil || r.Asked == 0 {
+		return until, false
+	}
+	list := slices.DeleteFunc(f.asked[t.w.host], func(at time.Time) bool { return now.Sub(at) >= time.Hour })
+	f.asked[t.w.host] = list
+	if len(list) >= maxAsked {
+		return list[len(list)-maxAsked].Add(time.Hour), true
+	}
+	f.count(t, now)
+	return until, false
+}
+
+// count counts a request for a release that is not ready.
+func (f *followers) count(t *target, now time.Time) {
+	f.asked[t.w.host] = append(f.asked[t.w.host], now)
+}
+
+// settle drops all but the newest of several stored versions in place, which only a restored store has.
+func (f *followers) settle(now time.Time) {
+	for _, g := range f.all {
+		for _, t := range g.in(inPlace)[min(1, len(g.in(inPlace))):] {
+			f.drop(t, now)
+		}
+	}
+}
+
+// isLate returns the NotYet of an error of the release of t.
+func isLate(t *target, err error) (*NotYet, bool) {
+	e, ok := errors.AsType[*NotYet](err)
+	return e, ok && t.w.follow != nil
+}

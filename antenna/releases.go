@@ -1,0 +1,330 @@
+package antenna
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/release"
+)
+
+// Releases makes a watch follow the releases of a project. Feeds report versions, and the template of the watch has the
+// URL of the file of a version. Newer versions are updates. The newest comes first, and one that is not ready (NotYet)
+// does not hold up the others.
+type Releases struct {
+	Template *release.Template
+	Choice   release.Choice
+	// Moving accepts another file under the tag of the version in place. It is for the handler, which learns the digest of
+	// that version from Update.Last.
+	Moving bool
+}
+
+// Released is the Reason of an update to another version.
+const Released feed.Reason = "released"
+
+// Unordered reports that releases are left out because their versions have no place in the order of the others.
+const Unordered Why = "unordered"
+
+// NotYet is the error of a handler for a release whose file, or the demanded proof, is not there yet. The update is
+// repeated by release.Delay, and counts as failed only at the end. See Update.LastTry.
+type NotYet struct {
+	Err error
+	// After is how long the server asked to wait. It may be zero.
+	After time.Duration
+}
+
+func (e *NotYet) Error() string { return "not there yet: " + e.Err.Error() }
+
+func (e *NotYet) Unwrap() error { return e.Err }
+
+const (
+	// maxWaiting is the number of releases of a watch that are asked for again because they were not ready. maxTried is
+	// that of the newest releases that are asked for at all. Further ones get their turn as soon as one is there or given
+	// up.
+	maxWaiting = 3
+	maxTried   = 10
+	// maxGivenUp limits the remembered releases of a watch that were never ready.
+	maxGivenUp = 100
+	// restingAfter is the delay from which a release that is not ready leaves its turn to another one.
+	restingAfter = time.Hour
+)
+
+// A stage is the state of a release of a watch. It is stored.
+type stage string
+
+const (
+	offered  stage = ""         // it is an update that was not handled yet, or that failed
+	waiting  stage = "waiting"  // it was not ready, and is asked for again
+	resting  stage = "resting"  // it was not ready, and too many others wait
+	inPlace  stage = "in-place" // it is the version in place
+	givenUp  stage = "given-up" // it was not ready for too long
+	unwanted stage = "unwanted" // the user does not want it
+)
+
+// A savedRelease is the release of a URL in the store. Fields may be added.
+type savedRelease struct {
+	Tag, Version string
+	Date         feed.Time `json:",omitempty"`
+	Pre          bool      `json:",omitempty"`
+	Stage        stage     `json:",omitempty"`
+	// Since is when it was not ready for the first time, and Asked how often it was not. Why is the last reason.
+	Since time.Time `json:",omitzero"`
+	Asked int       `json:",omitempty"`
+	Why   string    `json:",omitempty"`
+}
+
+// isOpen reports whether the release is, or may become, an update.
+func (r *savedRelease) isOpen() bool {
+	return r.Stage == offered || r.Stage == waiting || r.Stage == resting
+}
+
+// release returns the release of t.
+func (t *target) release() release.Release {
+	r := t.saved.Release
+	return release.Release{Tag: r.Tag, Version: r.Version, Date: r.Date, Pre: r.Pre, URL: t.url}
+}
+
+// describe adds what an Update says of the release of t. Another version has no validators in common with it.
+func (t *target) describe(u *Update) {
+	if t.w.follow == nil {
+		return
+	}
+	r := t.release()
+	u.Release, u.LastTry = &r, t.last
+	if at := t.w.follow.placed(); at != nil && at != t {
+		u.Previous, u.Last = at.saved.Release.Version, at.saved.Last
+		u.Last.ETag, u.Last.LastModified, u.Last.Host = "", time.Time{}, ""
+	}
+}
+
+// newerFirst orders targets of one watch by version, the newest first.
+func newerFirst(a, b *target) int {
+	return cmp.Or(release.Compare(b.saved.Release.Version, a.saved.Release.Version), strings.Compare(a.url, b.url))
+}
+
+// A following holds the releases of a watch. It belongs to the loop.
+type following struct {
+	w *watcher
+	// reports has the releases that each feed reports. targets has those with a state, by their URLs.
+	reports map[*member][]reported
+	targets map[string]*target
+	// unordered records that Unordered was reported.
+	unordered bool
+	// seen is the result of newest, if isSeen is set.
+	seen   string
+	isSeen bool
+}
+
+// A reported is a release and the record that reports it.
+type reported struct {
+	release release.Release
+	record  feed.Record
+}
+
+// An offer is a release with all records that report it, and their feeds.
+type offer struct {
+	release.Release
+	records []feed.Record
+	from    []*member
+}
+
+// newFollowing returns a following for a valid watch of releases.
+func newFollowing(w *watcher) *following {
+	return &following{w: w, reports: map[*member][]reported{}, targets: map[string]*target{}}
+}
+
+// checkReleases returns an error if a watch of releases is not valid.
+func checkReleases(w *Watch) error {
+	literal := w.Releases.Template.Literal()
+	switch _, rest, _ := strings.Cut(literal, "://"); {
+	case w.Glob || w.AnyNews || w.CheckEvery != 0:
+		return errors.New("releases are neither a glob nor asked for without a report")
+	case strings.Contains(strings.SplitN(rest, "/", 2)[0], "@"):
+		return errors.New("the URL of releases has a name or a password, which URLs in feeds do not have")
+	}
+	return checkURL(literal)
+}
+
+// hear replaces the releases that m reports, or adds to them if more is set. It reports whether there are or were any.
+func (g *following) hear(m *member, list []reported, more bool) bool {
+	old := g.reports[m]
+	g.isSeen = false
+	if more {
+		for _, r := range old {
+			if !slices.ContainsFunc(list, func(x reported) bool { return x.release.URL == r.release.URL }) {
+				list = append(list, r)
+			}
+		}
+	}
+	if delete(g.reports, m); len(list) > 0 {
+		g.reports[m] = list
+	}
+	return len(old)+len(list) > 0
+}
+
+// offers returns the reported releases. The feeds that are configured first determine the tag of each.
+func (g *following) offers() map[string]*offer {
+	all := map[string]*offer{}
+	members := make([]*member, 0, len(g.reports))
+	for m := range g.reports {
+		members = append(members, m)
+	}
+	slices.SortFunc(members, func(a, b *member) int { return a.order - b.order })
+	for _, m := range members {
+		for _, r := range g.reports[m] {
+			o := all[r.release.URL]
+			if o == nil {
+				o = &offer{Release: r.release}
+				all[r.release.URL] = o
+			}
+			o.Pre = o.Pre || r.release.Pre
+			o.Date = max(o.Date, r.release.Date)
+			o.records, o.from = append(o.records, r.record), append(o.from, m)
+		}
+	}
+	return all
+}
+
+// placed returns the version in place, or nil.
+func (g *following) placed() (newest *target) {
+	for _, t := range g.targets {
+		if t.saved.Release.Stage == inPlace && (newest == nil || newerFirst(t, newest) < 0) {
+			newest = t
+		}
+	}
+	return newest
+}
+
+// version returns the version in place, or "".
+func (g *following) version() string {
+	if t := g.placed(); t != nil {
+		return t.saved.Release.Version
+	}
+	return ""
+}
+
+// running returns the target whose update is being handled, or nil.
+func (g *following) running() *target {
+	for _, t := range g.targets {
+		if t.running {
+			return t
+		}
+	}
+	return nil
+}
+
+// in returns the targets in a stage, the newest first.
+func (g *following) in(s stage) (list []*target) {
+	for _, t := range g.targets {
+		if t.saved.Release.Stage == s {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, newerFirst)
+	return list
+}
+
+// isGone reports whether a release that no feed reports any more was removed. If all releases that a feed still reports
+// are later, the feed may only have become too long for it, so that it is still wanted.
+func (g *following) isGone(t *target, offers map[string]*offer) bool {
+	if offers[t.url] != nil {
+		return false
+	}
+	r := t.saved.Release
+	for _, o := range offers {
+		if r.Date != 0 && o.Date != 0 && o.Date < r.Date {
+			return true
+		}
+		if (r.Date == 0 || o.Date == 0) && release.Compare(o.Version, r.Version) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// candidates returns the releases to ask for, the newest first. unordered reports that tags were left out because they
+// have no order.
+func (g *following) candidates(offers map[string]*offer) (list []release.Release, unordered bool) {
+	var all []release.Release
+	for url, o := range offers {
+		if t := g.targets[url]; t == nil || t.saved.Release.isOpen() {
+			all = append(all, o.Release)
+		}
+	}
+	for _, t := range g.targets {
+		if t.saved.Release.isOpen() && offers[t.url] == nil && !g.isGone(t, offers) {
+			all = append(all, t.release())
+		}
+	}
+	slices.SortFunc(all, func(a, b release.Release) int { return strings.Compare(a.URL, b.URL) })
+	list, rest := g.w.Releases.Choice.Newer(all, g.version())
+	return list[:min(len(list), maxTried)], len(rest) > 0
+}
+
+// newest returns the newest version that feeds report and the watch may have, or "".
+func (g *following) newest() string {
+	if g.isSeen {
+		return g.seen
+	}
+	var all []release.Release
+	for url, o := range g.offers() {
+		if t := g.targets[url]; t == nil || t.saved.Release.Stage != unwanted {
+			all = append(all, o.Release)
+		}
+	}
+	g.seen, g.isSeen = "", true
+	if list, _ := g.w.Releases.Choice.Newer(all, ""); len(list) > 0 {
+		g.seen = list[0].Version
+	}
+	return g.seen
+}
+
+// latest returns the target among those that are due which has the newest version.
+func (g *following) latest(due items[*target], now time.Time) (newest *target) {
+	for _, t := range due {
+		if !t.at.After(now) && (newest == nil || newerFirst(t, newest) < 0) {
+			newest = t
+		}
+	}
+	return newest
+}
+
+// isMeant reports whether name is that of the watch or of a feed that may report its releases.
+func (g *following) isMeant(name string) bool {
+	return name == g.w.Name || g.w.feeds == nil || g.w.feeds[name]
+}
+
+// takes reports whether a stored state is that of a release of the watch as it is configured now.
+func (g *following) takes(saved *savedTarget) bool {
+	r, ok := g.w.Releases.Template.FileOf(saved.URL)
+	return ok && r.URL == saved.URL && saved.Release != nil
+}
+
+// isSteady reports whether t may be asked for without a report: it is no release, or the one in place.
+func (t *target) isSteady() bool { return t.saved.Release == nil || t.saved.Release.Stage == inPlace }
+
+// restore makes the release of t the version in place, after the store was lost.
+func (t *target) restore() {
+	if t.w.follow == nil {
+		return
+	}
+	r, _ := t.w.Releases.Template.FileOf(t.url)
+	t.saved.Release = &savedRelease{Tag: r.Tag, Version: r.Version, Stage: inPlace}
+}
+
+// releaseStatus returns the state of the release of t.
+func (t *target) releaseStatus() *ReleaseStatus {
+	r := t.saved.Release
+	if r == nil {
+		return nil
+	}
+	s := &ReleaseStatus{Version: r.Version, Tag: r.Tag, Stage: string(r.Stage), Since: r.Since, Why: r.Why}
+	if r.Stage == offered {
+		s.Stage = "update"
+	}
+	s.Newest = t.w.follow.newest()
+	return s
+}

@@ -1,0 +1,75 @@
+package antenna
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"braid/antenna/release"
+)
+
+// ForgetRelease makes the named watch never fetch a version, which is given as such or as a tag. If it is the version in
+// place, the newest of the others is an update, although it is older.
+func (a *Antenna) ForgetRelease(ctx context.Context, watch, version string) error {
+	return a.request(ctx, func(l *loop, now time.Time) error {
+		i := slices.IndexFunc(l.follow.all, func(g *following) bool { return g.w.Name == watch })
+		if i < 0 {
+			return fmt.Errorf("no watch %q that follows releases", watch)
+		}
+		if err := l.follow.forget(l.follow.all[i], version, now); err != nil {
+			return err
+		}
+		l.save()
+		return l.err
+	})
+}
+
+// forget renounces the releases of a version.
+func (f *followers) forget(g *following, version string, now time.Time) error {
+	is := func(r release.Release) bool { return r.Version == version || r.Tag == version }
+	found := false
+	for url, o := range g.offers() {
+		if is(o.Release) && g.targets[url] == nil {
+			t := f.l.targets.target(urlKey{g.w, url})
+			t.saved.Release = &savedRelease{Tag: o.Tag, Version: o.Version, Date: o.Date, Pre: o.Pre}
+		}
+	}
+	for _, t := range g.targets {
+		switch {
+		case !is(t.release()):
+			continue
+		case t.running:
+			t.renounce = true
+		default:
+			f.renounce(t, now)
+		}
+		found = true
+	}
+	if !found {
+		return fmt.Errorf("neither the feeds of %s nor its state have the version %q", g.w.Name, version)
+	}
+	if !f.l.offline {
+		f.decide(g, now)
+	}
+	return nil
+}
+
+// renounce records that the user does not want the release of t.
+func (f *followers) renounce(t *target, now time.Time) {
+	f.unhear(t)
+	f.l.updates.tries.remove(t)
+	t.w.follow.isSeen = false
+	r := t.saved.Release
+	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported,
+		Release: &savedRelease{Tag: r.Tag, Version: r.Version, Date: r.Date, Pre: r.Pre, Stage: unwanted}}
+	f.l.buffer.target(t, now)
+}
+
+// anew makes all releases of a watch that were given up count as new, because the user asked for the watch.
+func (f *followers) anew(g *following, now time.Time) {
+	for _, t := range g.in(givenUp) {
+		f.drop(t, now)
+	}
+	f.decide(g, now)
+}
