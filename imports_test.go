@@ -173,7 +173,7 @@ var houses = map[string]house{
 	}},
 
 	"internal/watch": {imports: []string{
-		"address", "antenna", "antenna/feed", "daemon", "daemon/queue", "download", "download/limit", "download/state", "fleet",
+		"address", "antenna", "antenna/feed", "antenna/release", "daemon", "daemon/queue", "download", "download/limit", "download/state", "fleet",
 		"fleet/jetstream", "internal/fsys", "internal/hint", "internal/job", "internal/listen", "internal/mask",
 		"internal/option", "internal/partfile", "internal/problem", "internal/program", "internal/web", "metalink",
 		"objectstore", "source", "source/httpsource", "verify", "github.com/BurntSushi/toml", "golang.org/x/sys/unix",

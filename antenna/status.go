@@ -70,3 +70,9 @@ type ReleaseStatus struct {
 	// Newest is the newest version that the feeds report and the watch may have.
 	Newest string `json:",omitempty"`
 }
+
+// IsLate reports whether the update is to a release that is not ready yet.
+func (w *WatchStatus) IsLate() bool {
+	r := w.Release
+	return r != nil && (r.Stage == string(waiting) || r.Stage == string(resting))
+}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/antenna"
 	"braid/internal/fsys"
 )
 
@@ -24,7 +26,7 @@ const (
 // returns the path of the link, or an empty path if the link existed before. The name is derived from the version, so a
 // second call changes nothing.
 func (t *task) keepOld() (linked string, err error) {
-	if t.rule.Keep == 0 || !t.there {
+	if !t.keepsOld() || !t.there {
 		return "", nil
 	}
 	d, base, err := fsys.OpenParent(t.files, t.path)
@@ -106,7 +108,7 @@ func (t *task) oldPath(name string) string {
 // visit calls do with the folder of old versions, if it exists, the names of old versions from oldest to newest, and
 // the names that are links to the present version.
 func (t *task) visit(do func(old fsys.Dir, versions, present []string) error) error {
-	if t.rule.Keep == 0 {
+	if !t.keepsOld() {
 		return nil
 	}
 	d, base, err := fsys.OpenParent(t.files, t.path)
@@ -164,4 +166,61 @@ func sameFile(a fsys.Dir, nameA string, b fsys.Dir, nameB string) bool {
 	x, errA := a.Stat(nameA)
 	y, errB := b.Stat(nameB)
 	return errA == nil && errB == nil && x.ID == y.ID
+}
+
+// remove removes the file of an old version, if it is as braid left it.
+func (t *task) remove(v version) error {
+	if v.Name == t.name {
+		return nil
+	}
+	path := filepath.Join(t.rule.Dir, filepath.FromSlash(v.Name))
+	info, err := fsys.Lstat(t.files, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode.IsRegular() || info.Size != v.Size || !info.ModTime.Equal(v.ModTime):
+		t.log.Info("an old version was changed, and stays", "path", path)
+		return nil
+	}
+	return fsys.Remove(t.files, path)
+}
+
+// keepsOld reports whether old versions are kept in the folder of old versions.
+func (t *task) keepsOld() bool { return t.rule.Keep > 0 && !t.rule.File.PerVersion() }
+
+// settle makes the link lead to the file, and records the file as one that may be removed later. The previous version is
+// then t.old.
+func (t *task) settle(o *antenna.Outcome) error {
+	if t.update.Release == nil || t.rule.Request.Store != nil {
+		return nil
+	}
+	if err := (latestLink{t.rule, t.memory}).lead(t.name); err != nil {
+		return err
+	}
+	if !t.rule.File.PerVersion() {
+		return nil
+	}
+	if t.update.Previous != "" {
+		t.old = cmp.Or(t.old, t.update.Last.Path)
+	}
+	if t.rule.Keep == 0 {
+		return nil
+	}
+	return t.memory.kept(t.update.Watch, version{Name: t.name, Size: o.Size, ModTime: o.ModTime})
+}
+
+// pruneReleases removes the files of surplus versions. A file that was changed since stays.
+func (t *task) pruneReleases() error {
+	if t.rule.Keep == 0 || t.update.Release == nil || !t.rule.File.PerVersion() || t.rule.Request.Store != nil {
+		return nil
+	}
+	var failed error
+	err := t.memory.prune(t.update.Watch, t.rule.Keep+1, func(v version) bool {
+		err := t.remove(v)
+		failed = errors.Join(failed, err)
+		return err == nil
+	})
+	return errors.Join(failed, err)
 }

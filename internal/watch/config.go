@@ -55,7 +55,7 @@ type Publish struct {
 	AgentURL, Title string
 }
 
-// Watch is a file, or the files of a glob, and the settings for updating them.
+// Watch is a file, the files of a glob, or the releases of a project, and the settings for updating them.
 type Watch struct {
 	antenna.Watch
 	// Dir is the folder of the files, or To their location in an object store. File is the template of their names.
@@ -63,6 +63,8 @@ type Watch struct {
 	File    Template
 	// Keep is the number of old versions to keep.
 	Keep int
+	// Link is the name of a link beside the files that leads to the release in place. If empty, there is none.
+	Link string
 	// Run is the program, with its arguments, that is run after a new version, and OnFailure the one that is run after
 	// a new failure. Each may take HookTime, or ten minutes if HookTime is zero.
 	Run, OnFailure []string

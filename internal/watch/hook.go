@@ -63,14 +63,15 @@ func (t *task) hook(args []string, event string) hook {
 	}
 	h.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(t.Hidden, name) || slices.Contains(managers, name) || strings.HasPrefix(name,
-			"BRAID_WATCH_") || strings.HasPrefix(name, "BRAID_FILE_")
+		return slices.Contains(t.Hidden, name) || slices.Contains(managers, name) || slices.Contains(ownVariables, name) ||
+			strings.HasPrefix(name, "BRAID_WATCH_") || strings.HasPrefix(name, "BRAID_FILE_")
 	})
 	h.Env = append(h.Env,
 		"BRAID_WATCH_EVENT="+event, "BRAID_WATCH_NAME="+t.update.Watch, "BRAID_WATCH_FEED="+t.update.Feed,
 		"BRAID_WATCH_REASON="+string(t.update.Reason), fmt.Sprintf("BRAID_WATCH_TRY=%d", t.update.Try),
 		"BRAID_FILE_PATH="+t.path, "BRAID_FILE_URL="+mask.URL(t.url),
 	)
+	h.Env = append(h.Env, t.releaseVariables()...)
 	return h
 }
 

@@ -157,6 +157,7 @@ func (c *Loaded) CheckForFleet() error {
 			{len(w.Header) > 0 || job.HasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, job.HasUser),
 				"header", "passwords do not go into the queue", "[site] in the settings of the workers"},
 			{w.Keep > 0, "keep", "workers keep no old versions", ""},
+			{w.Link != "", "link", "workers make no links", ""},
 			{w.Rate.Any(), "limit-rate", "limits are those of workers", "braid work --limit-rate"},
 			{w.Size > 0, "max-size", "limits are those of workers", "braid work --max-size"},
 			{w.AllowOlder || w.AllowLessProof, "allow-older", "what workers may do is what they say",
@@ -284,6 +285,9 @@ func (s *service) handler(now *setup) antenna.Handler {
 		s.Fleet.tally.add(news.String(), 1)
 		s.log.Info("job", "watch", u.Watch, "job", job.Name, "version", job.Version, "is", news.String())
 		o := u.Last
+		if u.Release != nil { // Last may be that of another version
+			o = antenna.Outcome{}
+		}
 		o.Changed, o.At = true, time.Now()
 		return o, nil
 	}
@@ -297,6 +301,9 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 		return fleet.Job{}, err
 	}
 	x, err := rule.Report(u)
+	if err == nil && u.Release != nil {
+		err = checkToken(u.URL)
+	}
 	if err != nil {
 		return fleet.Job{}, err
 	}

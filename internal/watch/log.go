@@ -116,6 +116,10 @@ func (l *ServiceLog) event(ev antenna.Event) {
 		if !l.jobs || ev.Err != nil {
 			l.handled(&ev)
 		}
+	case antenna.NotReady:
+		u := &ev.Update
+		l.Info("not there yet", "watch", u.Watch, "version", u.Release.Version, "url", job.MaskWord(u.URL), "error", ev.Err,
+			"next", option.Stamp(ev.Next))
 	case antenna.Skipped:
 		level := slog.LevelDebug
 		switch ev.Why {
@@ -224,7 +228,7 @@ func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {
 		switch {
-		case w.Reason == antenna.Unfit: // logged when the feed was polled
+		case w.Reason == antenna.Unfit, w.Release != nil: // logged when the feed was polled, or the release was asked for
 		case w.HaveCopy || w.Pending || !w.Last.At.IsZero(), unread && w.Reason == "":
 		case w.Reason == "" || w.Reason == feed.NotInFeed:
 			l.Info("no feed tells of it", "watch", w.Name, "url", w.URL, "hint",

@@ -29,6 +29,10 @@ const maxMemory = 64 << 20
 type remembered struct {
 	Failed map[string]string          `json:"failed,omitempty"`
 	Placed map[string]antenna.Outcome `json:"placed,omitempty"`
+	// Versions has the files of releases that are in place, by the names of watches, the latest last. Copies has the digests
+	// of the copies that stand for links.
+	Versions map[string][]version `json:"versions,omitempty"`
+	Copies   map[string][]string  `json:"copies,omitempty"`
 }
 
 // OpenMemory reads the file at path, which may be missing. It drops entries of watches that are not in watches. A file
@@ -52,6 +56,8 @@ func openMemory(files fsys.FS, path string, watches map[string]*Rule) (*Memory, 
 	gone := func(key string) bool { return watches[watchOf(key)] == nil }
 	maps.DeleteFunc(m.Failed, func(key, _ string) bool { return gone(key) })
 	maps.DeleteFunc(m.Placed, func(key string, _ antenna.Outcome) bool { return gone(key) })
+	maps.DeleteFunc(m.Versions, func(watch string, _ []version) bool { return watches[watch] == nil })
+	maps.DeleteFunc(m.Copies, func(watch string, _ []string) bool { return watches[watch] == nil })
 	return m, nil
 }
 

@@ -40,10 +40,11 @@ type feedCounts struct {
 
 // watchCounts are the counts of a watch over all of its URLs.
 type watchCounts struct {
-	updates                    int64
+	updates, notReady          int64
 	changed, unchanged, failed int64
 	bytes                      int64
 	success, change            time.Time
+	version                    string // in place, of releases
 }
 
 // Know sets the known feeds and watches from the status s. New ones begin with the times in s, existing ones keep their
@@ -72,6 +73,9 @@ func (m *Metrics) Know(s antenna.Status) {
 		}
 		c.success = latest(c.success, w.Last.At)
 		c.change = latest(c.change, w.Last.ModTime)
+		if r := w.Release; r != nil && w.HaveCopy {
+			c.version = r.Version
+		}
 	}
 	m.feeds, m.watches = feeds, watches
 }
@@ -134,6 +138,8 @@ func (m *Metrics) Observe(ev antenna.Event) {
 		m.watch(ev.Update.Watch).updates++
 	case antenna.Handled:
 		m.handled(&ev)
+	case antenna.NotReady:
+		m.watch(ev.Update.Watch).notReady++
 	case antenna.Published:
 		if ev.Err == nil {
 			m.published[0]++
@@ -157,6 +163,9 @@ func (m *Metrics) handled(ev *antenna.Handled) {
 		w.unchanged++
 	}
 	w.success = time.Now()
+	if r := ev.Update.Release; r != nil && !ev.Outcome.Declined {
+		w.version = r.Version
+	}
 }
 
 // ServeHTTP writes all metrics.
@@ -211,6 +220,14 @@ func (m *Metrics) writeWatches(e *Exposition) {
 	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.updates), label...) })
 	e.Family("braid_watch_downloads_total", "counter", "Updates that were handled: a new version, none, or a failure.")
 	each(func(w *watchCounts, label ...string) { e.results(w.changed, w.unchanged, w.failed, label...) })
+	e.Family("braid_watch_not_ready_total", "counter", "Requests for releases whose file or proof was not there yet.")
+	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.notReady), label...) })
+	e.Family("braid_watch_release_info", "gauge", "The version in place, for watches that follow releases.")
+	each(func(w *watchCounts, label ...string) {
+		if w.version != "" {
+			e.Sample(1, append(label, "version", w.version)...)
+		}
+	})
 	e.Family("braid_watch_bytes_total", "counter", "Bytes received by downloads.")
 	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.bytes), label...) })
 	e.Family("braid_watch_last_success_timestamp_seconds", "gauge",

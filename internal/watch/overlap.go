@@ -35,7 +35,7 @@ func (b *builder) alone(w *Watch, key []string) error {
 		return err
 	}
 	other, at := "", ""
-	if w.Glob || !w.File.Steady() {
+	if w.Many() || !w.File.Steady() {
 		other, at = b.meets(w, u)
 	} else {
 		name, err := w.File.Name(subject{URL: u, Watch: w.Name})
@@ -61,12 +61,31 @@ func (b *builder) alone(w *Watch, key []string) error {
 	return b.wrong("watch."+other+" may have the same file"+at, "another name = or dir = keeps them apart", key...)
 }
 
+// reserveLink reserves the path of the link of a watch. It returns an error if another watch may have a file there.
+func (b *builder) reserveLink(w *Watch, key []string) error {
+	if w.Link == "" {
+		return nil
+	}
+	at := filepath.Join(w.Dir, w.Link)
+	other := b.paths[at]
+	for _, p := range b.prints {
+		if p.watch != w.Name && p.paths.meets(literal(at)) {
+			other = p.watch
+		}
+	}
+	if other != "" {
+		return b.wrong("watch."+other+" may have the same file, "+at, "link = another name", key...)
+	}
+	b.paths[at] = w.Name
+	return nil
+}
+
 // meets returns the name of a watch that may have a file of w, and the path of that file if the other watch has only
 // one. Two globs do not conflict if no URL matches both.
 func (b *builder) meets(w *Watch, u *url.URL) (other, at string) {
 	f := footprint{watch: w.Name, paths: pathsOf(w, u)}
-	if w.Glob {
-		f.glob = globPattern(w.URL)
+	if w.Many() {
+		f.glob = globPattern(w.pattern())
 	}
 	for _, p := range b.prints {
 		if f.glob != nil && p.glob != nil && !f.glob.meets(p.glob) {
@@ -102,15 +121,17 @@ func pathsOf(w *Watch, u *url.URL) pattern {
 func (t *Template) unknown(field part, w *Watch, u *url.URL) pattern {
 	const digits, hex = "0123456789", "0123456789abcdef"
 	one := func(from string, n int) pattern { return slices.Repeat(pattern{{from: from}}, n) }
-	_, rest, _ := strings.Cut(w.URL, "://")
+	_, rest, _ := strings.Cut(w.pattern(), "://")
 	_, rest, _ = strings.Cut(rest, "/")
 	switch field.text {
+	case "version", "tag":
+		return pattern{{many: true}}
 	case "date":
 		return slices.Concat(one(digits, 4), literal("-"), one(digits, 2), literal("-"), one(digits, 2))
 	case "time":
 		return slices.Concat(one(digits, 2), literal("-"), one(digits, 2), literal("-"), one(digits, 2))
 	}
-	if w.Glob {
+	if w.Many() {
 		switch field.text {
 		case "below":
 			return globPattern(plain(strings.TrimPrefix("/"+rest, t.folder)))

@@ -36,6 +36,6 @@ func (r *Rule) Report(u antenna.Update) (Report, error) {
 	if seen := cmp.Or(rec.LastModified, rec.Detected, rec.Received); seen != 0 {
 		now = seen.UTC()
 	}
-	x.Name, err = r.File.Name(subject{URL: at, Watch: u.Watch, At: now})
+	x.Name, err = r.nameOf(&u, subject{URL: at, At: now})
 	return x, err
 }

@@ -155,7 +155,7 @@ type lag struct {
 func (c *Command) lagOf(w *antenna.WatchStatus) lag {
 	l := lag{watch: w.Name, url: w.URL, try: w.Try, next: w.Next}
 	switch {
-	case !w.Pending:
+	case !w.Pending, w.IsLate():
 	case w.Err != "":
 		l.late, l.kind, l.why = true, c.Kind(w.Code), w.Err
 	case w.Limited:

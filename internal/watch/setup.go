@@ -117,7 +117,7 @@ func (s *setup) identify(at *job.Sites) error {
 		}
 	}
 	for i := range s.antenna.Watches {
-		if w := &s.antenna.Watches[i]; !w.Glob {
+		if w := &s.antenna.Watches[i]; !w.Glob && w.Releases == nil {
 			if err := at.AddTo(&w.Header, w.URL); err != nil {
 				return err
 			}
@@ -282,7 +282,7 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 	if err := at.Apply(&r.Request, u, demanded.Said, all); err != nil {
 		return nil, err
 	}
-	if w.Glob && at.Any() { // each URL may be of another site
+	if w.Many() && at.Any() { // each URL may be of another site
 		r.Site = siteOf(r, common, at, demanded.Said, all)
 	}
 	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
@@ -332,8 +332,11 @@ func watchPrint(w *Watch, conf *job.Settings) string {
 	u := *w
 	u.Watch, u.Header, u.File = a, nil, Template{}
 	u.Watch.Header, u.Watch.Print = nil, ""
-	u.Watch.URL = ""
+	u.Watch.URL, u.Watch.Releases = "", nil
 	fmt.Fprintf(plain, "%+v %q\n", u, w.File.String())
+	if r := a.Releases; r != nil {
+		fmt.Fprintf(plain, "%q %q %t %t\n", r.Template.Patterns(), r.Choice.Versions.String(), r.Choice.PreReleases, r.Moving)
+	}
 	files := slices.Concat(w.Keys, w.Keyrings, w.Authorities, w.Signatures)
 	fmt.Fprintf(secret, "%q %v %v\n", w.URL, w.Header, a.Header)
 	if at, err := url.Parse(w.URL); err == nil && conf != nil && conf.File != nil {

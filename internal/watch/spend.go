@@ -37,7 +37,11 @@ func (w *Updater) getNow(ctx context.Context, _ antenna.Update,
 
 // get downloads the file and subtracts the received bytes from the allowance of the feed as they arrive.
 func (t *task) get(ctx context.Context) (download.Result, error) {
-	res, err := t.Get(ctx, t.update, t.prepare)
+	get := t.getRelease
+	if t.update.Release == nil {
+		get = func(ctx context.Context) (download.Result, error) { return t.Get(ctx, t.update, t.prepare) }
+	}
+	res, err := get(ctx)
 	t.spend(max(0, res.Fetched-t.spent), nil) // bytes that no event reported
 	if err != nil && t.out {
 		return res, errSpent

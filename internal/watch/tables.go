@@ -74,6 +74,7 @@ type anchorKeys struct {
 // watchTable is the table [watch.NAME].
 type watchTable struct {
 	anchorKeys
+	releaseKeys
 	URL            string   `toml:"url"`
 	Glob           string   `toml:"glob"`
 	Feeds          []string `toml:"feeds"`

@@ -27,8 +27,11 @@ func (t *task) place(ctx context.Context) error {
 	if t.path, err = t.rule.path(t.name); err != nil {
 		return err
 	}
-	if t.rule.Glob && t.rule.Request.Store == nil && t.Reserved != nil && t.Reserved(t.path) {
+	if t.rule.Many() && t.rule.Request.Store == nil && t.Reserved != nil && t.Reserved(t.path) {
 		return &ReservedError{t.path}
+	}
+	if err := (latestLink{t.rule, t.memory}).check(); err != nil {
+		return err
 	}
 	info, there, err := t.look(ctx)
 	if err != nil {
@@ -101,10 +104,14 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	if replaced {
 		t.compare(&o)
 	}
+	if err := t.settle(&o); err != nil {
+		return antenna.Outcome{Bytes: o.Bytes}, err
+	}
 	if o.Changed {
 		err = t.finish(ctx, o)
 	}
 	t.tidied(t.prune())
+	t.tidied(t.pruneReleases())
 	return o, err
 }
 
@@ -150,6 +157,7 @@ func (t *task) request() (download.Request, error) {
 	if t.here {
 		r.Known = t.knownVersion()
 	}
+	t.ofRelease(&r)
 	if t.there && t.known.Evidence != "" && r.Require == download.RequireNothing && !r.LessProof {
 		r.Require = download.RequireDigest // the file in place was verified
 	}
@@ -165,7 +173,7 @@ func (t *task) request() (download.Request, error) {
 func (t *task) knownVersion() *state.Version {
 	v := &state.Version{ETag: t.known.ETag, Host: t.known.Host}
 	// Without an ETag, a server would answer a request for an older file that it was not modified.
-	if t.known.ETag != "" || !t.rule.AllowOlder {
+	if t.known.ETag != "" || !t.rule.AllowOlder && t.update.Release == nil {
 		v.LastModified = t.known.LastModified
 	}
 	if d, err := verify.ParseHex(verify.SHA256, t.known.Digest); err == nil {
@@ -209,11 +217,7 @@ func (t *task) outcome(ctx context.Context, res download.Result) (antenna.Outcom
 	if res.Proof.Verified() {
 		o.Evidence = res.Proof.String()
 	}
-	for _, d := range res.Proof.Digests() {
-		if d.Algorithm() == verify.SHA256 {
-			o.Digest = d.Hex()
-		}
-	}
+	o.Digest = sha256Of(res.Proof)
 	info, _, err := t.look(ctx)
 	if err != nil {
 		return o, err

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"braid/metalink"
 	"crypto/sha256"
 	"fmt"
 	"net/url"
@@ -9,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"braid/antenna/release"
+	"braid/metalink"
 )
 
 // Template makes the names of files in the folder of a watch: text with fields in braces. The zero Template is {base},
@@ -18,6 +20,8 @@ type Template struct {
 	// folder is the common folder of the URLs of a glob: their path up to the last slash before the first star.
 	folder string
 	parts  []part
+	// release is set for the files of releases, and perVersion if each has a name of its own.
+	release, perVersion bool
 }
 
 // part is literal text, or a field if fill is set.
@@ -32,6 +36,8 @@ type subject struct {
 	Watch string
 	// At is the modification time of the file, if it is known.
 	At time.Time
+	// Release is the release whose file it is, if it is of one.
+	Release *release.Release
 }
 
 // fields maps the names of fields to functions that return their values.
@@ -61,13 +67,14 @@ var fields = map[string]func(t *Template, s *subject) (string, error){
 // fieldNames lists the fields, in the order used in messages.
 const fieldNames = "{base}, {path}, {below}, {host}, {query}, {hash}, {watch}, {date}, {time}"
 
-// parseTemplate parses a template for the file of a URL or, if glob is set, for the files of a glob. It returns an
-// error if two files of the glob could get the same name.
+// parseTemplate parses a template for the file of a URL, of the releases of a URL with fields or, if glob is set, for the
+// files of a glob. It returns an error if two files of the glob could get the same name.
 func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 	t := Template{text: text}
 	if t.text == "" {
 		t.text = "{base}"
 	}
+	releases := !glob && isTemplate(urlOrGlob)
 	if glob {
 		t.folder = folderOf(urlOrGlob)
 		if text == "" {
@@ -85,11 +92,17 @@ func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 		}
 		name, behind, closed := strings.Cut(after, "}")
 		fill := fields[name]
+		if fill == nil && releases {
+			fill = releaseField(name)
+		}
 		if !closed || fill == nil {
 			return t, fmt.Errorf("unknown field {%s}; the fields are %s", strings.TrimSpace(name), fieldNames)
 		}
 		t.parts = append(t.parts, part{name, fill})
 		rest = behind
+	}
+	if releases {
+		t.follow(urlOrGlob)
 	}
 	if glob && !t.distinguishes(urlOrGlob) {
 		return t, fmt.Errorf("two files of the glob could get the same name; add {below}, {path} or {hash}")

@@ -113,12 +113,14 @@ func (w *Updater) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome
 	var o antenna.Outcome
 	if err == nil {
 		o, err = t.run(ctx)
+		err = t.late(err)
 	}
 	switch {
 	case err == nil:
 		if err := w.memory.succeeded(t.key()); err != nil {
 			w.Log.Error("the state of the updates cannot be saved", "error", err)
 		}
+	case t.isWaiting(err):
 	case ctx.Err() == nil: // otherwise the update was interrupted
 		w.failed(ctx, t, err)
 	}
@@ -133,11 +135,7 @@ func (w *Updater) Moved(u antenna.Update) bool {
 	if r == nil || u.Last.Path == "" || !r.File.Steady() {
 		return false
 	}
-	at, err := url.Parse(u.URL)
-	if err != nil {
-		return false
-	}
-	name, err := r.File.Name(subject{URL: at, Watch: u.Watch})
+	name, err := r.nameOf(&u, subject{})
 	if err != nil {
 		return false
 	}
@@ -202,6 +200,7 @@ type task struct {
 // attempt is one download for the update.
 type attempt struct {
 	prepared bool   // prepare was called
+	replace  bool   // an existing file of another version is replaced
 	linked   string // old, if this update created it
 	// spent is the number of bytes subtracted from the allowance. ceiling is the size limit that the allowance set, or
 	// 0.
@@ -220,7 +219,7 @@ func (w *Updater) task(ctx context.Context, u antenna.Update) (t *task, err erro
 	case t.rule == nil:
 		return t, fmt.Errorf("no watch %q", u.Watch)
 	}
-	t.name, err = t.rule.File.Name(subject{URL: t.url, Watch: u.Watch, At: t.version()})
+	t.name, err = t.rule.nameOf(&u, subject{URL: t.url, At: t.version()})
 	if err != nil {
 		return t, err
 	}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"braid/address"
 	"braid/antenna"
+	"braid/antenna/release"
+	"braid/metalink"
 )
 
 const (
@@ -37,7 +40,10 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		Require: t.Require, Priority: t.Priority,
 		Keyrings: b.pathsOf(t.Keyring), Keys: b.keysOf(t.Key), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
 		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: t.LimitRate,
-		AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink, NoLookup: t.NoLookup,
+		AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink, NoLookup: t.NoLookup, Link: t.Link,
+	}
+	if w.Releases, err = b.releases(where, t, key); err != nil {
+		return err
 	}
 	for _, s := range t.Signature { // endings such as .asc and URLs stay unchanged
 		if !strings.HasPrefix(s, ".") && !strings.Contains(s, "://") {
@@ -68,6 +74,9 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		return b.wrong(strings.TrimPrefix(err.Error(), "watch "+name+": "), "", "watch", name)
 	}
 	if err := b.alone(&w, key("name")); err != nil {
+		return err
+	}
+	if err := b.checkLink(&w, key("link")); err != nil {
 		return err
 	}
 	b.config.Watches = append(b.config.Watches, w)
@@ -125,22 +134,116 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 			return b.wrong(wrong.why, wrong.try, key(wrong.last)...)
 		}
 	}
+	if err := b.checkReleases(w, t, key); err != nil {
+		return err
+	}
 	if !w.Glob {
 		if err := b.web(w.URL, key("url")...); err != nil {
 			return err
 		}
 	}
+	return cmp.Or(b.checkMirrors(w, key("mirror")), b.checkFeeds(w, key))
+}
+
+// checkMirrors returns an error if the URL of a mirror is not valid. It converts the URLs to ASCII.
+func (b *builder) checkMirrors(w *Watch, key []string) error {
 	for i, m := range w.Mirrors {
 		plain, err := address.ASCII(m)
 		if err != nil {
-			return b.wrong(err.Error(), "", key("mirror")...)
+			return b.wrong(err.Error(), "", key...)
 		}
-		if err := b.web(plain, key("mirror")...); err != nil {
+		if err := b.web(plain, key...); err != nil {
 			return err
 		}
 		w.Mirrors[i] = plain
 	}
-	return b.checkFeeds(w, key)
+	return nil
+}
+
+// releases returns the releases that a watch of the URL at follows, or nil if it follows none.
+func (b *builder) releases(at string, t *watchTable, key func(string) []string) (*antenna.Releases, error) {
+	if !isTemplate(at) || t.Glob != "" {
+		return nil, nil
+	}
+	r := &antenna.Releases{Moving: t.Moving}
+	var p release.Patterns
+	for _, part := range []struct {
+		key, text string
+		to        *string
+	}{{"url", "", new(string)}, {"token-pattern", t.TokenPattern, &p.Token}, {"version-pattern", t.VersionPattern, &p.Version}} {
+		*part.to = part.text
+		var err error
+		if r.Template, err = release.ParseTemplate(at, p); err != nil {
+			return nil, b.wrong(err.Error(), "", key(part.key)...)
+		}
+	}
+	r.Choice.PreReleases = t.PreReleases
+	if t.Versions != "" {
+		var err error
+		if r.Choice.Versions, err = release.ParseRange(t.Versions); err != nil {
+			return nil, b.wrong(err.Error(), "", key("versions")...)
+		}
+	}
+	return r, nil
+}
+
+// checkReleases returns an error for settings that contradict each other or would have no effect because a watch follows
+// releases, or because it does not.
+func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []string) error {
+	const none, add = "is for releases, and the url has no field", "url = has {version} or {tag} where the version is"
+	follows := w.Releases != nil
+	for _, wrong := range []struct {
+		when           bool
+		last, why, try string
+	}{
+		{!follows && t.TokenPattern != "", "token-pattern", none, add},
+		{!follows && t.VersionPattern != "", "version-pattern", none, add},
+		{!follows && t.Versions != "", "versions", none, add},
+		{!follows && t.PreReleases, "pre-releases", none, add},
+		{!follows && t.Moving, "moving", none, add},
+		{!follows && t.Link != "", "link", none, add},
+		{follows && t.CheckEvery > 0, "check-every", "releases are not asked for, as a feed has their versions", ""},
+		{follows && t.AnyNews, "any-news", "releases are asked for when a feed has their versions", ""},
+		{follows && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for all releases", ""},
+		{follows && w.AllowOlder, "allow-older", "releases are ordered by their versions, and no older one follows",
+			"braid watch forget NAME VERSION leaves one out"},
+		{follows && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }),
+			"signature", "a signature of one file, for all releases", ".asc is beside each"},
+		{follows && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "url",
+			"has a name or a password, which URLs in feeds do not have", "user-env = or user-file = has them"},
+		{t.Link != "" && t.To != "", "link", "object stores have no links", "leave out link ="},
+	} {
+		if wrong.when {
+			return b.wrong(wrong.why, wrong.try, key(wrong.last)...)
+		}
+	}
+	return nil
+}
+
+// checkLink returns an error if the name of the link cannot be that of a link, or is that of a file.
+func (b *builder) checkLink(w *Watch, key []string) error {
+	if w.Link == "" {
+		return nil
+	}
+	if err := metalink.CheckPath(w.Link); err != nil || strings.Contains(w.Link, "/") || metalink.IsOwn(w.Link) {
+		return b.wrong("cannot be the name of a link beside the files", "link = \"tool-latest.tar.gz\"", key...)
+	}
+	if !w.File.PerVersion() {
+		return b.wrong("the file of each version has the same name", "leave out link =, or name = with {version}", key...)
+	}
+	return b.reserveLink(w, key)
+}
+
+// checkReleaseFeeds returns an error if it is not said which of several feeds reports the releases.
+func (b *builder) checkReleaseFeeds(w *Watch, key []string) error {
+	switch n := len(b.config.Feeds); {
+	case w.Releases == nil:
+	case n == 0:
+		return b.wrong("releases need a feed, which has their versions", "add [feed.NAME]", key...)
+	case n > 1 && len(w.Feeds) == 0:
+		return b.wrong("which feed has the versions is missing", "feeds = [\"NAME\"]", key...)
+	}
+	return nil
 }
 
 // checkFeeds returns an error for a feed that does not exist, and for a glob without any feed.
@@ -153,6 +256,9 @@ func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
 		if !slices.Contains(known, name) {
 			return b.wrong("no feed "+name, "add [feed."+name+"]", key("feeds")...)
 		}
+	}
+	if err := b.checkReleaseFeeds(w, key("feeds")); err != nil {
+		return err
 	}
 	switch {
 	case len(known) > 0 || w.CheckEvery > 0:

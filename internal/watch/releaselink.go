@@ -1,0 +1,152 @@
+package watch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"braid/internal/fsys"
+	"braid/internal/mask"
+)
+
+// copies means that a copy stands for a link, because a program needs a privilege to make links on Windows.
+var copies = runtime.GOOS == "windows"
+
+// A linkError reports that something else has the name of the link of a watch.
+type linkError struct{ path string }
+
+func (e *linkError) Error() string {
+	return mask.Escape(e.path) + ": is not a link that braid made, and stays; remove it, or give link = another name"
+}
+
+// A latestLink is the link of a watch that leads to its version in place.
+type latestLink struct {
+	rule   *Rule
+	memory *Memory
+}
+
+// path returns the path of the link, or "" if the watch has none.
+func (l latestLink) path() string {
+	if l.rule.Link == "" || l.rule.Request.Store != nil {
+		return ""
+	}
+	return filepath.Join(l.rule.Dir, l.rule.Link)
+}
+
+// check returns an error if something else has the name of the link.
+func (l latestLink) check() error {
+	path := l.path()
+	if path == "" {
+		return nil
+	}
+	if copies {
+		digest, err := digestOf(path)
+		if err == nil && !l.memory.copied(l.rule.Name, digest) {
+			return &linkError{path}
+		}
+		return nil
+	}
+	target, err := os.Readlink(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && l.rule.mayBeNamed(filepath.ToSlash(target)) {
+		return nil
+	}
+	return &linkError{path}
+}
+
+// mayBeNamed reports whether a version of the watch may have this name.
+func (r *Rule) mayBeNamed(name string) bool {
+	u, err := url.Parse(r.URL)
+	if err != nil || !filepath.IsLocal(name) {
+		return false
+	}
+	return pathsOf(r.Watch, u).meets(literal(filepath.Join(r.Dir, name)))
+}
+
+// lead makes the link lead to the file name in the folder of the watch. It is replaced at once, so that it leads to a file
+// at all times, and is on disk before an old version is removed.
+func (l latestLink) lead(name string) error {
+	path := l.path()
+	if path == "" {
+		return nil
+	}
+	if err := l.check(); err != nil {
+		return err
+	}
+	target := filepath.FromSlash(name)
+	if had, err := os.Readlink(path); err == nil && had == target && !copies {
+		return nil
+	}
+	next := filepath.Join(l.rule.Dir, ".braid-"+l.rule.Link+".tmp")
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("link: %w", err)
+	}
+	var err error
+	if copies {
+		err = l.copy(filepath.Join(l.rule.Dir, target), next)
+	} else {
+		err = os.Symlink(target, next)
+	}
+	if err == nil {
+		err = os.Rename(next, path)
+	}
+	if err != nil {
+		return fmt.Errorf("link: %w", errors.Join(err, dropped(next)))
+	}
+	return syncFolder(l.rule.Dir)
+}
+
+// dropped removes a file that may be missing.
+func dropped(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// copy copies a file to a path, and remembers the copy as its own.
+func (l latestLink) copy(file, path string) error {
+	from, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	h := sha256.New()
+	_, err = io.Copy(io.MultiWriter(to, h), from)
+	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
+		return err
+	}
+	return l.memory.copy(l.rule.Name, hex.EncodeToString(h.Sum(nil)))
+}
+
+// digestOf returns the SHA-256 of a file.
+func digestOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func syncFolder(dir string) error {
+	d, err := fsys.OS.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,398 @@
+package watch
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"braid/antenna"
+	"braid/antenna/feed"
+	"braid/antenna/release"
+	"braid/download"
+)
+
+const releasesOf = "[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = 'http://a.example/dl/{tag}/tool_{version}.tar.gz'\ndir = 'd'\n"
+
+// TestReleasesRefused: settings of releases that contradict each other or have no effect are refused.
+func TestReleasesRefused(t *testing.T) {
+	with := func(url, rest string) string {
+		return "[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = '" + url + "'\ndir = 'd'\n" + rest
+	}
+	refused(t, []wrong{
+		{with("http://a.example/{verison}", ""), "watch.w.url", 4, "unknown field {verison}"},
+		{with("http://{version}.example/a", ""), "watch.w.url", 4, "path or the query"},
+		{with("http://me:pw@a.example/{version}", ""), "watch.w.url", 4, "name or a password"},
+		{releasesOf + "token-pattern = '('", "watch.w.token-pattern", 6, "pattern of the token"},
+		{releasesOf + "version-pattern = 'v.*'", "watch.w.version-pattern", 6, "needs one group"},
+		{releasesOf + "versions = '2'", "watch.w.versions", 6, "range of versions"},
+		{small + "token-pattern = '(x)'", "watch.w.token-pattern", 6, "is for releases"},
+		{small + "version-pattern = '(x)'", "watch.w.version-pattern", 6, "is for releases"},
+		{small + "versions = '>2'", "watch.w.versions", 6, "is for releases"},
+		{small + "pre-releases = true", "watch.w.pre-releases", 6, "is for releases"},
+		{small + "moving = true", "watch.w.moving", 6, "is for releases"},
+		{small + "link = 'l'", "watch.w.link", 6, "is for releases"},
+		{small + "name = 'a-{version}'", "watch.w.name", 6, "unknown field {version}"},
+		{releasesOf + "check-every = '1h'", "watch.w.check-every", 6, "not asked for"},
+		{releasesOf + "any-news = true\nfeeds = ['f']", "watch.w.any-news", 6, "when a feed has their versions"},
+		{releasesOf + "mirror = ['http://b.example/']", "watch.w.mirror", 6, "for all releases"},
+		{releasesOf + "allow-older = true", "watch.w.allow-older", 6, "ordered by their versions"},
+		{releasesOf + "key = ['k']\nsignature = ['http://a.example/s']", "watch.w.signature", 7, "for all releases"},
+		{releasesOf + "link = 'a/b'", "watch.w.link", 6, "cannot be the name of a link"},
+		{releasesOf + "name = 'tool.tar.gz'\nlink = 'l'", "watch.w.link", 7, "has the same name"},
+		{"[watch.w]\nurl = 'http://a.example/{version}'\ndir = 'd'\n", "watch.w.feeds", 1, "releases need a feed"},
+		{"[feed.g]\nurl = 'http://a.example/g'\n" + releasesOf, "watch.w.feeds", 5, "which feed has the versions"},
+		{"[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = 'http://a.example/{version}'\nto = 's3://b/'\nlink = 'l'", "watch.w.link", 6, "object stores have no links"},
+		{releasesOf + "link = 'tool_7.tar.gz'\n[watch.x]\nurl = 'http://a.example/tool_7.tar.gz'\ndir = 'd'", "watch.x.name", 7, "has the same file"},
+		{releasesOf + "[watch.x]\nurl = 'http://a.example/tool_7.tar.gz'\ndir = 'd'", "watch.x.name", 6, "may have the same file"},
+		{"[feed.f]\nurl = 'http://a.example/f'\n[watch.x]\nurl = 'http://a.example/l'\ndir = 'd'\n[watch.w]\nurl = 'http://a.example/{version}.zip'\ndir = 'd'\nlink = 'l'", "watch.w.link", 9, "may have the same file"},
+	})
+}
+
+// TestReleasesParsed: the keys become those of the antenna, and the names of files are those of versions or not.
+func TestReleasesParsed(t *testing.T) {
+	c := parse(t, releasesOf+"token-pattern = 'x(.*)'\nversion-pattern = 'v(.*)'\nversions = '>=2 <3'\npre-releases = true\nmoving = true\nlink = 'l'\nkeep = 2")
+	w := c.Watches[0]
+	if r := w.Releases; r == nil || r.Template.Patterns() != (release.Patterns{Token: "x(.*)", Version: "v(.*)"}) || r.Choice.Versions.String() != ">=2 <3" ||
+		!r.Choice.PreReleases || !r.Moving || w.Link != "l" || !w.File.PerVersion() {
+		t.Errorf("%+v", w)
+	}
+	for name, own := range map[string]bool{"": true, "a-{version}": true, "a-{tag}": true, "{hash}": true, "{below}": true, "a": false, "{watch}": false} {
+		text := releasesOf
+		if name != "" {
+			text += "name = '" + name + "'"
+		}
+		if got := parse(t, text).Watches[0].File.PerVersion(); got != own {
+			t.Errorf("name %q: own names %t", name, got)
+		}
+	}
+	if parse(t, strings.Replace(releasesOf, "tool_{version}", "tool", 1)).Watches[0].File.PerVersion() {
+		t.Error("a name without a field differs")
+	}
+}
+
+// TestReleasePrints: a change of each key is a change of the watch, and the print is the same in another process.
+func TestReleasePrints(t *testing.T) {
+	seen := map[string]string{}
+	for _, more := range []string{"", "token-pattern = '(x)'", "version-pattern = '(x)'", "versions = '>2'", "pre-releases = true", "moving = true", "link = 'l'"} {
+		print := watchPrint(&parse(t, releasesOf+more).Watches[0], nil)
+		if print != watchPrint(&parse(t, releasesOf+more).Watches[0], nil) {
+			t.Errorf("%q: another print", more)
+		}
+		if other, there := seen[print]; there {
+			t.Errorf("%q and %q have one print", more, other)
+		}
+		seen[print] = more
+	}
+}
+
+// shelf is a server with the files of versions at /TAG/tool_VERSION, and perhaps a list of their digests.
+type shelf struct {
+	*httptest.Server
+	mu     sync.Mutex
+	files  map[string]string // by version
+	bare   map[string]bool   // versions without a digest
+	header http.Header       // of answers without a file
+	bodies int
+}
+
+func newShelf(t *testing.T) *shelf {
+	s := &shelf{files: map[string]string{}, bare: map[string]bool{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	version := strings.TrimPrefix(filepath.Base(r.URL.Path), "tool_")
+	body, ok := s.files[version]
+	if !ok {
+		for name, values := range s.header {
+			w.Header()[name] = values
+		}
+		http.Error(w, "none", http.StatusNotFound)
+		return
+	}
+	sum := sha256.Sum256([]byte(body))
+	if !s.bare[version] {
+		w.Header().Set("Digest", "SHA-256="+base64.StdEncoding.EncodeToString(sum[:]))
+	}
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sum[:4]))
+	if r.Method == http.MethodGet {
+		s.bodies++
+	}
+	http.ServeContent(w, r, "tool", time.Time{}, strings.NewReader(body))
+}
+
+// put sets the file of a version.
+func (s *shelf) put(version, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[version] = body
+}
+
+// following returns a world whose watch follows the releases of a shelf. more is added to its configuration.
+func following(t *testing.T, more string) (*world, *shelf) {
+	t.Helper()
+	s, w := newShelf(t), newWorld(t)
+	text := strings.NewReplacer("http://a.example/dl/{tag}/tool_{version}.tar.gz", s.URL+"/{tag}/tool_{version}", "'d'", "'"+w.rule.Dir+"'").Replace(releasesOf)
+	watch := parse(t, text+more).Watches[0]
+	w.rule.Watch = &watch
+	w.start()
+	return w, s
+}
+
+// next handles the update to a version after the last one.
+func (w *world) next(version string) (antenna.Outcome, error) {
+	w.t.Helper()
+	r, ok := w.rule.Releases.Template.Of(feed.Record{Format: feed.News, URL: "http://a.example/releases/v" + version})
+	if !ok {
+		w.t.Fatalf("no release %s", version)
+	}
+	u := antenna.Update{Watch: "w", URL: r.URL, Release: &r, Action: feed.Download, Reason: antenna.Released, Last: w.last, Try: 1}
+	if w.last.Path != "" {
+		u.Previous, u.Last.ETag, u.Last.Host = "before", "", ""
+	}
+	return w.handle(u)
+}
+
+// recheck handles an update about the version in place.
+func (w *world) recheck(version string) (antenna.Outcome, error) {
+	w.t.Helper()
+	r, _ := w.rule.Releases.Template.Of(feed.Record{Format: feed.News, URL: "http://a.example/releases/v" + version})
+	return w.handle(antenna.Update{Watch: "w", URL: r.URL, Release: &r, Action: feed.Download, Reason: feed.Modified, Last: w.last, Try: 1})
+}
+
+// names returns the names in the folder of the watch, of a link with its target.
+func (w *world) names() string {
+	w.t.Helper()
+	entries, err := os.ReadDir(w.rule.Dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if to, err := os.Readlink(filepath.Join(w.rule.Dir, name)); err == nil {
+			name += "->" + to
+			if _, err := os.Stat(filepath.Join(w.rule.Dir, e.Name())); err != nil {
+				w.t.Errorf("the link leads to nothing: %v", err)
+			}
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+// TestReleaseFiles: versions have their own names, the link leads to the latest, surplus ones are removed, and programs
+// learn the version.
+func TestReleaseFiles(t *testing.T) {
+	w, s := following(t, "link = 'latest'\nkeep = 1\nrun = ['program']")
+	for i, version := range []string{"1.0", "1.1", "1.2"} {
+		s.put(version, "file of "+version)
+		if o, err := w.next(version); err != nil || !o.Changed {
+			t.Fatalf("%s: %+v, %v", version, o, err)
+		}
+		w.holds(filepath.Join(w.rule.Dir, "latest"), "file of "+version)
+		env := w.hooks[i].Env
+		previous := map[bool]string{true: "before"}[i > 0]
+		for _, want := range []string{"BRAID_VERSION=" + version, "BRAID_TAG=v" + version, "BRAID_PREVIOUS_VERSION=" + previous} {
+			if !slices.Contains(env, want) {
+				t.Errorf("%s: no %s", version, want)
+			}
+		}
+	}
+	if got := w.names(); got != "latest->tool_1.2 tool_1.1 tool_1.2" {
+		t.Errorf("in the folder is %s", got)
+	}
+	if s.bodies != 3 {
+		t.Errorf("%d files were sent", s.bodies)
+	}
+	// A changed file, and one that braid did not put there, stay.
+	if err := os.WriteFile(filepath.Join(w.rule.Dir, "tool_1.1"), []byte("changed"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.rule.Dir, "tool_0.9"), []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s.put("1.3", "file of 1.3")
+	if _, err := w.next("1.3"); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.names(); got != "latest->tool_1.3 tool_0.9 tool_1.1 tool_1.2 tool_1.3" {
+		t.Errorf("in the folder is %s", got)
+	}
+}
+
+// TestReleaseNotYet: a missing file and missing proof are no failures until the last try.
+func TestReleaseNotYet(t *testing.T) {
+	w, s := following(t, "on-failure = ['program']")
+	s.header = http.Header{"Retry-After": {"120"}}
+	is := func(what string) {
+		t.Helper()
+		_, err := w.next("1.0")
+		if late, ok := errors.AsType[*antenna.NotYet](err); !ok {
+			t.Errorf("%s: %v", what, err)
+		} else if len(w.hooks) > 0 {
+			t.Errorf("%s: a failure was reported: %v", what, late)
+		}
+	}
+	is("missing")
+	s.put("1.0", "one")
+	s.bare["1.0"] = true
+	is("bare")
+	if got := w.names(); strings.Contains(" "+got+" ", " tool_1.0 ") {
+		t.Errorf("in the folder is %s", got)
+	}
+	r, _ := w.rule.Releases.Template.Of(feed.Record{Tag: "v1.0"})
+	if _, err := w.handle(antenna.Update{Watch: "w", URL: r.URL, Release: &r, LastTry: true}); err == nil || len(w.hooks) != 1 {
+		t.Errorf("%v, and %d programs", err, len(w.hooks))
+	}
+	s.bare["1.0"] = false
+	if _, err := w.next("1.0"); err != nil {
+		t.Error(err)
+	}
+	w.holds(filepath.Join(w.rule.Dir, "tool_1.0"), "one")
+}
+
+// TestReleaseReplaced: another file under the tag of the version in place replaces nothing, unless it is moving.
+func TestReleaseReplaced(t *testing.T) {
+	w, s := following(t, "")
+	s.put("1.0", "one")
+	if _, err := w.next("1.0"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if o, err := w.recheck("1.0"); err != nil || o.Changed {
+			t.Fatalf("the same file: %+v, %v", o, err)
+		}
+	}
+	s.put("1.0", "two")
+	_, err := w.recheck("1.0")
+	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch || !strings.Contains(err.Error(), "replaced under its tag v1.0") {
+		t.Errorf("replaced: %v", err)
+	}
+	path := filepath.Join(w.rule.Dir, "tool_1.0")
+	w.holds(path, "one")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.recheck("1.0"); err == nil || !strings.Contains(err.Error(), "replaced under its tag v1.0") {
+		t.Errorf("replaced and removed: %v", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("another file is in place")
+	}
+	w.rule.Releases.Moving = true
+	if o, err := w.recheck("1.0"); err != nil || !o.Changed {
+		t.Errorf("moving: %+v, %v", o, err)
+	}
+	w.holds(path, "two")
+	s.put("1.0", "three")
+	if o, err := w.recheck("1.0"); err != nil || !o.Changed {
+		t.Errorf("moving: %+v, %v", o, err)
+	}
+	w.holds(path, "three")
+}
+
+// TestReleaseName: versions of one name replace each other, and keep means the folder of old ones.
+func TestReleaseName(t *testing.T) {
+	w, s := following(t, "name = 'tool'\nkeep = 5")
+	for _, version := range []string{"1.0", "1.1", "1.2"} {
+		s.put(version, "file of "+version)
+		if o, err := w.next(version); err != nil || !o.Changed {
+			t.Fatalf("%s: %+v, %v", version, o, err)
+		}
+		w.holds(filepath.Join(w.rule.Dir, "tool"), "file of "+version)
+	}
+	if got := w.names(); got != ".old tool" || len(w.old()) != 2 {
+		t.Errorf("in the folder is %s, and old ones are %q", got, w.old())
+	}
+}
+
+// TestReleaseInterrupted: a file that an interrupted update put in place is not fetched again, and its program runs.
+func TestReleaseInterrupted(t *testing.T) {
+	w, s := following(t, "link = 'latest'\nrun = ['program']")
+	s.put("1.0", "one")
+	w.fail = errors.New("it fails")
+	if _, err := w.next("1.0"); err == nil {
+		t.Fatal("no error")
+	}
+	w.fail = nil
+	w.start()
+	if o, err := w.next("1.0"); err != nil || !o.Changed || len(w.hooks) != 2 {
+		t.Errorf("%+v, %v, %d programs", o, err, len(w.hooks))
+	}
+	w.last = antenna.Outcome{} // as if the watcher had been killed before it knew
+	if o, err := w.next("1.0"); err != nil || !o.Changed || len(w.hooks) != 3 || o.Digest == "" {
+		t.Errorf("%+v, %v, %d programs", o, err, len(w.hooks))
+	}
+	if s.bodies != 1 {
+		t.Errorf("the file was sent %d times", s.bodies)
+	}
+	// Another file of its name, without a digest to compare with, is replaced.
+	w.last = antenna.Outcome{}
+	if err := os.WriteFile(filepath.Join(w.rule.Dir, "tool_1.0"), []byte("other"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.next("1.0"); err != nil {
+		t.Error(err)
+	}
+	w.holds(filepath.Join(w.rule.Dir, "latest"), "one")
+}
+
+// TestLinkTaken: what braid did not make is not replaced by the link, and nothing is fetched.
+func TestLinkTaken(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"file":   func(path string) error { return os.WriteFile(path, []byte("mine"), 0o666) },
+		"folder": func(path string) error { return os.Mkdir(path, 0o777) },
+		"link":   func(path string) error { return os.Symlink("/etc/passwd", path) },
+		"other":  func(path string) error { return os.Symlink("../other", path) },
+	} {
+		w, s := following(t, "link = 'latest'")
+		s.put("1.0", "one")
+		if err := errors.Join(os.MkdirAll(w.rule.Dir, 0o777), make(filepath.Join(w.rule.Dir, "latest"))); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.next("1.0")
+		if e, ok := errors.AsType[*linkError](err); !ok || s.bodies != 0 {
+			t.Errorf("%s: %v, %v", name, err, e)
+		}
+	}
+}
+
+// TestLinkCopied: where links need a privilege, a copy stands for the link, and a file that it did not make stays.
+func TestLinkCopied(t *testing.T) {
+	copies = true
+	t.Cleanup(func() { copies = false })
+	w, s := following(t, "link = 'latest'")
+	path := filepath.Join(w.rule.Dir, "latest")
+	for _, version := range []string{"1.0", "1.1", "1.2"} {
+		s.put(version, "file of "+version)
+		if _, err := w.next(version); err != nil {
+			t.Fatal(err)
+		}
+		w.holds(path, "file of "+version)
+		w.start()
+	}
+	if err := os.WriteFile(path, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s.put("1.3", "file of 1.3")
+	if _, err := w.next("1.3"); err == nil {
+		t.Error("a file of the user was replaced")
+	}
+	w.holds(path, "mine")
+}

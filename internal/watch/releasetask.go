@@ -1,0 +1,147 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"braid/antenna"
+	"braid/download"
+	"braid/source"
+	"braid/verify"
+)
+
+// isOtherVersion reports whether the update is to another version than the one in place.
+func (t *task) isOtherVersion() bool {
+	u := &t.update
+	return u.Release != nil && (u.Previous != "" || u.Last.At.IsZero())
+}
+
+// ofRelease sets how the request for a release treats an existing file of its name.
+func (t *task) ofRelease(r *download.Request) {
+	switch {
+	case t.update.Release == nil:
+	case t.isOtherVersion() && !(t.unfinished && t.here):
+		// An existing file is of an interrupted update, of the version before, or a stranger's.
+		r.IfNewer, r.AllowOlder, r.Known = false, false, nil
+		r.Overwrite = t.here || t.replace
+	case !t.rule.Releases.Moving && !t.here && t.update.Last.Digest != "": // the file was removed or changed
+		if d, err := verify.ParseHex(verify.SHA256, t.update.Last.Digest); err == nil {
+			r.Claims = append(slices.Clip(r.Claims), verify.Claim{Digest: d, Field: "the version in place", Channel: verify.User})
+		}
+		fallthrough
+	default:
+		r.AllowOlder = true // of two files of one version, the date says nothing
+	}
+}
+
+// getRelease downloads the file of a release. It does not replace the file of the version in place by another one.
+func (t *task) getRelease(ctx context.Context) (download.Result, error) {
+	if !t.isOtherVersion() && t.here && !t.rule.Releases.Moving {
+		return t.examine(ctx)
+	}
+	res, err := t.Get(ctx, t.update, t.prepare)
+	if errors.Is(err, fs.ErrExist) && t.isOtherVersion() && !t.replace {
+		t.replace = true
+		res, err = t.Get(ctx, t.update, t.prepare)
+	}
+	_, wrong := errors.AsType[*verify.MismatchError](err)
+	_, contradicts := errors.AsType[*verify.ConflictError](err)
+	if (wrong || contradicts) && !t.isOtherVersion() && !t.rule.Releases.Moving {
+		return res, t.replaced(err)
+	}
+	return res, err
+}
+
+// examine compares the server's file of the version in place with the one here, and keeps the one here.
+func (t *task) examine(ctx context.Context) (download.Result, error) {
+	res, err := t.getNow(ctx, t.update, func(end func(error)) (download.Request, error) {
+		r, err := t.prepare(end)
+		r.Stream, r.Store, r.Known = io.Discard, nil, t.knownVersion()
+		r.IfNewer, r.Require, r.LessProof, r.Lookup, r.NoMetalink = false, download.RequireNothing, true, false, true
+		r.Anchors, r.Signatures = download.Anchors{}, nil
+		return r, err
+	})
+	if err != nil || res.NotModified {
+		return res, err
+	}
+	digest := sha256Of(res.Proof)
+	if digest != t.known.Digest {
+		return res, t.replaced(fmt.Errorf("its sha-256 is %s, and that of the file here is %s", digest, t.known.Digest))
+	}
+	t.known.ETag, t.known.LastModified, t.known.Host = res.ETag, res.LastModified, res.Host
+	res.NotModified = true
+	return res, nil
+}
+
+// sha256Of returns the SHA-256 of a file in hexadecimal digits, or "".
+func sha256Of(p verify.Proof) string {
+	for _, d := range p.Digests() {
+		if d.Algorithm() == verify.SHA256 {
+			return d.Hex()
+		}
+	}
+	return ""
+}
+
+// replaced returns the error of a release whose file was replaced under its tag.
+func (t *task) replaced(why error) error {
+	r := t.update.Release
+	err := fmt.Errorf("the file was replaced under its tag %s, and is not taken (moving = true takes it): %w", r.Tag, why)
+	return &download.Error{Kind: download.Mismatch, What: "release " + r.Version, Where: source.Mask(t.url), Err: err}
+}
+
+// late converts the error of a release that is not ready to an *antenna.NotYet: the server has no such file yet, or not
+// the proof that is demanded.
+func (t *task) late(err error) error {
+	e, ok := errors.AsType[*download.Error](err)
+	if !ok || t.update.Release == nil {
+		return err
+	}
+	s, answered := errors.AsType[*source.Error](err)
+	missing := answered && e.Kind == download.Refused && (s.Status == http.StatusNotFound || s.Status == http.StatusGone)
+	if !missing && e.Kind != download.NoEvidence {
+		return err
+	}
+	late := &antenna.NotYet{Err: err}
+	if answered {
+		late.After = s.After
+	}
+	return late
+}
+
+// isWaiting reports whether err is that of a release that is asked for again, which is no failure.
+func (t *task) isWaiting(err error) bool {
+	_, late := errors.AsType[*antenna.NotYet](err)
+	return late && !t.update.LastTry
+}
+
+// releaseVariables returns the environment variables that describe the release of the update.
+func (t *task) releaseVariables() []string {
+	r := t.update.Release
+	if r == nil {
+		return nil
+	}
+	return []string{"BRAID_VERSION=" + r.Version, "BRAID_TAG=" + r.Tag, "BRAID_PREVIOUS_VERSION=" + t.update.Previous}
+}
+
+// ownVariables are variables that only releaseVariables sets.
+var ownVariables = []string{"BRAID_VERSION", "BRAID_TAG", "BRAID_PREVIOUS_VERSION"}
+
+// checkToken returns an error for the URL of a release that has a digest, which a feed has chosen: it is no evidence, but a
+// worker could not tell.
+func checkToken(text string) error {
+	u, err := url.Parse(text)
+	if err != nil {
+		return err
+	}
+	if digests, err := verify.OfURL(u); err != nil || len(digests) > 0 {
+		return errors.New("the URL has a digest, which is the feed's and no evidence")
+	}
+	return nil
+}
