@@ -172,6 +172,10 @@ var houses = map[string]house{
 		"byterange", "internal/option", "source",
 	}},
 
+	"internal/follow": {pure: true, imports: []string{
+		"address", "antenna/feed", "antenna/release", "internal/lookup", "verify/signatures", "github.com/BurntSushi/toml",
+	}},
+
 	"internal/watch": {imports: []string{
 		"address", "antenna", "antenna/feed", "antenna/release", "daemon", "daemon/queue", "download", "download/limit", "download/state", "fleet",
 		"fleet/jetstream", "internal/fsys", "internal/hint", "internal/job", "internal/listen", "internal/mask",
@@ -184,8 +188,8 @@ var houses = map[string]house{
 	}},
 
 	"cli": {imports: []string{
-		"agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "daemon", "daemon/queue", "download",
-		"fleet", "fleet/jetstream", "internal/agents/aria2c", "internal/feedtext", "internal/fsys", "internal/hint",
+		"agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "antenna/release", "daemon", "daemon/queue",
+		"download", "fleet", "fleet/jetstream", "internal/agents/aria2c", "internal/feedtext", "internal/follow", "internal/fsys", "internal/hint",
 		"internal/hook", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
 		"internal/render", "internal/service", "internal/stream", "internal/watch", "internal/worker", "metalink",
 		"metalink/metainfo", "objectstore", "serve", "source", "source/httpsource", "verify", "verify/signatures",

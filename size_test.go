@@ -22,9 +22,9 @@ var sizes = map[string]int{
 	// 35, and the rooms of the daemon, the agents, the fleet and objects, the judge of versions, problem, the tables of
 	// signatures and feeds, minisign, signify, SSH and what the first two share, the worker, jobs, listen,
 	// the daemon's service, lookups, their searches, what is shown, hooks, mailboxes, aria2's command line, hints, streams,
-	// and what has left download: limits, small things, edges of torrents' files, the search for wrong bytes
-	// releases
-	packages: 72,
+	// index pages, release APIs, releases, how to follow them, and what has left download: limits, small things, edges of
+	// torrents' files, the search for wrong bytes
+	packages: 73,
 	// Recovery has a file a way: sizes.go, standin.go, refuted.go. It goes when getter is split into the target and the attempts.
 	"download.getter": 9,
 }
@@ -36,7 +36,7 @@ var shapes = map[string]int{
 	"fields of internal/report.Facts":  47,
 	"lines of download.getter.try":     64,
 	"lines of download.session.ended":  77,
-	"lines of the product":             112978, // watches of releases, new packages, index pages and release APIs, faults of lookups, the parts of a part file and of a queue, keys for URLs, minisign
+	"lines of the product":             113326, // braid follow, watches of releases, new packages, index pages and release APIs, faults of lookups, the parts of a part file and of a queue, keys for URLs, minisign
 	"methods of antenna.loop":          82,
 	"methods of daemon/rpc.visit":      49,
 	"methods of download.Request":      67,

@@ -38,7 +38,7 @@ type action func(ctx context.Context, operands []string) error
 // commands maps the name of a command to a function that returns its action and the targets of its flags.
 var commands = map[string]func(streams) (action, targets){
 	"get": newGet, "probe": newProbe, "verify": newVerify, "meta": newMeta, "serve": newServe, "watch": newWatch,
-	"daemon": newDaemon, "lfs": newLFS,
+	"follow": newFollow, "daemon": newDaemon, "lfs": newLFS,
 	"add": newControl("add"), "status": newControl("status"), "pause": newControl("pause"),
 	"resume": newControl("resume"), "remove": newControl("remove"),
 	"work": newWork, "queue": newQueue,

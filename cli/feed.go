@@ -20,7 +20,7 @@ import (
 
 type feedFlags struct {
 	streams
-	job.HTTP
+	*job.HTTP
 	From       choice
 	MaxSize    size
 	MaxEntries plenty
@@ -29,7 +29,7 @@ type feedFlags struct {
 }
 
 func newFeedFlags(s streams) feedFlags {
-	return feedFlags{streams: s, Timeout: duration(30 * time.Second), MaxTime: duration(10 * time.Minute)}
+	return feedFlags{streams: s, HTTP: &job.HTTP{}, Timeout: duration(30 * time.Second), MaxTime: duration(10 * time.Minute)}
 }
 
 // limits returns the limits that the user set, or those of rule 52.

@@ -31,6 +31,7 @@ var jsonEvents = []struct {
 	{"braid parts", []string{"partEvent", "asideEvent", "uploadEvent", "removedEvent"}},
 	{"braid trust list", []string{"trustEvent"}},
 	{"braid feed", []string{"findingEvent", "checkedEvent", "foundEvent", "recordEvent"}},
+	{"braid follow", []string{"releaseEvent", "followEvent"}},
 	{"braid watch status", []string{"feedLine", "watchLine"}},
 }
 

@@ -81,7 +81,7 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 				at(t, o, "a list, as "+name, mayStand(o, option.InLine), listLine(list, name, sampleOf(o)), "no such option")
 			}
 		}
-		if !slices.Contains([]string{"url", "check-every"}, o.Name()) { // a watch has these of its own
+		if !slices.Contains([]string{"url", "check-every", "versions", "pre-releases"}, o.Name()) { // a watch has these of its own
 			at(t, o, "a watch", mayStand(o, option.InWatch), watchKey(standing(o, option.InWatch)), "no such key")
 		}
 	}

@@ -233,13 +233,21 @@ func (v *watchCommand) fromFile(file string, how reading) (*watch.Loaded, error)
 	if err != nil {
 		return nil, err
 	}
+	c, err := v.fromText(file, path, data, how)
+	if err == nil {
+		c.Reread = func() (*watch.Loaded, error) { return v.fromFile(file, how) }
+	}
+	return c, err
+}
+
+// fromText parses the text of a configuration file.
+func (v *watchCommand) fromText(file, path string, data []byte, how reading) (*watch.Loaded, error) {
 	c, err := watch.ParseConfig(data, how(filepath.Dir(path)))
 	if err != nil {
 		return nil, watch.ConfigProblem(file, err)
 	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	reread := func() (*watch.Loaded, error) { return v.fromFile(file, how) }
-	return v.finish(&watch.Loaded{Config: c, File: file, Reread: reread}, name, path)
+	return v.finish(&watch.Loaded{Config: c, File: file}, name, path)
 }
 
 func (v *watchCommand) fromFlags(how reading) (*watch.Loaded, error) {

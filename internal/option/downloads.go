@@ -2,13 +2,13 @@ package option
 
 // ofDownloads are the options of braid get. Other commands share some of them.
 var ofDownloads = []Option{
-	{Names: "out o", Of: Get, First: Get, Also: InLine, Group: FileGroup, Kind: Word,
+	{Names: "out o", Of: Get | Follow, First: Get, Also: InLine, Group: FileGroup, Kind: Word,
 		Usage: "write to the file `NAME`; - is standard output: bytes are written in order as they arrive, " +
 			"and only the exit code shows whether they were right"},
 	{Names: "remote-name", Of: Get, Also: InLine, Group: FileGroup, Kind: Switch,
 		Usage: "use the server's name for the file (Content-Disposition, or else the last part of the final URL), " +
 			"as in braid get --remote-name 'https://example.org/download?id=7'"},
-	{Names: "dir d P", Of: Get | Daemon, First: Get, Also: InLine | InWatch, Group: FileGroup, Kind: Word,
+	{Names: "dir d P", Of: Get | Daemon | Follow, First: Get, Also: InLine | InWatch, Group: FileGroup, Kind: Word,
 		Usage: "put files in `FOLDER`, which is created if missing"},
 	{Names: "to", Of: Get, Also: InWatch, Group: FileGroup, Kind: Word,
 		Usage: "put files into an object store, below `s3://BUCKET/PREFIX/`: an object appears there only after it " +
@@ -23,7 +23,8 @@ var ofDownloads = []Option{
 	{Names: "priority", Of: Get, Also: InLine | InWatch, Group: FileGroup, Kind: Choice, Words: "high|normal|low",
 		Usage: "with --queue: start jobs with a higher priority first: `high|normal|low`, " +
 			"as in braid get --queue embedded --priority high URL (default normal)"},
-	{Names: "overwrite", Of: Downloading, First: Get, Also: InLine, ListName: "allow-overwrite", Group: FileGroup, Kind: Switch,
+	{Names: "overwrite", Of: Downloading | Follow, First: Get, Also: InLine, ListName: "allow-overwrite", Group: FileGroup,
+		Kind:  Switch,
 		Usage: "replace an existing file once the new one is verified"},
 	{Names: "rename", Of: Get, Also: InLine, ListName: "auto-file-renaming", Group: FileGroup, Kind: Switch,
 		Usage: "if the file exists, use the next free name: disk.1.iso for disk.iso"},
@@ -35,9 +36,9 @@ var ofDownloads = []Option{
 			"Both must have the same strong digest, or the same host, size and strong ETag, " +
 			"or with --continue the same size and samples; otherwise the exit code is 3, " +
 			"and the unfinished file stays"},
-	{Names: "no-clobber", Of: Get, Group: FileGroup, Kind: Switch,
+	{Names: "no-clobber", Of: Get | Follow, Group: FileGroup, Kind: Switch,
 		Usage: "if the file exists, keep it and exit with 0"},
-	{Names: "if-newer N", Of: Get, Also: InLine, ListName: "conditional-get", Group: FileGroup, Kind: Switch,
+	{Names: "if-newer N", Of: Get | Follow, Also: InLine, ListName: "conditional-get", Group: FileGroup, Kind: Switch,
 		Usage: "replace an existing file if the server has a newer one, once that is verified; " +
 			"otherwise exit with 0 (braid/versions in the user's state folder records the existing version)"},
 	{Names: "allow-older", Of: Get, Also: InWatch, Group: FileGroup, Kind: Switch,
@@ -48,7 +49,7 @@ var ofDownloads = []Option{
 		Usage: "`none|prealloc|falloc`: allocate disk space as bytes arrive (none, the default), " +
 			"or before the download, as in --file-allocation falloc; prealloc starts only if the file system " +
 			"supports that"},
-	{Names: "max-size", Of: Downloading, Also: InWatch, Group: FileGroup, Kind: Size,
+	{Names: "max-size", Of: Downloading | Follow, Also: InWatch, Group: FileGroup, Kind: Size,
 		Usage: "refuse files larger than `SIZE` (default 64G if the server does not send the length)"},
 	{Names: "sha256", Of: Get | Probe | Verify | Add, First: Get, Also: InLine, Group: ProofGroup, Kind: Word,
 		Usage: "the file must have this SHA-256, in `HEX`; mirrors are then used even if the server sends no digest"},
@@ -59,37 +60,37 @@ var ofDownloads = []Option{
 		Usage: "the file must have its digest in a list, `FILE|URL` as SHA256SUMS or NAME.sha256. " +
 			"A list on disk counts as given by you; another one is as trustworthy as its connection. " +
 			"With --keyring or --signature the list must be signed"},
-	{Names: "require", Of: Downloading, Also: InSite | InLine | InWatch, Group: ProofGroup, Kind: Choice,
+	{Names: "require", Of: Downloading | Follow, Also: InSite | InLine | InWatch, Group: ProofGroup, Kind: Choice,
 		Usage: "`none|digest|signature`: what must be proven before the file gets its name (default none, " +
 			"and signature with --keyring or --smime-ca)"},
-	{Names: "no-lookup", Of: Downloading | Probe | Verify | Watch, Also: InSite | InLine | InWatch, Group: ProofGroup,
+	{Names: "no-lookup", Of: Downloading | Probe | Verify | Watch | Follow, Also: InSite | InLine | InWatch, Group: ProofGroup,
 		Kind: Switch,
 		Usage: "look for no checksum that the server has published beside the file (NAME.sha256, " +
 			"SHA256SUMS and their like) where it sends none"},
 	{Names: "allow-less-proof", Of: Downloading, Also: InWatch, Group: ProofGroup, Kind: Switch,
 		Usage: "accept a file if its server offers less proof than before: no digest or signature any more"},
-	{Names: "key", Of: Downloading | Verify, First: Get, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
+	{Names: "key", Of: Downloading | Verify | Follow, First: Get, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
 		Usage: "require a good signature by a key in `FILE`, or by a key that is given as text: of OpenPGP, " +
 			"minisign, signify or SSH, or " +
 			"the certificate of an authority. Its content says which (repeatable)"},
-	{Names: "keyring", Of: Downloading | Verify, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
+	{Names: "keyring", Of: Downloading | Verify | Follow, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
 		Usage: "as --key, for a `FILE` of keys: OpenPGP keys as written by gpg --export, armored or not, " +
 			"or keys of minisign, signify or SSH (repeatable)"},
-	{Names: "pin", Of: Downloading | Verify, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
+	{Names: "pin", Of: Downloading | Verify | Follow, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
 		Usage: "accept only signatures by the key with this `FINGERPRINT`, 40 hexadecimal digits (repeatable)"},
-	{Names: "smime-ca", Of: Downloading | Verify, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
+	{Names: "smime-ca", Of: Downloading | Verify | Follow, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
 		Usage: "require an S/MIME signature that leads to a root certificate in `FILE`, in PEM (repeatable)"},
-	{Names: "signature", Of: Get | Verify | Resume, Also: InWatch, Group: ProofGroup, Kind: Words,
+	{Names: "signature", Of: Get | Verify | Resume | Follow, Also: InWatch, Group: ProofGroup, Kind: Words,
 		Usage: "a signature of the file, `FILE|URL|.ext`: .asc means the URL of the file with .asc appended; " +
 			"signatures that the server names are always used (repeatable). With --checksums: of the list"},
-	{Names: "allow-expired-key", Of: Downloading | Verify, Also: InSite | InWatch, Group: ProofGroup, Kind: Switch,
+	{Names: "allow-expired-key", Of: Downloading | Verify | Follow, Also: InSite | InWatch, Group: ProofGroup, Kind: Switch,
 		Usage: "accept signatures by keys that have expired since, for archives"},
 	{Names: "mirror", Of: Get | Add, First: Get, Also: InLine | InWatch, Group: SourcesGroup, Kind: Words,
 		Usage: "a `URL` of the same file elsewhere (repeatable; for one file)"},
 	{Names: "select", Of: Get, Group: SourcesGroup, Kind: Words,
 		Usage: "download only the files of a Metalink document or torrent that match `GLOB`, " +
 			"as in --select '*.iso' (repeatable)"},
-	{Names: "no-metalink", Of: Downloading, Also: InLine | InWatch, Group: SourcesGroup, Kind: Switch,
+	{Names: "no-metalink", Of: Downloading | Follow, Also: InLine | InWatch, Group: SourcesGroup, Kind: Switch,
 		Usage: "ignore the server's mirrors, and save Metalink documents and torrents instead of their files"},
 	{Names: "no-ftp", Of: Downloading, Group: SourcesGroup, Kind: Switch,
 		Usage: "do not use FTP servers (ftp://, and ftps:// with TLS), as in braid get --no-ftp https://example.org/disk.iso"},
@@ -101,7 +102,7 @@ var ofDownloads = []Option{
 		Usage: "request no range smaller than `SIZE`, as in --min-split-size 20M, except after a failure: " +
 			"a file of less than twice that comes from one source (default: depends on measured speeds and " +
 			"round-trip times)"},
-	{Names: "limit-rate max-overall-download-limit", Of: Downloading | LFS, First: Get,
+	{Names: "limit-rate max-overall-download-limit", Of: Downloading | LFS | Follow, First: Get,
 		Also: InSite | InWatch | InLine, ListName: "max-download-limit", Group: SourcesGroup, Kind: Rates,
 		Usage: "download at most `RATE` bytes per second from all servers together, " +
 			"also by the time of day as in --limit-rate '09:00-17:00 2M, 20M'; 0 is no limit, " +
@@ -152,67 +153,67 @@ var ofDownloads = []Option{
 			"as in --header-to cdn.example.org (repeatable)"},
 	{Names: "referer", Of: Requesting, Also: InLine, Group: RequestsGroup, Kind: Word,
 		Usage: "send `URL` as the Referer to the URL's own server, as in --referer https://example.org/downloads"},
-	{Names: "user-agent U A", Of: Requesting | Serving | LFS, Also: InLine, Group: RequestsGroup, Kind: Word,
+	{Names: "user-agent U A", Of: Requesting | Serving | LFS | Follow, Also: InLine, Group: RequestsGroup, Kind: Word,
 		Usage: "send `NAME` as the User-Agent"},
-	{Names: "connect-timeout", Of: Requesting | Serving | LFS, Group: RequestsGroup, Kind: Time, Default: "10s",
+	{Names: "connect-timeout", Of: Requesting | Serving | LFS | Follow, Group: RequestsGroup, Kind: Time, Default: "10s",
 		Usage: "give up connecting after `TIME`"},
-	{Names: "allow-downgrade", Of: Requesting | Serving, Group: RequestsGroup, Kind: Switch,
+	{Names: "allow-downgrade", Of: Requesting | Serving | Follow, Group: RequestsGroup, Kind: Switch,
 		Usage: "follow redirects from https to http even without a digest"},
-	{Names: "allow-host", Of: Requesting | Serving | LFS, Group: RequestsGroup, Kind: Words,
+	{Names: "allow-host", Of: Requesting | Serving | LFS | Follow, Group: RequestsGroup, Kind: Words,
 		Usage: "allow servers and documents to name `HOST`, a name, an address or a network such as 10.0.0.0/8. " +
 			"Otherwise their URLs may not lead into private networks, unless the server itself is there " +
 			"(repeatable)"},
 	{Names: "user u", Of: Requesting, Also: InLine, Group: RequestsGroup, Kind: Word,
 		Usage: "`USER:PASSWORD` for the URL's own server, as in -u me:s3cret; sent by Digest if the server asks " +
 			"for that, else by Basic"},
-	{Names: "netrc-file", Of: Requesting | Serving, Group: RequestsGroup, Kind: Word,
+	{Names: "netrc-file", Of: Requesting | Serving | Follow, Group: RequestsGroup, Kind: Word,
 		Usage: "look up names and passwords in `FILE`, for the URL's own server and for FTP servers of --mirror, " +
 			"as in --netrc-file ~/work.netrc (default: the file in NETRC, else ~/.netrc)"},
-	{Names: "no-netrc", Of: Requesting | Serving, Group: RequestsGroup, Kind: Switch,
+	{Names: "no-netrc", Of: Requesting | Serving | Follow, Group: RequestsGroup, Kind: Switch,
 		Usage: "do not read a netrc file"},
 	{Names: "load-cookies", Of: Requesting, Group: RequestsGroup, Kind: Word,
 		Usage: "send the cookies in `FILE` (Netscape format, as exported by browsers) that match the URL's own " +
 			"server, as in --load-cookies cookies.txt"},
-	{Names: "cacert", Of: Requesting | Serving | LFS, Also: InSite, Group: RequestsGroup, Kind: Words,
+	{Names: "cacert", Of: Requesting | Serving | LFS | Follow, Also: InSite, Group: RequestsGroup, Kind: Words,
 		Usage: "also trust the certificate authorities in `FILE`, in PEM, as in --cacert company.pem (repeatable)"},
-	{Names: "insecure", Of: Requesting | Serving | LFS, Also: InSite, Group: RequestsGroup, Kind: Words,
+	{Names: "insecure", Of: Requesting | Serving | LFS | Follow, Also: InSite, Group: RequestsGroup, Kind: Words,
 		Usage: "do not check the certificate of `HOST` or HOST:PORT, as in --insecure nas.local:8443; " +
 			"its responses are trusted no more than over http (repeatable)"},
 	{Names: "client-cert", Of: Requesting | LFS, Group: RequestsGroup, Kind: Word,
 		Usage: "authenticate to the URL's own server with the certificate in `FILE`, in PEM, as in --client-cert me.pem"},
 	{Names: "client-key", Of: Requesting | LFS, Group: RequestsGroup, Kind: Word,
 		Usage: "the private key is in `FILE`, in PEM (default: the file of --client-cert)"},
-	{Names: "proxy", Of: Requesting | Serving | LFS, Also: InSite, Group: RequestsGroup, Kind: Word,
+	{Names: "proxy", Of: Requesting | Serving | LFS | Follow, Also: InSite, Group: RequestsGroup, Kind: Word,
 		Usage: "use a proxy, `URL` as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, " +
 			"with USER:PASSWORD@ before the host if needed, as in --proxy socks5://127.0.0.1:1080 (default: " +
 			"http_proxy, https_proxy, ftp_proxy and all_proxy)"},
-	{Names: "no-proxy", Of: Requesting | Serving | LFS, Group: RequestsGroup, Kind: Word,
+	{Names: "no-proxy", Of: Requesting | Serving | LFS | Follow, Group: RequestsGroup, Kind: Word,
 		Usage: "contact `HOSTS` without a proxy, as in --no-proxy example.org,10.0.0.0/8; '*' is all hosts (default: no_proxy)"},
-	{Names: "interface", Of: Requesting | Serving | LFS, Group: RequestsGroup, Kind: Word,
+	{Names: "interface", Of: Requesting | Serving | LFS | Follow, Group: RequestsGroup, Kind: Word,
 		Usage: "connect from `ADDRESS|DEVICE`, an address of this machine or a network interface, " +
 			"as in --interface 192.0.2.7 or --interface wg0"},
 	{Names: "no-referer", Of: Downloading, Also: InLine, Group: RequestsGroup, Kind: Switch,
 		Usage: "do not send the original URL to mirrors"},
-	{Names: "timeout", Of: Requesting | Serving | LFS, Group: RequestsGroup, Kind: Time, Default: "30s",
+	{Names: "timeout", Of: Requesting | Serving | LFS | Follow, Group: RequestsGroup, Kind: Time, Default: "30s",
 		Usage: "give up on a server that is silent for `TIME`"},
-	{Names: "max-time", Of: Get | Resume, Group: RequestsGroup, Kind: Time,
+	{Names: "max-time", Of: Get | Resume | Follow, Group: RequestsGroup, Kind: Time,
 		Usage: "stop after `TIME` in total, as in --max-time 2h; the received bytes are kept, and the same command resumes"},
-	{Names: "tries", Of: Downloading | LFS, Group: RequestsGroup, Kind: Number,
+	{Names: "tries", Of: Downloading | LFS | Follow, Group: RequestsGroup, Kind: Number,
 		Usage: "give up a source after `N` tries without progress (default 20, and 5 until a server has answered)"},
-	{Names: "retry-wait", Of: Downloading | LFS, Group: RequestsGroup, Kind: Time, Default: "1s",
+	{Names: "retry-wait", Of: Downloading | LFS | Follow, Group: RequestsGroup, Kind: Time, Default: "1s",
 		Usage: "wait `TIME` before the second try, then twice as long each time, up to 30s"},
-	{Names: "quiet q", Of: Get | Verify | Meta | Resume | PartsRemove, First: Get, Group: OutputGroup, Kind: Switch,
+	{Names: "quiet q", Of: Get | Verify | Meta | Resume | PartsRemove | Follow, First: Get, Group: OutputGroup, Kind: Switch,
 		Usage: "print only errors"},
-	{Names: "progress", Of: Get | Verify | Resume, Group: OutputGroup, Kind: Choice,
+	{Names: "progress", Of: Get | Verify | Resume | Follow, Group: OutputGroup, Kind: Choice,
 		Usage: "`bar|plain|none`: how to show progress (default: a bar on a terminal, else a line every 10s)"},
-	{Names: "color", Of: Get | Verify | Resume, Group: OutputGroup, Kind: Choice,
+	{Names: "color", Of: Get | Verify | Resume | Follow, Group: OutputGroup, Kind: Choice,
 		Usage: "`auto|always|never`: use colours, as in --color never (default auto: on a terminal, " +
 			"unless NO_COLOR is set or TERM is dumb)"},
-	{Names: "json", Of: Get | Verify | Resume, Group: OutputGroup, Kind: Switch,
+	{Names: "json", Of: Get | Verify | Resume | Follow, Group: OutputGroup, Kind: Switch,
 		Usage: "write events to standard output, one JSON object per line"},
-	{Names: "verbose v", Of: Get | Resume, Group: OutputGroup, Kind: Switch,
+	{Names: "verbose v", Of: Get | Resume | Follow, Group: OutputGroup, Kind: Switch,
 		Usage: "print the events of every source, and its state below the progress"},
-	{Names: "on-complete", Of: Get, Group: OutputGroup, Kind: Word,
+	{Names: "on-complete", Of: Get | Follow, Group: OutputGroup, Kind: Word,
 		Usage: "run `COMMAND` for each downloaded file, as in --on-complete 'tar xf {}': {} is its path, " +
 			"and BRAID_FILE_PATH and other variables describe it; no shell is used"},
 	{Names: "dry-run", Of: Get | Resume, Group: OutputGroup, Kind: Switch,

@@ -18,6 +18,17 @@ var ofOthers = []Option{
 		Usage: "only URLs that match `GLOB`: * matches any text without a slash, ** any text (repeatable)"},
 	{Names: "to", Of: FeedConvert, Group: FeedGroup, Kind: Choice, Words: strings.Join(formats.Written(), "|"),
 		Usage: "write `FORMAT`: " + strings.Join(formats.Written(), ", ")},
+	{Names: "asset", Of: Follow, First: Follow, Group: FileGroup, Kind: Word,
+		Usage: "the file whose name matches `PATTERN`, in which * is any text; or, for a feed that names no files, " +
+			"the URL of the file with fields such as {tag} and {version}"},
+	{Names: "once", Of: Follow, First: Follow, Group: FileGroup, Kind: Switch,
+		Usage: "download the file of the newest release now"},
+	{Names: "into", Of: Follow, First: Follow, Group: FileGroup, Kind: Word,
+		Usage: "append the entry to the configuration `FILE` of braid watch"},
+	{Names: "versions", Of: Follow, Group: FileGroup, Kind: Word,
+		Usage: "only versions in the `RANGE`, as in --versions '>=2.0 <3'"},
+	{Names: "pre-releases", Of: Follow, Group: FileGroup, Kind: Switch,
+		Usage: "pre-releases, too"},
 	{Names: "config", Of: Watch, Group: WatchGroup, Kind: Word,
 		Usage: "the configuration is `FILE`, in TOML; it may also be the operand (default braid/watch.toml in your " +
 			"configuration folder)"},

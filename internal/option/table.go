@@ -71,6 +71,7 @@ const (
 	Work
 	Queue
 	TrustList
+	Follow
 
 	// Controlling are the commands that control a daemon.
 	Controlling = Add | Status | Pause | Unpause | Remove
@@ -89,7 +90,7 @@ const (
 var typed = [...]string{"get", "parts resume", "probe", "verify", "meta", "serve", "feed find", "feed check",
 	"feed show", "feed convert", "watch",
 	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove", "lfs", "work", "queue",
-	"trust list"}
+	"trust list", "follow"}
 
 // Group is a heading in the help.
 type Group uint8

@@ -18,6 +18,7 @@ import (
 	pgp "github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
 
+	"braid/serve"
 	"braid/verify/openpgp"
 )
 
@@ -46,6 +47,12 @@ func addDistributions(t *testing.T, dir string) {
 	}
 	signed(folder("debian-cd/current/amd64/iso-cd"), "debian-netinst.iso", "SHA256SUMS.sign")
 	signed(folder("tool/releases/download/v1.2"), "tool.tar", "SHA256SUMS.asc")
+	tool := filepath.Join(dir, "tool/releases/download/v1.2/tool.tar")
+	signature, err := openpgp.Sign(strings.NewReader(readFile(t, tool)), []byte(secret), nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, tool+".asc", string(signature))
 
 	body := strings.Repeat("fedora ", 100_000)
 	writeFile(t, filepath.Join(folder("fedora/releases/iso"), "Fedora-Server.iso"), body)
@@ -133,4 +140,32 @@ func weights(w http.ResponseWriter, r *http.Request) {
 func forge(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	http.ServeFile(w, r, filepath.Join("testdata", "recipes", "release.json"))
+}
+
+// toolchains is a server of a folder with an index, which also says the digests of its files.
+func toolchains(t *testing.T) http.Handler {
+	t.Helper()
+	dir := publicDir(t)
+	if err := os.Mkdir(filepath.Join(dir, "golang"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{"1.9.7", "1.21.5", "1.22rc1", "1.22", "1.22.1"} {
+		for _, system := range []string{"linux-amd64.tar.gz", "darwin-arm64.tar.gz", "src.tar.gz"} {
+			name := "go" + version + "." + system
+			writeFile(t, filepath.Join(dir, "golang", name), strings.Repeat(name, 1000))
+		}
+	}
+	files, err := serve.New(dir, serve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { files.Close() })
+	index := http.FileServer(http.Dir(dir))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/") {
+			index.ServeHTTP(w, r)
+			return
+		}
+		files.ServeHTTP(w, r)
+	})
 }

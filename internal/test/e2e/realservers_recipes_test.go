@@ -93,6 +93,7 @@ func newWorld(t *testing.T) *world {
 		"example.org": folder(serve.Options{Mirrors: mirrors}), "mirror.example.net": folder(serve.Options{}),
 		"mirror2.example.net": folder(serve.Options{}), "antenna.example.org": http.HandlerFunc(antennaFeed),
 		"hub.example.org": http.HandlerFunc(hub), "cdn.example.net": http.HandlerFunc(weights), "api.example.org": http.HandlerFunc(forge),
+		"go.example.org": toolchains(t),
 	}}
 	for host, h := range publishers() {
 		w.hosts[host] = h

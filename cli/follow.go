@@ -1,0 +1,377 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/release"
+	"braid/download"
+	"braid/internal/follow"
+	"braid/internal/job"
+	"braid/internal/option"
+	"braid/internal/problem"
+	"braid/internal/render"
+	"braid/source"
+)
+
+// A followCommand is one run of braid follow. Its other options are those of the download of --once.
+type followCommand struct {
+	*getCommand
+	Asset, Into, Versions string
+	Once, PreReleases     bool
+
+	choice release.Choice
+	events *render.JSONWriter // nil without --json
+}
+
+func newFollow(s streams) (action, targets) {
+	f := &followCommand{getCommand: newGetCommand(s)}
+	return f.run, targetsOf(f)
+}
+
+// A releaseEvent is a file of the newest release.
+type releaseEvent struct {
+	render.Head
+	Name       string   `json:"name"`
+	Version    string   `json:"version"`
+	Tag        string   `json:"tag,omitempty"`
+	Pre        bool     `json:"pre_release,omitempty"` // the release is marked as a pre-release
+	Date       string   `json:"date,omitempty"`
+	URL        string   `json:"url"`
+	Size       int64    `json:"size,omitempty"`
+	Template   string   `json:"template"` // the URL, with fields in place of the version
+	Feed       string   `json:"feed"`
+	Forge      string   `json:"forge,omitempty"`
+	Releases   int      `json:"releases"` // how many versions in the feed have such a file
+	Versions   int      `json:"versions"` // in the feed
+	Digest     string   `json:"digest,omitempty"`
+	Lists      []string `json:"lists,omitempty"`      // of digests, beside the file
+	Signatures []string `json:"signatures,omitempty"` // beside the file
+}
+
+// A followEvent is what became of the file that was chosen.
+type followEvent struct {
+	render.Head
+	Name    string `json:"name"` // of the watch
+	Version string `json:"version"`
+	Tag     string `json:"tag,omitempty"`
+	Entry   string `json:"entry,omitempty"`  // for the configuration, in TOML
+	Config  string `json:"config,omitempty"` // the file with the entry
+	Added   bool   `json:"added,omitempty"`  // the entry is new
+	Path    string `json:"path,omitempty"`   // of the downloaded file
+}
+
+func (f *followCommand) run(ctx context.Context, words []string) error {
+	if len(words) != 1 {
+		return problem.Misuse("follow", "one URL is needed", "braid follow --help")
+	}
+	page, err := job.ParseWebURL(words[0])
+	if err != nil {
+		return err
+	}
+	if f.choice.PreReleases = f.PreReleases; f.Versions != "" {
+		if f.choice.Versions, err = release.ParseRange(f.Versions); err != nil {
+			return problem.Misuse("--versions", err.Error(), "")
+		}
+	}
+	if f.JSON {
+		f.events = render.NewJSONWriter(f.streams.out)
+	}
+	found, err := f.find(ctx, page)
+	if err != nil {
+		return err
+	}
+	if err := f.show(found); err != nil {
+		return err
+	}
+	if len(found.Assets) != 1 {
+		return f.undecided(found)
+	}
+	return f.follow(ctx, found)
+}
+
+// A found is a source of releases with the files that fit.
+type found struct {
+	follow.Source
+	*follow.Found
+}
+
+// hasFiles reports whether the feed names files of versions.
+func (f *found) hasFiles() bool { return f.Versions > 0 || f.Elsewhere != "" }
+
+// place returns the URL of the feed for messages.
+func (f *found) place() string {
+	u, err := url.Parse(f.Feed)
+	if err != nil {
+		return f.Feed
+	}
+	return source.Mask(u)
+}
+
+// find finds the releases of the project with a page.
+func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error) {
+	if s, ok := follow.Known(page); ok {
+		return f.read(ctx, s)
+	}
+	finder := &feedFind{feedFlags: f.feedFlags()}
+	p, err := finder.fetch(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	feeds, err := finder.find(p)
+	at := page // a redirect to another host counts as named by the server
+	if u := p.Answer.URL; u != nil && follow.SameHost(u, page) {
+		at = u
+	}
+	p.Close()
+	switch {
+	case err != nil:
+		return nil, finder.failure(ctx, source.Mask(page), err)
+	case len(feeds) > 0 && feeds[0].Where == "itself":
+		return f.read(ctx, follow.Itself(at))
+	}
+	for _, s := range follow.Probes(at) {
+		if found, err := f.read(ctx, s); err == nil && found.hasFiles() {
+			return found, nil
+		} else if ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	for _, e := range feeds {
+		u, err := url.Parse(e.URL)
+		if err != nil || !follow.SameHost(u, page) {
+			continue
+		}
+		if found, err := f.read(ctx, follow.Itself(u)); err == nil && found.hasFiles() {
+			found.Name = follow.Itself(at).Name
+			return found, nil
+		}
+	}
+	return nil, f.none(source.Mask(page), feeds)
+}
+
+// none returns the problem of a page without releases.
+func (f *followCommand) none(page string, feeds []foundEvent) error {
+	p := &problem.Problem{Kind: download.Other, What: "follow", Where: page, Why: "no releases are found there",
+		Hint: "a project page of a forge, a folder with an index, or a feed has them"}
+	if len(feeds) > 0 {
+		p.Why, p.Hint = "its feeds name no files, or are at another host", f.templateHint()
+	}
+	return p
+}
+
+func (f *followCommand) templateHint() string {
+	return "--asset 'https://.../{tag}/NAME-{version}.tar.gz' has the URL of the file"
+}
+
+// feedFlags returns the options of requests for feeds.
+func (f *followCommand) feedFlags() feedFlags {
+	flags := newFeedFlags(f.streams)
+	flags.HTTP = &f.Job.HTTP
+	flags.Timeout = cmp.Or(f.Job.Transfer.Timeout, flags.Timeout)
+	return flags
+}
+
+// mostRecords limits the records of a feed that are kept.
+const mostRecords = 200_000
+
+// read reads a feed.
+func (f *followCommand) read(ctx context.Context, s follow.Source) (*found, error) {
+	flags := f.feedFlags()
+	o, err := flags.open(ctx, "show", []string{s.Feed})
+	if err != nil {
+		return nil, err
+	}
+	defer o.close()
+	var records []feed.Record
+	for r, err := range flags.decoder(o, false, nil).Records() {
+		if err != nil {
+			return nil, flags.failure(ctx, o.name, err)
+		}
+		if records = append(records, r); len(records) == mostRecords {
+			break
+		}
+	}
+	has, err := s.Find(records, follow.Options{Asset: f.Asset, Choice: f.choice})
+	if err != nil {
+		return nil, problem.Misuse("--asset", err.Error(), "")
+	}
+	return &found{s, has}, nil
+}
+
+// show shows the release and its files.
+func (f *followCommand) show(found *found) error {
+	now := time.Now()
+	rows := [][]string{{"FILE", "VERSION", "SIZE", "RELEASES", "PROOF"}}
+	for i := range found.Assets {
+		a := &found.Assets[i]
+		f.events.Write(releaseEvent{
+			Head: render.NewHead(now, "release"), Name: a.Name, Version: a.Release.Version, Tag: a.Release.Tag,
+			Pre: a.Release.Pre, Date: instant(a.Release.Date), URL: a.URL, Size: a.Size, Template: a.Template.String(),
+			Feed: found.Feed, Forge: found.Forge, Releases: a.Releases, Versions: found.Versions,
+			Digest: a.Digest, Lists: a.Lists, Signatures: a.Signatures,
+		})
+		size := "-"
+		if a.Size > 0 {
+			size = option.SizeText(a.Size)
+		}
+		count := fmt.Sprintf("%d of %d", a.Releases, found.Versions)
+		rows = append(rows, []string{a.Name, a.Release.Version, size, count, proofOf(a)})
+	}
+	if err := f.events.Err(); f.Quiet || f.JSON || len(found.Assets) == 0 || err != nil {
+		return outputFailure(err)
+	}
+	to := f.streams.err // the output is the entry
+	if len(found.Assets) > 1 {
+		to = f.streams.out
+	}
+	f.tell("%s: %s", found.place(), option.Count(found.Versions, "version"))
+	var b strings.Builder
+	writeRows(&b, rows)
+	_, err := fmt.Fprint(to, b.String())
+	return outputFailure(err)
+}
+
+// proofOf describes what the feed has to prove a file.
+func proofOf(a *follow.Asset) string {
+	var list []string
+	if a.Digest != "" {
+		list = append(list, "digest in the feed")
+	}
+	if len(a.Lists) > 0 {
+		list = append(list, a.Lists[0])
+	}
+	list = append(list, a.Signatures...)
+	return cmp.Or(strings.Join(list, ", "), "none in the feed")
+}
+
+// undecided returns the problem of no file, or of several.
+func (f *followCommand) undecided(found *found) error {
+	p := &problem.Problem{Kind: download.Other, What: "follow", Where: found.place()}
+	switch n := len(found.Assets); {
+	case n > 1:
+		p.Why = fmt.Sprintf("%d files fit", n)
+		p.Hint = "--asset 'PATTERN' chooses one"
+		if pattern, ok := follow.Pattern(&found.Assets[0]); ok {
+			p.Hint = "--asset '" + pattern + "' is one"
+		}
+	case n == 0 && found.Elsewhere != "":
+		p.Why = "its files are at another host, " + found.Elsewhere
+		p.Hint = "--asset 'https://" + found.Elsewhere + "/...{version}...' has the URL of the file"
+	case found.Versions == 0:
+		p.Why, p.Hint = "it has no files with a version", f.templateHint()
+	default:
+		p.Why = fmt.Sprintf("of %s none fits", option.Count(found.Versions, "version"))
+		p.Hint = "--asset, --versions and --pre-releases determine what fits"
+	}
+	return p
+}
+
+// follow prints or appends the entry of the only file, and downloads it with --once.
+func (f *followCommand) follow(ctx context.Context, found *found) error {
+	a := &found.Assets[0]
+	if a.Releases == 1 && found.Versions > 1 && !f.Quiet {
+		f.tell("no other version has a file of that name: the next one may have another name, too")
+	}
+	e, err := f.entry(found)
+	if err != nil {
+		return err
+	}
+	said := followEvent{
+		Head: render.NewHead(time.Now(), "follow"), Name: e.Name, Version: a.Release.Version, Tag: a.Release.Tag,
+	}
+	switch {
+	case f.Into != "":
+		if err := f.append(e, &said); err != nil {
+			return err
+		}
+	case !f.Once:
+		said.Entry = e.TOML()
+		if !f.JSON {
+			_, err := fmt.Fprint(f.streams.out, said.Entry)
+			return outputFailure(err)
+		}
+	}
+	if f.Once {
+		if said.Path, err = f.fetch(ctx, a); err != nil {
+			return err
+		}
+		said.Time = render.NewHead(time.Now(), "").Time
+	}
+	f.events.Write(said)
+	return outputFailure(f.events.Err())
+}
+
+// append appends the entry to the configuration of --into.
+func (f *followCommand) append(e follow.Entry, said *followEvent) (err error) {
+	if said.Name, said.Added, err = f.add(e); err != nil {
+		return err
+	}
+	said.Config = f.Into
+	what := "follows it already"
+	if said.Added {
+		what = "is added"
+	}
+	if !f.Quiet {
+		f.tell("%s: watch.%s %s", f.Into, said.Name, what)
+	}
+	return nil
+}
+
+// entry returns the entry for the configuration.
+func (f *followCommand) entry(found *found) (follow.Entry, error) {
+	dir, err := filepath.Abs(f.Job.Dir)
+	if err != nil {
+		return follow.Entry{}, problem.Local("folder", f.Job.Dir, err)
+	}
+	e := follow.Entry{
+		Name: found.Name, Feed: found.Feed, URL: found.Assets[0].Template.String(), Dir: dir,
+		Require: cmp.Or(f.Job.Require.Word, "digest"), Versions: f.Versions, PreReleases: f.PreReleases,
+		Keys: map[string][]string{},
+	}
+	for name, words := range map[string][]string{
+		"key": f.Job.Anchors.Key, "keyring": f.Job.Anchors.Keyring, "smime-ca": f.Job.Anchors.SMIMECA,
+	} {
+		for _, word := range words {
+			if !job.IsKey(word) {
+				if word, err = filepath.Abs(word); err != nil {
+					return e, problem.Local("key", word, err)
+				}
+			}
+			e.Keys[name] = append(e.Keys[name], word)
+		}
+	}
+	e.Keys["pin"], e.Keys["signature"] = f.Job.Anchors.Pin, f.Job.Anchors.Signature
+	return e, nil
+}
+
+// fetch downloads the file, and returns its path.
+func (f *followCommand) fetch(ctx context.Context, a *follow.Asset) (path string, err error) {
+	f.ended = func(_ int, _ download.Request, r download.Result, err error) {
+		if err == nil {
+			path = r.Path
+		}
+	}
+	words := []string{a.URL}
+	f.yield(configurationOf(ctx))
+	err = f.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*job.List, error) {
+		if err := f.check(words); err != nil {
+			return nil, err
+		}
+		return job.NewList(ctx, f.Job, client, words)
+	})
+	if err == nil && !f.Quiet {
+		f.tell("%s: version %s", cmp.Or(path, a.Name), a.Release.Version)
+	}
+	return path, err
+}
+
+func (f *followCommand) tell(format string, args ...any) {
+	fmt.Fprintln(f.streams.err, source.Escape(fmt.Sprintf(format, args...)))
+}

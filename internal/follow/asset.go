@@ -1,0 +1,273 @@
+package follow
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"braid/antenna/feed"
+	"braid/antenna/release"
+	"braid/internal/lookup"
+	"braid/verify/signatures"
+)
+
+// Options determine which file of a project is wanted.
+type Options struct {
+	// Asset is a pattern of names in which * is any text, or the template of a URL. Empty: all.
+	Asset  string
+	Choice release.Choice
+}
+
+// An Asset is a file of the newest release that has such a file.
+type Asset struct {
+	Name, URL string
+	Size      int64
+	Release   release.Release
+	Template  *release.Template
+	// Releases is the number of versions in the feed that have such a file.
+	Releases int
+	// Digest is the digest in the feed. Lists and Signatures are names of files of the release.
+	Digest     string
+	Lists      []string
+	Signatures []string
+
+	tagged bool // the feed has the tag of the release
+}
+
+// IsProven reports whether the feed has a digest of the file, a list of digests or a signature.
+func (a *Asset) IsProven() bool { return a.Digest != "" || len(a.Lists)+len(a.Signatures) > 0 }
+
+// IsTemplate reports whether the pattern of names is a template of a URL.
+func IsTemplate(asset string) bool { return strings.Contains(asset, "://") }
+
+// A family is a file with all its versions.
+type family struct {
+	template *release.Template
+	releases []release.Release
+	records  map[string]*feed.Record // by the URLs of the releases
+}
+
+// A Found is what a feed has of a project.
+type Found struct {
+	// Assets are the wanted files of the newest release, by name.
+	Assets []Asset
+	// Versions is the number of versions in the feed.
+	Versions int
+	// Elsewhere is a host with files that do not count, because it is not that of the project.
+	Elsewhere string
+}
+
+// Find returns what the records of the feed have.
+func (s *Source) Find(records []feed.Record, o Options) (*Found, error) {
+	found := &Found{}
+	families, err := s.families(records, o.Asset, found)
+	if err != nil {
+		return nil, err
+	}
+	var assets []Asset
+	names := newNames(records)
+	for _, f := range families {
+		newer, _ := o.Choice.Newer(f.releases, "")
+		if len(newer) == 0 {
+			continue
+		}
+		a := f.asset(newer[0], names)
+		if fits, err := a.fits(o.Asset); err != nil {
+			return nil, err
+		} else if fits {
+			assets = append(assets, a)
+		}
+	}
+	found.Assets = newest(withoutProofs(assets))
+	slices.SortFunc(found.Assets, func(a, b Asset) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.URL, b.URL))
+	})
+	return found, nil
+}
+
+// families sorts the records by the templates of their URLs.
+func (s *Source) families(records []feed.Record, asset string, found *Found) (list []*family, err error) {
+	all, seen := map[string]*family{}, map[string]bool{}
+	for i := range records {
+		r := &records[i]
+		var of release.Release
+		var f *family
+		if IsTemplate(asset) {
+			f, err = familyOf(all, asset)
+			if err != nil {
+				return nil, err
+			}
+			of, _ = f.template.Of(*r)
+		} else {
+			f, of = s.guess(all, r)
+		}
+		if of.URL == "" {
+			continue
+		}
+		if u, err := url.Parse(of.URL); err != nil || !IsTemplate(asset) && !s.has(u) {
+			if err == nil {
+				found.Elsewhere = u.Hostname()
+			}
+			continue
+		}
+		seen[of.Version] = true
+		f.releases = append(f.releases, of)
+		f.records[of.URL] = r
+	}
+	for _, f := range all {
+		list = append(list, f)
+	}
+	found.Versions = len(seen)
+	return list, nil
+}
+
+// familyOf returns the family of a template.
+func familyOf(all map[string]*family, text string) (*family, error) {
+	if f := all[text]; f != nil {
+		return f, nil
+	}
+	t, err := release.ParseTemplate(text, release.Patterns{})
+	if err != nil {
+		return nil, err
+	}
+	all[text] = &family{template: t, records: map[string]*feed.Record{}}
+	return all[text], nil
+}
+
+// guess returns the family of a record with the URL of a file, and its release. The URL of the release is empty if the
+// record has no version.
+func (s *Source) guess(all map[string]*family, r *feed.Record) (*family, release.Release) {
+	link, ok := feed.Key(s.urlOf(r.URL))
+	if _, isPage := r.Get("page"); !ok || isPage || r.Format == feed.News {
+		return nil, release.Release{}
+	}
+	version := versionOf(r.Tag)
+	if r.Tag == "" {
+		version = versionIn(nameOf(link))
+	}
+	text, ok := guess(link, r.Tag, version)
+	if !ok {
+		return nil, release.Release{}
+	}
+	f, err := familyOf(all, text)
+	if err != nil {
+		return nil, release.Release{}
+	}
+	found, ok := f.template.FileOf(link)
+	if !ok || found.Version != version || found.URL != link {
+		return nil, release.Release{}
+	}
+	found.Tag, found.Date, found.Pre = cmp.Or(r.Tag, found.Tag), r.LastModified, r.PreRelease
+	return f, found
+}
+
+// asset returns the file of a release.
+func (f *family) asset(r release.Release, names names) Asset {
+	record := f.records[r.URL]
+	a := Asset{Name: nameOf(r.URL), URL: r.URL, Size: record.Size, Release: r, Template: f.template, tagged: record.Tag != ""}
+	seen := map[string]bool{}
+	for _, r := range f.releases {
+		seen[r.Version] = true
+	}
+	a.Releases = len(seen)
+	a.Digest, _ = record.Get("digest")
+	beside := names[record.Tag]
+	for _, c := range lookup.NewIndex(beside).Candidates(a.Name) {
+		a.Lists = append(a.Lists, c.Name)
+	}
+	for _, name := range beside {
+		if ending, ok := strings.CutPrefix(name, a.Name); ok && slices.Contains(endings, ending) {
+			a.Signatures = append(a.Signatures, name)
+		}
+	}
+	return a
+}
+
+// fits reports whether the name of the file matches a pattern.
+func (a *Asset) fits(pattern string) (bool, error) {
+	if pattern == "" || IsTemplate(pattern) {
+		return true, nil
+	}
+	fits, err := path.Match(pattern, a.Name)
+	if err != nil {
+		return false, fmt.Errorf("not a pattern of names: %s", pattern)
+	}
+	return fits, nil
+}
+
+// newest returns the files of the newest of the releases with a tag, which all files of a release share. Other files, as in
+// an index, may be of different things with a version each.
+func newest(all []Asset) []Asset {
+	version := ""
+	for _, a := range all {
+		if a.tagged && (version == "" || release.Compare(a.Release.Version, version) > 0) {
+			version = a.Release.Version
+		}
+	}
+	return slices.DeleteFunc(all, func(a Asset) bool { return a.tagged && release.Compare(a.Release.Version, version) < 0 })
+}
+
+// names are the names of files by the tags of their releases.
+type names map[string][]string
+
+func newNames(records []feed.Record) names {
+	n := names{}
+	for i := range records {
+		n[records[i].Tag] = append(n[records[i].Tag], nameOf(records[i].URL))
+	}
+	return n
+}
+
+// nameOf returns the last segment of a URL, decoded.
+func nameOf(link string) string {
+	link, _, _ = strings.Cut(link, "?")
+	name := link[strings.LastIndexByte(link, '/')+1:]
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
+// endings are those of signatures.
+var endings = func() (list []string) {
+	for _, k := range signatures.All() {
+		list = append(list, k.Beside...)
+	}
+	return list
+}()
+
+// proofEnds are the ends of the names of files that prove or describe others.
+var proofEnds = []string{".sign", ".gpg", ".sha1", ".md5", ".pem", ".crt", ".sigstore", ".sigstore.json", ".intoto.jsonl",
+	".sbom", ".sbom.json", ".spdx.json", ".cdx.json", ".attestation", ".provenance", ".torrent", ".meta4", ".metalink", ".zsync"}
+
+// withoutProofs returns the assets without those that prove or describe others, unless there are no others.
+func withoutProofs(all []Asset) []Asset {
+	var files []Asset
+	for _, a := range all {
+		ends := func(ending string) bool { return strings.HasSuffix(strings.ToLower(a.Name), ending) }
+		isList := len(lookup.NewIndex([]string{a.Name}).Candidates("")) > 0
+		if !isList && !slices.ContainsFunc(proofEnds, ends) && !slices.ContainsFunc(endings, ends) {
+			files = append(files, a)
+		}
+	}
+	if len(files) == 0 {
+		return all
+	}
+	return files
+}
+
+// Pattern returns the pattern of names that has the file in all versions. ok is false if it has characters that mean
+// something to a shell or in a pattern.
+func Pattern(a *Asset) (pattern string, ok bool) {
+	name := nameOf(a.Template.String())
+	for _, field := range []string{"{tag}", "{version}"} {
+		name = strings.ReplaceAll(name, field, "*")
+	}
+	unsafe := func(c rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._+~*", c)
+	}
+	return name, strings.IndexFunc(name, unsafe) < 0
+}

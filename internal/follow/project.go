@@ -1,0 +1,193 @@
+// Package follow finds out how to follow the releases of a project: the feed of its page, the files of the newest
+// release with what proves them, and the template for the URLs of the next ones. It also writes the entry for the
+// configuration of the watcher.
+//
+//	source, ok := follow.Known(page) // https://github.com/cli/cli: the API with its releases
+//	found, err := source.Find(records, follow.Options{Asset: "gh_*_linux_amd64.tar.gz"})
+//	text := follow.Entry{Name: source.Name, Feed: source.Feed, URL: found.Assets[0].Template.String(), Dir: "/srv/tools"}.TOML()
+//
+// The package sends no request: the caller reads the feed.
+package follow
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"braid/address"
+)
+
+// A project is a row of the table of project pages: their URLs, and the URL of the feed of releases.
+type project struct {
+	Name string
+	// Probe means that any host may be such a forge, which only its answer shows.
+	Probe bool
+	Page  []string // expressions for the URLs of pages, without queries; their groups are variables
+	// Feed has variables in braces. {project:joined} has %2F for each slash.
+	Feed string
+	// Host is the host of files, if it is not that of the page.
+	Host  string
+	Files []file
+
+	pages []*regexp.Regexp
+}
+
+// A file has the URL of a file where its name determines it. The feed has a URL with something that cannot be known
+// before, as a digest.
+type file struct {
+	From, To string
+
+	from *regexp.Regexp
+}
+
+//go:embed projects.json
+var projectTable []byte
+
+var projects = readProjects(projectTable)
+
+// readProjects reads the table, which is part of the program.
+func readProjects(table []byte) (all []*project) {
+	d := json.NewDecoder(bytes.NewReader(table))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&all); err != nil {
+		panic(err)
+	}
+	for _, p := range all {
+		for _, expression := range p.Page {
+			p.pages = append(p.pages, regexp.MustCompile(expression))
+		}
+		for i := range p.Files {
+			p.Files[i].from = regexp.MustCompile(p.Files[i].From)
+		}
+	}
+	return all
+}
+
+// A Source is a feed of the releases of a project. Forge is the kind of the project page, or "". The files of its releases
+// count only if they are at the host that the user named, or at the one that the table has: what a feed names must not
+// lead a request to another host.
+type Source struct {
+	Feed, Forge, Name string
+
+	page  *url.URL
+	host  string
+	vars  map[string]string
+	files []file
+}
+
+// Known returns the source for the page of a project at a host of the table.
+func Known(page *url.URL) (Source, bool) {
+	for _, p := range projects {
+		if s, ok := p.source(page); ok && !p.Probe {
+			return s, true
+		}
+	}
+	return Source{}, false
+}
+
+// Probes returns the sources that a project page at any host may have. Their answers show whether there is one.
+func Probes(page *url.URL) (all []Source) {
+	for _, p := range projects {
+		if s, ok := p.source(page); ok && p.Probe {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Itself returns the source of a feed, of which nothing else is known. The name is that of its last folder or of its host.
+func Itself(feed *url.URL) Source {
+	name, _, _ := strings.Cut(feed.Hostname(), ":")
+	segments := strings.Split(strings.Trim(feed.Path, "/"), "/")
+	if !strings.HasSuffix(feed.Path, "/") {
+		segments = segments[:len(segments)-1]
+	}
+	if n := len(segments); n > 0 && segments[n-1] != "" {
+		name = segments[n-1]
+	}
+	plain := *feed
+	plain.User, plain.Fragment, plain.RawFragment = nil, "", ""
+	return Source{Feed: plain.String(), Name: name, page: feed}
+}
+
+// source returns the source of a page of the row.
+func (p *project) source(page *url.URL) (Source, bool) {
+	plain := url.URL{Scheme: page.Scheme, Host: strings.ToLower(page.Host), Path: page.Path, RawPath: page.RawPath}
+	if s, ok := address.SchemeNamed(page.Scheme); ok {
+		plain.Host = strings.TrimSuffix(plain.Host, ":"+s.Port)
+	}
+	text := strings.TrimRight(plain.String(), "/")
+	for _, x := range p.pages {
+		if vars := match(x, text); vars != nil {
+			return Source{
+				Feed: fill(p.Feed, vars), Forge: p.Name, Name: vars["name"],
+				page: page, host: p.Host, vars: vars, files: p.Files,
+			}, true
+		}
+	}
+	return Source{}, false
+}
+
+// match returns the groups of an expression in a text, or nil if it does not match.
+func match(x *regexp.Regexp, text string) map[string]string {
+	m := x.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	vars := map[string]string{}
+	for i, name := range x.SubexpNames() {
+		if name != "" {
+			vars[name] = m[i]
+		}
+	}
+	return vars
+}
+
+var variable = regexp.MustCompile(`\{(\w+)(:joined)?\}`)
+
+// fill puts variables into a text of the table.
+func fill(text string, vars map[string]string) string {
+	return variable.ReplaceAllStringFunc(text, func(word string) string {
+		m := variable.FindStringSubmatch(word)
+		if m[2] != "" {
+			return strings.ReplaceAll(vars[m[1]], "/", "%2F")
+		}
+		return vars[m[1]]
+	})
+}
+
+// urlOf returns the URL of a file by its name, if the table has it, and else the URL in the feed.
+func (s *Source) urlOf(inFeed string) string {
+	for _, f := range s.files {
+		vars := match(f.from, inFeed)
+		if vars == nil {
+			continue
+		}
+		for name, value := range s.vars {
+			if _, ok := vars[name]; !ok {
+				vars[name] = value
+			}
+		}
+		return fill(f.To, vars)
+	}
+	return inFeed
+}
+
+// has reports whether a URL is at a host of the source.
+func (s *Source) has(u *url.URL) bool {
+	return s.host != "" && u.Scheme == "https" && u.Host == s.host || s.page != nil && SameHost(s.page, u)
+}
+
+// SameHost reports whether two URLs are of the same host and port, where http and https at their own ports are the same.
+func SameHost(a, b *url.URL) bool {
+	return strings.EqualFold(a.Hostname(), b.Hostname()) &&
+		(address.HostPort(a) == address.HostPort(b) || isDefault(a) && isDefault(b))
+}
+
+func isDefault(u *url.URL) bool {
+	s, ok := address.SchemeNamed(u.Scheme)
+	return ok && (u.Port() == "" || u.Port() == s.Port)
+}
