@@ -206,6 +206,9 @@ func (l *loop) status() Status {
 		w.Release = t.releaseStatus()
 		s.Watches = append(s.Watches, w)
 	}
+	for _, g := range l.follow.all {
+		s.Follows = append(s.Follows, g.status())
+	}
 	for _, w := range l.targets.watches {
 		if unfit, ok := l.targets.unfitStatus(w); ok {
 			s.Watches = append(s.Watches, unfit)

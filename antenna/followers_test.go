@@ -35,9 +35,9 @@ func TestReleasesRetryAfter(t *testing.T) {
 	})
 }
 
-// TestReleasesHourly checks that versions that are not ready cost a host 60 requests an hour at most, whatever the number
+// TestReleasesHourly_Rule80 checks that versions that are not ready cost a host 60 requests an hour at most, whatever the number
 // of watches. First requests do not wait.
-func TestReleasesHourly(t *testing.T) {
+func TestReleasesHourly_Rule80(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, a, j := follower(t)
 		a.Feeds, a.Watches = nil, nil

@@ -114,7 +114,7 @@ type following struct {
 	// unordered records that Unordered was reported.
 	unordered bool
 	// seen is the result of newest, if isSeen is set.
-	seen   string
+	seen   release.Release
 	isSeen bool
 }
 
@@ -264,8 +264,8 @@ func (g *following) candidates(offers map[string]*offer) (list []release.Release
 	return list[:min(len(list), maxTried)], len(rest) > 0
 }
 
-// newest returns the newest version that feeds report and the watch may have, or "".
-func (g *following) newest() string {
+// newest returns the newest release that feeds report and the watch may have, or the zero Release.
+func (g *following) newest() release.Release {
 	if g.isSeen {
 		return g.seen
 	}
@@ -275,11 +275,20 @@ func (g *following) newest() string {
 			all = append(all, o.Release)
 		}
 	}
-	g.seen, g.isSeen = "", true
+	g.seen, g.isSeen = release.Release{}, true
 	if list, _ := g.w.Releases.Choice.Newer(all, ""); len(list) > 0 {
-		g.seen = list[0].Version
+		g.seen = list[0]
 	}
 	return g.seen
+}
+
+// status returns the summary of the releases.
+func (g *following) status() FollowStatus {
+	s := FollowStatus{Name: g.w.Name, Template: maskURL(g.w.URL), Current: g.version(), Versions: len(g.offers())}
+	if r := g.newest(); r.Version != "" {
+		s.Newest, s.URL = r.Version, maskURL(r.URL)
+	}
+	return s
 }
 
 // latest returns the target among those that are due which has the newest version.
@@ -325,6 +334,6 @@ func (t *target) releaseStatus() *ReleaseStatus {
 	if r.Stage == offered {
 		s.Stage = "update"
 	}
-	s.Newest = t.w.follow.newest()
+	s.Newest = t.w.follow.newest().Version
 	return s
 }

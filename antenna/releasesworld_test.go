@@ -84,10 +84,10 @@ func (f *fetcher) handle(ctx context.Context, u Update) (Outcome, error) {
 	return Outcome{Changed: true}, nil
 }
 
-// TestReleasesWorld invents the history of a project, with late files, files that never come, removed releases and old
+// TestReleasesWorld_Rule80 invents the history of a project, with late files, files that never come, removed releases and old
 // series, and kills the watcher at random. It checks that no version comes after a newer one, that each comes once, and
 // that in the end the newest one that is there is in place.
-func TestReleasesWorld(t *testing.T) {
+func TestReleasesWorld_Rule80(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { releasesWorld(t, rand.New(rand.NewPCG(seed, 30))) })

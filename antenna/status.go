@@ -10,6 +10,19 @@ import (
 type Status struct {
 	Feeds   []FeedStatus
 	Watches []WatchStatus
+	// Follows has the watches that follow releases, each once.
+	Follows []FollowStatus `json:",omitempty"`
+}
+
+// A FollowStatus summarizes the releases of a watch.
+type FollowStatus struct {
+	Name string
+	// Template is the template of the watch, and Current the version in place, or empty.
+	Template, Current string
+	// Versions is the number of releases that feeds report. Newest is the newest one that the watch may have, or empty, and
+	// URL the URL of its file, without secrets.
+	Versions    int
+	Newest, URL string
 }
 
 // A FeedStatus is the state of a feed, or of the own checks of a watch.

@@ -71,6 +71,9 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 			if len(words) < 2 {
 				return problem.Misuse("watch "+verb, "which feed or watch?", "braid watch "+verb+" NAME [CONFIG]")
 			}
+			if version, rest, ok := versionIn(words[2:]); ok && verb == "forget" {
+				return v.forgetVersion(ctx, words[1], version, rest)
+			}
 			return v.runVerb(ctx, verb, words[1], words[2:])
 		default:
 			if err := misspelt(verb); err != nil {

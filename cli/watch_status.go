@@ -139,6 +139,13 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 	if one {
 		about = w.URL + ": "
 	}
+	if w.Release != nil {
+		text, all := releaseState(w.Release)
+		if all {
+			return text
+		}
+		about = text + ": "
+	}
 	switch {
 	case w.Pending && w.Queued != "":
 		return about + w.Queued
@@ -236,6 +243,13 @@ type watchLine struct {
 	Error      string     `json:"error,omitempty"`
 	Queued     string     `json:"queued,omitempty"`   // how it stands in the queue of a daemon, in words
 	Declined   bool       `json:"declined,omitempty"` // the last version was removed from that queue
+	// For a watch that follows releases: the release of the URL, how it stands, and the newest that the feeds have.
+	Version  string     `json:"version,omitempty"`
+	Tag      string     `json:"tag,omitempty"`
+	Stage    string     `json:"stage,omitempty"` // update, waiting, resting, in-place, given-up, unwanted
+	NotReady string     `json:"not_ready,omitempty"`
+	Since    *time.Time `json:"since,omitempty"`
+	Newest   string     `json:"newest,omitempty"`
 }
 
 func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
@@ -259,6 +273,10 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 		}
 		if w.Pending && w.Queued == "" {
 			line.Next = whenKnown(w.Next)
+		}
+		if r := w.Release; r != nil {
+			line.Version, line.Tag, line.Stage, line.NotReady = r.Version, r.Tag, r.Stage, r.Why
+			line.Since, line.Newest = whenKnown(r.Since), r.Newest
 		}
 		lines.Write(line)
 	}
@@ -298,6 +316,9 @@ func (v *watchCommand) runCheck(ctx context.Context, words []string) error {
 	}
 	for _, text := range warnings {
 		fmt.Fprintln(v.err, source.Escape(hide.Replace("braid: warning "+where+": "+text)))
+	}
+	for _, text := range v.explain(ctx, c) {
+		fmt.Fprintln(v.out, source.Escape(hide.Replace(text)))
 	}
 	if n := len(warnings); n > 0 {
 		found = option.Count(n, "warning")

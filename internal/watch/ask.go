@@ -29,6 +29,11 @@ func (s *service) Forget(ctx context.Context, name string) error {
 	return s.current.Load().forget(ctx, name)
 }
 
+// ForgetVersion leaves out a version of a watch.
+func (s *service) ForgetVersion(ctx context.Context, name, version string) error {
+	return s.current.Load().antenna.ForgetRelease(ctx, name, version)
+}
+
 // forget removes the state of a feed or watch from the store and the memory.
 func (s *setup) forget(ctx context.Context, name string) error {
 	return errors.Join(s.antenna.Forget(ctx, name), s.memory.Forget(name))
@@ -52,6 +57,16 @@ func (w *Watcher) ForgetStored(ctx context.Context, c *Loaded, name string) erro
 	}
 	defer done()
 	return s.forget(ctx, name)
+}
+
+// ForgetStoredVersion leaves out a version of a watch while no watcher runs.
+func (w *Watcher) ForgetStoredVersion(ctx context.Context, c *Loaded, name, version string) error {
+	s, done, err := w.offline(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.antenna.ForgetRelease(ctx, name, version)
 }
 
 // offline returns a setup with the stored state, which does not run.

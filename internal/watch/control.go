@@ -19,7 +19,8 @@ import (
 )
 
 // A running watcher answers other processes of the same user over a Unix socket in its state folder, because only one
-// process at a time can open the store. The requests are GET /status, POST /run?name=NAME and POST /forget?name=NAME.
+// process at a time can open the store. The requests are GET /status, POST /run?name=NAME, POST /forget?name=NAME and
+// POST /forget-version?name=NAME&version=VERSION.
 // Only the permissions of the folder protect the socket. No request changes the configuration.
 
 // watcher answers the requests. Its methods must be safe for concurrent use.
@@ -27,6 +28,7 @@ type watcher interface {
 	Status(ctx context.Context) (antenna.Status, error)
 	RunNow(ctx context.Context, name string) error
 	Forget(ctx context.Context, name string) error
+	ForgetVersion(ctx context.Context, name, version string) error
 }
 
 // patience is the time limit for an answer.
@@ -58,6 +60,12 @@ func handler(w watcher) http.Handler {
 			answer(rw, reply{PID: os.Getpid()}, do(ctx, r.URL.Query().Get("name")))
 		})
 	}
+	mux.HandleFunc("POST /forget-version", func(rw http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		defer cancel()
+		q := r.URL.Query()
+		answer(rw, reply{PID: os.Getpid()}, w.ForgetVersion(ctx, q.Get("name"), q.Get("version")))
+	})
 	return mux
 }
 
@@ -104,6 +112,12 @@ func (c Client) RunNow(ctx context.Context, name string) (pid int, err error) {
 // Forget makes the watcher forget the state of a feed or a watch. It returns the ID of the watcher's process.
 func (c Client) Forget(ctx context.Context, name string) (pid int, err error) {
 	r, err := c.ask(ctx, http.MethodPost, "/forget?name="+url.QueryEscape(name))
+	return r.PID, err
+}
+
+// ForgetVersion makes the watcher leave out a version of a watch. It returns the ID of the watcher's process.
+func (c Client) ForgetVersion(ctx context.Context, name, version string) (pid int, err error) {
+	r, err := c.ask(ctx, http.MethodPost, "/forget-version?name="+url.QueryEscape(name)+"&version="+url.QueryEscape(version))
 	return r.PID, err
 }
 

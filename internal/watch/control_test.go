@@ -37,6 +37,11 @@ func (f *fake) Forget(_ context.Context, name string) error {
 	return errors.New("there is none")
 }
 
+func (f *fake) ForgetVersion(_ context.Context, name, version string) error {
+	f.asked = append(f.asked, "forget "+name+" "+version)
+	return nil
+}
+
 // serve serves f in dir until stop is called.
 func serve(t *testing.T, dir string, f *fake) (stop func()) {
 	t.Helper()

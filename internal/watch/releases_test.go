@@ -267,8 +267,8 @@ func TestReleaseNotYet(t *testing.T) {
 	w.holds(filepath.Join(w.rule.Dir, "tool_1.0"), "one")
 }
 
-// TestReleaseReplaced: another file under the tag of the version in place replaces nothing, unless it is moving.
-func TestReleaseReplaced(t *testing.T) {
+// TestReleaseReplaced_Rule80: another file under the tag of the version in place replaces nothing, unless it is moving.
+func TestReleaseReplaced_Rule80(t *testing.T) {
 	w, s := following(t, "")
 	s.put("1.0", "one")
 	if _, err := w.next("1.0"); err != nil {
@@ -353,8 +353,8 @@ func TestReleaseInterrupted(t *testing.T) {
 	w.holds(filepath.Join(w.rule.Dir, "latest"), "one")
 }
 
-// TestLinkTaken: what braid did not make is not replaced by the link, and nothing is fetched.
-func TestLinkTaken(t *testing.T) {
+// TestLinkTaken_Rule80: what braid did not make is not replaced by the link, and nothing is fetched.
+func TestLinkTaken_Rule80(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"file":   func(path string) error { return os.WriteFile(path, []byte("mine"), 0o666) },
 		"folder": func(path string) error { return os.Mkdir(path, 0o777) },

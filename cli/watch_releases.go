@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"braid/antenna"
+	"braid/internal/option"
+	"braid/internal/watch"
+	"braid/source"
+)
+
+// versionIn returns the version before the name of a configuration, of which each may be missing.
+func versionIn(words []string) (version string, config []string, ok bool) {
+	if len(words) == 0 {
+		return "", nil, false
+	}
+	if len(words) == 1 {
+		if _, err := os.Lstat(words[0]); err == nil || strings.HasSuffix(words[0], ".toml") {
+			return "", words, false
+		}
+	}
+	return words[0], words[1:], true
+}
+
+// forgetVersion makes the running watcher leave out a version of a watch. Without a running watcher it does so itself.
+func (v *watchCommand) forgetVersion(ctx context.Context, name, version string, words []string) error {
+	c, err := v.load(words, toAsk)
+	if err != nil {
+		return err
+	}
+	_, err = watch.Client{Dir: c.Folder}.ForgetVersion(ctx, name, version)
+	if errors.Is(err, watch.ErrNotRunning) {
+		err = v.watcher().ForgetStoredVersion(ctx, c, name, version)
+	}
+	if err != nil {
+		return controlFailure(ctx, c, err)
+	}
+	_, err = fmt.Fprintf(v.out, "%s leaves out version %s\n", source.Escape(name), source.Escape(version))
+	return outputFailure(err)
+}
+
+// releaseState describes the state of a release. all reports that nothing else is to be said.
+func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
+	text = "version " + r.Version
+	switch r.Stage {
+	case "waiting", "resting":
+		return text + " is not there yet: " + r.Why, true
+	case "given-up":
+		return text + " was given up: " + r.Why, true
+	case "unwanted":
+		return text + " is left out", true
+	case "in-place":
+		if r.Newest != "" && r.Newest != r.Version {
+			text += " (the newest is " + r.Newest + ")"
+		}
+	}
+	return text, false
+}
+
+// explain describes what the templates of a configuration make of the feeds as they were read last. It is silent if no
+// state can be read.
+func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []string) {
+	if !slices.ContainsFunc(c.Watches, func(w watch.Watch) bool { return w.Releases != nil }) {
+		return nil
+	}
+	status, _, err := watch.Client{Dir: c.Folder}.Status(ctx)
+	if errors.Is(err, watch.ErrNotRunning) {
+		status, err = v.watcher().Stored(ctx, c)
+	}
+	if err != nil {
+		return nil
+	}
+	for _, f := range status.Follows {
+		text := "watch." + f.Name + ": "
+		switch {
+		case f.Versions == 0 && f.Current == "":
+			text += "no version is known yet; braid watch run " + f.Name + " reads its feeds"
+		case f.Newest == "":
+			text += option.Count(f.Versions, "version") + " of its feeds, and none that it may have"
+		default:
+			text += fmt.Sprintf("%s of its feeds, newest %s; its URL is %s", option.Count(f.Versions, "version"), f.Newest, f.URL)
+		}
+		if f.Current != "" {
+			text += "; in place is " + f.Current
+		}
+		lines = append(lines, text)
+	}
+	for _, w := range status.Watches {
+		if w.Reason == antenna.Unfit {
+			lines = append(lines, "watch."+w.Name+": "+w.Words)
+		}
+	}
+	return lines
+}
