@@ -28,7 +28,7 @@ func newPartsResume(s streams) (action, targets) {
 func (v *partsResume) run(ctx context.Context, words []string) error {
 	g := v.get
 	g.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
-	found := v.find(words)
+	found := v.find(ctx, words)
 	var urls []string
 	for _, r := range found {
 		urls = append(urls, r.URL())
@@ -50,7 +50,7 @@ func (v *partsResume) run(ctx context.Context, words []string) error {
 
 // find returns the downloads that the words name; without words, all in the current folder that can be
 // resumed.
-func (v *partsResume) find(words []string) (found []job.Resumable) {
+func (v *partsResume) find(ctx context.Context, words []string) (found []job.Resumable) {
 	if len(words) == 0 {
 		left, _, err := partfile.List(fsys.OS, ".")
 		if err != nil {
@@ -73,7 +73,7 @@ func (v *partsResume) find(words []string) (found []job.Resumable) {
 			continue
 		}
 		dir, name := placeOfPart(word)
-		done, err := job.Settle(v.get.Job, dir, name, v.get.DryRun)
+		done, err := job.Settle(ctx, v.get.Job, dir, name, v.get.DryRun)
 		if done {
 			v.complete = append(v.complete, word)
 			continue

@@ -47,6 +47,7 @@ func TestResumeOfWhatIsInPlace_Rule8(t *testing.T) {
 		"proven":                 {demanded, proven("abc", ""), "all", none, exitDone, "already complete"},
 		"demanded before":        {nil, proven("abc", "digest"), "all", none, exitDone, "already complete"},
 		"changed":                {demanded, proven("abc", ""), "all", changeInPlace, exitLocal, ""},
+		"changed, undemanded":    {nil, proven("abc", ""), "all", changeInPlace, exitLocal, ""},
 		"changed, demanded then": {nil, proven("abc", "digest"), "all", changeInPlace, exitLocal, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

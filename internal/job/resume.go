@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -52,20 +53,23 @@ func NewResumedList(ctx context.Context, d *Defaults, client *download.Client, f
 
 // Settle reports whether the file is complete and in place: the run that committed it was stopped before it
 // removed the journal, and no program is due. It then removes the journal, unless dry. It returns false if
-// proof is demanded, a digest is given, or the journal is not sealed by this user's key: a download then
-// decides whether the file is complete.
-func Settle(d *Defaults, dir, name string, dry bool) (done bool, err error) {
+// proof is demanded, a digest is given, the file does not have the digests in the journal, or the journal is
+// not sealed by this user's key: a download then decides whether the file is complete.
+func Settle(ctx context.Context, d *Defaults, dir, name string, dry bool) (done bool, err error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
 	if err != nil || !ok || !l.Committed || l.Due || !l.SealedBy(partfile.OpenKey(fsys.OS, JournalKey())) {
 		return false, err
 	}
 	// Left only compares size and date, which proves nothing. If proof is demanded, a download reads the
-	// file.
+	// file. Without a demand, it must not contradict the digests that are known.
 	if len(d.common.Claims) > 0 || d.HTTP.Checksums != "" {
 		return false, nil
 	}
 	if required, err := requiredOf(d, l); err != nil || max(required,
 		Requirement(l.Identity.Require, false)) > download.RequireNothing {
+		return false, err
+	}
+	if same, err := asRecorded(ctx, dir, name, l.Identity.Claims); err != nil || !same {
 		return false, err
 	}
 	if dry {
@@ -77,6 +81,18 @@ func Settle(d *Defaults, dir, name string, dry bool) (done bool, err error) {
 	}
 	defer c.Close()
 	return true, c.Clear()
+}
+
+// asRecorded reports whether a file has the digests that its journal records.
+func asRecorded(ctx context.Context, dir, name string, claims []verify.Claim) (bool, error) {
+	if len(claims) == 0 {
+		return true, nil
+	}
+	_, err := new(download.Client).Verify(ctx, download.Request{Dir: dir, Name: name, Claims: claims})
+	if e, ok := errors.AsType[*download.Error](err); ok && e.Kind == download.Mismatch {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // requiredOf returns the proof that this run demands of the file.
