@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"braid/internal/lookup/search"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -16,10 +17,11 @@ import (
 // about nothing else: it ties no mirrors, makes no links usable, and is neither pinned nor kept in the journal.
 type looking struct {
 	begun  bool
-	anew   bool          // a folder that was looked at before is looked at again
-	signed bool          // only signed digests are looked for
-	done   chan lookedUp // takes one
-	result *lookedUp     // nil: not here yet
+	anew   bool           // a folder that was looked at before is looked at again
+	signed bool           // only signed digests are looked for
+	spare  *search.Search // in place of which a Content-Digest is waited for
+	done   chan lookedUp  // takes one
+	result *lookedUp      // nil: not here yet
 }
 
 // lookedUp is the result of a lookup.
@@ -33,15 +35,26 @@ type lookedUp struct {
 // are needed.
 func (l *looking) begin(s *session, o *origin, file metalink.File, a source.Answer) {
 	known := join(s.claims, file.Claims)
-	if l.begun || s.roleOf(o) != asOrigin || !looksFor(s.req, known, file) ||
-		vouchesForItself(a) && !s.req.needsSignature() {
+	if l.begun || s.roleOf(o) != asOrigin || !looksFor(s.req, known, file) {
 		return
 	}
 	f, ok := newSearch(s.req, s.http, a.Hops)
 	if !ok {
 		return
 	}
-	l.signed = verify.Strong(known)
+	l.spare, l.signed = f, verify.Strong(known)
+	if !vouchesForItself(a) || s.req.needsSignature() {
+		l.search(s)
+	}
+}
+
+// search makes the search that begin prepared, unless a strong digest has come since. The Content-Digest of an answer
+// that did not come as a whole, from one source, is no evidence.
+func (l *looking) search(s *session) {
+	if l.begun || l.spare == nil || verify.Strong(s.claims) && !l.signed {
+		return
+	}
+	f := l.spare
 	f.Anew, l.begun = l.anew || s.carried.changes > 0, true
 	ctx, hc, done := s.ctx, s.http, l.done
 	s.workers.Go(func() {

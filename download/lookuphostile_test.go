@@ -1,6 +1,7 @@
 package download_test
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net/http"
@@ -103,6 +104,20 @@ func TestLookupContentDigest_Rule77(t *testing.T) {
 	e := lookingUp(t, s, "disk.iso").wrong(download.Mismatch)
 	if !strings.Contains(e.Error(), "SHA256SUMS beside it") {
 		t.Error(e)
+	}
+}
+
+// TestLookupContentDigestOfParts: the Content-Digest of an answer that is cut proves nothing, so the list is read.
+func TestLookupContentDigestOfParts_Rule77(t *testing.T) {
+	file := made(mib, 7)
+	list := mirrortest.Document("/SHA256SUMS", "text/plain", fmt.Appendf(nil, "%x  file.bin\n", sha256.Sum256(file)))
+	whole := func(q *http.Request) bool { return q.URL.Path == "/file.bin" && q.Header.Get("Range") == "" }
+	s := mirrortest.New(t, file, mirrortest.ContentDigest(), mirrortest.ETag(`"1"`), list,
+		mirrortest.When(whole, mirrortest.CutAfter(mib/2)))
+	r := newRun(t, s.URL)
+	r.req.Lookup, r.req.Require = true, download.RequireDigest
+	if got := r.right(s.Content).Proof.String(); got != "sha-256 from SHA256SUMS beside it over http" {
+		t.Error(got)
 	}
 }
 

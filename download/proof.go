@@ -256,6 +256,7 @@ func (s *session) prove() (verify.Proof, error) {
 	if err := s.askOrigin(); err != nil {
 		return verify.Proof{}, err
 	}
+	s.carried.looking.search(s)
 	if err := s.carried.looking.await(s); err != nil {
 		return verify.Proof{}, err
 	}
