@@ -90,7 +90,7 @@ func TestDocumentThatNeverEnds_Rule21(t *testing.T) {
 		within time.Duration
 	}{
 		"goes silent":    {mirrortest.StallAfter(10), "went silent", time.Second},
-		"comes bytewise": {mirrortest.Rate(200), "too long", 2 * time.Second},
+		"comes bytewise": {mirrortest.Rate(200), "too long", 4 * time.Second},
 	} {
 		s := mirrortest.New(t, text, mirrortest.Name("SHA256SUMS"), tt.option)
 		c := &download.Client{Timeout: tt.within}

@@ -236,8 +236,8 @@ func TestReleaseFiles(t *testing.T) {
 	}
 }
 
-// TestReleaseNotYet: a missing file and missing proof are no failures until the last try.
-func TestReleaseNotYet(t *testing.T) {
+// TestReleaseNotYet_Rule80: a missing file and missing proof are no failures until the last try.
+func TestReleaseNotYet_Rule80(t *testing.T) {
 	w, s := following(t, "on-failure = ['program']")
 	s.header = http.Header{"Retry-After": {"120"}}
 	is := func(what string) {
