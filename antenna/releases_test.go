@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,7 +26,9 @@ type project struct {
 	most  int // number of entries in the feed; 0: all
 	tags  []string
 	dates map[string]time.Time
-	// ready has the times from which the files of versions, and their proof, are there.
+	// ready has the times from which the files of versions, and their proof, are there. mu guards it, because handlers
+	// read it while releases are added.
+	mu    sync.Mutex
 	ready map[string]time.Time
 }
 
@@ -51,7 +54,9 @@ func (p *project) tag(tag string, late time.Duration) {
 	p.tags = append(p.tags, tag)
 	p.dates[tag] = seconds(time.Now())
 	if late >= 0 {
+		p.mu.Lock()
 		p.ready[strings.TrimPrefix(tag, "v")] = time.Now().Add(late)
+		p.mu.Unlock()
 	}
 	p.write()
 }
@@ -59,7 +64,9 @@ func (p *project) tag(tag string, late time.Duration) {
 // remove removes a release.
 func (p *project) remove(tag string) {
 	p.tags = slices.DeleteFunc(p.tags, func(s string) bool { return s == tag })
+	p.mu.Lock()
 	delete(p.ready, strings.TrimPrefix(tag, "v"))
+	p.mu.Unlock()
 	p.write()
 }
 
@@ -83,6 +90,8 @@ func (p *project) write() {
 
 // isReady reports whether the file of a version is there.
 func (p *project) isReady(version string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	at, ok := p.ready[version]
 	return ok && !time.Now().Before(at)
 }

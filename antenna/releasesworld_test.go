@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,7 +52,7 @@ type fetcher struct {
 	running int
 	// inPlace has the versions that were put in place, and when. dead reports that the process was killed.
 	inPlace []string
-	dead    bool
+	dead    atomic.Bool
 }
 
 func (f *fetcher) handle(ctx context.Context, u Update) (Outcome, error) {
@@ -65,7 +66,7 @@ func (f *fetcher) handle(ctx context.Context, u Update) (Outcome, error) {
 	case <-time.After(time.Duration(f.random.IntN(600)) * time.Second):
 	}
 	switch {
-	case f.dead:
+	case f.dead.Load():
 		return Outcome{}, errors.New("killed")
 	case !f.p.isReady(u.Release.Version):
 		return Outcome{}, &NotYet{Err: errMissing}
@@ -138,7 +139,7 @@ func releasesWorld(t *testing.T, random *rand.Rand) {
 		var kept map[string]map[string][]byte
 		time.AfterFunc(run, func() {
 			kept = m.now()
-			f.dead = true
+			f.dead.Store(true)
 			cancel()
 		})
 		if err := a.Watch(ctx, j.take); !errors.Is(err, context.Canceled) {
@@ -146,7 +147,8 @@ func releasesWorld(t *testing.T, random *rand.Rand) {
 		}
 		closed(t, a.Store)
 		time.Sleep(time.Second)
-		f.dead, m.values = false, kept
+		f.dead.Store(false)
+		m.values = kept
 	}
 	if n := len(f.inPlace); n == 0 || f.inPlace[n-1] != last {
 		t.Errorf("in place were %v, and the last is %s", f.inPlace, last)
