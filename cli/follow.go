@@ -330,9 +330,13 @@ func (f *followCommand) entry(found *found) (follow.Entry, error) {
 	if err != nil {
 		return follow.Entry{}, problem.Local("folder", f.Job.Dir, err)
 	}
+	proof := "digest"
+	if f.Job.Anchors.Given() { // a digest would be enough without the signature that --once demands
+		proof = "signature"
+	}
 	e := follow.Entry{
 		Name: found.Name, Feed: found.Feed, URL: found.Assets[0].Template.String(), Dir: dir,
-		Require: cmp.Or(f.Job.Require.Word, "digest"), Versions: f.Versions, PreReleases: f.PreReleases,
+		Require: cmp.Or(f.Job.Require.Word, proof), Versions: f.Versions, PreReleases: f.PreReleases,
 		Keys: map[string][]string{},
 	}
 	for name, words := range map[string][]string{
