@@ -69,7 +69,11 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 			return v.runCheck(ctx, words[1:])
 		case "run", "forget":
 			if len(words) < 2 {
-				return problem.Misuse("watch "+verb, "which feed or watch?", "braid watch "+verb+" NAME [CONFIG]")
+				hint := "braid watch run NAME [CONFIG]"
+				if verb == "forget" {
+					hint = "braid watch forget NAME [VERSION] [CONFIG]"
+				}
+				return problem.Misuse("watch "+verb, "which feed or watch?", hint)
 			}
 			if version, rest, ok := versionIn(words[2:]); ok && verb == "forget" {
 				return v.forgetVersion(ctx, words[1], version, rest)
