@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -64,7 +65,7 @@ func (k *trustCommand) remove(ctx context.Context, words []string) error {
 	removed, left, err := job.UntrustKeys(b, func(key option.TrustedKey) bool {
 		_, names := job.KeyNames(&key)
 		return len(words) == 1 || slices.ContainsFunc(words[1:], func(word string) bool {
-			return word == key.Name || slices.ContainsFunc(names, func(name string) bool { return isKeyName(name, word) })
+			return isFile(&key, word) || slices.ContainsFunc(names, func(name string) bool { return isKeyName(name, word) })
 		})
 	})
 	switch {
@@ -81,6 +82,12 @@ func (k *trustCommand) remove(ctx context.Context, words []string) error {
 }
 
 var errNotRecorded = errors.New("no such key is recorded for exactly this URL")
+
+// isFile reports whether word is the path of the file that a key was recorded from.
+func isFile(key *option.TrustedKey, word string) bool {
+	path, err := filepath.Abs(word)
+	return key.Name != "" && (word == key.Name || err == nil && path == key.Name)
+}
 
 // isKeyName reports whether word is the name of a key, or the fingerprint with which that name begins.
 func isKeyName(name, word string) bool {
