@@ -269,6 +269,9 @@ func (f *followCommand) undecided(found *found) error {
 	default:
 		p.Why = fmt.Sprintf("of %s none fits", option.Count(found.Versions, "version"))
 		p.Hint = "--asset, --versions and --pre-releases determine what fits"
+		if f.Asset != "" && !follow.IsTemplate(f.Asset) && !strings.Contains(f.Asset, "*") {
+			p.Hint = "--asset 'NAME-*.tar.gz' has a * where the name has the version"
+		}
 	}
 	return p
 }
