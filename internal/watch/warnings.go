@@ -35,12 +35,15 @@ func (c *Loaded) Warnings() (list []string) {
 		warn("publish: nothing is published without a folder (dir = or --publish FOLDER)")
 	}
 	for _, w := range c.Watches {
-		for _, program := range [][]string{w.Run, w.OnFailure} {
-			if len(program) == 0 {
+		for _, p := range []struct {
+			key     string
+			program []string
+		}{{"run", w.Run}, {"on-failure", w.OnFailure}} {
+			if len(p.program) == 0 {
 				continue
 			}
-			if _, err := exec.LookPath(program[0]); err != nil {
-				warn("watch.%s: %s: there is no such program now", w.Name, program[0])
+			if _, err := exec.LookPath(p.program[0]); err != nil {
+				warn("watch.%s.%s: %s: there is no such program now", w.Name, p.key, p.program[0])
 			}
 		}
 	}
