@@ -130,14 +130,14 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		return err
 	}
 	if !s.originAnswered {
-		both, err := s.checkPin(o, x.file)
+		both, err := s.checkPin(o, x)
 		if err != nil {
 			return s.stop(err)
 		}
-		if x.file.Documents = both.Documents; verify.Agree(s.firm(), both.Claims) == nil {
-			x.file.Claims = both.Claims
+		if x.file.Documents = both.file.Documents; verify.Agree(s.firm(), both.file.Claims) == nil {
+			x.file.Claims = both.file.Claims
 		}
-		s.pin = s.pin.Raise(st.pin)
+		s.pin = s.pin.Raise(pinOf(both.own))
 	}
 	s.mixElsewhere(x, a)
 	if !s.originAnswered { // in this run; the download was resumed, or a mirror answered first
@@ -391,10 +391,10 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 // tied reports whether a digest of the whole file, or its pieces, prove all answers together.
 func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
 
-// checkPin compares the server's evidence with the earlier offers of the URL. It returns file with what HEAD adds.
-func (s *session) checkPin(o *origin, file metalink.File) (metalink.File, error) {
-	if !o.first || s.standIn() || s.req.NoMetalink {
-		return file, nil
+// checkPin compares the server's evidence with the earlier offers of the URL. It returns x with what HEAD adds.
+func (s *session) checkPin(o *origin, x resolution) (resolution, error) {
+	if s.roleOf(o) != asOrigin {
+		return x, nil
 	}
-	return s.c.checkBoth(s.ctx, s.http, s.req, file, s.offers, head)
+	return s.c.checkBoth(s.ctx, s.http, s.req, x, s.offers, head)
 }

@@ -118,7 +118,6 @@ func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) 
 		return x, false, nil
 	}
 	x, done, err = g.ask(ctx)
-	offered := x.file
 	if g.req.Described != nil || err != nil {
 		x.file = known
 	}
@@ -134,11 +133,8 @@ func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) 
 	if x.decides() { // the digest decides; a mirror gave the size
 		x.file.Size = -1
 	}
-	if !g.req.NoMetalink { // also for an existing file: the digest is from now
-		offered, err = g.c.checkBoth(ctx, g.http, &g.req, offered, pinOf, glance)
-		if g.req.Described == nil {
-			x.file.Claims, x.file.Documents = offered.Claims, offered.Documents
-		}
+	if g.req.Described == nil { // also for an existing file: the digest is from now
+		x.resolution, err = g.c.checkBoth(ctx, g.http, &g.req, x.resolution, pinOf, glance)
 	}
 	return x, false, err
 }
@@ -146,7 +142,7 @@ func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) 
 // checkPinned checks the pin of the URL for a file that no trusted key has signed. As long as a signature may come, the
 // pin does not count (userVouches); and if all of the file was here, no answer was compared with it.
 func (g *getter) checkPinned(proof verify.Proof) error {
-	if proof.Signed() || g.req.NoMetalink || g.req.Described != nil {
+	if proof.Signed() || g.req.Described != nil {
 		return nil
 	}
 	unsigned := g.req

@@ -164,22 +164,25 @@ func (c *Client) checkPin(r *Request, offered state.Pin) error {
 }
 
 // checkBoth is checkPin for an answer to HEAD or to GET. Some servers offer evidence to one of them only, so it asks by
-// the other one before it fails. It returns the file with what that adds.
-func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, file metalink.File,
-	offers func(metalink.File) state.Pin, other asker) (metalink.File, error) {
-	missing := c.checkPin(r, offers(file))
+// the other one before it fails. It returns the resolution with what that adds. A signature that the server still names
+// is an offer also where NoMetalink leaves it out.
+func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, x resolution,
+	offers func(metalink.File) state.Pin, other asker) (resolution, error) {
+	check := func() error { return c.checkPin(r, offers(x.file).Raise(pinOf(x.own))) }
+	missing := check()
 	if missing == nil {
-		return file, nil
+		return x, nil
 	}
-	x, err := r.inquire(ctx, hc, other, condition{})
-	if err != nil || x.nature == aDocument || verify.Agree(file.Claims, x.file.Claims) != nil {
-		return file, missing
+	y, err := r.inquire(ctx, hc, other, condition{})
+	if err != nil || y.nature == aDocument || verify.Agree(x.file.Claims, y.file.Claims) != nil {
+		return x, missing
 	}
-	file.Claims = join(file.Claims, x.file.Claims)
-	if len(file.Documents) < len(x.file.Documents) {
-		file.Documents = x.file.Documents
+	x.file.Claims = join(x.file.Claims, y.file.Claims)
+	x.own.Documents = slices.Concat(x.own.Documents, y.own.Documents)
+	if len(x.file.Documents) < len(y.file.Documents) {
+		x.file.Documents = y.file.Documents
 	}
-	return file, c.checkPin(r, offers(file))
+	return x, check()
 }
 
 const hintOtherFile Hint = "the server has another file than the one that was asked for"

@@ -15,7 +15,6 @@ import (
 	"braid/byterange"
 	"braid/internal/edges"
 	"braid/internal/fsys"
-	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/verify"
@@ -69,7 +68,7 @@ func (x *inspection) ask(ctx context.Context) error {
 	if err == nil && !x.document {
 		x.answer, x.file = q.answer, q.file
 		x.mirrorSize = q.wrong == nil && q.decides()
-		err = x.checkAnswer(ctx, q.file)
+		err = x.checkAnswer(ctx, q.resolution)
 	}
 	if err != nil {
 		return wrap(err, "verify", &x.req)
@@ -78,21 +77,21 @@ func (x *inspection) ask(ctx context.Context) error {
 }
 
 // checkAnswer compares the server's answer with the user's claims, and with the earlier offers of the URL.
-func (x *inspection) checkAnswer(ctx context.Context, file metalink.File) (err error) {
+func (x *inspection) checkAnswer(ctx context.Context, said resolution) (err error) {
 	where := source.Mask(x.req.URL)
-	if err := verify.Agree(x.req.Claims, file.Claims); err != nil {
+	if err := verify.Agree(x.req.Claims, said.file.Claims); err != nil {
 		return fail(Mismatch, "verify", where, err, hintOtherFile)
 	}
-	if d := x.req.Described; d != nil && differs(d.Size, file.Size) {
+	if d := x.req.Described; d != nil && differs(d.Size, said.file.Size) {
 		return fail(Mismatch, "verify", where,
-			fmt.Errorf("the file has %d bytes there, and %d in %s", file.Size, d.Size, d.By), "")
+			fmt.Errorf("the file has %d bytes there, and %d in %s", said.file.Size, d.Size, d.By), "")
 	}
 	if x.req.Described == nil {
-		if file, err = x.c.checkBoth(ctx, x.http, &x.req, file, pinOf, glance); err != nil {
+		if said, err = x.c.checkBoth(ctx, x.http, &x.req, said, pinOf, glance); err != nil {
 			return err
 		}
-		x.file = file
-		x.req.observe(Offered{File: file})
+		x.file = said.file
+		x.req.observe(Offered{File: x.file})
 	}
 	return nil
 }

@@ -352,7 +352,8 @@ func channelOfProof(p verify.Proof) verify.Channel {
 }
 
 // keepPin records the evidence that the URL offered, now that it has proven true: in the answers of its own host. A
-// document, a list or a server that this one led to may have more, and none of them may come the next time.
+// document, a list or a server that this one led to may have more, and none of them may come the next time. With
+// NoMetalink it records nothing: the file may be the document that otherwise describes the file of this URL.
 func (g *getter) keepPin() {
 	if g.req.NoMetalink || g.req.Described != nil {
 		return

@@ -50,7 +50,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		!(lacks == errNoDigest && s.carried.looking.hopeful()) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
 	}
-	if x.file, err = s.checkPin(o, x.file); err != nil {
+	if x, err = s.checkPin(o, x); err != nil {
 		return s.stop(err)
 	}
 	// An answer without a length may end before the size of an earlier one.

@@ -8,6 +8,7 @@ import (
 
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
 	"braid/verify"
 )
@@ -69,6 +70,106 @@ func TestPinnedIsOffered_Rule64(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Proves rule 64 for NoMetalink, which leaves out mirrors and documents, but not the check of what the URL offered
+// before. A signature that the server still names is an offer, although it is not fetched.
+func TestPinnedWithoutMetalink_Rule64(t *testing.T) {
+	t.Parallel()
+	head := func(q *http.Request) bool { return q.Method == http.MethodHead }
+	digest, no := mirrortest.Digest(), func() []mirrortest.Option { return nil }
+	link := mirrortest.Link(`</file.bin.asc>; rel=describedby; type="application/pgp-signature"`)
+	both := func() []mirrortest.Option { return []mirrortest.Option{digest, link} }
+	for name, tt := range map[string]struct {
+		begin, then func() []mirrortest.Option
+		missing     bool
+	}{
+		"as before": {both, both, false},
+		"on HEAD only": {both, func() []mirrortest.Option {
+			return []mirrortest.Option{mirrortest.When(head, digest, link)}
+		}, false},
+		"without the signature": {both, func() []mirrortest.Option { return []mirrortest.Option{digest} }, true},
+		"without the digest":    {func() []mirrortest.Option { return []mirrortest.Option{digest} }, no, true},
+		"with nothing":          {both, no, true},
+		"never any":             {no, no, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, mib, append(tt.begin(), mirrortest.TLS(nil))...)
+			r := newRun(t, s.URL)
+			r.tls, r.client.State = &tls.Config{RootCAs: mirrortest.Pool(s)}, &state.Store{}
+			r.right(s.Content)
+			s.Reset(append(tt.then(), mirrortest.TLS(nil))...)
+			r.req.NoMetalink = true
+			plain := r.req
+			for _, change := range []func(){
+				func() { r.req.Overwrite = true },
+				func() { r.req.Overwrite, r.req.IfNewer = true, true },
+				func() {
+					if err := os.Remove(r.path()); err != nil {
+						t.Fatal(err)
+					}
+				},
+			} {
+				r.req = plain
+				if change(); tt.missing {
+					r.fails(download.NoEvidence)
+				} else {
+					r.right(s.Content)
+				}
+			}
+			r.req.LessProof, r.req.Overwrite = true, true
+			r.right(s.Content)
+			r.req.LessProof = false
+			if tt.missing { // the pin stays
+				r.fails(download.NoEvidence)
+			}
+		})
+	}
+}
+
+// Proves rule 64 with NoMetalink where an earlier run left all bytes, so that no answer brings any.
+func TestPinnedWithoutMetalinkResumed_Rule64(t *testing.T) {
+	t.Parallel()
+	link := mirrortest.Link(`</file.bin.asc>; rel=describedby; type="application/pgp-signature"`)
+	for name, named := range map[string]bool{"named": true, "not named": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, mib, mirrortest.TLS(nil), mirrortest.Digest())
+			if named {
+				s.Set(link)
+			}
+			r := newRun(t, s.URL)
+			r.tls, r.client.State = &tls.Config{RootCAs: mirrortest.Pool(s)}, &state.Store{}
+			r.client.State.KeepPin(r.req.URL, state.PinOf(nil, "application/pgp-signature"))
+			r.req.NoMetalink = true
+			claim := verify.Claim{Digest: s.Content.Digest(), Field: "Digest", Channel: verify.HTTPS}
+			r.plant(partfile.Identity{Claims: []verify.Claim{claim}}, s.Content.Bytes(), r.key())
+			if named {
+				r.right(s.Content)
+			} else {
+				r.wrong(download.NoEvidence)
+			}
+		})
+	}
+}
+
+// Proves that with NoMetalink a mirror of the user does not stand in for a URL that offered a digest before (rule 64).
+func TestPinnedWithoutMetalinkStandIn_Rule64(t *testing.T) {
+	t.Parallel()
+	mirror := sized(t, mib)
+	s := sized(t, mib, mirrortest.TLS(nil), mirrortest.Digest())
+	r := newRun(t, s.URL)
+	r.tls, r.client.State = &tls.Config{RootCAs: mirrortest.Pool(s)}, &state.Store{}
+	r.right(s.Content)
+	s.Reset(mirrortest.TLS(nil), mirrortest.Status(http.StatusNotFound))
+	r.req.NoMetalink, r.req.Overwrite = true, true
+	r.mirrors(mirror)
+	if res, err := r.get(); err == nil {
+		t.Fatalf("a mirror stood in: %+v", res)
+	}
+	r.req.LessProof = true
+	r.right(mirror.Content)
 }
 
 // options returns more where more is wanted, and a SHA-256 else.

@@ -281,7 +281,7 @@ func (s *session) askOrigin() error {
 		return nil
 	}
 	switch promised := s.c.checkPin(s.req, s.offers(s.file).Raise(s.pin)) != nil; {
-	case promised && s.roleOf(o) == asOrigin && !s.req.NoMetalink:
+	case promised && s.roleOf(o) == asOrigin:
 		ask = glance // the check of its answer asks by HEAD
 	case !s.req.Anchors.Any() && (!s.req.Lookup || s.strong()):
 		return nil

@@ -78,7 +78,7 @@ type Request struct {
 	// nothing shows that it belongs to this file; the part file then does not change.
 	Refresh bool
 	// NoMetalink ignores Link fields, so that only the origin and Mirrors are used. A Metalink document in
-	// place of the file is then taken for the file.
+	// place of the file is then taken for the file. The URL must offer the evidence that it offered before.
 	NoMetalink bool
 	// Locations are the countries of the mirrors to try first, as two capital letters (ISO 3166-1). Servers
 	// and documents state the countries of their mirrors.

@@ -53,7 +53,7 @@ func (g *getter) mayStandIn() bool {
 	case g.req.Require != RequireNothing, g.carried.replaces:
 		return false
 	}
-	return g.req.NoMetalink || g.c.checkPin(&g.req, pinOf(metalink.File{})) == nil
+	return g.req.Described != nil || g.c.checkPin(&g.req, pinOf(metalink.File{})) == nil
 }
 
 // answers reports whether the server that would stand in has the file.
