@@ -139,10 +139,11 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		}
 		s.pin = s.pin.Raise(pinOf(both.own))
 	}
+	s.asked = join(s.asked, x.asked)
 	s.mixElsewhere(x, a)
 	if !s.originAnswered { // in this run; the download was resumed, or a mirror answered first
 		s.originAnswered, s.newMirrors = true, true
-		s.carried.looking.begin(s, o, x.file, a)
+		s.carried.looking.begin(s, o, x, a)
 		if s.roleOf(o) == asOrigin {
 			s.file = x.file
 			s.confirmSize(st)
@@ -387,9 +388,6 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 	}
 	return f
 }
-
-// tied reports whether a digest of the whole file, or its pieces, prove all answers together.
-func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
 
 // checkPin compares the server's evidence with the earlier offers of the URL. It returns x with what HEAD adds.
 func (s *session) checkPin(o *origin, x resolution) (resolution, error) {

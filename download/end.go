@@ -287,6 +287,9 @@ func (s *session) takeContentDigest(f *flight) {
 	if s.roleOf(o) != asOrigin || ownAnswers(a.Hops, asOrigin) < len(a.Hops) {
 		return
 	}
+	if hostVouches(a) {
+		s.asked = join(s.asked, a.Content)
+	}
 	// A SHA-256 is computed of every file. For other algorithms the file is read again.
 	if i := slices.IndexFunc(a.Content, isSHA256); i >= 0 {
 		s.claims = join(s.claims, a.Content[i:i+1])

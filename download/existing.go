@@ -50,7 +50,10 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 		return done, err
 	}
 	claims := join(g.req.Claims, x.file.Claims)
-	found := g.lookBeside(ctx, x, claims)
+	found, err := g.lookBeside(ctx, x, claims)
+	if err != nil {
+		return false, err
+	}
 	all := join(claims, found)
 	proven := verify.Strong(all) || g.req.provenByPieces() || g.req.Require == RequireSignature
 	if (proven || g.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
@@ -84,12 +87,23 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 
 // lookBeside looks for digests of the file that is there. Where a new one is wanted anyway its own lookup runs beside
 // it. A list may be older than the server's file, so where only a newer one is wanted, it counts for the version alone
-// that is recorded as the server's.
-func (g *getter) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim) []verify.Claim {
-	if g.req.IfNewer && g.relation(x) == same || !g.req.IfNewer && !g.req.Overwrite {
-		g.result.Looked, _ = lookUp(ctx, g.http, &g.req, x.answer.Hops, x.file, claims) // a contradiction proves nothing
+// that is recorded as the server's. The digest of another host is compared with it always. The error is that the two
+// contradict each other.
+func (g *getter) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim) ([]verify.Claim, error) {
+	counts := g.req.IfNewer && g.relation(x) == same || !g.req.IfNewer && !g.req.Overwrite
+	if !counts && !verify.Strong(claims) {
+		return nil, nil
 	}
-	return g.result.Looked.Claims
+	asked := join(g.req.Claims, x.asked)
+	found, err := lookUp(ctx, g.http, &g.req, x.answer.Hops, x.file, asked, claims)
+	switch {
+	case is[*otherHostError](err):
+		return nil, err
+	case !counts:
+		return nil, nil
+	}
+	g.result.Looked = found // without claims if lists contradict each other, which prove nothing
+	return found.Claims, nil
 }
 
 // versionOf returns the answer whose ETag and date are those of the existing file. A found digest ties it to none,

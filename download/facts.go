@@ -114,6 +114,13 @@ func common(a, b []verify.Claim) (out []verify.Claim) {
 	return out
 }
 
+// against returns the claims that others contradict.
+func against(claims, others []verify.Claim) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
+		return verify.Agree([]verify.Claim{c}, others) == nil
+	})
+}
+
 // sharesAlgorithm reports whether a and b have digests of the same algorithm.
 func sharesAlgorithm(a, b []verify.Claim) bool {
 	return slices.ContainsFunc(a, func(x verify.Claim) bool {
@@ -127,6 +134,11 @@ func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA25
 // section 2). That of a mirror, to which the asked server led, is not.
 func vouchesForItself(a source.Answer) bool {
 	return !a.Ranged && verify.Strong(a.Content) && ownAnswers(a.Hops, asOrigin) == len(a.Hops)
+}
+
+// hostVouches reports whether the answer of which vouchesForItself is true is that of the host of the URL itself.
+func hostVouches(a source.Answer) bool {
+	return vouchesForItself(a) && metalink.First(a.Hops) == len(a.Hops)
 }
 
 // errLoose keeps a mirror out of a pipe.

@@ -56,17 +56,17 @@ func (x *inspection) ask(ctx context.Context) error {
 	}
 	q, err := x.req.inquire(ctx, x.http, head, condition{})
 	if source.Refused(err) || err == nil && q.nature != aDocument && !verify.Strong(q.file.Claims) {
-		byHead := q.file.Claims
+		byHead, told := q.file.Claims, q.asked
 		if q, err = x.req.inquire(ctx, x.http, glance, condition{}); err == nil && q.nature != aDocument {
 			err = verify.Agree(byHead, q.file.Claims)
 		}
-		q.file.Claims = join(q.file.Claims, byHead)
+		q.file.Claims, q.asked = join(q.file.Claims, byHead), join(q.asked, told)
 	}
 	if err == nil {
 		x.document = q.nature == aDocument || x.req.inPlace(ctx, x.http, q.answer, cmp.Or(x.verdict.Size, -1))
 	}
 	if err == nil && !x.document {
-		x.answer, x.file = q.answer, q.file
+		x.answer, x.file, x.told = q.answer, q.file, q.asked
 		x.mirrorSize = q.wrong == nil && q.decides()
 		err = x.checkAnswer(ctx, q.resolution)
 	}
@@ -130,7 +130,7 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 
 // lookUp looks for digests beside the file.
 func (x *inspection) lookUp(ctx context.Context) (err error) {
-	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, x.file, x.claims)
+	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, x.file, join(x.req.Claims, x.told), x.claims)
 	x.claims = join(x.claims, x.verdict.Looked.Claims)
 	if is[*verify.ConflictError](err) && !is[*Error](err) {
 		return fail(Protocol, "verify", source.Mask(x.req.URL), err, HintNoLookup)

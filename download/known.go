@@ -39,6 +39,7 @@ type tag struct{ etag, host string }
 // sessions share it.
 type known struct {
 	claims   []verify.Claim // by authorities; the channel of each is its rank
+	asked    []verify.Claim // those that the host of the URL itself stated in this run, as in its redirects
 	given    []verify.Claim // those that the user gave or named a list of, in this run or, if they yield, an earlier one
 	recalled []verify.Claim // those that yield: an earlier request's, or the server states others now
 	heard    []verify.Claim // those of claims that the server stated in an earlier run, and not in this one
@@ -69,6 +70,7 @@ type statement struct {
 	date   time.Time
 	host   string    // host:port that gave tag and date
 	pin    state.Pin // the evidence in the answers of the asked host itself
+	asked  []verify.Claim
 }
 
 // newKnown returns the facts of the request.
@@ -99,6 +101,9 @@ func (k *known) digestBy() rank {
 
 // firm returns the claims that do not yield.
 func (k *known) firm() []verify.Claim { return without(k.claims, k.recalled) }
+
+// firsthand returns the digests of the user, and of the host of the URL itself.
+func (k *known) firsthand() []verify.Claim { return common(join(k.given, k.asked), k.claims) }
 
 // ofServer returns the claims that the server stands for.
 func (k *known) ofServer() []verify.Claim { return without(k.firm(), k.given) }
@@ -133,7 +138,7 @@ func (k *known) learn(st statement) {
 		k.claims = join(k.claims, st.file.Claims)
 		k.file = st.file
 	}
-	k.pin = k.pin.Raise(st.pin)
+	k.pin, k.asked = k.pin.Raise(st.pin), join(k.asked, st.asked)
 	k.learnSize(st.size, st.sizeBy, st.at)
 	k.tag, k.date, k.host = st.tag, st.date, st.host
 }
@@ -152,7 +157,7 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 // hear adds the digests and the evidence that an answer of the asked server states beside those that bring the file.
 func (k *known) hear(x resolution) {
 	k.digests(x.file.Claims)
-	k.pin = k.pin.Raise(pinOf(x.own))
+	k.pin, k.asked = k.pin.Raise(pinOf(x.own)), join(k.asked, x.asked)
 }
 
 // digests adds digests of an authority. If recalled ones contradict them, these are dropped.
@@ -248,13 +253,6 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 			k.file.Mirrors = append(k.file.Mirrors, metalink.Mirror{URL: u, Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
 		}
 	}
-}
-
-// against returns the claims that others contradict.
-func against(claims, others []verify.Claim) []verify.Claim {
-	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
-		return verify.Agree([]verify.Claim{c}, others) == nil
-	})
 }
 
 // outranked returns the claims that may be of another version than a strong digest of the request, which came over a

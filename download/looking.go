@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"braid/internal/lookup/search"
-	"braid/metalink"
 	"braid/source"
 	"braid/verify"
 )
@@ -31,11 +30,11 @@ type lookedUp struct {
 	err   error // two lists that contradict each other, or a wrong signature
 }
 
-// begin begins the lookup, if the answer a shows that the server gives no strong digest, or none of the signatures that
-// are needed.
-func (l *looking) begin(s *session, o *origin, file metalink.File, a source.Answer) {
-	known := join(s.claims, file.Claims)
-	if l.begun || s.roleOf(o) != asOrigin || !looksFor(s.req, known, file) {
+// begin begins the lookup, if the answer a, which says x, shows that the host of the URL itself gives no strong digest,
+// or none of the signatures that are needed. A host that it redirects to could hide what is published beside the file.
+func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
+	known := join(s.firsthand(), x.asked)
+	if l.begun || s.roleOf(o) != asOrigin || !looksFor(s.req, known, x.file) {
 		return
 	}
 	f, ok := newSearch(s.req, s.http, a.Hops)
@@ -43,7 +42,7 @@ func (l *looking) begin(s *session, o *origin, file metalink.File, a source.Answ
 		return
 	}
 	l.spare, l.signed = f, verify.Strong(known)
-	if !vouchesForItself(a) || s.req.needsSignature() {
+	if !hostVouches(a) || s.req.needsSignature() {
 		l.search(s)
 	}
 }
@@ -51,7 +50,7 @@ func (l *looking) begin(s *session, o *origin, file metalink.File, a source.Answ
 // search makes the search that begin prepared, unless a strong digest has come since. The Content-Digest of an answer
 // that did not come as a whole, from one source, is no evidence.
 func (l *looking) search(s *session) {
-	if l.begun || l.spare == nil || verify.Strong(s.claims) && !l.signed {
+	if l.begun || l.spare == nil || verify.Strong(s.firsthand()) && !l.signed {
 		return
 	}
 	f := l.spare
@@ -108,9 +107,12 @@ func (l *looking) apply(s *session, r lookedUp) {
 	case r.err != nil:
 		s.stop(r.err)
 		return
-	case verify.Agree(s.claims, r.Claims) != nil:
+	case verify.Agree(s.firsthand(), r.Claims) != nil:
 		s.note("what was found is not used, as the server says something else by now")
 		r.Claims = nil
+	case verify.Agree(s.claims, r.Claims) != nil:
+		l.oppose(s, r)
+		return
 	case len(l.early()) > 0 && s.req.inOrder() && (s.req.Store != nil || s.hashing.begun()):
 		s.note("only a sha-256 can be compared with what was sent")
 		r.Claims = l.late()
@@ -128,6 +130,17 @@ func (l *looking) apply(s *session, r lookedUp) {
 		return
 	}
 	s.hashHeld()
+}
+
+// oppose ends the session, as what was found contradicts the digest of another host. What was found for another file may
+// be of an earlier version, so it looks anew before.
+func (l *looking) oppose(s *session, r lookedUp) {
+	if r.early && !l.anew && l.spare != nil {
+		l.anew, l.begun, l.result = true, false, nil
+		l.search(s)
+		return
+	}
+	s.stop(opposed(s.req, s.claims, r.Claims))
 }
 
 // late are the digests that any file is compared with, as a SHA-256 is made of each.
@@ -157,7 +170,9 @@ func (l *looking) await(s *session) error {
 	}
 	select {
 	case r := <-l.done:
-		l.apply(s, r)
+		if l.apply(s, r); s.err == nil && l.awaits() { // it looks anew
+			return l.await(s)
+		}
 	case <-late:
 		l.result = &lookedUp{}
 		s.note("a digest was looked for beside the file, and the server took too long")

@@ -90,13 +90,32 @@ func agreeSigned(r *Request, found []verify.Claim) error {
 	return nil
 }
 
+// opposed returns the error if what was found contradicts the digest of a host that the server redirected to, and nil if
+// it does not.
+func opposed(r *Request, claims, found []verify.Claim) error {
+	if err := verify.Agree(claims, found); err != nil {
+		return fail(Mismatch, "verify", source.Mask(r.URL), &otherHostError{err}, HintNoLookup)
+	}
+	return nil
+}
+
+// An otherHostError says that what the asked server publishes beside the file contradicts another host.
+type otherHostError struct{ error }
+
+func (e *otherHostError) Error() string {
+	return fmt.Sprintf("a host that it redirects to and what is published beside the file contradict each other: %v", e.error)
+}
+
+func (e *otherHostError) Unwrap() error { return e.error }
+
 // lookUp looks for digests beside the file before anything else is done. It has the time that the end of a download
 // has. What was found for another file may be of an earlier version and keep a file that is no longer the server's, so
-// it does not count. If a strong digest is among claims, only signed ones are looked for.
+// it does not count. If a strong digest is among asked, those of the user and of the host of the URL itself, only signed
+// ones are looked for. What is found must not contradict the others among claims.
 func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, file metalink.File,
-	claims []verify.Claim) (verify.Finding, error) {
+	asked, claims []verify.Claim) (verify.Finding, error) {
 	s, ok := newSearch(r, hc, hops)
-	if !ok || !looksFor(r, claims, file) {
+	if !ok || !looksFor(r, asked, file) {
 		return verify.Finding{}, nil
 	}
 	s.Anew = true
@@ -106,11 +125,14 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 		ctx = within
 	}
 	err := runSearch(ctx, hc, s)
-	if verify.Strong(claims) {
+	if verify.Strong(asked) {
 		s.Found.Claims = onlySigned(s.Found.Claims)
 	}
 	if err == nil {
 		err = agreeSigned(r, s.Found.Claims)
+	}
+	if err == nil && verify.Agree(asked, s.Found.Claims) == nil {
+		err = opposed(r, claims, s.Found.Claims)
 	}
 	if err != nil || verify.Agree(claims, s.Found.Claims) != nil {
 		s.Found.Claims = nil

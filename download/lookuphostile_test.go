@@ -2,12 +2,15 @@ package download_test
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
@@ -103,6 +106,102 @@ func TestLookupContentDigest_Rule77(t *testing.T) {
 	}
 	e := lookingUp(t, s, "disk.iso").wrong(download.Mismatch)
 	if !strings.Contains(e.Error(), "SHA256SUMS beside it") {
+		t.Error(e)
+	}
+}
+
+// TestLookupRedirected: the digest of a host that the asked server redirects to, without a word about the file, does not
+// prevent that its list is read. The two must not contradict each other.
+func TestLookupRedirected_Rule77(t *testing.T) {
+	file, other := book(), strings.ToUpper(book())
+	for _, field := range []string{"Digest", "Repr-Digest", "X-Checksum-Sha256", "Content-Digest"} {
+		for _, how := range []string{"get", "require", "resumed", "there", "overwrite", "newer", "plan", "probe", "no lookup", "right"} {
+			t.Run(field+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				gives := other
+				if how == "right" {
+					gives = file
+				}
+				sum := sha256.Sum256([]byte(gives))
+				value := map[string]string{"Digest": "SHA-256=%s", "Repr-Digest": "sha-256=:%s:", "Content-Digest": "sha-256=:%s:"}[field]
+				value = strings.ReplaceAll(value, "%s", base64.StdEncoding.EncodeToString(sum[:]))
+				if field == "X-Checksum-Sha256" {
+					value = fmt.Sprintf("%x", sum)
+				}
+				to := newFolderSite(t, "SHA256SUMS", sum256(gives)+"  disk.iso\n")
+				to.index, to.other = false, func(w http.ResponseWriter, q *http.Request) {
+					w.Header().Set(field, value)
+					http.ServeContent(w, q, "", time.Time{}, strings.NewReader(gives))
+				}
+				s := newFolderSite(t, "SHA256SUMS", sum256(file)+"  disk.iso\n")
+				s.other = func(w http.ResponseWriter, q *http.Request) {
+					http.Redirect(w, q, to.URL+"/pub/disk.iso", http.StatusFound)
+				}
+				redirected(t, lookingUp(t, s, "disk.iso"), s, how, field, gives)
+			})
+		}
+	}
+}
+
+// redirected makes a run of TestLookupRedirected.
+func redirected(t *testing.T, r *run, s *folderSite, how, field, gives string) {
+	there := func() {
+		if err := os.WriteFile(r.path(), []byte(gives), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	switch how {
+	case "no lookup":
+		r.req.Lookup, r.req.Require = false, download.RequireDigest
+		if field == "Content-Digest" {
+			r.req.Require = download.RequireNothing
+		}
+		r.right(mirrortest.ContentOf([]byte(gives)))
+		if asked := s.requests("disk.iso"); asked != "" {
+			t.Errorf("asked for %q", asked)
+		}
+		return
+	case "right":
+		r.req.Require = download.RequireDigest
+		if r.right(mirrortest.ContentOf([]byte(gives))); !strings.Contains(s.requests("disk.iso"), "SHA256SUMS") {
+			t.Errorf("asked for %q", s.requests("disk.iso"))
+		}
+		return
+	case "probe":
+		o, err := r.client.Probe(r.ctx, r.req)
+		if err != nil || field != "Content-Digest" && o.Contradiction == nil {
+			t.Errorf("%v, %v", o.Contradiction, err)
+		}
+		return
+	case "plan":
+		p, err := r.client.Plan(r.ctx, r.req)
+		if field != "Content-Digest" && kindOfError(err) != download.Mismatch {
+			t.Errorf("%v, %v", p, err)
+		}
+		return
+	case "require":
+		r.req.Require = download.RequireDigest
+	case "there":
+		if there(); field == "Content-Digest" { // it is of the answer's bytes only, and nothing is fetched
+			r.fails(download.Local)
+			return
+		}
+	case "overwrite":
+		there()
+		r.req.Overwrite = true
+	case "newer":
+		there()
+		r.req.IfNewer = true
+	}
+	var e *download.Error
+	times := 1
+	if how == "resumed" {
+		times = 3
+	}
+	for range times {
+		e = r.fails(download.Mismatch)
+	}
+	if !strings.Contains(e.Error(), "SHA256SUMS beside it") || e.Hint != download.HintNoLookup {
 		t.Error(e)
 	}
 }

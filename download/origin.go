@@ -45,7 +45,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	}
 	claims := join(s.claims, x.file.Claims)
 	_, doc := metalinkOf(x.file)
-	s.carried.looking.begin(s, o, x.file, a)
+	s.carried.looking.begin(s, o, x, a)
 	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, x.file)) > 0); lacks != nil &&
 		!(lacks == errNoDigest && s.carried.looking.hopeful()) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
@@ -86,7 +86,7 @@ func (s *session) statementOf(o *origin, x resolution, a source.Answer) statemen
 		return x.stated(a, byOther, o.url)
 	}
 	st := x.stated(a, byServer, o.url)
-	st.pin = pinOf(x.own)
+	st.pin, st.asked = pinOf(x.own), x.asked
 	return st
 }
 
@@ -179,8 +179,7 @@ func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, 
 	if err != nil || told || s.wantsHead(x, a) || s.carried.heads == 0 || s.roleOf(o) != asOrigin || !s.headFits(a) {
 		return x, err
 	}
-	x.file, err = s.fromHead(x.file)
-	return x, err
+	return s.fromHead(x)
 }
 
 // headMatters reports whether an answer to HEAD may have the digest that this one lacks: some stores send it
@@ -256,18 +255,19 @@ func (s *session) applyRefusal(o *origin, err error) {
 
 // fromHead prefers the answer to HEAD if that has the digest that the answer to GET lacks. The two must not
 // contradict each other.
-func (s *session) fromHead(file metalink.File) (metalink.File, error) {
-	x, err := s.req.resolve(s.carried.head.Hops, asOrigin, false)
-	if err != nil || !verify.Strong(x.file.Claims) {
-		return file, nil
+func (s *session) fromHead(x resolution) (resolution, error) {
+	head, err := s.req.resolve(s.carried.head.Hops, asOrigin, false)
+	if err != nil || !verify.Strong(head.file.Claims) {
+		return x, nil
 	}
-	err = verify.Agree(file.Claims, x.file.Claims)
-	claims := join(x.file.Claims, file.Claims)
-	if x.file.Server != nil && file.Server == nil {
-		file = x.file
+	err = verify.Agree(x.file.Claims, head.file.Claims)
+	claims := join(head.file.Claims, x.file.Claims)
+	if head.file.Server != nil && x.file.Server == nil {
+		x.file = head.file
 	}
-	file.Claims, file.NoDigest = claims, false
-	return file, err
+	x.file.Claims, x.file.NoDigest = claims, false
+	x.asked = join(x.asked, head.asked)
+	return x, err
 }
 
 // corroborate adds the claims of an answer of this run. It reports whether any of them were not known.
@@ -290,7 +290,7 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 // are new, no authority has stated the size of their file. A digest of an earlier run that the server states no longer
 // yields to the bytes.
 func (s *session) heed(x resolution) {
-	s.pin = s.pin.Raise(pinOf(x.own))
+	s.pin, s.asked = s.pin.Raise(pinOf(x.own)), join(s.asked, x.asked)
 	file := x.file
 	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.firm(), file.Claims))
 	if !fresh && (s.originAnswered || len(file.Mirrors) == 0) {

@@ -39,7 +39,8 @@ func probe(ctx context.Context, hc network, req *Request) (Offer, error) {
 	a = x.without(a)
 	x.file.Size = a.Size
 	o := Offer{File: x.file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges, Wrong: x.wrong}
-	o.Looked, o.Contradiction = lookUp(ctx, hc, req, a.Hops, x.file, join(req.Claims, x.file.Claims))
+	o.Looked, o.Contradiction = lookUp(ctx, hc, req, a.Hops, x.file, join(req.Claims, x.asked),
+		join(req.Claims, x.file.Claims))
 	return o, nil
 }
 

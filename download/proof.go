@@ -283,7 +283,7 @@ func (s *session) askOrigin() error {
 	switch promised := s.c.checkPin(s.req, s.offers(s.file).Raise(s.pin)) != nil; {
 	case promised && s.roleOf(o) == asOrigin:
 		ask = glance // the check of its answer asks by HEAD
-	case !s.req.Anchors.Any() && (!s.req.Lookup || s.strong()):
+	case !s.req.Anchors.Any() && (!s.req.Lookup || verify.Strong(s.firsthand())):
 		return nil
 	}
 	a, err := ask(s.ctx, s.http, s.req, condition{})
@@ -298,6 +298,9 @@ func (s *session) askOrigin() error {
 	}
 	return s.err
 }
+
+// tied reports whether a digest of the whole file, or its pieces, prove all answers together.
+func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
 
 // compareWithUser compares the server's digests with the user's. A contradiction ends the session, except for
 // a place of a document, which is one of several.

@@ -59,6 +59,8 @@ type resolution struct {
 	file metalink.File
 	// own is what the host of the URL itself says, without the servers that it leads to.
 	own metalink.File
+	// asked are the digests that this host states, also in its answer to HEAD.
+	asked []verify.Claim
 	// mirror is the index of the first answer of a mirror, or the number of answers if none is.
 	mirror  int
 	answers int // number of answers
@@ -83,6 +85,7 @@ func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolutio
 	x.file, x.wrong = file, err
 	if as == asOrigin {
 		x.own, _ = metalink.FromHops(hops[:metalink.First(hops)], trusted)
+		x.asked = x.own.Claims
 	}
 	if r.NoMetalink {
 		x.file.Mirrors, x.file.Documents = nil, nil
@@ -214,7 +217,7 @@ type inquiry struct {
 // mirror answered.
 func (x inquiry) statement() statement {
 	st := x.stated(x.answer, byServer, nil)
-	st.pin = pinOf(x.own)
+	st.pin, st.asked = pinOf(x.own), x.asked
 	return st
 }
 

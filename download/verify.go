@@ -42,10 +42,11 @@ type inspection struct {
 	document   bool          // it was a document that describes the file
 	file       metalink.File // by server and documents
 	claims     []verify.Claim
-	size       int64   // the right size; -1: unknown
-	mirrorSize bool    // a mirror gave the size, and the asked server's digest decides
-	found      []found // signatures
-	carried    carried // which documents were read
+	told       []verify.Claim // those of the host of the URL itself
+	size       int64          // the right size; -1: unknown
+	mirrorSize bool           // a mirror gave the size, and the asked server's digest decides
+	found      []found        // signatures
+	carried    carried        // which documents were read
 
 	described *Described // of the request, if that in req has the neighbours' bytes
 	beside    neighbours
