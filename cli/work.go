@@ -134,6 +134,7 @@ func (w *workCommand) openPlace() (worker.Place, error) {
 
 // prepareClient returns the client of all downloads, prepared by the flags that are common to them.
 func (w *workCommand) prepareClient(ctx context.Context) (client *download.Client, err error) {
+	w.Job.OfClients = true
 	if client, err = w.Job.Client(); err != nil {
 		return nil, err
 	}

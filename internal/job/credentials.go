@@ -50,15 +50,35 @@ func (f *Credentials) resumed(u *url.URL) (*url.Userinfo, error) {
 	return f.UserFor(u)
 }
 
+// userOfClient is UserFor for a URL that a client of a service wrote. A client knows the passwords of its own servers
+// only, and could read on the way, or on another port of a host, what is sent there. So the netrc file counts for the
+// machines that it names, over TLS or on the default port of the scheme.
+func (f *Credentials) userOfClient(u *url.URL) (*url.Userinfo, error) {
+	if f.User != "" {
+		return f.UserFor(u)
+	}
+	return f.find(u, true)
+}
+
 // atHost returns the login of the URL, else that of the netrc file. It is safe for concurrent use.
-func (f *Credentials) atHost(u *url.URL) (*url.Userinfo, error) {
+func (f *Credentials) atHost(u *url.URL) (*url.Userinfo, error) { return f.find(u, false) }
+
+// find is atHost, for a URL that a client wrote if ofClient is true.
+func (f *Credentials) find(u *url.URL, ofClient bool) (*url.Userinfo, error) {
 	if _, known := u.User.Password(); known || f.NoNetrc {
 		return u.User, nil
 	}
 	if f.read.Do(func() { f.err = f.readNetrc() }); f.err != nil {
 		return nil, f.err
 	}
-	if login, password, ok := f.netrc.Find(u.Hostname(), u.User.Username()); ok {
+	netrc, scheme := f.netrc, address.SchemeOf(u)
+	if ofClient {
+		netrc = netrc.Named()
+		if port := u.Port(); !scheme.Encrypted && port != "" && port != scheme.Port {
+			return u.User, nil
+		}
+	}
+	if login, password, ok := netrc.Find(u.Hostname(), u.User.Username()); ok {
 		return url.UserPassword(login, password), nil
 	}
 	return u.User, nil
@@ -68,6 +88,12 @@ func (f *Credentials) atHost(u *url.URL) (*url.Userinfo, error) {
 // the URL only (rule 27).
 func (f *Credentials) login(u *url.URL) *url.Userinfo {
 	user, _ := f.atHost(u) // checkLogin reported any error
+	return user
+}
+
+// loginOfClient is login for a mirror that a client of a service named.
+func (f *Credentials) loginOfClient(u *url.URL) *url.Userinfo {
+	user, _ := f.find(u, true)
 	return user
 }
 

@@ -58,7 +58,9 @@ type Defaults struct {
 	Agent  string    `option:"-"` // program name and version, for object stores
 	Due    bool      `option:"-"` // a program runs after each file (download.Request.Due)
 	Queued bool      `option:"-"` // other processes download
-	Limit  string    `option:"-"` // limit-rate of each download, in the syntax of lists
+	// OfClients means that clients of a service, or users of a queue, write the URLs of entries.
+	OfClients bool   `option:"-"`
+	Limit     string `option:"-"` // limit-rate of each download, in the syntax of lists
 	// Integrity replaces an existing file with a wrong digest, as aria2c -V does.
 	Integrity bool `option:"-"`
 	Notes     StoreNotes
@@ -120,6 +122,9 @@ func (d *Defaults) Client(words ...string) (*download.Client, error) {
 		Timeout: time.Duration(t.Timeout), RetryWait: time.Duration(t.RetryWait), MaxSize: int64(t.MaxSize),
 		Swarms: torrentsource.Plug(d.Peers.address(), d.Peers.NoDHT), Credentials: d.HTTP.login,
 		State: &state.Store{Dir: StateFolder(), PinsOnly: t.NoRemember}, JournalKey: JournalKey(),
+	}
+	if d.OfClients {
+		c.Credentials = d.HTTP.loginOfClient
 	}
 	d.HTTP.Sites.AddForges(c)
 	d.limit = d.HTTP.Sites.Limits.Of(t.LimitRate)

@@ -153,7 +153,11 @@ func (e *entry) places(uris []string) error {
 
 // address sets the URL, without its credentials, and the login and signatures for it.
 func (e *entry) address(u *url.URL) error {
-	user, err := e.of.HTTP.UserFor(u)
+	login := e.of.HTTP.UserFor
+	if e.of.OfClients {
+		login = e.of.HTTP.userOfClient
+	}
+	user, err := login(u)
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,7 @@ func (s *Service) Run(ctx context.Context) error {
 // open returns the engine and the client of all downloads.
 func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, error) {
 	s.timed, s.Job.Transfer.LimitRate = s.Job.Transfer.LimitRate, option.RatesValue{} // for client.Limit
+	s.Job.OfClients = true
 	client, err := s.Job.Client(s.Watching.Typed()...)
 	if err != nil {
 		return nil, nil, err

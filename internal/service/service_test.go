@@ -4,6 +4,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"braid/daemon/queue"
@@ -33,6 +36,43 @@ func TestLowestSpeed(t *testing.T) {
 	}
 	if client.LowestSpeed != s.LowestSpeed {
 		t.Errorf("%d bytes a second, want %d", client.LowestSpeed, s.LowestSpeed)
+	}
+	if err := engine.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNetrcOfClients: a client's server gets a password of the netrc file only if the file names it, over TLS or on the
+// default port.
+func TestNetrcOfClients(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	netrc := filepath.Join(t.TempDir(), "netrc")
+	if err := os.WriteFile(netrc, []byte("default login me password d\nmachine named.example login me password n\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &Service{Job: &job.Defaults{}, Root: t.TempDir(), State: t.TempDir(), Log: watch.CommandLog(io.Discard, "text", true, false)}
+	s.Job.HTTP.Sites, s.Job.HTTP.NetrcFile, s.Job.Dir = job.NewSites(&job.Settings{}), netrc, s.Root
+	engine, client, err := s.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range map[string]string{
+		"http://other.example/f": "", "https://other.example/f": "", "ftp://other.example/f": "", "http://named.example:8080/f": "",
+		"ftp://named.example:80/f": "", "http://me@named.example:443/f": "me", "http://me:own@named.example:81/f": "me:own",
+		"http://named.example/f": "me:n", "http://named.example:80/f": "me:n", "https://named.example:8443/f": "me:n",
+		"ftp://named.example/f": "me:n", "ftps://me@named.example:99/f": "me:n", "https://you@named.example/f": "you",
+	} {
+		r, err := s.request(t.Context(), queue.Entry{URIs: []string{word}})
+		if err != nil || r.User.String() != want {
+			t.Errorf("%s: %v, %v, want %q", word, r.User, err, want)
+		}
+		u, err := url.Parse(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := client.Credentials(u).String(); got != want {
+			t.Errorf("mirror %s: %s, want %q", word, got, want)
+		}
 	}
 	if err := engine.Close(); err != nil {
 		t.Error(err)

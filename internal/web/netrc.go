@@ -1,6 +1,9 @@
 package web
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Netrc is the content of a .netrc file: the user's names and passwords by host. The zero value is empty. A machine is
 // a host name without a scheme or port.
@@ -67,6 +70,11 @@ func (f *Netrc) take(w *words, word string) error {
 		last.password = value
 	}
 	return nil
+}
+
+// Named returns f without default entries.
+func (f Netrc) Named() Netrc {
+	return Netrc{slices.DeleteFunc(slices.Clone(f.entries), func(e entry) bool { return e.machine == "" })}
 }
 
 // Find returns the login and password for a host, from the first matching or default entry that has both. If name is
